@@ -1,0 +1,70 @@
+"""The errors this package raises on purpose.
+
+::
+
+    RecorderError
+    ├── WireError      bytes that cannot become lines
+    ├── LineError      a known line with an impossible field (also a ValueError)
+    ├── SourceError    a log that cannot be opened, decompressed or told apart
+    ├── StorageError   an archive that cannot be used: wrong schema, no such game, not ours
+    └── ExportError    a game that does not fit a format, or an output that must not be written
+
+A class stands here only when some caller treats it differently.
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "ExportError",
+    "LineError",
+    "RecorderError",
+    "SourceError",
+    "StorageError",
+    "WireError",
+]
+
+
+class RecorderError(Exception):
+    """Base of every error raised on purpose; its text is one sentence for the user."""
+
+
+class WireError(RecorderError):
+    """Bytes that cannot become lines.
+
+    Args:
+        message: what is wrong, one sentence.
+        offset: where in the source's bytes, or None.
+    """
+
+    def __init__(self, message: str, offset: int | None = None) -> None:
+        super().__init__(message if offset is None else f"{message} (at byte {offset})")
+        self.offset = offset
+
+
+class LineError(RecorderError, ValueError):
+    """A line of a known kind with a field that cannot be what it must be.
+
+    Args:
+        message: what is wrong, one sentence without the line itself.
+        line: the line's text.
+        field: the field's name, or None when the shape as a whole is wrong.
+        value: the offending text, or None.
+    """
+
+    def __init__(self, message: str, line: str = "", field: str | None = None, value: str | None = None) -> None:
+        super().__init__(message)
+        self.line = line
+        self.field = field
+        self.value = value
+
+
+class SourceError(RecorderError):
+    """A log that cannot be opened, decompressed or recognised."""
+
+
+class StorageError(RecorderError):
+    """An archive that cannot be used as asked."""
+
+
+class ExportError(RecorderError):
+    """A game that does not fit a format, or an output that must not be written."""

@@ -1,0 +1,464 @@
+"""What was found: games, their plies with clocks and lag, and the observations that witness them.
+
+A *source* gives *observations*: one connection's unbroken view of one board (or one movelist). Observations are
+never merged. A *game* is computed from observations through *segments*.
+
+Times are integers with units in their names. ``_at_ms`` is milliseconds since 1970 in the basis that the game's
+``time_basis`` names. Clocks are signed. None means unknown, never zero.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import Enum, IntEnum
+from typing import NamedTuple
+
+__all__ = [
+    "Anchor",
+    "Anomaly",
+    "AnomalyKind",
+    "Disposition",
+    "EventKind",
+    "Game",
+    "GameEvent",
+    "GameKind",
+    "HoldingsChange",
+    "LineKind",
+    "Observation",
+    "ObservationKind",
+    "Origin",
+    "Player",
+    "Ply",
+    "StartFacts",
+    "PlyLine",
+    "Precision",
+    "Proof",
+    "Segment",
+    "Shape",
+    "SourceReport",
+    "TimeBasis",
+    "decode_move",
+    "encode_move",
+]
+
+
+class Proof(IntEnum):
+    """How far a ply is proved. The common values are 0 and 1, which SQLite stores in no bytes."""
+
+    UNPROVED = 0
+    FULL = 1  # verbose move, pretty move and both boards agree, legal by the variant's rules
+    LIST = 2  # a legal move of a movelist that joins the next board
+    INFERRED = 3  # the only legal way to fill a gap of one or two plies
+    CONFLICT = 4  # the sources of this ply contradict each other
+
+
+class Origin(IntEnum):
+    """Where a ply was read."""
+
+    FRAME = 0
+    MOVELIST = 1
+    INFERRED = 2
+    DELTA = 3
+
+
+class Precision(IntEnum):
+    """The unit in which this ply's times were printed; None where no time was printed."""
+
+    SECONDS = 0
+    MILLISECONDS = 1
+
+
+class TimeBasis(Enum):
+    """What a source's arrival times are."""
+
+    UTC = "utc"
+    LOCAL = "zone-unknown"  # date and time of day, zone unknown
+    CLOCK = "date-unknown"  # time of day or seconds from the start: only differences mean something
+    NONE = "none"
+
+
+class ObservationKind(Enum):
+    LIVE = "live"
+    MOVELIST = "movelist"
+    EXAMINED = "examined"
+
+
+class GameKind(Enum):
+    PLAYED = "played"
+    EXAMINED = "examined"
+    SETUP = "setup"
+
+
+class LineKind(Enum):
+    MAIN = "main"
+    TAKEBACK = "takeback"
+
+
+class Ply(NamedTuple):
+    """One half-move. A plain tuple on purpose: made once a frame, stored as it is.
+
+    Attributes:
+        ply: half-moves played to reach the position after this move (``2 * (fullmove - 1) + (turn is Black)``).
+        move: ``encode_move``'s integer, or None when squares are not known (an unproved list move).
+        san: canonical SAN, or the printed text where ``proof`` is UNPROVED or CONFLICT.
+        white_clock_ms, black_clock_ms: left after the move; in whole seconds × 1000 where precision is SECONDS.
+        elapsed_ms: taken by this move as printed. lag_ms: the number printed, None where none was.
+        at_ms: arrival.
+        flags: castling rights after the move (1 K, 2 Q, 4 k, 8 q) plus 16 × (file of a double push just made + 1).
+        irreversible: the printed count of half-moves since the last irreversible one, raw; None for lists.
+        proof, origin, precision: the enums' integers.
+        offset: of the line that gave this ply.
+    """
+
+    ply: int
+    move: int | None
+    san: str
+    white_clock_ms: int | None
+    black_clock_ms: int | None
+    elapsed_ms: int | None
+    lag_ms: int | None
+    at_ms: int | None
+    flags: int | None
+    irreversible: int | None
+    proof: int
+    origin: int
+    precision: int | None
+    offset: int
+
+    @property
+    def uci(self) -> str | None:
+        """The move in UCI notation (drops ``N@e4``; chess960 castling is king takes rook), or None."""
+        return None if self.move is None else decode_move(self.move)
+
+    @property
+    def white_moved(self) -> bool:
+        """Whether White made this move."""
+        return self.ply % 2 == 1
+
+
+_FILES = "abcdefgh"
+_PIECES = ".nbrqkp"
+
+
+def encode_move(uci: str) -> int:
+    """Pack a UCI move into an integer below 2**16.
+
+    Args:
+        uci: ``e2e4``, ``e7e8q`` (any of nbrqk) or a drop ``N@e4``/``P@e4``.
+    Returns:
+        from + 64 × to + 4096 × promotion (1 n, 2 b, 3 r, 4 q, 5 k); a drop has 4096 × (8 + piece) with from 0
+        and pieces 1 n, 2 b, 3 r, 4 q, 5 k, 6 p.
+    """
+    if uci[1] == "@":
+        return (8 + _PIECES.index(uci[0].lower())) << 12 | _square(uci[2:4]) << 6
+    promotion = _PIECES.index(uci[4]) if len(uci) > 4 else 0
+    return promotion << 12 | _square(uci[2:4]) << 6 | _square(uci[:2])
+
+
+def decode_move(move: int) -> str:
+    """Unpack ``encode_move``'s integer into UCI notation."""
+    extra, to = move >> 12, _name(move >> 6 & 63)
+    if extra >= 8:
+        return f"{_PIECES[extra - 8].upper()}@{to}"
+    return _name(move & 63) + to + (_PIECES[extra] if extra else "")
+
+
+def _square(name: str) -> int:
+    return _FILES.index(name[0]) + 8 * (int(name[1]) - 1)
+
+
+def _name(square: int) -> str:
+    return f"{_FILES[square & 7]}{(square >> 3) + 1}"
+
+
+class Player(NamedTuple):
+    """A player as this game's lines print them. ``rating`` None: no number was printed."""
+
+    handle: str
+    rating_text: str | None = None
+    rating: int | None = None
+    titles: str | None = None
+    registered: bool | None = None
+    sealed: bool | None = None
+
+
+class Anchor(NamedTuple):
+    """A position that cannot be derived from the plies: the start, or the board after a gap.
+
+    ``ply`` half-moves were played to reach it; ``line`` is the line it stands in. ``fen`` is X-FEN with ``[hands]`` for
+    drop games where known. ``reason``: ``start``, ``gap``, ``conflict``, ``list``.
+    """
+
+    line: int
+    ply: int
+    fen: str
+    reason: str
+    offset: int
+
+
+class StartFacts(NamedTuple):
+    """What the first board of an observation printed about a move that is not ours to count."""
+
+    ply: int
+    verbose: str
+    pretty: str
+    elapsed_ms: int | None
+    white_clock_ms: int | None
+    black_clock_ms: int | None
+    lag_ms: int | None
+    at_ms: int | None
+    precision: int | None
+    offset: int
+
+
+class HoldingsChange(NamedTuple):
+    """A ``<b1>`` of this game. ``ply`` is the last ply seen before it; letters sorted PNBRQ, upper case.
+
+    ``passed`` is colour and piece (``BN``) for a pass line, else None. ``provisional``: an own frame's line followed.
+    """
+
+    seq: int
+    ply: int
+    white: str
+    black: str
+    passed: str | None
+    at_ms: int | None
+    offset: int
+
+
+class EventKind(Enum):
+    """Kinds of ``GameEvent``."""
+
+    CLOCK = "clock"  # the same ply again with other clocks
+    TAKEBACK = "takeback"  # text: "from-to"; value: half-moves removed
+    GAP = "gap"  # value: plies missing
+    GAP_FILLED = "gap-filled"
+    NAMES = "names"  # players' names changed under the same board
+    TICKING = "ticking"
+    NOTICE = "notice"  # offers, pauses, added time …: text is the line, ``detail`` its kind
+    CHAT = "chat"
+    RESULT = "result"  # the end line
+    FEED = "feed"  # unobserved, observed again, lost feed, log ends
+    EXAMINE = "examine"
+
+
+class GameEvent(NamedTuple):
+    """Something that happened in a game that is not a ply. ``ply``: the last one seen before."""
+
+    seq: int
+    kind: EventKind
+    detail: str
+    ply: int
+    actor: str | None
+    value: int | None
+    text: str
+    white_clock_ms: int | None
+    black_clock_ms: int | None
+    at_ms: int | None
+    offset: int
+
+
+@dataclass(slots=True)
+class PlyLine:
+    """A sequence of plies. Line 0 is the main line; a takeback's line leaves ``parent`` after ``parent_ply``."""
+
+    number: int
+    kind: LineKind
+    parent: int | None
+    parent_ply: int | None
+    plies: list[Ply]
+
+
+@dataclass(slots=True)
+class Observation:
+    """One connection's unbroken view of one board, or one movelist."""
+
+    kind: ObservationKind
+    game_no: int | None
+    white: str
+    black: str
+    relation: int | None
+    offset: int
+    end_offset: int
+    started_at_ms: int | None
+    ended_at_ms: int | None
+    start: StartFacts | None
+    anchors: list[Anchor] = field(default_factory=list)
+    lines: list[PlyLine] = field(default_factory=list)
+    holdings: list[HoldingsChange] = field(default_factory=list)
+    events: list[GameEvent] = field(default_factory=list)
+
+
+class Segment(NamedTuple):
+    """Plies ``from_ply … to_ply`` (inclusive) of the game's main line are those of ``observations[observation]``."""
+
+    from_ply: int
+    to_ply: int
+    observation: int
+
+
+@dataclass(slots=True)
+class Game:
+    """A game as computed from its observations.
+
+    Attributes:
+        key: 20 hexadecimal digits made from the game's own facts; printed short.
+        server: the site's name, or None. dialect: the server family.
+        game_no: the server's own number (reused by the server).
+        variant: chess, chess960, crazyhouse, bughouse, suicide, losers, atomic, wild/N …; None: not told.
+        category: the server's word (blitz, standard, wild/fr …).
+        base_s, increment_s: White's; black_base_s and black_increment_s differ only in time-odds games.
+        base_inferred: base 0 was read as 10 s because the first clocks show it.
+        start_fen: None for the normal start position. start_ply: half-moves played before the first known position.
+        result: 1-0 0-1 1/2-1/2 *. end: how it ended: ``result`` line, ``adjourned``, ``aborted``, ``lost-feed``,
+            ``unobserved``, ``log-ends``, ``reused`` (number taken by another game).
+        complete: the first ply to the end line are all there.
+        variant_inferred: the variant was concluded from holdings or boards, not printed.
+    """
+
+    key: str
+    kind: GameKind
+    server: str | None
+    dialect: str | None
+    game_no: int | None
+    white: Player
+    black: Player
+    rated: bool | None
+    variant: str | None
+    category: str | None
+    base_s: int | None
+    increment_s: int | None
+    black_base_s: int | None
+    black_increment_s: int | None
+    base_inferred: bool
+    variant_inferred: bool
+    start_fen: str | None
+    start_ply: int
+    result: str
+    reason: str | None
+    reason_key: str | None
+    termination: str
+    end: str
+    started_at_ms: int | None
+    ended_at_ms: int | None
+    time_basis: TimeBasis
+    date_text: str | None
+    complete: bool
+    continued: bool
+    partner_game_no: int | None
+    me: str | None
+    observations: list[Observation]
+    segments: list[Segment]
+    first_offset: int
+    last_offset: int
+
+    @property
+    def plies(self) -> list[Ply]:
+        """The main line, in order, spliced from the segments."""
+        if len(self.segments) == 1:
+            only = self.segments[0]
+            plies = self.observations[only.observation].lines[0].plies
+            if plies and plies[0].ply == only.from_ply and plies[-1].ply == only.to_ply:
+                return plies
+        return [
+            ply
+            for segment in self.segments
+            for ply in self.observations[segment.observation].lines[0].plies
+            if segment.from_ply <= ply.ply <= segment.to_ply
+        ]
+
+    def anchors(self) -> Iterator[Anchor]:
+        """Positions of the main line that its plies cannot give, in ply order."""
+        found = {
+            anchor.ply: anchor
+            for segment in self.segments
+            for anchor in self.observations[segment.observation].anchors
+            if anchor.line == 0 and segment.from_ply - 1 <= anchor.ply <= segment.to_ply
+        }
+        return iter(sorted(found.values(), key=lambda anchor: anchor.ply))
+
+    @property
+    def events(self) -> list[GameEvent]:
+        """Events of all observations by offset."""
+        return sorted((event for seen in self.observations for event in seen.events), key=lambda e: (e.offset, e.seq))
+
+
+class AnomalyKind(Enum):
+    """Kinds of findings that a person may want to look at."""
+
+    MALFORMED = "malformed"
+    LONG_LINE = "long-line"
+    CONFLICT = "conflict"
+    HOLDINGS = "holdings"
+    GAP = "gap"
+    CLOCK = "clock"
+    NUMBER = "number"
+    MOVELIST = "movelist"
+    VARIANT = "variant"
+    RESULT = "result"
+    CUT = "cut"
+    LOST_DATA = "lost-data"
+
+
+class Anomaly(NamedTuple):
+    """Something wrong at one place of a source. ``game_no`` is the server's number, if known."""
+
+    kind: AnomalyKind
+    offset: int
+    game_no: int | None
+    message: str
+    text: str
+
+
+class Disposition(Enum):
+    """What became of one occurrence of ``<12>`` or ``<b1>`` in the decoded incoming stream; each has exactly one."""
+
+    START = "start"  # first board of a game seen from its beginning
+    JOINED = "joined"  # first board of an observation that begins in mid-game
+    PLY = "ply"
+    SAME = "same"  # the same ply again
+    TAKEBACK = "takeback"
+    GAP = "gap"
+    SNAPSHOT = "snapshot"  # refresh of a game that is not followed, sposition
+    LIST_START = "list-start"
+    ISOLATED = "isolated"
+    EXAMINED = "examined"
+    SETUP = "setup"
+    CONFLICT = "conflict"
+    PARTIAL = "partial"  # cut frame that still gave its ply
+    MALFORMED = "malformed"
+    QUOTED = "quoted"  # inside chat or other text
+    HOLDINGS = "holdings"  # <b1>: plain, of a followed game
+    PASS = "pass"  # <b1>: with <-
+    FOREIGN = "foreign"  # <b1> of a game that is not followed
+
+
+class Shape(NamedTuple):
+    """Unrecognised lines of one shape: how many, and where the first stands."""
+
+    shape: str
+    lines: int
+    first_offset: int
+
+
+@dataclass(slots=True)
+class SourceReport:
+    """What one pass over a source found besides games.
+
+    Attributes:
+        frames, holdings: disposition → count for ``<12>`` and ``<b1>``.
+    """
+
+    kind: str = ""
+    server: str | None = None
+    dialect: str | None = None
+    me: str | None = None
+    time_basis: TimeBasis = TimeBasis.NONE
+    size_bytes: int = 0
+    line_count: int = 0
+    frames: dict[Disposition, int] = field(default_factory=dict)
+    holdings: dict[Disposition, int] = field(default_factory=dict)
+    anomalies: list[Anomaly] = field(default_factory=list)
+    shapes: list[Shape] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
