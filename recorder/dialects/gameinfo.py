@@ -1,0 +1,154 @@
+"""``<g1>`` and ``<d1>`` lines: facts about a game (``iset gameinfo``) and bare moves (``iset compressmove``).
+
+``it=`` is White's time and increment, ``i=`` Black's, and ``u=1`` marks a guest: the servers' code says so against
+their help pages. A partner number of 0 is none.
+"""
+
+from __future__ import annotations
+
+import re
+
+from recorder.errors import LineError
+from recorder.events import DeltaBoard, GameInfo, Line, Malformed
+
+__all__ = ["DELTA_TAG", "GAMEINFO_TAG", "format_delta", "format_gameinfo", "parse_delta", "parse_gameinfo"]
+
+GAMEINFO_TAG = "<g1>"
+DELTA_TAG = "<d1>"
+
+_GAMEINFO = re.compile(r"<g1>\s*([0-9]+)((?:\s+[a-z]+=\S*)*)\s*")
+_DELTA = re.compile(
+    r"<d1>\s*([0-9]+)\s+([0-9]+)\s+(\S+)\s+(\S+)\s+(-?[0-9]+)\s+(-?[0-9]+)(?:\s+(-?[0-9]+))?\s*"
+)
+_MAX_GAME_NO = 1 << 20  # BICS prints uninitialised memory as the partner's number
+
+
+def parse_gameinfo(line: Line) -> GameInfo | Malformed | None:
+    """Read a ``<g1>`` line.
+
+    Args:
+        line: without prompts.
+    Returns:
+        The facts, ``Malformed``, or None when the line does not begin with the tag.
+    """
+    if not line.text.startswith(GAMEINFO_TAG):
+        return None
+    match = _GAMEINFO.fullmatch(line.text)
+    if match is None:
+        return Malformed(line, GAMEINFO_TAG, "the game facts are not a game number and key=value words")
+    fields = dict(word.split("=", 1) for word in match[2].split())
+    try:
+        unregistered = _flags(fields, "u")
+        white, black = _numbers(fields, "it"), _numbers(fields, "i")
+        sealed = _flags(fields, "ts")
+        partner = _number(fields, "pt")
+        ratings = _pair(fields, "rt")
+        return GameInfo(
+            line,
+            int(match[1]),
+            _flag(fields, "p"),
+            fields.get("t") or None,
+            _flag(fields, "r"),
+            None if unregistered[0] is None else not unregistered[0],
+            None if unregistered[1] is None else not unregistered[1],
+            white[0],
+            white[1],
+            black[0],
+            black[1],
+            partner if partner is not None and 0 < partner < _MAX_GAME_NO else None,
+            ratings[0],
+            ratings[1],
+            sealed[0],
+            sealed[1],
+        )
+    except LineError as error:
+        return Malformed(line, GAMEINFO_TAG, str(error))
+
+
+def _pair(fields: dict[str, str], key: str) -> tuple[str | None, str | None]:
+    value = fields.get(key)
+    if value is None:
+        return None, None
+    first, comma, second = value.partition(",")
+    if not comma:
+        raise LineError(f"{key} must be two values with a comma, not {value!r}", field=key, value=value)
+    return first or None, second or None
+
+
+def _number(fields: dict[str, str], key: str) -> int | None:
+    value = fields.get(key)
+    if value is None:
+        return None
+    if re.fullmatch(r"-?[0-9]+", value) is None:
+        raise LineError(f"{key} cannot be {value!r}", field=key, value=value)
+    return int(value)
+
+
+def _numbers(fields: dict[str, str], key: str) -> tuple[int | None, int | None]:
+    first, second = _pair(fields, key)
+    parts = {key: part for key, part in (("first", first), ("second", second)) if part is not None}
+    return _number(parts, "first"), _number(parts, "second")
+
+
+def _flag(fields: dict[str, str], key: str) -> bool | None:
+    value = fields.get(key)
+    if value not in (None, "0", "1"):
+        raise LineError(f"{key} cannot be {value!r}", field=key, value=value)
+    return None if value is None else value == "1"
+
+
+def _flags(fields: dict[str, str], key: str) -> tuple[bool | None, bool | None]:
+    first, second = _pair(fields, key)
+    parts = {key: part for key, part in (("first", first), ("second", second)) if part is not None}
+    return _flag(parts, "first"), _flag(parts, "second")
+
+
+def format_gameinfo(event: GameInfo) -> str:
+    """Write the line that ``parse_gameinfo`` reads; facts that are None are left out."""
+
+    def two(key: str, first: object, second: object) -> list[str]:
+        if first is None and second is None:
+            return []
+        return [f"{key}={_written(first)},{_written(second)}"]
+
+    def guest(registered: bool | None) -> bool | None:
+        return None if registered is None else not registered
+
+    words = [f"<g1> {event.game_no}"]
+    words += [] if event.private is None else [f"p={event.private:d}"]
+    words += [] if event.category is None else [f"t={event.category}"]
+    words += [] if event.rated is None else [f"r={event.rated:d}"]
+    words += two("u", guest(event.white_registered), guest(event.black_registered))
+    words += two("it", event.white_base_s, event.white_increment_s)
+    words += two("i", event.black_base_s, event.black_increment_s)
+    words += [f"pt={event.partner_game_no or 0}"]
+    words += two("rt", event.white_rating, event.black_rating)
+    words += two("ts", event.white_sealed, event.black_sealed)
+    return " ".join(words)
+
+
+def _written(value: object) -> str:
+    return "" if value is None else str(int(value)) if isinstance(value, bool) else str(value)
+
+
+def parse_delta(line: Line) -> DeltaBoard | Malformed | None:
+    """Read a ``<d1>`` line; the seventh number, the lag, is not printed by every server.
+
+    Args:
+        line: without prompts.
+    Returns:
+        The move, ``Malformed``, or None when the line does not begin with the tag.
+    """
+    if not line.text.startswith(DELTA_TAG):
+        return None
+    match = _DELTA.fullmatch(line.text)
+    if match is None:
+        return Malformed(line, DELTA_TAG, "the move is not game, ply, SAN, squares, time, clock and lag")
+    game, ply, san, smith, elapsed, clock, lag = match.groups()
+    return DeltaBoard(line, int(game), int(ply), san, smith, int(elapsed), int(clock), None if lag is None else int(lag))
+
+
+def format_delta(event: DeltaBoard) -> str:
+    """Write the line that ``parse_delta`` reads."""
+    lag = "" if event.lag_ms is None else f" {event.lag_ms}"
+    return f"<d1> {event.game_no} {event.ply} {event.san} {event.smith} {event.elapsed_ms} {event.clock_ms}{lag}"

@@ -1,0 +1,276 @@
+"""Answers to ``moves``, ``oldmoves`` and ``smoves``: several lines that make one event.
+
+A list begins at its line of names, may hold a start position, and ends at its trailer ``{…} result``; some servers
+stop long lists without one, then it ends at the first line that is no row. Rows are read by words, not by columns.
+Source: FICS, FatICS and ICC captures, the C servers' gamedb code.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta, timezone
+
+from recorder.dialects.ratings import RATING, read_rating
+from recorder.dialects.results import read_reason
+from recorder.errors import LineError
+from recorder.events import Line, ListRow, MovelistRead, RatingText, Style12, parse_elapsed
+
+__all__ = ["MovelistReader", "format_movelist", "parse_started"]
+
+_GAME_NUMBER = re.compile(r"Movelist for game ([0-9]+):\s*")
+_NAMES = re.compile(rf"(\S+) {RATING} vs\. (\S+) {RATING} --- (\S.*?)\s*")
+_MATCH = re.compile(
+    r"(Rated|Unrated) (\S*) ?match, initial time: ([0-9]+) minutes?, increment: ([0-9]+) seconds?"
+    r"(?: AND ([0-9]+) minutes?, increment: ([0-9]+) seconds?)?\.?\s*"
+)
+_COLUMNS = re.compile(r"\s*Move\s+\S+\s+\S+\s*")
+_DASHES = re.compile(r"\s*-{2,}\s+-{2,}\s+-{2,}\s*")
+_HALF = r"(\.\.\.|[A-Za-z][A-Za-z0-9@=x-]*[+#]*)(?:\s+(\([-0-9:.]+\)))?"
+_ROW = re.compile(rf"\s*([0-9]+)\.\s+{_HALF}(?:\s+{_HALF})?\s*")
+_TRAILER = re.compile(r"\s*\{([^{}]*)\} (1-0|0-1|1/2-1/2|\*)(?: \[[^\]]*\])?\s*")
+_RUNNING = ("Still in progress", "Game in progress")
+_NO_MOVE = ("...", "NONE")
+
+# Hours east of UTC of the zones that servers really print.
+_ZONES = {
+    "UTC": 0, "GMT": 0, "EST": -5, "EDT": -4, "CST": -6, "CDT": -5, "MST": -7, "MDT": -6, "PST": -8, "PDT": -7,
+    "CET": 1, "CEST": 2,
+}  # fmt: skip
+_MONTHS = {name: number for number, name in enumerate("Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(), 1)}
+_FICS_DATE = re.compile(r"[A-Z][a-z]{2} ([A-Z][a-z]{2}) +([0-9]+), +([0-9]+):([0-9]{2}) (\S+) ([0-9]{4})")
+_PLAIN_DATE = re.compile(r"([0-9]{4})[.-]([0-9]{2})[.-]([0-9]{2}) +([0-9]+):([0-9]{2})(?::([0-9]{2}))?(?: (\S+))?")
+
+
+def parse_started(text: str) -> tuple[int | None, bool]:
+    """Read the date of a movelist's header.
+
+    ``Mon Nov  4, 08:38 CET 2002``, ``2010-10-14 20:36 UTC`` or ``2008.01.19 16:55:38``.
+
+    Args:
+        text: as printed.
+    Returns:
+        Milliseconds since 1970 and whether they are UTC: with a zone whose offset is not certain they are local ones
+        of the server. ``(None, False)`` when it is no date.
+    """
+    fics, plain = _FICS_DATE.fullmatch(text), _PLAIN_DATE.fullmatch(text)
+    try:
+        if fics is not None:
+            zone = fics[5]
+            local = datetime(int(fics[6]), _MONTHS.get(fics[1], 0), int(fics[2]), int(fics[3]), int(fics[4]))
+        elif plain is not None:
+            zone = plain[7]
+            local = datetime(*(int(plain[n]) for n in range(1, 6)), int(plain[6] or 0))  # type: ignore[arg-type]
+        else:
+            return None, False
+    except ValueError:
+        return None, False
+    hours = _ZONES.get(zone) if zone else None
+    moment = local.replace(tzinfo=UTC if hours is None else timezone(timedelta(hours=hours)))
+    return int(moment.timestamp()) * 1000, hours is not None
+
+
+class MovelistReader:
+    """The list being read, if any.
+
+    Attributes:
+        open: a header was seen and the list has not ended.
+    """
+
+    def __init__(self) -> None:
+        self.open = False
+        self._game_no: int | None = None
+        self._clear()
+
+    def _clear(self) -> None:
+        self.open = False
+        self._header: Line | None = None
+        self._names: tuple[str, RatingText, str, RatingText, str] | None = None
+        self._match: re.Match[str] | None = None
+        self._start: Style12 | None = None
+        self._in_rows = False
+        self._rows: list[ListRow] = []
+        self._number = 0
+
+    def begin(self, line: Line) -> bool:
+        """Begin a list if the line is a header; an open list must have been closed.
+
+        Args:
+            line: without prompts.
+        Returns:
+            Whether the line is a header (``Movelist for game N:`` or the line of names).
+        """
+        match = _GAME_NUMBER.fullmatch(line.text)
+        if match is not None:
+            self._game_no = int(match[1])
+            return True
+        match = _NAMES.fullmatch(line.text)
+        if match is None:
+            return False
+        white, white_rating, black, black_rating, date = match.groups()
+        self._header = line
+        self._names = white, read_rating(white_rating), black, read_rating(black_rating), date
+        self.open = True
+        return True
+
+    def offer_frame(self, frame: Style12) -> bool:
+        """Take a frame that is this list's start position.
+
+        Only between header and rows, of the same players, and with a relation that no frame of a followed game has
+        there: -4 (FICS), -3 (ICC) or 0 with nothing played (Lasker family).
+        """
+        if not self.open or self._in_rows or self._start is not None or self._names is None:
+            return False
+        try:
+            relation, fresh = frame.relation, frame.move_no == 1 and not frame.has_move
+        except LineError:
+            return False
+        if relation not in (-4, -3) and not (relation == 0 and fresh):
+            return False
+        if (frame.white, frame.black) != (self._names[0], self._names[2]):
+            return False
+        self._start = frame
+        return True
+
+    def take(self, line: Line) -> MovelistRead | bool:
+        """Read the next line of an open list.
+
+        Args:
+            line: not blank, without prompts, no tagged line.
+        Returns:
+            The whole list if the line is its trailer, True if the line belongs to the list, False if it does not
+            (the caller then closes the list).
+        """
+        text = line.text
+        if not self._in_rows:
+            if self._match is None:
+                self._match = _MATCH.fullmatch(text)
+                if self._match is not None:
+                    return True
+            if _COLUMNS.fullmatch(text) is not None:
+                return True
+            if _DASHES.fullmatch(text) is not None:
+                self._in_rows = True
+                return True
+            return False
+        trailer = _TRAILER.fullmatch(text)
+        if trailer is not None:
+            return self._made(trailer[1], trailer[2])
+        return self._row(line)
+
+    def _row(self, line: Line) -> bool:
+        match = _ROW.fullmatch(line.text)
+        if match is None or int(match[1]) <= self._number:
+            return False
+        halves = [(match[2], match[3]), (match[4], match[5])]
+        rows: list[ListRow] = []
+        for index, (san, time) in enumerate(halves):
+            if san is None or san in _NO_MOVE:
+                continue
+            try:
+                elapsed, ms = (None, False) if time is None else parse_elapsed(time)
+            except LineError:
+                return False
+            rows.append(ListRow(2 * int(match[1]) - 1 + index, san, elapsed, ms, line.offset))
+        self._number = int(match[1])
+        self._rows += rows
+        return True
+
+    def close(self) -> MovelistRead | None:
+        """End a list that has no trailer.
+
+        Returns:
+            The incomplete list, or None if its second header line was never seen: then it was no list.
+        """
+        if self._match is None:
+            self._clear()
+            self._game_no = None
+            return None
+        return self._made(None, None)
+
+    def _made(self, reason: str | None, result: str | None) -> MovelistRead:
+        assert self._header is not None and self._names is not None
+        white, white_rating, black, black_rating, date = self._names
+        at_ms, zone_known = parse_started(date)
+        kind = self._match
+        running = reason in _RUNNING
+        told = None
+        if reason is not None and result is not None and not running:
+            told = read_reason(reason, white, black, result)
+        made = MovelistRead(
+            line=self._header,
+            game_no=self._game_no,
+            white=white,
+            white_rating=white_rating,
+            black=black,
+            black_rating=black_rating,
+            started=date,
+            started_at_ms=at_ms,
+            started_zone_known=zone_known,
+            rated=None if kind is None else kind[1] == "Rated",
+            category=None if kind is None else kind[2].lower() or None,
+            base_min=None if kind is None else int(kind[3]),
+            increment_s=None if kind is None else int(kind[4]),
+            black_base_min=None if kind is None or kind[5] is None else int(kind[5]),
+            black_increment_s=None if kind is None or kind[6] is None else int(kind[6]),
+            start_frame=self._start,
+            rows=tuple(self._rows),
+            result=result,
+            reason=reason,
+            reason_key=None if told is None else told.key,
+            termination=None if told is None else told.termination,
+            still_running=running,
+            complete=result is not None,
+        )
+        self._clear()
+        self._game_no = None
+        return made
+
+
+def format_movelist(event: MovelistRead) -> list[str]:
+    """Write a list as FICS does.
+
+    Args:
+        event: any list.
+    Returns:
+        Its lines, blank ones included.
+    """
+    from recorder.dialects.style12 import format_style12
+
+    lines = [] if event.game_no is None else [f"Movelist for game {event.game_no}:", ""]
+    lines.append(
+        f"{event.white} ({event.white_rating.text}) vs. {event.black} ({event.black_rating.text}) --- {event.started}"
+    )
+    odds = (
+        f" AND {event.black_base_min} minutes, increment: {event.black_increment_s} seconds"
+        if event.black_base_min is not None
+        else ""
+    )
+    lines.append(
+        f"{'Rated' if event.rated else 'Unrated'} {event.category or ''} match, initial time: {event.base_min} minutes, "
+        f"increment: {event.increment_s} seconds{odds}."
+    )
+    lines.append("")
+    if event.start_frame is not None:
+        lines += [format_style12(event.start_frame), ""]
+    dashes = "-" * (21 if any(row.ms for row in event.rows) else 16)
+    lines += [f"Move  {event.white:<23} {event.black}", f"----  {dashes}   {dashes}"]
+    by_ply = {row.ply: row for row in event.rows}
+    for number in sorted({(ply + 1) // 2 for ply in by_ply}):
+        halves = [by_ply.get(2 * number - 1), by_ply.get(2 * number)]
+        white = f"{'...':<7}" if halves[0] is None else _written(halves[0])
+        black = "" if halves[1] is None else _written(halves[1])
+        lines.append(f"{number:3d}.  {white:<23} {black}".rstrip())
+    if event.complete:
+        lines.append(f"      {{{event.reason}}} {event.result}")
+    return lines
+
+
+def _written(row: ListRow) -> str:
+    if row.elapsed_ms is None:
+        return row.san
+    seconds, thousandths = divmod(abs(row.elapsed_ms), 1000)
+    minutes, seconds = divmod(seconds, 60)
+    hours, minutes = divmod(minutes, 60)
+    sign = "-" if row.elapsed_ms < 0 else ""
+    clock = f"{hours}:{minutes:02d}:{seconds:02d}" if hours else f"{minutes}:{seconds:02d}"
+    return f"{row.san:<7} ({sign}{clock}{f'.{thousandths:03d}' if row.ms else ''})"

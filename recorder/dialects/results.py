@@ -1,0 +1,190 @@
+"""``{Game 12 (A vs. B) A resigns} 0-1``: how games end.
+
+The result token decides who won; the words only explain (they differ by server and even by language). Names are cut
+off before the words are looked at, and the words are compared whole: a player called ``sometimes`` loses on no time.
+Source: the result texts of the C servers (gameproc, gamedb), FatICS and FICS captures.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from recorder.events import GameEnded, Line
+
+__all__ = ["Reason", "format_result", "parse_result", "parse_results", "read_reason"]
+
+_RESULT = re.compile(
+    r"\{Game ([0-9]+) \((\S+)(?: \([^()]*\))? vs\. (\S+?)(?: \([^()]*\))?\) (.*?)\} (1-0|0-1|1/2-1/2|\*)"
+    r"(?: \[[^\]]*\])?\s*(?=\Z|\{Game )"
+)
+
+_TERMINATIONS = {
+    "time": "time forfeit",
+    "disconnect-loss": "abandoned",
+    "adjudicated": "adjudication",
+    "adjudicated-draw": "adjudication",
+}
+
+# What follows the name of the player whom the reason names.
+_AFTER_NAME = {
+    " checkmated": "checkmate",
+    " resigns": "resign",
+    " resigned": "resign",
+    " forfeits on time": "time",
+    " ran out of time": "time",
+    " forfeits by disconnection": "disconnect-loss",
+    " wins by adjudication": "adjudicated",
+    " wins by losing all material": "suicide-all",
+    " wins by having less material (stalemate)": "suicide-fewer",
+    " wins by having less material": "suicide-fewer",
+    " wins by stalemate": "losers-stalemate",
+    "'s king exploded": "king-exploded",
+    " exploded": "king-exploded",
+    "'s partner won": "partner-won",
+    " bared": "bare-king",
+    " perpetually checking": "perpetual",
+    " lost connection; game adjourned": "adjourned-lost",
+    " lost connection, game adjourned": "adjourned-lost",
+    " lost connection and too few moves; game aborted": "aborted-lost",
+    " lost connection; game aborted": "aborted-lost",
+    " aborts by disconnection": "aborted-lost",
+}
+# The same with the other player's name (or nothing more) at its place.
+_AFTER_BOTH = {
+    (" and ", " checkmated"): "checkmate-both",
+    (" ran out of time and ", " has no material to mate"): "time-vs-bare",
+    (" ran out of time and ", " lacks mating material"): "time-vs-bare",
+}
+# What stands before the name at the end.
+_BEFORE_NAME = {
+    "Game courtesyadjourned by ": "adjourned-courtesy",
+    "Game courtesyaborted by ": "aborted-courtesy",
+    "Bughouse game courtesyaborted by ": "aborted-bug",
+    "Game aborted on move 1 by ": "aborted-early",
+}
+_WHOLE = {
+    "Game drawn by stalemate": "stalemate",
+    "Game drawn by stalemate (equal material)": "stalemate",
+    "Game drawn by stalemate (opposite color bishops)": "stalemate",
+    "Stalemate": "stalemate",
+    "Game drawn by mutual agreement": "agreed",
+    "Game drawn by agreement": "agreed",
+    "Game drawn by repetition": "repetition",
+    "Game drawn by the 50 move rule": "fifty",
+    "Draw by the 50 move rule": "fifty",
+    "Neither player has mating material": "no-material",
+    "Game drawn because neither player has mating material": "no-material",
+    "Game drawn because both players ran out of time": "both-flag",
+    "Both players ran out of time": "both-flag",
+    "Game drawn by adjudication": "adjudicated-draw",
+    "Game drawn due to length": "max-length",
+    "Game was drawn": "drawn",
+    "Game drawn by mate on both boards": "partner-draw",
+    "Partners' game drawn": "partner-draw",
+    "Game adjourned by mutual agreement": "adjourned-agreed",
+    "Game adjourned by agreement": "adjourned-agreed",
+    "adjourned": "adjourned-lost",
+    "Game adjourned by server shutdown": "adjourned-server",
+    "Game adjourned by simul holder": "adjourned-simul",
+    "Game adjourned by adjudication": "adjourned-adjudicated",
+    "Partners' game adjourned": "partner-adjourned",
+    "Game aborted by mutual agreement": "aborted-agreed",
+    "Game aborted by agreement": "aborted-agreed",
+    "Game aborted on move 1": "aborted-early",
+    "aborted": "aborted-lost",
+    "Bughouse game aborted": "aborted-bug",
+    "Partner's game aborted": "partner-aborted",
+    "Partners' game aborted": "partner-aborted",
+    "Game aborted by server shutdown": "aborted-server",
+    "Game aborted by simul holder": "aborted-simul",
+    "Game aborted by adjudication": "aborted-adjudicated",
+    "Still in progress": "running",
+    "Game in progress": "running",
+}
+
+
+class Reason(NamedTuple):
+    """What a reason means: normalised key, PGN Termination, the handle it names."""
+
+    key: str
+    termination: str
+    actor: str | None
+
+
+def read_reason(words: str, white: str, black: str, result: str) -> Reason:
+    """Normalise the words that tell how a game ended.
+
+    Args:
+        words: as printed between the braces, without the names' part.
+        white, black: the handles of this game; ``White`` and ``Black`` are understood as well (movelists, ICC).
+        result: the token, which has the last word on whether the game ended at all.
+    Returns:
+        Key ``unknown`` when the words are none of the known ones.
+    """
+    words = " ".join(words.split()).removesuffix(".")
+    key, actor = _key(words, white, black)
+    if key.startswith(("aborted", "partner-aborted")):
+        termination = "abandoned"
+    elif result == "*":
+        termination = "unterminated"
+    else:
+        termination = _TERMINATIONS.get(key, "normal")
+    return Reason(key, termination, actor)
+
+
+def _key(words: str, white: str, black: str) -> tuple[str, str | None]:
+    pairs = ((white, black, white), (black, white, black), ("White", "Black", white), ("Black", "White", black))
+    for name, other, actor in pairs:
+        if words.startswith(name):
+            rest = words[len(name) :]
+            if rest in _AFTER_NAME:
+                return _AFTER_NAME[rest], actor
+            for (before, after), key in _AFTER_BOTH.items():
+                if rest == before + other + after:
+                    return key, actor
+    whole = _WHOLE.get(words)
+    if whole is not None:
+        return whole, None
+    for before, key in _BEFORE_NAME.items():
+        for name, _, actor in pairs:
+            if words == before + name:
+                return key, actor
+    return "unknown", None
+
+
+def parse_results(line: Line) -> list[GameEnded]:
+    """Read a line of one or more result texts (loggers lose line ends between two).
+
+    Args:
+        line: without prompts.
+    Returns:
+        The ends in order; empty when the line is not made of them.
+    """
+    found: list[GameEnded] = []
+    text, at = line.text, 0
+    while at < len(text):
+        match = _RESULT.match(text, at)
+        if match is None:
+            return []
+        number, white, black, words, result = match.groups()
+        reason = read_reason(words, white, black, result)
+        part = line if at == 0 and match.end() == len(text) else line._replace(
+            text=match[0].rstrip(), offset=line.offset + at
+        )
+        found.append(
+            GameEnded(part, int(number), white, black, words, result, reason.key, reason.termination, reason.actor)
+        )
+        at = match.end()
+    return found
+
+
+def parse_result(line: Line) -> GameEnded | None:
+    """Read a line that is exactly one result text, else None."""
+    found = parse_results(line)
+    return found[0] if len(found) == 1 else None
+
+
+def format_result(event: GameEnded) -> str:
+    """Write the line that ``parse_result`` reads."""
+    return f"{{Game {event.game_no} ({event.white} vs. {event.black}) {event.reason}}} {event.result}"

@@ -1,0 +1,164 @@
+"""``<12>`` lines: text to ``Style12`` and back.
+
+Fields are counted from the left: servers append new ones, so 31, 32, 33 and more tokens are all good. Old servers cut
+long lines; what is left counts as *partial* if the verbose move is whole. Source: "help style12" of several servers.
+"""
+
+from __future__ import annotations
+
+import re
+
+from recorder.errors import LineError
+from recorder.events import (
+    TAIL_BLACK,
+    TAIL_ELAPSED,
+    TAIL_FLIP,
+    TAIL_LAG,
+    TAIL_TURN,
+    TAIL_VERBOSE,
+    TAIL_WHITE,
+    Block,
+    Line,
+    Malformed,
+    Style12,
+    parse_elapsed,
+)
+
+__all__ = ["FRAME_TAG", "check_frame", "format_style12", "parse_elapsed", "parse_style12"]
+
+FRAME_TAG = "<12>"
+
+_FULL = TAIL_FLIP + 1  # the tokens every whole frame has
+_MAX_WIDTH = 16
+_RANK = re.compile(r"[A-Za-z-]{4,16}", re.ASCII)
+_BOARD = re.compile(r"[A-Za-z-]{8}(?: [A-Za-z-]{8}){7}", re.ASCII)
+_VERBOSE = re.compile(
+    r"(?:[A-Za-z]/(?:[a-z][0-9]{1,2}|@@)-[a-z][0-9]{1,2}(?:=[A-Za-z]|(?:ep|e\.p\.))?|o-o-o|o-o|none|NONE|\?)"
+)
+_NUMBERS = re.compile(
+    r"[WB] -?[0-9]+ [01] [01] [01] [01] -?[0-9]+ -?[0-9]+ \S+ \S+ (?:-[1-4]|[0-2]) -?[0-9]+ -?[0-9]+ "
+    r"-?[0-9]+ -?[0-9]+ -?[0-9]+ -?[0-9]+ -?[0-9]+"
+)
+_LAST_NUMBER = re.compile(r"(-?[0-9]+)(\S*)")
+_TAGS = ("<12>", "<b1>", "<g1>", "<d1>")
+
+
+def parse_style12(
+    text: str, offset: int = 0, at_ms: int | None = None, block: Block | None = None
+) -> Style12 | Malformed | None:
+    """Read a line that begins with ``<12>``.
+
+    A frame of the usual shape is only cut into its tokens: whoever cannot prove it from its predecessor asks
+    ``check_frame``. Every other shape is checked here.
+
+    Args:
+        text: the line without prompts.
+        offset, at_ms, block: of the line.
+    Returns:
+        The frame, ``Malformed`` when it cannot be one, or None when the line does not begin with the tag.
+    """
+    if text[:5] == "<12> " and text[76:79] in (" W ", " B ") and text.find("<", 4) < 0:
+        tail = text[77:].split(" ")
+        if 22 <= len(tail) <= 24 and tail[-1].isdigit() and tail[TAIL_VERBOSE]:
+            return Style12(text[5:76], tail, offset, at_ms, block)
+    if text[:4] != FRAME_TAG:
+        return None
+    try:
+        board, tail, partial = _split(text)
+        frame = Style12(board, tail, offset, at_ms, block, partial)
+    except LineError as error:
+        return Malformed(Line(text, offset, at_ms, block), FRAME_TAG, str(error))
+    problem = check_frame(frame)
+    if problem is not None:
+        return Malformed(Line(text, offset, at_ms, block), FRAME_TAG, problem)
+    return frame
+
+
+def _split(text: str) -> tuple[str, list[str], bool]:
+    """Any shape of frame: glued tag, odd blanks, other board sizes, cut ends, a prompt glued on."""
+    if any(text.find(tag, 4) >= 0 for tag in _TAGS):
+        raise LineError("another tagged line stands inside the frame", text)
+    tokens = text[4:].split()
+    for place, token in enumerate(tokens):
+        if token in ("W", "B"):
+            break
+    else:
+        raise LineError("the frame has no side to move", text, "turn")
+    ranks = tokens[:place]
+    if not 4 <= len(ranks) <= _MAX_WIDTH or len({len(rank) for rank in ranks}) != 1:
+        raise LineError(f"the board's ranks are not of one length: {' '.join(ranks)!r}", text, "board")
+    tail = tokens[place:]
+    board = " ".join(ranks)
+    for index in range(TAIL_FLIP, len(tail)):
+        number = _LAST_NUMBER.fullmatch(tail[index])
+        if number is None:
+            if index > TAIL_LAG and not tail[index].endswith("%"):
+                continue  # a field of a later server
+            tail = tail[:index]
+            break
+        if number[2]:
+            tail = [*tail[:index], number[1]]  # the prompt is glued on
+            break
+    if len(tail) >= _FULL:
+        return board, tail, False
+    if len(tail) <= TAIL_VERBOSE:
+        raise LineError("the frame ends before its move", text, "verbose move")
+    verbose = _VERBOSE.match(tail[TAIL_VERBOSE])
+    if verbose is None:
+        raise LineError(f"the move cannot be {tail[TAIL_VERBOSE]!r}", text, "verbose move", tail[TAIL_VERBOSE])
+    rest = tail[TAIL_ELAPSED : TAIL_ELAPSED + 1] if verbose.end() == len(tail[TAIL_VERBOSE]) else []
+    try:
+        for token in rest:
+            parse_elapsed(token)
+    except LineError:
+        rest = []
+    return board, [*tail[:TAIL_VERBOSE], verbose[0], *rest], True
+
+
+def check_frame(frame: Style12) -> str | None:
+    """Test a frame against the whole grammar.
+
+    Every field must have its form; values are not judged (servers print wild double-push files, negative counts and
+    clocks), nor is the position.
+
+    Args:
+        frame: any frame.
+    Returns:
+        None, or one sentence saying what is wrong.
+    """
+    if _BOARD.fullmatch(frame.board) is None:
+        ranks = frame.board.split(" ")
+        if len({len(rank) for rank in ranks}) != 1 or not all(_RANK.fullmatch(rank) for rank in ranks):
+            return f"the board cannot be {frame.board!r}"
+    tail = frame.tail
+    if len(tail) < (TAIL_VERBOSE + 1 if frame.partial else _FULL):
+        return "the frame ends before its move"
+    numbers = " ".join(tail[:TAIL_VERBOSE])
+    if _NUMBERS.fullmatch(numbers) is None:
+        return f"the fields between board and move cannot be {numbers!r}"
+    if _VERBOSE.fullmatch(tail[TAIL_VERBOSE]) is None:
+        return f"the move cannot be {tail[TAIL_VERBOSE]!r}"
+    if len(tail) > TAIL_ELAPSED:
+        try:
+            parse_elapsed(tail[TAIL_ELAPSED])
+        except LineError as error:
+            return str(error)
+    for place in range(TAIL_FLIP, min(len(tail), TAIL_LAG)):
+        if tail[place] not in ("0", "1"):
+            return f"the flag after the move cannot be {tail[place]!r}"
+    if len(tail) > TAIL_LAG:
+        lag = _LAST_NUMBER.fullmatch(tail[TAIL_LAG])
+        if lag is None or lag[2]:
+            return f"the lag cannot be {tail[TAIL_LAG]!r}"
+    return None
+
+
+def format_style12(frame: Style12) -> str:
+    """Write a frame as servers do.
+
+    Args:
+        frame: any frame.
+    Returns:
+        The line without its end; blanks are single.
+    """
+    return f"{FRAME_TAG} {frame.board} {' '.join(frame.tail)}"
