@@ -1,0 +1,420 @@
+"""Bytes of the incoming direction → complete logical lines.
+
+The order of the steps matters: telnet commands go first because they may contain any byte, then lines are cut at
+``\\n``; inside a line, block-mode bytes cut it further, seal pings, bells, ``\\r`` and escape sequences go, and
+continuation lines are put back together. Only then is a line given away, so nobody can take a part for a line.
+
+Most chunks hold none of the rare bytes. They are cut in bulk, which is a shortcut through ``LineReader._take`` for
+lines with which it has nothing to do, not another set of rules.
+
+Sources: FICS help pages ``iv_block`` and ``iv_nowrap``; the wrapping of FICS 1.6.2 (network.c) and of FatICS
+(telnet.py); the seal helpers openseal (``[G]`` as a line) and zseal (``[G]`` and a zero byte anywhere); ICC's
+formats2.txt (``\\x19``).
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterator
+from itertools import accumulate
+from typing import Final
+
+from recorder.events import Block, Chunk, Line
+from recorder.model import Anomaly, AnomalyKind
+
+__all__ = ["COUNTED_TAGS", "LineReader"]
+
+COUNTED_TAGS: Final = ("<12>", "<b1>")
+"""The tags of which every occurrence must be accounted for."""
+
+_IAC, _WILL, _SE = 0xFF, 0xFB, 0xF0
+_DELETED = b"\r\x07\x00"
+# What makes a line more than text: control bytes, pings, wrapped parts, the rest of a cut frame.
+_MARKS: Final = (
+    *(bytes((code,)) for code in (0x00, 0x08, 0x15, 0x16, 0x17, 0x18, 0x19, 0x1A, 0x1B)),
+    b"[G]",
+    b"\\",
+    b"\n(",
+    b"\n\r(",
+    b"\n\r\r",
+)
+_RARE: Final = re.compile(rb"[\x00\x08\x15-\x1b]|\[G\]")
+_TOKEN: Final = re.compile(
+    rb"\x15(?P<id>\d{0,9})\x16(?P<code>\d{0,9})\x16(?:\d{1,3}\x16)?|[\x15-\x18\x1a]|\x19[\[(](?=\d)|\x19[\])<>{}]|\x19"
+)
+_PING: Final = b"[G]\x00"
+_LEAD: Final = rb"(?:[\r\x07\x00]|\[G\]\x00)*"
+_CONTINUATION: Final = re.compile(_LEAD + rb"\\   ")
+# What follows the verbose move of a frame: the rest of a frame that a terminal has cut between two words.
+_FRAME_REST: Final = re.compile(rb"\(-?[\d:. -]+\) \S+(?: -?\d+){1,4} *\r*$")
+_PING_LINE: Final = re.compile(rb"[\r\x07\x00]*\[G\][\r\x07\x00]*$")
+_ESCAPE: Final = re.compile(
+    r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[()][0-9A-Za-z]|[=>78cDEHMNOZ])"
+)
+_MAY_CONTINUE: Final = (b"", b"\\", b"[", b"(")
+_PROMPTS: Final = frozenset(("fics% ", "fics%", "aics% ", "aics%"))
+_LONGEST_PROMPT: Final = 6
+_WHOLE_TAGS: Final = ("<12>", "<b1>", "<g1>", "<d1>")
+_MARGIN: Final = len("\\   ")
+_DEEPEST_UNIT: Final = 3
+
+
+class LineReader:
+    """Cuts chunks into lines. How the bytes are cut into chunks never changes the lines.
+
+    Blank lines and lines that are nothing but one of the servers' own prompts (``fics% ``, ``aics% ``) are not
+    given away; ``prompts`` counts the latter. A line's ``at_ms`` is that of the chunk that completed it: the prompt
+    before it on the same line may have come minutes earlier.
+
+    Text of ICC level-1 units and level-2 datagrams comes out with a leading ``\\x19``, so that no recogniser can take
+    it for a line of the plain stream. A continuation line without a line before it keeps its ``\\`` for that reason.
+
+    Args:
+        max_line_bytes: a longer line is reported as ``LONG_LINE`` and left out.
+
+    Attributes:
+        anomalies: what was wrong, in order: ``LONG_LINE`` and ``LOST_DATA``.
+        dropped: tag → occurrences that stood in the decoded stream and are in no line's text. (Less than zero where
+            joining a wrapped line made a tag that was not in the stream.)
+        prompts: prompt → lines that held nothing else.
+    """
+
+    def __init__(self, max_line_bytes: int = 65536) -> None:
+        self.anomalies: list[Anomaly] = []
+        self.dropped: Counter[str] = Counter()
+        self.prompts: Counter[str] = Counter()
+        self._max = max_line_bytes
+        self._iac = b""  # an unfinished telnet command
+        self._iac_start = 0
+        self._parts: list[bytes] = []  # the unfinished line
+        self._size = 0
+        self._start = 0
+        self._long = False  # the unfinished line is too long and being dropped
+        self._tail = b""  # its last bytes, in which a tag may begin
+        self._at_ms: int | None = None
+        self._held: Line | None = None  # a line that the next one may continue
+        self._held_part = ""  # its last physical line
+        self._keeps_blanks = False  # this server leaves the blank where it breaks a line
+        self._block: Block | None = None
+        self._outer: list[Block | None] = []  # blocks around posed output
+        self._units = 0  # open ICC level-1 units
+        self._datagram = False
+        self._string = False  # inside \x19{ … \x19} of a datagram
+
+    def receive(self, chunk: Chunk) -> list[Line]:
+        """Read one chunk and return the lines that are now complete, in order."""
+        out: list[Line] = []
+        data, offset, at_ms = chunk
+        self._at_ms = at_ms
+        if self._iac or b"\xff" in data:
+            for piece, start in self._without_telnet(data, offset):
+                self._split(piece, start, at_ms, out)
+        else:
+            self._split(data, offset, at_ms, out)
+        return out
+
+    def finish(self) -> list[Line]:
+        """Return what is left, the last line without a line end included."""
+        out: list[Line] = []
+        if self._iac:
+            self._pend(self._iac, self._iac_start)
+            self._iac = b""
+        self._complete(self._at_ms, out)
+        self._release(out)
+        return out
+
+    def _without_telnet(self, data: bytes, offset: int) -> Iterator[tuple[bytes, int]]:
+        """Pieces between telnet commands. ``FF FF`` is one ``FF``; an ``FF`` before a plain character is text."""
+        if self._iac:
+            data, offset = self._iac + data, offset - len(self._iac)
+            self._iac = b""
+        position = 0
+        while (found := data.find(b"\xff", position)) >= 0:
+            if found > position:
+                yield data[position:found], offset + position
+            command = data[found + 1] if found + 1 < len(data) else None
+            if command is None or (_WILL <= command < _IAC and found + 2 >= len(data)):
+                self._iac, self._iac_start = data[found:], offset + found
+                return
+            if command == _IAC:
+                yield b"\xff", offset + found + 1
+                position = found + 2
+            elif command >= _SE:
+                position = found + (3 if command >= _WILL else 2)
+            else:
+                yield b"\xff", offset + found
+                position = found + 1
+        if position < len(data):
+            yield data[position:], offset + position
+
+    def _split(self, data: bytes, offset: int, at_ms: int | None, out: list[Line]) -> None:
+        last = data.rfind(b"\n")
+        if last < 0:
+            self._pend(data, offset)
+        else:
+            begin = 0
+            if self._parts or self._long:
+                begin = data.find(b"\n") + 1
+                self._pend(data[: begin - 1], offset)
+                self._complete(at_ms, out)
+            if begin <= last:
+                self._take_many(data[begin:last], offset + begin, at_ms, out)
+            self._pend(data[last + 1 :], offset + last + 1)
+        if self._held is not None and self._parts and self._parts[0].lstrip(_DELETED)[:1] not in _MAY_CONTINUE:
+            self._release(out)  # what has come of the next line shows that it is another one
+
+    def _pend(self, data: bytes, offset: int) -> None:
+        """Keep the beginning of a line until its end comes."""
+        if self._long:
+            self._drop(data)
+            return
+        if not self._parts:
+            stripped = data.lstrip(b"\r")
+            offset += len(data) - len(stripped)
+            data = stripped
+            self._start = offset
+        if not data:
+            return
+        self._parts.append(data)
+        self._size += len(data)
+        if self._size > self._max:
+            self._begin_long(self._start, b"".join(self._parts))
+            self._parts.clear()
+            self._size = 0
+            self._long = True
+
+    def _complete(self, at_ms: int | None, out: list[Line]) -> None:
+        """The unfinished line has ended."""
+        if self._long:
+            self._long = False
+            self._release(out)
+        elif self._parts:
+            raw = b"".join(self._parts)
+            self._parts.clear()
+            self._size = 0
+            self._take(raw, self._start, at_ms, out)
+
+    def _begin_long(self, offset: int, raw: bytes) -> None:
+        message = f"a line is longer than {self._max} bytes and was left out"
+        self.anomalies.append(Anomaly(AnomalyKind.LONG_LINE, offset, None, message, raw[:80].decode("latin-1")))
+        self._tail = b""
+        self._drop(raw)
+
+    def _drop(self, data: bytes) -> None:
+        data = self._tail + data
+        for tag in COUNTED_TAGS:
+            if found := data.count(tag.encode()):
+                self.dropped[tag] += found
+        self._tail = data[-3:]
+
+    def _take_many(self, data: bytes, offset: int, at_ms: int | None, out: list[Line]) -> None:
+        """Read complete lines; ``data`` begins at a line's first byte and ends before the last line's ``\\n``."""
+        raws = data.split(b"\n")
+        starts = list(accumulate(map((1).__add__, map(len, raws)), initial=offset))
+        texts = data.translate(None, _DELETED).decode("latin-1").split("\n")
+        care = self._find_care(data, offset, raws, starts)
+        firsts = starts
+        if b"\r" in data:
+            leads = data.count(b"\n\r")
+            if leads == len(raws) - 1 and raws[0][:1] != b"\r" and b"\n\r\r" not in data:
+                firsts = [offset, *map((1).__add__, starts[1:])]
+            elif leads or raws[0][:1] == b"\r":
+                firsts = [
+                    start + len(raw) - len(raw.lstrip(b"\r")) if raw[:1] == b"\r" else start
+                    for raw, start in zip(raws, starts, strict=False)
+                ]
+        done = 0
+        for index in (*care, len(raws)):
+            if done < index:
+                if self._units or self._datagram:
+                    for raw, start in zip(raws[done:index], starts[done:index], strict=True):
+                        self._take(raw, start, at_ms, out)
+                else:
+                    self._give_many(texts[done:index], firsts[done:index], at_ms, out)
+            if index < len(raws):
+                self._take(raws[index], starts[index], at_ms, out)
+            done = index + 1
+
+    def _find_care(self, data: bytes, offset: int, raws: list[bytes], starts: list[int]) -> list[int]:
+        """Indices of the lines that are more than text, in order."""
+        care: set[int] = set()
+        for mark in _MARKS:
+            found = data.find(mark)
+            while found >= 0:
+                index = bisect_right(starts, offset + found + len(mark) - 1) - 1
+                care.add(index)
+                found = data.find(mark, starts[index + 1] - offset - (mark[0] == 10))
+        if data[:1] in (b"(", b"\r"):
+            care.add(0)
+        if len(max(raws, key=len)) > self._max:
+            care.update(index for index, raw in enumerate(raws) if len(raw) > self._max)
+        return sorted(care)
+
+    def _give_many(self, texts: list[str], firsts: list[int], at_ms: int | None, out: list[Line]) -> None:
+        """Give away lines that are text alone and continue nothing: what ``_take`` does with them, in bulk."""
+        self._release(out)
+        new, block = tuple.__new__, self._block
+        out += [
+            new(Line, (text, first, at_ms, block))
+            for text, first in zip(texts, firsts, strict=True)
+            if len(text) > _LONGEST_PROMPT or (text and not self._is_prompt(text))
+        ]
+        last = texts[-1]
+        if last and last not in _PROMPTS and not _is_whole(last):
+            self._held = out.pop()
+            self._held_part = last
+
+    def _is_prompt(self, text: str) -> bool:
+        if text in _PROMPTS:
+            self.prompts[text] += 1
+            return True
+        return False
+
+    def _take(self, raw: bytes, start: int, at_ms: int | None, out: list[Line]) -> None:
+        """Read one complete line of the byte stream, which may be several lines or a part of one."""
+        if len(stripped := raw.lstrip(b"\r")) > self._max:
+            self._release(out)
+            self._begin_long(start + len(raw) - len(stripped), stripped)
+            return
+        start += len(raw) - len(stripped)
+        if _PING_LINE.match(stripped):
+            return
+        held = self._held
+        if held is not None:
+            if _CONTINUATION.match(stripped) and not _RARE.search(stripped.replace(_PING, b"").replace(b"\x00", b"")):
+                self._join(stripped.replace(_PING, b"").translate(None, _DELETED).decode("latin-1"), at_ms, out)
+                return
+            if held.text.startswith("<12>") and _FRAME_REST.match(stripped):
+                rest = stripped.replace(_PING, b"").translate(None, _DELETED).decode("latin-1")
+                out.append(held._replace(text=f"{held.text.rstrip()} {rest}", at_ms=at_ms))
+                self._held = None
+                return
+            self._release(out)
+        if not _RARE.search(stripped):
+            self._give(stripped.translate(None, _DELETED).decode("latin-1"), start, at_ms, out)
+            return
+        position = 0
+        for token in _TOKEN.finditer(stripped):
+            self._give_piece(stripped[position : token.start()], start + position, at_ms, out)
+            self._release(out)
+            self._obey(token, start, out)
+            position = token.end()
+        self._give_piece(stripped[position:], start + position, at_ms, out)
+
+    def _obey(self, token: re.Match[bytes], start: int, out: list[Line]) -> None:
+        """Change the state as a control sequence says."""
+        mark = token[0]
+        if self._datagram:
+            if mark == b"\x19{":
+                self._string = True
+            elif mark == b"\x19}":
+                self._string = False
+            elif mark == b"\x19)" and not self._string:
+                self._datagram = False
+            if mark != b"\x1a":
+                return
+        if mark == b"\x1a":
+            self._units = 0
+            self._datagram = self._string = False
+            message = "the server marks lost data: its output buffer was full"
+            self.anomalies.append(Anomaly(AnomalyKind.LOST_DATA, start + token.start(), None, message, ""))
+        elif token["code"] is not None:
+            self._block = Block(int(token["id"] or 0), int(token["code"] or 0))
+        elif mark == b"\x17":
+            self._block = None
+        elif mark == b"\x18":
+            self._outer = [*self._outer[-_DEEPEST_UNIT:], self._block]
+            self._block = None
+        elif mark == b"\x19":
+            self._block = self._outer.pop() if self._outer else None
+        elif mark == b"\x19[":
+            self._units = min(self._units + 1, _DEEPEST_UNIT)
+        elif mark == b"\x19]":
+            self._units = max(self._units - 1, 0)
+        elif mark == b"\x19(":
+            self._datagram = True
+
+    def _give_piece(self, raw: bytes, start: int, at_ms: int | None, out: list[Line]) -> None:
+        """Clean what stands between two control sequences and give it away."""
+        stripped = raw.lstrip(b"\r")
+        start += len(raw) - len(stripped)
+        text = stripped.replace(_PING, b"").decode("latin-1")
+        if "\x1b" in text:
+            text = _ESCAPE.sub("", text)
+        if "\b" in text:
+            text = self._erased(text)
+        text = text.translate({13: None, 7: None, 0: None})
+        if text and (self._units or self._datagram):
+            out.append(Line("\x19" + text, start, at_ms, self._block))
+        else:
+            self._give(text, start, at_ms, out)
+
+    def _erased(self, text: str) -> str:
+        """Do what a terminal does with backspaces: line editing of typed text that the log has echoed."""
+        kept: list[str] = []
+        for character in text:
+            if character != "\b":
+                kept.append(character)
+            elif kept:
+                kept.pop()
+        after = "".join(kept)
+        self._account(text, after)
+        return after
+
+    def _account(self, before: str, after: str) -> None:
+        for tag in COUNTED_TAGS:
+            if difference := before.count(tag) - after.count(tag):
+                self.dropped[tag] += difference
+
+    def _give(self, text: str, start: int, at_ms: int | None, out: list[Line]) -> None:
+        """Give a line away, or hold it back if the next one may continue it."""
+        if not text or (len(text) <= _LONGEST_PROMPT and self._is_prompt(text)):
+            return
+        line = Line(text, start, at_ms, self._block)
+        if _is_whole(text):
+            out.append(line)
+        else:
+            self._held = line
+            self._held_part = text
+
+    def _join(self, text: str, at_ms: int | None, out: list[Line]) -> None:
+        """Append a continuation line (``\\`` and three blanks) to the line that is held back."""
+        held = self._held
+        assert held is not None
+        part = text[_MARGIN:]
+        if len(held.text) + len(part) > self._max:
+            self._release(out)
+            self._give(text, held.offset, at_ms, out)
+            return
+        joined = held.text + self._glue(part, text) + part
+        self._account(held.text + "\n" + part, joined)
+        self._held = held._replace(text=joined, at_ms=at_ms)
+        self._held_part = text
+
+    def _glue(self, part: str, physical: str) -> str:
+        """What was between the parts: FICS takes the blank away, FatICS leaves it, both may cut a long word.
+
+        A word is cut only where it is too long for a line of its own, and then the line before is full.
+        """
+        before = self._held_part
+        if not part or not before.strip():
+            return ""
+        if before.endswith(" ") or part.startswith(" "):
+            self._keeps_blanks = True
+            return ""
+        if self._keeps_blanks:
+            return ""
+        word = len(before.rpartition(" ")[2]) + len(part.partition(" ")[0])
+        return "" if len(before) >= len(physical) and word > len(before) - _MARGIN else " "
+
+    def _release(self, out: list[Line]) -> None:
+        if self._held is not None:
+            out.append(self._held)
+            self._held = None
+
+
+def _is_whole(text: str) -> bool:
+    """Whether no server wraps this line (frames and their like) and, for a board, it is not cut before its times."""
+    return text.startswith(_WHOLE_TAGS) and (")" in text or not text.startswith("<12>"))

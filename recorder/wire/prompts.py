@@ -1,0 +1,70 @@
+"""Prompts: what a server prints, without a line end, before nearly every line.
+
+Source: ``fics% `` and ``aics% `` of the servers; ``help prompt`` and ``help ptime`` (``12:34_fics% ``); the answer
+``prompt set to "ICS> ".`` of FatICS.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import Final
+
+__all__ = ["PromptStripper", "strip_prompts"]
+
+_DEFAULT: Final = r"(?:\d\d:\d\d_)?[fa]ics% ?"
+_DEFAULTS: Final = re.compile(f"(?:{_DEFAULT})+")
+_SET: Final = re.compile(r'prompt (?:now |is now )?set to:? "(?P<prompt>[^"]{1,60})"\.?\s*', re.IGNORECASE)
+# A bot's line begins with a colon and a chat line has a speaker, so neither can look like this.
+_ALONE: Final = re.compile(r"(?:\d\d:\d\d_)?(?P<prompt>[^\s:<>{}()\[\]\\]{1,24}% )")
+_SEEN_ALONE = 3
+
+
+def strip_prompts(text: str) -> tuple[str, int]:
+    """Take any number of the servers' own prompts off the beginning of a line.
+
+    Returns:
+        The text after them and the number of characters taken off.
+    """
+    match = _DEFAULTS.match(text)
+    return (text, 0) if match is None else (text[match.end() :], match.end())
+
+
+class PromptStripper:
+    """Takes prompts off lines, the users' own ones included once it has learned them from the stream."""
+
+    def __init__(self) -> None:
+        self._pattern = _DEFAULTS
+        self._learned: set[str] = set()
+        self._alone: Counter[str] = Counter()
+
+    def strip(self, text: str) -> tuple[str, int]:
+        """As ``strip_prompts``, with what was learned."""
+        match = self._pattern.match(text)
+        return (text, 0) if match is None else (text[match.end() :], match.end())
+
+    def learn(self, text: str) -> bool:
+        """Look for a new prompt in a line (as received, prompts included).
+
+        It is one if the server says so (``prompt set to "ICS> ".``), or if a single word ending in ``% `` has stood
+        alone on three lines.
+
+        Returns:
+            Whether a prompt was learned: then lines that begin with it can be stripped from now on.
+        """
+        rest, _ = self.strip(text)
+        if match := _SET.fullmatch(rest):
+            return self._add(match["prompt"])
+        if match := _ALONE.fullmatch(rest):
+            self._alone[match["prompt"]] += 1
+            return self._alone[match["prompt"]] >= _SEEN_ALONE and self._add(match["prompt"])
+        return False
+
+    def _add(self, prompt: str) -> bool:
+        bare = prompt.rstrip()
+        if not bare or bare in self._learned:
+            return False
+        self._learned.add(bare)
+        own = "|".join(re.escape(known) for known in sorted(self._learned, key=len, reverse=True))
+        self._pattern = re.compile(rf"(?:{_DEFAULT}|(?:\d\d:\d\d_)?(?:{own})(?: |$))+")
+        return True
