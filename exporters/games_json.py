@@ -1,0 +1,130 @@
+"""One JSON object a game, one game a line. The field names are frozen; docs/formats.md lists them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any, BinaryIO
+
+from exporters.base import ExportReport
+from exporters.holdings import Hands, hands_after, hands_of, with_hands
+from exporters.times import iso
+from recorder.model import Game, LineKind, Origin, Player, Ply, Precision, Proof, TimeBasis
+
+__all__ = ["GamesJsonExporter", "game_object"]
+
+PROOFS = {proof.value: proof.name.lower() for proof in Proof}
+ORIGINS = {origin.value: origin.name.lower() for origin in Origin}
+PRECISIONS = {None: None} | {precision.value: precision.name.lower() for precision in Precision}
+
+_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
+
+class GamesJsonExporter:
+    """Writes JSON Lines in UTF-8. ``game_text`` gives one game's line; both ways count in ``report``."""
+
+    suffix = ".jsonl"
+
+    def __init__(self) -> None:
+        self.report = ExportReport()
+
+    def write(self, games: Iterable[Game], out: BinaryIO) -> ExportReport:
+        """Write games in their order and return the report."""
+        for game in games:
+            out.write(self.game_text(game).encode("utf-8", "replace"))
+        return self.report
+
+    def game_text(self, game: Game) -> str:
+        """One game's object and its line feed."""
+        found = game_object(game)
+        self.report.games += 1
+        self.report.plies += len(found["plies"])
+        return _encode(found) + "\n"
+
+
+def game_object(game: Game) -> dict[str, Any]:
+    """The game as plain values: every field is there, null where nothing is known."""
+    basis = game.time_basis
+    return {
+        "key": game.key,
+        "server": game.server,
+        "server_game_no": game.game_no,
+        "white": _player(game.white),
+        "black": _player(game.black),
+        "rated": game.rated,
+        "variant": game.variant,
+        "base_s": game.base_s,
+        "increment_s": game.increment_s,
+        "start_fen": game.start_fen,
+        "result": game.result,
+        "reason": game.reason,
+        "termination": game.termination,
+        "started_at": iso(game.started_at_ms, basis),
+        "ended_at": iso(game.ended_at_ms, basis),
+        "complete": game.complete,
+        "plies": [_ply(ply, basis, hands) for ply, hands in with_hands(game)],
+        "lines": [
+            {
+                "source": number,
+                "number": line.number,
+                "kind": line.kind.value,
+                "parent": line.parent,
+                "parent_ply": line.parent_ply,
+                "plies": [_ply(ply, basis, hands_after(ply, hands)) for ply in line.plies],
+            }
+            for number, (seen, hands) in enumerate((seen, hands_of(seen)) for seen in game.observations)
+            for line in seen.lines
+            if line.kind is not LineKind.MAIN
+        ],
+        "events": [
+            {
+                "ply": event.ply,
+                "kind": event.kind.value,
+                "detail": event.detail,
+                "actor": event.actor,
+                "value": event.value,
+                "text": event.text,
+                "white_clock_ms": event.white_clock_ms,
+                "black_clock_ms": event.black_clock_ms,
+                "at": iso(event.at_ms, basis),
+                "offset": event.offset,
+            }
+            for event in game.events
+        ],
+        "sources": [
+            {
+                "kind": seen.kind.value,
+                "relation": seen.relation,
+                "started_at": iso(seen.started_at_ms, basis),
+                "ended_at": iso(seen.ended_at_ms, basis),
+                "offset": seen.offset,
+                "end_offset": seen.end_offset,
+                "plies": [
+                    [segment.from_ply, segment.to_ply] for segment in game.segments if segment.observation == number
+                ],
+            }
+            for number, seen in enumerate(game.observations)
+        ],
+    }
+
+
+def _player(player: Player) -> dict[str, Any]:
+    return {"handle": player.handle, "rating": player.rating, "titles": player.titles}
+
+
+def _ply(ply: Ply, basis: TimeBasis, hands: Hands) -> dict[str, Any]:
+    return {
+        "ply": ply.ply,
+        "san": ply.san,
+        "uci": ply.uci,
+        "white_clock_ms": ply.white_clock_ms,
+        "black_clock_ms": ply.black_clock_ms,
+        "elapsed_ms": ply.elapsed_ms,
+        "lag_ms": ply.lag_ms,
+        "at": iso(ply.at_ms, basis),
+        "precision": PRECISIONS[ply.precision],
+        "proof": PROOFS[ply.proof],
+        "origin": ORIGINS[ply.origin],
+        "white_holdings": hands[0],
+        "black_holdings": hands[1],
+    }

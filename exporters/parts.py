@@ -1,0 +1,74 @@
+"""Cuts a game into runs of plies that can be replayed: movetext must be legal from its first position on.
+
+A run ends before a missing ply, before a ply that is not proved and where a board contradicts the plies. The next one
+begins at the next position that was seen (``Game.anchors``). Plies without a known position are not written as moves.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from recorder.model import Anchor, Game, Ply, Proof
+
+__all__ = ["Part", "cut_into_parts"]
+
+_PROVED = frozenset({Proof.FULL.value, Proof.LIST.value, Proof.INFERRED.value})
+
+
+@dataclass(slots=True)
+class Part:
+    """Plies that follow from ``fen`` (None: the normal start position) after ``start_ply`` half-moves.
+
+    ``unproved`` are the plies after them that no position and no proof allows to write as moves.
+    """
+
+    fen: str | None
+    start_ply: int
+    plies: list[Ply]
+    unproved: list[Ply] = field(default_factory=list)
+
+
+def cut_into_parts(game: Game) -> list[Part]:
+    """The runs of the main line in order; at least one; only the first may be without plies."""
+    plies = game.plies
+    anchors = {anchor.ply: anchor for anchor in game.anchors()}
+    first = anchors.get(game.start_ply)
+    fen = game.start_fen if first is None else first.fen
+    whole = Part(fen, game.start_ply, plies)
+    if (
+        (fen is not None or game.start_ply == 0)
+        and (not plies or (plies[0].ply == game.start_ply + 1 and plies[-1].ply == game.start_ply + len(plies)))
+        and {ply.proof for ply in plies} <= _PROVED
+        and not any(anchor.reason == "conflict" for anchor in anchors.values())
+    ):
+        return [whole]
+    return _cut(game, plies, anchors, fen)
+
+
+def _cut(game: Game, plies: list[Ply], anchors: dict[int, Anchor], fen: str | None) -> list[Part]:
+    part = Part(fen, game.start_ply, [])
+    parts = [part]
+    follows = fen is not None or game.start_ply == 0
+    last = game.start_ply
+    for ply in plies:
+        before = anchors.get(ply.ply - 1)
+        proved = ply.proof in _PROVED
+        broken = before is not None and before.reason == "conflict" and bool(part.plies)
+        if not (follows and proved and ply.ply == last + 1 and not broken):
+            if not proved or before is None:
+                part.unproved.append(ply)
+                follows = False
+                continue
+            part = Part(before.fen, before.ply, [])
+            parts.append(part)
+            follows = True
+        part.plies.append(ply)
+        last = ply.ply
+    if len(parts) > 1 and not _has_text(parts[0]):
+        del parts[0]
+    return parts
+
+
+def _has_text(part: Part) -> bool:
+    """Whether the part holds any ply, proved or not."""
+    return bool(part.plies or part.unproved)

@@ -1,0 +1,175 @@
+"""The tag pairs of a game. What is not known has no tag, but for the seven that PGN demands."""
+
+from __future__ import annotations
+
+import re
+
+from exporters.parts import Part
+from exporters.pgn_text import tag
+from exporters.times import date_of, start_clock
+from recorder.model import Game, Player, TimeBasis
+
+__all__ = ["CHESS_TITLES", "KEY_TAG", "fics_tags", "is_computer", "is_guest", "tags"]
+
+KEY_TAG = "RecorderKey"
+
+# Names that python-chess reads, where it knows the variant; every other one is the model's own word.
+_VARIANTS = {"chess960": "Fischerandom", "wild/fr": "Fischerandom"}
+_FAMILIES = {
+    "fics": "FICS",
+    "fatics": "FatICS",
+    "icc": "ICC",
+    "bics": "BICS",
+    "lasker": "Lasker",
+    "capablanca": "Capablanca",
+}
+CHESS_TITLES = ("GM", "IM", "FM", "CM", "NM", "WGM", "WIM", "WFM", "WCM")
+_TITLE_WORD = re.compile(r"[A-Za-z]+|\*")
+_GUEST = re.compile(r"Guest[A-Za-z0-9]*", re.IGNORECASE)
+
+
+def title_words(player: Player) -> list[str]:
+    """The titles as words: ``(GM)(*)`` → ``GM``, ``*``."""
+    return _TITLE_WORD.findall(player.titles) if player.titles else []
+
+
+def is_computer(player: Player) -> bool:
+    """Whether the server marks the player as a computer, ``(C)``."""
+    return "C" in title_words(player)
+
+
+def is_guest(player: Player) -> bool:
+    """Whether the player is not registered: as gameinfo says, by the title ``(U)``, or by a guest's handle."""
+    if player.registered is not None:
+        return not player.registered
+    return "U" in title_words(player) or bool(_GUEST.fullmatch(player.handle))
+
+
+def tags(game: Game, part: Part, number: int, count: int) -> str:
+    """Tag pairs in the default style: the seven-tag roster first, then what is known.
+
+    Args:
+        part, number, count: the part that follows; parts are numbered from 1.
+    """
+    last = number == count
+    end = game.end if game.end != "result" else None
+    begun = date_of(game.started_at_ms, game.time_basis)
+    ended = date_of(game.ended_at_ms, game.time_basis)
+    utc = game.time_basis is TimeBasis.UTC
+    white, black = game.white, game.black
+    found = [
+        tag("Event", event_name(game)),
+        tag("Site", game.server or "?"),
+        tag("Date", f"{begun:%Y.%m.%d}" if begun else "????.??.??"),
+        tag("Round", "-"),
+        tag("White", white.handle or "?"),
+        tag("Black", black.handle or "?"),
+        tag("Result", game.result if last else "*"),
+        *_time_control(game),
+        *_about("White", white),
+        *_about("Black", black),
+    ]
+    if begun:
+        found.append(tag("Time", f"{begun:%H:%M:%S}"))
+    if begun and utc:
+        found.append(tag("UTCDate", f"{begun:%Y.%m.%d}") + tag("UTCTime", f"{begun:%H:%M:%S}"))
+    if ended and utc:
+        found.append(tag("UTCEndDate", f"{ended:%Y.%m.%d}") + tag("UTCEndTime", f"{ended:%H:%M:%S}"))
+    if variant := variant_name(game):
+        found.append(tag("Variant", variant))
+    if part.fen is not None and (part.start_ply or game.start_fen is not None):
+        found.append('[SetUp "1"]\n' + tag("FEN", part.fen))
+    found.append(tag("Termination", game.termination if last else "unterminated"))
+    found.append(f'[PlyCount "{len(part.plies)}"]\n')
+    if count > 1:
+        found.append(f'[RecorderPart "{number}/{count}"]\n')
+    if not game.complete:
+        found.append('[RecorderComplete "no"]\n')
+    if end:
+        found.append(tag("RecorderEnd", end))
+    if game.game_no is not None:
+        found.append(f'[ICSGameNo "{game.game_no}"]\n')
+    found.append(tag(KEY_TAG, game.key))
+    return "".join(found)
+
+
+def fics_tags(game: Game, part: Part, last: bool) -> str:
+    """Tag pairs as the FICS games database writes them: no Round, no SetUp, Result last.
+
+    Source: files of that archive of 2009 to 2022. Its own number (FICSGamesDBGameNo) is not ours to give.
+    """
+    begun = date_of(game.started_at_ms, game.time_basis)
+    white, black = game.white, game.black
+    found = [tag("Event", event_name(game)), tag("Site", _fics_site(game)), tag("White", white.handle or "?")]
+    found.append(tag("Black", black.handle or "?"))
+    found += [
+        f'[{side}Elo "{player.rating}"]\n'
+        for side, player in (("White", white), ("Black", black))
+        if player.rating is not None
+    ]
+    found += [f'[{side}IsComp "Yes"]\n' for side, player in (("White", white), ("Black", black)) if is_computer(player)]
+    white_base = game.base_s
+    black_base = game.base_s if game.black_base_s is None else game.black_base_s
+    if white_base is not None and game.increment_s is not None:
+        base = 0 if game.base_inferred else white_base
+        found.append(f'[TimeControl "{base}+{game.increment_s}"]\n')
+    if begun:
+        found.append(f'[Date "{begun:%Y.%m.%d}"]\n[Time "{begun:%H:%M:%S}"]\n')
+    if white_base is not None and black_base is not None:
+        found.append(f'[WhiteClock "{start_clock(white_base)}"]\n[BlackClock "{start_clock(black_base)}"]\n')
+    if variant := variant_name(game):
+        found.append(tag("Variant", variant))
+    if part.fen is not None and (part.start_ply or game.start_fen is not None):
+        found.append(tag("FEN", part.fen))
+    found.append(f'[PlyCount "{len(part.plies)}"]\n')
+    found.append(tag("Result", game.result if last else "*"))
+    return "".join(found)
+
+
+def event_name(game: Game) -> str:
+    """``FICS rated blitz game``; words that are not known are left out."""
+    rated = None if game.rated is None else "rated" if game.rated else "unrated"
+    family = _FAMILIES.get((game.dialect or "").lower(), game.dialect) or "ICS"
+    return " ".join(word for word in (family, rated, game.category or _told_variant(game), "game") if word)
+
+
+def variant_name(game: Game) -> str | None:
+    """The Variant tag, or None for normal chess and where the variant is not known."""
+    variant = _told_variant(game)
+    return None if variant is None else _VARIANTS.get(variant, variant)
+
+
+def _told_variant(game: Game) -> str | None:
+    return None if game.variant in (None, "chess") else game.variant
+
+
+def _fics_site(game: Game) -> str:
+    server = game.server or "?"
+    return "FICS freechess.org" if server.lower() in ("fics", "freechess.org", "fics freechess.org") else server
+
+
+def _time_control(game: Game) -> list[str]:
+    white = _control(game.base_s, game.increment_s)
+    black = _control(
+        game.base_s if game.black_base_s is None else game.black_base_s,
+        game.increment_s if game.black_increment_s is None else game.black_increment_s,
+    )
+    if white == black:
+        return [f'[TimeControl "{white}"]\n']
+    return [f'[TimeControl "?"]\n[WhiteTimeControl "{white}"]\n[BlackTimeControl "{black}"]\n']
+
+
+def _control(base_s: int | None, increment_s: int | None) -> str:
+    if base_s is None or increment_s is None:
+        return "?"
+    return f"{base_s}+{increment_s}" if base_s or increment_s else "-"
+
+
+def _about(side: str, player: Player) -> list[str]:
+    found = [] if player.rating is None else [f'[{side}Elo "{player.rating}"]\n']
+    if player.titles:
+        words = title_words(player)
+        found += [f'[{side}Title "{word}"]\n' for word in words if word in CHESS_TITLES][:1]
+        if "C" in words:
+            found.append(f'[{side}IsComp "Yes"]\n')
+    return found

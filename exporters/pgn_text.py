@@ -1,0 +1,74 @@
+"""Pieces of PGN text: escaping, wrapping, reasons. Pure functions of strings."""
+
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+
+__all__ = ["GLUE", "brace_comment", "colours_for_handles", "readable", "tag", "wrap"]
+
+# Stands for a blank at which a line must not be broken; wrap() turns it into a blank.
+GLUE = "\x01"
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
+_BRACES = str.maketrans("{}", "()")
+
+
+def readable(text: str) -> str:
+    """Server text as a person should see it: UTF-8 where its latin-1 characters are UTF-8 bytes, no control bytes."""
+    if not text.isascii():
+        with suppress(UnicodeError):  # then it is latin-1, or was decoded before
+            text = text.encode("latin-1").decode("utf-8")
+    return _CONTROL.sub(" ", text)
+
+
+def tag(name: str, value: str) -> str:
+    """One tag pair with its line feed. PGN standard 8.1: backslash and quote are escaped by a backslash."""
+    if not value.isalnum():
+        value = readable(value).replace("\\", "\\\\").replace('"', '\\"')
+    return f'[{name} "{value}"]\n'
+
+
+def brace_comment(text: str) -> str:
+    """A comment with any text in it.
+
+    PGN has no escape inside braces, so braces become parentheses. ``[%`` would be read as a command and ``%`` at the
+    start of a line as an escape line: neither can come from somebody's words.
+    """
+    text = " ".join(readable(text).translate(_BRACES).split())
+    return "{" + text.replace("[%", "[ %").replace(" %", GLUE + "%") + "}"
+
+
+def colours_for_handles(reason: str, white: str, black: str) -> str:
+    """``Ann's king exploded`` → ``White's king exploded``: the FICS archive names colours.
+
+    A handle stands at the start of the reason, or after `` and `` before `` has ``; nowhere else, so a player whose
+    handle is a word of the reason does no harm.
+    """
+    for handle, colour in ((white, "White"), (black, "Black")):
+        if not handle:
+            continue
+        name = re.escape(handle)
+        reason = re.sub(rf"^{name}(?=[ '])", colour, reason, count=1)
+        reason = re.sub(rf" and {name}(?= has )", f" and {colour}", reason, count=1)
+    return reason
+
+
+def wrap(text: str, width: int = 79) -> str:
+    """Break at blanks into lines of at most ``width`` characters (a longer word stays whole); no line feed at the end.
+
+    PGN standard 4.3 allows fewer than 80 printable characters in a line for exported text.
+    """
+    lines = []
+    start, length = 0, len(text)
+    find_last, find = text.rfind, text.find
+    while length - start > width:
+        cut = find_last(" ", start, start + width + 1)
+        if cut <= start:
+            cut = find(" ", start + width)
+            if cut < 0:
+                break
+        lines.append(text[start:cut])
+        start = cut + 1
+    lines.append(text[start:])
+    return "\n".join(lines).replace(GLUE, " ")
