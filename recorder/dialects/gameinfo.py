@@ -17,9 +17,7 @@ GAMEINFO_TAG = "<g1>"
 DELTA_TAG = "<d1>"
 
 _GAMEINFO = re.compile(r"<g1>\s*([0-9]+)((?:\s+[a-z]+=\S*)*)\s*")
-_DELTA = re.compile(
-    r"<d1>\s*([0-9]+)\s+([0-9]+)\s+(\S+)\s+(\S+)\s+(-?[0-9]+)\s+(-?[0-9]+)(?:\s+(-?[0-9]+))?\s*"
-)
+_DELTA = re.compile(r"<d1>\s*([0-9]+)\s+([0-9]+)\s+(\S+)\s+(\S+)\s+(-?[0-9]+)\s+(-?[0-9]+)(?:\s+(-?[0-9]+))?\s*")
 _MAX_GAME_NO = 1 << 20  # BICS prints uninitialised memory as the partner's number
 
 
@@ -145,7 +143,9 @@ def parse_delta(line: Line) -> DeltaBoard | Malformed | None:
     if match is None:
         return Malformed(line, DELTA_TAG, "the move is not game, ply, SAN, squares, time, clock and lag")
     game, ply, san, smith, elapsed, clock, lag = match.groups()
-    return DeltaBoard(line, int(game), int(ply), san, smith, int(elapsed), int(clock), None if lag is None else int(lag))
+    return DeltaBoard(
+        line, int(game), int(ply), san, smith, int(elapsed), int(clock), None if lag is None else int(lag)
+    )
 
 
 def format_delta(event: DeltaBoard) -> str:

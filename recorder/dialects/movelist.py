@@ -36,7 +36,12 @@ _ZONES = {
     "UTC": 0, "GMT": 0, "EST": -5, "EDT": -4, "CST": -6, "CDT": -5, "MST": -7, "MDT": -6, "PST": -8, "PDT": -7,
     "CET": 1, "CEST": 2,
 }  # fmt: skip
-_MONTHS = {name: number for number, name in enumerate("Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(), 1)}
+_MONTHS = {
+    name: number
+    for number, name in enumerate(
+        ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"], 1
+    )
+}
 _FICS_DATE = re.compile(r"[A-Z][a-z]{2} ([A-Z][a-z]{2}) +([0-9]+), +([0-9]+):([0-9]{2}) (\S+) ([0-9]{4})")
 _PLAIN_DATE = re.compile(r"([0-9]{4})[.-]([0-9]{2})[.-]([0-9]{2}) +([0-9]+):([0-9]{2})(?::([0-9]{2}))?(?: (\S+))?")
 

@@ -12,12 +12,13 @@ from typing import NamedTuple
 
 from recorder.events import GameEnded, Line
 
-__all__ = ["Reason", "format_result", "parse_result", "parse_results", "read_reason"]
+__all__ = ["RESULT", "Reason", "format_result", "parse_result", "parse_results", "read_reason"]
 
-_RESULT = re.compile(
+RESULT = re.compile(
     r"\{Game ([0-9]+) \((\S+)(?: \([^()]*\))? vs\. (\S+?)(?: \([^()]*\))?\) (.*?)\} (1-0|0-1|1/2-1/2|\*)"
-    r"(?: \[[^\]]*\])?\s*(?=\Z|\{Game )"
+    r"(?: \[[^\]]*\])?\s*"
 )
+"""One result text at any place of a line."""
 
 _TERMINATIONS = {
     "time": "time forfeit",
@@ -164,13 +165,15 @@ def parse_results(line: Line) -> list[GameEnded]:
     found: list[GameEnded] = []
     text, at = line.text, 0
     while at < len(text):
-        match = _RESULT.match(text, at)
+        match = RESULT.match(text, at)
         if match is None:
             return []
         number, white, black, words, result = match.groups()
         reason = read_reason(words, white, black, result)
-        part = line if at == 0 and match.end() == len(text) else line._replace(
-            text=match[0].rstrip(), offset=line.offset + at
+        part = (
+            line
+            if at == 0 and match.end() == len(text)
+            else line._replace(text=match[0].rstrip(), offset=line.offset + at)
         )
         found.append(
             GameEnded(part, int(number), white, black, words, result, reason.key, reason.termination, reason.actor)

@@ -10,13 +10,10 @@ import re
 
 from recorder.errors import LineError
 from recorder.events import (
-    TAIL_BLACK,
     TAIL_ELAPSED,
     TAIL_FLIP,
     TAIL_LAG,
-    TAIL_TURN,
     TAIL_VERBOSE,
-    TAIL_WHITE,
     Block,
     Line,
     Malformed,

@@ -1,0 +1,275 @@
+"""Lines in, events out: the one place that decides what a line is.
+
+A line is classified as a whole, from its start: first tags, then ``{Game``, ``Game N:``, the movelist being read,
+banners, chat and the rest. A tag further inside a line counts only where everything before it is prompts or
+server text that is no chat, and where all that follows passes the whole grammar.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable
+
+from recorder.dialects.chat import parse_chat
+from recorder.dialects.gameinfo import parse_delta, parse_gameinfo
+from recorder.dialects.holdings import HOLDINGS_TAG, parse_holdings
+from recorder.dialects.movelist import MovelistReader
+from recorder.dialects.notices import (
+    parse_created,
+    parse_creating,
+    parse_examine,
+    parse_header,
+    parse_notice,
+    parse_observing,
+    split_glued,
+)
+from recorder.dialects.results import parse_results
+from recorder.dialects.session import is_noise, parse_session
+from recorder.dialects.style12 import FRAME_TAG, check_frame, parse_style12
+from recorder.events import (
+    Event,
+    Line,
+    Malformed,
+    Noise,
+    SessionNotice,
+    SessionNoticeKind,
+    Style12,
+    Unrecognised,
+)
+from recorder.wire.prompts import PromptStripper
+
+__all__ = ["Recogniser"]
+
+_TAG = re.compile(r"<(?:12|b1|g1|d1)>")
+_COUNTED = (FRAME_TAG, HOLDINGS_TAG)
+_LINE_PARSERS: dict[str, Callable[[Line], Event | None]] = {
+    "<b1>": parse_holdings,
+    "<g1>": parse_gameinfo,
+    "<d1>": parse_delta,
+}
+# Answers that print other people's text: finger, help, history, info, journal, line, messages, news, next.
+_TEXT_BLOCKS = frozenset((37, 50, 51, 55, 60, 64, 74, 78, 79))
+_MAX_SHAPES = 1000
+_OTHER_SHAPES = "(other shapes)"
+_DIGITS = re.compile(r"[0-9]+")
+_NAME_WORD = re.compile(r"\b(?=\w*[A-Z0-9])[A-Za-z][A-Za-z0-9-]{2,}\b")
+_MAX_SHAPE_LENGTH = 100
+
+
+class Recogniser:
+    """Turns the lines of one connection into events.
+
+    Attributes:
+        quoted: per tag (``<12>``, ``<b1>``) the occurrences that are part of other text: chat, help, broken lines.
+        shapes: unrecognised lines by shape: how many, and the offset of the first.
+    """
+
+    def __init__(self, stripper: PromptStripper | None = None) -> None:
+        self.quoted: Counter[str] = Counter()
+        self.shapes: dict[str, list[int]] = {}
+        self._prompts = stripper or PromptStripper()
+        self._list = MovelistReader()
+        self._held: tuple[Line, Style12 | Malformed] | None = None
+        self._busy = False  # a list is open or a cut frame is held: frames need a second look
+
+    def feed(self, lines: list[Line]) -> list[Event]:
+        """Read the next lines.
+
+        Args:
+            lines: complete lines in order.
+        Returns:
+            The events that are complete; blank lines and bare prompts make none.
+        """
+        out: list[Event] = []
+        add = out.append
+        for line in lines:
+            text = line[0]
+            if text[:4] == "<12>" and not self._busy:
+                frame = parse_style12(text, line[1], line[2], line[3])
+                if frame.__class__ is Style12 and not frame.partial and not (line[3] and line[3][1] in _TEXT_BLOCKS):  # type: ignore[union-attr]
+                    add(frame)  # type: ignore[arg-type]
+                    continue
+            if text:
+                self._line(line, out)
+        return out
+
+    def finish(self) -> list[Event]:
+        """End the stream: give away what was waiting for more lines."""
+        out: list[Event] = []
+        self._release(out)
+        self._end_list(out)
+        return out
+
+    def _line(self, line: Line, out: list[Event]) -> None:
+        text, removed = self._prompts.strip(line.text)
+        if removed:
+            self._quote(line.text[:removed])
+        if self._held is not None:
+            if not removed and self._joined(text, out):
+                return
+            self._release(out)
+        if not text or text.isspace():
+            return
+        if removed:
+            line = line._replace(text=text)
+        if line.block is not None and line.block.code in _TEXT_BLOCKS:
+            self._quote(text)
+            out.append(Noise(line))
+        elif text[0] == "<" and _TAG.match(text) is not None:
+            self._tagged(line, out)
+        elif not self._known(line, out) and not self._glued(line, out):
+            self._quote(text)
+            self._unknown(line, out)
+        self._busy = self._list.open or self._held is not None
+
+    # Tagged lines
+
+    def _tagged(self, line: Line, out: list[Event]) -> None:
+        """A line that begins with a tag; loggers that lose line ends glue several into one."""
+        starts = [match.start() for match in _TAG.finditer(line.text)]
+        parts = [
+            line._replace(text=line.text[start:end].rstrip(), offset=line.offset + start)
+            for start, end in zip(starts, [*starts[1:], len(line.text)], strict=True)
+        ]
+        if len(parts) == 1:
+            event = self._parse_tag(line)
+            if (event.__class__ is Style12 and event.partial) or (
+                isinstance(event, Malformed) and event.tag == FRAME_TAG
+            ):  # type: ignore[union-attr]
+                self._held = line, event  # type: ignore[assignment]
+                return
+            self._emit(event, out)
+            return
+        events = [self._parse_tag(part) for part in parts]
+        if all(self._whole(event) for event in events):
+            for event in events:
+                self._emit(event, out)
+            return
+        tag = line.text[:4]
+        self._quote(line.text[4:])
+        out.append(Malformed(line, tag, "another tagged line stands inside this one"))
+
+    def _parse_tag(self, line: Line) -> Event:
+        tag = line.text[:4]
+        if tag == FRAME_TAG:
+            event: Event | None = parse_style12(*line)
+        else:
+            event = _LINE_PARSERS[tag](line)
+        assert event is not None
+        return event
+
+    @staticmethod
+    def _whole(event: Event) -> bool:
+        if isinstance(event, Style12):
+            return not event.partial and check_frame(event) is None
+        return not isinstance(event, Malformed)
+
+    def _emit(self, event: Event, out: list[Event]) -> None:
+        if not (isinstance(event, Style12) and self._list.offer_frame(event)):
+            out.append(event)
+
+    def _joined(self, text: str, out: list[Event]) -> bool:
+        """Whether the line is the rest of the held frame, cut at a blank by a terminal."""
+        assert self._held is not None
+        first = self._held[0]
+        frame = parse_style12(f"{first.text} {text}", *first[1:])
+        if not isinstance(frame, Style12) or not self._whole(frame):
+            return False
+        self._held = None
+        self._emit(frame, out)
+        self._busy = self._list.open
+        return True
+
+    def _release(self, out: list[Event]) -> None:
+        if self._held is not None:
+            self._emit(self._held[1], out)
+            self._held = None
+            self._busy = self._list.open
+
+    # Other lines
+
+    def _known(self, line: Line, out: list[Event]) -> bool:
+        text = line.text
+        if text.startswith("{Game "):
+            ends = parse_results(line)
+            if ends:
+                out += ends
+                self._quote(text)
+                return True
+        event = self._about_game(line) if text.startswith(("Game ", "{Game ")) else None
+        if event is None and self._list.open:
+            taken = self._list.take(line)
+            if taken is not False:
+                self._quote(text)
+                if taken is not True:
+                    out.append(taken)
+                return True
+            self._end_list(out)
+        if event is None:
+            if self._list.begin(line):
+                return True
+            event = parse_session(line) or self._about_game(line) or parse_chat(line)
+        if event is None and is_noise(text):
+            event = Noise(line)
+        if event is None:
+            return False
+        self._quote(text)
+        out.append(event)
+        return True
+
+    @staticmethod
+    def _about_game(line: Line) -> Event | None:
+        return (
+            parse_observing(line)
+            or parse_header(line)
+            or parse_created(line)
+            or parse_creating(line)
+            or parse_notice(line)
+            or parse_examine(line)
+        )
+
+    def _end_list(self, out: list[Event]) -> None:
+        if self._list.open:
+            ended = self._list.close()
+            if ended is not None:
+                out.append(ended)
+            self._busy = self._held is not None
+
+    def _glued(self, line: Line, out: list[Event]) -> bool:
+        """Split a line into several known ones whose line ends were lost; only if all of it is known."""
+        cuts = split_glued(line.text, self._prompts)
+        if len(cuts) < 2:
+            return False
+        parts = [
+            line._replace(text=line.text[start:end].rstrip(), offset=line.offset + start)
+            for start, end in zip(cuts, [*cuts[1:], len(line.text)], strict=True)
+        ]
+        if _TAG.match(parts[-1].text) is not None:
+            rest = [match.start() for match in _TAG.finditer(parts[-1].text)]
+            if len(rest) > 1 or not self._whole(self._parse_tag(parts[-1])):
+                return False
+        for part in parts:
+            if _TAG.match(part.text) is not None:
+                self._tagged(part, out)
+            else:
+                self._known(part, out)
+        return True
+
+    def _unknown(self, line: Line, out: list[Event]) -> None:
+        if self._prompts.learn(line.text):
+            out.append(SessionNotice(line, SessionNoticeKind.PROMPT, line.text.strip()))
+            return
+        shape = _DIGITS.sub("0", _NAME_WORD.sub("X", line.text[:_MAX_SHAPE_LENGTH]))
+        if shape not in self.shapes and len(self.shapes) >= _MAX_SHAPES:
+            shape = _OTHER_SHAPES
+        seen = self.shapes.setdefault(shape, [0, line.offset])
+        seen[0] += 1
+        out.append(Unrecognised(line))
+
+    def _quote(self, text: str) -> None:
+        if "<" in text:
+            for tag in _COUNTED:
+                count = text.count(tag)
+                if count:
+                    self.quoted[tag] += count
