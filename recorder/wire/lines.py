@@ -19,6 +19,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator
 from itertools import accumulate
+from operator import sub
 from typing import Final
 
 from recorder.events import Block, Chunk, Line
@@ -31,16 +32,10 @@ COUNTED_TAGS: Final = ("<12>", "<b1>")
 
 _IAC, _WILL, _SE = 0xFF, 0xFB, 0xF0
 _DELETED = b"\r\x07\x00"
-# What makes a line more than text: control bytes, pings, wrapped parts, the rest of a cut frame.
-_MARKS: Final = (
-    *(bytes((code,)) for code in (0x00, 0x08, 0x15, 0x16, 0x17, 0x18, 0x19, 0x1A, 0x1B)),
-    b"[G]",
-    b"\\",
-    b"\n(",
-    b"\n\r(",
-    b"\n\r\r",
-)
-_RARE: Final = re.compile(rb"[\x00\x08\x15-\x1b]|\[G\]")
+# What makes a line more than text (pings and the rest of a cut frame do, too).
+_RARE_BYTES: Final = b"\x08\x15\x16\x17\x18\x19\x1a\x1b\\"
+_MARK: Final = re.compile(rb"[\x08\x15-\x1b\\]")
+_RARE: Final = re.compile(rb"[\x08\x15-\x1b]|\[G\]\x00")
 _TOKEN: Final = re.compile(
     rb"\x15(?P<id>\d{0,9})\x16(?P<code>\d{0,9})\x16(?:\d{1,3}\x16)?|[\x15-\x18\x1a]|\x19[\[(](?=\d)|\x19[\])<>{}]|\x19"
 )
@@ -211,45 +206,47 @@ class LineReader:
 
     def _take_many(self, data: bytes, offset: int, at_ms: int | None, out: list[Line]) -> None:
         """Read complete lines; ``data`` begins at a line's first byte and ends before the last line's ``\\n``."""
-        raws = data.split(b"\n")
-        starts = list(accumulate(map((1).__add__, map(len, raws)), initial=offset))
-        texts = data.translate(None, _DELETED).decode("latin-1").split("\n")
-        care = self._find_care(data, offset, raws, starts)
-        firsts = starts
-        if b"\r" in data:
-            leads = data.count(b"\n\r")
-            if leads == len(raws) - 1 and raws[0][:1] != b"\r" and b"\n\r\r" not in data:
-                firsts = [offset, *map((1).__add__, starts[1:])]
-            elif leads or raws[0][:1] == b"\r":
-                firsts = [
-                    start + len(raw) - len(raw.lstrip(b"\r")) if raw[:1] == b"\r" else start
-                    for raw, start in zip(raws, starts, strict=False)
-                ]
+        plain = data.translate(None, _DELETED)
+        texts = plain.decode("latin-1").split("\n")
+        deleted = len(data) - len(plain)
+        ends = len(texts) - 1
+        lengths = map(len, texts)
+        firsts: list[int]
+        if not deleted:
+            firsts = list(accumulate(map((1).__add__, lengths), initial=offset))
+        elif deleted == ends and data[:1] != b"\r" and ends in (data.count(b"\n\r"), data.count(b"\r\n")):
+            firsts = list(accumulate(map((2).__add__, lengths), initial=offset))
+        else:
+            raws = data.split(b"\n")
+            lengths = map(len, raws)
+            firsts = list(accumulate(map((1).__add__, lengths), initial=offset))
+            for index, raw in enumerate(raws):
+                if raw[:1] == b"\r":
+                    firsts[index] += len(raw) - len(raw.lstrip(b"\r"))
         done = 0
-        for index in (*care, len(raws)):
-            if done < index:
-                if self._units or self._datagram:
-                    for raw, start in zip(raws[done:index], starts[done:index], strict=True):
-                        self._take(raw, start, at_ms, out)
-                else:
-                    self._give_many(texts[done:index], firsts[done:index], at_ms, out)
-            if index < len(raws):
-                self._take(raws[index], starts[index], at_ms, out)
+        for index in (*self._find_care(data, plain, offset, firsts), ends + 1):
+            if done < index and not (self._units or self._datagram):
+                self._give_many(texts[done:index], firsts[done:index], at_ms, out)
+                done = index
+            for number in range(done, min(index, ends) + 1):
+                begin = firsts[number] - offset
+                end = data.find(b"\n", begin)
+                self._take(data[begin:] if end < 0 else data[begin:end], firsts[number], at_ms, out)
             done = index + 1
 
-    def _find_care(self, data: bytes, offset: int, raws: list[bytes], starts: list[int]) -> list[int]:
+    def _find_care(self, data: bytes, plain: bytes, offset: int, firsts: list[int]) -> list[int]:
         """Indices of the lines that are more than text, in order."""
-        care: set[int] = set()
-        for mark in _MARKS:
-            found = data.find(mark)
-            while found >= 0:
-                index = bisect_right(starts, offset + found + len(mark) - 1) - 1
-                care.add(index)
-                found = data.find(mark, starts[index + 1] - offset - (mark[0] == 10))
-        if data[:1] in (b"(", b"\r"):
-            care.add(0)
-        if len(max(raws, key=len)) > self._max:
-            care.update(index for index, raw in enumerate(raws) if len(raw) > self._max)
+        found: list[int] = []
+        if len(data.translate(None, _DELETED + _RARE_BYTES)) != len(plain):
+            found += [match.start() for match in _MARK.finditer(data)]
+        if b"[G]" in plain:
+            found += [match.start() for match in re.finditer(rb"\[G\]", data)]
+        if b"\n(" in plain or plain[:1] == b"(":
+            found += [match.end() for match in re.finditer(rb"(?:^|\n)[\r\x07\x00]*(?=\()", data)]
+        care = {bisect_right(firsts, offset + position) - 1 for position in found}
+        longest = max(map(sub, firsts[1:], firsts))
+        if longest > self._max:
+            care.update(index for index in range(len(firsts) - 1) if firsts[index + 1] - firsts[index] > self._max)
         return sorted(care)
 
     def _give_many(self, texts: list[str], firsts: list[int], at_ms: int | None, out: list[Line]) -> None:
@@ -283,7 +280,7 @@ class LineReader:
             return
         held = self._held
         if held is not None:
-            if _CONTINUATION.match(stripped) and not _RARE.search(stripped.replace(_PING, b"").replace(b"\x00", b"")):
+            if _CONTINUATION.match(stripped) and not _RARE.search(stripped.replace(_PING, b"")):
                 self._join(stripped.replace(_PING, b"").translate(None, _DELETED).decode("latin-1"), at_ms, out)
                 return
             if held.text.startswith("<12>") and _FRAME_REST.match(stripped):
