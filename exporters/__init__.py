@@ -1,1 +1,0 @@
-"""Writers of games: PGN, JSON and tables. Every one takes ``Iterable[Game]`` wherever they came from."""

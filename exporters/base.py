@@ -39,5 +39,9 @@ class GameExporter(Exporter, Protocol):
     suffix: str
     report: ExportReport
 
+    @property
+    def key_mark(self) -> str | None:
+        """What a line begins with, directly before a game's key; None: this format writes no keys."""
+
     def game_text(self, game: Game) -> str:
         """The whole text of one game, its separator from the next included; counts it in ``report``."""

@@ -11,7 +11,7 @@ from exporters.holdings import Hands, hands_after, hands_of, with_hands
 from exporters.times import iso
 from recorder.model import Game, LineKind, Origin, Player, Ply, Precision, Proof, TimeBasis
 
-__all__ = ["GamesJsonExporter", "game_object"]
+__all__ = ["ORIGINS", "PRECISIONS", "PROOFS", "GamesJsonExporter", "game_object"]
 
 PROOFS = {proof.value: proof.name.lower() for proof in Proof}
 ORIGINS = {origin.value: origin.name.lower() for origin in Origin}
@@ -24,6 +24,7 @@ class GamesJsonExporter:
     """Writes JSON Lines in UTF-8. ``game_text`` gives one game's line; both ways count in ``report``."""
 
     suffix = ".jsonl"
+    key_mark = '{"key":"'
 
     def __init__(self) -> None:
         self.report = ExportReport()

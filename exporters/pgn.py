@@ -13,13 +13,13 @@ from typing import BinaryIO
 from exporters.base import ExportReport
 from exporters.parts import Part, cut_into_parts
 from exporters.pgn_extras import Extras, find_extras
-from exporters.pgn_tags import fics_tags, tags
+from exporters.pgn_tags import KEY_TAG, fics_tags, tags
 from exporters.pgn_text import GLUE, brace_comment, colours_for_handles, wrap
 from exporters.times import HMS, THOUSANDTHS, decimal_seconds, hms, short_seconds
 from recorder.errors import ExportError
 from recorder.model import Game, Ply, Precision, Proof
 
-__all__ = ["CLOCK_WORDS", "PgnExporter", "PgnOptions"]
+__all__ = ["CLOCK_WORDS", "STYLES", "PgnExporter", "PgnOptions"]
 
 CLOCK_WORDS = ("clk", "emt", "lag")
 STYLES = ("default", "fics")
@@ -34,7 +34,7 @@ _ENDS = {
     "reused": "Game number taken by another game",
 }
 
-Annotate = Callable[[Ply], str]
+_Annotate = Callable[[Ply], str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +71,9 @@ class PgnExporter:
     def __init__(self, options: PgnOptions | None = None) -> None:
         self.options = options or PgnOptions()
         self.report = ExportReport()
+        self.key_mark = None if self.options.style == "fics" else f'[{KEY_TAG} "'
         self._fics = self.options.style == "fics"
-        self._annotate: Annotate = _annotator(self.options)
+        self._annotate: _Annotate = _annotator(self.options)
 
     def write(self, games: Iterable[Game], out: BinaryIO) -> ExportReport:
         """Write games in their order.
@@ -166,7 +167,7 @@ def _number(ply: Ply) -> str:
     return f"{(ply.ply + 1) // 2}{'.' if ply.white_moved else '...'}"
 
 
-def _annotator(options: PgnOptions) -> Annotate:
+def _annotator(options: PgnOptions) -> _Annotate:
     if options.style == "fics":
         return _fics_comment if options.clock else _no_comment
     if options.clock == {"clk", "emt"}:

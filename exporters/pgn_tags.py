@@ -9,7 +9,17 @@ from exporters.pgn_text import tag
 from exporters.times import date_of, start_clock
 from recorder.model import Game, Player, TimeBasis
 
-__all__ = ["CHESS_TITLES", "KEY_TAG", "fics_tags", "is_computer", "is_guest", "tags"]
+__all__ = [
+    "CHESS_TITLES",
+    "KEY_TAG",
+    "event_name",
+    "fics_tags",
+    "is_computer",
+    "is_guest",
+    "tags",
+    "title_words",
+    "variant_name",
+]
 
 KEY_TAG = "RecorderKey"
 

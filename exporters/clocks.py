@@ -1,0 +1,165 @@
+"""A first summary of think times, clocks and lag: two rows a game, one a side. Integers only.
+
+Think times are the elapsed times that the server printed; a first move that is not charged counts with its 0.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import BinaryIO, NamedTuple
+
+from exporters.base import ExportReport
+from exporters.games_json import PRECISIONS
+from exporters.plies import write_csv, write_json_lines
+from recorder.model import Game, Ply, Precision
+
+__all__ = ["ClockSummary", "ClocksCsvExporter", "ClocksJsonExporter", "SideClocks", "side_clocks"]
+
+
+class SideClocks(NamedTuple):
+    """One side of one game.
+
+    Attributes:
+        moves: moves with an elapsed time; ``total_ms``, ``mean_ms``, ``median_ms``, ``longest_ms`` are about these.
+        longest_move_no, longest_san: the move that took longest, the first of equals.
+        clock_at_10_ms …: left after that side's 10th move by number, None if it was not played or seen.
+        lag_moves: moves with a printed lag; ``lag_p95_ms`` is the nearest rank.
+        precision: ``seconds`` if any of the times was printed in whole seconds.
+    """
+
+    key: str
+    server: str | None
+    variant: str | None
+    base_s: int | None
+    increment_s: int | None
+    complete: bool
+    side: str
+    handle: str
+    opponent: str
+    moves: int
+    total_ms: int
+    mean_ms: int
+    median_ms: int
+    longest_ms: int
+    longest_move_no: int
+    longest_san: str
+    clock_at_10_ms: int | None
+    clock_at_20_ms: int | None
+    clock_at_30_ms: int | None
+    clock_at_40_ms: int | None
+    lag_moves: int
+    lag_mean_ms: int | None
+    lag_p95_ms: int | None
+    lag_max_ms: int | None
+    precision: str | None
+
+
+@dataclass(slots=True)
+class ClockSummary:
+    """Reads games and counts them.
+
+    Attributes:
+        games, plies: read, and in the rows. left_out: reason → games without rows: ``untimed``, ``no times``.
+        marked: of the games in the rows, how many are ``incomplete`` or have ``seconds only``.
+    """
+
+    games: int = 0
+    plies: int = 0
+    left_out: Counter[str] = field(default_factory=Counter)
+    marked: Counter[str] = field(default_factory=Counter)
+
+    def rows(self, games: Iterable[Game]) -> Iterator[SideClocks]:
+        """White's row and Black's row of each game, in the games' order; a side without times has none."""
+        for game in games:
+            if game.base_s == 0 and game.increment_s == 0:
+                self.left_out["untimed"] += 1
+                continue
+            sides = side_clocks(game)
+            if not sides:
+                self.left_out["no times"] += 1
+                continue
+            self.games += 1
+            self.plies += sum(side.moves for side in sides)
+            if not game.complete:
+                self.marked["incomplete"] += 1
+            if any(side.precision == "seconds" for side in sides):
+                self.marked["seconds only"] += 1
+            yield from sides
+
+
+class ClocksCsvExporter:
+    """The summary as CSV with a header."""
+
+    def write(self, games: Iterable[Game], out: BinaryIO) -> ExportReport:
+        """Write all rows; ``left_out`` and the counts are the summary's."""
+        summary = ClockSummary()
+        write_csv(SideClocks._fields, ([row] for row in summary.rows(games)), out)
+        return ExportReport(summary.games, summary.plies, summary.left_out)
+
+
+class ClocksJsonExporter:
+    """The summary as JSON Lines."""
+
+    def write(self, games: Iterable[Game], out: BinaryIO) -> ExportReport:
+        """Write all rows; ``left_out`` and the counts are the summary's."""
+        summary = ClockSummary()
+        write_json_lines(SideClocks._fields, ([row] for row in summary.rows(games)), out)
+        return ExportReport(summary.games, summary.plies, summary.left_out)
+
+
+def side_clocks(game: Game) -> list[SideClocks]:
+    """The rows of one game: none, one or two."""
+    plies = game.plies
+    found = [_side(game, plies, True), _side(game, plies, False)]
+    return [side for side in found if side is not None]
+
+
+def _side(game: Game, plies: list[Ply], white: bool) -> SideClocks | None:
+    own = [ply for ply in plies if ply.white_moved is white]
+    timed = [(ply.elapsed_ms, ply) for ply in own if ply.elapsed_ms is not None]
+    if not timed:
+        return None
+    times = sorted(elapsed_ms for elapsed_ms, _ in timed)
+    longest_ms, longest = max(timed, key=lambda pair: pair[0])
+    clocks = {(ply.ply + 1) // 2: ply.white_clock_ms if white else ply.black_clock_ms for ply in own}
+    lags = sorted(ply.lag_ms for ply in own if ply.lag_ms is not None)
+    whole_seconds = any(ply.precision == Precision.SECONDS for _, ply in timed)
+    base_s, increment_s = game.base_s, game.increment_s
+    if not white:
+        base_s = base_s if game.black_base_s is None else game.black_base_s
+        increment_s = increment_s if game.black_increment_s is None else game.black_increment_s
+    players = (game.white.handle, game.black.handle)
+    return SideClocks(
+        key=game.key,
+        server=game.server,
+        variant=game.variant,
+        base_s=base_s,
+        increment_s=increment_s,
+        complete=game.complete,
+        side="white" if white else "black",
+        handle=players[0 if white else 1],
+        opponent=players[1 if white else 0],
+        moves=len(times),
+        total_ms=sum(times),
+        mean_ms=_mean(times),
+        median_ms=_mean(times[(len(times) - 1) // 2 : len(times) // 2 + 1]),
+        longest_ms=longest_ms,
+        longest_move_no=(longest.ply + 1) // 2,
+        longest_san=longest.san,
+        clock_at_10_ms=clocks.get(10),
+        clock_at_20_ms=clocks.get(20),
+        clock_at_30_ms=clocks.get(30),
+        clock_at_40_ms=clocks.get(40),
+        lag_moves=len(lags),
+        lag_mean_ms=_mean(lags) if lags else None,
+        lag_p95_ms=lags[(95 * len(lags) + 99) // 100 - 1] if lags else None,
+        lag_max_ms=lags[-1] if lags else None,
+        precision=PRECISIONS[Precision.SECONDS if whole_seconds else Precision.MILLISECONDS],
+    )
+
+
+def _mean(values: list[int]) -> int:
+    """The mean of at least one value, rounded half up."""
+    return (2 * sum(values) + len(values)) // (2 * len(values))

@@ -1,0 +1,35 @@
+"""Which exporter writes what: the words of ``export WHAT --format FORMAT`` and of ``clocks --format``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from exporters.base import Exporter
+from exporters.clocks import ClocksCsvExporter, ClocksJsonExporter
+from exporters.games_json import GamesJsonExporter
+from exporters.pgn import PgnExporter
+from exporters.plies import PliesCsvExporter, PliesJsonExporter, PliesParquetExporter
+from recorder.errors import ExportError
+
+__all__ = ["EXPORTERS", "make_exporter"]
+
+EXPORTERS: dict[str, dict[str, Callable[[], Exporter]]] = {
+    "pgn": {"pgn": PgnExporter},
+    "games": {"jsonl": GamesJsonExporter},
+    "plies": {"csv": PliesCsvExporter, "jsonl": PliesJsonExporter, "parquet": PliesParquetExporter},
+    "clocks": {"csv": ClocksCsvExporter, "jsonl": ClocksJsonExporter},
+}
+
+
+def make_exporter(what: str, format_name: str) -> Exporter:
+    """The exporter of ``what`` in ``format_name`` with its default options.
+
+    Raises:
+        ExportError: there is none.
+    """
+    formats = EXPORTERS.get(what)
+    if formats is None:
+        raise ExportError(f"There is no export of {what!r}; use one of {', '.join(EXPORTERS)}.")
+    if format_name not in formats:
+        raise ExportError(f"{what} cannot be written as {format_name!r}; use one of {', '.join(formats)}.")
+    return formats[format_name]()
