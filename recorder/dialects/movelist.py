@@ -36,12 +36,7 @@ _ZONES = {
     "UTC": 0, "GMT": 0, "EST": -5, "EDT": -4, "CST": -6, "CDT": -5, "MST": -7, "MDT": -6, "PST": -8, "PDT": -7,
     "CET": 1, "CEST": 2,
 }  # fmt: skip
-_MONTHS = {
-    name: number
-    for number, name in enumerate(
-        ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"], 1
-    )
-}
+_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _FICS_DATE = re.compile(r"[A-Z][a-z]{2} ([A-Z][a-z]{2}) +([0-9]+), +([0-9]+):([0-9]{2}) (\S+) ([0-9]{4})")
 _PLAIN_DATE = re.compile(r"([0-9]{4})[.-]([0-9]{2})[.-]([0-9]{2}) +([0-9]+):([0-9]{2})(?::([0-9]{2}))?(?: (\S+))?")
 
@@ -61,10 +56,11 @@ def parse_started(text: str) -> tuple[int | None, bool]:
     try:
         if fics is not None:
             zone = fics[5]
-            local = datetime(int(fics[6]), _MONTHS.get(fics[1], 0), int(fics[2]), int(fics[3]), int(fics[4]))
+            local = datetime(int(fics[6]), _MONTHS.index(fics[1]) + 1, int(fics[2]), int(fics[3]), int(fics[4]))
         elif plain is not None:
             zone = plain[7]
-            local = datetime(*(int(plain[n]) for n in range(1, 6)), int(plain[6] or 0))  # type: ignore[arg-type]
+            year, month, day, hour, minute = (int(plain[place]) for place in range(1, 6))
+            local = datetime(year, month, day, hour, minute, int(plain[6] or 0))
         else:
             return None, False
     except ValueError:
@@ -193,7 +189,8 @@ class MovelistReader:
         return self._made(None, None)
 
     def _made(self, reason: str | None, result: str | None) -> MovelistRead:
-        assert self._header is not None and self._names is not None
+        assert self._header is not None
+        assert self._names is not None
         white, white_rating, black, black_rating, date = self._names
         at_ms, zone_known = parse_started(date)
         kind = self._match
@@ -251,8 +248,8 @@ def format_movelist(event: MovelistRead) -> list[str]:
         else ""
     )
     lines.append(
-        f"{'Rated' if event.rated else 'Unrated'} {event.category or ''} match, initial time: {event.base_min} minutes, "
-        f"increment: {event.increment_s} seconds{odds}."
+        f"{'Rated' if event.rated else 'Unrated'} {event.category or ''} match, "
+        f"initial time: {event.base_min} minutes, increment: {event.increment_s} seconds{odds}."
     )
     lines.append("")
     if event.start_frame is not None:

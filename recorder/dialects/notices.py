@@ -63,7 +63,14 @@ def parse_created(line: Line) -> GameCreated | None:
         return None
     number, white, black, verb, rated, category, kind = match.groups()
     return GameCreated(
-        line, int(number), white, black, rated and rated == "rated", category, verb == "Continuing", kind == "simul"
+        line,
+        int(number),
+        white,
+        black,
+        None if rated is None else rated == "rated",
+        category,
+        verb == "Continuing",
+        kind == "simul",
     )
 
 
@@ -77,7 +84,7 @@ def format_created(event: GameCreated) -> str:
 
 
 def parse_creating(line: Line) -> CreatingLine | None:
-    """Read ``Creating: A (1708) B (++++) unrated blitz 5 0``; ``[white]`` or ``[black]`` is the first player's colour."""
+    """Read ``Creating: A (1708) B (++++) unrated blitz 5 0``; ``[white]`` is the first one's colour."""
     match = _CREATING.fullmatch(line.text)
     if match is None:
         return None

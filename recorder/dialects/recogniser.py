@@ -86,9 +86,9 @@ class Recogniser:
         for line in lines:
             text = line[0]
             if text[:4] == "<12>" and not self._busy:
-                frame = parse_style12(text, line[1], line[2], line[3])
-                if frame.__class__ is Style12 and not frame.partial and not (line[3] and line[3][1] in _TEXT_BLOCKS):  # type: ignore[union-attr]
-                    add(frame)  # type: ignore[arg-type]
+                frame = parse_style12(text, line[1], line[2], block := line[3])
+                if isinstance(frame, Style12) and not frame.partial and (not block or block[1] not in _TEXT_BLOCKS):
+                    add(frame)
                     continue
             if text:
                 self._line(line, out)
@@ -127,6 +127,7 @@ class Recogniser:
 
     def _tagged(self, line: Line, out: list[Event]) -> None:
         """A line that begins with a tag; loggers that lose line ends glue several into one."""
+        tag = line.text[:4]
         starts = [match.start() for match in _TAG.finditer(line.text)]
         parts = [
             line._replace(text=line.text[start:end].rstrip(), offset=line.offset + start)
@@ -134,10 +135,8 @@ class Recogniser:
         ]
         if len(parts) == 1:
             event = self._parse_tag(line)
-            if (event.__class__ is Style12 and event.partial) or (
-                isinstance(event, Malformed) and event.tag == FRAME_TAG
-            ):  # type: ignore[union-attr]
-                self._held = line, event  # type: ignore[assignment]
+            if (isinstance(event, Style12) and event.partial) or (isinstance(event, Malformed) and tag == FRAME_TAG):
+                self._held = line, event
                 return
             self._emit(event, out)
             return
@@ -146,7 +145,6 @@ class Recogniser:
             for event in events:
                 self._emit(event, out)
             return
-        tag = line.text[:4]
         self._quote(line.text[4:])
         out.append(Malformed(line, tag, "another tagged line stands inside this one"))
 

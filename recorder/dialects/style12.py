@@ -76,10 +76,8 @@ def _split(text: str) -> tuple[str, list[str], bool]:
     if any(text.find(tag, 4) >= 0 for tag in _TAGS):
         raise LineError("another tagged line stands inside the frame", text)
     tokens = text[4:].split()
-    for place, token in enumerate(tokens):
-        if token in ("W", "B"):
-            break
-    else:
+    place = next((place for place, token in enumerate(tokens) if token in ("W", "B")), None)
+    if place is None:
         raise LineError("the frame has no side to move", text, "turn")
     ranks = tokens[:place]
     if not 4 <= len(ranks) <= _MAX_WIDTH or len({len(rank) for rank in ranks}) != 1:
