@@ -16,7 +16,16 @@ from exporters.times import iso
 from recorder.errors import ExportError
 from recorder.model import Game
 
-__all__ = ["PLY_COLUMNS", "Column", "PliesCsvExporter", "PliesJsonExporter", "PliesParquetExporter", "ply_rows"]
+__all__ = [
+    "PLY_COLUMNS",
+    "Column",
+    "PliesCsvExporter",
+    "PliesJsonExporter",
+    "PliesParquetExporter",
+    "ply_rows",
+    "write_csv",
+    "write_json_lines",
+]
 
 
 class Column(NamedTuple):
@@ -53,10 +62,10 @@ PLY_COLUMNS = (
 _NAMES = tuple(column.name for column in PLY_COLUMNS)
 _ROWS_IN_GROUP = 65_536
 
-Row = tuple[Any, ...]
+_Row = tuple[Any, ...]
 
 
-def ply_rows(game: Game) -> Iterator[Row]:
+def ply_rows(game: Game) -> Iterator[_Row]:
     """The game's rows in ply order, values in the order of ``PLY_COLUMNS``; None where nothing is known."""
     basis = game.time_basis
     white, black = game.white.handle, game.black.handle
@@ -126,15 +135,13 @@ class PliesParquetExporter:
         rows = chain.from_iterable(_counted(games, report))
         with pq.ParquetWriter(out, schema, compression="zstd") as writer:
             while group := list(islice(rows, _ROWS_IN_GROUP)):
-                columns = [
-                    pa.array(values, type=field.type)
-                    for values, field in zip(zip(*group, strict=True), schema, strict=True)
-                ]
+                values = zip(*group, strict=True)
+                columns = [pa.array(column, type=field.type) for column, field in zip(values, schema, strict=True)]
                 writer.write_table(pa.Table.from_arrays(columns, schema=schema))
         return report
 
 
-def write_csv(names: Iterable[str], batches: Iterable[Iterable[Row]], out: BinaryIO) -> None:
+def write_csv(names: Iterable[str], batches: Iterable[Iterable[_Row]], out: BinaryIO) -> None:
     """Write a header and batches of rows as CSV."""
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
@@ -147,7 +154,7 @@ def write_csv(names: Iterable[str], batches: Iterable[Iterable[Row]], out: Binar
     out.write(buffer.getvalue().encode("utf-8", "replace"))
 
 
-def write_json_lines(names: tuple[str, ...], batches: Iterable[Iterable[Row]], out: BinaryIO) -> None:
+def write_json_lines(names: tuple[str, ...], batches: Iterable[Iterable[_Row]], out: BinaryIO) -> None:
     """Write batches of rows as one JSON object a line."""
     encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
     for batch in batches:
@@ -159,7 +166,7 @@ def _csv_value(value: object) -> object:
     return ("true" if value else "false") if isinstance(value, bool) else value
 
 
-def _counted(games: Iterable[Game], report: ExportReport) -> Iterator[list[Row]]:
+def _counted(games: Iterable[Game], report: ExportReport) -> Iterator[list[_Row]]:
     for game in games:
         rows = list(ply_rows(game))
         report.games += 1
