@@ -1,0 +1,400 @@
+"""The archive as the rest of the program sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import zstandard
+from sqlalchemy import Connection, Engine, func, select
+from sqlalchemy.exc import DBAPIError
+
+from recorder.errors import StorageError
+from recorder.model import Anomaly, AnomalyKind, Disposition, Game, Shape, SourceReport, TimeBasis
+from storage import models, schema
+from storage.engine import file_of, make_engine
+from storage.query import ALL_PLAYED, GameFilter, game_ids, resolve, undated
+from storage.reader import load_games
+from storage.removal import ForgetReport, delete_source
+from storage.writer import SourceWriter, continue_source, cut_kept, start_source
+
+__all__ = ["Archive", "SourceRow"]
+
+ID_DIGITS = 12
+
+
+@dataclass(frozen=True)
+class SourceRow:
+    """A source as the archive knows it.
+
+    Attributes:
+        id: the first 12 digits of ``sha256``; a source that grows gets another one.
+        sha256, size_bytes: of the decompressed bytes read so far.
+        name, path: the file's name, and where it was found (None in shared archives).
+        options: what ``--date``, ``--tz``, ``--kind`` … said when it was imported.
+        read_up_to, restart_state: where reading goes on when it has grown, and what is needed for it.
+        kept_bytes: how many of its bytes, from the first on, are in the archive.
+        games: how many games it gave.
+    """
+
+    id: str
+    sha256: str
+    size_bytes: int
+    name: str
+    path: str | None
+    kind: str
+    server: str | None
+    dialect: str | None
+    me: str | None
+    time_basis: TimeBasis
+    options: dict[str, Any]
+    parser_version: str
+    read_up_to: int
+    restart_state: dict[str, Any]
+    kept_bytes: int
+    line_count: int
+    warnings: tuple[str, ...]
+    games: int
+
+    @property
+    def kept(self) -> bool:
+        """Whether all its bytes are in the archive."""
+        return self.kept_bytes == self.size_bytes
+
+
+class Archive:
+    """Games and their sources in one SQLite file. Use it as a context manager."""
+
+    def __init__(self, path: Path, *, read_only: bool) -> None:
+        self.path = path
+        self.read_only = read_only
+        self._engine: Engine = make_engine(path, read_only=read_only)
+
+    @classmethod
+    def open(cls, where: str, *, create: bool = False, read_only: bool = False) -> Archive:
+        """Open an archive.
+
+        Args:
+            where: a path or a ``sqlite:///`` URL.
+            create: make it (mode 0600) if it is not there.
+            read_only: nothing can be written; the file itself may be write-protected.
+        Raises:
+            StorageError: there is none, it is no archive, or its schema is older (the text names the command that
+                upgrades it) or newer than this program's.
+        """
+        path = file_of(where)
+        if create and (not path.exists() or schema.current(path) is None):
+            schema.create(path)
+        schema.require_current(path)
+        return cls(path, read_only=read_only)
+
+    def close(self) -> None:
+        """Release the file."""
+        self._engine.dispose()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @contextmanager
+    def _reading(self) -> Iterator[Connection]:
+        with _told(self.path), self._engine.connect() as connection:
+            yield connection
+
+    # --- sources
+
+    def sources(self) -> list[SourceRow]:
+        """All sources, by name and then by sha256."""
+        with self._reading() as connection:
+            return _source_rows(connection)
+
+    def find_source(self, sha256: str) -> SourceRow | None:
+        """The source whose bytes have this SHA-256 (64 hexadecimal digits), or None."""
+        return next((row for row in self.sources() if row.sha256 == sha256), None)
+
+    def source(self, source_id: str) -> SourceRow:
+        """The source whose id begins with ``source_id``.
+
+        Raises:
+            StorageError: there is none, or several.
+        """
+        with self._reading() as connection:
+            return _one_source(connection, source_id)
+
+    def growth_candidates(self) -> list[tuple[int, str, SourceRow]]:
+        """Sizes at which a file's running SHA-256 may prove that it continues a known source; ascending."""
+        return sorted(
+            ((row.size_bytes, row.sha256, row) for row in self.sources() if row.size_bytes), key=lambda found: found[:2]
+        )
+
+    def report(self, source_id: str) -> SourceReport:
+        """The report that ``SourceWriter.finish`` stored.
+
+        Raises:
+            StorageError: there is no such source.
+        """
+        with self._reading() as connection:
+            row = _one_source(connection, source_id)
+            number = _row_number(connection, row.sha256)
+            report = SourceReport(
+                row.kind, row.server, row.dialect, row.me, row.time_basis, row.size_bytes, row.line_count
+            )
+            counts, shapes = models.source_counts.c, models.source_shapes.c
+            for tag, word, count in connection.execute(
+                select(counts.tag, counts.disposition, counts["count"]).where(counts.source_id == number)
+            ):
+                (report.frames if tag == "<12>" else report.holdings)[Disposition(word)] = count
+            report.shapes = [
+                Shape(*found)
+                for found in connection.execute(
+                    select(shapes.shape, shapes.lines, shapes.first_offset)
+                    .where(shapes.source_id == number)
+                    .order_by(shapes.seq)
+                )
+            ]
+            report.anomalies = [found for _, found in _anomalies(connection, number)]
+            report.warnings = list(row.warnings)
+            return report
+
+    def anomalies(self, source_id: str | None = None) -> Iterator[tuple[SourceRow, Anomaly]]:
+        """What was wrong, with the source it is in, by source and then in the order found.
+
+        Raises:
+            StorageError: there is no such source.
+        """
+        with self._reading() as connection:
+            rows = _source_rows(connection) if source_id is None else [_one_source(connection, source_id)]
+            for row in rows:
+                for _, found in _anomalies(connection, _row_number(connection, row.sha256)):
+                    yield row, found
+
+    def game_sources(self, key: str) -> list[SourceRow]:
+        """The sources that witness a game (``key`` as stored), first the one its offsets are in.
+
+        Raises:
+            StorageError: there is no such game.
+        """
+        with self._reading() as connection:
+            game_id = resolve(connection, key)
+            seen, games, sources = models.observations.c, models.games.c, models.sources.c
+            first = connection.scalar(select(games.source_id).where(games.id == game_id))
+            numbers = {first, *connection.scalars(select(seen.source_id).where(seen.game_id == game_id))}
+            hashes = dict(
+                connection.execute(select(sources.sha256, sources.id).where(sources.id.in_(numbers))).fetchall()
+            )
+            rows = [row for row in _source_rows(connection) if row.sha256 in hashes]
+            return sorted(rows, key=lambda row: hashes[row.sha256] != first)
+
+    def read_source(self, source_id: str, offset: int = 0, length: int | None = None) -> Iterator[bytes]:
+        """The kept bytes of a source, in order, in blocks of at most 1 MiB.
+
+        Args:
+            source_id: as ``SourceRow.id``, or its beginning.
+            offset: of the first byte wanted. length: how many; None: to the end.
+        Raises:
+            StorageError: there is no such source, or the bytes are not all kept.
+        """
+        with self._reading() as connection:
+            row = _one_source(connection, source_id)
+            end = row.size_bytes if length is None else min(offset + length, row.size_bytes)
+            if end > row.kept_bytes:
+                raise StorageError(
+                    f"The bytes of {row.name} ({row.id}) are not in the archive: it was imported with --no-keep-source."
+                )
+            chunks = models.source_chunks.c
+            query = (
+                select(chunks.offset, chunks.zstd)
+                .where(
+                    chunks.source_id == _row_number(connection, row.sha256),
+                    chunks.offset < end,
+                    chunks.offset + chunks.size_bytes > offset,
+                )
+                .order_by(chunks.offset)
+            )
+            decompressor = zstandard.ZstdDecompressor()
+            for start, compressed in connection.execute(query):
+                yield decompressor.decompress(compressed)[max(offset - start, 0) : end - start]
+
+    def forget_source(self, source_id: str) -> ForgetReport:
+        """Remove a source, its bytes, games and findings, and players without another game.
+
+        Raises:
+            StorageError: there is no such source, or several ids begin so.
+        """
+        with self._writing() as connection:
+            row = _one_source(connection, source_id)
+            return delete_source(connection, _row_number(connection, row.sha256))
+
+    @contextmanager
+    def _writing(self) -> Iterator[Connection]:
+        """One transaction on a connection without per-row foreign key checks.
+
+        They would cost a third of the insert rate and prove what the writer's numbering already gives;
+        ``db check`` looks at the whole file.
+        """
+        if self.read_only:
+            raise StorageError(f"{self.path} was opened for reading only.")
+        engine = make_engine(self.path, foreign_keys=False)
+        try:
+            with (
+                _told(self.path),
+                engine.connect().execution_options(immediate=True) as connection,
+                connection.begin(),
+            ):
+                yield connection
+        finally:
+            engine.dispose()
+
+    @contextmanager
+    def write_source(
+        self,
+        *,
+        sha256: str,
+        size_bytes: int,
+        name: str,
+        path: str | None,
+        kind: str,
+        keep: bool,
+        parser_version: str,
+        options: dict[str, Any],
+        continues: SourceRow | None = None,
+    ) -> Iterator[SourceWriter]:
+        """Write one source in one transaction: committed when the block ends, undone when it raises.
+
+        Args:
+            sha256, size_bytes: of all its decompressed bytes.
+            name, path: the file's name and place. kind: the word ``--kind`` takes.
+            keep: store the bytes given to ``SourceWriter.keep``.
+            parser_version, options: what reads it, and what the user said about it.
+            continues: the source of which this is a longer version. Its games that began at or after its
+                ``read_up_to`` are deleted, to be added again, and ``keep`` goes on at ``SourceWriter.keep_from``.
+                Bytes of a source that was not kept whole stay out.
+        Raises:
+            StorageError: another source has these bytes, or the archive cannot be written.
+        """
+        values: dict[str, Any] = {
+            "sha256": sha256,
+            "size_bytes": size_bytes,
+            "name": name,
+            "path": path,
+            "kind": kind,
+            "parser_version": parser_version,
+            "options": options,
+        }
+        with self._writing() as connection:
+            kept, rest = 0, b""
+            if continues is None:
+                row_id = start_source(connection, values)
+            else:
+                row_id = _row_number(connection, continues.sha256)
+                continue_source(connection, row_id, continues.read_up_to, values)
+                keep = keep and continues.kept
+                if keep:
+                    kept, rest = cut_kept(connection, row_id, continues.kept_bytes)
+            writer = SourceWriter(connection, row_id, size_bytes=size_bytes, keep=keep, kept_bytes=kept)
+            writer.resume_chunk(kept, rest)
+            yield writer
+            writer.close()
+
+    # --- games
+
+    def games(
+        self,
+        where: GameFilter = ALL_PLAYED,
+        *,
+        with_events: bool = True,
+        with_holdings: bool = True,
+        with_lines: bool = True,
+    ) -> Iterator[Game]:
+        """The games that match, streaming.
+
+        They come by start (undated games last), then by the source's SHA-256 and the place in it: an order that
+        depends on what was imported, not on when.
+
+        Args:
+            where: which ones; the default is every played game with a ply.
+            with_events, with_holdings: False leaves those lists empty, for speed.
+            with_lines: False leaves out taken-back lines.
+        """
+        with self._reading() as connection:
+            ids = game_ids(connection, where)
+            yield from load_games(
+                connection, ids, with_events=with_events, with_holdings=with_holdings, with_lines=with_lines
+            )
+
+    def game(self, spec: str) -> Game:
+        """The game whose key begins with ``spec``; or ``last``, ``last~2`` among played games.
+
+        Raises:
+            StorageError: there is none, or several (listed).
+        """
+        with self._reading() as connection:
+            found = load_games(
+                connection, [resolve(connection, spec)], with_events=True, with_holdings=True, with_lines=True
+            )
+            return next(found)
+
+    def count(self, where: GameFilter = ALL_PLAYED) -> int:
+        """How many games match."""
+        with self._reading() as connection:
+            return len(game_ids(connection, where))
+
+    def undated(self, where: GameFilter) -> int:
+        """How many games only the date bounds of ``where`` leave out, because their date is unknown."""
+        with self._reading() as connection:
+            return undated(connection, where)
+
+
+@contextmanager
+def _told(path: Path) -> Iterator[None]:
+    """Database errors as one sentence."""
+    try:
+        yield
+    except DBAPIError as error:
+        raise StorageError(f"The archive {path} cannot be used so: {error.orig}.") from error
+
+
+def _source_rows(connection: Connection) -> list[SourceRow]:
+    counted = select(models.games.c.source_id, func.count()).group_by(models.games.c.source_id)
+    games: dict[int, int] = {row[0]: row[1] for row in connection.execute(counted)}
+    rows = connection.execute(select(models.sources).order_by(models.sources.c.name, models.sources.c.sha256))
+    found: list[SourceRow] = []
+    for row in rows.mappings():
+        values = dict(row)
+        number = values.pop("id")
+        values["time_basis"] = TimeBasis(values["time_basis"])
+        values["warnings"] = tuple(values["warnings"])
+        found.append(SourceRow(id=values["sha256"][:ID_DIGITS], games=games.get(number, 0), **values))
+    return found
+
+
+def _one_source(connection: Connection, source_id: str) -> SourceRow:
+    found = [row for row in _source_rows(connection) if source_id and row.sha256.startswith(source_id.lower())]
+    if not found:
+        raise StorageError(f"No source has an id that begins with {source_id!r}: `ics-recorder sources` lists them.")
+    if len(found) > 1:
+        raise StorageError(
+            f"{source_id} is the beginning of several ids: {', '.join(f'{row.id} ({row.name})' for row in found)}."
+        )
+    return found[0]
+
+
+def _row_number(connection: Connection, sha256: str) -> int:
+    number = connection.scalar(select(models.sources.c.id).where(models.sources.c.sha256 == sha256))
+    if number is None:
+        raise StorageError(f"The source {sha256[:ID_DIGITS]} is no longer in the archive.")
+    return int(number)
+
+
+def _anomalies(connection: Connection, source: int) -> Iterator[tuple[int, Anomaly]]:
+    table = models.anomalies
+    for row in connection.execute(select(table).where(table.c.source_id == source).order_by(table.c.seq)):
+        yield row[1], Anomaly(AnomalyKind(row[2]), *row[3:])

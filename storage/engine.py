@@ -1,0 +1,114 @@
+"""Opening SQLite: where the file is, its mode, and the pragmas of every connection."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import ArgumentError
+from sqlalchemy.pool import NullPool
+
+from recorder.errors import StorageError
+
+__all__ = ["backup", "create_file", "file_of", "make_engine", "open_sqlite"]
+
+BUSY_TIMEOUT_MS = 30_000
+"""How long a connection waits for another writer before it gives up."""
+
+
+def file_of(where: str) -> Path:
+    """The file an archive is in.
+
+    Args:
+        where: a path, or a SQLAlchemy URL (``sqlite:////home/me/games.db``).
+    Raises:
+        StorageError: the URL is of another database, or names no file.
+    """
+    if "://" not in where:
+        if where in ("", ":memory:"):
+            raise StorageError("An archive must be a file: give its path.")
+        return Path(where).expanduser()
+    try:
+        url = make_url(where)
+    except ArgumentError as error:
+        raise StorageError(f"{where} is neither a path nor a SQLAlchemy URL.") from error
+    if url.get_backend_name() != "sqlite":
+        raise StorageError(f"{url.get_backend_name()} archives are not supported: give a path or a sqlite:/// URL.")
+    if not url.database or url.database == ":memory:":
+        raise StorageError(f"{where} names no file: write sqlite:/// and the path.")
+    return Path(url.database)
+
+
+def create_file(path: Path) -> None:
+    """Make an empty file that only its owner can read; SQLite gives its WAL the same mode.
+
+    Raises:
+        StorageError: it exists, or the folder cannot be written.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+    except OSError as error:
+        raise StorageError(f"Cannot create {path}: {error.strerror}.") from error
+
+
+def open_sqlite(path: Path, *, read_only: bool = False) -> sqlite3.Connection:
+    """A driver connection in autocommit mode: every transaction is begun by a statement of ours."""
+    uri = f"file:{quote(str(path.absolute()))}?mode={'ro' if read_only else 'rw'}"
+    return sqlite3.connect(uri, uri=True, isolation_level=None, timeout=BUSY_TIMEOUT_MS / 1000, check_same_thread=False)
+
+
+def make_engine(path: Path, *, read_only: bool = False, foreign_keys: bool = True) -> Engine:
+    """An engine on an existing file.
+
+    Writing connections use WAL with ``synchronous=NORMAL``: a power cut may lose the last committed import, never
+    leave half of one. A transaction begins with ``BEGIN``, or ``BEGIN IMMEDIATE`` when the connection has the
+    execution option ``immediate``.
+
+    Args:
+        path: the file.
+        read_only: open it so that nothing can be written.
+        foreign_keys: False for migrations and bulk work, which check once at their end instead of per row.
+    """
+    engine = create_engine("sqlite://", creator=lambda: open_sqlite(path, read_only=read_only), poolclass=NullPool)
+
+    @event.listens_for(engine, "connect")
+    def set_pragmas(connection: sqlite3.Connection, _record: Any) -> None:
+        if not read_only:
+            connection.execute("PRAGMA journal_mode=WAL")
+            connection.execute("PRAGMA synchronous=NORMAL")
+        connection.execute(f"PRAGMA foreign_keys={'ON' if foreign_keys else 'OFF'}")
+
+    @event.listens_for(engine, "begin")
+    def begin(connection: Connection) -> None:
+        immediate = connection.get_execution_options().get("immediate", False)
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if immediate else "BEGIN")
+
+    return engine
+
+
+def backup(path: Path, target: Path) -> None:
+    """Copy a database by SQLite's backup API, consistent even while somebody writes to it.
+
+    Args:
+        path: the database.
+        target: a file that does not exist yet; it gets mode 0600.
+    Raises:
+        StorageError: ``target`` exists or cannot be written.
+    """
+    create_file(target)
+    source, copy = open_sqlite(path, read_only=True), open_sqlite(target)
+    try:
+        source.backup(copy)
+        copy.execute("PRAGMA journal_mode=DELETE")  # one file, no -wal beside it
+    except sqlite3.Error as error:
+        target.unlink()
+        raise StorageError(f"Cannot copy {path} to {target}: {error}.") from error
+    finally:
+        source.close()
+        copy.close()

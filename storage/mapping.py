@@ -1,0 +1,249 @@
+"""Model ↔ rows. Rows are plain tuples in the order of the table's columns; ``storage.models`` names them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from sqlalchemy import Table
+
+from recorder.model import (
+    Anchor,
+    EventKind,
+    Game,
+    GameEvent,
+    GameKind,
+    HoldingsChange,
+    LineKind,
+    Observation,
+    ObservationKind,
+    Player,
+    PlyLine,
+    Segment,
+    StartFacts,
+    TimeBasis,
+)
+
+__all__ = [
+    "Row",
+    "game_from_row",
+    "game_row",
+    "insert_sql",
+    "observation_from_row",
+    "observation_row",
+    "rows_of_observation",
+    "select_sql",
+]
+
+Row = tuple[Any, ...]
+
+
+def _names(table: Table) -> str:
+    return ", ".join(f'"{column.name}"' for column in table.columns)
+
+
+def insert_sql(table: Table) -> str:
+    """An INSERT of all columns for ``exec_driver_sql``."""
+    return f"INSERT INTO {table.name} ({_names(table)}) VALUES ({', '.join('?' * len(table.columns))})"
+
+
+def select_sql(table: Table) -> str:
+    """The start of a SELECT of all columns in table order."""
+    return f"SELECT {_names(table)} FROM {table.name}"
+
+
+def game_row(game: Game, key: str, row_id: int, white_id: int, black_id: int, source_id: int) -> Row:
+    """The row of ``games``."""
+    return (
+        row_id,
+        key,
+        game.kind.value,
+        game.server,
+        game.dialect,
+        game.game_no,
+        white_id,
+        *game.white,
+        black_id,
+        *game.black,
+        game.rated,
+        game.variant,
+        game.category,
+        game.base_s,
+        game.increment_s,
+        game.black_base_s,
+        game.black_increment_s,
+        game.base_inferred,
+        game.variant_inferred,
+        game.start_fen,
+        game.start_ply,
+        game.result,
+        game.reason,
+        game.reason_key,
+        game.termination,
+        game.end,
+        game.started_at_ms,
+        game.ended_at_ms,
+        game.time_basis.value,
+        game.date_text,
+        game.complete,
+        game.continued,
+        game.partner_game_no,
+        game.me,
+        len(game.plies),
+        source_id,
+        game.first_offset,
+        game.last_offset,
+    )
+
+
+def _bool(value: int | None) -> bool | None:
+    return None if value is None else bool(value)
+
+
+def _player(columns: Row) -> Player:
+    handle, rating_text, rating, titles, registered, sealed = columns
+    return Player(handle, rating_text, rating, titles, _bool(registered), _bool(sealed))
+
+
+def game_from_row(row: Row) -> Game:
+    """The game without its observations and segments."""
+    _id, key, kind, server, dialect, game_no = row[:6]
+    rated, variant, category, base_s, increment_s, black_base_s, black_increment_s = row[20:27]
+    base_inferred, variant_inferred, start_fen, start_ply, result, reason, reason_key, termination, end = row[27:36]
+    started_at_ms, ended_at_ms, time_basis, date_text, complete, continued, partner_game_no, me = row[36:44]
+    _ply_count, _source_id, first_offset, last_offset = row[44:]
+    return Game(
+        key=key,
+        kind=GameKind(kind),
+        server=server,
+        dialect=dialect,
+        game_no=game_no,
+        white=_player(row[7:13]),
+        black=_player(row[14:20]),
+        rated=_bool(rated),
+        variant=variant,
+        category=category,
+        base_s=base_s,
+        increment_s=increment_s,
+        black_base_s=black_base_s,
+        black_increment_s=black_increment_s,
+        base_inferred=bool(base_inferred),
+        variant_inferred=bool(variant_inferred),
+        start_fen=start_fen,
+        start_ply=start_ply,
+        result=result,
+        reason=reason,
+        reason_key=reason_key,
+        termination=termination,
+        end=end,
+        started_at_ms=started_at_ms,
+        ended_at_ms=ended_at_ms,
+        time_basis=TimeBasis(time_basis),
+        date_text=date_text,
+        complete=bool(complete),
+        continued=bool(continued),
+        partner_game_no=partner_game_no,
+        me=me,
+        observations=[],
+        segments=[],
+        first_offset=first_offset,
+        last_offset=last_offset,
+    )
+
+
+def observation_row(seen: Observation, row_id: int, source_id: int, game_id: int, seq: int) -> Row:
+    """The row of ``observations``; times within are relative to its start."""
+    start: Row = (None,) * 10
+    if seen.start is not None:
+        start = (*seen.start[:7], _relative(seen.start.at_ms, seen.started_at_ms or 0), *seen.start[8:])
+    return (
+        row_id,
+        source_id,
+        game_id,
+        seq,
+        seen.kind.value,
+        seen.game_no,
+        seen.white,
+        seen.black,
+        seen.relation,
+        seen.offset,
+        seen.end_offset,
+        seen.started_at_ms,
+        seen.ended_at_ms,
+        *start,
+    )
+
+
+def observation_from_row(row: Row) -> Observation:
+    """The observation without its lines, anchors, holdings and events."""
+    kind, game_no, white, black, relation, offset, end_offset, started_at_ms, ended_at_ms = row[4:13]
+    start = row[13:]
+    return Observation(
+        kind=ObservationKind(kind),
+        game_no=game_no,
+        white=white,
+        black=black,
+        relation=relation,
+        offset=offset,
+        end_offset=end_offset,
+        started_at_ms=started_at_ms,
+        ended_at_ms=ended_at_ms,
+        start=None
+        if start[0] is None
+        else StartFacts._make((*start[:7], _absolute(start[7], started_at_ms or 0), *start[8:])),
+    )
+
+
+def _relative(at_ms: int | None, base_ms: int) -> int | None:
+    return None if at_ms is None else at_ms - base_ms
+
+
+def _absolute(at_ms: int | None, base_ms: int) -> int | None:
+    return None if at_ms is None else at_ms + base_ms
+
+
+def rows_of_observation(seen: Observation, row_id: int) -> Iterator[tuple[str, list[Row]]]:
+    """The rows of one observation's children, as (table, rows), parents first."""
+    base = seen.started_at_ms or 0
+    yield "ply_lines", [(row_id, line.number, line.kind.value, line.parent, line.parent_ply) for line in seen.lines]
+    for line in seen.lines:
+        head = (row_id, line.number)
+        yield (
+            "plies",
+            [head + ply if ply[7] is None else (*head, *ply[:7], ply[7] - base, *ply[8:]) for ply in line.plies],
+        )
+    yield "anchors", [(row_id, seq, *anchor) for seq, anchor in enumerate(seen.anchors)]
+    yield "holdings", [(row_id, *change[:5], _relative(change.at_ms, base), change.offset) for change in seen.holdings]
+    yield (
+        "events",
+        [
+            (row_id, event.seq, event.kind.value, *event[2:9], _relative(event.at_ms, base), event.offset)
+            for event in seen.events
+        ],
+    )
+
+
+def ply_line_from_row(row: Row) -> PlyLine:
+    """A line without its plies."""
+    _observation, number, kind, parent, parent_ply = row
+    return PlyLine(number, LineKind(kind), parent, parent_ply, [])
+
+
+def anchor_from_row(row: Row) -> Anchor:
+    """An anchor."""
+    return Anchor(*row[2:])
+
+
+def holdings_from_row(row: Row, base_ms: int) -> HoldingsChange:
+    """A holdings change."""
+    return HoldingsChange._make((*row[1:6], _absolute(row[6], base_ms), row[7]))
+
+
+def event_from_row(row: Row, base_ms: int) -> GameEvent:
+    """An event."""
+    return GameEvent._make((row[1], EventKind(row[2]), *row[3:10], _absolute(row[10], base_ms), row[11]))
+
+
+def segment_from_row(row: Row, places: dict[int, int]) -> Segment:
+    """A segment; ``places`` gives an observation's place in its game."""
+    return Segment(row[2], row[3], places[row[4]])

@@ -1,0 +1,341 @@
+"""The tables of an archive. ``docs/schema.md`` explains them to people, ``migrations/`` creates them.
+
+Columns stand in the order in which ``storage.mapping`` makes its rows. Units are in the names; ``at_ms`` is always
+milliseconds after the observation's ``started_at_ms`` (after 1970 where that is null), every ``…_at_ms`` is
+milliseconds since 1970 in the time basis of the game or source. Null means unknown.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    Boolean,
+    CheckConstraint,
+    Column,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    PrimaryKeyConstraint,
+    Table,
+    Text,
+    UniqueConstraint,
+)
+
+__all__ = [
+    "anchors",
+    "anomalies",
+    "events",
+    "game_links",
+    "games",
+    "holdings",
+    "metadata",
+    "observations",
+    "players",
+    "plies",
+    "ply_lines",
+    "segments",
+    "settings",
+    "source_chunks",
+    "source_counts",
+    "source_shapes",
+    "sources",
+]
+
+metadata = MetaData(
+    naming_convention={
+        "pk": "pk_%(table_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+        "ck": "ck_%(table_name)s_%(constraint_name)s",
+    }
+)
+
+
+def _reference(name: str, target: str, *, primary_key: bool = False, nullable: bool = False) -> Column[Any]:
+    """An integer column that names a row of ``target``; deleting that row deletes this one."""
+    return Column(name, Integer, ForeignKey(target, ondelete="CASCADE"), primary_key=primary_key, nullable=nullable)
+
+
+settings = Table(
+    "settings",
+    metadata,
+    Column("name", Text, primary_key=True, nullable=False),
+    Column("value", Text, nullable=False),
+)
+
+sources = Table(
+    "sources",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("sha256", Text, nullable=False),
+    Column("size_bytes", BigInteger, nullable=False),
+    Column("name", Text, nullable=False),
+    Column("path", Text),
+    Column("kind", Text, nullable=False),
+    Column("server", Text),
+    Column("dialect", Text),
+    Column("me", Text),
+    Column("time_basis", Text, nullable=False),
+    Column("options", JSON, nullable=False),
+    Column("parser_version", Text, nullable=False),
+    Column("read_up_to", BigInteger, nullable=False),
+    Column("restart_state", JSON, nullable=False),
+    Column("kept_bytes", BigInteger, nullable=False),
+    Column("line_count", BigInteger, nullable=False),
+    Column("warnings", JSON, nullable=False),
+    UniqueConstraint("sha256"),
+    CheckConstraint("length(sha256) = 64", name="sha256"),
+    CheckConstraint("kept_bytes BETWEEN 0 AND size_bytes", name="kept_bytes"),
+)
+
+source_chunks = Table(
+    "source_chunks",
+    metadata,
+    _reference("source_id", "sources.id", primary_key=True),
+    Column("offset", BigInteger, primary_key=True),
+    Column("size_bytes", Integer, nullable=False),
+    Column("zstd", LargeBinary, nullable=False),
+    CheckConstraint("size_bytes BETWEEN 1 AND 1048576", name="size_bytes"),
+)
+
+source_counts = Table(
+    "source_counts",
+    metadata,
+    _reference("source_id", "sources.id", primary_key=True),
+    Column("tag", Text, primary_key=True),
+    Column("disposition", Text, primary_key=True),
+    Column("count", Integer, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+source_shapes = Table(
+    "source_shapes",
+    metadata,
+    _reference("source_id", "sources.id", primary_key=True),
+    Column("seq", Integer, primary_key=True),
+    Column("shape", Text, nullable=False),
+    Column("lines", Integer, nullable=False),
+    Column("first_offset", BigInteger, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+anomalies = Table(
+    "anomalies",
+    metadata,
+    _reference("source_id", "sources.id", primary_key=True),
+    Column("seq", Integer, primary_key=True),
+    Column("kind", Text, nullable=False),
+    Column("offset", BigInteger, nullable=False),
+    Column("server_game_no", Integer),
+    Column("message", Text, nullable=False),
+    Column("text", Text, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+players = Table(
+    "players",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("server", Text, nullable=False),
+    Column("handle", Text, nullable=False),
+    Column("handle_folded", Text, nullable=False),
+    UniqueConstraint("server", "handle_folded"),
+    Index("ix_players_handle_folded", "handle_folded"),
+)
+
+
+def _side(side: str) -> list[Column[Any]]:
+    return [
+        Column(f"{side}_id", Integer, ForeignKey("players.id"), nullable=False, index=True),
+        Column(side, Text, nullable=False),
+        Column(f"{side}_rating_text", Text),
+        Column(f"{side}_rating", Integer),
+        Column(f"{side}_titles", Text),
+        Column(f"{side}_registered", Boolean),
+        Column(f"{side}_sealed", Boolean),
+    ]
+
+
+games = Table(
+    "games",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("key", Text, nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("server", Text),
+    Column("dialect", Text),
+    Column("server_game_no", Integer),
+    *_side("white"),
+    *_side("black"),
+    Column("rated", Boolean),
+    Column("variant", Text),
+    Column("category", Text),
+    Column("base_s", Integer),
+    Column("increment_s", Integer),
+    Column("black_base_s", Integer),
+    Column("black_increment_s", Integer),
+    Column("base_inferred", Boolean, nullable=False),
+    Column("variant_inferred", Boolean, nullable=False),
+    Column("start_fen", Text),
+    Column("start_ply", Integer, nullable=False),
+    Column("result", Text, nullable=False),
+    Column("reason", Text),
+    Column("reason_key", Text),
+    Column("termination", Text, nullable=False),
+    Column("ending", Text, nullable=False),
+    Column("started_at_ms", BigInteger),
+    Column("ended_at_ms", BigInteger),
+    Column("time_basis", Text, nullable=False),
+    Column("date_text", Text),
+    Column("complete", Boolean, nullable=False),
+    Column("continued", Boolean, nullable=False),
+    Column("partner_server_game_no", Integer),
+    Column("me", Text),
+    Column("ply_count", Integer, nullable=False),
+    _reference("source_id", "sources.id"),
+    Column("first_offset", BigInteger, nullable=False),
+    Column("last_offset", BigInteger, nullable=False),
+    UniqueConstraint("key"),
+    CheckConstraint("result IN ('1-0', '0-1', '1/2-1/2', '*')", name="result"),
+    Index("ix_games_source_id_first_offset", "source_id", "first_offset"),
+)
+
+observations = Table(
+    "observations",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    _reference("source_id", "sources.id"),
+    _reference("game_id", "games.id"),
+    Column("seq", Integer, nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("server_game_no", Integer),
+    Column("white", Text, nullable=False),
+    Column("black", Text, nullable=False),
+    Column("relation", Integer),
+    Column("offset", BigInteger, nullable=False),
+    Column("end_offset", BigInteger, nullable=False),
+    Column("started_at_ms", BigInteger),
+    Column("ended_at_ms", BigInteger),
+    Column("start_ply", Integer),
+    Column("start_verbose", Text),
+    Column("start_pretty", Text),
+    Column("start_elapsed_ms", Integer),
+    Column("start_white_clock_ms", Integer),
+    Column("start_black_clock_ms", Integer),
+    Column("start_lag_ms", Integer),
+    Column("start_arrival_ms", BigInteger),
+    Column("start_precision", Integer),
+    Column("start_offset", BigInteger),
+    UniqueConstraint("game_id", "seq"),
+    Index("ix_observations_source_id", "source_id"),
+)
+
+ply_lines = Table(
+    "ply_lines",
+    metadata,
+    _reference("observation_id", "observations.id", primary_key=True),
+    Column("line_no", Integer, primary_key=True),
+    Column("kind", Text, nullable=False),
+    Column("parent_line_no", Integer),
+    Column("parent_ply", Integer),
+    CheckConstraint("(line_no = 0) = (parent_line_no IS NULL)", name="parent"),
+    sqlite_with_rowid=False,
+)
+
+# The large table: no secondary index, no check that the writer's types do not already keep, and common values
+# (line 0, full proof, frame, seconds) that SQLite stores in no bytes.
+plies = Table(
+    "plies",
+    metadata,
+    Column("observation_id", Integer, ForeignKey("observations.id", ondelete="CASCADE"), nullable=False),
+    Column("line_no", Integer, nullable=False),
+    Column("ply", Integer, nullable=False),
+    Column("move", Integer),
+    Column("san", Text, nullable=False),
+    Column("white_clock_ms", Integer),
+    Column("black_clock_ms", Integer),
+    Column("elapsed_ms", Integer),
+    Column("lag_ms", Integer),
+    Column("at_ms", BigInteger),
+    Column("flags", Integer),
+    Column("irreversible", Integer),
+    Column("proof", Integer, nullable=False),
+    Column("origin", Integer, nullable=False),
+    Column("precision", Integer),
+    Column("offset", BigInteger, nullable=False),
+    PrimaryKeyConstraint("observation_id", "line_no", "ply"),
+    sqlite_with_rowid=False,
+)
+
+anchors = Table(
+    "anchors",
+    metadata,
+    _reference("observation_id", "observations.id", primary_key=True),
+    Column("seq", Integer, primary_key=True),
+    Column("line_no", Integer, nullable=False),
+    Column("ply", Integer, nullable=False),
+    Column("fen", Text, nullable=False),
+    Column("reason", Text, nullable=False),
+    Column("offset", BigInteger, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+holdings = Table(
+    "holdings",
+    metadata,
+    _reference("observation_id", "observations.id", primary_key=True),
+    Column("seq", Integer, primary_key=True),
+    Column("ply", Integer, nullable=False),
+    Column("white", Text, nullable=False),
+    Column("black", Text, nullable=False),
+    Column("passed", Text),
+    Column("at_ms", BigInteger),
+    Column("offset", BigInteger, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+events = Table(
+    "events",
+    metadata,
+    _reference("observation_id", "observations.id", primary_key=True),
+    Column("seq", Integer, primary_key=True),
+    Column("kind", Text, nullable=False),
+    Column("detail", Text, nullable=False),
+    Column("ply", Integer, nullable=False),
+    Column("actor", Text),
+    Column("value", Integer),
+    Column("text", Text, nullable=False),
+    Column("white_clock_ms", Integer),
+    Column("black_clock_ms", Integer),
+    Column("at_ms", BigInteger),
+    Column("offset", BigInteger, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+segments = Table(
+    "segments",
+    metadata,
+    _reference("game_id", "games.id", primary_key=True),
+    Column("seq", Integer, primary_key=True),
+    Column("from_ply", Integer, nullable=False),
+    Column("to_ply", Integer, nullable=False),
+    Column("observation_id", Integer, ForeignKey("observations.id", ondelete="CASCADE"), nullable=False, index=True),
+    CheckConstraint("from_ply <= to_ply", name="order"),
+    sqlite_with_rowid=False,
+)
+
+game_links = Table(
+    "game_links",
+    metadata,
+    _reference("game_id", "games.id", primary_key=True),
+    Column("other_game_id", Integer, ForeignKey("games.id", ondelete="CASCADE"), primary_key=True, index=True),
+    Column("kind", Text, primary_key=True),
+    Column("evidence", Text, nullable=False),
+    sqlite_with_rowid=False,
+)

@@ -1,0 +1,178 @@
+"""Which schema a file has, and how it gets the newest one."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable
+from pathlib import Path
+
+import sqlalchemy as sa
+from alembic import command
+from alembic.config import Config
+from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import Connection, text
+
+import migrations
+from recorder.errors import StorageError
+from storage.engine import backup, create_file, make_engine, open_sqlite
+
+__all__ = ["APPLICATION_ID", "SCRIPTS", "create", "current", "head", "require_current", "upgrade"]
+
+SCRIPTS = Path(migrations.__path__[0])
+"""Where the migrations are."""
+
+APPLICATION_ID = 0x49435352
+"""``PRAGMA application_id`` of an archive: the letters ICSR."""
+
+
+def _config(scripts: Path) -> Config:
+    config = Config()
+    config.set_main_option("script_location", str(scripts).replace("%", "%%"))
+    return config
+
+
+def revisions(scripts: Path = SCRIPTS) -> list[str]:
+    """All revisions, oldest first."""
+    walk = ScriptDirectory.from_config(_config(scripts)).walk_revisions()
+    return [script.revision for script in walk][::-1]
+
+
+def head(scripts: Path = SCRIPTS) -> str:
+    """The newest revision this version of the program knows."""
+    return revisions(scripts)[-1]
+
+
+def current(path: Path) -> str | None:
+    """The revision of a file; None for an empty database.
+
+    Raises:
+        StorageError: there is no file, it is no SQLite database, or it is somebody else's.
+    """
+    if not path.is_file():
+        raise StorageError(f"There is no archive at {path}: import a log to make one, or give --db.")
+    connection = open_sqlite(path, read_only=True)
+    try:
+        names = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
+        if not names:
+            return None
+        (application,) = connection.execute("PRAGMA application_id").fetchone()
+        if application != APPLICATION_ID or "alembic_version" not in names:
+            raise StorageError(f"{path} is a database, but not an archive of ics-recorder.")
+        row = connection.execute("SELECT version_num FROM alembic_version").fetchone()
+        return None if row is None else str(row[0])
+    except sqlite3.DatabaseError as error:
+        raise StorageError(f"{path} cannot be read as an archive: {error}.") from error
+    finally:
+        connection.close()
+
+
+def require_current(path: Path) -> None:
+    """Refuse a file whose schema is not the newest one.
+
+    Raises:
+        StorageError: the schema is older (says which command upgrades it), newer, or there is none.
+    """
+    revision = current(path)
+    if revision is None:
+        raise StorageError(f"{path} is an empty database, not an archive: import a log into it first.")
+    if revision == head():
+        return
+    if revision in revisions():
+        raise StorageError(
+            f"{path} has the schema {revision}, this program needs {head()}: run `ics-recorder db upgrade`."
+        )
+    raise _newer(path, revision, SCRIPTS)
+
+
+def _newer(path: Path, revision: str, scripts: Path) -> StorageError:
+    return StorageError(
+        f"{path} has the schema {revision}, which is newer than this program's {head(scripts)}:"
+        " install a newer ics-recorder."
+    )
+
+
+def create(path: Path) -> None:
+    """Make a new archive, or finish one whose making was interrupted. All or nothing.
+
+    Raises:
+        StorageError: the file cannot be made.
+    """
+    if not path.exists():
+        create_file(path)
+    _migrate(path, SCRIPTS, "head")
+
+
+def upgrade(path: Path, scripts: Path = SCRIPTS, target: str = "head") -> Path | None:
+    """Bring an archive to the newest schema in one transaction, after a backup beside it.
+
+    Args:
+        path: the archive.
+        scripts: the script directory (tests have their own).
+        target: a revision, ``head`` for the newest.
+    Returns:
+        The backup's path, or None when there was nothing to do.
+    Raises:
+        StorageError: the schema is newer than this program, or the upgrade failed: the archive is as it was.
+    """
+    revision, known = current(path), revisions(scripts)
+    wanted = known[-1] if target == "head" else target
+    if revision == wanted:
+        return None
+    if revision is not None and revision not in known:
+        raise _newer(path, revision, scripts)
+    copy = _backup_name(path, revision or "empty")
+    backup(path, copy)
+    _migrate(path, scripts, wanted)
+    return copy
+
+
+def _backup_name(path: Path, revision: str) -> Path:
+    number = 1
+    while (copy := path.with_name(f"{path.name}.before-upgrade-of-{revision}.{number}")).exists():
+        number += 1
+    return copy
+
+
+def _migrate(path: Path, scripts: Path, target: str) -> None:
+    """Run migrations up to ``target`` with foreign keys off, then prove that no row was lost or orphaned."""
+    config = _config(scripts)
+    # off before BEGIN: within a transaction the pragma does nothing, and a batch rebuild (copy, drop, rename) would
+    # then delete the children of the dropped table
+    engine = make_engine(path, foreign_keys=False)
+    try:
+        with engine.connect().execution_options(immediate=True) as connection, connection.begin():
+            before = _row_counts(connection)
+            config.attributes["connection"] = connection
+            command.upgrade(config, target)
+            _prove(connection, before)
+    except StorageError:
+        raise
+    except Exception as error:  # whatever a migration raises, the user is told that nothing happened
+        raise StorageError(f"The schema of {path} could not be changed, it is as before: {error}") from error
+    finally:
+        engine.dispose()
+
+
+def _prove(connection: Connection, before: dict[str, int]) -> None:
+    broken = connection.exec_driver_sql("PRAGMA foreign_key_check").fetchall()
+    if broken:
+        raise StorageError(f"The upgrade would leave {len(broken)} rows of {broken[0][0]} without their parent.")
+    after = _row_counts(connection)
+    for name in sorted(before.keys() & after.keys()):
+        if before[name] != after[name]:
+            raise StorageError(f"The upgrade would change {name} from {before[name]} to {after[name]} rows.")
+
+
+def _row_counts(connection: Connection, skipped: Iterable[str] = ("alembic_version",)) -> dict[str, int]:
+    names = set(sa.inspect(connection).get_table_names()) - set(skipped)
+    return {name: connection.execute(text(f'SELECT count(*) FROM "{name}"')).scalar_one() for name in names}
+
+
+def differences(connection: Connection) -> list[object]:
+    """What ``alembic check`` would report: differences between the tables there and ``storage.models``."""
+    from alembic.autogenerate import compare_metadata
+
+    from storage.models import metadata
+
+    return list(compare_metadata(MigrationContext.configure(connection), metadata))

@@ -1,0 +1,262 @@
+"""Writing one source: its bytes, games and report, in one transaction."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from typing import Any
+
+import zstandard
+from sqlalchemy import Connection, delete, func, insert, select, update
+
+from recorder.errors import StorageError
+from recorder.model import Disposition, Game, Player, SourceReport
+from storage import models
+from storage.mapping import Row, game_row, insert_sql, observation_row, rows_of_observation
+from storage.query import fold
+from storage.removal import delete_games, delete_unused_players
+
+__all__ = ["CHUNK_BYTES", "SourceWriter"]
+
+CHUNK_BYTES = 1 << 20
+"""Most decompressed bytes in one stored chunk."""
+
+BATCH_ROWS = 20_000
+"""Plies held back before they are inserted; from 10,000 on the rate no longer grows."""
+
+_TABLES = ("games", "observations", "ply_lines", "plies", "anchors", "holdings", "events", "segments")  # parents first
+_INSERTS = {name: insert_sql(models.metadata.tables[name]) for name in _TABLES}
+
+
+class SourceWriter:
+    """What ``Archive.write_source`` gives: everything one source has to say goes through here.
+
+    Nothing is visible to others before the ``with`` block ends without an exception.
+
+    Attributes:
+        row_id: the source's row number.
+        keep_from: offset at which ``keep`` goes on.
+    """
+
+    def __init__(self, connection: Connection, row_id: int, *, size_bytes: int, keep: bool, kept_bytes: int) -> None:
+        self._connection = connection
+        self.row_id = row_id
+        self.keep_from = kept_bytes
+        self._size_bytes = size_bytes
+        self._keep = keep
+        self._pending = bytearray()
+        self._chunk_offset = kept_bytes
+        self._compressor = zstandard.ZstdCompressor(level=3)
+        self._batches: dict[str, list[Row]] = {name: [] for name in _TABLES}
+        self._next_game = self._next_id(models.games)
+        self._next_observation = self._next_id(models.observations)
+        self._players: dict[tuple[str, str], int] = {}
+        self._finished = False
+
+    def _next_id(self, table: Any) -> int:
+        return (self._connection.scalar(select(func.max(table.c.id))) or 0) + 1
+
+    def keep(self, block: bytes) -> None:
+        """Store the next bytes of the source, secrets already replaced. Does nothing if they are not to be kept.
+
+        Args:
+            block: any length; blocks follow each other from ``keep_from`` on.
+        """
+        if not self._keep:
+            return
+        self._pending += block
+        while len(self._pending) >= CHUNK_BYTES:
+            self._store_chunk(CHUNK_BYTES)
+
+    def _store_chunk(self, size: int) -> None:
+        data = bytes(self._pending[:size])
+        del self._pending[:size]
+        self._connection.exec_driver_sql(
+            insert_sql(models.source_chunks),
+            (self.row_id, self._chunk_offset, len(data), self._compressor.compress(data)),
+        )
+        self._chunk_offset += len(data)
+
+    def resume_chunk(self, offset: int, data: bytes) -> None:
+        """Put back the beginning of a chunk that was not full, so that appending does not make many small ones."""
+        self._chunk_offset = offset
+        self._pending[:] = data
+
+    def add_games(self, games: Iterable[Game]) -> None:
+        """Store games of this source, each with all its observations.
+
+        A key that another game has gets a successor made from it: until witnesses are merged, two sources of one
+        game are two games.
+        """
+        chosen = list(games)
+        if not chosen:
+            return
+        batches = self._batches
+        for game, key in zip(chosen, self._free_keys([game.key for game in chosen]), strict=True):
+            game_id = self._next_game
+            self._next_game += 1
+            white, black = self._player(game.server, game.white), self._player(game.server, game.black)
+            batches["games"].append(game_row(game, key, game_id, white, black, self.row_id))
+            first = self._next_observation
+            for seq, seen in enumerate(game.observations):
+                row_id = self._next_observation
+                self._next_observation += 1
+                batches["observations"].append(observation_row(seen, row_id, self.row_id, game_id, seq))
+                for name, rows in rows_of_observation(seen, row_id):
+                    batches[name] += rows
+            batches["segments"] += [
+                (game_id, seq, part.from_ply, part.to_ply, first + part.observation)
+                for seq, part in enumerate(game.segments)
+            ]
+        if len(batches["plies"]) >= BATCH_ROWS or len(batches["events"]) >= BATCH_ROWS:
+            self.flush()
+
+    def flush(self) -> None:
+        """Insert what is held back."""
+        for name, rows in self._batches.items():
+            if rows:
+                self._connection.exec_driver_sql(_INSERTS[name], rows)
+                rows.clear()
+
+    def _free_keys(self, wanted: list[str]) -> list[str]:
+        """A key nobody has for each game: its own, or the first free successor."""
+        pending = {row[1] for row in self._batches["games"]}
+        chosen: list[str] = []
+        for start in range(0, len(wanted), 500):
+            part = wanted[start : start + 500]
+            taken = set(self._connection.scalars(select(models.games.c.key).where(models.games.c.key.in_(part))))
+            for key in part:
+                free = key
+                number = 1
+                while free in pending or free in taken or self._has_key(free, key):
+                    number += 1
+                    free = hashlib.sha256(f"{key}:{number}".encode()).hexdigest()[: len(key)]
+                pending.add(free)
+                chosen.append(free)
+        return chosen
+
+    def _has_key(self, candidate: str, asked: str) -> bool:
+        """Whether a successor is taken; an asked key was looked up with the others."""
+        if candidate == asked:
+            return False
+        return self._connection.scalar(select(models.games.c.id).where(models.games.c.key == candidate)) is not None
+
+    def _player(self, server: str | None, player: Player) -> int:
+        place = (server or "", fold(player.handle))
+        known = self._players.get(place)
+        if known is not None:
+            return known
+        table = models.players
+        found = self._connection.scalar(
+            select(table.c.id).where(table.c.server == place[0], table.c.handle_folded == place[1])
+        )
+        if found is None:
+            added = insert(table).values(server=place[0], handle=player.handle, handle_folded=place[1])
+            found = self._connection.execute(added.returning(table.c.id)).scalar_one()
+        self._players[place] = number = int(found)
+        return number
+
+    def restart(self, offset: int, state: dict[str, Any]) -> None:
+        """Note where reading goes on when the source has grown.
+
+        Args:
+            offset: every game that begins before it is final; reading starts again there.
+            state: what is needed to start there, as JSON values.
+        """
+        self._connection.execute(
+            update(models.sources)
+            .where(models.sources.c.id == self.row_id)
+            .values(read_up_to=offset, restart_state=state)
+        )
+
+    def finish(self, report: SourceReport) -> None:
+        """Store what the pass found besides games; it replaces an earlier report, so it must speak of all bytes."""
+        self.flush()
+        if self._pending:
+            self._store_chunk(len(self._pending))
+        connection, sources = self._connection, models.sources
+        kept_bytes = {"kept_bytes": self._chunk_offset} if self._keep else {}
+        if self._keep and self._chunk_offset != self._size_bytes:
+            raise StorageError(
+                f"The source's size was given as {self._size_bytes} bytes, but {self._chunk_offset} were kept."
+            )
+        connection.execute(
+            update(sources)
+            .where(sources.c.id == self.row_id)
+            .values(
+                server=report.server,
+                dialect=report.dialect,
+                me=report.me,
+                time_basis=report.time_basis.value,
+                line_count=report.line_count,
+                warnings=list(report.warnings),
+                **kept_bytes,
+            )
+        )
+        for table in (models.source_counts, models.source_shapes, models.anomalies):
+            connection.execute(delete(table).where(table.c.source_id == self.row_id))
+        self._insert(
+            models.source_counts, [*self._counts("<12>", report.frames), *self._counts("<b1>", report.holdings)]
+        )
+        self._insert(models.source_shapes, [(self.row_id, seq, *shape) for seq, shape in enumerate(report.shapes)])
+        self._insert(
+            models.anomalies,
+            [(self.row_id, seq, found.kind.value, *found[1:]) for seq, found in enumerate(report.anomalies)],
+        )
+        self._finished = True
+
+    def _counts(self, tag: str, counts: dict[Disposition, int]) -> list[Row]:
+        return [(self.row_id, tag, disposition.value, count) for disposition, count in counts.items()]
+
+    def _insert(self, table: Any, rows: list[Row]) -> None:
+        if rows:
+            self._connection.exec_driver_sql(insert_sql(table), rows)
+
+    def close(self) -> None:
+        """Called at the end of the ``with`` block, before the commit.
+
+        Raises:
+            StorageError: ``finish`` was not called.
+        """
+        if not self._finished:
+            raise StorageError("A source was written without its report: call finish before the block ends.")
+
+
+def start_source(connection: Connection, values: dict[str, Any]) -> int:
+    """Insert a source's row and return its number."""
+    row = {
+        "time_basis": "none",
+        "read_up_to": 0,
+        "restart_state": {},
+        "kept_bytes": 0,
+        "line_count": 0,
+        "warnings": [],
+        **values,
+    }
+    return int(connection.execute(insert(models.sources).values(**row).returning(models.sources.c.id)).scalar_one())
+
+
+def continue_source(connection: Connection, row_id: int, read_up_to: int, values: dict[str, Any]) -> None:
+    """Prepare a source's row for its grown bytes: games that began after the restart mark are read again."""
+    connection.execute(update(models.sources).where(models.sources.c.id == row_id).values(**values))
+    games = models.games.c
+    delete_games(connection, select(games.id).where(games.source_id == row_id, games.first_offset >= read_up_to))
+    delete_unused_players(connection)
+
+
+def cut_kept(connection: Connection, row_id: int, size: int) -> tuple[int, bytes]:
+    """Drop kept bytes from ``size`` on, and take the last chunk's rest out to be continued.
+
+    Returns:
+        Offset and bytes of the chunk that goes on.
+    """
+    chunks = models.source_chunks.c
+    last = connection.execute(
+        select(chunks.offset, chunks.zstd)
+        .where(chunks.source_id == row_id, chunks.offset < size)
+        .order_by(chunks.offset.desc())
+        .limit(1)
+    ).first()
+    offset, data = (0, b"") if last is None else (last.offset, zstandard.ZstdDecompressor().decompress(last.zstd))
+    connection.execute(delete(models.source_chunks).where(chunks.source_id == row_id, chunks.offset >= offset))
+    return offset, data[: size - offset]

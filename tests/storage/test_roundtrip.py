@@ -1,0 +1,28 @@
+"""Games come out as they went in."""
+
+from __future__ import annotations
+
+from itertools import count
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from recorder.model import Game
+from storage import Archive
+
+from .conftest import EVERYTHING, import_bytes
+from .strategies import games
+
+numbers = count()
+
+
+@given(st.lists(games(), min_size=1, max_size=4, unique_by=lambda game: game.key))
+@settings(
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], deadline=None, max_examples=60
+)
+def test_games_come_out_as_they_went_in(archive: Archive, found: list[Game]) -> None:
+    row = import_bytes(archive, b"%d" % next(numbers), found)
+    assert {game.key: game for game in archive.games(EVERYTHING)} == {game.key: game for game in found}
+    for game in found:
+        assert archive.game(game.key) == game
+    archive.forget_source(row.id)
