@@ -18,8 +18,8 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator
-from itertools import accumulate
-from operator import sub
+from itertools import accumulate, compress, count
+from operator import ne, sub
 from typing import Final
 
 from recorder.events import Block, Chunk, Line
@@ -34,7 +34,6 @@ _IAC, _WILL, _SE = 0xFF, 0xFB, 0xF0
 _DELETED = b"\r\x07\x00"
 # What makes a line more than text (pings and the rest of a cut frame do, too).
 _RARE_BYTES: Final = b"\x08\x15\x16\x17\x18\x19\x1a\x1b\\"
-_MARK: Final = re.compile(rb"[\x08\x15-\x1b\\]")
 _RARE: Final = re.compile(rb"[\x08\x15-\x1b]|\[G\]\x00")
 _TOKEN: Final = re.compile(
     rb"\x15(?P<id>\d{0,9})\x16(?P<code>\d{0,9})\x16(?:\d{1,3}\x16)?|[\x15-\x18\x1a]|\x19[\[(](?=\d)|\x19[\])<>{}]|\x19"
@@ -60,7 +59,7 @@ class LineReader:
     """Cuts chunks into lines. How the bytes are cut into chunks never changes the lines.
 
     Blank lines and lines that are nothing but one of the servers' own prompts (``fics% ``, ``aics% ``) are not
-    given away; ``prompts`` counts the latter. A line's ``at_ms`` is that of the chunk that completed it: the prompt
+    given away. A line's ``at_ms`` is that of the chunk that completed it: the prompt
     before it on the same line may have come minutes earlier.
 
     Text of ICC level-1 units and level-2 datagrams comes out with a leading ``\\x19``, so that no recogniser can take
@@ -73,13 +72,13 @@ class LineReader:
         anomalies: what was wrong, in order: ``LONG_LINE`` and ``LOST_DATA``.
         dropped: tag → occurrences that stood in the decoded stream and are in no line's text. (Less than zero where
             joining a wrapped line made a tag that was not in the stream.)
-        prompts: prompt → lines that held nothing else.
+        prompt: the first prompt that stood alone on a line, or None.
     """
 
     def __init__(self, max_line_bytes: int = 65536) -> None:
         self.anomalies: list[Anomaly] = []
         self.dropped: Counter[str] = Counter()
-        self.prompts: Counter[str] = Counter()
+        self.prompt: str | None = None
         self._max = max_line_bytes
         self._iac = b""  # an unfinished telnet command
         self._iac_start = 0
@@ -214,7 +213,9 @@ class LineReader:
         firsts: list[int]
         if not deleted:
             firsts = list(accumulate(map((1).__add__, lengths), initial=offset))
-        elif deleted == ends and data[:1] != b"\r" and ends in (data.count(b"\n\r"), data.count(b"\r\n")):
+        elif (lead := data[:1] == b"\r") + ends == deleted and data.count(b"\n\r") == ends:
+            firsts = list(accumulate(map((2).__add__, lengths), initial=offset + lead))
+        elif not lead and deleted == ends == data.count(b"\r\n"):
             firsts = list(accumulate(map((2).__add__, lengths), initial=offset))
         else:
             raws = data.split(b"\n")
@@ -224,7 +225,7 @@ class LineReader:
                 if raw[:1] == b"\r":
                     firsts[index] += len(raw) - len(raw.lstrip(b"\r"))
         done = 0
-        for index in (*self._find_care(data, plain, offset, firsts), ends + 1):
+        for index in (*self._find_care(data, plain, texts, offset, firsts), ends + 1):
             if done < index and not (self._units or self._datagram):
                 self._give_many(texts[done:index], firsts[done:index], at_ms, out)
                 done = index
@@ -234,16 +235,18 @@ class LineReader:
                 self._take(data[begin:] if end < 0 else data[begin:end], firsts[number], at_ms, out)
             done = index + 1
 
-    def _find_care(self, data: bytes, plain: bytes, offset: int, firsts: list[int]) -> list[int]:
+    def _find_care(self, data: bytes, plain: bytes, texts: list[str], offset: int, firsts: list[int]) -> list[int]:
         """Indices of the lines that are more than text, in order."""
-        found: list[int] = []
-        if len(data.translate(None, _DELETED + _RARE_BYTES)) != len(plain):
-            found += [match.start() for match in _MARK.finditer(data)]
+        care: set[int] = set()
+        plainer = data.translate(None, _DELETED + _RARE_BYTES)
+        if len(plainer) != len(plain):
+            care.update(compress(count(), map(ne, texts, plainer.decode("latin-1").split("\n"))))
         if b"[G]" in plain:
-            found += [match.start() for match in re.finditer(rb"\[G\]", data)]
+            care.update(bisect_right(firsts, offset + position) - 1 for position in _positions(b"[G]", data))
         if b"\n(" in plain or plain[:1] == b"(":
-            found += [match.end() for match in re.finditer(rb"(?:^|\n)[\r\x07\x00]*(?=\()", data)]
-        care = {bisect_right(firsts, offset + position) - 1 for position in found}
+            care.add(0)
+            for mark in (b"\n(", b"\r("):
+                care.update(bisect_right(firsts, offset + position + 1) - 1 for position in _positions(mark, data))
         longest = max(map(sub, firsts[1:], firsts))
         if longest > self._max:
             care.update(index for index in range(len(firsts) - 1) if firsts[index + 1] - firsts[index] > self._max)
@@ -256,18 +259,14 @@ class LineReader:
         out += [
             new(Line, (text, first, at_ms, block))
             for text, first in zip(texts, firsts, strict=True)
-            if len(text) > _LONGEST_PROMPT or (text and not self._is_prompt(text))
+            if len(text) > _LONGEST_PROMPT or (text and text not in _PROMPTS)
         ]
+        if self.prompt is None:
+            self.prompt = next((text for text in texts if text in _PROMPTS), None)
         last = texts[-1]
         if last and last not in _PROMPTS and not _is_whole(last):
             self._held = out.pop()
             self._held_part = last
-
-    def _is_prompt(self, text: str) -> bool:
-        if text in _PROMPTS:
-            self.prompts[text] += 1
-            return True
-        return False
 
     def _take(self, raw: bytes, start: int, at_ms: int | None, out: list[Line]) -> None:
         """Read one complete line of the byte stream, which may be several lines or a part of one."""
@@ -367,7 +366,10 @@ class LineReader:
 
     def _give(self, text: str, start: int, at_ms: int | None, out: list[Line]) -> None:
         """Give a line away, or hold it back if the next one may continue it."""
-        if not text or (len(text) <= _LONGEST_PROMPT and self._is_prompt(text)):
+        if not text:
+            return
+        if text in _PROMPTS:
+            self.prompt = self.prompt or text
             return
         line = Line(text, start, at_ms, self._block)
         if _is_whole(text):
@@ -415,3 +417,10 @@ class LineReader:
 def _is_whole(text: str) -> bool:
     """Whether no server wraps this line (frames and their like) and, for a board, it is not cut before its times."""
     return text.startswith(_WHOLE_TAGS) and (")" in text or not text.startswith("<12>"))
+
+
+def _positions(mark: bytes, data: bytes) -> Iterator[int]:
+    position = data.find(mark)
+    while position >= 0:
+        yield position
+        position = data.find(mark, position + 1)
