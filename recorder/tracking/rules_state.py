@@ -1,0 +1,57 @@
+"""What a position is: the board of a frame and the facts that the board does not show."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import NamedTuple
+
+__all__ = [
+    "BLACK_LONG",
+    "BLACK_SHORT",
+    "NO_PROMOTED",
+    "STANDARD_ROOKS",
+    "WHITE_LONG",
+    "WHITE_SHORT",
+    "Position",
+    "Rules",
+]
+
+WHITE_SHORT, WHITE_LONG, BLACK_SHORT, BLACK_LONG = 1, 2, 4, 8
+STANDARD_ROOKS = (7, 0, 7, 0)
+NO_PROMOTED: frozenset[int] = frozenset()
+
+
+class Rules(Enum):
+    """Which rules prove a move."""
+
+    CHESS = "chess"
+    CHESS960 = "chess960"
+    CRAZYHOUSE = "crazyhouse"
+    BUGHOUSE = "bughouse"
+    BOARDS = "boards"  # no chess legality: the two boards decide (suicide, atomic, losers, unknown variants)
+
+
+class Position(NamedTuple):
+    """An immutable position.
+
+    Attributes:
+        board: 71 characters, rank 8 first, ranks joined by one blank, ``-`` empty.
+        white_to_move: whose move it is.
+        castling: rights still held: 1 White short, 2 White long, 4 Black short, 8 Black long.
+        push_col: file 0-7 of the double pawn push just made by the opponent, -1 none.
+        in_check: whether the side to move is in check (always False for ``Rules.BOARDS``).
+        rules: which rules prove its moves.
+        hands: White's and Black's pieces in hand, upper case in the order PNBRQ; None: not known or no drop game.
+        promoted: board indexes of promoted pieces (drop games only).
+        rook_cols: files of the castling rooks in the order of the rights' bits.
+    """
+
+    board: str
+    white_to_move: bool
+    castling: int
+    push_col: int
+    in_check: bool
+    rules: Rules
+    hands: tuple[str, str] | None = None
+    promoted: frozenset[int] = NO_PROMOTED
+    rook_cols: tuple[int, int, int, int] = STANDARD_ROOKS
