@@ -1,0 +1,195 @@
+"""Bytes of one source in, games out: decoder → wire → dialect → tracker, the same for every kind of log."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import date as Date
+from os import PathLike
+from typing import Any
+
+from recorder.dialects.recogniser import Recogniser
+from recorder.dialects.registry import detect_dialect
+from recorder.errors import SourceError
+from recorder.events import Chunk, Event, Line, SessionNotice, SessionNoticeKind, Style12
+from recorder.model import Disposition, Game, Shape, SourceReport
+from recorder.sources import SourceKind, detect, make_decoder, read_blocks
+from recorder.tracking.tracker import Tracker
+from recorder.wire.lines import LineReader
+
+__all__ = ["PARSER_VERSION", "Pipeline", "read_games"]
+
+PARSER_VERSION = "1"
+_STATELESS_KINDS = frozenset((SourceKind.RAW,))
+
+
+class Pipeline:
+    """Reads one source.
+
+    Args:
+        kind: of the log. server: the site's name where the log does not tell it.
+        date, tz: of the log's first line and its stamps, where the log does not tell them.
+        chat: ``none``, ``public``, ``own`` or ``all``.
+        timing: the bytes of a typescript's timing file.
+        resume: state from an earlier ``restart``; then the first block must begin at its offset.
+        offset: where in the source the first block begins.
+    """
+
+    def __init__(
+        self,
+        kind: SourceKind,
+        *,
+        server: str | None = None,
+        date: Date | None = None,
+        tz: str | None = None,
+        chat: str = "public",
+        timing: bytes | None = None,
+        resume: dict[str, Any] | None = None,
+        offset: int = 0,
+    ) -> None:
+        self._kind = kind
+        self._decoder = make_decoder(kind, date=date, tz=tz, timing=timing, offset=offset)
+        self._reader = LineReader()
+        self._recogniser = Recogniser()
+        self._tracker = Tracker(basis=self._decoder.time_basis, server=server, chat=chat)
+        self._end = offset
+        self._line_count = 0
+        self._banner: str | None = None
+        self._tokens: int | None = None
+        if resume is not None:
+            self._banner = resume["banner"]
+            self._tracker.resume(resume["tracker"])
+            self._recogniser.quoted.update(resume["quoted"])
+            self._line_count = resume["lines"]
+
+    def receive(self, block: bytes) -> list[Game]:
+        """Read the next bytes of the source.
+
+        Returns:
+            The games that they finished.
+        """
+        self._end += len(block)
+        return self._take(self._decoder.receive(block))
+
+    def finish(self) -> list[Game]:
+        """The source has ended: return all games that were still open."""
+        games = self._take(self._decoder.finish())
+        games += self._understand(self._reader.finish())
+        games += self._tracker.feed(self._recogniser.finish())
+        return games + self._tracker.finish()
+
+    def _take(self, chunks: list[Chunk]) -> list[Game]:
+        games: list[Game] = []
+        for chunk in chunks:
+            games += self._understand(self._reader.receive(chunk))
+        return games
+
+    def _understand(self, lines: list[Line]) -> list[Game]:
+        self._line_count += len(lines)
+        events = self._recogniser.feed(lines)
+        self._tracker.basis = self._decoder.time_basis
+        if self._banner is None:
+            self._detect(events)
+        return self._tracker.feed(events)
+
+    def _detect(self, events: list[Event]) -> None:
+        """Tell the server's family: a banner decides, else the prompt and the shape of the first whole frame."""
+        if self._tokens is not None and not any(type(event) is SessionNotice for event in events):
+            return
+        for event in events:
+            if isinstance(event, SessionNotice) and event.kind is SessionNoticeKind.BANNER:
+                self._banner = event.value
+                break
+            if self._tokens is None and isinstance(event, Style12) and not event.partial:
+                self._tokens = len(event.tail) + 9
+        prompt = "aics%" if any(text.startswith("aics%") for text in self._reader.prompts) else None
+        found = detect_dialect(self._banner, prompt, self._tokens)
+        if found is not None:
+            self._tracker.dialect = found
+            self._tracker.boards.lag_meaningless = found.lag_meaningless
+
+    def restart(self) -> tuple[int, dict[str, Any]]:
+        """Where reading can go on when the source has grown; ask before ``finish``.
+
+        Returns:
+            The offset to read from, and the state for ``resume`` (a JSON value). For kinds whose decoder cannot begin in
+            the middle the offset is 0 and the state empty: such a log is read again as a whole.
+        """
+        if self._kind not in _STATELESS_KINDS:
+            return 0, {}
+        pending = [self._reader.pending_offset, self._recogniser.pending_offset]
+        mark = min([self._end, *(offset for offset in pending if offset is not None)])
+        offset, tracker = self._tracker.restart_state(mark)
+        return offset, {
+            "tracker": tracker,
+            "quoted": dict(self._recogniser.quoted),
+            "lines": self._line_count,
+            "banner": self._banner,
+        }
+
+    @property
+    def report(self) -> SourceReport:
+        """What was found besides games, so far."""
+        tracker, recogniser = self._tracker, self._recogniser
+        frames = {disposition: count for disposition, count in tracker.boards.counts.items() if count}
+        if tracker.list_frames:
+            frames[Disposition.LIST_START] = frames.get(Disposition.LIST_START, 0) + tracker.list_frames
+        holdings = {disposition: count for disposition, count in tracker.holdings.items() if count}
+        for tag, counts in (("<12>", frames), ("<b1>", holdings)):
+            quoted = recogniser.quoted[tag] + self._reader.dropped[tag]
+            if quoted:
+                counts[Disposition.QUOTED] = counts.get(Disposition.QUOTED, 0) + quoted
+        dialect = tracker.dialect
+        return SourceReport(
+            kind=self._kind.value,
+            server=tracker.server or (dialect.site if dialect is not None else None),
+            dialect=dialect.name if dialect is not None else None,
+            me=tracker.me,
+            time_basis=self._decoder.time_basis,
+            size_bytes=self._end,
+            line_count=self._line_count,
+            frames=frames,
+            holdings=holdings,
+            anomalies=sorted([*self._reader.anomalies, *tracker.anomalies], key=lambda found: found.offset),
+            shapes=[Shape(shape, count, first) for shape, (count, first) in recogniser.shapes.items()],
+        )
+
+
+def read_games(
+    path: str | PathLike[str],
+    *,
+    kind: SourceKind | str | None = None,
+    server: str | None = None,
+    date: Date | None = None,
+    tz: str | None = None,
+    chat: str = "public",
+) -> Iterator[Game]:
+    """Read the games of a saved log, one by one, in memory that does not grow with the log.
+
+    Args:
+        path: of the log (gzip, bzip2, xz and zstd are read through); ``-`` is standard input.
+        kind: of log; None: told from the content.
+        server, date, tz, chat: as for ``Pipeline``.
+    Yields:
+        Games as they are finished.
+    Raises:
+        SourceError: the file cannot be read, or is no log.
+    """
+    blocks = read_blocks(path)
+    head = b""
+    ahead: list[bytes] = []
+    for block in blocks:
+        ahead.append(block)
+        head += block
+        if len(head) >= 65536:
+            break
+    known = SourceKind(kind) if isinstance(kind, str) else kind
+    if known is None:
+        known = detect(head)
+    if known is None:
+        raise SourceError(f"{path}: not a log of a chess server")
+    pipeline = Pipeline(known, server=server, date=date, tz=tz, chat=chat)
+    for block in ahead:
+        yield from pipeline.receive(block)
+    for block in blocks:
+        yield from pipeline.receive(block)
+    yield from pipeline.finish()

@@ -1,0 +1,232 @@
+"""A run that is over, computed into a game: main line from segments, header facts, end and key.
+
+Everything here is a function of the run alone, so reading the same bytes again gives the same game.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+
+from recorder.model import (
+    Game,
+    GameKind,
+    Observation,
+    Player,
+    Ply,
+    Segment,
+    TimeBasis,
+)
+from recorder.tracking.facts import Facts
+from recorder.tracking.position import Rules
+from recorder.tracking.run import ListSeen, Run
+from recorder.tracking.variants import STANDARD_BOARD
+
+__all__ = ["assemble"]
+
+_COMPLETE_ENDS = ("result", "adjourned", "aborted")
+
+
+def assemble(run: Run, *, server: str | None, dialect: str | None, basis: TimeBasis, me: str | None) -> Game:
+    """Compute the game of a finished run.
+
+    Args:
+        run: closed by the tracker. server, dialect, me: of the session. basis: of the arrival times.
+    """
+    observations = run.observations + [seen.observation for seen in run.lists]
+    witness = _main_line(run)
+    segments = _segments(witness)
+    start_fen, start_ply = _start(segments, observations)
+    first = run.observations[0] if run.observations else None
+    started_at_ms, basis = _started(run, first, basis)
+    base = _base_times(run)
+    variant, inferred = _variant(run)
+    expected = range(start_ply + 1, start_ply + 1 + len(witness))
+    whole = bool(start_ply == 0 or run.start_frame is not None) and all(ply in witness for ply in expected)
+    facts = run.facts
+    result, end = run.result, run.end or "log-ends"
+    reason, reason_key, termination = run.reason, run.reason_key, run.termination
+    trailer = next(
+        (seen.event for seen in run.lists if seen.event.result is not None and not seen.event.still_running), None
+    )
+    if end not in _COMPLETE_ENDS and trailer is not None and trailer.result is not None:
+        result, reason, reason_key, termination = (
+            trailer.result,
+            trailer.reason,
+            trailer.reason_key,
+            trailer.termination,
+        )
+        end = end_word(reason_key)
+    key_facts = [
+        server or "", run.game_no, run.white.lower(), run.black.lower(), run.first_offset,
+        run.observations[0].started_at_ms if first else None,
+        _first_words(run),
+    ]  # fmt: skip
+    return Game(
+        key=hashlib.blake2b(json.dumps(key_facts).encode(), digest_size=10).hexdigest(),
+        kind=(GameKind.SETUP if run.setup else GameKind.EXAMINED) if run.examined else GameKind.PLAYED,
+        server=server,
+        dialect=dialect,
+        game_no=run.game_no,
+        white=_player(run.white, facts, white=True),
+        black=_player(run.black, facts, white=False),
+        rated=facts.rated,
+        variant=variant,
+        category=facts.category,
+        base_s=base[0],
+        increment_s=base[1],
+        black_base_s=base[2],
+        black_increment_s=base[3],
+        base_inferred=base[4],
+        variant_inferred=inferred,
+        start_fen=start_fen,
+        start_ply=start_ply,
+        result=result,
+        reason=reason,
+        reason_key=reason_key,
+        termination=termination or "unterminated",
+        end=end,
+        started_at_ms=started_at_ms,
+        ended_at_ms=run.result_at_ms
+        if run.result_at_ms is not None
+        else (run.observations[-1].ended_at_ms if first else None),
+        time_basis=basis,
+        date_text=facts.date_text,
+        complete=whole and end in _COMPLETE_ENDS,
+        continued=facts.continued,
+        partner_game_no=facts.partner_game_no or None,
+        me=me,
+        observations=observations,
+        segments=segments,
+        first_offset=run.first_offset,
+        last_offset=max([run.end_offset, *(seen.end_offset for seen in observations)]),
+    )
+
+
+def end_word(reason_key: str | None) -> str:
+    """``Game.end`` for a normalised reason."""
+    if reason_key is not None and reason_key.startswith("adjourned"):
+        return "adjourned"
+    if reason_key is not None and (reason_key.startswith("aborted") or reason_key == "partner-aborted"):
+        return "aborted"
+    return "result"
+
+
+def _first_words(run: Run) -> str:
+    if run.observations and run.observations[0].start is not None:
+        start = run.observations[0].start
+        return f"{start.ply} {start.verbose} {start.white_clock_ms} {start.black_clock_ms}"
+    rows = run.lists[0].event.rows if run.lists else ()
+    return " ".join(row.san for row in rows)
+
+
+def _main_line(run: Run) -> dict[int, tuple[int, Ply]]:
+    """Ply → (observation, ply): later boards before earlier ones, lists only where no board was seen."""
+    witness: dict[int, tuple[int, Ply]] = {}
+    limit: int | None = None
+    for index in range(len(run.observations) - 1, -1, -1):
+        observation = run.observations[index]
+        plies = observation.lines[0].plies
+        for ply in plies:
+            if (limit is None or ply.ply <= limit) and ply.ply not in witness:
+                witness[ply.ply] = (index, ply)
+        start = observation.start
+        if start is not None and index > 0:
+            first_ply = plies[0].ply - 1 if plies else start.ply
+            limit = min(first_ply, start.ply) if limit is None else min(limit, first_ply, start.ply)
+    for number, seen in enumerate(run.lists, start=len(run.observations)):
+        if not _joins(seen, witness):
+            continue
+        for ply in seen.observation.lines[0].plies:
+            if ply.ply not in witness:
+                witness[ply.ply] = (number, ply)
+    return dict(sorted(witness.items()))
+
+
+def _joins(seen: ListSeen, witness: dict[int, tuple[int, Ply]]) -> bool:
+    """Whether the list says the same as the boards wherever both speak of the main line as it was then."""
+    for ply in seen.observation.lines[0].plies:
+        other = witness.get(ply.ply)
+        if other is None or other[1].offset > seen.event.line.offset:
+            continue
+        if other[1].move is not None and ply.move is not None and other[1].move != ply.move:
+            return False
+    return True
+
+
+def _segments(witness: dict[int, tuple[int, Ply]]) -> list[Segment]:
+    segments: list[Segment] = []
+    for ply, (index, _) in witness.items():
+        if segments and segments[-1].observation == index and segments[-1].to_ply == ply - 1:
+            segments[-1] = segments[-1]._replace(to_ply=ply)
+        else:
+            segments.append(Segment(ply, ply, index))
+    return segments
+
+
+def _start(segments: list[Segment], observations: list[Observation]) -> tuple[str | None, int]:
+    """The FEN of the first known position (None: the normal start) and the half-moves played before it."""
+    if segments:
+        seen = observations[segments[0].observation]
+        wanted = segments[0].from_ply - 1
+    else:
+        seen = observations[0]
+        wanted = seen.start.ply if seen.start is not None else 0
+    for anchor in seen.anchors:
+        if anchor.line == 0 and anchor.ply == wanted:
+            return anchor.fen, anchor.ply
+    return None, wanted
+
+
+def _started(run: Run, first: Observation | None, basis: TimeBasis) -> tuple[int | None, TimeBasis]:
+    facts = run.facts
+    joined = first is None or first.start is None or first.start.ply > 0
+    if facts.started_at_ms is not None and (
+        basis is TimeBasis.NONE or (joined and basis is TimeBasis.UTC and facts.started_zone_known)
+    ):
+        return facts.started_at_ms, TimeBasis.UTC if facts.started_zone_known else TimeBasis.LOCAL
+    return (first.started_at_ms if first is not None else None), basis
+
+
+def _base_times(run: Run) -> tuple[int | None, int | None, int | None, int | None, bool]:
+    facts = run.facts
+    frame = run.start_frame or run.last
+    if frame is None:
+        event = run.lists[0].event if run.lists else None
+        base_s = 60 * event.base_min if event is not None and event.base_min is not None else None
+        increment_s = event.increment_s if event is not None else None
+    else:
+        base_s, increment_s = 60 * frame.base_min, frame.increment_s
+    base_inferred = False
+    if base_s == 0 and increment_s and run.start_frame is not None and run.start_frame.white_clock_ms == 10_000:
+        base_s, base_inferred = 10, True
+    if base_s in (None, 0) and facts.white_base_s and not base_inferred:
+        base_s, increment_s = facts.white_base_s, facts.white_increment_s
+    black_base_s = facts.black_base_s if facts.black_base_s is not None else base_s
+    black_increment_s = facts.black_increment_s if facts.black_increment_s is not None else increment_s
+    if base_inferred:
+        black_base_s = base_s
+    return base_s, increment_s, black_base_s, black_increment_s, base_inferred
+
+
+def _variant(run: Run) -> tuple[str | None, bool]:
+    if run.variant is not None:
+        return run.variant, run.variant_inferred
+    if (
+        run.rules is Rules.CHESS
+        and any(seen.lines[0].plies for seen in run.observations)
+        and (run.start_frame is None or run.start_frame.board == STANDARD_BOARD)
+    ):
+        return "chess", True
+    return None, False
+
+
+def _player(handle: str, facts: Facts, *, white: bool) -> Player:
+    rating = facts.white_rating if white else facts.black_rating
+    registered = facts.white_registered if white else facts.black_registered
+    sealed = facts.white_sealed if white else facts.black_sealed
+    if registered is None and rating is not None and rating.text.strip() == "++++":
+        registered = False
+    if rating is None:
+        return Player(handle, None, None, None, registered, sealed)
+    return Player(handle, rating.text, rating.value, None, registered, sealed)

@@ -1,0 +1,120 @@
+"""What is known of a game besides its boards, gathered from the lines around them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from recorder.events import CreatingLine, GameCreated, GameHeader, GameInfo, MovelistRead, RatingText
+
+__all__ = ["Facts"]
+
+
+@dataclass(slots=True)
+class Facts:
+    """Header facts of one game; None is unknown. A later line fills what an earlier one left open.
+
+    ``offset`` is where the first line that told something stands.
+    """
+
+    offset: int
+    white: str | None = None
+    black: str | None = None
+    white_rating: RatingText | None = None
+    black_rating: RatingText | None = None
+    white_registered: bool | None = None
+    black_registered: bool | None = None
+    white_sealed: bool | None = None
+    black_sealed: bool | None = None
+    rated: bool | None = None
+    category: str | None = None
+    white_base_s: int | None = None
+    white_increment_s: int | None = None
+    black_base_s: int | None = None
+    black_increment_s: int | None = None
+    partner_game_no: int | None = None
+    continued: bool = False
+    date_text: str | None = None
+    started_at_ms: int | None = None
+    started_zone_known: bool = False
+
+    def matches(self, white: str, black: str) -> bool:
+        """Whether these facts are of a game between the two handles (a line without names fits any)."""
+        return self.white is None or (
+            self.white.lower() == white.lower() and (self.black or "").lower() == black.lower()
+        )
+
+    def add_created(self, event: GameCreated) -> None:
+        """Take what ``{Game N (A vs. B) Creating …}`` tells."""
+        self.white, self.black = event.white, event.black
+        self._fill(rated=event.rated, category=event.category)
+        self.continued = self.continued or event.continued
+
+    def add_header(self, event: GameHeader) -> None:
+        """Take what ``Game N: A (1500) B (1600) rated blitz 3 0`` tells."""
+        self.white, self.black = event.white, event.black
+        self._ratings(event.white_rating, event.black_rating)
+        self._fill(rated=event.rated, category=event.category)
+
+    def add_creating(self, event: CreatingLine, white: str) -> None:
+        """Take what ``Creating: …`` tells of the game whose White is ``white``."""
+        first_is_white = event.first.lower() == white.lower()
+        first, second = event.first_rating, event.second_rating
+        self._ratings(*((first, second) if first_is_white else (second, first)))
+        self._fill(rated=event.rated, category=event.category)
+        self.continued = self.continued or event.adjourned
+
+    def add_info(self, event: GameInfo) -> None:
+        """Take what ``<g1>`` tells: exact times, registration, seals, the partner's game."""
+        self._fill(
+            rated=event.rated,
+            category=event.category,
+            white_registered=event.white_registered,
+            black_registered=event.black_registered,
+            white_sealed=event.white_sealed,
+            black_sealed=event.black_sealed,
+            white_base_s=event.white_base_s,
+            white_increment_s=event.white_increment_s,
+            black_base_s=event.black_base_s,
+            black_increment_s=event.black_increment_s,
+            partner_game_no=event.partner_game_no,
+        )
+        if event.white_rating is not None and self.white_rating is None:
+            self.white_rating = RatingText(event.white_rating, rating_number(event.white_rating))
+        if event.black_rating is not None and self.black_rating is None:
+            self.black_rating = RatingText(event.black_rating, rating_number(event.black_rating))
+
+    def add_list(self, event: MovelistRead) -> None:
+        """Take what a movelist's header tells."""
+        self._ratings(event.white_rating, event.black_rating)
+        self._fill(rated=event.rated, category=event.category)
+        if event.started is not None and self.date_text is None:
+            self.date_text = event.started
+            self.started_at_ms = event.started_at_ms
+            self.started_zone_known = event.started_zone_known
+        if event.black_base_min is not None:
+            self._fill(black_base_s=60 * event.black_base_min, black_increment_s=event.black_increment_s)
+
+    def add(self, other: Facts) -> None:
+        """Fill what is open from other facts of the same game."""
+        self.offset = min(self.offset, other.offset)
+        for name in Facts.__slots__:
+            if name != "offset" and getattr(self, name) in (None, False):
+                setattr(self, name, getattr(other, name))
+
+    def _ratings(self, white: RatingText | None, black: RatingText | None) -> None:
+        # "UNR" of a movelist says less than the "++++" or the number of a header.
+        if white is not None and (self.white_rating is None or self.white_rating.text == "UNR"):
+            self.white_rating = white
+        if black is not None and (self.black_rating is None or self.black_rating.text == "UNR"):
+            self.black_rating = black
+
+    def _fill(self, **values: object) -> None:
+        for name, value in values.items():
+            if value is not None and value != "" and getattr(self, name) is None:
+                setattr(self, name, value)
+
+
+def rating_number(text: str) -> int | None:
+    """The number in a printed rating (``1467P`` → 1467), or None (``++++``, ``----``, ``UNR``)."""
+    digits = text.strip().rstrip("EP")
+    return int(digits) if digits.isascii() and digits.isdigit() else None

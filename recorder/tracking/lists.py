@@ -1,0 +1,151 @@
+"""Movelists: replayed by the rules, and tied to the boards of the game that they belong to."""
+
+from __future__ import annotations
+
+from recorder.events import MovelistRead, Style12
+from recorder.model import (
+    Anchor,
+    LineKind,
+    Observation,
+    ObservationKind,
+    Origin,
+    Ply,
+    PlyLine,
+    Precision,
+    Proof,
+)
+from recorder.tracking.position import Position, Rules, fen, play_san, start_position
+from recorder.tracking.run import ListSeen, Run
+from recorder.tracking.variants import STANDARD_BOARD, has_pockets, variant_of
+
+__all__ = ["fits", "frame_position", "read_list"]
+
+
+def frame_position(frame: Style12, rules: Rules, hands: tuple[str, str] | None = None) -> Position:
+    """The position a frame shows, with the castling rights it prints."""
+    try:
+        push = frame.push_file
+    except ValueError:
+        push = -1  # one server prints uninitialised memory here after castling
+    return start_position(frame.board, frame.white_to_move, frame.castling, push, rules, hands)
+
+
+def read_list(event: MovelistRead, run: Run | None) -> tuple[ListSeen, str | None]:
+    """Replay a movelist.
+
+    Args:
+        event: the list as read. run: the game it may belong to: gives rules and start position the header lacks.
+    Returns:
+        The replayed list, and a sentence for an anomaly when not every row could be replayed.
+    """
+    _, rules = variant_of(event.category)
+    if run is not None and run.rules is not None and (rules is None or run.rules_told):
+        rules = run.rules
+    start = _start(event, rules, run)
+    first_ply = event.rows[0].ply if event.rows else 1
+    offset = event.rows[0].offset if event.rows else event.line.offset
+    plies: list[Ply] = []
+    positions: list[Position] = []
+    problem = None
+    if start is None and event.rows:
+        problem = "the list of a game that does not begin at the normal start position came without its start board"
+    position = start
+    expected = first_ply
+    for row in event.rows:
+        move, san, proof, flags = None, row.san, Proof.UNPROVED, None
+        if position is not None and row.ply == expected:
+            played = play_san(position, row.san)
+            if isinstance(played, str):
+                problem = f"move {(row.ply + 1) // 2} '{row.san}' of the list cannot be played: {played}"
+                position = None
+            else:
+                move, san, position = played
+                positions.append(position)
+                proof = Proof.LIST
+                flags = position.castling | (position.push_col + 1) << 4
+        elif position is not None:
+            problem = f"the list goes from ply {expected - 1} to ply {row.ply}"
+            position = None
+        expected = row.ply + 1
+        precision = None if row.elapsed_ms is None else (Precision.MILLISECONDS if row.ms else Precision.SECONDS)
+        plies.append(
+            Ply(
+                row.ply,
+                move,
+                san,
+                None,
+                None,
+                row.elapsed_ms,
+                None,
+                None,
+                flags,
+                None,
+                proof,
+                Origin.MOVELIST,
+                precision,
+                row.offset,
+            )
+        )
+    observation = Observation(
+        kind=ObservationKind.MOVELIST,
+        game_no=event.game_no,
+        white=event.white,
+        black=event.black,
+        relation=None,
+        offset=event.line.offset,
+        end_offset=plies[-1].offset if plies else offset,
+        started_at_ms=event.line.at_ms,
+        ended_at_ms=event.line.at_ms,
+        start=None,
+        lines=[PlyLine(0, LineKind.MAIN, None, None, plies)],
+    )
+    if start is not None and (start.board != STANDARD_BOARD or first_ply != 1):
+        text = fen(start, 0, (first_ply + 1) // 2)
+        observation.anchors.append(Anchor(0, first_ply - 1, text, "list", event.line.offset))
+    return ListSeen(event, observation, start, first_ply, positions), problem
+
+
+def _start(event: MovelistRead, rules: Rules | None, run: Run | None) -> Position | None:
+    white_starts = not event.rows or event.rows[0].ply % 2 == 1
+    frame = event.start_frame
+    if frame is None and run is not None and run.start_frame is not None:
+        frame = run.start_frame
+    if frame is not None:
+        known = rules or (Rules.CHESS if frame.board == STANDARD_BOARD else Rules.CHESS960)
+        position = frame_position(frame, known, ("", "") if has_pockets(known) else None)
+        return position._replace(white_to_move=white_starts)
+    if rules is Rules.CHESS960:
+        return None
+    known = rules or Rules.CHESS
+    return start_position(STANDARD_BOARD, white_starts, 15, -1, known, ("", "") if has_pockets(known) else None)
+
+
+def fits(seen: ListSeen, run: Run) -> bool:
+    """Whether a replayed list can be the list of this run: every board both know is the same.
+
+    Plies that were taken back after the list was printed do not count against it.
+    """
+    compared = False
+    made = {played.ply: played.offset for played in run.plies}
+    for index, position in enumerate(run.history):
+        ply = run.base_ply + index
+        listed = seen.position_at(ply)
+        if listed is None or made.get(ply, 0) > seen.event.line.offset:
+            continue  # not in the list, or played after it was printed
+        if listed.board != position.board:
+            return False
+        compared = True
+    if compared:
+        return True
+    if not run.observations:
+        return _lists_agree(seen, run)
+    # A list that stops before the first board we saw: nothing contradicts it only if the names and number are the same.
+    return seen.event.game_no is not None and seen.event.game_no == run.game_no
+
+
+def _lists_agree(seen: ListSeen, run: Run) -> bool:
+    for other in run.lists:
+        mine, theirs = seen.observation.lines[0].plies, other.observation.lines[0].plies
+        if all(a.san == b.san for a, b in zip(mine, theirs, strict=False)):
+            return True
+    return not run.lists

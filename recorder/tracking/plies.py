@@ -1,0 +1,99 @@
+"""Frames into plies: the values a frame gives, and the rules tried in order when the first ones refuse."""
+
+from __future__ import annotations
+
+from recorder.errors import LineError
+from recorder.events import Style12
+from recorder.model import Origin, Ply, Precision, Proof, StartFacts, encode_move
+from recorder.tracking.position import Position, Rules, advance, start_position
+from recorder.tracking.run import Run
+
+__all__ = ["clocks_of", "lan_move", "ply_from_frame", "start_facts", "try_rules"]
+
+
+def clocks_of(frame: Style12) -> tuple[int | None, int | None]:
+    """White's and Black's clock in milliseconds; None in a frame that is cut before it tells the unit."""
+    try:
+        return frame.white_clock_ms, frame.black_clock_ms
+    except LineError:
+        return None, None
+
+
+def _times(frame: Style12) -> tuple[int | None, int | None, int | None, int | None, int | None]:
+    """White clock, black clock, elapsed, lag (ms) and precision; None for what a cut frame lacks."""
+    white_ms, black_ms = clocks_of(frame)
+    try:
+        elapsed_ms: int | None = frame.elapsed_ms
+        precision: int | None = Precision.MILLISECONDS if frame.ms else Precision.SECONDS
+    except LineError:
+        elapsed_ms, precision = None, None
+    try:
+        lag_ms = frame.lag_ms
+    except LineError:
+        lag_ms = None
+    return white_ms, black_ms, elapsed_ms, lag_ms, precision
+
+
+def ply_from_frame(
+    frame: Style12, ply: int, move: int | None, san: str, after: Position, proof: Proof, lag_meaningless: bool
+) -> Ply:
+    """The ply a frame shows. ``move`` None: only the texts are known; the squares are read from the verbose move."""
+    white_ms, black_ms, elapsed_ms, lag_ms, precision = _times(frame)
+    if move is None:
+        move = lan_move(frame.verbose)
+    flags = after.castling | (after.push_col + 1) << 4
+    return Ply(
+        ply, move, san, white_ms, black_ms, elapsed_ms, None if lag_meaningless else lag_ms, frame.at_ms, flags,
+        frame.irreversible, int(proof), int(Origin.FRAME), precision, frame.offset,
+    )  # fmt: skip
+
+
+def lan_move(verbose: str) -> int | None:
+    """``P/e2-e4``, ``P/e7-e8=Q`` or ``N/@@-f3`` as ``encode_move``'s integer; None for castling and anything else."""
+    if len(verbose) < 7 or verbose[1] != "/" or verbose[4] != "-":
+        return None
+    promotion = verbose[8:9].lower() if verbose[7:8] == "=" else ""
+    squares = f"{verbose[0]}@{verbose[5:7]}" if verbose[2:4] == "@@" else verbose[2:4] + verbose[5:7] + promotion
+    try:
+        return encode_move(squares)
+    except (ValueError, IndexError):
+        return None
+
+
+def start_facts(frame: Style12) -> StartFacts:
+    """What the first board of an observation prints: its move is not a ply of ours."""
+    white_ms, black_ms, elapsed_ms, lag_ms, precision = _times(frame)
+    pretty = frame.pretty if len(frame.tail) > 20 else ""
+    return StartFacts(
+        frame.ply, frame.verbose, pretty, elapsed_ms, white_ms, black_ms, lag_ms, frame.at_ms, precision, frame.offset
+    )
+
+
+def try_rules(run: Run, frame: Style12) -> tuple[int, str, Position] | None:
+    """Prove the next ply by the game's rules, or by the boards where the server told no rules that we know.
+
+    Returns:
+        The move, its SAN and the position after it; None if nothing fits.
+    """
+    position = run.position
+    if position is None or not frame.has_move:
+        return None
+    pretty = frame.pretty if len(frame.tail) > 20 else None
+    played = advance(position, frame.verbose, pretty, frame.board)
+    if isinstance(played, tuple):
+        return played
+    wild = run.variant is not None and run.variant.startswith("wild")
+    if position.rules is Rules.BOARDS or (run.rules_told and not wild):
+        return None
+    by_boards = advance(position._replace(rules=Rules.BOARDS), frame.verbose, pretty, frame.board)
+    if not isinstance(by_boards, tuple):
+        return None
+    move, san, after = by_boards
+    if wild:
+        # Only this move is not chess as we know it (castling of a shuffled king): go on by the rules.
+        after = start_position(
+            after.board, after.white_to_move, after.castling, after.push_col, position.rules, position.hands
+        )
+        return move, san, after
+    run.variant, run.variant_inferred = "unknown", True
+    return move, san, after

@@ -1,0 +1,290 @@
+"""One game as it is being followed: its observations, the main line, and where the board stands now.
+
+The frame handler (``frames.py``) decides what a board means and calls the verbs here; ``assemble.py`` turns a run that is
+over into a ``Game``.
+"""
+
+from __future__ import annotations
+
+from recorder.events import HoldingsLine, MovelistRead, Style12
+from recorder.model import (
+    Anchor,
+    EventKind,
+    GameEvent,
+    HoldingsChange,
+    LineKind,
+    Observation,
+    ObservationKind,
+    Ply,
+    PlyLine,
+    StartFacts,
+)
+from recorder.tracking.facts import Facts
+from recorder.tracking.position import Position, Rules
+
+__all__ = ["ListSeen", "Run"]
+
+
+class ListSeen:
+    """A movelist that belongs to a run, replayed: its observation and the positions after each ply."""
+
+    __slots__ = ("event", "first_ply", "observation", "positions", "start")
+
+    def __init__(
+        self,
+        event: MovelistRead,
+        observation: Observation,
+        start: Position | None,
+        first_ply: int,
+        positions: list[Position],
+    ) -> None:
+        self.event = event
+        self.observation = observation
+        self.start = start
+        self.first_ply = first_ply
+        self.positions = positions
+
+    def position_at(self, ply: int) -> Position | None:
+        """The position after ``ply`` half-moves, or None where the list does not reach."""
+        if ply == self.first_ply - 1:
+            return self.start
+        index = ply - self.first_ply
+        return self.positions[index] if 0 <= index < len(self.positions) else None
+
+
+class Run:
+    """A game under observation.
+
+    Attributes:
+        ply: half-moves played to reach ``position``; meaningful once ``position`` is set.
+        history: positions of the current observation by ply, ``history[0]`` at ``base_ply``.
+        following: neither ended nor suspended: the next ply may come.
+        clocks_settled: the last frame's clocks are those after a move, not of a running clock.
+        end: how the run ended (see ``Game.end``), or None while it is followed.
+        suspended: the feed of this board stopped without a result.
+        renewed: a line announced a new game under this number; the next first board begins it.
+    """
+
+    __slots__ = (
+        "base_ply",
+        "clocks_settled",
+        "current",
+        "end",
+        "end_offset",
+        "ended_at_ms",
+        "examined",
+        "facts",
+        "following",
+        "first_offset",
+        "game_no",
+        "gapped",
+        "hands",
+        "history",
+        "increment_ms",
+        "last",
+        "lists",
+        "me_plays",
+        "observations",
+        "plies",
+        "ply",
+        "position",
+        "reason",
+        "reason_key",
+        "renewed",
+        "restart_offset",
+        "result",
+        "result_at_ms",
+        "rival",
+        "rules_told",
+        "seq",
+        "setup",
+        "start_frame",
+        "suspended",
+        "termination",
+        "timed",
+        "variant",
+        "variant_inferred",
+        "white",
+        "black",
+        "white_clock_ms",
+        "black_clock_ms",
+        "white_token",
+        "black_token",
+        "capture_hands",
+    )
+
+    def __init__(self, game_no: int | None, white: str, black: str, facts: Facts, offset: int) -> None:
+        self.game_no = game_no
+        self.white = white
+        self.black = black
+        self.white_token = white
+        self.black_token = black
+        self.facts = facts
+        self.first_offset = offset
+        self.restart_offset = min(offset, facts.offset)
+        self.end_offset = offset
+        self.ended_at_ms: int | None = None
+        self.observations: list[Observation] = []
+        self.lists: list[ListSeen] = []
+        self.current: Observation | None = None
+        self.plies: list[Ply] = []
+        self.position: Position | None = None
+        self.history: list[Position] = []
+        self.base_ply = 0
+        self.ply = -1
+        self.last: Style12 | None = None
+        self.start_frame: Style12 | None = None
+        self.rival: Style12 | None = None
+        self.seq = 0
+        self.increment_ms = 0
+        self.clocks_settled = False
+        self.hands: tuple[str, str] | None = None
+        self.capture_hands: tuple[bool, int] | None = None
+        self.variant: str | None = None
+        self.variant_inferred = False
+        self.rules_told = False
+        self.me_plays = False
+        self.examined = False
+        self.setup = False
+        self.gapped = False
+        self.end: str | None = None
+        self.result = "*"
+        self.reason: str | None = None
+        self.reason_key: str | None = None
+        self.termination: str | None = None
+        self.result_at_ms: int | None = None
+        self.suspended = False
+        self.following = False
+        self.renewed = False
+        self.timed = False
+        self.white_clock_ms = 0
+        self.black_clock_ms = 0
+
+    # -- observations ------------------------------------------------------------------------------------------
+
+    def observe(self, frame: Style12, position: Position, ply: int, start: StartFacts, anchor: str | None) -> None:
+        """Begin an observation of this board at ``ply`` with the position that ``frame`` shows.
+
+        ``anchor`` is the position's FEN when plies alone cannot give it (anything but the normal start).
+        """
+        self.close_observation()
+        self.current = Observation(
+            kind=ObservationKind.EXAMINED if self.examined else ObservationKind.LIVE,
+            game_no=self.game_no,
+            white=self.white,
+            black=self.black,
+            relation=frame.relation,
+            offset=frame.offset,
+            end_offset=frame.offset,
+            started_at_ms=frame.at_ms,
+            ended_at_ms=frame.at_ms,
+            start=start,
+        )
+        self.plies = []
+        self.current.lines.append(PlyLine(0, LineKind.MAIN, None, None, self.plies))
+        if anchor is not None:
+            self.current.anchors.append(Anchor(0, ply, anchor, "start", frame.offset))
+        self.observations.append(self.current)
+        self.position = position
+        self.history = [position]
+        self.base_ply = self.ply = ply
+        self.last = frame
+        self.suspended = False
+        self.following = self.end is None
+        self.clocks_settled = False
+        self.seq = 0
+
+    def close_observation(self) -> None:
+        """Write the end of the current observation into it."""
+        if self.current is not None and self.last is not None:
+            self.current.end_offset = max(self.current.end_offset, self.last.offset)
+            if self.last.at_ms is not None:
+                self.current.ended_at_ms = self.last.at_ms
+        self.end_offset = max(self.end_offset, self.last.offset if self.last is not None else 0)
+
+    # -- the line of plies -------------------------------------------------------------------------------------
+
+    def reset_to(self, position: Position, ply: int, reason: str, fen: str, offset: int) -> None:
+        """Stand on a board that the plies do not give: ``ply`` is the last one it includes."""
+        assert self.current is not None
+        self.position = position
+        self.history = [position]
+        self.base_ply = self.ply = ply
+        self.current.anchors.append(Anchor(0, ply, fen, reason, offset))
+
+    def position_at(self, ply: int) -> Position | None:
+        """The position after ``ply`` half-moves of the main line as far as it is still known."""
+        index = ply - self.base_ply
+        return self.history[index] if 0 <= index < len(self.history) else None
+
+    def take_back(self, ply: int, frame: Style12) -> None:
+        """Remove the plies after ``ply`` from the main line and keep them as a line of their own."""
+        assert self.current is not None
+        removed = [played for played in self.plies if played.ply > ply]
+        count = self.ply - ply
+        if removed:
+            kept = len(self.plies) - len(removed)
+            del self.plies[kept:]
+            number = len(self.current.lines)
+            self.current.lines.append(PlyLine(number, LineKind.TAKEBACK, 0, ply, removed))
+            self.current.anchors[:] = [
+                anchor._replace(line=number) if anchor.line == 0 and anchor.ply > ply else anchor
+                for anchor in self.current.anchors
+            ]
+        self.event(EventKind.TAKEBACK, f"{self.ply}-{ply}", frame, value=count)
+        keep = ply - self.base_ply + 1
+        if keep > 0:
+            del self.history[keep:]
+        if self.history and keep > 0:
+            self.position = self.history[-1]
+        self.ply = ply
+
+    # -- events and holdings -----------------------------------------------------------------------------------
+
+    def event(
+        self,
+        kind: EventKind,
+        detail: str,
+        where: Style12 | tuple[int, int | None],
+        *,
+        actor: str | None = None,
+        value: int | None = None,
+        text: str = "",
+        clocks: tuple[int | None, int | None] = (None, None),
+    ) -> None:
+        """Note something that happened; ``where`` is a frame or (offset, at_ms)."""
+        if self.current is None:
+            return
+        offset, at_ms = (where.offset, where.at_ms) if isinstance(where, Style12) else where
+        self.current.events.append(
+            GameEvent(self.seq, kind, detail, self.ply, actor, value, text, clocks[0], clocks[1], at_ms, offset)
+        )
+        self.seq += 1
+        self.current.end_offset = max(self.current.end_offset, offset)
+
+    def note_holdings(self, event: HoldingsLine, white: str, black: str) -> None:
+        """Keep a ``<b1>`` of this game: every pass, and the hands whenever they change."""
+        passed = None
+        if event.passed is not None:
+            passed = ("W" if event.passed_to_white else "B") + event.passed
+        if passed is None and self.hands == (white, black):
+            return
+        if passed is None:
+            self.hands = (white, black)
+        if self.current is not None:
+            line = event.line
+            self.current.holdings.append(
+                HoldingsChange(self.seq, max(self.ply, 0), white, black, passed, line.at_ms, line.offset)
+            )
+            self.seq += 1
+
+    @property
+    def rules(self) -> Rules | None:
+        """The rules in force, None before the first board."""
+        return None if self.position is None else self.position.rules
+
+    def set_rules(self, rules: Rules) -> None:
+        """Go on under other rules from the position reached."""
+        if self.position is not None:
+            self.position = self.position._replace(rules=rules)
+            self.history[-1] = self.position

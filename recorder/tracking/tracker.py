@@ -1,0 +1,473 @@
+"""Events in, finished games out.
+
+The tracker routes each event to the game that it names. Frames go to ``Boards``. A game that is over waits a while for
+a late movelist; it is given out when its number is used again, when it has waited long enough, or at the end. Waiting
+is measured in bytes of the source, never in wall time, so reading the same bytes again gives the same games.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+from recorder.dialects.registry import Dialect
+from recorder.events import (
+    ChatKind,
+    ChatLine,
+    CreatingLine,
+    DeltaBoard,
+    Event,
+    ExamineNotice,
+    GameCreated,
+    GameEnded,
+    GameHeader,
+    GameInfo,
+    GameNotice,
+    HoldingsLine,
+    Malformed,
+    MovelistRead,
+    ObservingEnded,
+    ObservingStarted,
+    SessionNotice,
+    SessionNoticeKind,
+    Style12,
+)
+from recorder.model import Anomaly, AnomalyKind, Disposition, EventKind, Game, TimeBasis
+from recorder.tracking.assemble import assemble, end_word
+from recorder.tracking.boards import Boards
+from recorder.tracking.facts import Facts
+from recorder.tracking.holdings import take_holdings
+from recorder.tracking.lists import fits, read_list
+from recorder.tracking.position import Rules, is_checkmate
+from recorder.tracking.restart import (
+    GivenOut,
+    Resumed,
+    dump_counts,
+    dump_facts,
+    load_counts,
+    load_facts,
+    offset_of,
+)
+from recorder.tracking.run import Run
+
+__all__ = ["Tracker"]
+
+_ENDED_WAIT_BYTES = 256 * 1024
+_SUSPENDED_WAIT_BYTES = 16 * 1024 * 1024
+_PUBLIC = frozenset((ChatKind.KIBITZ, ChatKind.WHISPER))
+_OWN = frozenset((ChatKind.SAY, ChatKind.TELL, ChatKind.PARTNER_TELL))
+_LOST_FEED = frozenset(
+    (SessionNoticeKind.SHUTDOWN, SessionNoticeKind.IDLE_LOGOUT, SessionNoticeKind.TAKEN_OVER, SessionNoticeKind.LOGOUT)
+)
+
+
+class Tracker:
+    """Follows the games of one connection.
+
+    Args:
+        basis: of the arrival times. server: the site's name where the log does not tell it.
+        chat: ``none``, ``public``, ``own`` or ``all``: which words are kept with the games.
+    """
+
+    def __init__(self, *, basis: TimeBasis, server: str | None = None, chat: str = "public") -> None:
+        self.boards = Boards()
+        self.basis = basis
+        self.server = server
+        self.dialect: Dialect | None = None
+        self.me: str | None = None
+        self.holdings: dict[Disposition, int] = dict.fromkeys(Disposition, 0)
+        self.list_frames = 0
+        self._chat = _chat_kinds(chat)
+        self._waiting: deque[Run] = deque()
+        self._suspended: deque[Run] = deque()
+        self._lists: list[Run] = []
+        self._given_out = GivenOut()
+        self._resumed: Resumed | None = None
+        self._baseline: dict[str, Any] = {}
+        self._games: list[Game] = []
+        self._handlers: dict[type, Callable[[Any], None]] = {
+            HoldingsLine: self._holdings,
+            GameInfo: self._info,
+            CreatingLine: self._creating,
+            GameCreated: self._created,
+            GameHeader: self._header,
+            ObservingStarted: self.boards.observing_started,
+            ObservingEnded: self._observing_ended,
+            GameEnded: self._ended,
+            MovelistRead: self._movelist,
+            ChatLine: self._chat_line,
+            GameNotice: self._notice,
+            ExamineNotice: self._examine_notice,
+            SessionNotice: self._session,
+            Malformed: self._malformed,
+            DeltaBoard: self._delta,
+        }
+
+    # -- the interface -----------------------------------------------------------------------------------------
+
+    @property
+    def anomalies(self) -> list[Anomaly]:
+        """Findings so far."""
+        return self.boards.anomalies
+
+    def feed(self, events: list[Event]) -> list[Game]:
+        """Take events in order.
+
+        Returns:
+            The games that were finished with by them.
+        """
+        frame = self.boards.frame
+        handlers = self._handlers
+        over = self.boards.over
+        if self._resumed is not None:
+            events = self._read_again(self._resumed, events)
+        for event in events:
+            if type(event) is Style12:
+                frame(event)
+            else:
+                handler = handlers.get(type(event))
+                if handler is not None:
+                    handler(event)
+            if over:
+                self._give_out()
+        games, self._games = self._games, []
+        return games
+
+    def finish(self) -> list[Game]:
+        """The input has ended: give out everything that was still followed or waiting."""
+        for run in [*self.boards.runs.values(), *self.boards.examined.values(), *self._lists]:
+            if run.following:
+                run.event(EventKind.FEED, "log ends here", (run.end_offset, None))
+            self.boards.close(run, "unobserved" if run.suspended else "log-ends")
+        self.boards.examined.clear()
+        self._lists.clear()
+        self._give_out()
+        games, self._games = self._games, []
+        return games
+
+    def held(self) -> list[Run]:
+        """Runs that are not given out yet."""
+        return [*self.boards.runs.values(), *self.boards.examined.values(), *self._lists]
+
+    def _give_out(self) -> None:
+        over = self.boards.over
+        for run in over:
+            if run.observations or run.lists:
+                game = assemble(run, server=self._site(), dialect=self._family(), basis=self.basis, me=self.me)
+                self._games.append(game)
+                self._given_out.add(game, self._oldest_held())
+        over.clear()
+
+    def _site(self) -> str | None:
+        return self.server if self.server is not None else (self.dialect.site if self.dialect is not None else None)
+
+    def _family(self) -> str | None:
+        return self.dialect.name if self.dialect is not None else None
+
+    def _release(self, offset: int) -> None:
+        """Give out what has waited long enough, as of a place in the source."""
+        while self._waiting and self._waiting[0].end_offset < offset - _ENDED_WAIT_BYTES:
+            run = self._waiting.popleft()
+            if self.boards.runs.get(str(run.game_no)) is run:
+                self.boards.close(run, "result")
+        while self._suspended and self._suspended[0].end_offset < offset - _SUSPENDED_WAIT_BYTES:
+            run = self._suspended.popleft()
+            if run.suspended and self.boards.runs.get(str(run.game_no)) is run:
+                self.boards.close(run, "unobserved")
+
+    # -- going on with a log that grew -------------------------------------------------------------------------
+
+    def _oldest_held(self) -> int:
+        return min((run.restart_offset for run in self.held()), default=1 << 62)
+
+    def restart_state(self, mark: int) -> tuple[int, dict[str, Any]]:
+        """Where reading can go on when the source grows, and what must be remembered for it.
+
+        Args:
+            mark: offset of the first line that was not read.
+        Returns:
+            The offset to read from, at most ``mark``, and a JSON value for ``resume``.
+        """
+        offset = min(self._oldest_held(), mark)
+        boards = self.boards
+        state = {
+            "mark": mark,
+            "muted": self._given_out.across(offset),
+            "lists": [seen.event.line.offset for run in self.held() for seen in run.lists],
+            "frames": dump_counts(boards.counts),
+            "holdings": dump_counts(self.holdings),
+            "list_frames": self.list_frames,
+            "facts": [
+                [number, *dump_facts([facts])] for number, facts in boards.facts.items() if facts.offset < offset
+            ],
+            "creating": dump_facts(facts for facts in boards.creating.values() if facts.offset < offset),
+            "me": self.me,
+        }
+        return offset, state
+
+    def resume(self, state: dict[str, Any]) -> None:
+        """Take what ``restart_state`` gave before the first event."""
+        self._resumed = Resumed(state)
+        self._baseline = state
+        self.me = self.boards.me = state["me"]
+        for number, saved in state["facts"]:
+            self.boards.facts[number] = load_facts(saved)
+        for saved in state["creating"]:
+            facts = load_facts(saved)
+            self.boards.creating[frozenset(((facts.white or "").lower(), (facts.black or "").lower()))] = facts
+
+    def _read_again(self, resumed: Resumed, events: list[Event]) -> list[Event]:
+        """Feed the lines before the mark without counting them; the rest is returned."""
+        before = [event for event in events if offset_of(event) < resumed.mark]
+        self._resumed = None
+        wanted = [event for event in before if resumed.wanted(event)]
+        games = self.feed(wanted)
+        self._games = games
+        if len(before) == len(events):
+            self._resumed = resumed
+            return []
+        self.boards.counts.update(load_counts(self._baseline["frames"]))
+        self.holdings.update(load_counts(self._baseline["holdings"]))
+        self.list_frames = self._baseline["list_frames"]
+        self.boards.anomalies.clear()
+        return events[len(before) :]
+
+    # -- who is meant ------------------------------------------------------------------------------------------
+
+    def _run(self, game_no: int | None) -> Run | None:
+        """The followed game with this number; without a number the one that can only be meant, else None."""
+        if game_no is not None:
+            return self.boards.runs.get(str(game_no))
+        followed = [run for run in self.boards.runs.values() if run.following]
+        own = [run for run in followed if run.me_plays]
+        if len(own) == 1:
+            return own[0]
+        return followed[0] if len(followed) == 1 else None
+
+    # -- header facts ------------------------------------------------------------------------------------------
+
+    def _facts_for(self, game_no: int, white: str | None, black: str | None, offset: int) -> Facts:
+        """Where a header line's facts belong: the running game with these players, or the number's next game."""
+        run = self.boards.runs.get(str(game_no))
+        if run is not None and run.following and not run.renewed and white is not None and black is not None:
+            if run.white.lower() == white.lower() and run.black.lower() == black.lower():
+                return run.facts
+        elif run is not None and run.following and white is None and not run.renewed:
+            return run.facts
+        facts = self.boards.pending_facts(game_no, offset)
+        if white is not None and black is not None and not facts.matches(white, black):
+            facts = self.boards.facts[game_no] = Facts(offset)
+        return facts
+
+    def _info(self, event: GameInfo) -> None:
+        run = self.boards.runs.get(str(event.game_no))
+        if run is not None and run.following and run.ply > 0:
+            # Also sent before the first board of a number's next game.
+            self.boards.pending_facts(event.game_no, event.line.offset).add_info(event)
+        self._facts_for(event.game_no, None, None, event.line.offset).add_info(event)
+
+    def _creating(self, event: CreatingLine) -> None:
+        facts = Facts(event.line.offset)
+        facts.add_creating(event, event.first)
+        facts.white, facts.black = event.first, event.second
+        creating = self.boards.creating
+        creating[frozenset((event.first.lower(), event.second.lower()))] = facts
+        if len(creating) > 64:
+            del creating[next(iter(creating))]
+
+    def _created(self, event: GameCreated) -> None:
+        number = str(event.game_no)
+        run = self.boards.runs.get(number)
+        if run is not None and run.position is not None:
+            run.renewed = True
+        facts = self.boards.facts[event.game_no] = Facts(event.line.offset)
+        facts.add_created(event)
+        self._release(event.line.offset)
+
+    def _header(self, event: GameHeader) -> None:
+        self.boards.announced.add(str(event.game_no))
+        self._facts_for(event.game_no, event.white, event.black, event.line.offset).add_header(event)
+
+    # -- ends --------------------------------------------------------------------------------------------------
+
+    def _ended(self, event: GameEnded) -> None:
+        run = self.boards.runs.get(str(event.game_no))
+        self._release(event.line.offset)
+        if run is None or run.end is not None or not _between(run, event):
+            return
+        if run.renewed and run.suspended:
+            return
+        run.result, run.reason = event.result, event.reason
+        run.reason_key, run.termination = event.reason_key, event.termination
+        if run.rules is Rules.BUGHOUSE and event.reason_key == "checkmate" and run.position is not None:
+            if not is_checkmate(run.position):
+                run.reason_key = "partner-decided"  # 1.6.2 prints the partner board's mate on both boards
+        run.result_at_ms = event.line.at_ms
+        text = f"{{{event.reason}}} {event.result}"
+        run.event(EventKind.RESULT, run.reason_key, _at(event.line), actor=event.actor, text=text)
+        run.end = end_word(run.reason_key)
+        run.following = False
+        run.renewed = False
+        run.end_offset = event.line.offset
+        self._waiting.append(run)
+
+    def _observing_ended(self, event: ObservingEnded) -> None:
+        number = str(event.game_no)
+        self.boards.announced.discard(number)
+        run = self.boards.runs.get(number)
+        if run is not None and run.following:
+            run.event(EventKind.FEED, "unobserved", _at(event.line))
+            self._suspend(run, event.line.offset)
+        examined = self.boards.examined.pop(number, None)
+        if examined is not None:
+            self.boards.close(examined, "unobserved")
+        self._release(event.line.offset)
+
+    def _suspend(self, run: Run, offset: int) -> None:
+        run.suspended = True
+        run.following = False
+        run.end_offset = offset
+        self._suspended.append(run)
+
+    def _session(self, event: SessionNotice) -> None:
+        if event.kind is SessionNoticeKind.LOGIN:
+            self.me = self.boards.me = event.value
+        if event.kind is SessionNoticeKind.LOGIN or event.kind in _LOST_FEED:
+            for run in list(self.boards.runs.values()):
+                if run.following:
+                    run.event(EventKind.FEED, "lost feed", _at(event.line), text=event.line.text)
+                    self._suspend(run, event.line.offset)
+        if event.kind is SessionNoticeKind.LOST_DATA:
+            for run in self.boards.runs.values():
+                run.event(EventKind.FEED, "server lost data", _at(event.line))
+
+    # -- movelists ---------------------------------------------------------------------------------------------
+
+    def _movelist(self, event: MovelistRead) -> None:
+        if event.start_frame is not None:
+            self.list_frames += 1
+        self._release(event.line.offset)
+        for run in self._candidates(event):
+            seen, problem = read_list(event, run)
+            if fits(seen, run):
+                run.lists.append(seen)
+                run.facts.add_list(event)
+                break
+        else:
+            run = self._list_run(event)
+            seen, problem = read_list(event, None)
+            run.lists.append(seen)
+            run.facts.add_list(event)
+            if event.complete and not event.still_running:
+                run.end = end_word(event.reason_key)
+                run.result, run.reason = event.result or "*", event.reason
+                run.reason_key, run.termination = event.reason_key, event.termination
+        if problem is not None:
+            self.anomalies.append(
+                Anomaly(AnomalyKind.MOVELIST, event.line.offset, event.game_no, problem, event.line.text)
+            )
+        if not event.complete:
+            self.anomalies.append(
+                Anomaly(
+                    AnomalyKind.CUT,
+                    event.line.offset,
+                    event.game_no,
+                    "the movelist ends without its last line",
+                    event.line.text,
+                )
+            )
+
+    def _candidates(self, event: MovelistRead) -> list[Run]:
+        """Games the list may belong to, the likeliest first."""
+        runs = [run for run in self.held() if _between(run, event) and not run.examined]
+        if event.game_no is not None and event.still_running:
+            runs = [run for run in runs if run.game_no in (event.game_no, None)]
+        return sorted(runs, key=lambda run: (run.game_no != event.game_no, -run.end_offset))
+
+    def _list_run(self, event: MovelistRead) -> Run:
+        run = Run(event.game_no, event.white, event.black, Facts(event.line.offset), event.line.offset)
+        run.variant = None
+        number = str(event.game_no)
+        if event.game_no is not None and event.still_running and number not in self.boards.runs:
+            self.boards.runs[number] = run
+        else:
+            self._lists.append(run)
+            if len(self._lists) > 64:
+                self.boards.close(self._lists.pop(0), "log-ends")
+        return run
+
+    # -- what happens in a game --------------------------------------------------------------------------------
+
+    def _holdings(self, event: HoldingsLine) -> None:
+        run = self.boards.runs.get(str(event.game_no)) or self.boards.examined.get(str(event.game_no))
+        disposition, problem = take_holdings(run, event)
+        self.holdings[disposition] += 1
+        if problem is not None:
+            self.anomalies.append(
+                Anomaly(AnomalyKind.HOLDINGS, event.line.offset, event.game_no, problem, event.line.text)
+            )
+
+    def _notice(self, event: GameNotice) -> None:
+        run = self._run(event.game_no)
+        if run is not None:
+            run.event(
+                EventKind.NOTICE,
+                event.kind.value,
+                _at(event.line),
+                actor=event.actor,
+                value=event.value,
+                text=event.text,
+            )
+
+    def _chat_line(self, event: ChatLine) -> None:
+        if event.kind not in self._chat:
+            return
+        run = self._run(event.game_no)
+        if run is None or (event.kind in _OWN and not run.me_plays):
+            return
+        run.event(EventKind.CHAT, event.kind.value, _at(event.line), actor=event.speaker, text=event.text)
+
+    def _examine_notice(self, event: ExamineNotice) -> None:
+        if event.kind == "setup-begin":
+            self.boards.setup_mode = True
+        elif event.kind == "setup-end":
+            self.boards.setup_mode = False
+        run = self.boards.examined.get(str(event.game_no))
+        if run is not None:
+            run.event(
+                EventKind.EXAMINE, event.kind, _at(event.line), actor=event.actor, value=event.value, text=event.text
+            )
+
+    def _delta(self, event: DeltaBoard) -> None:
+        run = self.boards.runs.get(str(event.game_no))
+        if run is not None:
+            # Joined into the game with a later version; here the plies stay a gap and the line is kept as an event.
+            run.event(EventKind.NOTICE, "delta-board", _at(event.line), value=event.ply, text=event.line.text)
+
+    def _malformed(self, event: Malformed) -> None:
+        if event.tag == "<12>":
+            self.boards.counts[Disposition.MALFORMED] += 1
+        elif event.tag == "<b1>":
+            self.holdings[Disposition.MALFORMED] += 1
+        self.anomalies.append(Anomaly(AnomalyKind.MALFORMED, event.line.offset, None, event.error, event.line.text))
+
+
+def _between(run: Run, event: GameEnded | MovelistRead) -> bool:
+    return run.white.lower() == event.white.lower() and run.black.lower() == event.black.lower()
+
+
+def _at(line: Any) -> tuple[int, int | None]:
+    return line.offset, line.at_ms
+
+
+def _chat_kinds(chat: str) -> frozenset[ChatKind]:
+    if chat == "none":
+        return frozenset()
+    if chat == "public":
+        return _PUBLIC
+    if chat == "own":
+        return _PUBLIC | _OWN
+    if chat == "all":
+        return frozenset(ChatKind)
+    raise ValueError(f"chat must be none, public, own or all, not {chat!r}")
