@@ -12,27 +12,31 @@ from recorder.events import ChatKind, ChatLine, Line
 
 __all__ = ["format_chat", "parse_chat"]
 
-_NAME = r"(?P<speaker>[A-Za-z][\w-]*)(?P<titles>(?:\([A-Za-z0-9*]{1,8}\))*?)"
+_NAME = r"(?P<speaker>[^\s()\[\]{}<>:*\"-][^\s()\[\]{}<>:\"]*)(?P<titles>(?:\([A-Za-z0-9*]{1,8}\))*?)"
 _RATING = r"(?:\(\s*(?:[0-9]+[A-Za-z]?|[+]+|-+|UNR)\))?"
 _GAME = r"(?:\[(?P<game>[0-9]+)\])?"
 _TEXT = r"(?P<text>.*)"
-_FORMS: list[tuple[ChatKind, str]] = [
-    (ChatKind.KIBITZ, rf"{_NAME}{_RATING}{_GAME} kibitzes: ?{_TEXT}"),
-    (ChatKind.WHISPER, rf"{_NAME}{_RATING}{_GAME} whispers: ?{_TEXT}"),
-    (ChatKind.SAY, rf"{_NAME}{_RATING}{_GAME} says: ?{_TEXT}"),
-    (ChatKind.PARTNER_TELL, rf"{_NAME} \(your partner\) tells you: ?{_TEXT}"),
-    (ChatKind.TELL, rf"{_NAME} tells you: ?{_TEXT}"),
-    (ChatKind.SHOUT, rf"{_NAME} (?:c-|s-|t-|it-)?shouts: ?{_TEXT}"),
+_SPOKEN = re.compile(
+    rf"(?:\([0-9]+\) )?{_NAME}{_RATING}{_GAME} "
+    rf"(?P<verb>kibitzes|whispers|says|\(your partner\) tells you|tells you|(?:(?:c|s|t|it)-)?shouts): ?{_TEXT}",
+    re.DOTALL,
+)
+_KINDS = {
+    "kibitzes": ChatKind.KIBITZ,
+    "whispers": ChatKind.WHISPER,
+    "says": ChatKind.SAY,
+    "(your partner) tells you": ChatKind.PARTNER_TELL,
+    "tells you": ChatKind.TELL,
+}
+_OTHERS: list[tuple[ChatKind, str]] = [
     (ChatKind.CHANNEL, rf"{_NAME}\((?P<channel>[0-9]+)\): ?{_TEXT}"),
     (ChatKind.SHOUT, rf"--> {_NAME} ?{_TEXT}"),
     (ChatKind.ANNOUNCEMENT, rf"\s*\*\*(?:UNREG )?ANNOUNCEMENT\*\* from {_NAME}: ?{_TEXT}"),
-    (
-        ChatKind.ECHO,
-        r"(?P<text>\((?:told|kibitzed|whispered|shouted|said|c-shouted|it-shouted|sent)\b.*\))",
-    ),
+    (ChatKind.ECHO, r"(?P<text>(?:kibitzed|whispered|told|shouted|said) to [0-9]+\.)"),
+    (ChatKind.ECHO, r"(?P<text>\((?:told|kibitzed|whispered|shouted|said|c-shouted|it-shouted|sent)\b.*\))"),
     (ChatKind.QTELL, rf":{_TEXT}"),
 ]
-_TESTS = [(kind, re.compile(pattern, re.ASCII | re.DOTALL).fullmatch) for kind, pattern in _FORMS]
+_TESTS = [(kind, re.compile(pattern, re.DOTALL).fullmatch) for kind, pattern in _OTHERS]
 
 
 def parse_chat(line: Line) -> ChatLine | None:
@@ -41,21 +45,28 @@ def parse_chat(line: Line) -> ChatLine | None:
     Args:
         line: without prompts.
     """
+    match = _SPOKEN.fullmatch(line.text)
+    if match is not None:
+        return _made(line, _KINDS.get(match["verb"], ChatKind.SHOUT), match)
     for kind, test in _TESTS:
         match = test(line.text)
         if match is not None:
-            found = match.groupdict()
-            game = found.get("game")
-            return ChatLine(
-                line,
-                kind,
-                found.get("speaker"),
-                found.get("titles") or None,
-                None if game is None else int(game),
-                found.get("channel"),
-                found["text"],
-            )
+            return _made(line, kind, match)
     return None
+
+
+def _made(line: Line, kind: ChatKind, match: re.Match[str]) -> ChatLine:
+    found = match.groupdict()
+    game = found.get("game")
+    return ChatLine(
+        line,
+        kind,
+        found.get("speaker"),
+        found.get("titles") or None,
+        None if game is None else int(game),
+        found.get("channel"),
+        found["text"],
+    )
 
 
 _VERBS = {

@@ -20,7 +20,7 @@ __all__ = ["MovelistReader", "format_movelist", "parse_started"]
 _GAME_NUMBER = re.compile(r"Movelist for game ([0-9]+):\s*")
 _NAMES = re.compile(rf"(\S+) {RATING} vs\. (\S+) {RATING} --- (\S.*?)\s*")
 _MATCH = re.compile(
-    r"(Rated|Unrated) (\S*) ?match, initial time: ([0-9]+) minutes?, increment: ([0-9]+) seconds?"
+    r"(Rated|Unrated) (\S*|\S+ \S+) ?match, initial time: ([0-9]+) minutes?, increment: ([0-9]+) seconds?"
     r"(?: AND ([0-9]+) minutes?, increment: ([0-9]+) seconds?)?\.?\s*"
 )
 _COLUMNS = re.compile(r"\s*Move\s+\S+\s+\S+\s*")
@@ -106,6 +106,7 @@ class MovelistReader:
             return True
         match = _NAMES.fullmatch(line.text)
         if match is None:
+            self._game_no = None  # the number belongs to the list that follows it at once, to no later one
             return False
         white, white_rating, black, black_rating, date = match.groups()
         self._header = line

@@ -42,13 +42,15 @@ __all__ = [
 
 _CREATED = re.compile(
     r"\{Game ([0-9]+) \((\S+)(?: ?\([^()]*\))? vs\. (\S+?)(?: ?\([^()]*\))?\) (Creating|Continuing) "
-    r"(?:(rated|unrated) )?(?:(\S+) )?(match|simul)\.\}(?: \*)?\s*"
+    r"(?:(rated|unrated) )?(?:(\S+(?: \S+)?) )?(match|simul)\.\}(?: \*)?\s*"
 )
 _CREATING = re.compile(
-    rf"Creating: (\S+) {RATING} (?:\[(white|black)\] )?(\S+) {RATING} (rated|unrated) ?(\S*) ([0-9]+) ([0-9]+)"
+    rf"Creating: (\S+) {RATING} (?:\[(white|black)\] )?(\S+) {RATING} (rated|unrated) ?(\S*|\S+ \S+) ([0-9]+) ([0-9]+)"
     r"( \(adjourned\))?(?: Loaded from \S+| : \S.*)?\.?\s*"
 )
-_HEADER = re.compile(rf"Game ([0-9]+): (\S+) {RATING} (\S+) {RATING} (rated|unrated) ?(\S*) ([0-9]+) ([0-9]+)\s*")
+_HEADER = re.compile(
+    rf"Game ([0-9]+): (\S+) {RATING} (\S+) {RATING} (rated|unrated) ?(\S*|\S+ \S+) ([0-9]+) ([0-9]+)\s*"
+)
 _OBSERVING = re.compile(r"You are now observing game ([0-9]+)\.\s*|Adding game ([0-9]+) to observation list\.?\s*")
 _OBSERVING_ENDS = re.compile(
     r"Removing game ([0-9]+) from observation list\.?\s*|(?:You are )?[Nn]o longer observing game ([0-9]+)\.?\s*"
@@ -188,14 +190,11 @@ def split_glued(text: str, prompts: PromptStripper) -> list[int]:
 
 _K = GameNoticeKind
 _GAME = r"(?:Game (?P<game>[0-9]+): )?"
-_WHO = r"(?P<actor>[A-Za-z][\w-]*)"
+_WHO = r"(?P<actor>[^\s:(){}<>,]+)"
 _HALF_MOVES = r"half[- ]move(?:\(s\)|s)?"
 _NOTICES: list[tuple[GameNoticeKind, str]] = [
     (_K.DRAW_OFFER, rf"{_GAME}{_WHO} offers (?:you )?a draw\."),
-    (_K.DRAW_DECLINED, rf"{_GAME}{_WHO} declines the draw request\."),
-    (_K.DRAW_DECLINED, r"You decline the draw request from (?P<actor>\S+)\."),
-    (_K.DRAW_ACCEPTED, rf"{_GAME}{_WHO} accepts the draw request\."),
-    (_K.DRAW_ACCEPTED, r"You accept the draw request from (?P<actor>\S+)\."),
+    (_K.DRAW_OFFER, r"Offering a draw to \S+\."),
     (_K.ABORT_REQUEST, rf"{_GAME}{_WHO} (?:would like|requests) to abort (?:the game|game (?P<number>[0-9]+))\b.*"),
     (_K.ADJOURN_REQUEST, rf"{_GAME}{_WHO} (?:would like|requests) to adjourn (?:the game|game (?P<number>[0-9]+))\b.*"),
     (
@@ -206,32 +205,24 @@ _NOTICES: list[tuple[GameNoticeKind, str]] = [
         _K.TAKEBACK_REQUEST,
         rf"{_GAME}{_WHO} proposes a different number \((?P<value>[0-9]+)\) of {_HALF_MOVES} to take back\.?",
     ),
-    (_K.TAKEBACK_ACCEPTED, rf"{_GAME}{_WHO} accepts the takeback request\."),
-    (_K.TAKEBACK_ACCEPTED, r"You accept the takeback request from (?P<actor>\S+)\."),
-    (_K.TAKEBACK_DECLINED, rf"{_GAME}{_WHO} declines the takeback request\."),
-    (_K.TAKEBACK_DECLINED, r"You decline the takeback request from (?P<actor>\S+)\."),
-    (
-        _K.OFFER_OTHER,
-        rf"{_GAME}{_WHO} (?:declines|accepts|withdraws|updates) (?:the|his|her|their) "
-        r"(?:draw|takeback|abort|adjourn|pause|unpause|match|switch|simul|simabort) "
-        r"(?:request|offer)(?: (?:to|from) \S+)?\.",
-    ),
-    (
-        _K.OFFER_OTHER,
-        r"You (?:accept|decline|withdraw|update) the "
-        r"(?:draw|takeback|abort|adjourn|pause|unpause|match|switch) (?:request|offer)(?: (?:from|to) \S+)?\.",
-    ),
+    (_K.TAKEBACK_REQUEST, r"Takeback request sent\."),
+    (_K.ABORT_REQUEST, r"(?:Requesting to abort game (?P<number>[0-9]+)|Abort request sent)\."),
+    (_K.ADJOURN_REQUEST, r"(?:Requesting to adjourn game (?P<number>[0-9]+)|Adjourn request sent)\."),
+    (_K.PAUSE_REQUEST, r"(?:Pause|Unpause) request sent\."),
+    (_K.DRAW_OFFER, r"Draw request sent\."),
     (_K.PAUSE_REQUEST, rf"{_GAME}{_WHO} (?:requests|would like) to (?:un)?pause the game\."),
     (_K.PAUSED, rf"{_GAME}(?:{_WHO} accepted pause\. )?Game clock paused\."),
     (_K.RESUMED, rf"{_GAME}(?:{_WHO} accepted unpause\. )?Game clock resumed\."),
     (_K.TIME_ADDED, r"(?P<value>[0-9]+) seconds were added to your opponents? clock\.?"),
     (_K.TIME_ADDED, r"Your opponent has added (?P<value>[0-9]+) seconds to your clock\.?"),
     (_K.TIME_ADDED, rf"{_GAME}{_WHO} has added (?P<value>[0-9]+) seconds to \S+ clock\.?"),
+    (_K.TIME_ADDED, r"You have added (?P<value>[0-9]+) seconds to \S+ clock\.?"),
     (_K.LAGGING, r"Opponent has timeseal; checking if \(s\)he's lagging\.?"),
     (_K.LAGGING, rf"{_GAME}{_WHO} has lagged for (?P<value>[0-9]+) seconds\.?"),
-    (_K.ILLEGAL_MOVE, r"Illegal move \(.*\)\.?(?: .*)?"),
+    (_K.ILLEGAL_MOVE, r"Illegal move(?: \(.*\))?\.?(?: .*)?"),
     (_K.ILLEGAL_MOVE, r"It is not your (?:move|turn)\.?"),
-    (_K.DISCONNECTED, r"Your opponent has lost contact or quit\.?"),
+    (_K.DISCONNECTED, r"Your opponent(?:, (?P<actor>\S+),)? has lost contact or quit\.?"),
+    (_K.DISCONNECTED, r"Your partner has disconnected\.?"),
     (_K.DISCONNECTED, rf"{_GAME}{_WHO}, (?:your opponent|whom you were playing), has (?:departed|disconnected)\.?"),
     (_K.DISCONNECT_RULE, rf"{_GAME}A disconnection will be considered a forfeit\."),
     (_K.RATING_CHANGE, r"No ratings? adjustment done\."),
@@ -242,16 +233,20 @@ _EXAMINE: list[tuple[str, str]] = [
     ("forward", rf"{_GAME}{_WHO} goes forward (?P<value>[0-9]+) moves?\."),
     ("backward", rf"{_GAME}{_WHO} backs up (?P<value>[0-9]+) moves?\."),
     ("revert", rf"{_GAME}{_WHO} reverts to (?:main ?line)(?: move (?P<value>[0-9]+))?\."),
+    ("revert", rf"{_GAME}(?:Already at main ?line|{_WHO} is already at main ?line)\.?"),
+    ("forward", rf"{_GAME}(?:End of game|You're at the end of the game)\.?"),
+    ("backward", rf"{_GAME}(?:Beginning of game|You're at the beginning of the game)\.?"),
     ("commit", rf"{_GAME}{_WHO} commits the (?:sub)?variation\."),
     ("move", rf"{_GAME}{_WHO} moves: \S+"),
-    ("setup-begin", rf"{_GAME}(?:{_WHO} )?[Ee]nter(?:ing|s) setup mode\.?"),
+    ("setup-begin", rf"{_GAME}(?:{_WHO} )?[Ee]nter(?:ing|s) (?:setup|examine ?\(setup\)) mode\.?"),
+    ("setup-begin", r"Starting a game in examine \(setup\) mode\.?"),
     ("setup-end", r"Game is validated - entering examine mode\.?"),
     ("start", r"Starting a game in examine \(scratch\) mode\.?"),
     ("start", r"Entering examine mode for game (?P<game>[0-9]+)\.?"),
     ("examiner", rf"{_WHO} has made you an examiner of game (?P<game>[0-9]+)\.?"),
-    ("examiner", rf"{_WHO} is now an examiner of game (?P<game>[0-9]+)\.?"),
+    ("examiner", rf"{_WHO} is now (?:an )?examiner of game (?P<game>[0-9]+)\.?"),
     ("examiner", r"You are now (?:an )?examiner of game (?P<game>[0-9]+)\.?"),
-    ("end", rf"{_WHO} stopped examining game (?P<game>[0-9]+)\.?"),
+    ("end", rf"{_WHO} (?:has )?stopped examining game (?P<game>[0-9]+)\.?"),
     ("end", r"You are no longer examining game (?P<game>[0-9]+)\.?"),
     ("end", r"There are no examiners\.?"),
     ("result", r"Game (?P<game>[0-9]+): \S.* (?:1-0|0-1|1/2-1/2|\*)"),
@@ -259,6 +254,21 @@ _EXAMINE: list[tuple[str, str]] = [
     ("result", r"Stalemate\.|No mating material\."),
 ]
 
+
+# Answers to offers; whoever says "You" or nothing about himself is the owner of the log.
+_ANSWER = re.compile(
+    rf"{_GAME}(?:(?:You |)(?P<verb>accept|decline|withdraw|update|Accepting|Declining|Withdrawing|Updating)"
+    rf"|{_WHO} (?P<theirs>accept|decline|withdraw|update)s)(?: the| your| his| her| their)? "
+    r"(?P<what>draw|takeback|abort|adjourn|pause|unpause|switch|courtesyabort|courtesyadjourn) "
+    r"(?:request|offer)s?(?: (?:from|to) \S+)?\.\s*"
+)
+_ANSWERS = {
+    ("draw", "accept"): _K.DRAW_ACCEPTED,
+    ("draw", "decline"): _K.DRAW_DECLINED,
+    ("takeback", "accept"): _K.TAKEBACK_ACCEPTED,
+    ("takeback", "decline"): _K.TAKEBACK_DECLINED,
+}
+_VERBS = {"Accepting": "accept", "Declining": "decline"}
 
 _NOTICE_TESTS = [(kind, re.compile(pattern + r"\s*").fullmatch) for kind, pattern in _NOTICES]
 _EXAMINE_TESTS = [(kind, re.compile(pattern + r"\s*").fullmatch) for kind, pattern in _EXAMINE]
@@ -280,7 +290,12 @@ def parse_notice(line: Line) -> GameNotice | None:
         match = test(line.text)
         if match is not None:
             return GameNotice(line, kind, *_facts(match), line.text.rstrip())
-    return None
+    match = _ANSWER.fullmatch(line.text)
+    if match is None:
+        return None
+    verb = match["verb"] or match["theirs"]
+    kind = _ANSWERS.get((match["what"], _VERBS.get(verb, verb)), _K.OFFER_OTHER)
+    return GameNotice(line, kind, *_facts(match), line.text.rstrip())
 
 
 def format_notice(event: GameNotice) -> str:

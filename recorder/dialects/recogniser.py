@@ -1,7 +1,7 @@
 """Lines in, events out: the one place that decides what a line is.
 
 A line is classified as a whole, from its start: first tags, then ``{Game``, ``Game N:``, the movelist being read,
-banners, chat and the rest. A tag further inside a line counts only where everything before it is prompts or
+chat, banners and the rest. A tag further inside a line counts only where everything before it is prompts or
 server text that is no chat, and where all that follows passes the whole grammar.
 """
 
@@ -50,6 +50,8 @@ _LINE_PARSERS: dict[str, Callable[[Line], Event | None]] = {
 }
 # Answers that print other people's text: finger, help, history, info, journal, line, messages, news, next.
 _TEXT_BLOCKS = frozenset((37, 50, 51, 55, 60, 64, 74, 78, 79))
+# Texts about games that servers send at any time, in the middle of a list too.
+_GAME_STARTS = ("Game ", "{Game ", "You are now ", "Removing ", "Creating: ")
 _MAX_SHAPES = 1000
 _OTHER_SHAPES = "(other shapes)"
 _DIGITS = re.compile(r"[0-9]+")
@@ -195,7 +197,7 @@ class Recogniser:
                 out += ends
                 self._quote(text)
                 return True
-        event = self._about_game(line) if text.startswith(("Game ", "{Game ")) else None
+        event = self._about_game(line) if text.startswith(_GAME_STARTS) else None
         if event is None and self._list.open:
             taken = self._list.take(line)
             if taken is not False:
@@ -207,11 +209,13 @@ class Recogniser:
         if event is None:
             if self._list.begin(line):
                 return True
-            event = parse_session(line) or self._about_game(line) or parse_chat(line)
+            event = parse_chat(line) or parse_session(line) or self._about_game(line)
         if event is None and is_noise(text):
             event = Noise(line)
         if event is None:
             return False
+        if isinstance(event, SessionNotice) and event.kind is SessionNoticeKind.PROMPT:
+            self._prompts.learn(text)
         self._quote(text)
         out.append(event)
         return True

@@ -16,6 +16,8 @@ _K = SessionNoticeKind
 _FORMS: list[tuple[SessionNoticeKind, str]] = [
     (_K.LOGIN, r"\*{4} Starting FICS session as (?P<value>[A-Za-z]\w*)(?:\([^()]*\))* \*{4}"),
     (_K.LOGIN, r"Logging you in as \"(?P<value>[A-Za-z]\w*)\".*"),
+    (_K.LOGIN, r"Press return to enter (?:the )?\S+ as \"(?P<value>[A-Za-z]\w*)\":.*"),
+    (_K.LOGIN, r"\"(?P<value>[A-Za-z]\w*)\" is a registered name\. .*"),
     (_K.TAKEN_OVER, r"\*{4} (?P<value>\S+) has arrived - you can't both be logged in\.? \*{4}"),
     (_K.IDLE_LOGOUT, r"\*{4} Auto-logout because you were idle more than .*\*{4}"),
     (_K.SHUTDOWN, r"\*{4} Server (?:going down|shutdown|shutting down)\b.*\*{4}"),
@@ -23,20 +25,23 @@ _FORMS: list[tuple[SessionNoticeKind, str]] = [
     (_K.LOGOUT, r"Logging you out\.?"),
     (_K.LOGOUT, r"Thank you for using .*"),
     (_K.STYLE, r"[Ss]tyle (?:set to )?(?P<value>[0-9]+)(?: set)?\.?"),
+    (_K.ZONE, r"Server time +- (?P<value>\S.*?)"),
     (_K.PROMPT, r"[Pp]rompt (?:now |is now )?set to:? \"(?P<value>[^\"]*)\"\.?"),
 ]
 _TESTS = [(kind, re.compile(r"\s*" + form + r"\s*").fullmatch) for kind, form in _FORMS]
 
-# Banner lines are art: stars and words, so these look for the server's name in a line that holds nothing else.
+# A server's version tells its program; else the line of the welcome screen that holds its name and nothing more.
 _BANNERS: list[tuple[Family, str]] = [
-    (Family.FATICS, r"\W*(?:Welcome to )?FatICS\b.*"),
-    (Family.FICS, r"\W*(?:Welcome to )?FICS - the Free Internet Chess Server\W*(?:fics\.)?.*"),
-    (Family.FICS, r"\W*WELCOME TO THE FREE INTERNET CHESS SERVER\W*"),
-    (Family.ICC, r"\W*(?:Welcome to )?(?:the )?Internet Chess Club\b.*"),
-    (Family.CHESSNET, r"\W*(?:Welcome to )?chess\.net\b.*"),
-    (Family.BICS, r"\W*(?:Welcome to )?(?:BICS\b|the Bughouse Internet Chess Server).*"),
-    (Family.CHESSD, r"\W*(?:Welcome to )?chessd\b.*"),
-    (Family.LASKER, r"\W*(?:Welcome to )?(?:the )?Lasker\b.*"),
+    (Family.FATICS, r"(?:&#x[0-9a-f]+;|[^A-Za-z])*FatICS(?:&#x[0-9a-f]+;|[^A-Za-z])*"),
+    (Family.FATICS, r"Welcome to the fatics\.org test server\..*"),
+    (Family.FICS, r"[\s*]*Welcome to the Free Internet Chess Server at freechess\.org[\s*]*"),
+    (Family.FICS, r"Server location: freechess\.org\s+Server version : .*"),
+    (Family.LASKER, r"Server location: .*\s+Server version : (?:lasker-?)?2\.[0-9].*"),
+    (Family.OLD, r"Server location: .*\s+Server version : (?:rpblc-|1\.[0-9]).*"),
+    (Family.CHESSD, r"Server location: .*\s+Server version : chessd.*"),
+    (Family.BICS, r"Server location: .*\s+Server version : BICS.*"),
+    (Family.ICC, r"[\s*]*Welcome to (?:the )?Internet Chess Club\b.*"),
+    (Family.CHESSNET, r"[\s*]*Welcome to (?:the )?chess\.net\b.*"),
 ]
 _BANNER_TESTS = [(family, re.compile(form, re.IGNORECASE).fullmatch) for family, form in _BANNERS]
 
@@ -62,13 +67,38 @@ def format_session(event: SessionNotice) -> str:
     return event.line.text
 
 
+# Lines of the login, of settings and of matchmaking, each from its start.
 _NOISE = re.compile(
     r"<(?:s[a-z]?|p[a-z]?|w[a-z])>.*"
+    r"|\x19.*"
+    r"|[\W_]+"
     r"|(?:Challenge|Issuing): .*"
     r"|Game notification: .*"
-    r"|\S+ seeking .*"
-    r"|(?:\S+ (?:set|unset)|You will .*|Ads removed: .*)\.?"
-    r"|\x19.*"
+    r"|\S+ \(\s*\S+\) seeking .*"
+    r"|(?:login|password): ?.*"
+    r"|\"\S+\" is not a registered name\..*"
+    r"|If (?:you are not a registered player|not, just hit return).*"
+    r"|\(After logging in, ?do .*"
+    r"|(?:Head admin|Server location|Server name) ?: .*"
+    r"|(?:Do 'help|  type '|  Foul or abusive ).*"
+    r"|Newcomers:"
+    r"|(?:Copyright \(C\)|This server |License, |The source code for the version|You are connected to|You will ).*"
+    r"|There are no new news items.*|You have [0-9]+ messages.*|Use \"messages u\".*"
+    r"|Your \S+ rating will change: .*|Your new RD will be .*"
+    r"|You can \"accept\" or .*|You can \"accept\", .*"
+    r"|(?:You (?:accept|decline) the challenge|(?:Accepting|Declining) the match offer) .*"
+    r"|\S+ (?:accepts|declines) (?:your|the) (?:challenge|match offer)\."
+    r"|(?:Width|width|Height|height|Interface|interface|Prompt|prompt|Style|style)(?: now)? set to .*"
+    r"|\S+ (?:set|unset|enabled|disabled)\."
+    r"|Ads removed: .*"
+    r"|Local time +- .*|Your primary game is now game .*|There is no such game\.|\S+: Command not found\."
+    r"|You are not playing a game\.|Your opponent is not out of time!|Game is not paused\."
+    r"|Observing +[0-9]+ \[\S+ vs\. \S+\]: .*|Your partner (?:is playing game|has joined a game) .*"
+    r"|\S+, whom you are following, has started .*"
+    r"|\s+[1-8]  \|(?: .. \|){8}.*"
+    r"|\s+a   b   c   d   e   f   g   h\s*|\s+h   g   f   e   d   c   b   a\s*"
+    r"|Game [0-9]+ \(\S+ vs\. \S+\)\s*",
+    re.ASCII,
 )
 
 
