@@ -1,0 +1,10 @@
+"""Options of the whole test run."""
+
+from __future__ import annotations
+
+import pytest
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """``--update-golden`` writes the golden files anew instead of comparing with them."""
+    parser.addoption("--update-golden", action="store_true", help="rewrite tests/corpus/golden from this run")
