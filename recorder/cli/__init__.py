@@ -1,0 +1,114 @@
+"""The ``ics-recorder`` command: data on stdout, talk on stderr, one place that turns errors into exit codes.
+
+Command modules import only click and small modules when they load: SQLAlchemy, pandas and the pipeline are
+imported inside the commands that use them, so that ``--help`` and completion answer at once.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from typing import Any
+
+import click
+
+from recorder.cli import (
+    anomalies,
+    clocks,
+    completion,
+    convert,
+    db,
+    export,
+    games,
+    importing,
+    show,
+    sources,
+    verify,
+)
+from recorder.cli.terminal import ExitCode, Failure
+from recorder.errors import ExportError, RecorderError, SourceError, StorageError
+
+__all__ = ["main"]
+
+_CODES: tuple[tuple[type[RecorderError], ExitCode], ...] = (
+    (SourceError, ExitCode.INPUT),
+    (StorageError, ExitCode.ARCHIVE),
+    (ExportError, ExitCode.OUTPUT),
+)
+
+
+class _Group(click.Group):
+    """A group that turns our errors into one sentence and the documented exit code."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            result = super().invoke(ctx)
+            sys.stdout.flush()
+        except RecorderError as error:
+            code = next((code for kind, code in _CODES if isinstance(error, kind)), ExitCode.INPUT)
+            raise Failure(str(error), code) from error
+        except KeyboardInterrupt:
+            click.echo("Interrupted; what was finished before is kept.", err=True)
+            ctx.exit(ExitCode.INTERRUPTED)
+        except BrokenPipeError:
+            # The reader has gone (``| head``). Nothing may be written any more, not even by Python's last flush.
+            with contextlib.suppress(OSError, ValueError):
+                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            ctx.exit(ExitCode.PIPE)
+        return result
+
+
+@click.group(
+    cls=_Group,
+    context_settings={
+        "help_option_names": ["-h", "--help"],
+        "max_content_width": 100,
+    },
+    epilog="""\b
+Examples:
+  ics-recorder import ~/ics-logs
+  ics-recorder games --player Morphy --last 20
+  ics-recorder show last
+  ics-recorder export pgn -o games.pgn
+  ics-recorder convert session.log -o session.pgn
+""",
+)
+@click.version_option(package_name="ics-recorder", prog_name="ics-recorder")
+def main() -> None:
+    """The flight recorder for Internet chess servers.
+
+    Turns saved server logs into an archive in which every move is proved and every clock, think time and lag
+    figure is kept, and writes PGN and tables from it. Data goes to stdout, talk to stderr.
+
+    Every option can be set in the environment: --db as ICS_RECORDER_DB, --chat of import as
+    ICS_RECORDER_IMPORT_CHAT, and so on.
+    """
+
+
+def _name_variables(command: click.Command, prefix: str) -> None:
+    """Give every option its variable, named by the words that a person types: ``ICS_RECORDER_GAMES_NO_GUESTS``."""
+    for param in command.params:
+        if isinstance(param, click.Option) and param.envvar is None:
+            flag = max(param.opts, key=len).lstrip("-").replace("-", "_").upper()
+            param.envvar = f"{prefix}_{flag}"
+    if isinstance(command, click.Group):
+        for name, inner in command.commands.items():
+            _name_variables(inner, f"{prefix}_{name.upper()}")
+
+
+for _command in (
+    importing.command,
+    sources.command,
+    anomalies.command,
+    games.command,
+    show.command,
+    export.command,
+    convert.command,
+    clocks.command,
+    verify.command,
+    db.command,
+    completion.command,
+):
+    main.add_command(_command)
+_name_variables(main, "ICS_RECORDER")

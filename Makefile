@@ -1,0 +1,44 @@
+# Two commands set the project up: `make demo` shows it at work, `make test` proves it.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+RUN := $(BIN)/ics-recorder
+CORPUS := tests/corpus/server
+JOBS ?= 2
+
+.PHONY: demo test lint docs score bench clean
+
+# The stamp is newer than pyproject.toml only if the last installation succeeded.
+$(VENV)/.installed: pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	touch $@
+
+demo: $(VENV)/.installed
+	rm -rf demo && mkdir demo
+	$(RUN) import --db demo/archive.sqlite $(CORPUS)/a01_standard/observer_GuestObsA.raw.gz
+	$(RUN) games --db demo/archive.sqlite
+	$(RUN) export pgn --db demo/archive.sqlite --last 1
+	$(RUN) clocks --db demo/archive.sqlite
+	$(RUN) export pgn --db demo/archive.sqlite -o demo/games.pgn
+	@echo "The archive is demo/archive.sqlite, its games are in demo/games.pgn."
+
+test: $(VENV)/.installed
+	$(BIN)/python -m pytest -n $(JOBS) -q
+
+lint: $(VENV)/.installed
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+docs: $(VENV)/.installed
+	$(BIN)/python -m recorder.cli.reference docs/cli.md
+
+score: $(VENV)/.installed
+	$(BIN)/python -m tests.support.score
+
+bench: $(VENV)/.installed
+	$(BIN)/python -m benchmarks.run
+
+clean:
+	rm -rf demo build .pytest_cache .mypy_cache .ruff_cache .benchmarks

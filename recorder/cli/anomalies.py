@@ -1,0 +1,54 @@
+"""``ics-recorder anomalies``: what was wrong in the logs."""
+
+from __future__ import annotations
+
+import click
+
+from recorder.cli.options import archive_option, json_option, open_archive
+from recorder.cli.terminal import print_json, print_table
+
+__all__ = ["command"]
+
+
+@click.command(
+    "anomalies",
+    epilog="""\b
+Examples:
+  ics-recorder anomalies
+  ics-recorder anomalies --kind conflict 3f09
+""",
+)
+@click.argument("source_id", metavar="[ID]", required=False)
+@click.option("--kind", "kinds", multiple=True, metavar="WORD", help="Only these: conflict, gap, malformed …")
+@archive_option
+@json_option
+def command(source_id: str | None, kinds: tuple[str, ...], where: str, as_json: bool) -> None:
+    """List what was wrong in the logs, or in the log ID: kind, place, what and the line."""
+    with open_archive(where) as archive:
+        found = [
+            (row, anomaly) for row, anomaly in archive.anomalies(source_id) if not kinds or anomaly.kind.value in kinds
+        ]
+    if as_json:
+        print_json(
+            [
+                {
+                    "source": row.id,
+                    "name": row.name,
+                    "kind": anomaly.kind.value,
+                    "offset": anomaly.offset,
+                    "server_game_no": anomaly.game_no,
+                    "message": anomaly.message,
+                    "text": anomaly.text,
+                }
+                for row, anomaly in found
+            ]
+        )
+        return
+    print_table(
+        ("Source", "Offset", "Kind", "Game", "What", "Line"),
+        [
+            (row.name, anomaly.offset, anomaly.kind.value, anomaly.game_no, anomaly.message, anomaly.text)
+            for row, anomaly in found
+        ],
+        right=("Offset", "Game"),
+    )

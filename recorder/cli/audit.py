@@ -1,0 +1,182 @@
+"""Reading a source again and comparing it with what the archive says about it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from recorder.cli.ingest import ReadOptions
+from recorder.cli.kept import source_blocks
+from recorder.cli.terminal import plural
+from recorder.events import Chunk
+from recorder.model import Disposition, Game
+from recorder.pipeline import PARSER_VERSION
+from recorder.sources import SourceKind, make_decoder
+from storage import GameFilter
+
+if TYPE_CHECKING:
+    from recorder.cli.terminal import Progress
+    from storage import Archive, SourceRow
+
+__all__ = ["Audit", "audit_source"]
+
+Digest = dict[str, bytes]
+Place = tuple[int, int | None, str, str]
+
+
+@dataclass(slots=True)
+class Audit:
+    """What the audit of one source found.
+
+    Attributes:
+        read: whether its bytes could be read again.
+        games, frames, holdings: compared games, and ``<12>`` and ``<b1>`` counted in the decoded bytes.
+        findings: differences, one sentence each.
+    """
+
+    id: str
+    name: str
+    read: bool = True
+    games: int = 0
+    frames: int = 0
+    holdings: int = 0
+    findings: list[str] = field(default_factory=list)
+
+    def summary(self) -> str:
+        """One line."""
+        if not self.read:
+            return "not audited: its bytes are not kept, and the file is gone or has changed"
+        verdict = plural(len(self.findings), "difference") if self.findings else "agrees"
+        return f"{verdict}; {plural(self.games, 'game')}, {self.frames:,} <12>, {self.holdings:,} <b1>"
+
+    def to_json(self) -> dict[str, Any]:
+        """All of it as JSON values."""
+        return {
+            "id": self.id,
+            "name": self.name,
+            "read": self.read,
+            "games": self.games,
+            "frames": self.frames,
+            "holdings": self.holdings,
+            "findings": self.findings,
+        }
+
+
+def audit_source(archive: Archive, row: SourceRow, progress: Progress) -> Audit:
+    """Read one source again, count and compare.
+
+    Raises:
+        StorageError: the archive cannot be read.
+    """
+    audit = Audit(row.id, row.name)
+    blocks = source_blocks(archive, row)
+    if blocks is None:
+        audit.read = False
+        return audit
+    options = ReadOptions.from_json(row.options)
+    pipeline = options.pipeline(SourceKind(row.kind))
+    counter = _Counter(SourceKind(row.kind))
+    found: dict[Place, Digest] = {}
+    done = 0
+    for block in blocks:
+        counter.receive(block)
+        _note(found, pipeline.receive(block))
+        done += len(block)
+        progress(row.name, done, row.size_bytes)
+    _note(found, pipeline.finish())
+    audit.games = len(found)
+    if row.parser_version != PARSER_VERSION:
+        audit.findings.append(
+            f"Parser version {row.parser_version} read it, this is {PARSER_VERSION}: import it again to renew it."
+        )
+    counted = counter.finish()
+    audit.frames, audit.holdings = counted["<12>"], counted["<b1>"]
+    stored = archive.report(row.id)
+    for tag, dispositions, again in (
+        ("<12>", stored.frames, pipeline.report.frames),
+        ("<b1>", stored.holdings, pipeline.report.holdings),
+    ):
+        audit.findings += _compare_counts(tag, dispositions, again, counted[tag])
+    kept: dict[Place, Digest] = {}
+    everything = GameFilter(source=row.sha256, kinds=frozenset(), min_plies=0)
+    for game in archive.games(everything):
+        _note(kept, [game])
+    audit.findings += _compare_games(kept, found)
+    return audit
+
+
+class _Counter:
+    """Counts tags in the bytes that the server sent: nothing of the reader of lines takes part in it."""
+
+    def __init__(self, kind: SourceKind) -> None:
+        self._decoder = make_decoder(kind)
+        self._counts = {"<12>": 0, "<b1>": 0}
+        self._rest = b""
+
+    def receive(self, block: bytes) -> None:
+        self._count(self._decoder.receive(block))
+
+    def finish(self) -> dict[str, int]:
+        self._count(self._decoder.finish())
+        return self._counts
+
+    def _count(self, chunks: list[Chunk]) -> None:
+        for chunk in chunks:
+            data = self._rest + chunk.data
+            for tag in self._counts:
+                self._counts[tag] += data.count(tag.encode())
+            self._rest = data[-3:]  # a tag has four bytes, so none is counted twice
+
+
+def _compare_counts(
+    tag: str, stored: Mapping[Disposition, int], again: Mapping[Disposition, int], counted: int
+) -> Iterable[str]:
+    if sum(stored.values()) != counted:
+        yield f"{tag} stands {counted:,} times in the decoded bytes; {sum(stored.values()):,} dispositions are stored."
+    for kind in sorted({*stored, *again}, key=lambda kind: kind.value):
+        before, now = stored.get(kind, 0), again.get(kind, 0)
+        if before != now:
+            yield f"{tag} {kind.value}: {before:,} stored, {now:,} read again."
+
+
+def _place(game: Game) -> Place:
+    return game.first_offset, game.game_no, game.white.handle, game.black.handle
+
+
+def _note(found: dict[Place, Digest], games: Iterable[Game]) -> None:
+    for game in games:
+        found[_place(game)] = _digest(game)
+
+
+def _digest(game: Game) -> Digest:
+    """Hashes of what a game consists of: a few hundred bytes a game, however long the log. Keys may differ."""
+    headers = [
+        (name, getattr(game, name))
+        for name in game.__dataclass_fields__
+        if name not in ("key", "observations", "segments")
+    ]
+    seen = game.observations
+    parts: dict[str, object] = {
+        "headers": headers,
+        "segments": game.segments,
+        "plies": [[tuple(ply) for ply in line.plies] for one in seen for line in one.lines],
+        "lines": [(line.number, line.kind, line.parent, line.parent_ply) for one in seen for line in one.lines],
+        "positions": [[tuple(anchor) for anchor in one.anchors] for one in seen],
+        "holdings": [[tuple(change) for change in one.holdings] for one in seen],
+        "events": [[tuple(event) for event in one.events] for one in seen],
+    }
+    return {name: hashlib.sha256(repr(part).encode()).digest() for name, part in parts.items()}
+
+
+def _compare_games(stored: Mapping[Place, Digest], found: Mapping[Place, Digest]) -> Iterable[str]:
+    for place in sorted({*stored, *found}, key=lambda place: (place[0], place[2], place[3])):
+        offset, number, white, black = place
+        name = f"Game {number} {white} vs. {black} at {offset}"
+        if place not in found:
+            yield f"{name} is stored, but the log does not give it."
+        elif place not in stored:
+            yield f"{name} is in the log, but not stored."
+        elif differing := [part for part, digest in found[place].items() if stored[place][part] != digest]:
+            yield f"{name} differs in its {', '.join(differing)}."

@@ -1,0 +1,71 @@
+"""``ics-recorder convert``: a log straight to PGN, no archive involved."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from recorder.cli.exporting import make_pgn_options, output_options, pgn_options, say_written
+from recorder.cli.options import INCLUDES, Words, reading_options
+from recorder.cli.terminal import ExitCode, plural, say, show_progress
+from recorder.errors import SourceError
+
+__all__ = ["command"]
+
+
+@click.command(
+    "convert",
+    epilog="""\b
+Examples:
+  ics-recorder convert session.log -o session.pgn
+  zcat session.log.gz | ics-recorder convert - > session.pgn
+""",
+)
+@click.argument("log", metavar="LOG")
+@output_options
+@reading_options
+@pgn_options
+@click.option(
+    "--include", type=Words(*INCLUDES), default="", help="Also examined games, set-up positions, empty games."
+)
+@click.option("--complete", is_flag=True, help="Only games seen from the first move to the end line.")
+@click.option("--strict", is_flag=True, help="Exit with status 1 if the log has anomalies.")
+@click.pass_context
+def command(
+    ctx: click.Context,
+    log: str,
+    output: str,
+    force: bool,
+    clock: frozenset[str],
+    style: str,
+    variations: bool,
+    comments: bool,
+    include: frozenset[str],
+    complete: bool,
+    strict: bool,
+    **reading: Any,
+) -> None:
+    """Convert LOG (- for standard input) to PGN without an archive."""
+    from exporters.output import open_output
+    from exporters.pgn import PgnExporter
+    from exporters.selection import Selection
+    from recorder.cli.ingest import GameReader, open_inputs, read_options
+
+    exporter = PgnExporter(make_pgn_options(clock, style, variations, comments))
+    selection = Selection(complete=complete, include=include)
+    with open_inputs([log]) as inputs, show_progress() as progress:
+        for source in inputs:
+            if source.error is not None:
+                raise SourceError(source.error)
+            reader = GameReader(source, read_options(**reading), progress)
+            with open_output(output, force) as out:
+                report = exporter.write(selection.select(reader), out)
+            say_written(report, output, dict(selection.left_out))
+            if reader.damage:
+                say(reader.damage)
+            found = reader.report.anomalies
+            if found:
+                say(f"{plural(len(found), 'anomaly', 'anomalies')} in {source.name}; import -v -n lists them.")
+                if strict:
+                    ctx.exit(ExitCode.FINDINGS)

@@ -1,0 +1,142 @@
+"""``ics-recorder export pgn|plies|games``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from recorder.cli.exporting import left_out, make_pgn_options, output_options, pgn_options, say_written
+from recorder.cli.options import archive_option, filter_options, game_filter, open_archive
+
+__all__ = ["command"]
+
+SPLITS = ("day", "player", "variant")
+
+
+@click.group(
+    "export",
+    epilog="""\b
+Examples:
+  ics-recorder export pgn -o games.pgn
+  ics-recorder export pgn --split player -o by-player/
+  ics-recorder export plies --format parquet -o plies.parquet
+  ics-recorder export games --format jsonl --player Morphy
+""",
+)
+def command() -> None:
+    """Write games as PGN, as tables of plies, or as JSON.
+
+    By default all played games with at least one known move are written, also incomplete, adjourned and aborted
+    ones, which are marked. What was left out is counted on stderr. KEY is the beginning of a game's key.
+    """
+
+
+@command.command(
+    "pgn",
+    epilog="""\b
+Examples:
+  ics-recorder export pgn --player Morphy --since 2020-01-01 -o morphy.pgn
+  ics-recorder export pgn --append -o all.pgn
+  ics-recorder export pgn --style fics --clock emt --last 1
+""",
+)
+@filter_options
+@archive_option
+@output_options
+@click.option("--append", is_flag=True, help="Add the games that the file does not hold yet.")
+@click.option("--split", type=click.Choice(SPLITS), help="One file a day, player or variant in the folder -o.")
+@pgn_options
+def _pgn(
+    where: str,
+    output: str,
+    force: bool,
+    append: bool,
+    split: str | None,
+    clock: frozenset[str],
+    style: str,
+    variations: bool,
+    comments: bool,
+    **filters: Any,
+) -> None:
+    """Write PGN with real clocks.
+
+    A gap that nothing fills splits a game into parts, each with its own start position.
+    """
+    from exporters.output import append_games, open_output, write_split
+    from exporters.pgn import PgnExporter
+
+    if output == "-" and (append or split):
+        raise click.UsageError("--append and --split need -o with a file or folder.")
+    exporter = PgnExporter(make_pgn_options(clock, style, variations, comments))
+    chosen = game_filter(**filters)
+    with open_archive(where) as archive:
+        games = archive.games(chosen, with_events=comments, with_holdings=False, with_lines=variations)
+        if split is not None:
+            report = write_split(output, games, exporter, split, force=force, append=append)
+        elif append:
+            report = append_games(output, games, exporter)
+        else:
+            with open_output(output, force) as out:
+                report = exporter.write(games, out)
+        say_written(report, output, left_out(archive, chosen))
+
+
+@command.command(
+    "plies",
+    epilog="""\b
+Examples:
+  ics-recorder export plies -o plies.csv
+  ics-recorder export plies --format parquet --variant crazyhouse -o zh.parquet
+""",
+)
+@filter_options
+@archive_option
+@output_options
+@click.option(
+    "--format", "format_name", type=click.Choice(("csv", "jsonl", "parquet")), default="csv", show_default=True
+)
+def _plies(where: str, output: str, force: bool, format_name: str, **filters: Any) -> None:
+    """Write one row a ply, with clocks, elapsed time and lag in milliseconds."""
+    _write_table("plies", format_name, where, output, force, filters)
+
+
+@command.command(
+    "games",
+    epilog="""\b
+Examples:
+  ics-recorder export games --format jsonl -o games.jsonl
+""",
+)
+@filter_options
+@archive_option
+@output_options
+@click.option("--format", "format_name", type=click.Choice(("jsonl",)), default="jsonl", show_default=True)
+@click.option("--append", is_flag=True, help="Add the games that the file does not hold yet.")
+def _games(where: str, output: str, force: bool, format_name: str, append: bool, **filters: Any) -> None:
+    """Write one JSON object a game, with plies, taken-back lines, events and sources."""
+    from exporters.games_json import GamesJsonExporter
+    from exporters.output import append_games
+
+    if not append:
+        _write_table("games", format_name, where, output, force, filters)
+        return
+    if output == "-":
+        raise click.UsageError("--append needs -o with a file.")
+    chosen = game_filter(**filters)
+    with open_archive(where) as archive:
+        report = append_games(output, archive.games(chosen), GamesJsonExporter())
+        say_written(report, output, left_out(archive, chosen))
+
+
+def _write_table(what: str, format_name: str, where: str, output: str, force: bool, filters: dict[str, Any]) -> None:
+    from exporters.output import open_output
+    from exporters.registry import make_exporter
+
+    exporter = make_exporter(what, format_name)
+    chosen = game_filter(**filters)
+    whole = what == "games"
+    with open_archive(where) as archive, open_output(output, force) as out:
+        report = exporter.write(archive.games(chosen, with_events=whole, with_lines=whole), out)
+        reasons = left_out(archive, chosen)
+    say_written(report, output, reasons)

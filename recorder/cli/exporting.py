@@ -1,0 +1,103 @@
+"""What every export has in common: which games, where they go, and what is said about it afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from recorder.cli.options import Words
+from recorder.cli.terminal import plural, say
+
+if TYPE_CHECKING:
+    from exporters.base import ExportReport
+    from exporters.pgn import PgnOptions
+    from storage import Archive, GameFilter
+
+__all__ = ["left_out", "make_pgn_options", "output_options", "pgn_options", "say_left_out", "say_written"]
+
+AnyCommand = TypeVar("AnyCommand", bound=Callable[..., Any])
+
+
+def output_options(command: AnyCommand) -> AnyCommand:
+    """``-o`` and ``--force``."""
+    for option in (
+        click.option("--force", is_flag=True, help="Replace what is there."),
+        click.option(
+            "-o", "--output", default="-", metavar="FILE", show_default="-, standard output", help="Where to write."
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def pgn_options(command: AnyCommand) -> AnyCommand:
+    """How PGN looks: ``--clock --style --variations --comments``."""
+    for option in (
+        click.option("--comments", is_flag=True, help="Write chat as comments."),
+        click.option("--variations", is_flag=True, help="Write taken-back moves as variations."),
+        click.option(
+            "--style",
+            type=click.Choice(("default", "fics")),
+            default="default",
+            show_default=True,
+            help="fics: the shape of the FICS games database.",
+        ),
+        click.option(
+            "--clock",
+            type=Words("clk", "emt", "lag"),
+            default="clk,emt",
+            show_default=True,
+            help="Times in comments: the mover's clock, elapsed time, lag; or none.",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def make_pgn_options(clock: frozenset[str], style: str, variations: bool, comments: bool) -> PgnOptions:
+    """What ``pgn_options`` hands to a command."""
+    from exporters.pgn import PgnOptions
+
+    return PgnOptions(clock=clock, style=style, variations=variations, comments=comments)
+
+
+def left_out(archive: Archive, where: GameFilter) -> dict[str, int]:
+    """Games that match what was asked about players, variant … but are not taken, by the first reason that holds."""
+    steps: tuple[tuple[str, dict[str, Any]], ...] = (
+        ("examined or set up", {"kinds": where.kinds}),
+        ("without a known move", {"min_plies": where.min_plies}),
+        ("incomplete", {"complete": where.complete}),
+        ("with a guest", {"no_guests": where.no_guests}),
+        ("with a computer", {"no_computers": where.no_computers}),
+        ("older than the last asked for", {"last": where.last}),
+    )
+    asked = replace(
+        where, kinds=frozenset(), min_plies=0, complete=False, no_guests=False, no_computers=False, last=None
+    )
+    found: dict[str, int] = {}
+    count = archive.count(asked)
+    for reason, change in steps:
+        narrower = replace(asked, **change)
+        if narrower != asked:
+            remaining = archive.count(narrower)
+            found[reason] = count - remaining
+            asked, count = narrower, remaining
+    found["without a known date"] = archive.undated(where)
+    return {reason: number for reason, number in found.items() if number}
+
+
+def say_left_out(reasons: Iterable[tuple[str, int]]) -> None:
+    """One line on stderr: ``Left out: 3 examined or set up, 2 without a known date.``"""
+    words = ", ".join(f"{number:,} {reason}" for reason, number in reasons)
+    if words:
+        say(f"Left out: {words}.")
+
+
+def say_written(report: ExportReport, output: str, reasons: dict[str, int]) -> None:
+    """What was written and what was not, on stderr."""
+    target = "standard output" if output == "-" else output
+    say(f"Wrote {plural(report.games, 'game')}, {plural(report.plies, 'ply', 'plies')} to {target}.")
+    say_left_out([*reasons.items(), *sorted(report.left_out.items())])

@@ -1,0 +1,117 @@
+"""``ics-recorder games``: the games of the archive, one a line."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from recorder.cli.exporting import left_out, say_left_out
+from recorder.cli.options import archive_option, filter_options, game_filter, json_option, open_archive
+from recorder.cli.terminal import plural, print_json, print_table, say
+
+if TYPE_CHECKING:
+    from recorder.model import Game, Player
+
+__all__ = ["command"]
+
+KEY_DIGITS = 8
+_UNFINISHED = {"result": "", "log-ends": "log ends", "lost-feed": "feed lost", "reused": "number reused"}
+
+
+@click.command(
+    "games",
+    epilog="""\b
+Examples:
+  ics-recorder games --player Morphy --variant crazyhouse --since 2020-01-01
+  ics-recorder games --me Ann --last 20 --json
+""",
+)
+@filter_options
+@archive_option
+@json_option
+def command(where: str, as_json: bool, **filters: Any) -> None:
+    """List games: all played ones with a known move unless options say otherwise.
+
+    KEY is the beginning of a game's key. What the default and the options left out is counted on stderr.
+    """
+    chosen = game_filter(**filters)
+    with open_archive(where) as archive:
+        games = archive.games(chosen, with_events=False, with_holdings=False, with_lines=False)
+        if as_json:
+            print_json([_summary(game) for game in games])
+        else:
+            rows = [_row(game) for game in games]
+            print_table(
+                ("Key", "Date", "White", "Rating", "Black", "Rating", "Kind", "Time", "Result", "Plies", "Remarks"),
+                rows,
+                right=("Rating", "Plies"),
+            )
+            say(f"{plural(len(rows), 'game')}.")
+        say_left_out(left_out(archive, chosen).items())
+
+
+def _time_control(game: Game) -> str | None:
+    return None if game.base_s is None else f"{game.base_s}+{game.increment_s or 0}"
+
+
+def _ply_count(game: Game) -> int:
+    return sum(max(segment.to_ply - segment.from_ply + 1, 0) for segment in game.segments)
+
+
+def _row(game: Game) -> tuple[object, ...]:
+    from exporters.times import iso
+
+    begun = iso(game.started_at_ms, game.time_basis)
+    remarks = [
+        game.reason if game.end == "result" else _UNFINISHED.get(game.end, game.end),
+        None if game.complete else "incomplete",
+        None if game.kind.value == "played" else game.kind.value,
+    ]
+    rated = {True: "rated", False: "unrated", None: None}[game.rated]
+    category = game.category if game.category == game.variant or not game.variant else f"{game.category} {game.variant}"
+    return (
+        game.key[:KEY_DIGITS],
+        begun[:16].replace("T", " ") if begun and begun[0] != "P" else None,
+        game.white.handle,
+        game.white.rating_text,
+        game.black.handle,
+        game.black.rating_text,
+        " ".join(word for word in (rated, category) if word) or None,
+        _time_control(game),
+        game.result,
+        _ply_count(game),
+        ", ".join(remark for remark in remarks if remark),
+    )
+
+
+def _player(player: Player) -> dict[str, Any]:
+    return {"handle": player.handle, "rating": player.rating, "titles": player.titles}
+
+
+def _summary(game: Game) -> dict[str, Any]:
+    """The fields of ``export games`` without what is one entry a ply."""
+    from exporters.times import iso
+
+    return {
+        "key": game.key,
+        "server": game.server,
+        "server_game_no": game.game_no,
+        "kind": game.kind.value,
+        "white": _player(game.white),
+        "black": _player(game.black),
+        "rated": game.rated,
+        "variant": game.variant,
+        "category": game.category,
+        "base_s": game.base_s,
+        "increment_s": game.increment_s,
+        "result": game.result,
+        "reason": game.reason,
+        "termination": game.termination,
+        "end": game.end,
+        "started_at": iso(game.started_at_ms, game.time_basis),
+        "ended_at": iso(game.ended_at_ms, game.time_basis),
+        "complete": game.complete,
+        "ply_count": _ply_count(game),
+        "me": game.me,
+    }

@@ -1,0 +1,81 @@
+"""``ics-recorder import``: logs into the archive."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from recorder.cli.options import archive_option, json_option, open_archive, reading_options
+from recorder.cli.terminal import ExitCode, plural, print_json, say, show_progress
+
+if TYPE_CHECKING:
+    from recorder.cli.ingest import Outcome
+
+__all__ = ["command"]
+
+
+@click.command(
+    "import",
+    epilog="""\b
+Examples:
+  ics-recorder import ~/ics-logs
+  ics-recorder import -n ~/ics-logs               what each file is, nothing is stored
+  ics-recorder import --server freechess.org --tz Europe/Vienna session.log.gz
+  zcat old.gz | ics-recorder import -
+""",
+)
+@click.argument("paths", nargs=-1, required=True, metavar="PATH…")
+@reading_options
+@archive_option
+@click.option("-n", "--dry-run", is_flag=True, help="Only tell what each file is; store nothing.")
+@click.option("--no-keep-source", is_flag=True, help="Keep path and sha256 of the logs only, not their bytes.")
+@click.option("--strict", is_flag=True, help="Exit with status 1 if a log has anomalies.")
+@click.option("-v", "--verbose", is_flag=True, help="List the anomalies, and unrecognised lines by shape.")
+@json_option
+@click.pass_context
+def command(
+    ctx: click.Context,
+    paths: tuple[str, ...],
+    where: str,
+    dry_run: bool,
+    no_keep_source: bool,
+    strict: bool,
+    verbose: bool,
+    as_json: bool,
+    **reading: Any,
+) -> None:
+    """Read logs into the archive: files, folders with all below them, or - for standard input.
+
+    The kind of each file is told by its content; gz, bz2, xz and zst files are read as what is in them. A log that
+    is already in the archive changes nothing, of a log that grew only the new part is read, and a log that cannot
+    be read does not keep the others from being read.
+    """
+    from recorder.cli.ingest import import_source, open_inputs, read_options, tell_kind
+    from recorder.cli.report import outcome_json, print_outcome, print_total
+
+    options = read_options(**reading)
+    outcomes: list[Outcome] = []
+    archive = None if dry_run else open_archive(where, create=True, read_only=False)
+    try:
+        with open_inputs(paths) as inputs, show_progress() as progress:
+            for source in inputs:
+                if archive is None:
+                    outcome = tell_kind(source, options)
+                else:
+                    outcome = import_source(archive, source, options, keep=not no_keep_source, progress=progress)
+                outcomes.append(outcome)
+                if not as_json:
+                    print_outcome(outcome, verbose=verbose)
+    finally:
+        if archive is not None:
+            archive.close()
+    if as_json:
+        print_json([outcome_json(outcome, verbose=verbose) for outcome in outcomes])
+    elif len(outcomes) > 1:
+        print_total(outcomes)
+    if any(outcome.status in ("failed",) for outcome in outcomes):
+        ctx.exit(ExitCode.INPUT)
+    if strict and any(outcome.report is not None and outcome.report.anomalies for outcome in outcomes):
+        say(f"Anomalies in {plural(sum(bool(o.report and o.report.anomalies) for o in outcomes), 'log')} (--strict).")
+        ctx.exit(ExitCode.FINDINGS)

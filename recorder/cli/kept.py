@@ -1,0 +1,86 @@
+"""The bytes of a source, from the archive or from the file it was read from."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from recorder.errors import SourceError
+from recorder.sources import read_blocks
+
+if TYPE_CHECKING:
+    from storage import Archive, SourceRow
+
+__all__ = ["lines_at", "source_blocks"]
+
+_LONGEST_LINE = 1 << 16
+
+
+def source_blocks(archive: Archive, row: SourceRow, offset: int = 0) -> Iterator[bytes] | None:
+    """The decompressed bytes of a source from ``offset`` on.
+
+    Returns:
+        Blocks, or None if the archive does not keep them and the file is gone or no longer the same.
+    """
+    if row.kept:
+        return archive.read_source(row.id, offset)
+    if row.path is None or not _is_same(Path(row.path), row):
+        return None
+    return _cut(read_blocks(Path(row.path)), offset, row.size_bytes)
+
+
+def _is_same(path: Path, row: SourceRow) -> bool:
+    """Whether a file begins with the bytes that were imported (it may have grown)."""
+    running = hashlib.sha256()
+    try:
+        for block in _cut(read_blocks(path), 0, row.size_bytes):
+            running.update(block)
+    except (SourceError, OSError):
+        return False
+    return running.hexdigest() == row.sha256
+
+
+def _cut(blocks: Iterable[bytes], start: int, end: int) -> Iterator[bytes]:
+    done = 0
+    for block in blocks:
+        if done >= end:
+            return
+        yield block[max(start - done, 0) : end - done]
+        done += len(block)
+
+
+def lines_at(blocks: Iterable[bytes], start: int, offsets: Sequence[int]) -> Iterator[tuple[int, bytes]]:
+    """The physical lines that begin at given places.
+
+    Args:
+        blocks: the source's bytes from ``start`` on.
+        start: offset of their first byte.
+        offsets: ascending, none before ``start``.
+    Yields:
+        Offset and line, without its end; a line over 64 KiB is cut.
+    """
+    wanted = iter(offsets)
+    offset = next(wanted, None)
+    buffer = b""
+    stream = iter(blocks)
+    ended = False
+    while offset is not None:
+        skip = offset - start
+        if skip > 0:
+            cut = min(skip, len(buffer))
+            buffer, start = buffer[cut:], start + cut
+        at_line = start == offset
+        end = min((found for mark in (b"\n", b"\r") if (found := buffer.find(mark)) >= 0), default=-1)
+        if at_line and (end >= 0 or ended or len(buffer) >= _LONGEST_LINE):
+            yield offset, buffer[: end if end >= 0 else _LONGEST_LINE]
+            offset = next(wanted, None)
+        elif ended:
+            return
+        else:
+            block = next(stream, None)
+            if block is None:
+                ended = True
+            else:
+                buffer += block

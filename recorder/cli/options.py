@@ -1,0 +1,210 @@
+"""Options that several commands share, declared once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from recorder.cli.zones import parse_zone
+
+if TYPE_CHECKING:
+    from storage import Archive, GameFilter
+
+__all__ = [
+    "CHATS",
+    "INCLUDES",
+    "KINDS",
+    "RESULTS",
+    "Words",
+    "archive_option",
+    "default_archive",
+    "filter_options",
+    "force_option",
+    "game_filter",
+    "json_option",
+    "open_archive",
+    "reading_options",
+]
+
+AnyCommand = TypeVar("AnyCommand", bound=Callable[..., Any])
+
+KINDS = ("raw", "typescript", "xboard", "pychess", "stamped")
+CHATS = ("none", "public", "own", "all")
+RESULTS = ("1-0", "0-1", "1/2-1/2", "*")
+INCLUDES = ("examined", "setup", "empty")
+
+
+def default_archive() -> str:
+    """Where the archive is if nobody says: the platform's place for a user's data."""
+    import platformdirs
+
+    return str(Path(platformdirs.user_data_dir("ics-recorder", appauthor=False)) / "archive.sqlite")
+
+
+class _Zone(click.ParamType):
+    """A time zone's name (``Europe/Vienna``, ``UTC``) or offset (``+02:00``), checked but kept as text."""
+
+    name = "zone"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        try:
+            parse_zone(value)
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+        return str(value)
+
+
+class Words(click.ParamType):
+    """A comma-separated choice of words, as a frozenset; ``none`` or nothing is the empty set."""
+
+    name = "words"
+
+    def __init__(self, *choices: str) -> None:
+        self.choices = choices
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str:
+        return f"[{','.join(self.choices)}]"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> frozenset[str]:
+        if isinstance(value, frozenset):
+            return value
+        words = frozenset(word.strip() for word in value.split(",")) - {"", "none"}
+        if unknown := sorted(words - set(self.choices)):
+            self.fail(f"{unknown[0]!r} is none of {', '.join(self.choices)}.", param, ctx)
+        return words
+
+
+class _Date(click.ParamType):
+    """A calendar day as YYYY-MM-DD."""
+
+    name = "date"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> date:
+        if isinstance(value, date):
+            return value
+        try:
+            return datetime.strptime(value, "%Y-%m-%d").date()
+        except ValueError:
+            self.fail(f"{value!r} is no day; write it as 2020-01-31.", param, ctx)
+
+
+def archive_option(command: AnyCommand) -> AnyCommand:
+    """``--db``: which archive."""
+    return click.option(
+        "--db",
+        "where",
+        metavar="PATH|URL",
+        envvar="ICS_RECORDER_DB",
+        default=default_archive,
+        show_default="archive.sqlite in the user's data folder",
+        help="The archive: a path or a SQLAlchemy URL.",
+    )(command)
+
+
+def json_option(command: AnyCommand) -> AnyCommand:
+    """``--json``: the answer as JSON on stdout."""
+    return click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")(command)
+
+
+def force_option(command: AnyCommand) -> AnyCommand:
+    """``--force``: replace what is there."""
+    return click.option("--force", is_flag=True, help="Replace an existing output.")(command)
+
+
+def reading_options(command: AnyCommand) -> AnyCommand:
+    """How logs are read: ``--kind --server --date --tz --chat``."""
+    for option in (
+        click.option(
+            "--chat",
+            type=click.Choice(CHATS),
+            show_default="public",
+            help="Which human text becomes events: own adds tells and partner tells of one's own games.",
+        ),
+        click.option("--tz", type=_Zone(), help="Zone of stamps that name none (Europe/Vienna, +02:00)."),
+        click.option("--date", type=_Date(), help="Day on which a log with times of day only begins (YYYY-MM-DD)."),
+        click.option("--server", metavar="NAME", help="The site, where the log does not tell it."),
+        click.option("--kind", type=click.Choice(KINDS), help="Kind of log, instead of looking at its content."),
+    ):
+        command = option(command)
+    return command
+
+
+def filter_options(command: AnyCommand) -> AnyCommand:
+    """Which games: the same options for ``games`` and for every export."""
+    for option in (
+        click.option(
+            "--include",
+            type=Words(*INCLUDES),
+            default="",
+            help="Also games that are left out by default: examined, setup, and empty ones (no known move).",
+        ),
+        click.option("--no-computers", is_flag=True, help="Leave out games of a player titled (C)."),
+        click.option("--no-guests", is_flag=True, help="Leave out games of an unregistered player."),
+        click.option("--complete", is_flag=True, help="Only games seen from the first move to the end line."),
+        click.option("--last", type=click.IntRange(min=1), metavar="N", help="Only the newest N, after all else."),
+        click.option("--source", metavar="ID", help="Only games of this log, as `sources` names it."),
+        click.option("--me", metavar="HANDLE", help="Only games recorded by this handle's connection."),
+        click.option("--server", "servers", multiple=True, metavar="NAME", help="Only games of this site."),
+        click.option("--result", "results", multiple=True, type=click.Choice(RESULTS), help="Only this result."),
+        click.option("--until", type=_Date(), help="Only games begun on this day (UTC) or before (YYYY-MM-DD)."),
+        click.option("--since", type=_Date(), help="Only games begun on this day (UTC) or later (YYYY-MM-DD)."),
+        click.option("--rated/--unrated", default=None, help="Only rated, or only unrated games."),
+        click.option("--category", "categories", multiple=True, metavar="WORD", help="The server's word: blitz …"),
+        click.option("--variant", "variants", multiple=True, metavar="WORD", help="chess, crazyhouse, suicide …"),
+        click.option("--black", multiple=True, metavar="HANDLE", help="Black's handle."),
+        click.option("--white", multiple=True, metavar="HANDLE", help="White's handle."),
+        click.option("--player", "players", multiple=True, metavar="HANDLE", help="A player's handle, any colour."),
+        click.argument("keys", nargs=-1, metavar="[KEY…]"),
+    ):
+        command = option(command)
+    return command
+
+
+def _day_ms(day: date) -> int:
+    return int(datetime(day.year, day.month, day.day, tzinfo=UTC).timestamp()) * 1000
+
+
+def game_filter(
+    *,
+    since: date | None,
+    until: date | None,
+    include: frozenset[str],
+    rated: bool | None,
+    complete: bool,
+    no_guests: bool,
+    no_computers: bool,
+    source: str | None,
+    me: str | None,
+    last: int | None,
+    **sets: tuple[str, ...],
+) -> GameFilter:
+    """Make the archive's filter from what ``filter_options`` hands to a command."""
+    from recorder.model import GameKind
+    from storage import GameFilter
+
+    kinds = {GameKind.PLAYED} | {GameKind(word) for word in include if word != "empty"}
+    return GameFilter(
+        since_ms=None if since is None else _day_ms(since),
+        until_ms=None if until is None else _day_ms(until + timedelta(days=1)) - 1,
+        kinds=frozenset(kinds),
+        min_plies=0 if "empty" in include else 1,
+        rated=rated,
+        complete=complete,
+        no_guests=no_guests,
+        no_computers=no_computers,
+        source=source,
+        me=me,
+        last=last,
+        **{name: frozenset(values) for name, values in sets.items()},
+    )
+
+
+def open_archive(where: str, *, create: bool = False, read_only: bool = True) -> Archive:
+    """Open the archive that ``--db`` names."""
+    from storage import Archive
+
+    return Archive.open(where, create=create, read_only=read_only)

@@ -1,0 +1,131 @@
+"""The report an import gives for each log, for people and as JSON."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from recorder.cli.terminal import clean, plural
+
+if TYPE_CHECKING:
+    from recorder.cli.ingest import Outcome
+    from recorder.model import Disposition, SourceReport
+
+__all__ = ["outcome_json", "print_outcome", "print_total", "report_json"]
+
+_SENTENCES = {
+    "known": "already in the archive, nothing new",
+    "empty": "the file is empty",
+    "not-a-log": "no log of a chess server",
+}
+
+
+def _counts(counts: Mapping[Disposition, int]) -> str:
+    """``1,204 (1,100 ply, 52 same, …)``, the most frequent first."""
+    found = sorted(
+        ((count, kind.value) for kind, count in counts.items() if count), key=lambda item: (-item[0], item[1])
+    )
+    inner = ", ".join(f"{count:,} {kind}" for count, kind in found)
+    return f"{sum(counts.values()):,}" + (f" ({inner})" if inner else "")
+
+
+def print_outcome(outcome: Outcome, *, verbose: bool) -> None:
+    """Tell what became of one log."""
+    name = clean(outcome.name)
+    if outcome.status == "failed":
+        click.echo(f"{name}: {outcome.message}", err=True)
+        return
+    if outcome.report is None:
+        click.echo(f"{name}: {outcome.message or _SENTENCES[outcome.status]}")
+        return
+    report = outcome.report
+    words = [report.kind, report.dialect, report.server]
+    status = {"new": "", "grown": ", grew", "replaced": ", read again"}[outcome.status]
+    click.echo(f"{name}: {', '.join(word for word in words if word)}{status}")
+    click.echo(f"  {plural(outcome.games, 'game')}, {plural(outcome.plies, 'ply', 'plies')}")
+    if outcome.undated:
+        click.echo(f"  {plural(outcome.undated, 'game')} without a known date (--date and --tz can tell it)")
+    for tag, counts in (("<12>", report.frames), ("<b1>", report.holdings)):
+        if counts:
+            click.echo(f"  {tag} {_counts(counts)}")
+    if outcome.message:
+        click.echo(f"  {outcome.message}")
+    for warning in report.warnings:
+        click.echo(f"  {clean(warning)}")
+    _print_findings(report, verbose=verbose)
+
+
+def _print_findings(report: SourceReport, *, verbose: bool) -> None:
+    if report.anomalies:
+        kinds = Counter(anomaly.kind.value for anomaly in report.anomalies)
+        inner = ", ".join(f"{count:,} {kind}" for kind, count in sorted(kinds.items()))
+        click.echo(f"  {plural(len(report.anomalies), 'anomaly', 'anomalies')}: {inner}")
+    if not verbose:
+        return
+    for anomaly in report.anomalies:
+        click.echo(f"    at {anomaly.offset}: {anomaly.kind.value}: {clean(anomaly.message)}")
+    if report.shapes:
+        lines = sum(shape.lines for shape in report.shapes)
+        click.echo(f"  {plural(lines, 'unrecognised line')} of {plural(len(report.shapes), 'shape')}")
+        for shape in sorted(report.shapes, key=lambda shape: (-shape.lines, shape.first_offset)):
+            click.echo(f"    {shape.lines:>6} from {shape.first_offset}: {clean(shape.shape)}")
+
+
+def print_total(outcomes: Sequence[Outcome]) -> None:
+    """One line for all logs together."""
+    states = Counter(outcome.status for outcome in outcomes)
+    words = ", ".join(f"{count:,} {status}" for status, count in sorted(states.items()))
+    games, plies = sum(outcome.games for outcome in outcomes), sum(outcome.plies for outcome in outcomes)
+    click.echo(f"{plural(len(outcomes), 'log')} ({words}): {plural(games, 'game')}, {plural(plies, 'ply', 'plies')}")
+
+
+def report_json(report: SourceReport, *, verbose: bool = True) -> dict[str, Any]:
+    """The report as JSON values; ``verbose`` adds anomalies and shapes one by one."""
+    found: dict[str, Any] = {
+        "kind": report.kind,
+        "server": report.server,
+        "dialect": report.dialect,
+        "me": report.me,
+        "time_basis": report.time_basis.value,
+        "size_bytes": report.size_bytes,
+        "line_count": report.line_count,
+        "frames": {kind.value: count for kind, count in sorted(report.frames.items(), key=lambda item: item[0].value)},
+        "holdings": {
+            kind.value: count for kind, count in sorted(report.holdings.items(), key=lambda item: item[0].value)
+        },
+        "anomaly_count": len(report.anomalies),
+        "unrecognised_lines": sum(shape.lines for shape in report.shapes),
+        "warnings": list(report.warnings),
+    }
+    if verbose:
+        found["anomalies"] = [
+            {
+                "kind": anomaly.kind.value,
+                "offset": anomaly.offset,
+                "server_game_no": anomaly.game_no,
+                "message": anomaly.message,
+                "text": anomaly.text,
+            }
+            for anomaly in report.anomalies
+        ]
+        found["shapes"] = [shape._asdict() for shape in report.shapes]
+    return found
+
+
+def outcome_json(outcome: Outcome, *, verbose: bool) -> dict[str, Any]:
+    """One log's outcome as JSON values."""
+    return {
+        "name": outcome.name,
+        "status": outcome.status,
+        "message": outcome.message,
+        "kind": outcome.kind,
+        "sha256": outcome.sha256,
+        "size_bytes": outcome.size_bytes,
+        "games": outcome.games,
+        "plies": outcome.plies,
+        "undated_games": outcome.undated,
+        "report": None if outcome.report is None else report_json(outcome.report, verbose=verbose),
+    }

@@ -1,0 +1,182 @@
+"""``ics-recorder show``: one game, all that is known about it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from recorder.cli.options import archive_option, json_option, open_archive
+from recorder.cli.terminal import clean, format_clock, print_json, print_table
+from recorder.errors import StorageError
+
+if TYPE_CHECKING:
+    from recorder.model import Anomaly, Game, Player
+    from storage import Archive
+
+__all__ = ["command"]
+
+
+@click.command(
+    "show",
+    epilog="""\b
+Examples:
+  ics-recorder show last
+  ics-recorder show 3f09
+  ics-recorder show last~2 --raw
+""",
+)
+@click.argument("spec", metavar="GAME")
+@archive_option
+@click.option("--raw", is_flag=True, help="Print the game's own lines with file and offset instead.")
+@json_option
+def command(spec: str, where: str, raw: bool, as_json: bool) -> None:
+    """Show GAME: the beginning of its key, last, or last~2 for the third newest.
+
+    Prints the headers, the moves with clock, elapsed time and lag, the final board, the events and the anomalies.
+    """
+    with open_archive(where) as archive:
+        game = archive.game(spec)
+        if raw:
+            _print_raw(archive, game)
+        elif as_json:
+            from exporters.games_json import game_object
+
+            print_json(game_object(game))
+        else:
+            _print_headers(game)
+            _print_moves(game)
+            _print_board(game)
+            _print_events(game)
+            _print_anomalies(archive, game)
+
+
+def _person(player: Player) -> str:
+    return f"{player.handle}{player.titles or ''} ({player.rating_text or '?'})"
+
+
+def _print_headers(game: Game) -> None:
+    from exporters.times import iso
+
+    rated = {True: "rated", False: "unrated", None: None}[game.rated]
+    time = None if game.base_s is None else f"{game.base_s} s + {game.increment_s} s"
+    if game.black_base_s is not None and (game.black_base_s, game.black_increment_s) != (game.base_s, game.increment_s):
+        time = f"{time}, Black {game.black_base_s} s + {game.black_increment_s} s"
+    marks = [] if game.complete else ["incomplete"]
+    marks += ["continues an adjourned game"] if game.continued else []
+    for name, value in (
+        ("Key", game.key),
+        ("White", _person(game.white)),
+        ("Black", _person(game.black)),
+        ("Result", f"{game.result} {game.reason or ''}".strip()),
+        ("Ended", f"{game.end} ({game.termination})"),
+        ("Kind", " ".join(word for word in (game.kind.value, rated, game.category, game.variant) if word)),
+        ("Time control", time),
+        ("Server", game.server),
+        ("Dialect", game.dialect),
+        ("Server's game number", game.game_no),
+        ("Partner's game number", game.partner_game_no),
+        ("Started", iso(game.started_at_ms, game.time_basis) or game.date_text),
+        ("Finished", iso(game.ended_at_ms, game.time_basis)),
+        ("Times are", game.time_basis.value),
+        ("Start position", game.start_fen),
+        ("Recorded by", game.me),
+        ("Marks", ", ".join(marks) or None),
+    ):
+        if value is not None:
+            click.echo(f"{name + ':':<23}{clean(str(value))}")
+
+
+def _print_moves(game: Game) -> None:
+    from recorder.model import Origin, Proof
+
+    click.echo()
+    rows = []
+    previous = game.start_ply
+    for ply in game.plies:
+        if ply.ply > previous + 1:
+            rows.append(("…", f"{ply.ply - previous - 1} plies are missing", None, None, None, None))
+        previous = ply.ply
+        notes = [] if ply.proof == Proof.FULL else [Proof(ply.proof).name.lower()]
+        notes += [] if ply.origin == Origin.FRAME else [Origin(ply.origin).name.lower()]
+        rows.append(
+            (
+                f"{(ply.ply + 1) // 2}{'.' if ply.white_moved else '...'}",
+                ply.san,
+                format_clock(ply.white_clock_ms if ply.white_moved else ply.black_clock_ms),
+                format_clock(ply.elapsed_ms),
+                None if ply.lag_ms is None else ply.lag_ms,
+                ", ".join(notes),
+            )
+        )
+    print_table(("No", "Move", "Clock", "Elapsed", "Lag ms", "Notes"), rows, right=("No", "Clock", "Elapsed", "Lag ms"))
+
+
+def _print_board(game: Game) -> None:
+    from recorder.cli.board import draw, final_board
+
+    board = final_board(game)
+    if board is not None:
+        click.echo(f"\n{draw(board)}")
+
+
+def _print_events(game: Game) -> None:
+    if game.events:
+        click.echo("\nEvents")
+        print_table(
+            ("Ply", "Event", "Who", "Value", "Text", "Offset"),
+            [
+                (
+                    event.ply,
+                    f"{event.kind.value} {event.detail}".strip(),
+                    event.actor,
+                    event.value,
+                    event.text,
+                    event.offset,
+                )
+                for event in game.events
+            ],
+            right=("Ply", "Value", "Offset"),
+        )
+
+
+def _print_anomalies(archive: Archive, game: Game) -> None:
+    found = _anomalies_of(archive, game)
+    if found:
+        click.echo("\nAnomalies")
+        print_table(
+            ("Kind", "Offset", "What", "Line"),
+            [(anomaly.kind.value, anomaly.offset, anomaly.message, anomaly.text) for anomaly in found],
+            right=("Offset",),
+        )
+
+
+def _anomalies_of(archive: Archive, game: Game) -> list[Anomaly]:
+    """Anomalies of the server's game number between the game's first and last line, and those of no game there."""
+    row = archive.game_sources(game.key)[0]
+    return [
+        anomaly
+        for _, anomaly in archive.anomalies(row.id)
+        if game.first_offset <= anomaly.offset <= game.last_offset and anomaly.game_no in (game.game_no, None)
+    ]
+
+
+def _print_raw(archive: Archive, game: Game) -> None:
+    """The lines that witness the game, each after the log's name and its offset."""
+    from recorder.cli.kept import lines_at, source_blocks
+
+    row = archive.game_sources(game.key)[0]
+    offsets: set[int] = set()
+    for seen in game.observations:
+        offsets |= {anchor.offset for anchor in seen.anchors}
+        offsets |= {ply.offset for line in seen.lines for ply in line.plies}
+        offsets |= {change.offset for change in seen.holdings}
+        offsets |= {event.offset for event in seen.events}
+    first = min(offsets, default=game.first_offset)
+    blocks = source_blocks(archive, row, first)
+    if blocks is None:
+        raise StorageError(
+            f"The lines are no longer there: {row.name} is not kept, and its file is gone or has changed."
+        )
+    for offset, line in lines_at(blocks, first, sorted(offsets)):
+        click.echo(f"{row.name}:{offset}: {clean(line.decode('latin-1'))}")

@@ -1,0 +1,83 @@
+"""``ics-recorder sources``: the logs the archive was made from."""
+
+from __future__ import annotations
+
+import click
+
+from recorder.cli.options import archive_option, json_option, open_archive
+from recorder.cli.terminal import plural, print_json, print_table, say
+
+__all__ = ["command"]
+
+
+@click.group(
+    "sources",
+    invoke_without_command=True,
+    epilog="""\b
+Examples:
+  ics-recorder sources
+  ics-recorder sources forget 3f09
+""",
+)
+@archive_option
+@json_option
+@click.pass_context
+def command(ctx: click.Context, where: str, as_json: bool) -> None:
+    """List the logs in the archive; `sources forget ID` takes one out again."""
+    if ctx.invoked_subcommand is not None:
+        return
+    with open_archive(where) as archive:
+        rows = archive.sources()
+    if as_json:
+        print_json(
+            [
+                {
+                    "id": row.id,
+                    "sha256": row.sha256,
+                    "name": row.name,
+                    "path": row.path,
+                    "kind": row.kind,
+                    "server": row.server,
+                    "dialect": row.dialect,
+                    "me": row.me,
+                    "size_bytes": row.size_bytes,
+                    "kept": row.kept,
+                    "games": row.games,
+                    "time_basis": row.time_basis.value,
+                    "parser_version": row.parser_version,
+                    "read_up_to": row.read_up_to,
+                    "options": row.options,
+                }
+                for row in rows
+            ]
+        )
+        return
+    print_table(
+        ("ID", "Name", "Kind", "Dialect", "Server", "Me", "Bytes", "Kept", "Games", "Times"),
+        [
+            (
+                row.id,
+                row.name,
+                row.kind,
+                row.dialect,
+                row.server,
+                row.me,
+                row.size_bytes,
+                "yes" if row.kept else "no",
+                row.games,
+                row.time_basis.value,
+            )
+            for row in rows
+        ],
+        right=("Bytes", "Games"),
+    )
+
+
+@command.command("forget")
+@click.argument("source_id", metavar="ID")
+@archive_option
+def _forget(source_id: str, where: str) -> None:
+    """Take the log ID out of the archive, with its bytes, games and findings."""
+    with open_archive(where, read_only=False) as archive:
+        gone = archive.forget_source(source_id)
+    say(f"Forgot {gone.name}: {plural(gone.games, 'game')}, {plural(gone.plies, 'ply', 'plies')}.")

@@ -1,0 +1,156 @@
+"""How the commands talk: exit codes, tables, a progress bar, and files that are not overwritten silently."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from enum import IntEnum
+from pathlib import Path
+from typing import IO, Any, Protocol
+
+import click
+
+from recorder.errors import ExportError
+
+__all__ = [
+    "ExitCode",
+    "Failure",
+    "Progress",
+    "clean",
+    "format_clock",
+    "plural",
+    "print_json",
+    "print_table",
+    "refuse_overwriting",
+    "say",
+    "show_progress",
+]
+
+
+class ExitCode(IntEnum):
+    """What the process's exit status means; README.md has the same table."""
+
+    OK = 0
+    FINDINGS = 1  # verify or db check found something, or --strict and a log has anomalies
+    USAGE = 2
+    INPUT = 3  # some log could not be read; the others were
+    ARCHIVE = 4
+    OUTPUT = 5
+    INTERRUPTED = 130
+    PIPE = 141
+
+
+class Failure(click.ClickException):
+    """One sentence and an exit code."""
+
+    def __init__(self, message: str, code: ExitCode) -> None:
+        super().__init__(message)
+        self.exit_code = int(code)
+
+
+class Progress(Protocol):
+    """What an import tells while it runs."""
+
+    def __call__(self, name: str, done: int, total: int | None) -> None:
+        """``done`` of ``total`` bytes of ``name`` are read; ``total`` None: not known."""
+
+
+def say(message: str = "") -> None:
+    """Talk: one line to stderr."""
+    click.echo(message, err=True)
+
+
+def plural(number: int, word: str, words: str | None = None) -> str:
+    """``1 game``, ``1,204 games``."""
+    return f"{number:,} {word if number == 1 else words or word + 's'}"
+
+
+def clean(text: str) -> str:
+    """Text of a log made safe for a terminal: control characters become ``\\x1b`` and the like."""
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in text)
+
+
+def format_clock(ms: int | None) -> str:
+    """``4:57.338`` or ``1:04:57.338``; a negative clock keeps its sign; unknown is a dash."""
+    if ms is None:
+        return "-"
+    seconds, thousandths = divmod(abs(ms), 1000)
+    minutes, seconds = divmod(seconds, 60)
+    hours, minutes = divmod(minutes, 60)
+    front = f"{hours}:{minutes:02}" if hours else f"{minutes}"
+    return f"{'-' if ms < 0 else ''}{front}:{seconds:02}" + (f".{thousandths:03}" if thousandths else "")
+
+
+def print_json(value: Any) -> None:
+    """One JSON document on one line of stdout."""
+    click.echo(json.dumps(value, ensure_ascii=False))
+
+
+def print_table(columns: Sequence[str], rows: Sequence[Sequence[object]], *, right: Sequence[str] = ()) -> None:
+    """Print a table: ruled on a terminal, columns parted by tabs elsewhere (so that ``cut`` and ``awk`` work).
+
+    Args:
+        columns: headings.
+        rows: values; None prints as a dash.
+        right: headings of the columns that stand to the right.
+    """
+    texts = [["-" if value is None else clean(str(value)) for value in row] for row in rows]
+    if not sys.stdout.isatty():
+        for row in [list(columns), *texts]:
+            click.echo("\t".join(row))
+        return
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=box.SIMPLE_HEAD)
+    for heading in columns:
+        table.add_column(heading, justify="right" if heading in right else "left")
+    for row in texts:
+        table.add_row(*map(Text, row))
+    Console().print(table)
+
+
+@contextmanager
+def show_progress() -> Iterator[Progress]:
+    """A bar with rate and remaining time on stderr if that is a terminal; nothing otherwise."""
+    if not sys.stderr.isatty():
+        yield lambda name, done, total: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, TextColumn, TimeRemainingColumn, TransferSpeedColumn
+    from rich.progress import Progress as Bar
+
+    with Bar(
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        DownloadColumn(),
+        TransferSpeedColumn(),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    ) as bar:
+        task = bar.add_task("", total=None)
+
+        def update(name: str, done: int, total: int | None) -> None:
+            bar.update(task, description=name, completed=done, total=total)
+
+        yield update
+
+
+def refuse_overwriting(path: str, *, force: bool = False) -> None:
+    """Refuse to write over a file.
+
+    Raises:
+        ExportError: the file exists and ``force`` is not given.
+    """
+    if path != "-" and not force and Path(path).exists():
+        raise ExportError(f"{path} exists; give --force to replace it, or another name")
+
+
+def binary_stdout() -> IO[bytes]:
+    """Standard output as bytes."""
+    return click.get_binary_stream("stdout")

@@ -1,0 +1,48 @@
+"""``ics-recorder verify``: the archive against its sources, read again."""
+
+from __future__ import annotations
+
+import click
+
+from recorder.cli.options import archive_option, json_option, open_archive
+from recorder.cli.terminal import ExitCode, clean, plural, print_json, say, show_progress
+
+__all__ = ["command"]
+
+
+@click.command(
+    "verify",
+    epilog="""\b
+Examples:
+  ics-recorder verify
+  ics-recorder verify 3f09
+""",
+)
+@click.argument("source_ids", nargs=-1, metavar="[ID…]")
+@archive_option
+@json_option
+@click.pass_context
+def command(ctx: click.Context, source_ids: tuple[str, ...], where: str, as_json: bool) -> None:
+    """Audit the archive: read every kept log again and compare.
+
+    Counts <12> and <b1> in the decoded bytes and compares them with the stored dispositions, and every game with
+    what is stored. A log that is not kept is read from its file if that is still the same. Exit status 1 if
+    anything differs.
+    """
+    from recorder.cli.audit import audit_source
+
+    with open_archive(where) as archive, show_progress() as progress:
+        rows = [archive.source(one) for one in source_ids] if source_ids else archive.sources()
+        audits = [audit_source(archive, row, progress) for row in rows]
+    if as_json:
+        print_json([audit.to_json() for audit in audits])
+    else:
+        for audit in audits:
+            click.echo(f"{clean(audit.name)} ({audit.id}): {audit.summary()}")
+            for finding in audit.findings:
+                click.echo(f"  {clean(finding)}")
+    findings = sum(len(audit.findings) for audit in audits)
+    read = sum(audit.read for audit in audits)
+    say(f"{plural(read, 'log')} of {len(audits)} read again, {plural(findings, 'finding')}.")
+    if findings:
+        ctx.exit(ExitCode.FINDINGS)

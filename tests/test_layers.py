@@ -1,0 +1,104 @@
+"""The table "Who may import whom" of docs/architecture.md, read from the imports themselves."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PACKAGES = ("recorder", "storage", "exporters", "migrations")
+CORE = {"recorder.errors", "recorder.units", "recorder.events", "recorder.model"}
+BELOW_CLI = CORE | {
+    f"recorder.{layer}" for layer in ("wire", "dialects", "tracking", "sources", "pipeline", "__init__")
+}
+EVERYTHING = BELOW_CLI | {"recorder.cli", "storage", "exporters", "migrations"}
+
+# layer → (its sentence in the document, what it may import besides itself)
+TABLE: dict[str, tuple[str, set[str]]] = {
+    **dict.fromkeys(CORE, ("`errors units events model` ← nothing of ours but each other", CORE)),
+    "recorder.wire": ("`wire` ← those", CORE),
+    "recorder.dialects": ("`dialects` ← those, `wire`", CORE | {"recorder.wire"}),
+    "recorder.tracking": ("`tracking` ← those, `dialects`", CORE | {"recorder.dialects"}),
+    "recorder.sources": ("`sources` ← the first four", CORE),
+    "recorder.pipeline": ("`pipeline` ← all of `recorder` but `cli`", BELOW_CLI),
+    "recorder.__init__": ("`pipeline` ← all of `recorder` but `cli`", BELOW_CLI),
+    "storage": ("`storage` ← the first four, `migrations` (its path)", CORE | {"migrations"}),
+    "exporters": ("`exporters` ← the first four, `storage` (reading)", CORE | {"storage"}),
+    "migrations.versions": ("files in `versions/` ← nothing of ours", set()),
+    "migrations": ("`migrations/env.py` ← `storage.models`", {"storage"}),
+    "recorder.cli": ("`recorder/cli` ← anything; nothing imports it", EVERYTHING),
+    "recorder.__main__": ("`recorder/cli` ← anything; nothing imports it", EVERYTHING),
+}
+
+
+def module_name(path: Path) -> str:
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    if parts[-1] == "__init__" and len(parts) > 2:
+        parts = parts[:-1]
+    return ".".join(parts)
+
+
+def layer_of(module: str) -> str:
+    """The longest layer name that the module stands in; the package ``recorder`` itself is its ``__init__``."""
+    if module == "recorder":
+        return "recorder.__init__"
+    found = [layer for layer in TABLE if module == layer or module.startswith(f"{layer}.")]
+    assert found, f"{module} stands in no layer of the table"
+    return max(found, key=len)
+
+
+def imports_of(path: Path) -> set[str]:
+    """Modules of ours that a file imports, anywhere in it."""
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative import"
+            for alias in node.names:
+                inner = f"{node.module}.{alias.name}"
+                is_module = (ROOT / inner.replace(".", "/")).is_dir() or (
+                    ROOT / f"{inner.replace('.', '/')}.py"
+                ).exists()
+                names.add(inner if is_module else str(node.module))
+    return {name for name in names if name.split(".")[0] in PACKAGES}
+
+
+FILES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_imports_only_what_its_layer_may(path: Path) -> None:
+    layer = layer_of(module_name(path))
+    allowed = TABLE[layer][1] | {layer}
+    wrong = {name for name in imports_of(path) if layer_of(name) not in allowed}
+    assert not wrong, f"{path.relative_to(ROOT)} ({layer}) imports {sorted(wrong)}"
+
+
+def test_document_has_every_sentence_of_the_table() -> None:
+    text = " ".join((ROOT / "docs/architecture.md").read_text(encoding="utf-8").split())
+    missing = {sentence for sentence, _ in TABLE.values() if sentence not in text}
+    assert not missing
+
+
+def test_a_forbidden_import_is_seen(tmp_path: Path) -> None:
+    path = tmp_path / "x.py"
+    path.write_text("def f():\n    from recorder import cli\n    from storage.reader import Archive\n")
+    assert imports_of(path) == {"recorder.cli", "storage.reader"} or imports_of(path) == {"recorder.cli", "storage"}
+
+
+@pytest.mark.parametrize(
+    ("module", "forbidden"),
+    [
+        ("recorder", ("sqlalchemy", "click", "pandas", "rich", "alembic")),
+        ("recorder.cli", ("sqlalchemy", "pandas", "rich", "alembic", "chess")),
+    ],
+)
+def test_loading_stays_light(module: str, forbidden: tuple[str, ...]) -> None:
+    code = f"import sys, {module}; print([name for name in {forbidden!r} if name in sys.modules])"
+    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert answer.stdout.strip() == "[]"
