@@ -59,7 +59,6 @@ Step = tuple[int, str, Position]
 _CHESS, _CHESS960 = Rules.CHESS, Rules.CHESS960
 _CRAZYHOUSE, _BUGHOUSE, _BOARDS = Rules.CRAZYHOUSE, Rules.BUGHOUSE, Rules.BOARDS
 _SHIFTS = (known_shifts(False), known_shifts(True))
-_KINGS = (("k", "K"), ("K", "k"))
 _PREY = ("PNBRQ", "pnbrq")
 _ORDER = "PNBRQ"
 _MISMATCH = "pretty move names another move"
@@ -82,7 +81,7 @@ def advance(position: Position, lan: str, pretty: str | None, after: str | None)
     Raises:
         nothing, whatever the strings.
     """
-    board, white, castling, push_col, in_check, rules, hands, promoted, rook_cols = position
+    board, white, castling, push_col, in_check, rules, hands, promoted, rook_cols, own_king, other_king = position
     if rules is _BOARDS:
         return prove_by_boards(position, lan, pretty, after)
     shift = _SHIFTS[white].get(lan)
@@ -106,7 +105,7 @@ def advance(position: Position, lan: str, pretty: str | None, after: str | None)
     ) = shift  # fmt: skip
     if board[origin] != piece:
         return "illegal: no such piece on that square"
-    if board[path].strip("-"):
+    if path is not None and board[path].strip("-"):
         return "illegal: the path is not empty"
     taken = board[target]
     result = f"{board[before]}{first}{board[middle]}{second}{board[behind]}"
@@ -130,9 +129,9 @@ def advance(position: Position, lan: str, pretty: str | None, after: str | None)
     elif result != after:
         return "boards differ"
 
-    own, other = _KINGS[white]
-    own_king, other_king = after.find(own), after.find(other)
-    if in_check or kind == KING or en_passant:
+    if kind == KING or in_check or en_passant:
+        if kind == KING:
+            own_king = target
         if attacked(after, own_king, not white):
             return "illegal: king left in check"
     else:
@@ -144,10 +143,16 @@ def advance(position: Position, lan: str, pretty: str | None, after: str | None)
 
     if castling:
         castling = castling & keep if rules is not _CHESS960 else _rights_960(after, castling, rook_cols, kind, white)
-    if kind == OFFICER and board.count(piece) > 1:
-        mark = _disambiguation(board, piece, origin, target, own_king, attacks)
-        if mark:
-            san = f"{san[0]}{mark}{san[1:]}"
+    if kind == OFFICER:
+        number = board.count(piece)
+        if number > 1:
+            rival = board.find(piece)
+            if rival == origin:
+                rival = board.rfind(piece)
+            if number > 2 or attacks[rival] is not None:
+                mark = _disambiguation(board, piece, origin, target, own_king, attacks)
+                if mark:
+                    san = f"{san[0]}{mark}{san[1:]}"
     line = attacks[other_king]
     check = line is not None and not after[line].strip("-")
     if not check:
@@ -157,9 +162,11 @@ def advance(position: Position, lan: str, pretty: str | None, after: str | None)
             check = bool(seen) and seen[0] in pin[1]
         if en_passant and not check:
             check = attacked(after, other_king, white)
-    if rules is _CRAZYHOUSE or rules is _BUGHOUSE:
+    if rules is not _CHESS and rules is not _CHESS960:
         hands, promoted = _drop_facts(position, origin, target, taken, move >> 12, en_passant)
-    reached: Position = _new(Position, (after, not white, castling, push, check, rules, hands, promoted, rook_cols))
+    reached: Position = _new(
+        Position, (after, not white, castling, push, check, rules, hands, promoted, rook_cols, other_king, own_king)
+    )
     if check:
         san += _check_mark(reached, pretty)
     if pretty is not None and pretty != san and not _same_move(pretty, san, shift, taken != "-" or en_passant):
@@ -247,9 +254,17 @@ def _castle(position: Position, long: bool, pretty: str | None, after: str | Non
     result = castled(position.board, king, rook, king_to, rook_to)
     if after is not None and result != after:
         return "boards differ"
-    check = attacked(result, result.find("k" if white else "K"), white)
+    check = attacked(result, position.other_king, white)
     castling = position.castling & (12 if white else 3)
-    reached = position._replace(board=result, white_to_move=not white, castling=castling, push_col=-1, in_check=check)
+    reached = position._replace(
+        board=result,
+        white_to_move=not white,
+        castling=castling,
+        push_col=-1,
+        in_check=check,
+        own_king=position.other_king,
+        other_king=king_to,
+    )
     if position.promoted:
         reached = reached._replace(promoted=frozenset(at for at in position.promoted if at not in (king, rook)))
     move = square_of(king) | square_of(rook if rules is _CHESS960 else king_to) << 6
@@ -277,12 +292,19 @@ def _drop(position: Position, letter: str, to: int, pretty: str | None, after: s
     result = f"{board[:to]}{placed}{board[to + 1 :]}"
     if after is not None and result != after:
         return "boards differ"
-    own, other = _KINGS[white]
-    if position.in_check and attacked(result, result.find(own), not white):
+    if position.in_check and attacked(result, position.own_king, not white):
         return "illegal: king left in check"
-    line = ATTACKS[placed][to][result.find(other)]
+    line = ATTACKS[placed][to][position.other_king]
     check = line is not None and not result[line].strip("-")
-    reached = position._replace(board=result, white_to_move=not white, push_col=-1, in_check=check, hands=hands)
+    reached = position._replace(
+        board=result,
+        white_to_move=not white,
+        push_col=-1,
+        in_check=check,
+        hands=hands,
+        own_king=position.other_king,
+        other_king=position.own_king,
+    )
     name = name_of(to)
     if pretty is not None:
         named = read_pretty(pretty)

@@ -43,11 +43,13 @@ def start_position(
         castling = rights_left(board, castling, rook_cols)
     else:
         castling = rights_left(board, castling & ((board[67] == "K") * 3 | (board[4] == "k") * 12), rook_cols)
-    king = board.find("K" if white_to_move else "k")
-    in_check = rules is not Rules.BOARDS and attacked(board, king, not white_to_move)
+    own_king, other_king = (board.find(letter) for letter in ("Kk" if white_to_move else "kK"))
+    in_check = rules is not Rules.BOARDS and attacked(board, own_king, not white_to_move)
     if not _was_pushed(board, white_to_move, push_col):
         push_col = -1
-    return Position(board, white_to_move, castling, push_col, in_check, rules, hands, NO_PROMOTED, rook_cols)
+    return Position(
+        board, white_to_move, castling, push_col, in_check, rules, hands, NO_PROMOTED, rook_cols, own_king, other_king
+    )
 
 
 def _outermost_rooks(board: str) -> tuple[int, int, int, int]:

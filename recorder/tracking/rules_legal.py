@@ -12,6 +12,7 @@ from recorder.tracking.rules_tables import (
     KNIGHT_TARGETS,
     PAWN_ATTACKERS,
     RAYS,
+    RAYS_TO,
     SLIDERS,
     SQUARES,
     between,
@@ -31,23 +32,24 @@ __all__ = [
 
 _TABLES = tuple(tuple((letter, ATTACKS[letter]) for letter in letters) for letters in ("qrbnk", "QRBNK"))
 _PAWNS = ("p", "P")
+_LEAPERS = (("p", "n", "k"), ("P", "N", "K"))
 _OWN = ("pnbrqk", "PNBRQK")
 
 
 def attacked(board: str, square: int, by_white: bool) -> bool:
     """Whether a colour attacks a square (-1 is never attacked)."""
-    for letter, table in _TABLES[by_white]:
-        at = board.find(letter)
-        if at < 0:
-            continue
-        row = table[square]
-        while at >= 0:
-            path = row[at]
-            if path is not None and not board[path].strip("-"):
-                return True
-            at = board.find(letter, at + 1)
-    pawn = _PAWNS[by_white]
-    return any(board[at] == pawn for at in PAWN_ATTACKERS[by_white][square])
+    for ray, letters in RAYS_TO[by_white][square]:
+        seen = board[ray].lstrip("-")
+        if seen and seen[0] in letters:
+            return True
+    pawn, knight, king = _LEAPERS[by_white]
+    for at in KNIGHT_TARGETS[square]:
+        if board[at] == knight:
+            return True
+    for at in PAWN_ATTACKERS[by_white][square]:
+        if board[at] == pawn:
+            return True
+    return ATTACKS["K"][square][board.find(king)] is not None
 
 
 def checkers(board: str, square: int, by_white: bool) -> list[int]:
@@ -146,11 +148,13 @@ def has_legal_move(position: Position, any_drop: bool = False) -> bool:
         return True
     board, white = position.board, position.white_to_move
     own = _OWN[white]
-    king = board.find(own[5])
-    found = checkers(board, king, not white) if king >= 0 else []
-    for target in ADJACENT[king]:
-        if board[target] not in own and not attacked(moved(board, king, target, own[5]), target, not white):
-            return True
+    king = position.own_king
+    if king >= 0:
+        lifted = f"{board[:king]}-{board[king + 1 :]}"  # the king does not shield the square behind it
+        for target in ADJACENT[king]:
+            if board[target] not in own and not attacked(lifted, target, not white):
+                return True
+    found = checkers(board, king, not white) if position.in_check else []
     if len(found) > 1:
         return False
     if found:

@@ -44,6 +44,8 @@ class Position(NamedTuple):
         hands: White's and Black's pieces in hand, upper case in the order PNBRQ; None: not known or no drop game.
         promoted: board indexes of promoted pieces (drop games only).
         rook_cols: files of the castling rooks in the order of the rights' bits.
+        own_king, other_king: board indexes of the kings of the side to move and of the other, -1 without one; kept here
+            because they save two searches a ply (not kept up with ``Rules.BOARDS``).
     """
 
     board: str
@@ -52,6 +54,8 @@ class Position(NamedTuple):
     push_col: int
     in_check: bool
     rules: Rules
-    hands: tuple[str, str] | None = None
-    promoted: frozenset[int] = NO_PROMOTED
-    rook_cols: tuple[int, int, int, int] = STANDARD_ROOKS
+    hands: tuple[str, str] | None
+    promoted: frozenset[int]
+    rook_cols: tuple[int, int, int, int]
+    own_king: int
+    other_king: int

@@ -17,6 +17,7 @@ __all__ = [
     "PAWN_ATTACKERS",
     "PINS",
     "RAYS",
+    "RAYS_TO",
     "ROOK_STEPS",
     "SLIDERS",
     "SQUARES",
@@ -91,7 +92,9 @@ def _near(origin: int, steps: tuple[int, ...]) -> tuple[int, ...]:
 
 
 #: KNIGHT_TARGETS[index] → the squares a knight's jump away.
-KNIGHT_TARGETS: dict[int, tuple[int, ...]] = {square: _near(square, KNIGHT_STEPS) for square in SQUARES}
+KNIGHT_TARGETS: tuple[tuple[int, ...], ...] = tuple(
+    _near(square, KNIGHT_STEPS) if square in _ON_BOARD else () for square in range(72)
+)
 
 
 def _attack_table(letter: str) -> list[list[slice | None]]:
@@ -134,6 +137,22 @@ def _pin_table(by_white: bool) -> list[list[Pin | None]]:
 
 #: PINS[attackers_white][leaving][king] → the ray to look along when a piece leaves a square.
 PINS: tuple[list[list[Pin | None]], list[list[Pin | None]]] = (_pin_table(False), _pin_table(True))
+
+
+#: RAYS_TO[by_white][index] → every ray from ``index`` and the letters of that colour that attack back along it.
+RAYS_TO: tuple[tuple[tuple[Pin, ...], ...], ...] = tuple(
+    tuple(
+        tuple(
+            (RAYS[square][step], letters if step in ROOK_STEPS else letters.replace("R", "B").replace("r", "b"))
+            for step in KING_STEPS
+            if RAYS[square][step] != EMPTY_SLICE
+        )
+        if square in _ON_BOARD
+        else ()
+        for square in range(72)
+    )
+    for letters in ("rq", "RQ")
+)
 
 
 def between(a: int, b: int) -> slice:

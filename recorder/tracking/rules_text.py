@@ -35,11 +35,12 @@ __all__ = [
 OFFICER, KING, PUSH, DOUBLE, CAPTURE = range(5)
 
 #: A decoded verbose move with everything that does not depend on the position. A plain tuple, because unpacking an
-#: exact tuple is what the hot path does first: (piece, from, to, path, kind, before, first, middle, second, behind,
-#: move, quiet SAN, capture SAN, castling rights kept, attacks of the arrived piece, pins of the own king, discoveries
-#: on the other king).
+#: exact tuple is what the hot path does first: piece, from, to, path (None: nothing between), kind, the slice before
+#: the lower square, what stands on it afterwards, the slice between, what stands on the higher square, the slice
+#: behind, move, quiet SAN, capture SAN, castling rights kept, attacks of the arrived piece, pins of the own king,
+#: discoveries on the other king.
 Shift = tuple[
-    str, int, int, slice, int, slice, str, slice, str, slice, int, str, str, int,
+    str, int, int, slice | None, int, slice, str, slice, str, slice, int, str, str, int,
     list[slice | None], list[Pin | None], list[Pin | None],
 ]  # fmt: skip
 
@@ -154,6 +155,7 @@ def _make_shift(letter: str, origin: int, target: int, promotion: str | None, wh
             path = None
     if path is None:
         return "illegal: the piece does not move so"
+    crossed = None if path == EMPTY_SLICE else path
     placed = piece if promotion is None else promotion if white else promotion.lower()
     low, high = min(origin, target), max(origin, target)
     first, second = ("-", placed) if origin < target else (placed, "-")
@@ -165,7 +167,7 @@ def _make_shift(letter: str, origin: int, target: int, promotion: str | None, wh
         quiet, capture = f"{letter}{to}", f"{letter}x{to}"
     move = encode_move(name_of(origin) + to + (promotion or "").lower())
     return (
-        piece, origin, target, path, kind,
+        piece, origin, target, crossed, kind,
         slice(0, low), first, slice(low + 1, high), second, slice(high + 1, 71),
         move, quiet, capture, _KEEP.get(origin, 15) & _KEEP.get(target, 15),
         ATTACKS[placed][target], PINS[not white][origin], PINS[white][origin],
