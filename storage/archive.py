@@ -20,7 +20,7 @@ from storage.engine import file_of, make_engine
 from storage.query import ALL_PLAYED, GameFilter, game_ids, resolve, undated
 from storage.reader import load_games
 from storage.removal import ForgetReport, delete_source
-from storage.writer import SourceWriter, continue_source, cut_kept, start_source
+from storage.writer import SourceWriter, continue_source, reopen_last_chunk, start_source
 
 __all__ = ["Archive", "SourceRow"]
 
@@ -193,6 +193,17 @@ class Archive:
             rows = [row for row in _source_rows(connection) if row.sha256 in hashes]
             return sorted(rows, key=lambda row: hashes[row.sha256] != first)
 
+    def game_anomalies(self, game: Game) -> list[Anomaly]:
+        """What was wrong with the server's number of this game while it ran, in the order found."""
+        with self._reading() as connection:
+            games = models.games.c
+            source = connection.execute(select(games.source_id).where(games.key == game.key)).scalar_one()
+            return [
+                found
+                for _, found in _anomalies(connection, source)
+                if found.game_no == game.game_no and game.first_offset <= found.offset <= game.last_offset
+            ]
+
     def read_source(self, source_id: str, offset: int = 0, length: int | None = None) -> Iterator[bytes]:
         """The kept bytes of a source, in order, in blocks of at most 1 MiB.
 
@@ -276,7 +287,6 @@ class Archive:
             parser_version, options: what reads it, and what the user said about it.
             continues: the source of which this is a longer version. Its games that began at or after its
                 ``read_up_to`` are deleted, to be added again, and ``keep`` goes on at ``SourceWriter.keep_from``.
-                Bytes of a source that was not kept whole stay out.
         Raises:
             StorageError: another source has these bytes, or the archive cannot be written.
         """
@@ -290,17 +300,17 @@ class Archive:
             "options": options,
         }
         with self._writing() as connection:
-            kept, rest = 0, b""
+            chunk_offset, rest = 0, b""
             if continues is None:
                 row_id = start_source(connection, values)
             else:
                 row_id = _row_number(connection, continues.sha256)
                 continue_source(connection, row_id, continues.read_up_to, values)
-                keep = keep and continues.kept
                 if keep:
-                    kept, rest = cut_kept(connection, row_id, continues.kept_bytes)
-            writer = SourceWriter(connection, row_id, size_bytes=size_bytes, keep=keep, kept_bytes=kept)
-            writer.resume_chunk(kept, rest)
+                    chunk_offset, rest = reopen_last_chunk(connection, row_id)
+            writer = SourceWriter(
+                connection, row_id, size_bytes=size_bytes, keep=keep, chunk_offset=chunk_offset, rest=rest
+            )
             yield writer
             writer.close()
 

@@ -202,16 +202,24 @@ def _absolute(at_ms: int | None, base_ms: int) -> int | None:
     return None if at_ms is None else at_ms + base_ms
 
 
-def rows_of_observation(seen: Observation, row_id: int) -> Iterator[tuple[str, list[Row]]]:
-    """The rows of one observation's children, as (table, rows), parents first."""
+def rows_of_observation(seen: Observation, row_id: int, ply_id: int) -> Iterator[tuple[str, list[Row]]]:
+    """The rows of one observation's children, as (table, rows), parents first.
+
+    Args:
+        seen: the observation. row_id: its row number. ply_id: the first free row number of ``plies``.
+    """
     base = seen.started_at_ms or 0
-    yield "ply_lines", [(row_id, line.number, line.kind.value, line.parent, line.parent_ply) for line in seen.lines]
     for line in seen.lines:
-        head = (row_id, line.number)
+        plies = line.plies
+        yield "ply_lines", [(row_id, line.number, line.kind.value, line.parent, line.parent_ply, ply_id, len(plies))]
         yield (
             "plies",
-            [head + ply if ply[7] is None else (*head, *ply[:7], ply[7] - base, *ply[8:]) for ply in line.plies],
+            [
+                (number, *ply) if ply[7] is None else (number, *ply[:7], ply[7] - base, *ply[8:])
+                for number, ply in enumerate(plies, ply_id)
+            ],
         )
+        ply_id += len(plies)
     yield "anchors", [(row_id, seq, *anchor) for seq, anchor in enumerate(seen.anchors)]
     yield "holdings", [(row_id, *change[:5], _relative(change.at_ms, base), change.offset) for change in seen.holdings]
     yield (
@@ -225,7 +233,7 @@ def rows_of_observation(seen: Observation, row_id: int) -> Iterator[tuple[str, l
 
 def ply_line_from_row(row: Row) -> PlyLine:
     """A line without its plies."""
-    _observation, number, kind, parent, parent_ply = row
+    number, kind, parent, parent_ply = row[1:5]
     return PlyLine(number, LineKind(kind), parent, parent_ply, [])
 
 

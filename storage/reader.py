@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
-from itertools import groupby
-from operator import itemgetter
 
 from sqlalchemy import Connection
 
@@ -28,11 +26,8 @@ __all__ = ["BATCH_GAMES", "load_games"]
 BATCH_GAMES = 200
 """Games loaded by one set of queries: about 14,000 plies, a few megabytes."""
 
-_FIELDS = ", ".join(
-    "p.at_ms + coalesce(o.started_at_ms, 0)" if name == "at_ms" else f"p.{name}" for name in Ply._fields
-)
-_PLIES = f"SELECT {_FIELDS}, p.observation_id, p.line_no FROM observations o JOIN plies p ON p.observation_id = o.id"
-_WIDTH = len(Ply._fields)
+_FIELDS = ", ".join("at_ms + ?" if name == "at_ms" else name for name in Ply._fields)
+_PLIES = f"SELECT {_FIELDS} FROM plies WHERE id BETWEEN ? AND ? ORDER BY id"
 
 
 def load_games(
@@ -79,15 +74,13 @@ def _load_children(
     ids = ",".join(map(str, seen))
     mine = f"WHERE observation_id IN ({ids})"
     main = "" if with_lines else " AND line_no = 0"
-    lines: dict[tuple[int, int], list[Ply]] = {}
-    for row in driver.execute(f"{select_sql(models.ply_lines)} {mine}{main} ORDER BY observation_id, line_no"):
-        line = ply_line_from_row(row)
-        lines[row[0], line.number] = line.plies
-        seen[row[0]].lines.append(line)
     make = Ply._make
-    rows = driver.execute(f"{_PLIES} WHERE o.id IN ({ids}){main} ORDER BY p.observation_id, p.line_no, p.ply")
-    for place, group in groupby(rows, key=itemgetter(_WIDTH, _WIDTH + 1)):
-        lines[place] += [make(row[:_WIDTH]) for row in group]
+    for row in driver.execute(f"{select_sql(models.ply_lines)} {mine}{main} ORDER BY observation_id, line_no"):
+        observation, line = seen[row[0]], ply_line_from_row(row)
+        first, count = row[5:]
+        place = (observation.started_at_ms or 0, first, first + count - 1)
+        line.plies = list(map(make, driver.execute(_PLIES, place)))
+        observation.lines.append(line)
     for row in driver.execute(f"{select_sql(models.anchors)} {mine}{main} ORDER BY observation_id, seq"):
         seen[row[0]].anchors.append(anchor_from_row(row))
     if with_holdings:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, Select, delete, or_, select, union
+from sqlalchemy import Connection, ScalarSelect, Select, delete, or_, select, union
 
 from storage import models
 
 __all__ = ["ForgetReport", "delete_games", "delete_source", "delete_unused_players"]
 
-_OF_OBSERVATIONS = (models.events, models.holdings, models.anchors, models.plies, models.ply_lines)
+_OF_OBSERVATIONS = (models.events, models.holdings, models.anchors, models.ply_lines)
 
 
 @dataclass(frozen=True)
@@ -39,12 +39,26 @@ def delete_games(connection: Connection, ids: Select[tuple[int]]) -> tuple[int, 
     watched = select(seen.c.id).where(seen.c.game_id.in_(chosen)).scalar_subquery()
     connection.execute(delete(links).where(or_(links.c.game_id.in_(chosen), links.c.other_game_id.in_(chosen))))
     connection.execute(delete(segments).where(segments.c.game_id.in_(chosen)))
-    plies = 0
+    plies = _delete_plies(connection, watched)
     for table in _OF_OBSERVATIONS:
-        done = connection.execute(delete(table).where(table.c.observation_id.in_(watched)))
-        plies += done.rowcount if table is models.plies else 0
+        connection.execute(delete(table).where(table.c.observation_id.in_(watched)))
     observations = connection.execute(delete(seen).where(seen.c.game_id.in_(chosen))).rowcount
     return connection.execute(delete(games).where(games.c.id.in_(chosen))).rowcount, observations, plies
+
+
+def _delete_plies(connection: Connection, watched: ScalarSelect[int]) -> int:
+    """Delete the plies of observations; neighbouring lines go in one statement."""
+    lines = models.ply_lines.c
+    query = select(lines.first_ply_id, lines.ply_count).where(lines.observation_id.in_(watched), lines.ply_count > 0)
+    runs: list[tuple[int, int]] = []
+    for first, count in connection.execute(query.order_by(lines.first_ply_id)):
+        if runs and runs[-1][1] == first:
+            runs[-1] = (runs[-1][0], first + count)
+        else:
+            runs.append((first, first + count))
+    if runs:
+        connection.exec_driver_sql("DELETE FROM plies WHERE id >= ? AND id < ?", runs)
+    return sum(end - first for first, end in runs)
 
 
 def delete_unused_players(connection: Connection) -> int:

@@ -24,8 +24,19 @@ CHUNK_BYTES = 1 << 20
 BATCH_ROWS = 20_000
 """Plies held back before they are inserted; from 10,000 on the rate no longer grows."""
 
-_TABLES = ("games", "observations", "ply_lines", "plies", "anchors", "holdings", "events", "segments")  # parents first
+_TABLES = (
+    "players",
+    "games",
+    "observations",
+    "ply_lines",
+    "plies",
+    "anchors",
+    "holdings",
+    "events",
+    "segments",
+)  # parents first
 _INSERTS = {name: insert_sql(models.metadata.tables[name]) for name in _TABLES}
+_FIND_PLAYER = "SELECT id FROM players WHERE server = ? AND handle_folded = ?"
 
 
 class SourceWriter:
@@ -38,18 +49,22 @@ class SourceWriter:
         keep_from: offset at which ``keep`` goes on.
     """
 
-    def __init__(self, connection: Connection, row_id: int, *, size_bytes: int, keep: bool, kept_bytes: int) -> None:
+    def __init__(
+        self, connection: Connection, row_id: int, *, size_bytes: int, keep: bool, chunk_offset: int, rest: bytes
+    ) -> None:
         self._connection = connection
         self.row_id = row_id
-        self.keep_from = kept_bytes
+        self.keep_from = chunk_offset + len(rest)
         self._size_bytes = size_bytes
         self._keep = keep
-        self._pending = bytearray()
-        self._chunk_offset = kept_bytes
+        self._pending = bytearray(rest)
+        self._chunk_offset = chunk_offset
         self._compressor = zstandard.ZstdCompressor(level=3)
         self._batches: dict[str, list[Row]] = {name: [] for name in _TABLES}
         self._next_game = self._next_id(models.games)
         self._next_observation = self._next_id(models.observations)
+        self._next_ply = self._next_id(models.plies)
+        self._next_player = self._next_id(models.players)
         self._players: dict[tuple[str, str], int] = {}
         self._finished = False
 
@@ -77,11 +92,6 @@ class SourceWriter:
         )
         self._chunk_offset += len(data)
 
-    def resume_chunk(self, offset: int, data: bytes) -> None:
-        """Put back the beginning of a chunk that was not full, so that appending does not make many small ones."""
-        self._chunk_offset = offset
-        self._pending[:] = data
-
     def add_games(self, games: Iterable[Game]) -> None:
         """Store games of this source, each with all its observations.
 
@@ -102,8 +112,9 @@ class SourceWriter:
                 row_id = self._next_observation
                 self._next_observation += 1
                 batches["observations"].append(observation_row(seen, row_id, self.row_id, game_id, seq))
-                for name, rows in rows_of_observation(seen, row_id):
+                for name, rows in rows_of_observation(seen, row_id, self._next_ply):
                     batches[name] += rows
+                self._next_ply += sum(len(line.plies) for line in seen.lines)
             batches["segments"] += [
                 (game_id, seq, part.from_ply, part.to_ply, first + part.observation)
                 for seq, part in enumerate(game.segments)
@@ -146,15 +157,13 @@ class SourceWriter:
         known = self._players.get(place)
         if known is not None:
             return known
-        table = models.players
-        found = self._connection.scalar(
-            select(table.c.id).where(table.c.server == place[0], table.c.handle_folded == place[1])
-        )
+        found = self._connection.exec_driver_sql(_FIND_PLAYER, place).scalar()
         if found is None:
-            added = insert(table).values(server=place[0], handle=player.handle, handle_folded=place[1])
-            found = self._connection.execute(added.returning(table.c.id)).scalar_one()
-        self._players[place] = number = int(found)
-        return number
+            found = self._next_player
+            self._next_player += 1
+            self._batches["players"].append((found, place[0], player.handle, place[1]))
+        self._players[place] = int(found)
+        return int(found)
 
     def restart(self, offset: int, state: dict[str, Any]) -> None:
         """Note where reading goes on when the source has grown.
@@ -244,19 +253,16 @@ def continue_source(connection: Connection, row_id: int, read_up_to: int, values
     delete_unused_players(connection)
 
 
-def cut_kept(connection: Connection, row_id: int, size: int) -> tuple[int, bytes]:
-    """Drop kept bytes from ``size`` on, and take the last chunk's rest out to be continued.
+def reopen_last_chunk(connection: Connection, row_id: int) -> tuple[int, bytes]:
+    """Take the last kept chunk out to be continued, so that a growing log does not leave many small ones.
 
     Returns:
-        Offset and bytes of the chunk that goes on.
+        Its offset and bytes; 0 and none if nothing was kept.
     """
     chunks = models.source_chunks.c
-    last = connection.execute(
-        select(chunks.offset, chunks.zstd)
-        .where(chunks.source_id == row_id, chunks.offset < size)
-        .order_by(chunks.offset.desc())
-        .limit(1)
-    ).first()
-    offset, data = (0, b"") if last is None else (last.offset, zstandard.ZstdDecompressor().decompress(last.zstd))
-    connection.execute(delete(models.source_chunks).where(chunks.source_id == row_id, chunks.offset >= offset))
-    return offset, data[: size - offset]
+    query = select(chunks.offset, chunks.zstd).where(chunks.source_id == row_id).order_by(chunks.offset.desc()).limit(1)
+    last = connection.execute(query).first()
+    if last is None:
+        return 0, b""
+    connection.execute(delete(models.source_chunks).where(chunks.source_id == row_id, chunks.offset == last.offset))
+    return last.offset, zstandard.ZstdDecompressor().decompress(last.zstd)

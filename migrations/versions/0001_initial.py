@@ -42,7 +42,9 @@ SELECT g.key, p.ply, (p.ply + 1) / 2 AS move_no, iif(p.ply % 2, 'white', 'black'
 FROM games g
 JOIN segments s ON s.game_id = g.id
 JOIN observations o ON o.id = s.observation_id
-JOIN plies p ON p.observation_id = o.id AND p.line_no = 0 AND p.ply BETWEEN s.from_ply AND s.to_ply
+JOIN ply_lines l ON l.observation_id = o.id AND l.line_no = 0
+JOIN plies p ON p.id BETWEEN l.first_ply_id AND l.first_ply_id + l.ply_count - 1
+  AND p.ply BETWEEN s.from_ply AND s.to_ply
 """
 
 V_CLOCKS = """
@@ -65,6 +67,25 @@ def upgrade() -> None:
         sa.UniqueConstraint("server", "handle_folded", name=op.f("uq_players_server_handle_folded")),
     )
     op.create_index("ix_players_handle_folded", "players", ["handle_folded"], unique=False)
+    op.create_table(
+        "plies",
+        sa.Column("id", sa.Integer(), nullable=False),
+        sa.Column("ply", sa.Integer(), nullable=False),
+        sa.Column("move", sa.Integer(), nullable=True),
+        sa.Column("san", sa.Text(), nullable=False),
+        sa.Column("white_clock_ms", sa.Integer(), nullable=True),
+        sa.Column("black_clock_ms", sa.Integer(), nullable=True),
+        sa.Column("elapsed_ms", sa.Integer(), nullable=True),
+        sa.Column("lag_ms", sa.Integer(), nullable=True),
+        sa.Column("at_ms", sa.BigInteger(), nullable=True),
+        sa.Column("flags", sa.Integer(), nullable=True),
+        sa.Column("irreversible", sa.Integer(), nullable=True),
+        sa.Column("proof", sa.Integer(), nullable=False),
+        sa.Column("origin", sa.Integer(), nullable=False),
+        sa.Column("precision", sa.Integer(), nullable=True),
+        sa.Column("offset", sa.BigInteger(), nullable=False),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_plies")),
+    )
     op.create_table(
         "settings",
         sa.Column("name", sa.Text(), nullable=False),
@@ -304,36 +325,14 @@ def upgrade() -> None:
         sqlite_with_rowid=False,
     )
     op.create_table(
-        "plies",
-        sa.Column("observation_id", sa.Integer(), nullable=False),
-        sa.Column("line_no", sa.Integer(), nullable=False),
-        sa.Column("ply", sa.Integer(), nullable=False),
-        sa.Column("move", sa.Integer(), nullable=True),
-        sa.Column("san", sa.Text(), nullable=False),
-        sa.Column("white_clock_ms", sa.Integer(), nullable=True),
-        sa.Column("black_clock_ms", sa.Integer(), nullable=True),
-        sa.Column("elapsed_ms", sa.Integer(), nullable=True),
-        sa.Column("lag_ms", sa.Integer(), nullable=True),
-        sa.Column("at_ms", sa.BigInteger(), nullable=True),
-        sa.Column("flags", sa.Integer(), nullable=True),
-        sa.Column("irreversible", sa.Integer(), nullable=True),
-        sa.Column("proof", sa.Integer(), nullable=False),
-        sa.Column("origin", sa.Integer(), nullable=False),
-        sa.Column("precision", sa.Integer(), nullable=True),
-        sa.Column("offset", sa.BigInteger(), nullable=False),
-        sa.ForeignKeyConstraint(
-            ["observation_id"], ["observations.id"], name=op.f("fk_plies_observation_id"), ondelete="CASCADE"
-        ),
-        sa.PrimaryKeyConstraint("observation_id", "line_no", "ply", name=op.f("pk_plies")),
-        sqlite_with_rowid=False,
-    )
-    op.create_table(
         "ply_lines",
         sa.Column("observation_id", sa.Integer(), nullable=False),
         sa.Column("line_no", sa.Integer(), nullable=False),
         sa.Column("kind", sa.Text(), nullable=False),
         sa.Column("parent_line_no", sa.Integer(), nullable=True),
         sa.Column("parent_ply", sa.Integer(), nullable=True),
+        sa.Column("first_ply_id", sa.Integer(), nullable=False),
+        sa.Column("ply_count", sa.Integer(), nullable=False),
         sa.CheckConstraint("(line_no = 0) = (parent_line_no IS NULL)", name=op.f("ck_ply_lines_parent")),
         sa.ForeignKeyConstraint(
             ["observation_id"], ["observations.id"], name=op.f("fk_ply_lines_observation_id"), ondelete="CASCADE"
@@ -370,7 +369,6 @@ def downgrade() -> None:
     op.drop_index(op.f("ix_segments_observation_id"), table_name="segments")
     op.drop_table("segments")
     op.drop_table("ply_lines")
-    op.drop_table("plies")
     op.drop_table("holdings")
     op.drop_table("events")
     op.drop_table("anchors")
@@ -388,5 +386,6 @@ def downgrade() -> None:
     op.drop_table("anomalies")
     op.drop_table("sources")
     op.drop_table("settings")
+    op.drop_table("plies")
     op.drop_index("ix_players_handle_folded", table_name="players")
     op.drop_table("players")
