@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Iterator
-from datetime import date as Date
 from os import PathLike
 from typing import Any
 
@@ -19,6 +19,7 @@ from recorder.wire.lines import LineReader
 __all__ = ["PARSER_VERSION", "Pipeline", "read_games"]
 
 PARSER_VERSION = "1"
+_PIECE_BYTES = 1 << 16
 _STATELESS_KINDS = frozenset((SourceKind.RAW,))
 
 
@@ -39,7 +40,7 @@ class Pipeline:
         kind: SourceKind,
         *,
         server: str | None = None,
-        date: Date | None = None,
+        date: datetime.date | None = None,
         tz: str | None = None,
         chat: str = "public",
         timing: bytes | None = None,
@@ -47,11 +48,11 @@ class Pipeline:
         offset: int = 0,
     ) -> None:
         self._kind = kind
-        self._decoder = make_decoder(kind, date=date, tz=tz, timing=timing, offset=offset)
+        self._decoder = make_decoder(kind, date=date, tz=tz, timing=timing)
         self._reader = LineReader()
         self._recogniser = Recogniser()
         self._tracker = Tracker(basis=self._decoder.time_basis, server=server, chat=chat)
-        self._end = offset
+        self._base = self._end = offset
         self._line_count = 0
         self._banner: str | None = None
         self._tokens: int | None = None
@@ -67,8 +68,13 @@ class Pipeline:
         Returns:
             The games that they finished.
         """
-        self._end += len(block)
-        return self._take(self._decoder.receive(block))
+        games: list[Game] = []
+        # Small pieces keep one piece's lines and frames in the processor's cache; the result is the same.
+        for start in range(0, len(block), _PIECE_BYTES):
+            piece = block[start : start + _PIECE_BYTES]
+            self._end += len(piece)
+            games += self._take(self._decoder.receive(piece))
+        return games
 
     def finish(self) -> list[Game]:
         """The source has ended: return all games that were still open."""
@@ -80,6 +86,8 @@ class Pipeline:
     def _take(self, chunks: list[Chunk]) -> list[Game]:
         games: list[Game] = []
         for chunk in chunks:
+            if self._base:
+                chunk = chunk._replace(offset=chunk.offset + self._base)
             games += self._understand(self._reader.receive(chunk))
         return games
 
@@ -130,7 +138,7 @@ class Pipeline:
     def report(self) -> SourceReport:
         """What was found besides games, so far."""
         tracker, recogniser = self._tracker, self._recogniser
-        frames = {disposition: count for disposition, count in tracker.boards.counts.items() if count}
+        frames = {disposition: count for disposition, count in tracker.boards.frame_counts().items() if count}
         if tracker.list_frames:
             frames[Disposition.LIST_START] = frames.get(Disposition.LIST_START, 0) + tracker.list_frames
         holdings = {disposition: count for disposition, count in tracker.holdings.items() if count}
@@ -159,7 +167,7 @@ def read_games(
     *,
     kind: SourceKind | str | None = None,
     server: str | None = None,
-    date: Date | None = None,
+    date: datetime.date | None = None,
     tz: str | None = None,
     chat: str = "public",
 ) -> Iterator[Game]:

@@ -84,6 +84,7 @@ class MovelistReader:
 
     def _clear(self) -> None:
         self.open = False
+        self._first_offset: int | None = None
         self._header: Line | None = None
         self._names: tuple[str, RatingText, str, RatingText, str] | None = None
         self._match: re.Match[str] | None = None
@@ -91,6 +92,11 @@ class MovelistReader:
         self._in_rows = False
         self._rows: list[ListRow] = []
         self._number = 0
+
+    @property
+    def pending_offset(self) -> int | None:
+        """Where the list being read begins; None when none is."""
+        return self._first_offset if self.open or self._game_no is not None else None
 
     def begin(self, line: Line) -> bool:
         """Begin a list if the line is a header; an open list must have been closed.
@@ -103,13 +109,17 @@ class MovelistReader:
         match = _GAME_NUMBER.fullmatch(line.text)
         if match is not None:
             self._game_no = int(match[1])
+            self._first_offset = line.offset
             return True
         match = _NAMES.fullmatch(line.text)
         if match is None:
             self._game_no = None  # the number belongs to the list that follows it at once, to no later one
+            self._first_offset = None
             return False
         white, white_rating, black, black_rating, date = match.groups()
         self._header = line
+        if self._first_offset is None:
+            self._first_offset = line.offset
         self._names = white, read_rating(white_rating), black, read_rating(black_rating), date
         self.open = True
         return True

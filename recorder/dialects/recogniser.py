@@ -96,6 +96,12 @@ class Recogniser:
                 self._line(line, out)
         return out
 
+    @property
+    def pending_offset(self) -> int | None:
+        """Offset of the first line that waits for more lines before it makes an event; None when none does."""
+        waiting = [self._list.pending_offset, self._held[0].offset if self._held is not None else None]
+        return min((offset for offset in waiting if offset is not None), default=None)
+
     def finish(self) -> list[Event]:
         """End the stream: give away what was waiting for more lines."""
         out: list[Event] = []

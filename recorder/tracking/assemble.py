@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from itertools import pairwise
 
 from recorder.model import (
     Game,
@@ -34,15 +35,15 @@ def assemble(run: Run, *, server: str | None, dialect: str | None, basis: TimeBa
         run: closed by the tracker. server, dialect, me: of the session. basis: of the arrival times.
     """
     observations = run.observations + [seen.observation for seen in run.lists]
-    witness = _main_line(run)
-    segments = _segments(witness)
+    segments = _plain_segments(run)
+    if segments is None:
+        segments = _segments(_main_line(run))
     start_fen, start_ply = _start(segments, observations)
     first = run.observations[0] if run.observations else None
     started_at_ms, basis = _started(run, first, basis)
     base = _base_times(run)
     variant, inferred = _variant(run)
-    expected = range(start_ply + 1, start_ply + 1 + len(witness))
-    whole = bool(start_ply == 0 or run.start_frame is not None) and all(ply in witness for ply in expected)
+    whole = (start_ply == 0 or run.start_frame is not None) and _contiguous(segments)
     facts = run.facts
     result, end = run.result, run.end or "log-ends"
     reason, reason_key, termination = run.reason, run.reason_key, run.termination
@@ -118,6 +119,21 @@ def _first_words(run: Run) -> str:
         return f"{start.ply} {start.verbose} {start.white_clock_ms} {start.black_clock_ms}"
     rows = run.lists[0].event.rows if run.lists else ()
     return " ".join(row.san for row in rows)
+
+
+def _plain_segments(run: Run) -> list[Segment] | None:
+    """The segments of a game seen by one unbroken observation without gaps; None: look closer."""
+    if run.lists or len(run.observations) != 1:
+        return None
+    plies = run.observations[0].lines[0].plies
+    if not plies:
+        return []
+    first, last = plies[0].ply, plies[-1].ply
+    return [Segment(first, last, 0)] if last - first + 1 == len(plies) else None
+
+
+def _contiguous(segments: list[Segment]) -> bool:
+    return all(after.from_ply == before.to_ply + 1 for before, after in pairwise(segments))
 
 
 def _main_line(run: Run) -> dict[int, tuple[int, Ply]]:

@@ -18,7 +18,6 @@ from recorder.model import (
     Origin,
     Ply,
     Proof,
-    StartFacts,
 )
 from recorder.tracking.bridge import bridge
 from recorder.tracking.examined import follow_examined
@@ -47,7 +46,7 @@ class Boards:
         runs: games under observation, or over and waiting for a late list or the number's next game.
         examined: examined games by number.
         over: runs that are finished with; the tracker takes them from here.
-        counts: disposition → number of frames.
+        counts: disposition → number of frames, but for the plain next plies in ``next_plies`` (counted apart: hot).
     """
 
     def __init__(self) -> None:
@@ -62,7 +61,7 @@ class Boards:
         self.me: str | None = None
         self.setup_mode = False
         self.lag_meaningless = False
-        self.muted_until: dict[str, int] = {}
+        self.next_plies = 0
 
     # -- the common case ---------------------------------------------------------------------------------------
 
@@ -91,14 +90,15 @@ class Boards:
                         move, san, after = played
                         row = (
                             ply, move, san, white_ms, black_ms, elapsed_ms, lag_ms, frame.at_ms,
-                            after.castling | (after.push_col + 1) << 4, int(tail[6]), 1, 0, 1 if in_ms else 0, frame.offset,
+                            after.castling | (after.push_col + 1) << 4, int(tail[6]), 1, 0, 1 if in_ms else 0,
+                            frame.offset,
                         )  # fmt: skip
                         run.plies.append(_new_ply(Ply, row))
                         run.position = after
                         run.history.append(after)
                         run.ply = ply
                         run.last = frame
-                        self.counts[Disposition.PLY] += 1
+                        self.next_plies += 1
                         if run.timed:
                             if ply & 1:
                                 drift = white_ms - run.white_clock_ms + elapsed_ms - run.increment_ms
@@ -131,6 +131,12 @@ class Boards:
             )
         if abs(drift) > _CLOCK_TOLERANCE_MS:
             run.event(EventKind.CLOCK, "adjusted", frame, value=drift, clocks=(run.white_clock_ms, run.black_clock_ms))
+
+    def frame_counts(self) -> dict[Disposition, int]:
+        """Disposition → frames so far."""
+        counts = dict(self.counts)
+        counts[Disposition.PLY] += self.next_plies
+        return counts
 
     # -- everything else ---------------------------------------------------------------------------------------
 

@@ -1,9 +1,9 @@
 """Going on with a log that has grown: what must be remembered besides the bytes.
 
 Reading goes on at the first line of the oldest game that was not over (``offset``), not at the end of what was read
-(``mark``): the lines between are read again, so that those games are rebuilt whole. What was counted and given out before
-is remembered: lines before the mark are not counted twice, and games that were given out but reach over the restart point
-are muted there.
+(``mark``): the lines between are read again, so that those games are rebuilt whole. What was counted and given out
+before is remembered: lines before the mark are not counted twice, and games that were given out but reach over the
+restart point are muted there.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Resumed:
 
     def __init__(self, state: dict[str, Any]) -> None:
         self.mark: int = state["mark"]
-        self._muted: dict[int, int] = {number: last for number, last in state["muted"]}
+        self._muted: dict[int, int] = dict(state["muted"])
         self._lists: frozenset[int] = frozenset(state["lists"])
 
     def wanted(self, event: Event) -> bool:

@@ -1,7 +1,7 @@
 """One game as it is being followed: its observations, the main line, and where the board stands now.
 
-The frame handler (``frames.py``) decides what a board means and calls the verbs here; ``assemble.py`` turns a run that is
-over into a ``Game``.
+``boards.py`` decides what a board means and calls the verbs here; ``assemble.py`` turns a run that is over into a
+``Game``.
 """
 
 from __future__ import annotations
@@ -67,6 +67,9 @@ class Run:
 
     __slots__ = (
         "base_ply",
+        "black",
+        "black_clock_ms",
+        "black_token",
         "clocks_settled",
         "current",
         "end",
@@ -74,8 +77,8 @@ class Run:
         "ended_at_ms",
         "examined",
         "facts",
-        "following",
         "first_offset",
+        "following",
         "game_no",
         "gapped",
         "hands",
@@ -105,12 +108,8 @@ class Run:
         "variant",
         "variant_inferred",
         "white",
-        "black",
         "white_clock_ms",
-        "black_clock_ms",
         "white_token",
-        "black_token",
-        "capture_hands",
     )
 
     def __init__(self, game_no: int | None, white: str, black: str, facts: Facts, offset: int) -> None:
@@ -139,7 +138,6 @@ class Run:
         self.increment_ms = 0
         self.clocks_settled = False
         self.hands: tuple[str, str] | None = None
-        self.capture_hands: tuple[bool, int] | None = None
         self.variant: str | None = None
         self.variant_inferred = False
         self.rules_told = False

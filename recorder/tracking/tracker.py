@@ -195,7 +195,7 @@ class Tracker:
             "mark": mark,
             "muted": self._given_out.across(offset),
             "lists": [seen.event.line.offset for run in self.held() for seen in run.lists],
-            "frames": dump_counts(boards.counts),
+            "frames": dump_counts(boards.frame_counts()),
             "holdings": dump_counts(self.holdings),
             "list_frames": self.list_frames,
             "facts": [
@@ -228,6 +228,7 @@ class Tracker:
             self._resumed = resumed
             return []
         self.boards.counts.update(load_counts(self._baseline["frames"]))
+        self.boards.next_plies = 0
         self.holdings.update(load_counts(self._baseline["holdings"]))
         self.list_frames = self._baseline["list_frames"]
         self.boards.anomalies.clear()
@@ -300,9 +301,9 @@ class Tracker:
             return
         run.result, run.reason = event.result, event.reason
         run.reason_key, run.termination = event.reason_key, event.termination
-        if run.rules is Rules.BUGHOUSE and event.reason_key == "checkmate" and run.position is not None:
-            if not is_checkmate(run.position):
-                run.reason_key = "partner-decided"  # 1.6.2 prints the partner board's mate on both boards
+        mated = run.position is not None and is_checkmate(run.position)
+        if run.rules is Rules.BUGHOUSE and event.reason_key == "checkmate" and not mated:
+            run.reason_key = "partner-decided"  # 1.6.2 prints the partner board's mate on both boards
         run.result_at_ms = event.line.at_ms
         text = f"{{{event.reason}}} {event.result}"
         run.event(EventKind.RESULT, run.reason_key, _at(event.line), actor=event.actor, text=text)

@@ -109,6 +109,15 @@ class LineReader:
             self._split(data, offset, at_ms, out)
         return out
 
+    @property
+    def pending_offset(self) -> int | None:
+        """Offset of the first line that is not given away yet; None when every byte read has been."""
+        if self._held is not None:
+            return self._held.offset
+        if self._parts or self._long:
+            return self._start
+        return self._iac_start if self._iac else None
+
     def finish(self) -> list[Line]:
         """Return what is left, the last line without a line end included."""
         out: list[Line] = []
