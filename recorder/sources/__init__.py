@@ -1,0 +1,21 @@
+"""Every kind of saved log → chunks of the bytes that the server sent."""
+
+from recorder.sources.base import Decoder, SourceKind
+from recorder.sources.detect import HEAD_BYTES, detect, make_decoder, why_not_a_log
+from recorder.sources.files import BlockReader, find_logs, find_timing, read_blocks
+from recorder.sources.scrub import FILLER, Scrubber
+
+__all__ = [
+    "FILLER",
+    "HEAD_BYTES",
+    "BlockReader",
+    "Decoder",
+    "Scrubber",
+    "SourceKind",
+    "detect",
+    "find_logs",
+    "find_timing",
+    "make_decoder",
+    "read_blocks",
+    "why_not_a_log",
+]

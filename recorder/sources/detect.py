@@ -1,0 +1,105 @@
+"""What kind of log a file is, told by its content."""
+
+from __future__ import annotations
+
+import re
+from datetime import date, tzinfo
+from typing import Final
+
+from recorder.sources.base import Decoder, RawDecoder, SourceKind
+from recorder.sources.pychess import HEADER, PychessDecoder
+from recorder.sources.stamped import STAMP, StampedDecoder
+from recorder.sources.typescript import TypescriptDecoder
+from recorder.sources.xboard import ENTRY, XboardDecoder
+
+__all__ = ["HEAD_BYTES", "detect", "make_decoder", "why_not_a_log"]
+
+HEAD_BYTES: Final = 65536
+
+_SERVER_TEXT: Final = re.compile(
+    rb"<(?:12|b1|g1|d1|s|sc)> |[fa]ics%|\{Game \d+ \(|^Game \d+: |^(?:\r|[^\n]*% )?You are now observing game|"
+    rb"^\r?Movelist for game \d|^\r?login: |freechess\.org|chessclub\.com|FatICS|Style 12 set|"
+    rb"^[^\n]*\(\S*\)\[\d+\] (?:kibitzes|whispers): |^Creating: \S+ \(|"
+    rb"^Move  ?\S+ +\S+\s*\r?\n-----? +-{16,}|\x15\d+\x16\d+\x16",
+    re.MULTILINE,
+)
+_STAMPED_LINES: Final = 200
+_NOT_LOGS: Final = (
+    (b"\xff\xfe", "is UTF-16 text, not the server's bytes: convert it to UTF-8 first"),
+    (b"\xfe\xff", "is UTF-16 text, not the server's bytes: convert it to UTF-8 first"),
+    (b"SQLite format 3\x00", "is a database, not a log"),
+    (b"PK\x03\x04", "is a zip archive: unpack it first"),
+    (b"PK\x05\x06", "is a zip archive: unpack it first"),
+    (b"7z\xbc\xaf", "is a 7z archive: unpack it first"),
+    (b"[Event ", "is PGN, not a server log"),
+)
+
+
+def detect(head: bytes) -> SourceKind | None:
+    """Tell a log's kind from its first 64 KiB (decompressed).
+
+    Returns:
+        The kind, or None: nothing in it is a server's text. ``why_not_a_log`` says why.
+    """
+    head = head[:HEAD_BYTES].removeprefix(b"\xef\xbb\xbf")
+    if _foreign(head) is not None:
+        return None
+    if head.startswith(b"Script started"):
+        return SourceKind.TYPESCRIPT
+    lines = head.split(b"\n")
+    if any(ENTRY.match(line) for line in lines):
+        return SourceKind.XBOARD
+    if any((match := HEADER.match(line)) and match["task"] for line in lines):
+        return SourceKind.PYCHESS
+    if not _SERVER_TEXT.search(head):
+        return None
+    return SourceKind.STAMPED if _is_stamped(lines) else SourceKind.RAW
+
+
+def why_not_a_log(head: bytes) -> str:
+    """One clause that says why ``detect`` knows no kind for it: "is empty", "is PGN, not a server log" …"""
+    foreign = _foreign(head)
+    if foreign is not None:
+        return foreign
+    if not head.strip():
+        return "is empty" if not head else "holds nothing but blanks"
+    control = len(head) - len(head.translate(None, bytes(range(9)) + bytes(range(14, 27)) + b"\x7f"))
+    if control * 20 > len(head):
+        return "is binary data, not a log"
+    return "has no line of a chess server in its first 64 KiB; if it is a log all the same, name its kind with --kind"
+
+
+def make_decoder(
+    kind: SourceKind, *, date: date | None = None, tz: tzinfo | None = None, timing: bytes | None = None
+) -> Decoder:
+    """Make the decoder of a kind.
+
+    Args:
+        date: the day on which the log begins, for logs that print the time of day alone.
+        tz: the zone of times that are printed without one.
+        timing: the whole timing file of a typescript.
+    """
+    if kind is SourceKind.TYPESCRIPT:
+        return TypescriptDecoder(timing, tz)
+    if kind is SourceKind.XBOARD:
+        return XboardDecoder()
+    if kind is SourceKind.PYCHESS:
+        return PychessDecoder(date, tz)
+    if kind is SourceKind.STAMPED:
+        return StampedDecoder(date, tz)
+    return RawDecoder()
+
+
+def _foreign(head: bytes) -> str | None:
+    head = head.removeprefix(b"\xef\xbb\xbf")
+    return next((reason for magic, reason in _NOT_LOGS if head.lstrip(b"\r\n").startswith(magic)), None)
+
+
+def _is_stamped(lines: list[bytes]) -> bool:
+    """Whether most lines have a stamp, or every board has one on its line or on the line before."""
+    filled = [line for line in lines[:-1] if line.strip()][:_STAMPED_LINES] or lines[:1]
+    stamped = [bool((match := STAMP.match(line)) and (match["S"] or match["open"])) for line in filled]
+    if sum(stamped) * 2 > len(filled):
+        return True
+    boards = [index for index, line in enumerate(filled) if line.startswith(b"<12>")]
+    return bool(boards) and all(index and stamped[index - 1] for index in boards)

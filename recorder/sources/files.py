@@ -1,0 +1,188 @@
+"""Opening logs: the only part of this package that touches files."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import lzma
+import sys
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+from io import BufferedReader
+from pathlib import Path
+from typing import Final, Protocol, cast
+
+import zstandard
+
+from recorder.errors import SourceError
+from recorder.sources.typescript import looks_like_timing
+
+__all__ = ["BlockReader", "find_logs", "find_timing", "read_blocks"]
+
+_MAGIC: Final = (
+    (b"\x1f\x8b", "gzip"),
+    (b"BZh", "bzip2"),
+    (b"\xfd7zXZ\x00", "xz"),
+    (b"\x28\xb5\x2f\xfd", "zstd"),
+)
+# What this program and its database write.
+_OURS: Final = (".pgn", ".db", ".db-wal", ".db-shm", ".db-journal", ".sqlite", ".csv", ".parquet")
+_TIMING_SUFFIXES: Final = (".timing", ".tm", ".time")
+_STDIN: Final = "-"
+_DAMAGE: Final = (EOFError, OSError, zlib.error, lzma.LZMAError, zstandard.ZstdError)
+
+
+class _Readable(Protocol):
+    def read1(self, size: int, /) -> bytes: ...
+
+
+class BlockReader:
+    """An iterator over a log's decompressed bytes.
+
+    Attributes:
+        problem: after the last block: why the rest could not be read, or None.
+        compression: ``gzip``, ``bzip2``, ``xz``, ``zstd`` or None, told by the first bytes and not by the name.
+    """
+
+    def __init__(self, path: Path | str, size: int = 1 << 20) -> None:
+        self.problem: SourceError | None = None
+        self.compression: str | None = None
+        self._name = "standard input" if str(path) == _STDIN else str(path)
+        try:
+            raw = cast(BufferedReader, sys.stdin.buffer) if str(path) == _STDIN else Path(path).open("rb")  # noqa: SIM115
+            head = raw.peek(8)
+        except OSError as error:
+            raise SourceError(f"{self._name}: cannot be read: {error.strerror or error}") from error
+        self.compression = next((name for magic, name in _MAGIC if head.startswith(magic)), None)
+        self._blocks = self._read(raw, size)
+
+    def __iter__(self) -> Iterator[bytes]:
+        return self._blocks
+
+    def __next__(self) -> bytes:
+        return next(self._blocks)
+
+    def _read(self, raw: BufferedReader, size: int) -> Iterator[bytes]:
+        done = 0
+        try:
+            with raw:
+                for block in _blocks_of(raw, self.compression, size):
+                    done += len(block)
+                    yield block
+        except _DAMAGE as error:
+            what = f"the {self.compression} data" if self.compression else "the file"
+            detail = "it is cut short" if isinstance(error, EOFError) else str(error)
+            self.problem = SourceError(f"{self._name}: {what} can be read only up to byte {done}: {detail}")
+
+
+def read_blocks(path: Path | str, size: int = 1 << 20) -> BlockReader:
+    """Read a log, decompressed, in blocks of at most about ``size`` bytes; ``-`` is standard input.
+
+    Damage in the middle ends the iteration early: look at ``problem`` then.
+
+    Raises:
+        SourceError: the file cannot be opened.
+    """
+    return BlockReader(path, size)
+
+
+def _blocks_of(raw: BufferedReader, compression: str | None, size: int) -> Iterator[bytes]:
+    if compression == "zstd":
+        yield from _zstd_blocks(raw, size)
+        return
+    openers: dict[str | None, Callable[[BufferedReader], _Readable]] = {
+        None: lambda file: file,
+        "gzip": lambda file: gzip.GzipFile(fileobj=file),
+        "bzip2": bz2.BZ2File,
+        "xz": lzma.LZMAFile,
+    }
+    reader = openers[compression](raw)
+    kept = b""
+    while True:
+        try:
+            block = reader.read1(size)
+        except _DAMAGE:
+            if kept:
+                yield kept
+            raise
+        kept += block
+        if not block or len(kept) >= size:
+            if kept:
+                yield kept
+            kept = b""
+        if not block:
+            return
+
+
+def _zstd_blocks(raw: BufferedReader, size: int) -> Iterator[bytes]:
+    decoder = zstandard.ZstdDecompressor().decompressobj()
+    open_frame = False
+    data = raw.read1(size)
+    while data:
+        block = decoder.decompress(data)
+        for begin in range(0, len(block), size):
+            yield block[begin : begin + size]
+        open_frame = not decoder.eof
+        data = decoder.unused_data or raw.read1(size)
+        if decoder.eof:
+            decoder = zstandard.ZstdDecompressor().decompressobj()
+    if open_frame:
+        raise EOFError
+
+
+def find_logs(paths: Iterable[Path | str]) -> Iterator[Path]:
+    """Files that may be logs, each once: those named, and all in the folders named, sorted by name.
+
+    In folders, hidden files, timing files of typescripts and this program's own outputs are left out.
+
+    Raises:
+        SourceError: a path does not exist.
+    """
+    given: set[Path] = set()
+    for name in paths:
+        path = Path(name)
+        if str(path) != _STDIN and not path.exists():
+            raise SourceError(f"{path}: no such file or folder")
+        found = _walk(path) if str(path) != _STDIN and path.is_dir() else (path,)
+        for file in found:
+            if file not in given:
+                given.add(file)
+                yield file
+
+
+def _walk(folder: Path) -> Iterator[Path]:
+    try:
+        entries = sorted(folder.iterdir())
+    except OSError as error:
+        raise SourceError(f"{folder}: cannot be listed: {error.strerror or error}") from error
+    for entry in entries:
+        if entry.name.startswith("."):
+            continue
+        if entry.is_dir():
+            if not entry.is_symlink():
+                yield from _walk(entry)
+        elif entry.is_file() and not entry.name.lower().endswith(_OURS) and not _is_timing(entry):
+            yield entry
+
+
+def find_timing(path: Path) -> Path | None:
+    """The timing file of a typescript, by its name and content: ``x.timing``, ``x.tm``, ``x.time`` or ``timing``."""
+    names = [path.name + suffix for suffix in _TIMING_SUFFIXES]
+    names += [path.stem + suffix for suffix in _TIMING_SUFFIXES]
+    if path.stem == "typescript":
+        names += ["timing", "timingfile"]
+    for name in names:
+        candidate = path.with_name(name)
+        if candidate != path and candidate.is_file() and _is_timing(candidate):
+            return candidate
+    return None
+
+
+def _is_timing(path: Path) -> bool:
+    if not (path.suffix in _TIMING_SUFFIXES or path.name in ("timing", "timingfile")):
+        return False
+    try:
+        with path.open("rb") as file:
+            return looks_like_timing(file.read(4096))
+    except OSError:
+        return False

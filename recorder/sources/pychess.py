@@ -1,0 +1,152 @@
+"""Logs of PyChess.
+
+Every record begins with a time and a task: ``19:54:45.756 ('GuestRGNM', 'raw') DEBUG: …``. The bytes of one read
+stand in a ``raw`` record, in old logs as text over several lines, in new ones as ``bytearray(b'…')``. What the program
+made of them is logged again (``lines``, ``nonmatched``, ``onStyle12``): such a record counts only if its board or result
+was in no ``raw`` record. Two connections may be in one log; a board or result that both received counts once.
+Source: PyChess System/Log.py and TimeSeal.py.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import OrderedDict
+from datetime import date, datetime, timedelta, tzinfo
+from typing import Final
+
+from recorder.events import Chunk
+from recorder.model import TimeBasis
+from recorder.sources.base import LineSplitter
+from recorder.sources.stamps import Stamps
+
+__all__ = ["HEADER", "PychessDecoder"]
+
+HEADER: Final = re.compile(
+    rb"(?:(\d{4})-(\d\d)-(\d\d) )?(\d\d):(\d\d):(\d\d)(?:[.,](\d{3}))? "
+    rb"(?:\('(?P<user>[^']*)', '(?P<task>[^']*)'\)|[^\s:]+) (?P<level>DEBUG|INFO|WARNING|ERROR|CRITICAL): ?"
+)
+_LITERAL: Final = re.compile(rb"""(?:bytearray\()?b(?P<quote>['"])(?P<body>.*)(?P=quote)\)?\r?$""", re.DOTALL)
+_SECOND_HAND: Final = frozenset((b"lines", b"nonmatched", b"onStyle12", b"command_reply"))
+_PIECE: Final = re.compile(rb"(?:[^\\]|\\(?!n).)*?(?:\\n|$)", re.DOTALL)
+_ESCAPE: Final = re.compile(rb"\\(?:x([0-9a-fA-F]{2})|(.))", re.DOTALL)
+_PLAIN: Final = {
+    b"r": b"\r",
+    b"t": b"\t",
+    b"n": b"\n",
+    b"a": b"\x07",
+    b"b": b"\b",
+    b"f": b"\f",
+    b"v": b"\v",
+    b"0": b"\0",
+}
+_FACT: Final = re.compile(rb"<12> ?\S.*|<b1> .*|\{Game \d+ .*")
+_REMEMBERED: Final = 256
+_MAX_LINE: Final = 1 << 17
+
+
+class PychessDecoder:
+    """Gives whole lines, so that the lines of two connections never mix.
+
+    Args:
+        day, tz: as for ``Stamps``.
+    """
+
+    def __init__(self, day: date | None = None, tz: tzinfo | None = None) -> None:
+        self._lines = LineSplitter()
+        self._stamps = Stamps(day, tz)
+        self._user = b""
+        self._raw = True  # whether the lines that follow are received text (an excerpt may begin in the middle)
+        self._in_text = False  # the record's text has a line already
+        self._at_ms: int | None = None
+        self._open: dict[bytes, tuple[bytes, int]] = {}  # user → unfinished line and its offset
+        self._seen: OrderedDict[bytes, bytes] = OrderedDict()  # board or result → user that received it last
+
+    @property
+    def time_basis(self) -> TimeBasis:
+        return self._stamps.basis
+
+    def receive(self, block: bytes) -> list[Chunk]:
+        out: list[Chunk] = []
+        for line, offset in self._lines.receive(block):
+            self._read(line, offset, out)
+        return out
+
+    def finish(self) -> list[Chunk]:
+        out: list[Chunk] = []
+        for line, offset in self._lines.finish():
+            self._read(line, offset, out)
+        for user, (line, offset) in self._open.items():
+            self._give(user, line, offset, out)
+        self._open.clear()
+        return out
+
+    def _read(self, line: bytes, offset: int, out: list[Chunk]) -> None:
+        header = HEADER.match(line)
+        if header is None:
+            if self._raw:
+                self._add(line.removesuffix(b"\r"), offset, out)
+            return
+        self._at_ms = self._time(header)
+        self._user = header["user"] or b""
+        self._in_text = False
+        incoming = header["level"] == b"DEBUG"
+        self._raw = incoming and header["task"] == b"raw"
+        begin = header.end()
+        if self._raw:
+            literal = _LITERAL.match(line, begin)
+            if literal is None:
+                self._add(line[begin:].removesuffix(b"\r"), offset + begin, out)
+                return
+            self._raw = False
+            for piece in _PIECE.finditer(line, literal.start("body"), literal.end("body")):
+                if piece[0]:
+                    self._append(_ESCAPE.sub(_unescape, piece[0]), offset + piece.start(), out)
+        elif incoming and header["task"] in _SECOND_HAND:
+            text = line[begin:].rstrip()
+            if _FACT.fullmatch(text) and text not in self._seen:
+                self._give(self._user, text + b"\n", offset + begin, out)
+
+    def _add(self, text: bytes, offset: int, out: list[Chunk]) -> None:
+        """Add a physical line. The last line end of a record is the logger's, not the server's."""
+        if self._in_text:
+            self._append(b"\n", offset - 1, out)
+        self._in_text = True
+        if text:
+            self._append(text, offset, out)
+
+    def _append(self, data: bytes, offset: int, out: list[Chunk]) -> None:
+        before, start = self._open.pop(self._user, (b"", offset))
+        if not before.strip(b"\r"):
+            start = offset
+        data = before + data
+        if data.endswith(b"\n") or len(data) > _MAX_LINE:
+            self._give(self._user, data, start, out)
+        else:
+            self._open[self._user] = (data, start)
+
+    def _give(self, user: bytes, line: bytes, offset: int, out: list[Chunk]) -> None:
+        if match := _FACT.search(line.rstrip()):
+            fact = match[0].replace(b"\r", b"")
+            other = self._seen.pop(fact, user)
+            self._seen[fact] = other
+            if other != user:
+                return
+            if len(self._seen) > _REMEMBERED:
+                self._seen.popitem(last=False)
+        out.append(Chunk(line, offset, self._at_ms))
+
+    def _time(self, header: re.Match[bytes]) -> int:
+        of_day_ms = ((int(header[4]) * 60 + int(header[5])) * 60 + int(header[6])) * 1000 + int(header[7] or 0)
+        if header[1] is None:
+            return self._stamps.from_time_of_day(of_day_ms)
+        try:
+            day = datetime(int(header[1]), int(header[2]), int(header[3]))
+        except ValueError:
+            return self._stamps.from_time_of_day(of_day_ms)
+        return self._stamps.from_wall(day + timedelta(milliseconds=of_day_ms), None)
+
+
+def _unescape(match: re.Match[bytes]) -> bytes:
+    if match[1]:
+        return bytes((int(match[1], 16),))
+    return _PLAIN.get(match[2], match[2])
