@@ -26,7 +26,7 @@ __all__ = ["FRAME_TAG", "check_frame", "format_style12", "parse_elapsed", "parse
 FRAME_TAG = "<12>"
 
 _FULL = TAIL_FLIP + 1  # the tokens every whole frame has
-_MAX_WIDTH = 16
+_MAX_RANKS = 16
 _RANK = re.compile(r"[A-Za-z-]{4,16}", re.ASCII)
 _BOARD = re.compile(r"[A-Za-z-]{8}(?: [A-Za-z-]{8}){7}", re.ASCII)
 _VERBOSE = re.compile(
@@ -35,6 +35,10 @@ _VERBOSE = re.compile(
 _NUMBERS = re.compile(
     r"[WB] -?[0-9]+ [01] [01] [01] [01] -?[0-9]+ -?[0-9]+ \S+ \S+ (?:-[1-4]|[0-2]) -?[0-9]+ -?[0-9]+ "
     r"-?[0-9]+ -?[0-9]+ -?[0-9]+ -?[0-9]+ -?[0-9]+"
+)
+# What may stand after the verbose move of a cut frame: parts of the two next fields, and the prompt.
+_CUT = re.compile(
+    r"(?: (?:(?P<elapsed>\(-?[0-9][-0-9:.]*\))(?: [A-Za-z0-9@=+#-]*)?|\([-0-9:.]*)?)?(?:\S*[%>])? ?(?:\S+[%>] ?)*"
 )
 _LAST_NUMBER = re.compile(r"(-?[0-9]+)(\S*)")
 _TAGS = ("<12>", "<b1>", "<g1>", "<d1>")
@@ -80,10 +84,11 @@ def _split(text: str) -> tuple[str, list[str], bool]:
     if place is None:
         raise LineError("the frame has no side to move", text, "turn")
     ranks = tokens[:place]
-    if not 4 <= len(ranks) <= _MAX_WIDTH or len({len(rank) for rank in ranks}) != 1:
+    if not 8 <= len(ranks) <= _MAX_RANKS or len({len(rank) for rank in ranks}) != 1:
         raise LineError(f"the board's ranks are not of one length: {' '.join(ranks)!r}", text, "board")
     tail = tokens[place:]
     board = " ".join(ranks)
+    rest = tail[TAIL_ELAPSED:]
     for index in range(TAIL_FLIP, len(tail)):
         number = _LAST_NUMBER.fullmatch(tail[index])
         if number is None:
@@ -99,15 +104,11 @@ def _split(text: str) -> tuple[str, list[str], bool]:
     if len(tail) <= TAIL_VERBOSE:
         raise LineError("the frame ends before its move", text, "verbose move")
     verbose = _VERBOSE.match(tail[TAIL_VERBOSE])
-    if verbose is None:
-        raise LineError(f"the move cannot be {tail[TAIL_VERBOSE]!r}", text, "verbose move", tail[TAIL_VERBOSE])
-    rest = tail[TAIL_ELAPSED : TAIL_ELAPSED + 1] if verbose.end() == len(tail[TAIL_VERBOSE]) else []
-    try:
-        for token in rest:
-            parse_elapsed(token)
-    except LineError:
-        rest = []
-    return board, [*tail[:TAIL_VERBOSE], verbose[0], *rest], True
+    cut = _CUT.fullmatch(tail[TAIL_VERBOSE][verbose.end() :] + " " + " ".join(rest)) if verbose else None
+    if verbose is None or cut is None:
+        raise LineError(f"the fields from the move on cannot be {' '.join(tail[TAIL_VERBOSE:])!r}", text)
+    elapsed = [] if cut["elapsed"] is None else [cut["elapsed"]]
+    return board, [*tail[:TAIL_VERBOSE], verbose[0], *elapsed], True
 
 
 def check_frame(frame: Style12) -> str | None:
@@ -123,7 +124,8 @@ def check_frame(frame: Style12) -> str | None:
     """
     if _BOARD.fullmatch(frame.board) is None:
         ranks = frame.board.split(" ")
-        if len({len(rank) for rank in ranks}) != 1 or not all(_RANK.fullmatch(rank) for rank in ranks):
+        odd = len({len(rank) for rank in ranks}) != 1 or len(ranks[0]) == 8
+        if odd or not all(_RANK.fullmatch(rank) for rank in ranks):
             return f"the board cannot be {frame.board!r}"
     tail = frame.tail
     if len(tail) < (TAIL_VERBOSE + 1 if frame.partial else _FULL):
