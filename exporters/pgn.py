@@ -116,7 +116,8 @@ class PgnExporter:
 
     def _fics_text(self, game: Game, part: Part, number: int, count: int) -> str:
         last = number == count
-        tokens = self._movetext(game, part)
+        part.plies = [ply._replace(san=_fics_san(ply.san, game.variant)) for ply in part.plies]
+        tokens = self._movetext(game, part) or [""]
         reason = game.reason or _ENDS.get(game.end)
         if last and reason:
             tokens.append(brace_comment(colours_for_handles(reason, game.white.handle, game.black.handle)))
@@ -214,6 +215,13 @@ def _comment(ply: Ply, clk: bool, emt: bool, lag: bool) -> str:
 
 def _fics_comment(ply: Ply) -> str:
     return "" if ply.elapsed_ms is None else f"{{[%emt {short_seconds(ply.elapsed_ms)}]}}"
+
+
+def _fics_san(san: str, variant: str | None) -> str:
+    """SAN as the archive writes it: pawn drops ``P@e4``; no check or mate signs in suicide, where there is no check."""
+    if variant == "suicide":
+        san = san.rstrip("+#")
+    return f"P{san}" if san.startswith("@") else san
 
 
 def _no_comment(_: Ply) -> str:

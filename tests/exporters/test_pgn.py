@@ -341,7 +341,7 @@ def test_joined_in_mid_game_begins_at_the_first_board() -> None:
 def test_a_game_without_a_move() -> None:
     game = make_game([], reason="Ann resigns", result="0-1")
     assert export(game).endswith("\n\n{Ann resigns} 0-1\n\n")
-    assert export(game, style="fics").endswith("\r\n\r\n{White resigns} 0-1\r\n\r\n\r\n")
+    assert export(game, style="fics").endswith("\r\n\r\n {White resigns} 0-1\r\n\r\n\r\n")
 
 
 def test_a_log_that_ends_is_marked() -> None:

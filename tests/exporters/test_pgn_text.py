@@ -1,0 +1,72 @@
+"""Escaping, wrapping, reasons."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from exporters.pgn_text import GLUE, brace_comment, colours_for_handles, readable, tag, wrap
+from tests.exporters.pgn_reader import TAG
+
+WORDS = st.lists(st.text("abc{}[%", min_size=1, max_size=100), min_size=1, max_size=60)
+
+
+@given(WORDS)
+def test_wrap_only_turns_blanks_into_line_feeds(words: list[str]) -> None:
+    text = " ".join(words)
+    wrapped = wrap(text)
+    assert wrapped.replace("\n", " ") == text
+    for line in wrapped.split("\n"):
+        assert len(line) <= 79 or " " not in line
+
+
+def test_wrap_fills_lines() -> None:
+    assert wrap("a" * 39 + " " + "b" * 39 + " c") == "a" * 39 + " " + "b" * 39 + "\nc"
+    assert wrap("a" * 39 + " " + "b" * 40) == "a" * 39 + "\n" + "b" * 40
+
+
+def test_wrap_never_breaks_at_glue() -> None:
+    assert wrap("a" * 70 + f" [%clk{GLUE}0:04:57]") == "a" * 70 + "\n[%clk 0:04:57]"
+
+
+@given(st.text())
+def test_tag_values_come_back(value: str) -> None:
+    match = TAG.fullmatch(tag("White", value))
+    assert match is not None
+    assert match[2].replace("\\\\", "\0").replace('\\"', '"').replace("\0", "\\") == readable(value)
+
+
+@given(st.text())
+def test_no_text_leaves_its_comment(text: str) -> None:
+    comment = brace_comment(text)
+    assert comment[0] == "{"
+    assert comment.index("}") == len(comment) - 1
+    assert "[%" not in comment
+    assert not any(line.startswith("%") for line in wrap("a " * 30 + comment).split("\n"))
+
+
+def test_readable_decodes_utf_8_and_leaves_latin_1() -> None:
+    assert readable("caf\xc3\xa9") == "café"
+    assert readable("caf\xe9") == "café"
+    assert readable("a\x07\x08b\tc") == "a b c"
+
+
+@pytest.mark.parametrize(
+    ("reason", "colours"),
+    [
+        ("Ann resigns", "White resigns"),
+        ("wins's king exploded", "Black's king exploded"),
+        ("wins wins by losing all material", "Black wins by losing all material"),
+        ("Ann wins by losing all material", "White wins by losing all material"),
+        (
+            "wins ran out of time and Ann has no material to mate",
+            "Black ran out of time and White has no material to mate",
+        ),
+        ("Neither player has mating material", "Neither player has mating material"),
+        ("Game drawn by mutual agreement", "Game drawn by mutual agreement"),
+        ("Anna resigns", "Anna resigns"),
+    ],
+)
+def test_colours_for_handles(reason: str, colours: str) -> None:
+    assert colours_for_handles(reason, "Ann", "wins") == colours

@@ -1,0 +1,67 @@
+"""The default of every export and what it leaves out."""
+
+from __future__ import annotations
+
+import pytest
+
+from exporters.selection import Selection
+from recorder.errors import ExportError
+from recorder.model import GameKind, Player
+from tests.exporters.games import make_game
+
+GAMES = {
+    "full": make_game(),
+    "cut": make_game(complete=False, end="log-ends"),
+    "adjourned": make_game(complete=False, end="adjourned"),
+    "guest": make_game(black=Player("GuestABCD")),
+    "computer": make_game(white=Player("Deep", titles="(C)")),
+    "examined": make_game(kind=GameKind.EXAMINED),
+    "setup": make_game([], kind=GameKind.SETUP),
+    "empty": make_game([]),
+}
+
+
+def taken(selection: Selection) -> list[str]:
+    names = {id(game): name for name, game in GAMES.items()}
+    return [names[id(game)] for game in selection.select(GAMES.values())]
+
+
+def test_default_takes_played_games_with_a_ply() -> None:
+    selection = Selection()
+    assert taken(selection) == ["full", "cut", "adjourned", "guest", "computer"]
+    assert selection.taken == 5
+    assert selection.left_out == {"examined": 1, "setup": 1, "without a ply": 1}
+    assert selection.marked == {"incomplete": 2, "adjourned": 1}
+    assert selection.summary() == (
+        "5 games (1 adjourned, 2 incomplete); left out: 1 examined, 1 setup, 1 without a ply"
+    )
+
+
+def test_complete() -> None:
+    selection = Selection(complete=True)
+    assert taken(selection) == ["full", "guest", "computer"]
+    assert selection.left_out["incomplete"] == 2
+
+
+def test_no_guests_no_computers() -> None:
+    selection = Selection(guests=False, computers=False)
+    assert taken(selection) == ["full", "cut", "adjourned"]
+    assert selection.left_out["with a guest"] == selection.left_out["with a computer"] == 1
+
+
+def test_include() -> None:
+    assert taken(Selection(include=frozenset(["examined", "empty"]), complete=True)) == [
+        "full", "guest", "computer", "examined", "empty",
+    ]  # fmt: skip
+    assert taken(Selection(include=frozenset(["setup", "empty"]), complete=True))[-2:] == ["setup", "empty"]
+
+
+def test_an_unknown_kind_is_refused() -> None:
+    with pytest.raises(ExportError, match="'bughouse'"):
+        Selection(include=frozenset(["bughouse"]))
+
+
+def test_nothing_left_out() -> None:
+    selection = Selection()
+    assert len(list(selection.select([make_game()]))) == 1
+    assert selection.summary() == "1 game; left out: none"
