@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Iterator
+from itertools import chain
 from os import PathLike
 from typing import Any
 
@@ -12,7 +13,7 @@ from recorder.dialects.registry import detect_dialect
 from recorder.errors import SourceError
 from recorder.events import Chunk, Event, Line, SessionNotice, SessionNoticeKind, Style12
 from recorder.model import Disposition, Game, Shape, SourceReport
-from recorder.sources import SourceKind, detect, make_decoder, read_blocks
+from recorder.sources import HEAD_BYTES, SourceKind, detect, make_decoder, read_blocks, why_not_a_log
 from recorder.tracking.tracker import Tracker
 from recorder.wire.lines import LineReader
 
@@ -41,7 +42,7 @@ class Pipeline:
         *,
         server: str | None = None,
         date: datetime.date | None = None,
-        tz: str | None = None,
+        tz: datetime.tzinfo | None = None,
         chat: str = "public",
         timing: bytes | None = None,
         resume: dict[str, Any] | None = None,
@@ -51,7 +52,7 @@ class Pipeline:
         self._decoder = make_decoder(kind, date=date, tz=tz, timing=timing)
         self._reader = LineReader()
         self._recogniser = Recogniser()
-        self._tracker = Tracker(basis=self._decoder.time_basis, server=server, chat=chat)
+        self._tracker = Tracker(basis=self._decoder.time_basis, server=server, chat=chat, date=date)
         self._base = self._end = offset
         self._line_count = 0
         self._banner: str | None = None
@@ -109,8 +110,7 @@ class Pipeline:
                 break
             if self._tokens is None and isinstance(event, Style12) and not event.partial:
                 self._tokens = len(event.tail) + 9
-        prompt = "aics%" if any(text.startswith("aics%") for text in self._reader.prompts) else None
-        found = detect_dialect(self._banner, prompt, self._tokens)
+        found = detect_dialect(self._banner, self._reader.prompt, self._tokens)
         if found is not None:
             self._tracker.dialect = found
             self._tracker.boards.lag_meaningless = found.lag_meaningless
@@ -168,7 +168,7 @@ def read_games(
     kind: SourceKind | str | None = None,
     server: str | None = None,
     date: datetime.date | None = None,
-    tz: str | None = None,
+    tz: datetime.tzinfo | None = None,
     chat: str = "public",
 ) -> Iterator[Game]:
     """Read the games of a saved log, one by one, in memory that does not grow with the log.
@@ -180,24 +180,20 @@ def read_games(
     Yields:
         Games as they are finished.
     Raises:
-        SourceError: the file cannot be read, or is no log.
+        SourceError: the file cannot be read, or is no log; after the last game, if a damaged file could be read in part.
     """
     blocks = read_blocks(path)
     head = b""
     ahead: list[bytes] = []
-    for block in blocks:
+    while len(head) < HEAD_BYTES and (block := next(blocks, None)) is not None:
         ahead.append(block)
         head += block
-        if len(head) >= 65536:
-            break
-    known = SourceKind(kind) if isinstance(kind, str) else kind
+    known = SourceKind(kind) if isinstance(kind, str) else kind or detect(head)
     if known is None:
-        known = detect(head)
-    if known is None:
-        raise SourceError(f"{path}: not a log of a chess server")
+        raise SourceError(f"{path}: {why_not_a_log(head)}")
     pipeline = Pipeline(known, server=server, date=date, tz=tz, chat=chat)
-    for block in ahead:
-        yield from pipeline.receive(block)
-    for block in blocks:
+    for block in chain(ahead, blocks):
         yield from pipeline.receive(block)
     yield from pipeline.finish()
+    if blocks.problem is not None:
+        raise blocks.problem

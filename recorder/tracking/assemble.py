@@ -5,6 +5,7 @@ Everything here is a function of the run alone, so reading the same bytes again 
 
 from __future__ import annotations
 
+import datetime
 import hashlib
 import json
 from itertools import pairwise
@@ -28,11 +29,20 @@ __all__ = ["assemble"]
 _COMPLETE_ENDS = ("result", "adjourned", "aborted")
 
 
-def assemble(run: Run, *, server: str | None, dialect: str | None, basis: TimeBasis, me: str | None) -> Game:
+def assemble(
+    run: Run,
+    *,
+    server: str | None,
+    dialect: str | None,
+    basis: TimeBasis,
+    me: str | None,
+    date: datetime.date | None = None,
+) -> Game:
     """Compute the game of a finished run.
 
     Args:
         run: closed by the tracker. server, dialect, me: of the session. basis: of the arrival times.
+        date: given by the user, for games whose lines tell none.
     """
     observations = run.observations + [seen.observation for seen in run.lists]
     segments = _plain_segments(run)
@@ -92,7 +102,7 @@ def assemble(run: Run, *, server: str | None, dialect: str | None, basis: TimeBa
         if run.result_at_ms is not None
         else (run.observations[-1].ended_at_ms if first else None),
         time_basis=basis,
-        date_text=facts.date_text,
+        date_text=facts.date_text or (date.isoformat() if date is not None else None),
         complete=whole and end in _COMPLETE_ENDS,
         continued=facts.continued,
         partner_game_no=facts.partner_game_no or None,

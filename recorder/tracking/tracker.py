@@ -7,6 +7,7 @@ is measured in bytes of the source, never in wall time, so reading the same byte
 
 from __future__ import annotations
 
+import datetime
 from collections import deque
 from collections.abc import Callable
 from typing import Any
@@ -67,13 +68,17 @@ class Tracker:
 
     Args:
         basis: of the arrival times. server: the site's name where the log does not tell it.
+        date: of the log, for games whose lines tell none.
         chat: ``none``, ``public``, ``own`` or ``all``: which words are kept with the games.
     """
 
-    def __init__(self, *, basis: TimeBasis, server: str | None = None, chat: str = "public") -> None:
+    def __init__(
+        self, *, basis: TimeBasis, server: str | None = None, chat: str = "public", date: datetime.date | None = None
+    ) -> None:
         self.boards = Boards()
         self.basis = basis
         self.server = server
+        self.date = date
         self.dialect: Dialect | None = None
         self.me: str | None = None
         self.holdings: dict[Disposition, int] = dict.fromkeys(Disposition, 0)
@@ -154,7 +159,9 @@ class Tracker:
         over = self.boards.over
         for run in over:
             if run.observations or run.lists:
-                game = assemble(run, server=self._site(), dialect=self._family(), basis=self.basis, me=self.me)
+                game = assemble(
+                    run, server=self._site(), dialect=self._family(), basis=self.basis, me=self.me, date=self.date
+                )
                 self._games.append(game)
                 self._given_out.add(game, self._oldest_held())
         over.clear()
