@@ -147,33 +147,50 @@ class Bench:
         with out.open(encoding="utf-8") as lines:
             for line in lines:
                 game = json.loads(line)
-                moves = {ply["ply"]: ply["san"] for ply in game["plies"]}
                 name = (game["server_game_no"], game["white"]["handle"], game["black"]["handle"])
-                found[name] = (moves, game["result"])
+                found[name] = ({ply["ply"]: _facts(ply) for ply in game["plies"]}, game["result"])
         wrong = 0
-        for name, moves, seen, result in truth_games(self.made.truth):
+        for name, played, seen, result in truth_games(self.made.truth):
             ours, our_result = found.pop(name, ({}, ""))
-            shown = {ply: san for ply, san in moves.items() if ply in seen}
-            agree = all(moves.get(ply) == san for ply, san in ours.items()) and shown.items() <= ours.items()
-            if shown and not (
-                agree and our_result in (result, "*") and (our_result == result or len(shown) < len(moves))
-            ):
-                wrong += 1
+            if not any(ply in seen for ply in played):
+                continue
+            agree = all(
+                ply in played and facts[0] == played[ply][0] and facts[1:] in (played[ply][1:], (None, None))
+                for ply, facts in ours.items()
+            )
+            whole = len(seen) == len(played)
+            wrong += not (agree and seen <= set(ours) and (our_result == result or (our_result == "*" and not whole)))
         self.note("games that differ from the truth", wrong + len(found))
 
 
-def truth_games(path: Path) -> list[tuple[tuple[int, str, str], dict[int, str], set[int], str]]:
-    """Name, moves, shown plies and result of each game of a generated PGN."""
+Facts = tuple[str, int | None, int | None]
+"""SAN, the mover's clock and the time taken, in milliseconds."""
+
+
+def _facts(ply: dict[str, Any]) -> Facts:
+    clock = ply["white_clock_ms" if ply["ply"] % 2 else "black_clock_ms"]
+    return ply["san"].removeprefix("P"), clock, ply["elapsed_ms"]
+
+
+def truth_games(path: Path) -> list[tuple[tuple[int, str, str], dict[int, Facts], set[int], str]]:
+    """Name, moves with times, shown plies and result of each game of a generated PGN."""
     games = []
     for block in path.read_text(encoding="ascii").split("\n\n[Event "):
         tags = dict(re.findall(r'^\[(\w+) "(.*)"\]$', block, re.MULTILINE))
-        sans = re.findall(r"^\d+\.+ (\S+) ", block, re.MULTILINE)
-        spans = tags.get("Seen", f"1-{len(sans)}").split(",")
-        ends = [span.split("-") for span in spans if span]
+        moves = re.findall(r"^\d+\.+ (\S+) \{\[%clk (\S+)\] \[%emt (\S+)\]\}$", block, re.MULTILINE)
+        played: dict[int, Facts] = {
+            ply: (san.removeprefix("P"), _milliseconds(clock), _milliseconds(elapsed))
+            for ply, (san, clock, elapsed) in enumerate(moves, 1)
+        }
+        ends = [span.split("-") for span in tags.get("Seen", f"1-{len(moves)}").split(",") if span]
         seen = {ply for low, high in ends for ply in range(int(low), int(high) + 1)}
-        name = (int(tags["ServerGameNo"]), tags["White"], tags["Black"])
-        games.append((name, dict(enumerate(sans, 1)), seen, tags["Result"]))
+        games.append(((int(tags["ServerGameNo"]), tags["White"], tags["Black"]), played, seen, tags["Result"]))
     return games
+
+
+def _milliseconds(text: str) -> int:
+    hours, minutes, seconds = text.split(":")
+    return (int(hours) * 60 + int(minutes)) * 60_000 + round(float(seconds) * 1000)
 
 
 def main() -> None:

@@ -25,7 +25,7 @@ from typing import Any
 import chess
 
 from recorder.model import Game, GameKind, LineKind, ObservationKind, Origin
-from tests.support import corpus, frames
+from tests.support import corpus, frames, product
 from tests.support.corpus import Stream
 from tests.support.frames import Reading, Run
 
@@ -35,7 +35,8 @@ Finder = Callable[[Stream, bytes], list[Game]]
 
 @dataclass
 class Finding:
-    """How one expected or found game fared. ``status``: exact, cut short, wrong, missing, false, listed, unlisted."""
+    """How one expected or found game fared. ``status``: exact, cut short, wrong, missing, false, listed (a
+    movelist only), unlisted (shown, but no move was made), joined (an adjourned part inside the continued game)."""
 
     status: str
     what: str
@@ -109,11 +110,15 @@ def score_stream(stream: Stream, find: Finder) -> StreamScore:
     for want in wanted:
         games = taken.get(want.index, [])
         if not games:
-            if want.plies or not stream.deepened:
+            later = [game for index in _continuations(want, wanted) for game in taken.get(index, [])]
+            if any(want.plies <= {ply.ply for ply in game.plies} for game in later):
+                findings.append(Finding("joined", want.name))
+            elif want.plies or not stream.deepened:
                 findings.append(Finding("missing", want.name, missing_plies=len(want.plies)))
             continue
         games.sort(key=lambda game: len(game.plies), reverse=True)
-        findings.append(_judge(want, games[0], reading))
+        parts = [other for other in wanted if want.index in _continuations(other, wanted)]
+        findings.append(_judge(want, games[0], reading, [run for part in [*parts, want] for run in part.runs]))
         findings += [
             Finding("false", _label(extra), problems=[f"a second record of {want.name}"]) for extra in games[1:]
         ]
@@ -198,7 +203,7 @@ def _overlap(game: Game, run: Run) -> int:
     """Bytes that a found game and a run have in common, 0 if they are of different boards."""
     if game.game_no != run.game_no:
         return 0
-    return max(0, min(game.last_offset, run.end_offset) - max(game.first_offset, run.first_offset - 2) + 1)
+    return max(0, min(game.last_offset, run.end_offset + 2) - max(game.first_offset, run.first_offset - 2) + 1)
 
 
 def _counterpart(game: Game, wanted: list[Wanted]) -> Wanted | None:
@@ -234,11 +239,22 @@ def _judge_list(stream: Stream, game: Game) -> Finding:
             tries.append((_wrong_plies(game, played["moves_uci"], problems), problems))
     invented, problems = min(tries, default=(len(game.plies), ["no such game was played"]))
     status = "listed" if tries and not invented else "false"
+    if not game.plies:
+        status, problems = "unlisted", []
     return Finding(status, _label(game), invented_plies=invented, problems=problems[:5])
 
 
-def _judge(want: Wanted, game: Game, reading: Reading) -> Finding:
-    """Compare a found game with its counterpart."""
+def _continuations(want: Wanted, wanted: list[Wanted]) -> list[int]:
+    """Indexes of the truth games that continue an adjourned one."""
+    found = [want.index]
+    for other in wanted:
+        if other.truth.get("continues_game_index") in found:
+            found.append(other.index)
+    return found[1:]
+
+
+def _judge(want: Wanted, game: Game, reading: Reading, runs: list[Run]) -> Finding:
+    """Compare a found game with its counterpart; ``runs`` are its own and those of the games that it continues."""
     finding = Finding("exact", want.name)
     problems = finding.problems
     finding.invented_plies = _wrong_plies(game, want.truth["moves_uci"], problems)
@@ -252,7 +268,7 @@ def _judge(want: Wanted, game: Game, reading: Reading) -> Finding:
     if not start_equal:
         problems.append(f"start position after {game.start_ply} plies is {game.start_fen}")
     finding.takebacks_equal = _takebacks_equal(want, game, problems)
-    finding.clocks_compared, finding.clock_differences = _compare_times(want, game, reading, problems)
+    finding.clocks_compared, finding.clock_differences = _compare_times(runs, game, reading, problems)
     if finding.invented_plies or not finding.result_equal or not start_equal or finding.takebacks_equal is False:
         finding.status = "wrong"
     elif lacking:
@@ -295,9 +311,9 @@ def _takebacks_equal(want: Wanted, game: Game, problems: list[str]) -> bool | No
     return kept == removed
 
 
-def _compare_times(want: Wanted, game: Game, reading: Reading, problems: list[str]) -> tuple[int, int]:
+def _compare_times(runs: list[Run], game: Game, reading: Reading, problems: list[str]) -> tuple[int, int]:
     """Compare clocks, elapsed and lag of plies read from frames with the raw frames; also the stored offsets."""
-    shown = {ply: frame for run in want.runs for ply, frame in run.main_line().items()}
+    shown = {ply: frame for run in runs for ply, frame in run.main_line().items()}
     compared = different = 0
     for ply in game.plies:
         if ply.origin != Origin.FRAME:
@@ -362,8 +378,6 @@ def totals(scores: Iterable[StreamScore]) -> dict[str, int]:
 
 def find_with_product(stream: Stream, data: bytes) -> list[Game]:
     """The games that the product finds."""
-    from tests.support import product
-
     return product.run([data], stream.kind)[0]
 
 
