@@ -35,10 +35,10 @@ docs: $(VENV)/.installed
 	$(BIN)/python -m recorder.cli.reference docs/cli.md
 
 score: $(VENV)/.installed
-	$(BIN)/python -m tests.support.score
+	$(BIN)/python -m tests.score
 
 bench: $(VENV)/.installed
-	$(BIN)/python -m benchmarks.run
+	$(BIN)/python -m benchmarks.run $(ARGS)
 
 clean:
 	rm -rf demo build .pytest_cache .mypy_cache .ruff_cache .benchmarks

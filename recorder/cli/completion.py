@@ -16,10 +16,10 @@ Examples:
   ics-recorder completion fish > ~/.config/fish/completions/ics-recorder.fish
 """,
 )
-@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+@click.argument("shell", metavar="SHELL", type=click.Choice(["bash", "zsh", "fish"]))
 @click.pass_context
 def command(ctx: click.Context, shell: str) -> None:
-    """Print the completion script for SHELL."""
+    """Print the completion script for SHELL: bash, zsh or fish."""
     script = get_completion_class(shell)
     if script is None:
         raise click.UsageError(f"No completion is known for {shell}.")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
-from recorder.cli.options import archive_option, open_archive
+from recorder.cli.options import archive_option
 from recorder.cli.terminal import ExitCode, say
 
 __all__ = ["command"]
@@ -27,20 +29,20 @@ def command() -> None:
 @archive_option
 def _upgrade(where: str) -> None:
     """Bring an older archive to this program's schema; a backup is made first."""
-    from storage.engine import file_of
-    from storage.schema import current, upgrade
+    from storage import current, file_of, upgrade
 
     path = file_of(where)
+    before = current(path)
     saved = upgrade(path)
-    say(f"{path} has schema {current(path)}" + (f"; the old one is saved in {saved}." if saved else ", nothing to do."))
+    after = current(path)
+    say(f"{path} had schema {before}, has {after}." + (f" The old archive is saved as {saved}." if saved else ""))
 
 
 @command.command("current")
 @archive_option
 def _current(where: str) -> None:
     """Print the archive's schema revision and the newest one."""
-    from storage.engine import file_of
-    from storage.schema import current, head
+    from storage import current, file_of, head
 
     click.echo(f"{current(file_of(where))} (newest: {head()})")
 
@@ -50,8 +52,9 @@ def _current(where: str) -> None:
 @click.pass_context
 def _check(ctx: click.Context, where: str) -> None:
     """Look for damage: SQLite's own checks, foreign keys, and what the tables must agree on."""
-    with open_archive(where) as archive:
-        findings = archive.check()
+    from storage import check, file_of
+
+    findings = check(file_of(where))
     for finding in findings:
         click.echo(finding)
     if findings:
@@ -64,20 +67,20 @@ def _check(ctx: click.Context, where: str) -> None:
 @archive_option
 def _backup(target: str, where: str) -> None:
     """Copy the archive to FILE, which must not exist; works while somebody writes to it."""
-    from pathlib import Path
+    from storage import backup, file_of
 
-    from storage.engine import backup
-
-    with open_archive(where) as archive:
-        backup(archive.path, Path(target))
-    say(f"Saved to {target}.")
+    backup(file_of(where), Path(target))
+    say(f"Saved as {target}.")
 
 
 @command.command("share")
 @click.option("-o", "--output", required=True, metavar="FILE", help="The copy, which must not exist.")
-@click.option("--pseudonyms", is_flag=True, help="Replace handles by Player-1, Player-2 …")
-@click.option("--redact", multiple=True, metavar="REGEX", help="Blank what matches in all text that is shared.")
+@click.option("--pseudonyms", is_flag=True, help="Replace every handle by a made-up word, in texts too.")
+@click.option("--redact", metavar="REGEX", help="Replace what matches in texts by [redacted].")
 @archive_option
-def _share(output: str, pseudonyms: bool, redact: tuple[str, ...], where: str) -> None:
-    """Write a copy to give away: without the logs, tells and what was typed."""
-    raise NotImplementedError
+def _share(output: str, pseudonyms: bool, redact: str | None, where: str) -> None:
+    """Write a copy to give away: without the logs' bytes and places, tells, and what was typed."""
+    from storage import file_of, share
+
+    share(file_of(where), Path(output), pseudonyms=pseudonyms, redact=redact)
+    say(f"Shared as {output}.")

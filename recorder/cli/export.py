@@ -94,7 +94,12 @@ Examples:
 @archive_option
 @output_options
 @click.option(
-    "--format", "format_name", type=click.Choice(("csv", "jsonl", "parquet")), default="csv", show_default=True
+    "--format",
+    "format_name",
+    type=click.Choice(("csv", "jsonl", "parquet")),
+    default="csv",
+    show_default=True,
+    help="parquet needs pyarrow, which ics-recorder[parquet] brings.",
 )
 def _plies(where: str, output: str, force: bool, format_name: str, **filters: Any) -> None:
     """Write one row a ply, with clocks, elapsed time and lag in milliseconds."""
@@ -111,7 +116,14 @@ Examples:
 @filter_options
 @archive_option
 @output_options
-@click.option("--format", "format_name", type=click.Choice(("jsonl",)), default="jsonl", show_default=True)
+@click.option(
+    "--format",
+    "format_name",
+    type=click.Choice(("jsonl",)),
+    default="jsonl",
+    show_default=True,
+    help="JSON Lines: one game a line.",
+)
 @click.option("--append", is_flag=True, help="Add the games that the file does not hold yet.")
 def _games(where: str, output: str, force: bool, format_name: str, append: bool, **filters: Any) -> None:
     """Write one JSON object a game, with plies, taken-back lines, events and sources."""

@@ -69,7 +69,7 @@ def _row(game: Game) -> tuple[object, ...]:
         None if game.kind.value == "played" else game.kind.value,
     ]
     rated = {True: "rated", False: "unrated", None: None}[game.rated]
-    category = game.category if game.category == game.variant or not game.variant else f"{game.category} {game.variant}"
+    kind = [rated, game.category, game.variant if game.variant not in ("chess", game.category) else None]
     return (
         game.key[:KEY_DIGITS],
         begun[:16].replace("T", " ") if begun and begun[0] != "P" else None,
@@ -77,7 +77,7 @@ def _row(game: Game) -> tuple[object, ...]:
         game.white.rating_text,
         game.black.handle,
         game.black.rating_text,
-        " ".join(word for word in (rated, category) if word) or None,
+        " ".join(word for word in kind if word) or None,
         _time_control(game),
         game.result,
         _ply_count(game),

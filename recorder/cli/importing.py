@@ -74,8 +74,9 @@ def command(
         print_json([outcome_json(outcome, verbose=verbose) for outcome in outcomes])
     elif len(outcomes) > 1:
         print_total(outcomes)
-    if any(outcome.status in ("failed",) for outcome in outcomes):
+    if any(outcome.unreadable for outcome in outcomes) or all(outcome.kind is None for outcome in outcomes):
         ctx.exit(ExitCode.INPUT)
-    if strict and any(outcome.report is not None and outcome.report.anomalies for outcome in outcomes):
-        say(f"Anomalies in {plural(sum(bool(o.report and o.report.anomalies) for o in outcomes), 'log')} (--strict).")
+    flawed = sum(bool(outcome.report and outcome.report.anomalies) for outcome in outcomes)
+    if strict and flawed:
+        say(f"{plural(flawed, 'log')} with anomalies (--strict).")
         ctx.exit(ExitCode.FINDINGS)

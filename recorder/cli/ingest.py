@@ -7,10 +7,12 @@ transaction: an import that is killed leaves the sources that were finished.
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import shutil
 import sys
 import tempfile
+import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -23,7 +25,16 @@ from recorder.cli.zones import parse_zone
 from recorder.errors import SourceError
 from recorder.model import SourceReport, TimeBasis
 from recorder.pipeline import PARSER_VERSION, Pipeline
-from recorder.sources import Scrubber, SourceKind, detect, find_logs, read_blocks
+from recorder.sources import (
+    HEAD_BYTES,
+    Scrubber,
+    SourceKind,
+    detect,
+    find_logs,
+    find_timing,
+    read_blocks,
+    why_not_a_log,
+)
 
 if TYPE_CHECKING:
     from recorder.cli.terminal import Progress
@@ -44,29 +55,29 @@ __all__ = [
     "tell_kind",
 ]
 
-_HEAD_BYTES = 1 << 16
-
 
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
-    """How a log is read; see ``reading_options``. None: not given."""
+    """How a log is read; see ``reading_options``. None: not given. ``timing``: a typescript's timing file."""
 
     kind: SourceKind | None = None
     server: str | None = None
     date: date | None = None
     tz: str | None = None
     chat: str | None = None
+    timing: bytes | None = None
 
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> ReadOptions:
         """The inverse of ``to_json``."""
-        kind, day = values.get("kind"), values.get("date")
+        kind, day, timing = values.get("kind"), values.get("date"), values.get("timing")
         return cls(
             None if kind is None else SourceKind(kind),
             values.get("server"),
             None if day is None else date.fromisoformat(day),
             values.get("tz"),
             values.get("chat"),
+            None if timing is None else zlib.decompress(base64.b64decode(timing)),
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -77,6 +88,7 @@ class ReadOptions:
             "date": None if self.date is None else self.date.isoformat(),
             "tz": self.tz,
             "chat": self.chat,
+            "timing": None if self.timing is None else base64.b64encode(zlib.compress(self.timing)).decode(),
         }
 
     def over(self, older: ReadOptions) -> ReadOptions:
@@ -87,11 +99,10 @@ class ReadOptions:
             self.date or older.date,
             self.tz or older.tz,
             self.chat or older.chat,
+            self.timing or older.timing,
         )
 
-    def pipeline(
-        self, kind: SourceKind, timing: bytes | None = None, *, resume: dict[str, Any] | None = None, offset: int = 0
-    ) -> Pipeline:
+    def pipeline(self, kind: SourceKind, *, resume: dict[str, Any] | None = None, offset: int = 0) -> Pipeline:
         """The pipeline that reads a log of this kind with these options; ``resume`` starts it at ``offset``."""
         return Pipeline(
             kind,
@@ -99,7 +110,7 @@ class ReadOptions:
             date=self.date,
             tz=None if self.tz is None else parse_zone(self.tz),
             chat=self.chat or "public",
-            timing=timing,
+            timing=self.timing,
             resume=resume,
             offset=offset,
         )
@@ -118,14 +129,14 @@ class Input:
 
     Attributes:
         name: what the user is told. path: what is opened. spooled: it is a copy of standard input.
-        timing: the content of a typescript's timing file, or None.
+        named: the user named this file, not a folder in which it is.
         error: why there is nothing to read, one sentence, or None.
     """
 
     name: str
     path: Path
     spooled: bool = False
-    timing: bytes | None = None
+    named: bool = True
     error: str | None = None
 
 
@@ -151,10 +162,10 @@ class Outcome:
     """What became of one log.
 
     Attributes:
-        status: ``new``, ``known``, ``grown``, ``replaced``, ``log`` (only looked at), ``not-a-log``, ``empty``
-            or ``failed``.
-        message: one sentence if there is something to say.
+        status: ``new``, ``known``, ``grown``, ``replaced``, ``log`` (only looked at), ``not-a-log`` or ``failed``.
+        message: why not all of it was read, one sentence, or None.
         games, plies, undated: what this import added; ``undated`` games have no known date.
+        named: as ``Input.named``.
     """
 
     name: str
@@ -167,6 +178,12 @@ class Outcome:
     plies: int = 0
     undated: int = 0
     report: SourceReport | None = None
+    named: bool = True
+
+    @property
+    def unreadable(self) -> bool:
+        """Whether something asked for could not be read; a stray file in a folder was not asked for."""
+        return self.message is not None and (self.named or self.status != "not-a-log")
 
     def count(self, games: list[Game]) -> None:
         """Add games that were stored."""
@@ -185,6 +202,7 @@ def open_inputs(paths: Sequence[str]) -> Iterator[Iterator[Input]]:
     with tempfile.TemporaryDirectory(prefix="ics-recorder-") as folder:
 
         def inputs() -> Iterator[Input]:
+            given: set[Path] = set()
             for path in paths:
                 if path == "-":
                     copy = Path(folder) / "stdin"
@@ -192,10 +210,19 @@ def open_inputs(paths: Sequence[str]) -> Iterator[Iterator[Input]]:
                         shutil.copyfileobj(sys.stdin.buffer, out)
                     yield Input("standard input", copy, spooled=True)
                     continue
+                found = 0
                 try:
-                    yield from (Input(str(found), found) for found in find_logs([path]))
+                    for log in find_logs([path]):
+                        found += 1
+                        if log in given:
+                            continue
+                        given.add(log)
+                        yield Input(str(log), log, named=not Path(path).is_dir())
                 except SourceError as error:
                     yield Input(path, Path(path), error=str(error))
+                else:
+                    if not found:
+                        yield Input(path, Path(path), error=f"{path}: no file in this folder can be a log")
 
         yield inputs()
 
@@ -214,18 +241,18 @@ class Reading:
 
     def __iter__(self) -> Iterator[bytes]:
         done = 0
-        try:
-            for block in read_blocks(self._source.path):
-                if self._size is not None:
-                    block = block[: self._size - done]  # what a running client appends meanwhile waits for next time
-                done += len(block)
-                if self._progress is not None:
-                    self._progress(self._source.name, done, self._size)
-                yield block
-        except SourceError as error:
+        blocks = read_blocks(self._source.path)
+        for block in blocks:
+            if self._size is not None:
+                block = block[: self._size - done]  # what a running client appends meanwhile waits for next time
+            done += len(block)
+            if self._progress is not None:
+                self._progress(self._source.name, done, self._size)
+            yield block
+        if blocks.problem is not None:
             if not done:
-                raise
-            self.damage = str(error)
+                raise blocks.problem
+            self.damage = str(blocks.problem)
 
 
 def fingerprint(source: Input, marks: Sequence[int] = ()) -> Fingerprint:
@@ -244,8 +271,8 @@ def fingerprint(source: Input, marks: Sequence[int] = ()) -> Fingerprint:
     size = 0
     reading = Reading(source)
     for block in reading:
-        if len(head) < _HEAD_BYTES:
-            head += block[: _HEAD_BYTES - len(head)]
+        if len(head) < HEAD_BYTES:
+            head += block[: HEAD_BYTES - len(head)]
         start = 0
         while wanted and wanted[0] <= size + len(block):
             mark = wanted.pop(0)
@@ -278,15 +305,14 @@ class GameReader:
         for block in blocks:
             ahead.append(block)
             size += len(block)
-            if size >= _HEAD_BYTES:
+            if size >= HEAD_BYTES:
                 break
         name = self._source.name
-        if not size:
-            raise SourceError(f"{name} is empty.")
-        kind = self._options.kind or detect(b"".join(ahead)[:_HEAD_BYTES])
+        head = b"".join(ahead)[:HEAD_BYTES]
+        kind = (self._options.kind or detect(head)) if size else None
         if kind is None:
-            raise SourceError(f"{name} is no log of a chess server; --kind says what it is if that is wrong.")
-        pipeline = self._options.pipeline(kind, self._source.timing)
+            raise SourceError(f"{name} {why_not_a_log(head)}")
+        pipeline = replace(self._options, timing=_timing_of(self._source)).pipeline(kind)
         for block in chain(ahead, blocks):
             yield from pipeline.receive(block)
         yield from pipeline.finish()
@@ -301,14 +327,21 @@ def tell_kind(source: Input, options: ReadOptions) -> Outcome:
         seen = fingerprint(source)
     except SourceError as error:
         return Outcome(source.name, "failed", str(error))
-    outcome = Outcome(source.name, "log", seen.damage, sha256=seen.sha256, size_bytes=seen.size)
-    kind = options.kind or detect(seen.head)
-    if not seen.size:
-        outcome.status = "empty"
-    elif kind is None:
-        outcome.status = "not-a-log"
-    else:
-        outcome.kind = kind.value
+    outcome = Outcome(source.name, "log", seen.damage, sha256=seen.sha256, size_bytes=seen.size, named=source.named)
+    kind = _kind_of(seen, options)
+    if kind is None:
+        return _no_log(outcome, seen)
+    outcome.kind = kind.value
+    return outcome
+
+
+def _kind_of(seen: Fingerprint, options: ReadOptions) -> SourceKind | None:
+    return (options.kind or detect(seen.head)) if seen.size else None
+
+
+def _no_log(outcome: Outcome, seen: Fingerprint) -> Outcome:
+    outcome.status = "not-a-log"
+    outcome.message = f"{outcome.name} {why_not_a_log(seen.head)}"
     return outcome
 
 
@@ -338,11 +371,9 @@ def import_source(
         seen = fingerprint(source, [size for size, _, _ in candidates])
     except SourceError as error:
         return Outcome(source.name, "failed", str(error))
-    outcome = Outcome(source.name, "new", seen.damage, sha256=seen.sha256, size_bytes=seen.size)
-    if not seen.size:
-        outcome.status = "empty"
-        return outcome
+    outcome = Outcome(source.name, "new", seen.damage, sha256=seen.sha256, size_bytes=seen.size, named=source.named)
     before = next((row for size, sha256, row in reversed(candidates) if seen.marks.get(size) == sha256), None)
+    options = replace(options, timing=_timing_of(source))
     if before is not None:
         stored = ReadOptions.from_json(before.options)
         same = before.parser_version == PARSER_VERSION and options.over(stored) == stored
@@ -353,16 +384,21 @@ def import_source(
         outcome.status = "grown" if same else "replaced"
         if not same:
             before = replace(before, read_up_to=0, restart_state={})
-    kind = options.kind or (SourceKind(before.kind) if before else detect(seen.head))
+    kind = SourceKind(before.kind) if before and options.kind is None else _kind_of(seen, options)
     if kind is None:
-        outcome.status = "not-a-log"
-        return outcome
+        return _no_log(outcome, seen)
     outcome.kind = kind.value
     try:
         _write(archive, source, seen, kind, options, outcome, before=before, keep=keep, progress=progress)
     except SourceError as error:
         return Outcome(source.name, "failed", str(error), outcome.kind, seen.sha256, seen.size)
     return outcome
+
+
+def _timing_of(source: Input) -> bytes | None:
+    """What the timing file beside a typescript holds."""
+    path = None if source.spooled else find_timing(source.path)
+    return None if path is None else path.read_bytes()
 
 
 def _write(
@@ -380,7 +416,7 @@ def _write(
     """The second pass: one transaction."""
     resumed = before if before is not None and before.read_up_to else None
     start = resumed.read_up_to if resumed else 0
-    pipeline = options.pipeline(kind, source.timing, resume=resumed.restart_state if resumed else None, offset=start)
+    pipeline = options.pipeline(kind, resume=resumed.restart_state if resumed else None, offset=start)
     scrubber = Scrubber(kind)
     with archive.write_source(
         sha256=seen.sha256,
@@ -413,7 +449,7 @@ def _write(
                 store(pipeline.receive(block[max(start - done, 0) :]))
             done += len(block)
         if done != seen.size:
-            raise SourceError(f"{source.name} became shorter while it was read; import it again.")
+            raise SourceError(f"{source.name}: it became shorter while it was read; import it again")
         if keep:
             keep_block(scrubber.finish())
         writer.restart(*pipeline.restart())

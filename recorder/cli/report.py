@@ -8,19 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from recorder.cli.terminal import clean, plural
+from recorder.cli.terminal import clean, plural, say
 
 if TYPE_CHECKING:
     from recorder.cli.ingest import Outcome
     from recorder.model import Disposition, SourceReport
 
 __all__ = ["outcome_json", "print_outcome", "print_total", "report_json"]
-
-_SENTENCES = {
-    "known": "already in the archive, nothing new",
-    "empty": "the file is empty",
-    "not-a-log": "no log of a chess server",
-}
 
 
 def _counts(counts: Mapping[Disposition, int]) -> str:
@@ -35,11 +29,12 @@ def _counts(counts: Mapping[Disposition, int]) -> str:
 def print_outcome(outcome: Outcome, *, verbose: bool) -> None:
     """Tell what became of one log."""
     name = clean(outcome.name)
-    if outcome.status == "failed":
-        click.echo(f"{name}: {outcome.message}", err=True)
-        return
+    if outcome.message:
+        say(clean(outcome.message))
     if outcome.report is None:
-        click.echo(f"{name}: {outcome.message or _SENTENCES[outcome.status]}")
+        if outcome.kind is not None:
+            what = "already in the archive, nothing new" if outcome.status == "known" else f"{outcome.kind} log"
+            click.echo(f"{name}: {what}")
         return
     report = outcome.report
     words = [report.kind, report.dialect, report.server]
@@ -51,8 +46,6 @@ def print_outcome(outcome: Outcome, *, verbose: bool) -> None:
     for tag, counts in (("<12>", report.frames), ("<b1>", report.holdings)):
         if counts:
             click.echo(f"  {tag} {_counts(counts)}")
-    if outcome.message:
-        click.echo(f"  {outcome.message}")
     for warning in report.warnings:
         click.echo(f"  {clean(warning)}")
     _print_findings(report, verbose=verbose)

@@ -1,0 +1,96 @@
+"""The documents tell the truth: generated parts are fresh, commands and links exist."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import click
+import pytest
+
+from recorder.cli import main
+from recorder.cli.reference import reference
+from recorder.cli.terminal import ExitCode
+
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+DOCUMENTS = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
+def all_commands(group: click.Group, path: str = "") -> dict[str, click.Command]:
+    found: dict[str, click.Command] = {}
+    for name, command in group.commands.items():
+        found[f"{path}{name}"] = command
+        if isinstance(command, click.Group):
+            found |= all_commands(command, f"{path}{name} ")
+    return found
+
+
+COMMANDS = all_commands(main)
+
+
+def used_commands(text: str) -> list[list[str]]:
+    """What follows ``ics-recorder`` in the code of a document, up to a comment or the next command."""
+    blocks = re.findall(r"```\w*\n(.*?)```", text, re.DOTALL) + re.findall(r"`([^`\n]+)`", text)
+    return [
+        match[1].split("#")[0].split("|")[0].split(">")[0].split()
+        for block in blocks
+        for match in re.finditer(r"ics-recorder ([^\n]*)", block)
+    ]
+
+
+def test_command_reference_is_generated() -> None:
+    assert (ROOT / "docs/cli.md").read_text(encoding="utf-8") == reference()
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_help_and_a_section(name: str) -> None:
+    command = COMMANDS[name]
+    assert command.help
+    assert f"\n## ics-recorder {name}\n" in reference()
+    for param in command.params:
+        if isinstance(param, click.Option):
+            assert param.help, f"{name} {param.opts}"
+            assert isinstance(param.envvar, str)
+            assert param.envvar.startswith("ICS_RECORDER_")
+
+
+def test_readme_shows_every_command() -> None:
+    shown = {words[0] for words in used_commands(README)}
+    assert shown == set(main.commands)
+
+
+def test_readme_has_the_two_set_up_commands_alone() -> None:
+    assert "## Set up\n\n```\nmake demo\nmake test\n```\n" in README
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_commands_and_options_in_documents_exist(path: Path) -> None:
+    for words in used_commands(path.read_text(encoding="utf-8")):
+        if words[0] in ("[OPTIONS]", "COMMAND", "--help", "--version"):
+            continue
+        name = words[0]
+        assert name in COMMANDS, words
+        if len(words) > 1 and f"{name} {words[1]}" in COMMANDS:
+            name = f"{name} {words[1]}"
+        options = {opt for param in COMMANDS[name].params for opt in (*param.opts, *param.secondary_opts)}
+        used = {word.split("=")[0] for word in words if re.fullmatch(r"--?[a-z][a-z-]*(=.*)?", word)}
+        assert used <= options | {"--help", "-h"}, words
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_links_lead_somewhere(path: Path) -> None:
+    for target in re.findall(r"\]\(([^)#:]+)\)", path.read_text(encoding="utf-8")):
+        assert (path.parent / target).exists(), target
+
+
+def test_make_targets_in_documents_exist() -> None:
+    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    for path in DOCUMENTS:
+        assert set(re.findall(r"`make ([a-z]+)", path.read_text(encoding="utf-8"))) <= targets
+
+
+def test_exit_codes_are_in_the_readme_as_in_the_reference() -> None:
+    rows = re.findall(r"^\| \d+ \|.*$", README, re.MULTILINE)
+    assert rows == re.findall(r"^\| \d+ \|.*$", reference(), re.MULTILINE)
+    assert [int(row.split("|")[1]) for row in rows] == [code.value for code in ExitCode]
