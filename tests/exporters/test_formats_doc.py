@@ -1,0 +1,72 @@
+"""docs/formats.md lists exactly what is written, in its order."""
+
+from __future__ import annotations
+
+import re
+import typing
+from pathlib import Path
+
+import exporters
+from exporters import pgn_tags
+from exporters.clocks import SideClocks
+from exporters.games_json import game_object
+from exporters.plies import PLY_COLUMNS
+from recorder.model import LineKind, PlyLine
+from tests.exporters.games import make_game
+from tests.exporters.test_pgn import chat
+
+DOCUMENT = Path(__file__).parents[2] / "docs" / "formats.md"
+
+
+def table(header: str) -> list[tuple[str, str]]:
+    """First two cells of each row of the table whose first header cell is ``header``."""
+    text = DOCUMENT.read_text(encoding="utf-8")
+    (body,) = re.findall(rf"^\| {header} \|.*\n\|[-|]+\n((?:\|.*\n)+)", text, re.MULTILINE)
+    rows = [[cell.strip() for cell in row.strip("|").split("|")] for row in body.splitlines()]
+    return [(row[0], row[1]) for row in rows]
+
+
+def names(header: str) -> list[str]:
+    return [name for name, _ in table(header)]
+
+
+def test_game_fields() -> None:
+    game = make_game()
+    game.observations[0].events.append(chat(1, "hello"))
+    game.observations[0].lines.append(PlyLine(1, LineKind.TAKEBACK, 0, 1, []))
+    found = game_object(game)
+    assert names("field") == list(found)
+    assert names("ply field") == list(found["plies"][0])
+    assert names("line field") == list(found["lines"][0])
+    assert names("event field") == list(found["events"][0])
+    assert names("source field") == list(found["sources"][0])
+    kinds = {str: "text", int: "integer", bool: "boolean", list: "list", dict: "object"}
+    for name, kind in table("field"):
+        if found[name] is not None:
+            assert kinds[type(found[name])] == kind, name
+
+
+def test_ply_columns() -> None:
+    assert table("column") == [tuple(column) for column in PLY_COLUMNS]
+
+
+def test_clock_columns() -> None:
+    kinds = {"str": "text", "int": "integer", "bool": "boolean"}
+    hints = typing.get_type_hints(SideClocks)
+    expected = []
+    for name in SideClocks._fields:
+        plain = hints[name] if isinstance(hints[name], type) else typing.get_args(hints[name])[0]
+        expected.append((name, kinds[plain.__name__]))
+    assert table("clocks column") == expected
+
+
+def test_pgn_tags() -> None:
+    written = set()
+    for module in (pgn_tags, exporters):
+        source = Path(module.__file__ or "").read_text(encoding="utf-8")
+        default_style = source.partition("def fics_tags")[0] + source.partition("def event_name")[2]
+        for name in re.findall(r'tag\("(\w+)"|\[(\{side\}|[A-Z])(\w+) "', default_style):
+            plain = name[0] or name[1] + name[2]
+            sides = ("White", "Black") if plain.startswith("{side}") else ("",)
+            written |= {plain.replace("{side}", side) for side in sides}
+    assert written | {pgn_tags.KEY_TAG} == set(names("tag"))
