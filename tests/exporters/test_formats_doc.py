@@ -6,7 +6,6 @@ import re
 import typing
 from pathlib import Path
 
-import exporters
 from exporters import pgn_tags
 from exporters.clocks import SideClocks
 from exporters.games_json import game_object
@@ -61,12 +60,11 @@ def test_clock_columns() -> None:
 
 
 def test_pgn_tags() -> None:
+    source = Path(pgn_tags.__file__).read_text(encoding="utf-8")
+    default_style = source.partition("def fics_tags")[0] + source.partition("def event_name")[2]
     written = set()
-    for module in (pgn_tags, exporters):
-        source = Path(module.__file__ or "").read_text(encoding="utf-8")
-        default_style = source.partition("def fics_tags")[0] + source.partition("def event_name")[2]
-        for name in re.findall(r'tag\("(\w+)"|\[(\{side\}|[A-Z])(\w+) "', default_style):
-            plain = name[0] or name[1] + name[2]
-            sides = ("White", "Black") if plain.startswith("{side}") else ("",)
-            written |= {plain.replace("{side}", side) for side in sides}
+    for called, first, rest in re.findall(r'tag\("(\w+)"|\[(\{side\}|[A-Z])(\w+) "', default_style):
+        name = called or first + rest
+        sides = ("White", "Black") if name.startswith("{side}") else ("",)
+        written |= {name.replace("{side}", side) for side in sides}
     assert written | {pgn_tags.KEY_TAG} == set(names("tag"))
