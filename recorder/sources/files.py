@@ -9,6 +9,7 @@ import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from io import BufferedReader
+from os import PathLike
 from pathlib import Path
 from typing import Final, Protocol, cast
 
@@ -44,7 +45,7 @@ class BlockReader:
         compression: ``gzip``, ``bzip2``, ``xz``, ``zstd`` or None, told by the first bytes and not by the name.
     """
 
-    def __init__(self, path: Path | str, size: int = 1 << 20) -> None:
+    def __init__(self, path: str | PathLike[str], size: int = 1 << 20) -> None:
         self.problem: SourceError | None = None
         self.compression: str | None = None
         self._name = "standard input" if str(path) == _STDIN else str(path)
@@ -75,7 +76,7 @@ class BlockReader:
             self.problem = SourceError(f"{self._name}: {what} can be read only up to byte {done}: {detail}")
 
 
-def read_blocks(path: Path | str, size: int = 1 << 20) -> BlockReader:
+def read_blocks(path: str | PathLike[str], size: int = 1 << 20) -> BlockReader:
     """Read a log, decompressed, in blocks of at most about ``size`` bytes; ``-`` is standard input.
 
     Damage in the middle ends the iteration early: look at ``problem`` then.
@@ -130,7 +131,7 @@ def _zstd_blocks(raw: BufferedReader, size: int) -> Iterator[bytes]:
         raise EOFError
 
 
-def find_logs(paths: Iterable[Path | str]) -> Iterator[Path]:
+def find_logs(paths: Iterable[str | PathLike[str]]) -> Iterator[Path]:
     """Files that may be logs, each once: those named, and all in the folders named, sorted by name.
 
     In folders, hidden files, timing files of typescripts and this program's own outputs are left out.

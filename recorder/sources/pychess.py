@@ -2,7 +2,7 @@
 
 Every record begins with a time and a task: ``19:54:45.756 ('GuestRGNM', 'raw') DEBUG: …``. The bytes of one read
 stand in a ``raw`` record, in old logs as text over several lines, in new ones as ``bytearray(b'…')``. What the program
-made of them is logged again (``lines``, ``nonmatched``, ``onStyle12``): such a record counts only if its board or result
+made of them is logged again (``lines``, ``nonmatched``, ``onStyle12``): that counts only if its board or result
 was in no ``raw`` record. Two connections may be in one log; a board or result that both received counts once.
 Source: PyChess System/Log.py and TimeSeal.py.
 """

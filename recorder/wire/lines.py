@@ -90,6 +90,7 @@ class LineReader:
         self._at_ms: int | None = None
         self._held: Line | None = None  # a line that the next one may continue
         self._held_part = ""  # its last physical line
+        self._width = 0  # the longest of its physical lines
         self._keeps_blanks = False  # this server leaves the blank where it breaks a line
         self._block: Block | None = None
         self._outer: list[Block | None] = []  # blocks around posed output
@@ -201,7 +202,9 @@ class LineReader:
 
     def _begin_long(self, offset: int, raw: bytes) -> None:
         message = f"a line is longer than {self._max} bytes and was left out"
-        self.anomalies.append(Anomaly(AnomalyKind.LONG_LINE, offset, None, message, raw[:80].decode("latin-1")))
+        self.anomalies.append(
+            Anomaly(AnomalyKind.LONG_LINE, offset, None, message, raw[: min(80, self._max)].decode("latin-1"))
+        )
         self._tail = b""
         self._drop(raw)
 
@@ -276,6 +279,7 @@ class LineReader:
         if last and last not in _PROMPTS and not _is_whole(last):
             self._held = out.pop()
             self._held_part = last
+            self._width = len(last)
 
     def _take(self, raw: bytes, start: int, at_ms: int | None, out: list[Line]) -> None:
         """Read one complete line of the byte stream, which may be several lines or a part of one."""
@@ -351,10 +355,7 @@ class LineReader:
         if "\b" in text:
             text = self._erased(text)
         text = text.translate({13: None, 7: None, 0: None})
-        if text and (self._units or self._datagram):
-            out.append(Line("\x19" + text, start, at_ms, self._block))
-        else:
-            self._give(text, start, at_ms, out)
+        self._give(text, start, at_ms, out)
 
     def _erased(self, text: str) -> str:
         """Do what a terminal does with backspaces: line editing of typed text that the log has echoed."""
@@ -377,6 +378,9 @@ class LineReader:
         """Give a line away, or hold it back if the next one may continue it."""
         if not text:
             return
+        if self._units or self._datagram:
+            out.append(Line("\x19" + text, start, at_ms, self._block))
+            return
         if text in _PROMPTS:
             self.prompt = self.prompt or text
             return
@@ -386,6 +390,7 @@ class LineReader:
         else:
             self._held = line
             self._held_part = text
+            self._width = len(text)
 
     def _join(self, text: str, at_ms: int | None, out: list[Line]) -> None:
         """Append a continuation line (``\\`` and three blanks) to the line that is held back."""
@@ -400,6 +405,7 @@ class LineReader:
         self._account(held.text + "\n" + part, joined)
         self._held = held._replace(text=joined, at_ms=at_ms)
         self._held_part = text
+        self._width = max(self._width, len(text))
 
     def _glue(self, part: str, physical: str) -> str:
         """What was between the parts: FICS takes the blank away, FatICS leaves it, both may cut a long word.
@@ -415,7 +421,7 @@ class LineReader:
         if self._keeps_blanks:
             return ""
         word = len(before.rpartition(" ")[2]) + len(part.partition(" ")[0])
-        return "" if len(before) >= len(physical) and word > len(before) - _MARGIN else " "
+        return "" if len(before) >= max(self._width, len(physical)) and word > len(before) - _MARGIN else " "
 
     def _release(self, out: list[Line]) -> None:
         if self._held is not None:
