@@ -32,8 +32,6 @@ GOALS = {
     "memory at 10x the log": (1.10, "≤"),
     "bytes per ply, no sources": (60.0, "≤"),
     "bytes per ply, with sources": (100.0, "≤"),
-    "legality / push_uci": (6.0, "≥"),
-    "legality disagreements": (0.0, "≤"),
     "games that differ from the truth": (0.0, "≤"),
 }
 
@@ -130,14 +128,6 @@ class Bench:
             self.note(f"bytes per ply, {name}", self.archive.stat().st_size / plies)
             self.note("plies with arrival", arrivals / plies)
 
-    def legality(self) -> None:
-        """The rules against python-chess."""
-        found = process("benchmarks.peers", "legality", self.made.truth, min(self.games, 600)).printed
-        self.note("legality / push_uci", found["ratio"])
-        self.note("legality candidates", found["candidates"])
-        self.note("legality candidates that are illegal", found["illegal"])
-        self.note("legality disagreements", found["disagreements"])
-
     def truth(self) -> None:
         """Compare every imported game with what was generated."""
         import_log(self.made.log, self.archive)
@@ -199,7 +189,6 @@ def main() -> None:
         "speed": Bench.speed,
         "memory": Bench.memory,
         "size": Bench.size,
-        "legality": Bench.legality,
         "truth": Bench.truth,
     }
     parser = argparse.ArgumentParser(prog="python -m benchmarks.run", description="Measure ratios to peers.")
