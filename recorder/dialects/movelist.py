@@ -130,7 +130,7 @@ class MovelistReader:
         Only between header and rows, of the same players, and with a relation that no frame of a followed game has
         there: -4 (FICS), -3 (ICC) or 0 with nothing played (Lasker family).
         """
-        if not self.open or self._in_rows or self._start is not None or self._names is None:
+        if self._match is None or self._in_rows or self._start is not None or self._names is None:
             return False
         try:
             relation, fresh = frame.relation, frame.move_no == 1 and not frame.has_move
@@ -187,16 +187,18 @@ class MovelistReader:
         self._rows += rows
         return True
 
-    def close(self) -> MovelistRead | None:
-        """End a list that has no trailer.
+    def close(self) -> MovelistRead | Line:
+        """End an open list that has no trailer.
 
         Returns:
-            The incomplete list, or None if its second header line was never seen: then it was no list.
+            The incomplete list, or its line of names if no second header line followed: then it was no list.
         """
+        assert self._header is not None
         if self._match is None:
+            header = self._header
             self._clear()
             self._game_no = None
-            return None
+            return header
         return self._made(None, None)
 
     def _made(self, reason: str | None, result: str | None) -> MovelistRead:

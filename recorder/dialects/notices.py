@@ -41,7 +41,7 @@ __all__ = [
 ]
 
 _CREATED = re.compile(
-    r"\{Game ([0-9]+) \((\S+)(?: ?\([^()]*\))? vs\. (\S+?)(?: ?\([^()]*\))?\) (Creating|Continuing) "
+    r"\{Game ([0-9]+) \((\S+?)(?: ?\([^()]*\))? vs\. (\S+?)(?: ?\([^()]*\))?\) (Creating|Continuing) "
     r"(?:(rated|unrated) )?(?:(\S+(?: \S+)?) )?(match|simul)\.\}(?: \*)?\s*"
 )
 _CREATING = re.compile(
@@ -167,25 +167,25 @@ _GLUED = (_OBSERVING, _OBSERVING_ENDS, _HEADER, _CREATED, RESULT)
 _TAG = re.compile(r"<(?:12|b1)>")
 
 
-def split_glued(text: str, prompts: PromptStripper) -> list[int]:
+def split_glued(text: str, prompts: PromptStripper) -> list[tuple[int, int]]:
     """Cut a line made of several server texts whose line ends a logger lost.
 
     Args:
         text: the line.
         prompts: takes prompts off.
     Returns:
-        Where the texts begin, a frame or holdings at the end included; empty when any part is not known.
+        Where the texts begin and end, a frame or holdings at the end included; empty when any part is not known.
     """
-    cuts: list[int] = []
+    parts: list[tuple[int, int]] = []
     at = 0
     while at < len(text):
         at += prompts.strip(text[at:])[1]
         match = next((match for form in _GLUED if (match := form.match(text, at)) is not None), None)
         if match is None or match.end() == at:
-            return [*cuts, at] if _TAG.match(text, at) is not None else []
-        cuts.append(at)
+            return [*parts, (at, len(text))] if _TAG.match(text, at) is not None else []
+        parts.append((at, match.end()))
         at = match.end()
-    return cuts
+    return parts
 
 
 _K = GameNoticeKind

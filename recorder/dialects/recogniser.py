@@ -214,6 +214,7 @@ class Recogniser:
             self._end_list(out)
         if event is None:
             if self._list.begin(line):
+                self._quote(text)
                 return True
             event = parse_chat(line) or parse_session(line) or self._about_game(line)
         if event is None and is_noise(text):
@@ -240,19 +241,18 @@ class Recogniser:
     def _end_list(self, out: list[Event]) -> None:
         if self._list.open:
             ended = self._list.close()
-            if ended is not None:
+            if isinstance(ended, Line):
+                self._unknown(ended, out)
+            else:
                 out.append(ended)
             self._busy = self._held is not None
 
     def _glued(self, line: Line, out: list[Event]) -> bool:
         """Split a line into several known ones whose line ends were lost; only if all of it is known."""
-        cuts = split_glued(line.text, self._prompts)
-        if len(cuts) < 2:
+        places = split_glued(line.text, self._prompts)
+        if len(places) < 2:
             return False
-        parts = [
-            line._replace(text=line.text[start:end].rstrip(), offset=line.offset + start)
-            for start, end in zip(cuts, [*cuts[1:], len(line.text)], strict=True)
-        ]
+        parts = [line._replace(text=line.text[a:b].rstrip(), offset=line.offset + a) for a, b in places]
         if _TAG.match(parts[-1].text) is not None:
             rest = [match.start() for match in _TAG.finditer(parts[-1].text)]
             if len(rest) > 1 or not self._whole(self._parse_tag(parts[-1])):
@@ -260,8 +260,8 @@ class Recogniser:
         for part in parts:
             if _TAG.match(part.text) is not None:
                 self._tagged(part, out)
-            else:
-                self._known(part, out)
+            elif not self._known(part, out):
+                self._unknown(part, out)
         return True
 
     def _unknown(self, line: Line, out: list[Event]) -> None:

@@ -15,7 +15,7 @@ from recorder.events import GameEnded, Line
 __all__ = ["RESULT", "Reason", "format_result", "parse_result", "parse_results", "read_reason"]
 
 RESULT = re.compile(
-    r"\{Game ([0-9]+) \((\S+)(?: \([^()]*\))? vs\. (\S+?)(?: \([^()]*\))?\) (.*?)\} (1-0|0-1|1/2-1/2|\*)"
+    r"\{Game ([0-9]+) \((\S+?)(?: ?\([^()]*\))? vs\. (\S+?)(?: ?\([^()]*\))?\) (.*?)\} (1-0|0-1|1/2-1/2|\*)"
     r"(?: \[[^\]]*\])?\s*"
 )
 """One result text at any place of a line."""
