@@ -5,11 +5,31 @@
     with Archive.open("games.db", read_only=True) as archive:
         for game in archive.games(GameFilter(players=frozenset({"Morphy"}))):
             print(game.key, game.result)
+
+``upgrade``, ``current``, ``check``, ``backup`` and ``share`` treat the file as a whole; they take its path, which
+``file_of`` gives for a path or URL.
 """
 
 from storage.archive import Archive, SourceRow
+from storage.check import check
+from storage.engine import backup, file_of
 from storage.query import GameFilter
 from storage.removal import ForgetReport
+from storage.schema import current, head, upgrade
+from storage.share import share
 from storage.writer import SourceWriter
 
-__all__ = ["Archive", "ForgetReport", "GameFilter", "SourceRow", "SourceWriter"]
+__all__ = [
+    "Archive",
+    "ForgetReport",
+    "GameFilter",
+    "SourceRow",
+    "SourceWriter",
+    "backup",
+    "check",
+    "current",
+    "file_of",
+    "head",
+    "share",
+    "upgrade",
+]

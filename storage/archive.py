@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,10 +16,12 @@ from sqlalchemy.exc import DBAPIError
 from recorder.errors import StorageError
 from recorder.model import Anomaly, AnomalyKind, Disposition, Game, Shape, SourceReport, TimeBasis
 from storage import models, schema
+from storage.check import check
 from storage.engine import file_of, make_engine
 from storage.query import ALL_PLAYED, GameFilter, game_ids, resolve, undated
 from storage.reader import load_games
 from storage.removal import ForgetReport, delete_source
+from storage.share import share
 from storage.writer import SourceWriter, continue_source, reopen_last_chunk, start_source
 
 __all__ = ["Archive", "SourceRow"]
@@ -193,17 +195,6 @@ class Archive:
             rows = [row for row in _source_rows(connection) if row.sha256 in hashes]
             return sorted(rows, key=lambda row: hashes[row.sha256] != first)
 
-    def game_anomalies(self, game: Game) -> list[Anomaly]:
-        """What was wrong with the server's number of this game while it ran, in the order found."""
-        with self._reading() as connection:
-            games = models.games.c
-            source = connection.execute(select(games.source_id).where(games.key == game.key)).scalar_one()
-            return [
-                found
-                for _, found in _anomalies(connection, source)
-                if found.game_no == game.game_no and game.first_offset <= found.offset <= game.last_offset
-            ]
-
     def read_source(self, source_id: str, offset: int = 0, length: int | None = None) -> Iterator[bytes]:
         """The kept bytes of a source, in order, in blocks of at most 1 MiB.
 
@@ -361,6 +352,16 @@ class Archive:
         """How many games only the date bounds of ``where`` leave out, because their date is unknown."""
         with self._reading() as connection:
             return undated(connection, where)
+
+    # --- the file as a whole
+
+    def check(self) -> list[str]:
+        """Findings of ``storage.check``, one sentence each; none: all is well."""
+        return check(self.path)
+
+    def share(self, target: Path, *, pseudonyms: bool = False, redact: Sequence[str] = ()) -> None:
+        """Write a copy to give away: see ``storage.share``."""
+        share(self.path, target, pseudonyms=pseudonyms, redact=redact)
 
 
 @contextmanager

@@ -1,0 +1,102 @@
+"""``db check``: what the tables' own constraints cannot promise."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from sqlalchemy import Connection
+
+from storage.engine import make_engine
+from storage.schema import differences, require_current
+
+__all__ = ["check"]
+
+_RULES: tuple[tuple[str, str], ...] = (
+    (
+        "plies that belong to no line",
+        "SELECT (SELECT count(*) FROM plies) - (SELECT coalesce(sum(ply_count), 0) FROM ply_lines)",
+    ),
+    (
+        "lines that share their plies with another",
+        """SELECT count(*) FROM (
+             SELECT first_ply_id, lag(first_ply_id + ply_count) OVER (ORDER BY first_ply_id) AS free
+             FROM ply_lines WHERE ply_count > 0
+           ) WHERE first_ply_id < free""",
+    ),
+    (
+        "plies out of order in their line",
+        """SELECT count(*) FROM ply_lines l
+           JOIN plies p ON p.id BETWEEN l.first_ply_id AND l.first_ply_id + l.ply_count - 2
+           JOIN plies n ON n.id = p.id + 1 WHERE n.ply <= p.ply""",
+    ),
+    (
+        "lines without the line they leave",
+        """SELECT count(*) FROM ply_lines l WHERE l.parent_line_no IS NOT NULL AND NOT EXISTS (
+             SELECT 1 FROM ply_lines m WHERE m.observation_id = l.observation_id AND m.line_no = l.parent_line_no)""",
+    ),
+    (
+        "segments whose first or last ply is not there",
+        """SELECT count(*) FROM segments s JOIN ply_lines l ON l.observation_id = s.observation_id AND l.line_no = 0
+           WHERE (SELECT count(*) FROM plies p WHERE p.id BETWEEN l.first_ply_id AND l.first_ply_id + l.ply_count - 1
+                  AND p.ply IN (s.from_ply, s.to_ply)) < 1 + (s.from_ply < s.to_ply)""",
+    ),
+    (
+        "segments that overlap the one before",
+        """SELECT count(*) FROM segments s JOIN segments t ON t.game_id = s.game_id AND t.seq = s.seq + 1
+           WHERE t.from_ply <= s.to_ply""",
+    ),
+    (
+        "segments of another game's observation",
+        """SELECT count(*) FROM segments s JOIN observations o ON o.id = s.observation_id
+           WHERE o.game_id <> s.game_id""",
+    ),
+    (
+        "games whose number of plies is not that of their segments",
+        """SELECT count(*) FROM games g WHERE g.ply_count <> (
+             SELECT count(*) FROM segments s
+             JOIN ply_lines l ON l.observation_id = s.observation_id AND l.line_no = 0
+             JOIN plies p ON p.id BETWEEN l.first_ply_id AND l.first_ply_id + l.ply_count - 1
+               AND p.ply BETWEEN s.from_ply AND s.to_ply
+             WHERE s.game_id = g.id)""",
+    ),
+    (
+        "sources whose kept bytes have a hole",
+        """SELECT count(*) FROM sources s
+           WHERE s.kept_bytes <> (SELECT coalesce(sum(size_bytes), 0) FROM source_chunks c WHERE c.source_id = s.id)
+              OR s.kept_bytes <> (SELECT coalesce(max("offset" + size_bytes), 0) FROM source_chunks c
+                                  WHERE c.source_id = s.id)""",
+    ),
+)
+
+
+def check(path: Path) -> list[str]:
+    """Look at the whole file: SQLite's own structures, foreign keys, the schema, and the rules between tables.
+
+    Args:
+        path: an archive with the newest schema.
+    Returns:
+        One sentence for each finding; empty: all is well.
+    Raises:
+        StorageError: the file is no archive that this program can read.
+    """
+    require_current(path)
+    engine = make_engine(path, read_only=True)
+    try:
+        with engine.connect() as connection:
+            return _findings(connection)
+    finally:
+        engine.dispose()
+
+
+def _findings(connection: Connection) -> list[str]:
+    found = [str(row[0]) for row in connection.exec_driver_sql("PRAGMA integrity_check") if row[0] != "ok"]
+    if found:
+        return found  # the other questions would only repeat it
+    for table, row_id, parent, _ in connection.exec_driver_sql("PRAGMA foreign_key_check"):
+        found.append(f"Row {row_id} of {table} names a row of {parent} that is not there.")
+    found += [f"The schema differs from the migrations': {difference}." for difference in differences(connection)]
+    for what, sql in _RULES:
+        count = connection.exec_driver_sql(sql).scalar_one()
+        if count:
+            found.append(f"There are {what}: {count}.")
+    return found

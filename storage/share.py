@@ -1,0 +1,115 @@
+"""``db share``: a copy that can be given away."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import sqlite3
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from recorder.errors import StorageError
+from recorder.model import EventKind
+from storage.engine import backup, open_sqlite
+from storage.query import fold
+from storage.schema import require_current
+
+__all__ = ["PUBLIC_CHAT", "share"]
+
+PUBLIC_CHAT = ("kibitz", "whisper")
+"""Kinds of chat that anybody at the board could read; a share has no other."""
+
+_WORD = re.compile(r"[A-Za-z0-9_-]+")
+
+# columns with handles alone, and columns with text in which handles may stand
+_HANDLES = (
+    ("players", "handle"),
+    ("games", "white"),
+    ("games", "black"),
+    ("games", "me"),
+    ("observations", "white"),
+    ("observations", "black"),
+    ("events", "actor"),
+    ("sources", "me"),
+)
+_TEXTS = (("games", "reason"), ("events", "text"), ("anomalies", "message"), ("sources", "name"))
+
+Rewrite = Callable[[str], str]
+
+
+def share(path: Path, target: Path, *, pseudonyms: bool = False, redact: Sequence[str] = ()) -> None:
+    """Write a copy without sources' bytes and paths, private chat, and lines that may hold what the user typed.
+
+    Args:
+        path: the archive. target: the copy, which must not exist; mode 0600 like every archive.
+        pseudonyms: replace each handle by a word that is the same in all shares of this archive, in texts too.
+        redact: regular expressions (case-insensitive); what they match in texts becomes ``[redacted]``.
+    Raises:
+        StorageError: the archive cannot be read, the target exists, or one of ``redact`` is no regular expression.
+    """
+    require_current(path)
+    rewrites = [_redaction(expression) for expression in redact]
+    if target.exists():
+        raise StorageError(f"{target} exists already: give another name.")
+    unfinished = target.with_name(f"{target.name}.{os.getpid()}.part")
+    try:
+        backup(path, unfinished)
+        connection = open_sqlite(unfinished)
+        try:
+            _strip(connection, pseudonyms, rewrites)
+        finally:
+            connection.close()
+        unfinished.rename(target)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def _redaction(expression: str) -> Rewrite:
+    try:
+        pattern = re.compile(expression, re.IGNORECASE)
+    except re.error as error:
+        raise StorageError(f"--redact {expression!r} is no regular expression: {error}.") from error
+    return lambda text: pattern.sub("[redacted]", text)
+
+
+def _strip(connection: sqlite3.Connection, pseudonyms: bool, rewrites: list[Rewrite]) -> None:
+    connection.execute("PRAGMA secure_delete=ON")
+    connection.execute("BEGIN IMMEDIATE")
+    # the restart state holds lines that were not whole yet; shapes and anomalies quote lines as they came
+    connection.execute("DELETE FROM source_chunks")
+    connection.execute("DELETE FROM source_shapes")
+    connection.execute(
+        "UPDATE sources SET path = NULL, kept_bytes = 0, restart_state = '{}', read_up_to = 0, warnings = '[]',"
+        " options = '{}'"
+    )
+    connection.execute("UPDATE anomalies SET text = ''")
+    connection.execute(
+        f"DELETE FROM events WHERE kind = ? AND detail NOT IN ({', '.join('?' * len(PUBLIC_CHAT))})",
+        (EventKind.CHAT.value, *PUBLIC_CHAT),
+    )
+    if pseudonyms:
+        names = _pseudonyms(connection)
+        rewrites = [*rewrites, lambda text: _WORD.sub(lambda word: names.get(fold(word[0]), word[0]), text)]
+        connection.create_function("pseudonym", 1, lambda handle: handle and names[fold(handle)], deterministic=True)
+        for table, column in _HANDLES:
+            connection.execute(f"UPDATE {table} SET {column} = pseudonym({column}) WHERE {column} IS NOT NULL")
+        connection.execute("UPDATE players SET handle_folded = lower(handle)")
+    for rewrite in rewrites:
+        connection.create_function("rewrite", 1, rewrite, deterministic=True)
+        for table, column in _TEXTS:
+            connection.execute(f"UPDATE {table} SET {column} = rewrite({column}) WHERE {column} IS NOT NULL")
+    connection.execute("DELETE FROM settings WHERE name = 'pseudonym-secret'")
+    connection.execute("COMMIT")
+    connection.execute("VACUUM")  # nothing deleted stays in free pages
+
+
+def _pseudonyms(connection: sqlite3.Connection) -> dict[str, str]:
+    """A word for each folded handle. Made with the archive's secret, so that nobody can try handles until one fits."""
+    (secret,) = connection.execute("SELECT value FROM settings WHERE name = 'pseudonym-secret'").fetchone()
+    query = " UNION ".join(f"SELECT {column} FROM {table}" for table, column in _HANDLES)
+    found = {fold(handle) for (handle,) in connection.execute(query) if handle}
+    return {
+        handle: "P" + hashlib.blake2b(handle.encode(), key=bytes.fromhex(secret), digest_size=6).hexdigest()
+        for handle in found
+    }

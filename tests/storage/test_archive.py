@@ -1,0 +1,308 @@
+"""The archive's behaviour: sources, growth, filters, keys, forgetting."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from recorder.errors import StorageError
+from recorder.model import (
+    Anomaly,
+    AnomalyKind,
+    Disposition,
+    GameKind,
+    Player,
+    Shape,
+    SourceReport,
+    TimeBasis,
+)
+from storage import Archive, GameFilter
+
+from .conftest import EVERYTHING, MAY_2020, import_bytes, make_game
+
+
+def keys(archive: Archive, where: GameFilter) -> list[str]:
+    return [game.key for game in archive.games(where)]
+
+
+def test_a_new_archive_is_its_owners_alone(path: Path) -> None:
+    before = os.umask(0)
+    try:
+        Archive.open(str(path), create=True).close()
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_a_url_and_a_path_open_the_same_file(path: Path) -> None:
+    with Archive.open(f"sqlite:///{path}", create=True) as archive:
+        import_bytes(archive, b"x", [make_game()])
+    with Archive.open(str(path), read_only=True) as archive:
+        assert archive.count() == 1
+
+
+@pytest.mark.parametrize("where", ["", ":memory:", "sqlite://", "postgresql://localhost/games", "no such://"])
+def test_what_is_no_file_is_refused(where: str) -> None:
+    with pytest.raises(StorageError):
+        Archive.open(where, create=True)
+
+
+def test_no_archive_is_told(path: Path) -> None:
+    with pytest.raises(StorageError, match="There is no archive at"):
+        Archive.open(str(path))
+
+
+def test_a_file_that_is_no_database_is_told_and_left_alone(path: Path) -> None:
+    path.write_bytes(b"fics% \n\r" * 500)
+    with pytest.raises(StorageError, match="cannot be read as an archive"):
+        Archive.open(str(path), create=True)
+    assert path.read_bytes() == b"fics% \n\r" * 500
+
+
+def test_reading_only_means_it(path: Path, archive: Archive) -> None:
+    with Archive.open(str(path), read_only=True) as reader, pytest.raises(StorageError, match="reading only"):
+        import_bytes(reader, b"x")
+
+
+def test_kept_bytes_come_back_from_any_place(archive: Archive) -> None:
+    data = os.urandom(1 << 19) * 5
+    row = import_bytes(archive, data)
+    assert row.kept
+    assert b"".join(archive.read_source(row.id)) == data
+    for offset, length in ((0, 10), (1 << 20, 1), ((1 << 20) - 3, 6), (len(data) - 1, 100), (5, None)):
+        wanted = data[offset:] if length is None else data[offset : offset + length]
+        assert b"".join(archive.read_source(row.id, offset, length)) == wanted
+    assert all(len(block) <= 1 << 20 for block in archive.read_source(row.id))
+
+
+def test_bytes_that_are_not_kept_are_not_there(archive: Archive) -> None:
+    row = import_bytes(archive, b"abc", keep=False)
+    assert not row.kept
+    with pytest.raises(StorageError, match="no-keep-source"):
+        list(archive.read_source(row.id))
+
+
+def test_the_size_given_must_be_the_size_kept(archive: Archive) -> None:
+    with archive.write_source(
+        sha256="0" * 64, size_bytes=3, name="x", path=None, kind="raw", keep=True, parser_version="1", options={}
+    ) as writer:
+        writer.keep(b"ab")
+        with pytest.raises(StorageError, match="given as 3 bytes, but 2"):
+            writer.finish(SourceReport())
+        writer.keep(b"c")
+        writer.finish(SourceReport())
+
+
+def test_a_block_that_raises_leaves_nothing(archive: Archive) -> None:
+    def write() -> None:
+        with archive.write_source(
+            sha256="0" * 64, size_bytes=3, name="x", path=None, kind="raw", keep=True, parser_version="1", options={}
+        ) as writer:
+            writer.keep(b"abc")
+            writer.add_games([make_game()])
+            writer.flush()
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        write()
+    assert archive.sources() == []
+    assert archive.count() == 0
+    assert archive.check() == []
+
+
+def test_a_source_without_a_report_is_not_committed(archive: Archive) -> None:
+    with (
+        pytest.raises(StorageError, match="without its report"),
+        archive.write_source(
+            sha256="0" * 64, size_bytes=0, name="x", path=None, kind="raw", keep=False, parser_version="1", options={}
+        ),
+    ):
+        pass
+    assert archive.sources() == []
+
+
+def test_the_report_comes_back(archive: Archive) -> None:
+    report = SourceReport(
+        "raw", "FICS", "fics", "Ann", TimeBasis.UTC, 3, 17,
+        frames={Disposition.PLY: 5, Disposition.QUOTED: 1},
+        holdings={Disposition.PASS: 2},
+        anomalies=[Anomaly(AnomalyKind.GAP, 7, None, "a gap", "<12> \xff"), Anomaly(AnomalyKind.GAP, 3, 9, "b", "")],
+        shapes=[Shape("% a", 3, 1), Shape("% b", 2, 0)],
+        warnings=["cut end"],
+    )  # fmt: skip
+    row = import_bytes(archive, b"abc", report=report)
+    assert archive.report(row.id) == report
+    assert [found for _, found in archive.anomalies()] == report.anomalies
+    assert (row.server, row.me, row.time_basis, row.warnings) == ("FICS", "Ann", TimeBasis.UTC, ("cut end",))
+    assert (row.name, row.path, row.options, row.restart_state) == (
+        "session.log", "/logs/session.log", {"tz": None}, {"line": 3},
+    )  # fmt: skip
+
+
+def test_a_grown_log_continues_its_source(archive: Archive) -> None:
+    """Games before the mark stay, later ones are read again, bytes and counts are those of the whole."""
+    first, grown = b"a" * 1_500_000, b"a" * 1_500_000 + b"b" * 900_000
+    row = import_bytes(archive, first, [make_game(0), make_game(1, result="*")], read_up_to=900)
+    assert archive.growth_candidates() == [(len(first), hashlib.sha256(first).hexdigest(), row)]
+    again = import_bytes(archive, grown, [make_game(1), make_game(2)], continues=row, read_up_to=2_900)
+    assert list(archive.games()) == [make_game(0), make_game(1), make_game(2)]
+    assert b"".join(archive.read_source(again.id)) == grown
+    assert [found.size_bytes for found in archive.sources()] == [len(grown)]
+    assert archive.check() == []
+
+
+def test_a_grown_log_of_which_nothing_was_kept_can_be_kept_whole(archive: Archive) -> None:
+    row = import_bytes(archive, b"abc", keep=False)
+    again = import_bytes(archive, b"abcdef", continues=row)
+    assert b"".join(archive.read_source(again.id)) == b"abcdef"
+
+
+def test_a_grown_log_keeps_its_old_bytes_when_the_new_ones_are_not_wanted(archive: Archive) -> None:
+    row = import_bytes(archive, b"abc")
+    again = import_bytes(archive, b"abcdef", continues=row, keep=False)
+    assert (again.kept_bytes, again.kept) == (3, False)
+    assert b"".join(archive.read_source(again.id, 0, 3)) == b"abc"
+    assert archive.check() == []
+
+
+def test_two_sources_of_one_game_are_two_games(archive: Archive) -> None:
+    import_bytes(archive, b"one", [make_game()])
+    import_bytes(archive, b"two", [make_game(), replace(make_game(), white=Player("Cy"))])
+    found = list(archive.games(EVERYTHING))
+    assert len({game.key for game in found}) == 3
+    assert make_game().key in {game.key for game in found}
+    assert archive.game(make_game().key) == make_game()
+
+
+def test_forgetting_undoes_an_import(archive: Archive) -> None:
+    kept = import_bytes(archive, b"one", [make_game(0)])
+    row = import_bytes(archive, b"two", [make_game(1, white=Player("Cy")), make_game(2)])
+    report = archive.forget_source(row.id)
+    assert (report.games, report.observations, report.plies, report.kept_bytes, report.players) == (2, 2, 6, 3, 1)
+    assert archive.sources() == [kept]
+    assert list(archive.games(EVERYTHING)) == [make_game(0)]
+    assert archive.check() == []
+
+
+def test_sources_are_named_by_the_beginning_of_their_id(archive: Archive) -> None:
+    row = import_bytes(archive, b"one")
+    assert archive.source(row.id[:3]) == row
+    for wrong in ("", "xyz"):
+        with pytest.raises(StorageError, match="No source has an id"):
+            archive.source(wrong)
+
+
+def test_games_come_by_start_then_source_and_place(archive: Archive) -> None:
+    undated = [make_game(number, time_basis=TimeBasis.CLOCK, started_at_ms=5) for number in (3, 4)]
+    import_bytes(archive, b"one", [undated[1], make_game(1), undated[0], make_game(0)])
+    assert keys(archive, EVERYTHING) == [game.key for game in (make_game(0), make_game(1), *undated)]
+
+
+def test_many_games_stream_in_order(archive: Archive) -> None:
+    games = [make_game(number) for number in range(450)]
+    import_bytes(archive, b"one", games[::-1])
+    assert list(archive.games()) == games
+
+
+FILTERS = [
+    (GameFilter(players=frozenset({"aNN"})), {0, 1}),
+    (GameFilter(white=frozenset({"bob"})), {2}),
+    (GameFilter(black=frozenset({"BOB"})), {0, 1}),
+    (GameFilter(players=frozenset({"nobody"})), set()),
+    (GameFilter(variants=frozenset({"CRAZYHOUSE"})), {1}),
+    (GameFilter(categories=frozenset({"blitz"})), {0, 2}),
+    (GameFilter(rated=False), {2}),
+    (GameFilter(rated=True), {0, 1}),
+    (GameFilter(since_ms=MAY_2020 + 60_000), {1, 2}),
+    (GameFilter(until_ms=MAY_2020 + 60_000), {0, 1}),
+    (GameFilter(results=frozenset({"0-1", "*"})), {1, 2}),
+    (GameFilter(servers=frozenset({"fics"})), {0, 1}),
+    (GameFilter(min_plies=3), set()),
+    (GameFilter(complete=True), {0, 1}),
+    (GameFilter(no_guests=True), {0}),
+    (GameFilter(no_computers=True), {0, 1}),
+    (GameFilter(kinds=frozenset({GameKind.EXAMINED})), {3}),
+    (GameFilter(kinds=frozenset()), {0, 1, 2, 3, 4}),
+    (GameFilter(keys=frozenset({make_game(1).key[:6], make_game(2).key})), {1, 2}),
+    (GameFilter(source=hashlib.sha256(b"one").hexdigest()[:6]), {0, 1, 4}),
+    (GameFilter(me="ann"), {0, 1, 4}),
+    (GameFilter(last=2), {1, 2}),
+    (GameFilter(last=1, rated=True), {1}),
+]
+
+
+@pytest.mark.parametrize(("where", "wanted"), FILTERS, ids=[repr(index) for index in range(len(FILTERS))])
+def test_filters(archive: Archive, where: GameFilter, wanted: set[int]) -> None:
+    games = [
+        make_game(0),
+        make_game(1, black=Player("Bob", "++++"), variant="crazyhouse", category="crazyhouse", result="0-1"),
+        make_game(
+            2, white=Player("Bob", titles="(TM)(C)"), black=Player("GuestQXYZ"), rated=False, result="*", server="ICC",
+            complete=False, me=None,
+        ),
+        make_game(3, kind=GameKind.EXAMINED, me=None, server="ICC"),
+        make_game(4, time_basis=TimeBasis.NONE, started_at_ms=None, white=Player("Di", registered=False),
+                  black=Player("Ed", titles="C"), rated=None, server=None, variant=None, category=None, complete=False),
+    ]  # fmt: skip
+    import_bytes(archive, b"one", [games[0], games[1], games[4]])
+    import_bytes(archive, b"two", games[2:4])
+    assert {game.key for game in archive.games(where)} == {games[number].key for number in wanted}
+    assert archive.count(where) == len(wanted)
+
+
+def test_the_default_is_every_played_game_with_a_ply(archive: Archive) -> None:
+    empty = make_game(2)
+    empty.observations[0].lines[0].plies.clear()
+    empty.segments.clear()
+    import_bytes(archive, b"one", [make_game(0), make_game(1, kind=GameKind.SETUP), empty])
+    assert keys(archive, GameFilter()) == [make_game(0).key]
+    assert archive.count(EVERYTHING) == 3
+
+
+def test_games_without_a_date_are_counted_when_dates_are_asked(archive: Archive) -> None:
+    import_bytes(
+        archive, b"one", [make_game(0), make_game(1, time_basis=TimeBasis.CLOCK), make_game(2, started_at_ms=None)]
+    )
+    assert archive.undated(GameFilter(since_ms=0)) == 2
+    assert archive.undated(GameFilter(until_ms=0, players=frozenset({"nobody"}))) == 0
+    assert archive.undated(GameFilter()) == 0
+
+
+def test_games_are_named_by_the_beginning_of_their_key_or_by_age(archive: Archive) -> None:
+    import_bytes(archive, b"one", [make_game(0), make_game(1), make_game(2, started_at_ms=None)])
+    assert archive.game(make_game(1).key[:7].upper()) == make_game(1)
+    assert archive.game("last") == make_game(1)
+    assert archive.game("last~1") == make_game(0)
+    assert archive.game("last~2") == make_game(2, started_at_ms=None)
+    with pytest.raises(StorageError, match="holds 3 played games"):
+        archive.game("last~3")
+    for wrong in ("", "%", "last~", "last~-1"):
+        with pytest.raises(StorageError, match="names no game"):
+            archive.game(wrong)
+    with pytest.raises(StorageError, match="No game has a key"):
+        archive.game("0123456789abcdef0123")
+
+
+def test_an_ambiguous_key_lists_the_candidates(archive: Archive) -> None:
+    import_bytes(archive, b"one", [make_game(0, key="ab" * 10), make_game(1, key="ac" * 10)])
+    with pytest.raises(StorageError, match=r"abababababababababab \(Ann vs. Bob\), acac"):
+        archive.game("a")
+
+
+def test_what_is_not_wanted_is_not_loaded(archive: Archive) -> None:
+    import_bytes(archive, b"one", [make_game()])
+    (game,) = archive.games(with_events=False, with_holdings=False, with_lines=False)
+    seen = game.observations[0]
+    assert (seen.events, seen.holdings, [line.number for line in seen.lines]) == ([], [], [0])
+    assert game.plies == make_game().plies
+
+
+def test_a_game_names_its_sources(archive: Archive) -> None:
+    import_bytes(archive, b"zero")
+    row = import_bytes(archive, b"one", [make_game()])
+    assert archive.game_sources(make_game().key) == [row]

@@ -1,0 +1,50 @@
+"""``check`` finds each kind of damage it knows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from storage import Archive
+from storage.engine import open_sqlite
+
+from .conftest import import_bytes, make_game
+
+DAMAGE = [
+    ("DELETE FROM plies WHERE id = 2", "segments whose first or last ply"),
+    ("UPDATE plies SET ply = 2", "plies out of order"),
+    ("INSERT INTO plies SELECT 99, ply, move, san, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 FROM plies LIMIT 1", "no line: 1"),
+    ("UPDATE ply_lines SET first_ply_id = 2 WHERE line_no = 1", "lines that share their plies"),
+    ("UPDATE ply_lines SET parent_line_no = 7 WHERE line_no = 1", "without the line they leave"),
+    ("INSERT INTO segments VALUES (1, 1, 2, 2, 1)", "overlap"),
+    ("UPDATE segments SET observation_id = 2 WHERE game_id = 1", "another game's observation"),
+    ("UPDATE games SET ply_count = 9", "whose number of plies"),
+    ("DELETE FROM source_chunks", "hole"),
+    ("DELETE FROM players", "Row 1 of games names a row of players"),
+    ("CREATE TABLE mine (a)", "differs"),
+]
+
+
+@pytest.mark.parametrize(("sql", "finding"), DAMAGE, ids=[finding for _, finding in DAMAGE])
+def test_damage_is_found(archive: Archive, path: Path, sql: str, finding: str) -> None:
+    import_bytes(archive, b"one", [make_game(0), make_game(1)])
+    assert archive.check() == []
+    connection = open_sqlite(path)
+    connection.execute(sql)
+    connection.close()
+    assert any(finding in found for found in archive.check())
+
+
+def test_a_damaged_page_is_found(path: Path) -> None:
+    with Archive.open(str(path), create=True) as archive:
+        import_bytes(archive, b"one", [make_game(number) for number in range(100)])
+    connection = open_sqlite(path)
+    (root,) = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = 'ix_games_white_id'").fetchone()
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    connection.close()
+    data = bytearray(path.read_bytes())
+    data[root * 4096 - 200 : root * 4096] = b"\x55" * 200
+    path.write_bytes(data)
+    with Archive.open(str(path)) as archive:
+        assert archive.check() != []
