@@ -165,6 +165,8 @@ def format_observing(event: ObservingStarted | ObservingEnded) -> str:
 
 _GLUED = (_OBSERVING, _OBSERVING_ENDS, _HEADER, _CREATED, RESULT)
 _TAG = re.compile(r"<(?:12|b1)>")
+# Command id and block code, left in front of the text by clients that delete the bytes between them.
+_FUSED = re.compile(r"[0-9]{2,8}(?=[A-Z{<])")
 
 
 def split_glued(text: str, prompts: PromptStripper) -> list[tuple[int, int]]:
@@ -177,7 +179,8 @@ def split_glued(text: str, prompts: PromptStripper) -> list[tuple[int, int]]:
         Where the texts begin and end, a frame or holdings at the end included; empty when any part is not known.
     """
     parts: list[tuple[int, int]] = []
-    at = 0
+    fused = _FUSED.match(text)
+    at = 0 if fused is None else fused.end()
     while at < len(text):
         at += prompts.strip(text[at:])[1]
         match = next((match for form in _GLUED if (match := form.match(text, at)) is not None), None)

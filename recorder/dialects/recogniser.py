@@ -250,7 +250,7 @@ class Recogniser:
     def _glued(self, line: Line, out: list[Event]) -> bool:
         """Split a line into several known ones whose line ends were lost; only if all of it is known."""
         places = split_glued(line.text, self._prompts)
-        if len(places) < 2:
+        if not places or places[0] == (0, len(line.text)):
             return False
         parts = [line._replace(text=line.text[a:b].rstrip(), offset=line.offset + a) for a, b in places]
         if _TAG.match(parts[-1].text) is not None:

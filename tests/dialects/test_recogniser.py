@@ -47,6 +47,9 @@ def test_an_event_keeps_its_line_without_prompts() -> None:
         (f"fics% {HANDS}", ["HoldingsLine"]),
         (f"{HANDS}{FRAME}<b1> game 12 white [] black []", ["HoldingsLine", "Style12", "HoldingsLine"]),
         (f"{FRAME}{FRAME}", ["Style12", "Style12"]),
+        ("9210You are now observing game 157.", ["ObservingStarted"]),
+        (f"1091{FRAME}", ["Style12"]),
+        ("9210 hello", ["Unrecognised"]),
         (f"Game 12: A (2517) B (2638) unrated standard 120 0{FRAME}", ["GameHeader", "Style12"]),
         (f"{{Game 3 (A vs. B) Creating rated blitz match.}}fics% {FRAME}", ["GameCreated", "Style12"]),
         (
@@ -124,8 +127,8 @@ def test_a_frame_cut_by_a_terminal_is_joined(cut: int) -> None:
 
 
 def test_a_cut_frame_is_not_joined_with_text() -> None:
-    assert kinds(FRAME[:130], "X tells you: hello") == ["Malformed", "ChatLine"]
-    assert kinds(FRAME[:130]) == ["Malformed"], "nor lost at the end"
+    assert kinds(FRAME[:110], "X tells you: hello") == ["Malformed", "ChatLine"]
+    assert kinds(FRAME[:110]) == ["Malformed"], "nor lost at the end"
 
 
 def test_answers_that_print_other_peoples_text_are_no_events() -> None:
