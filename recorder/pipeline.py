@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import datetime
+from collections import Counter
 from collections.abc import Iterator
 from itertools import chain
-from os import PathLike
+from pathlib import Path
 from typing import Any
 
 from recorder.dialects.recogniser import Recogniser
@@ -57,11 +58,15 @@ class Pipeline:
         self._line_count = 0
         self._banner: str | None = None
         self._tokens: int | None = None
+        self._prompt: str | None = None
+        self._resume = resume
+        self._mark = 0
+        self._dropped_before: Counter[str] = Counter()
         if resume is not None:
-            self._banner = resume["banner"]
+            self._banner, self._tokens, self._prompt = resume["evidence"]
+            self._name_dialect()
+            self._mark = resume["tracker"]["mark"]
             self._tracker.resume(resume["tracker"])
-            self._recogniser.quoted.update(resume["quoted"])
-            self._line_count = resume["lines"]
 
     def receive(self, block: bytes) -> list[Game]:
         """Read the next bytes of the source.
@@ -71,16 +76,25 @@ class Pipeline:
         """
         games: list[Game] = []
         # Small pieces keep one piece's lines and frames in the processor's cache; the result is the same.
-        for start in range(0, len(block), _PIECE_BYTES):
-            piece = block[start : start + _PIECE_BYTES]
+        start = 0
+        while start < len(block):
+            stop = start + _PIECE_BYTES
+            if self._end < self._mark:
+                stop = min(stop, start + self._mark - self._end)
+            elif self._end == self._mark:
+                self._dropped_before = Counter(self._reader.dropped)
+            piece = block[start:stop]
             self._end += len(piece)
             games += self._take(self._decoder.receive(piece))
+            start = stop
         return games
 
     def finish(self) -> list[Game]:
         """The source has ended: return all games that were still open."""
         games = self._take(self._decoder.finish())
         games += self._understand(self._reader.finish())
+        if self._resume is not None:
+            self._pass_mark(self._resume)
         games += self._tracker.feed(self._recogniser.finish())
         return games + self._tracker.finish()
 
@@ -93,12 +107,24 @@ class Pipeline:
         return games
 
     def _understand(self, lines: list[Line]) -> list[Game]:
+        if self._resume is not None and lines and lines[-1].offset >= self._mark:
+            # Lines before the mark were read and counted once already; from here on everything is new.
+            again = [line for line in lines if line.offset < self._mark]
+            resume, self._resume = self._resume, None
+            games = self._understand(again)
+            self._pass_mark(resume)
+            return games + self._understand(lines[len(again) :])
         self._line_count += len(lines)
         events = self._recogniser.feed(lines)
         self._tracker.basis = self._decoder.time_basis
         if self._banner is None:
             self._detect(events)
         return self._tracker.feed(events)
+
+    def _pass_mark(self, resume: dict[str, Any]) -> None:
+        self._recogniser.quoted = Counter(resume["quoted"])
+        self._recogniser.shapes = {shape: list(seen) for shape, seen in resume["shapes"].items()}
+        self._line_count = resume["lines"]
 
     def _detect(self, events: list[Event]) -> None:
         """Tell the server's family: a banner decides, else the prompt and the shape of the first whole frame."""
@@ -110,7 +136,11 @@ class Pipeline:
                 break
             if self._tokens is None and isinstance(event, Style12) and not event.partial:
                 self._tokens = len(event.tail) + 9
-        found = detect_dialect(self._banner, self._reader.prompt, self._tokens)
+        self._prompt = self._prompt or self._reader.prompt
+        self._name_dialect()
+
+    def _name_dialect(self) -> None:
+        found = detect_dialect(self._banner, self._prompt, self._tokens)
         if found is not None:
             self._tracker.dialect = found
             self._tracker.boards.lag_meaningless = found.lag_meaningless
@@ -119,8 +149,8 @@ class Pipeline:
         """Where reading can go on when the source has grown; ask before ``finish``.
 
         Returns:
-            The offset to read from, and the state for ``resume`` (a JSON value). For kinds whose decoder cannot begin in
-            the middle the offset is 0 and the state empty: such a log is read again as a whole.
+            The offset to read from, and the state for ``resume`` (a JSON value). For kinds whose decoder cannot begin
+            in the middle the offset is 0 and the state empty: such a log is read again as a whole.
         """
         if self._kind not in _STATELESS_KINDS:
             return 0, {}
@@ -129,10 +159,18 @@ class Pipeline:
         offset, tracker = self._tracker.restart_state(mark)
         return offset, {
             "tracker": tracker,
-            "quoted": dict(self._recogniser.quoted),
+            "quoted": self._quoted(),
+            "shapes": self._recogniser.shapes,
             "lines": self._line_count,
-            "banner": self._banner,
+            "evidence": [self._banner, self._tokens, self._prompt],
         }
+
+    def _quoted(self) -> Counter[str]:
+        """Tags that stand in other text or in bytes that became no line."""
+        quoted = Counter(self._recogniser.quoted)
+        for tag, count in self._reader.dropped.items():
+            quoted[tag] += count - self._dropped_before[tag]
+        return quoted
 
     @property
     def report(self) -> SourceReport:
@@ -142,10 +180,10 @@ class Pipeline:
         if tracker.list_frames:
             frames[Disposition.LIST_START] = frames.get(Disposition.LIST_START, 0) + tracker.list_frames
         holdings = {disposition: count for disposition, count in tracker.holdings.items() if count}
+        quoted = self._quoted()
         for tag, counts in (("<12>", frames), ("<b1>", holdings)):
-            quoted = recogniser.quoted[tag] + self._reader.dropped[tag]
-            if quoted:
-                counts[Disposition.QUOTED] = counts.get(Disposition.QUOTED, 0) + quoted
+            if quoted[tag]:
+                counts[Disposition.QUOTED] = counts.get(Disposition.QUOTED, 0) + quoted[tag]
         dialect = tracker.dialect
         return SourceReport(
             kind=self._kind.value,
@@ -157,13 +195,16 @@ class Pipeline:
             line_count=self._line_count,
             frames=frames,
             holdings=holdings,
-            anomalies=sorted([*self._reader.anomalies, *tracker.anomalies], key=lambda found: found.offset),
+            anomalies=sorted(
+                (found for found in [*self._reader.anomalies, *tracker.anomalies] if found.offset >= self._mark),
+                key=lambda found: found.offset,
+            ),
             shapes=[Shape(shape, count, first) for shape, (count, first) in recogniser.shapes.items()],
         )
 
 
 def read_games(
-    path: str | PathLike[str],
+    path: str | Path,
     *,
     kind: SourceKind | str | None = None,
     server: str | None = None,
@@ -180,7 +221,7 @@ def read_games(
     Yields:
         Games as they are finished.
     Raises:
-        SourceError: the file cannot be read, or is no log; after the last game, if a damaged file could be read in part.
+        SourceError: the file cannot be read, or is no log; after the last game if it could be read in part.
     """
     blocks = read_blocks(path)
     head = b""

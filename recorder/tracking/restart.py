@@ -13,7 +13,7 @@ from dataclasses import fields
 from typing import Any
 
 from recorder.events import Event, MovelistRead, RatingText, Style12
-from recorder.model import Disposition, Game
+from recorder.model import Disposition, Game, ObservationKind
 from recorder.tracking.facts import Facts
 
 __all__ = ["GivenOut", "Resumed", "dump_counts", "dump_facts", "load_counts", "load_facts"]
@@ -23,18 +23,20 @@ class GivenOut:
     """The stretches of the source that given-out games take, as far as a restart could fall into them."""
 
     def __init__(self) -> None:
-        self._stretches: list[tuple[int, int, int]] = []
+        self._games: list[tuple[int | None, int, int, list[int]]] = []
 
     def add(self, game: Game, oldest_held: int) -> None:
-        """Note a game; forget those that end before the oldest game still held."""
-        if game.game_no is not None:
-            self._stretches.append((game.game_no, game.first_offset, game.last_offset))
-        if len(self._stretches) > 4096:
-            self._stretches = [stretch for stretch in self._stretches if stretch[2] >= oldest_held]
+        """Note a game; now and then forget those that end before the oldest game still held."""
+        lists = [seen.offset for seen in game.observations if seen.kind is ObservationKind.MOVELIST]
+        self._games.append((game.game_no, game.first_offset, game.last_offset, lists))
+        if len(self._games) > 4096:
+            self._games = [given for given in self._games if given[2] >= oldest_held]
 
-    def across(self, offset: int) -> list[list[int]]:
-        """Number and last offset of the games that begin before ``offset`` and end at or after it."""
-        return [[number, last] for number, first, last in self._stretches if first < offset <= last]
+    def across(self, offset: int) -> tuple[list[list[int]], list[int]]:
+        """Of the games that begin before ``offset`` and end at or after it: number and last offset; their lists."""
+        over = [given for given in self._games if given[1] < offset <= given[2]]
+        numbers = [[number, last] for number, _, last, _ in over if number is not None]
+        return numbers, [place for *_, lists in over for place in lists if place >= offset]
 
 
 class Resumed:
@@ -47,12 +49,12 @@ class Resumed:
     def __init__(self, state: dict[str, Any]) -> None:
         self.mark: int = state["mark"]
         self._muted: dict[int, int] = dict(state["muted"])
-        self._lists: frozenset[int] = frozenset(state["lists"])
+        self._lists: frozenset[int] = frozenset(state["muted_lists"])
 
     def wanted(self, event: Event) -> bool:
         """Whether an event before the mark belongs to a game that is rebuilt."""
         if isinstance(event, MovelistRead):
-            return event.line.offset in self._lists
+            return event.line.offset not in self._lists
         game_no: int | None
         if isinstance(event, Style12):
             offset, game_no = event.offset, _number(event)

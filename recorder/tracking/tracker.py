@@ -141,6 +141,8 @@ class Tracker:
 
     def finish(self) -> list[Game]:
         """The input has ended: give out everything that was still followed or waiting."""
+        if self._resumed is not None:
+            self._pass_mark()
         for run in [*self.boards.runs.values(), *self.boards.examined.values(), *self._lists]:
             if run.following:
                 run.event(EventKind.FEED, "log ends here", (run.end_offset, None))
@@ -198,10 +200,11 @@ class Tracker:
         """
         offset = min(self._oldest_held(), mark)
         boards = self.boards
+        muted, muted_lists = self._given_out.across(offset)
         state = {
             "mark": mark,
-            "muted": self._given_out.across(offset),
-            "lists": [seen.event.line.offset for run in self.held() for seen in run.lists],
+            "muted": muted,
+            "muted_lists": muted_lists,
             "frames": dump_counts(boards.frame_counts()),
             "holdings": dump_counts(self.holdings),
             "list_frames": self.list_frames,
@@ -234,12 +237,17 @@ class Tracker:
         if len(before) == len(events):
             self._resumed = resumed
             return []
+        self._pass_mark()
+        return events[len(before) :]
+
+    def _pass_mark(self) -> None:
+        """From here on everything is new: the counts are those of the first reading again."""
+        self._resumed = None
         self.boards.counts.update(load_counts(self._baseline["frames"]))
         self.boards.next_plies = 0
         self.holdings.update(load_counts(self._baseline["holdings"]))
         self.list_frames = self._baseline["list_frames"]
         self.boards.anomalies.clear()
-        return events[len(before) :]
 
     # -- who is meant ------------------------------------------------------------------------------------------
 

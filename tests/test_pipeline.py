@@ -1,0 +1,112 @@
+"""The pipeline as a whole: how the bytes are cut never matters, nor whether a log is read at once or as it grows."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from recorder.model import Disposition, Game
+from recorder.pipeline import Pipeline, read_games
+from recorder.sources import SourceKind
+
+CORPUS = Path(__file__).parent / "corpus" / "server"
+STREAMS = [
+    "a06_chatter_takebacks/observer_Euwe.raw.gz",
+    "a07_eight_boards/observer_GuestObsI.raw.gz",
+    "a09_ivariables/observer_GuestBlk.raw",
+    "b05_examine_bsetup/observer_GuestXl.raw",
+    "b07_eight_boards/observer_GuestXs.raw.gz",
+    "b09_crazyhouse/observer_GuestXz.raw.gz",
+]
+
+
+def read_stream(name: str) -> bytes:
+    found = CORPUS / name
+    if not found.exists():
+        found = found.with_name(found.name.removesuffix(".gz") if name.endswith(".gz") else found.name + ".gz")
+    data = found.read_bytes()
+    return gzip.decompress(data) if found.suffix == ".gz" else data
+
+
+def whole(data: bytes) -> tuple[list[Game], Pipeline]:
+    pipeline = Pipeline(SourceKind.RAW)
+    return pipeline.receive(data) + pipeline.finish(), pipeline
+
+
+def by_key(games: list[Game]) -> dict[str, Game]:
+    found = {game.key: game for game in games}
+    assert len(found) == len(games), "two games with one key"
+    return found
+
+
+def counts(pipeline: Pipeline) -> tuple[dict[Disposition, int], dict[Disposition, int]]:
+    return pipeline.report.frames, pipeline.report.holdings
+
+
+@pytest.mark.parametrize("name", STREAMS)
+@given(data=st.data())
+@settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
+def test_cutting_the_bytes_anywhere_changes_nothing(name: str, data: st.DataObject) -> None:
+    stream = read_stream(name)[:120_000]
+    expected, reference = whole(stream)
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(stream)), max_size=40)))
+    pipeline = Pipeline(SourceKind.RAW)
+    games: list[Game] = []
+    for begin, end in zip([0, *cuts], [*cuts, len(stream)], strict=True):
+        games += pipeline.receive(stream[begin:end])
+    games += pipeline.finish()
+    assert games == expected
+    assert counts(pipeline) == counts(reference)
+
+
+def test_byte_by_byte() -> None:
+    stream = read_stream(STREAMS[0])[:40_000]
+    expected, _ = whole(stream)
+    pipeline = Pipeline(SourceKind.RAW)
+    games: list[Game] = []
+    for index in range(len(stream)):
+        games += pipeline.receive(stream[index : index + 1])
+    assert games + pipeline.finish() == expected
+
+
+@pytest.mark.parametrize("name", STREAMS)
+@given(data=st.data())
+@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+def test_a_log_that_grew_gives_what_one_reading_gives(name: str, data: st.DataObject) -> None:
+    """What the archive does: games from the restart point on are dropped, the rest of the log is read from there."""
+    stream = read_stream(name)
+    expected, reference = whole(stream)
+    cut = data.draw(st.integers(0, len(stream)))
+    first = Pipeline(SourceKind.RAW)
+    games = first.receive(stream[:cut])
+    offset, state = first.restart()
+    assert 0 <= offset <= cut
+    games += first.finish()
+    second = Pipeline(SourceKind.RAW, resume=json.loads(json.dumps(state)), offset=offset)
+    kept = [game for game in games if game.first_offset < offset]
+    grown = kept + second.receive(stream[offset:]) + second.finish()
+    assert by_key(grown) == by_key(expected)
+    assert counts(second) == counts(reference)
+
+
+@given(st.binary(max_size=400), st.binary(max_size=400))
+@settings(deadline=None)
+def test_any_bytes_at_all_are_read(head: bytes, tail: bytes) -> None:
+    frame = b"\n\r<12> rnbqkbnr pppppppp -------- -------- -------- -------- PPPPPPPP RNBQKBNR W -1 1 1 1 1 0 7 A B 0 3 0 39 39 180 180 1 none (0:00) none 0 0 0\n\r"
+    pipeline = Pipeline(SourceKind.RAW)
+    pipeline.receive(head + frame + tail)
+    pipeline.finish()
+    report = pipeline.report
+    assert sum(report.frames.values()) >= 1
+
+
+def test_read_games_reads_a_file(tmp_path: Path) -> None:
+    log = tmp_path / "session.log"
+    stream = read_stream(STREAMS[0])
+    log.write_bytes(stream)
+    assert list(read_games(log)) == whole(stream)[0]
