@@ -26,7 +26,7 @@ from recorder.cli import (
     sources,
     verify,
 )
-from recorder.cli.terminal import ExitCode, Failure
+from recorder.cli.terminal import ExitCode, say
 from recorder.errors import ExportError, RecorderError, SourceError, StorageError
 
 __all__ = ["main"]
@@ -47,9 +47,10 @@ class _Group(click.Group):
             sys.stdout.flush()
         except RecorderError as error:
             code = next((code for kind, code in _CODES if isinstance(error, kind)), ExitCode.INPUT)
-            raise Failure(str(error), code) from error
+            say(f"Error: {error}")
+            ctx.exit(code)
         except KeyboardInterrupt:
-            click.echo("Interrupted; what was finished before is kept.", err=True)
+            say("Interrupted; what was finished before is kept.")
             ctx.exit(ExitCode.INTERRUPTED)
         except BrokenPipeError:
             # The reader has gone (``| head``). Nothing may be written any more, not even by Python's last flush.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -22,8 +23,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Audit", "audit_source"]
 
-Digest = dict[str, bytes]
-Place = tuple[int, int | None, str, str]
+_Digest = dict[str, bytes]
+_Place = tuple[int, int | None, str, str]
 
 
 @dataclass(slots=True)
@@ -78,7 +79,7 @@ def audit_source(archive: Archive, row: SourceRow, progress: Progress) -> Audit:
     options = ReadOptions.from_json(row.options)
     pipeline = options.pipeline(SourceKind(row.kind))
     counter = _Counter(SourceKind(row.kind))
-    found: dict[Place, Digest] = {}
+    found: dict[_Place, _Digest] = {}
     done = 0
     for block in blocks:
         counter.receive(block)
@@ -99,7 +100,7 @@ def audit_source(archive: Archive, row: SourceRow, progress: Progress) -> Audit:
         ("<b1>", stored.holdings, pipeline.report.holdings),
     ):
         audit.findings += _compare_counts(tag, dispositions, again, counted[tag])
-    kept: dict[Place, Digest] = {}
+    kept: dict[_Place, _Digest] = {}
     everything = GameFilter(source=row.sha256, kinds=frozenset(), min_plies=0)
     for game in archive.games(everything):
         _note(kept, [game])
@@ -141,16 +142,16 @@ def _compare_counts(
             yield f"{tag} {kind.value}: {before:,} stored, {now:,} read again."
 
 
-def _place(game: Game) -> Place:
+def _place(game: Game) -> _Place:
     return game.first_offset, game.game_no, game.white.handle, game.black.handle
 
 
-def _note(found: dict[Place, Digest], games: Iterable[Game]) -> None:
+def _note(found: dict[_Place, _Digest], games: Iterable[Game]) -> None:
     for game in games:
         found[_place(game)] = _digest(game)
 
 
-def _digest(game: Game) -> Digest:
+def _digest(game: Game) -> _Digest:
     """Hashes of what a game consists of: a few hundred bytes a game, however long the log. Keys may differ."""
     headers = [
         (name, getattr(game, name))
@@ -167,10 +168,10 @@ def _digest(game: Game) -> Digest:
         "holdings": [[tuple(change) for change in one.holdings] for one in seen],
         "events": [[tuple(event) for event in one.events] for one in seen],
     }
-    return {name: hashlib.sha256(repr(part).encode()).digest() for name, part in parts.items()}
+    return {name: hashlib.sha256(json.dumps(part, default=str).encode()).digest() for name, part in parts.items()}
 
 
-def _compare_games(stored: Mapping[Place, Digest], found: Mapping[Place, Digest]) -> Iterable[str]:
+def _compare_games(stored: Mapping[_Place, _Digest], found: Mapping[_Place, _Digest]) -> Iterable[str]:
     for place in sorted({*stored, *found}, key=lambda place: (place[0], place[2], place[3])):
         offset, number, white, black = place
         name = f"Game {number} {white} vs. {black} at {offset}"

@@ -9,11 +9,11 @@ __all__ = ["draw", "final_board", "play"]
 
 _START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR"
 
-Board = dict[str, str]
+_Board = dict[str, str]
 
 
-def _squares(placement: str) -> Board:
-    board: Board = {}
+def _squares(placement: str) -> _Board:
+    board: _Board = {}
     for rank, row in zip("87654321", placement.split("/"), strict=True):
         column = 0
         for char in row:
@@ -25,7 +25,7 @@ def _squares(placement: str) -> Board:
     return board
 
 
-def play(board: Board, uci: str, white: bool) -> None:
+def play(board: _Board, uci: str, white: bool) -> None:
     """Carry out a move on a board (square → letter); castling may be king takes rook or king moves two files."""
     to = uci[2:4]
     if uci[1] == "@":
@@ -50,7 +50,7 @@ def play(board: Board, uci: str, white: bool) -> None:
     board[to] = piece
 
 
-def final_board(game: Game) -> Board | None:
+def final_board(game: Game) -> _Board | None:
     """The board after the last proved ply.
 
     Returns:
@@ -69,7 +69,7 @@ def final_board(game: Game) -> Board | None:
     return board
 
 
-def draw(board: Board) -> str:
+def draw(board: _Board) -> str:
     """Eight lines, White below."""
     rows = (f"{rank}  " + " ".join(board.get(file + rank, ".") for file in "abcdefgh") for rank in "87654321")
     return "\n".join([*rows, "   a b c d e f g h"])

@@ -34,6 +34,7 @@ Examples:
 @click.pass_context
 def command(
     ctx: click.Context,
+    /,
     log: str,
     output: str,
     force: bool,

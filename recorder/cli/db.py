@@ -76,9 +76,9 @@ def _backup(target: str, where: str) -> None:
 @command.command("share")
 @click.option("-o", "--output", required=True, metavar="FILE", help="The copy, which must not exist.")
 @click.option("--pseudonyms", is_flag=True, help="Replace every handle by a made-up word, in texts too.")
-@click.option("--redact", metavar="REGEX", help="Replace what matches in texts by [redacted].")
+@click.option("--redact", multiple=True, metavar="REGEX", help="Replace what matches in texts by [redacted].")
 @archive_option
-def _share(output: str, pseudonyms: bool, redact: str | None, where: str) -> None:
+def _share(output: str, pseudonyms: bool, redact: tuple[str, ...], where: str) -> None:
     """Write a copy to give away: without the logs' bytes and places, tells, and what was typed."""
     from storage import file_of, share
 

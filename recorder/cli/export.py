@@ -11,7 +11,7 @@ from recorder.cli.options import archive_option, filter_options, game_filter, op
 
 __all__ = ["command"]
 
-SPLITS = ("day", "player", "variant")
+_SPLITS = ("day", "player", "variant")
 
 
 @click.group(
@@ -45,7 +45,7 @@ Examples:
 @archive_option
 @output_options
 @click.option("--append", is_flag=True, help="Add the games that the file does not hold yet.")
-@click.option("--split", type=click.Choice(SPLITS), help="One file a day, player or variant in the folder -o.")
+@click.option("--split", type=click.Choice(_SPLITS), help="One file a day, player or variant in the folder -o.")
 @pgn_options
 def _pgn(
     where: str,

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 __all__ = ["left_out", "make_pgn_options", "output_options", "pgn_options", "say_left_out", "say_written"]
 
-AnyCommand = TypeVar("AnyCommand", bound=Callable[..., Any])
+_AnyCommand = TypeVar("_AnyCommand", bound=Callable[..., Any])
 
 
-def output_options(command: AnyCommand) -> AnyCommand:
+def output_options(command: _AnyCommand) -> _AnyCommand:
     """``-o`` and ``--force``."""
     for option in (
         click.option("--force", is_flag=True, help="Replace what is there."),
@@ -33,7 +33,7 @@ def output_options(command: AnyCommand) -> AnyCommand:
     return command
 
 
-def pgn_options(command: AnyCommand) -> AnyCommand:
+def pgn_options(command: _AnyCommand) -> _AnyCommand:
     """How PGN looks: ``--clock --style --variations --comments``."""
     for option in (
         click.option("--comments", is_flag=True, help="Write chat as comments."),

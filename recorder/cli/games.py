@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
-KEY_DIGITS = 8
+_KEY_DIGITS = 8
 _UNFINISHED = {"result": "", "log-ends": "log ends", "lost-feed": "feed lost", "reused": "number reused"}
 
 
@@ -71,7 +71,7 @@ def _row(game: Game) -> tuple[object, ...]:
     rated = {True: "rated", False: "unrated", None: None}[game.rated]
     kind = [rated, game.category, game.variant if game.variant not in ("chess", game.category) else None]
     return (
-        game.key[:KEY_DIGITS],
+        game.key[:_KEY_DIGITS],
         begun[:16].replace("T", " ") if begun and begun[0] != "P" else None,
         game.white.handle,
         game.white.rating_text,

@@ -36,6 +36,7 @@ Examples:
 @click.pass_context
 def command(
     ctx: click.Context,
+    /,
     paths: tuple[str, ...],
     where: str,
     dry_run: bool,

@@ -14,6 +14,10 @@ from recorder.cli.zones import parse_zone
 if TYPE_CHECKING:
     from storage import Archive, GameFilter
 
+    _ParamType = click.ParamType[Any]
+else:
+    _ParamType = click.ParamType  # not generic in older versions
+
 __all__ = [
     "CHATS",
     "INCLUDES",
@@ -30,7 +34,7 @@ __all__ = [
     "reading_options",
 ]
 
-AnyCommand = TypeVar("AnyCommand", bound=Callable[..., Any])
+_AnyCommand = TypeVar("_AnyCommand", bound=Callable[..., Any])
 
 KINDS = ("raw", "typescript", "xboard", "pychess", "stamped")
 CHATS = ("none", "public", "own", "all")
@@ -45,7 +49,7 @@ def default_archive() -> str:
     return str(Path(platformdirs.user_data_dir("ics-recorder", appauthor=False)) / "archive.sqlite")
 
 
-class _Zone(click.ParamType):
+class _Zone(_ParamType):
     """A time zone's name (``Europe/Vienna``, ``UTC``) or offset (``+02:00``), checked but kept as text."""
 
     name = "zone"
@@ -58,7 +62,7 @@ class _Zone(click.ParamType):
         return str(value)
 
 
-class Words(click.ParamType):
+class Words(_ParamType):
     """A comma-separated choice of words, as a frozenset; ``none`` or nothing is the empty set."""
 
     name = "words"
@@ -78,7 +82,7 @@ class Words(click.ParamType):
         return words
 
 
-class _Date(click.ParamType):
+class _Date(_ParamType):
     """A calendar day as YYYY-MM-DD."""
 
     name = "date"
@@ -92,7 +96,17 @@ class _Date(click.ParamType):
             self.fail(f"{value!r} is no day; write it as 2020-01-31.", param, ctx)
 
 
-def archive_option(command: AnyCommand) -> AnyCommand:
+def _of_group(ctx: click.Context, param: click.Parameter, value: str) -> str:
+    """``sources --db X forget ID`` is about X, too: the group's own option counts unless the command has one."""
+    name, group = param.name, ctx.parent
+    assert name is not None
+    given = click.core.ParameterSource.COMMANDLINE
+    if group is not None and ctx.get_parameter_source(name) is not given and group.get_parameter_source(name) is given:
+        return str(group.params[name])
+    return value
+
+
+def archive_option(command: _AnyCommand) -> _AnyCommand:
     """``--db``: which archive."""
     return click.option(
         "--db",
@@ -100,22 +114,23 @@ def archive_option(command: AnyCommand) -> AnyCommand:
         metavar="PATH|URL",
         envvar="ICS_RECORDER_DB",
         default=default_archive,
+        callback=_of_group,
         show_default="archive.sqlite in the user's data folder",
         help="The archive: a path or a SQLAlchemy URL.",
     )(command)
 
 
-def json_option(command: AnyCommand) -> AnyCommand:
+def json_option(command: _AnyCommand) -> _AnyCommand:
     """``--json``: the answer as JSON on stdout."""
     return click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")(command)
 
 
-def force_option(command: AnyCommand) -> AnyCommand:
+def force_option(command: _AnyCommand) -> _AnyCommand:
     """``--force``: replace what is there."""
     return click.option("--force", is_flag=True, help="Replace an existing output.")(command)
 
 
-def reading_options(command: AnyCommand) -> AnyCommand:
+def reading_options(command: _AnyCommand) -> _AnyCommand:
     """How logs are read: ``--kind --server --date --tz --chat``."""
     for option in (
         click.option(
@@ -133,7 +148,7 @@ def reading_options(command: AnyCommand) -> AnyCommand:
     return command
 
 
-def filter_options(command: AnyCommand) -> AnyCommand:
+def filter_options(command: _AnyCommand) -> _AnyCommand:
     """Which games: the same options for ``games`` and for every export."""
     for option in (
         click.option(

@@ -91,7 +91,7 @@ def _print_moves(game: Game) -> None:
     from recorder.model import Origin, Proof
 
     click.echo()
-    rows = []
+    rows: list[tuple[object, ...]] = []
     previous = game.start_ply
     for ply in game.plies:
         if ply.ply > previous + 1:
@@ -105,7 +105,7 @@ def _print_moves(game: Game) -> None:
                 ply.san,
                 format_clock(ply.white_clock_ms if ply.white_moved else ply.black_clock_ms),
                 format_clock(ply.elapsed_ms),
-                None if ply.lag_ms is None else ply.lag_ms,
+                ply.lag_ms,
                 ", ".join(notes),
             )
         )

@@ -1,4 +1,4 @@
-"""How the commands talk: exit codes, tables, a progress bar, and files that are not overwritten silently."""
+"""How the commands talk: exit codes, tables, a progress bar."""
 
 from __future__ import annotations
 
@@ -7,23 +7,18 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from enum import IntEnum
-from pathlib import Path
-from typing import IO, Any, Protocol
+from typing import Any, Protocol
 
 import click
 
-from recorder.errors import ExportError
-
 __all__ = [
     "ExitCode",
-    "Failure",
     "Progress",
     "clean",
     "format_clock",
     "plural",
     "print_json",
     "print_table",
-    "refuse_overwriting",
     "say",
     "show_progress",
 ]
@@ -40,14 +35,6 @@ class ExitCode(IntEnum):
     OUTPUT = 5
     INTERRUPTED = 130
     PIPE = 141
-
-
-class Failure(click.ClickException):
-    """One sentence and an exit code."""
-
-    def __init__(self, message: str, code: ExitCode) -> None:
-        super().__init__(message)
-        self.exit_code = int(code)
 
 
 class Progress(Protocol):
@@ -139,18 +126,3 @@ def show_progress() -> Iterator[Progress]:
             bar.update(task, description=name, completed=done, total=total)
 
         yield update
-
-
-def refuse_overwriting(path: str, *, force: bool = False) -> None:
-    """Refuse to write over a file.
-
-    Raises:
-        ExportError: the file exists and ``force`` is not given.
-    """
-    if path != "-" and not force and Path(path).exists():
-        raise ExportError(f"{path} exists; give --force to replace it, or another name")
-
-
-def binary_stdout() -> IO[bytes]:
-    """Standard output as bytes."""
-    return click.get_binary_stream("stdout")
