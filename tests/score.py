@@ -46,6 +46,7 @@ class Finding:
     takebacks_equal: bool | None = None
     clocks_compared: int = 0
     clock_differences: int = 0
+    fact_differences: int = 0
     problems: list[str] = field(default_factory=list)
 
 
@@ -267,6 +268,7 @@ def _judge(want: Wanted, game: Game, reading: Reading, runs: list[Run]) -> Findi
     start_equal = _start_equal(want, game)
     if not start_equal:
         problems.append(f"start position after {game.start_ply} plies is {game.start_fen}")
+    finding.fact_differences = _compare_facts(want, game, problems)
     finding.takebacks_equal = _takebacks_equal(want, game, problems)
     finding.clocks_compared, finding.clock_differences = _compare_times(runs, game, reading, problems)
     if finding.invented_plies or not finding.result_equal or not start_equal or finding.takebacks_equal is False:
@@ -275,6 +277,27 @@ def _judge(want: Wanted, game: Game, reading: Reading, runs: list[Run]) -> Findi
         finding.status = "cut short"
         problems.append(f"plies {_ranges(lacking)} are not there")
     return finding
+
+
+def _compare_facts(want: Wanted, game: Game, problems: list[str]) -> int:
+    """Count differences in variant, time control and completeness. Rated is not compared: the truth has what the
+    client asked for, and servers B and C do not tell observers."""
+    asked = want.truth.get("match_options", "")
+    variants: set[str | None] = {{"standard": "chess"}.get(want.truth["variant"], want.truth["variant"])}
+    if asked.startswith("wild"):
+        variants |= {"wild", asked.replace(" ", "/"), None}
+    base_s = want.truth["initial_minutes"] * 60
+    bases = {base_s, 10} if base_s == 0 and want.truth["increment_seconds"] else {base_s}
+    every = set(range(1, len(want.truth["moves_uci"]) + 1))
+    whole = want.plies == every and any(run.result is not None for run in want.runs)
+    found = [
+        f"variant {game.variant}, played was {want.truth['variant']} {asked}" if game.variant not in variants else "",
+        f"base {game.base_s} s" if game.base_s not in bases else "",
+        f"increment {game.increment_s} s" if game.increment_s != want.truth["increment_seconds"] else "",
+        f"complete is {game.complete}" if game.complete != whole else "",
+    ]
+    problems += filter(None, found)
+    return sum(map(bool, found))
 
 
 def _start_equal(want: Wanted, game: Game) -> bool:
@@ -372,6 +395,7 @@ def totals(scores: Iterable[StreamScore]) -> dict[str, int]:
         "takebacks equal": sum(finding.takebacks_equal is True for finding in compared),
         "plies with times compared": sum(finding.clocks_compared for finding in every),
         "time differences": sum(finding.clock_differences for finding in every),
+        "fact differences": sum(finding.fact_differences for finding in every),
         "from movelists only": sum(score.count("listed") for score in found),
     }
 
@@ -404,7 +428,11 @@ def main(arguments: list[str] | None = None) -> int:
     main_totals = totals(groups["played games"])
     later = totals(groups["deepened later"])
     good = main_totals["exact"] == main_totals["expected"] and not (
-        main_totals["false"] or later["false"] or main_totals["time differences"] or later["invented plies"]
+        main_totals["false"]
+        or later["false"]
+        or main_totals["time differences"]
+        or main_totals["fact differences"]
+        or later["invented plies"]
     )
     return 0 if good else 1
 

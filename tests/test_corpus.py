@@ -40,6 +40,7 @@ def test_games_are_what_was_played(scenario: str) -> None:
             or finding.clock_differences
             or finding.status == "false"
             or (finding.status in ("cut short", "wrong", "missing") and scored.deepened is None)
+            or (finding.fact_differences and scored.deepened is None)
         ]
         assert not faults, (scored.connection, faults)
 

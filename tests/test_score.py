@@ -58,11 +58,12 @@ def _game(want: score.Wanted) -> Game:
     )  # fmt: skip
     return Game(
         key="", kind=GameKind.PLAYED, server=None, dialect=None, game_no=run.game_no, white=Player(run.white),
-        black=Player(run.black), rated=None, variant=None, category=None, base_s=None, increment_s=None,
+        black=Player(run.black), rated=None, variant="chess", category=None,
+        base_s=want.truth["initial_minutes"] * 60, increment_s=want.truth["increment_seconds"],
         black_base_s=None, black_increment_s=None, base_inferred=False, variant_inferred=False,
         start_fen=None if start == 0 else f"{want.boards[start]} - - 0 1", start_ply=start, result=want.result,
         reason=None, reason_key=None, termination="normal", end="result", started_at_ms=None, ended_at_ms=None,
-        time_basis=TimeBasis.NONE, date_text=None, complete=True, continued=False, partner_game_no=None, me=None,
+        time_basis=TimeBasis.NONE, date_text=None, complete=start == 0, continued=False, partner_game_no=None, me=None,
         observations=[observation], segments=[Segment(plies[0].ply, plies[-1].ply, 0)],
         first_offset=run.first_offset, last_offset=run.end_offset,
     )  # fmt: skip
@@ -85,7 +86,7 @@ def test_games_made_from_the_truth_score_exact() -> None:
     totals = _totals(lambda games: None)
     assert totals["expected"] == totals["found"] == totals["exact"] == 6
     assert totals["plies with times compared"] == 344 - 6
-    assert totals["time differences"] == totals["false"] == totals["invented plies"] == 0
+    assert totals["time differences"] == totals["fact differences"] == totals["false"] == totals["invented plies"] == 0
 
 
 def _wrong_move(games: list[Game]) -> None:
@@ -112,6 +113,10 @@ def _other_result(games: list[Game]) -> None:
     games[3].result = "*"
 
 
+def _other_facts(games: list[Game]) -> None:
+    games[5].variant, games[5].base_s, games[5].increment_s, games[5].complete = "blitz", None, 99, True
+
+
 def _other_start(games: list[Game]) -> None:
     games[4].start_fen = chess.STARTING_FEN
 
@@ -136,6 +141,7 @@ def _extra_plies(games: list[Game]) -> None:
         (_other_clock, {"time differences": 1, "exact": 6}),
         (_other_offset, {"time differences": 1, "exact": 6}),
         (_other_result, {"wrong": 1, "exact": 5}),
+        (_other_facts, {"fact differences": 4, "exact": 6}),
         (_other_start, {"wrong": 1, "exact": 5}),
         (lambda games: games.append(games[5]), {"false": 1, "exact": 6}),
         (lambda games: games.pop(), {"missing": 1, "found": 5, "exact": 5}),
