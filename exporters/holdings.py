@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from recorder.model import Game, HoldingsChange, Observation, Ply
 
-__all__ = ["Hands", "hands_after", "hands_of", "with_hands"]
+__all__ = ["Hands", "hands_after", "hands_at", "hands_of", "with_hands"]
 
 Hands = tuple[str | None, str | None]
 _UNKNOWN: Hands = (None, None)
@@ -35,6 +35,16 @@ def hands_after(ply: Ply, changes: dict[int, list[HoldingsChange]]) -> Hands:
         if change.offset > ply.offset:
             return change.white, change.black
     return _UNKNOWN
+
+
+def hands_at(game: Game, ply: int, offset: int) -> tuple[str, str] | None:
+    """White's and Black's letters from the first plain holdings line after the board at ``offset``, or None."""
+    for seen in game.observations:
+        if seen.offset <= offset <= seen.end_offset:
+            for change in seen.holdings:
+                if change.passed is None and change.ply == ply and change.offset > offset:
+                    return change.white, change.black
+    return None
 
 
 def with_hands(game: Game) -> Iterator[tuple[Ply, Hands]]:

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from exporters.holdings import hands_at
 from recorder.model import Anchor, Game, Ply, Proof
 
-__all__ = ["Part", "cut_into_parts"]
+__all__ = ["Part", "cut_into_parts", "fen_with_hands"]
 
+_DROP_GAMES = frozenset(("crazyhouse", "bughouse"))
 _PROVED = frozenset({Proof.FULL.value, Proof.LIST.value, Proof.INFERRED.value})
 
 
@@ -33,7 +35,7 @@ def cut_into_parts(game: Game) -> list[Part]:
     plies = game.plies
     anchors = {anchor.ply: anchor for anchor in game.anchors()}
     first = anchors.get(game.start_ply)
-    fen = game.start_fen if first is None else first.fen
+    fen = game.start_fen if first is None else fen_with_hands(game, first)
     whole = Part(fen, game.start_ply, plies)
     if (
         (fen is not None or game.start_ply == 0)
@@ -59,7 +61,7 @@ def _cut(game: Game, plies: list[Ply], anchors: dict[int, Anchor], fen: str | No
                 part.unproved.append(ply)
                 follows = False
                 continue
-            part = Part(before.fen, before.ply, [])
+            part = Part(fen_with_hands(game, before), before.ply, [])
             parts.append(part)
             follows = True
         part.plies.append(ply)
@@ -67,6 +69,17 @@ def _cut(game: Game, plies: list[Ply], anchors: dict[int, Anchor], fen: str | No
     if len(parts) > 1 and not _has_text(parts[0]):
         del parts[0]
     return parts
+
+
+def fen_with_hands(game: Game, anchor: Anchor) -> str:
+    """The anchor's FEN; in a drop game with the hands that were printed after its board, if it has none yet."""
+    if game.variant not in _DROP_GAMES or "[" in anchor.fen:
+        return anchor.fen
+    hands = hands_at(game, anchor.ply, anchor.offset)
+    if hands is None:
+        return anchor.fen
+    board, _, rest = anchor.fen.partition(" ")
+    return f"{board}[{hands[0].upper()}{hands[1].lower()}] {rest}"
 
 
 def _has_text(part: Part) -> bool:

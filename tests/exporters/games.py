@@ -29,7 +29,29 @@ from recorder.model import (
 
 SCHOLARS_MATE = ["e2e4", "e7e5", "d1h5", "b8c6", "f1c4", "g8f6", "h5f7"]
 STARTED_AT_MS = 1_577_880_000_000  # 2020-01-01 12:00:00
+
+
+class BughouseBoard(chess.variant.CrazyhouseBoard):
+    """Crazyhouse in which every piece can always be dropped: what is in hand comes from the other board."""
+
+    def __init__(self, fen: str | None = chess.variant.CrazyhouseBoard.starting_fen, chess960: bool = False) -> None:
+        super().__init__(fen, chess960=chess960)
+        self._fill()
+
+    def push(self, move: chess.Move) -> None:
+        """Play a move and fill both hands again."""
+        super().push(move)
+        self._fill()
+
+    def _fill(self) -> None:
+        for pocket in self.pockets:
+            pocket.reset()
+            for piece in (chess.PAWN, chess.KNIGHT, chess.BISHOP, chess.ROOK, chess.QUEEN):
+                pocket.add(piece)
+
+
 _BOARDS: dict[str, type[chess.Board]] = {
+    "bughouse": BughouseBoard,
     "crazyhouse": chess.variant.CrazyhouseBoard,
     "suicide": chess.variant.SuicideBoard,
     "atomic": chess.variant.AtomicBoard,

@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 import chess
 import chess.variant
 
-from tests.exporters.games import board_for
+from tests.exporters.games import BughouseBoard, board_for
 
 TAG = re.compile(r'\[([A-Za-z0-9_]+) "((?:[^"\\]|\\.)*)"\]\s*')
-TOKEN = re.compile(r"\s+|\{([^}]*)\}|(\()|(\))|(1-0|0-1|1/2-1/2|\*)(?=\s|$)|\d+\.+|([A-Za-z][A-Za-z0-9@=+#-]*)")
+TOKEN = re.compile(r"\s+|\{([^}]*)\}|(\()|(\))|(1-0|0-1|1/2-1/2|\*)(?=\s|$)|\d+\.+|([A-Za-z@][A-Za-z0-9@=+#-]*)")
 COMMAND = re.compile(r"\[%(\w+)\s+([^\]]*)\]")
 
 
@@ -101,11 +101,23 @@ def replay(game: ReadGame) -> chess.Board:
     return board
 
 
+def _canonical(board: chess.Board, move: chess.Move) -> set[str]:
+    """SAN and the FICS archive's for pawn drops.
+
+    Whether a check is mate depends on the other board in bughouse, and in suicide there is neither: any sign will do.
+    """
+    san = board.san(move)
+    drop = f"P{san}" if san.startswith("@") else san
+    if not isinstance(board, chess.variant.SuicideBoard | BughouseBoard):
+        return {san, drop}
+    return {f"{name.rstrip('+#')}{sign}" for name in (san, drop) for sign in ("", "+", "#")}
+
+
 def _play(board: chess.Board, moves: list[ReadMove]) -> None:
     for move in moves:
         for variation in move.variations:
             _play(board.copy(), variation)
         played = board.parse_san(move.san)
-        if board.san(played) != move.san:
+        if move.san not in _canonical(board, played):
             raise ValueError(f"{move.san} is not canonical; {board.san(played)} is")
         board.push(played)

@@ -21,6 +21,7 @@ from recorder.model import (
     EventKind,
     Game,
     GameEvent,
+    HoldingsChange,
     LineKind,
     Player,
     Ply,
@@ -166,10 +167,10 @@ def test_python_chess_reads_chess960(number: int, seed: int) -> None:
     assert [move.uci() for move in read.mainline_moves()] == moves
 
 
-def test_own_reader_replays_losers_and_wild_5() -> None:
+def test_own_reader_replays_losers_bughouse_and_wild_5() -> None:
     swapped = "RNBKQBNR/PPPPPPPP/8/8/8/8/pppppppp/rnbkqbnr w - - 0 1"
     wild5 = make_game(random_moves(5, 30, "wild/5", swapped), variant="wild/5", start_fen=swapped)
-    for game in (random_game(1, variant="losers"), wild5):
+    for game in (random_game(1, variant="losers"), random_game(2, variant="bughouse"), wild5):
         (read,) = read_pgn(export(game))
         assert read.tags["Variant"] == game.variant
         assert replay(read).ply() == game.plies[-1].ply
@@ -294,6 +295,28 @@ def test_a_crazyhouse_part_has_its_hands() -> None:
     second = played(export(game).split("\n\n[Event", 1)[1].join(["[Event", ""]))
     assert second.board().fen() == fen
     assert [move.uci() for move in second.mainline_moves()] == moves[40:]
+
+
+def test_hands_that_were_printed_after_the_first_board_are_in_its_fen() -> None:
+    moves = random_moves(11, 60, "crazyhouse")
+    whole = fen_after(moves, 40, "crazyhouse")
+    board, _, rest = whole.partition("[")
+    hands, _, rest = rest.partition("]")
+    game = make_game(moves, variant="crazyhouse", complete=False, start_ply=40)
+    game.segments = [Segment(41, 60, 0)]
+    seen = game.observations[0]
+    seen.anchors.append(Anchor(0, 40, board + rest, "start", 900))
+    white = "".join(letter for letter in hands if letter.isupper())
+    black = "".join(letter for letter in hands if letter.islower()).upper()
+    seen.holdings += [
+        HoldingsChange(1, 40, "", "", None, None, 800),
+        HoldingsChange(2, 40, "Q", "Q", "WQ", None, 950),
+        HoldingsChange(3, 40, white, black, None, None, 960),
+    ]
+    without_plies(game, range(41))
+    read = played(export(game))
+    assert read.board().fen() == whole
+    assert [move.uci() for move in read.mainline_moves()] == moves[40:]
 
 
 def test_an_unproved_ply_ends_the_moves() -> None:
