@@ -27,7 +27,7 @@ HEADER: Final = re.compile(
 )
 _LITERAL: Final = re.compile(rb"""(?:bytearray\()?b(?P<quote>['"])(?P<body>.*)(?P=quote)\)?\r?$""", re.DOTALL)
 _SECOND_HAND: Final = frozenset((b"lines", b"nonmatched", b"onStyle12", b"command_reply"))
-_PIECE: Final = re.compile(rb"(?:[^\\]|\\(?!n).)*?(?:\\n|$)", re.DOTALL)
+_PIECE: Final = re.compile(rb"(?:[^\\]|\\(?!n).)*?(?:\\n(?:\\r)*|$)", re.DOTALL)
 _ESCAPE: Final = re.compile(rb"\\(?:x([0-9a-fA-F]{2})|(.))", re.DOTALL)
 _PLAIN: Final = {
     b"r": b"\r",
@@ -76,7 +76,7 @@ class PychessDecoder:
         for line, offset in self._lines.finish():
             self._read(line, offset, out)
         for user, (line, offset) in self._open.items():
-            self._give(user, line, offset, out)
+            self._give(user, line + b"\n", offset, out)
         self._open.clear()
         return out
 
@@ -119,7 +119,7 @@ class PychessDecoder:
         if not before.strip(b"\r"):
             start = offset
         data = before + data
-        if data.endswith(b"\n") or len(data) > _MAX_LINE:
+        if data.rstrip(b"\r").endswith(b"\n") or len(data) > _MAX_LINE:
             self._give(self._user, data, start, out)
         else:
             self._open[self._user] = (data, start)

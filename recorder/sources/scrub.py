@@ -90,10 +90,11 @@ class Scrubber:
         if line.startswith(_SENT):
             return _SENT + self._scrub_sent(line[len(_SENT) :])
         if entry := ENTRY.match(line):
-            if _LOGGED_IN.search(line, entry.end()):
+            text = line[entry.end() :]
+            if _LOGGED_IN.search(text):
                 self._logging_in = self._asked = False
                 self._sent_before_login = 0
-            elif _ASKED.search(line, entry.end()):
+            elif _ASKED.search(text):
                 self._asked = self._logging_in = True
         return line
 

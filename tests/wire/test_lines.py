@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import itertools
 import random
 from pathlib import Path
 
@@ -36,7 +37,7 @@ def texts(*pieces: bytes) -> list[str]:
 
 def cut(data: bytes, *positions: int) -> list[bytes]:
     edges = [0, *sorted(positions), len(data)]
-    return [data[a:b] for a, b in zip(edges, edges[1:], strict=False)]
+    return [data[a:b] for a, b in itertools.pairwise(edges)]
 
 
 def bytewise(data: bytes) -> list[bytes]:
@@ -354,4 +355,4 @@ def test_recorded_streams(path: Path) -> None:
         first = line.text[0].encode("latin-1")
         assert data[line.offset : line.offset + 1] == first
         assert not line.text.startswith("\\")
-        assert not line.text.strip() == "fics%"
+        assert line.text.strip() != "fics%"

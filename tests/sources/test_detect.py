@@ -1,0 +1,65 @@
+"""The kind of a log, by its content."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+from recorder.sources import HEAD_BYTES, SourceKind, detect, make_decoder, why_not_a_log
+
+CORPUS = Path(__file__).parent.parent / "corpus"
+FRAME = b"<12> rnbqkbnr pppppppp -------- -------- ----P--- -------- PPPP-PPP RNBQKBNR B -1"
+
+
+@pytest.mark.parametrize(
+    ("head", "kind"),
+    [
+        (b"fics% \n\r" + FRAME, SourceKind.RAW),
+        (b"\xef\xbb\xbffics% \n\r" + FRAME, SourceKind.RAW),
+        (b"{Game 12 (A vs. B) A resigns} 0-1\n", SourceKind.RAW),
+        (b"\xff\xfb\x01\n\rlogin: ", SourceKind.RAW),
+        (b"Script started on Fri May  8 20:06:50 2015\nfics% ", SourceKind.TYPESCRIPT),
+        (b"Version: xboard\n<ICS: fics% \n", SourceKind.XBOARD),
+        (b"<WONT ECHO >DONT ECHO <ICS: x\n", SourceKind.XBOARD),
+        (b"19:54:45.660 ('gbtami', 'run_command') DEBUG: e3e2\n", SourceKind.PYCHESS),
+        (b"20:06:50 " + FRAME + b"\n20:06:51 fics% \n", SourceKind.STAMPED),
+        (b"hello\n2015-05-08 20:06:50.827 fics[72424:1694479] \n" + FRAME + b"\nx\ny\nz\n", SourceKind.STAMPED),
+        (b"[20:06] fics% " + FRAME, SourceKind.STAMPED),
+    ],
+)
+def test_kinds(head: bytes, kind: SourceKind) -> None:
+    assert detect(head) is kind
+    decoder = make_decoder(kind)
+    found = decoder.receive(head) + decoder.finish()
+    assert b"<12>" not in head or any(b"<12> rnb" in chunk.data for chunk in found)
+
+
+@pytest.mark.parametrize(
+    ("head", "reason"),
+    [
+        (b"", "is empty"),
+        (b"\n \n", "holds nothing but blanks"),
+        (bytes(range(256)) * 20, "is binary data, not a log"),
+        (b'[Event "FICS rated blitz game"]\n1. e4 {fics%} *', "is PGN, not a server log"),
+        (b"SQLite format 3\0" + FRAME, "is a database, not a log"),
+        (b"PK\x03\x04....", "is a zip archive: unpack it first"),
+        ("\ufeff<12> x".encode("utf-16-le"), "is UTF-16 text, not the server's bytes: convert it to UTF-8 first"),
+        (b"Dear diary,\nI played chess.\n", "has no line of a chess server"),
+    ],
+)
+def test_what_is_no_log(head: bytes, reason: str) -> None:
+    assert detect(head) is None
+    assert why_not_a_log(head).startswith(reason)
+
+
+@pytest.mark.parametrize("path", sorted((CORPUS / "server").glob("*/*.raw*")), ids=lambda path: path.parent.name)
+def test_recorded_streams_are_raw(path: Path) -> None:
+    data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+    assert detect(data[:HEAD_BYTES]) is SourceKind.RAW
+
+
+@pytest.mark.parametrize("path", sorted((CORPUS / "server").glob("*/*.debug.gz")), ids=lambda path: path.parent.name)
+def test_recorded_debug_files_are_xboards(path: Path) -> None:
+    assert detect(gzip.decompress(path.read_bytes())[:HEAD_BYTES]) is SourceKind.XBOARD

@@ -1,0 +1,113 @@
+"""Opening, decompressing and finding logs."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import random
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import zstandard
+
+from recorder.errors import SourceError
+from recorder.sources import find_logs, find_timing, read_blocks
+
+DATA = b"fics% \n\r<12> rnbqkbnr\n\r" * 60_000 + random.Random(1).randbytes(50_000)
+
+
+def zstd(data: bytes) -> bytes:
+    return zstandard.ZstdCompressor().compress(data)
+
+
+COMPRESSORS: list[tuple[str, Callable[[bytes], bytes]]] = [
+    ("gzip", gzip.compress),
+    ("bzip2", bz2.compress),
+    ("xz", lzma.compress),
+    ("zstd", zstd),
+]
+
+
+@pytest.mark.parametrize(("name", "compress"), COMPRESSORS)
+def test_compression_is_told_by_content(tmp_path: Path, name: str, compress: Callable[[bytes], bytes]) -> None:
+    path = tmp_path / "session.log"
+    path.write_bytes(compress(DATA[:1000]) + compress(DATA[1000:]))
+    reader = read_blocks(path, 10_000)
+    blocks = list(reader)
+    assert b"".join(blocks) == DATA
+    assert reader.problem is None
+    assert reader.compression == name
+    assert max(map(len, blocks)) <= 20_000
+
+
+@pytest.mark.parametrize(("name", "compress"), COMPRESSORS)
+def test_a_truncated_file_gives_what_can_be_read(tmp_path: Path, name: str, compress: Callable[[bytes], bytes]) -> None:
+    path = tmp_path / "cut.log"
+    path.write_bytes(compress(DATA)[:-2000])
+    reader = read_blocks(path)
+    found = b"".join(reader)
+    assert len(found) > 100_000
+    assert DATA.startswith(found)
+    assert isinstance(reader.problem, SourceError)
+    assert str(reader.problem) == (f"{path}: the {name} data can be read only up to byte {len(found)}: it is cut short")
+
+
+def test_damage_in_the_middle(tmp_path: Path) -> None:
+    path = tmp_path / "damaged.gz"
+    packed = bytearray(gzip.compress(DATA))
+    packed[30_000:30_010] = b"\xff" * 10
+    path.write_bytes(packed)
+    reader = read_blocks(path)
+    found = b"".join(reader)
+    assert reader.problem is not None
+    assert "the gzip data can be read only up to byte" in str(reader.problem)
+    assert len(found) > 100_000
+
+
+def test_plain_and_empty_files(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(b"abc")
+    (tmp_path / "b").write_bytes(b"")
+    assert list(read_blocks(tmp_path / "a", 2)) == [b"ab", b"c"]
+    assert list(read_blocks(tmp_path / "b")) == []
+
+
+def test_a_missing_file(tmp_path: Path) -> None:
+    with pytest.raises(SourceError, match=r"nowhere\.log: cannot be read: No such file"):
+        read_blocks(tmp_path / "nowhere.log")
+
+
+def test_standard_input_may_be_compressed(monkeypatch: pytest.MonkeyPatch) -> None:
+    stdin = io.TextIOWrapper(io.BufferedReader(io.BytesIO(gzip.compress(b"fics% "))))
+    monkeypatch.setattr(sys, "stdin", stdin)
+    assert b"".join(read_blocks("-")) == b"fics% "
+
+
+def test_finding_logs(tmp_path: Path) -> None:
+    names = [
+        "b/two.log",
+        "b/two.log.timing",
+        "a.log.gz",
+        "games.pgn",
+        "x.db",
+        ".hidden",
+        "c/typescript",
+        "c/timing",
+        "z.time",
+    ]
+    for name in names:
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(b"0.5 3\n" if "tim" in path.name else b"text\n")
+    (tmp_path / "z.time").write_bytes(b"fics% a log with an odd name\n")
+    found = [str(path.relative_to(tmp_path)) for path in find_logs([tmp_path, tmp_path / "a.log.gz"])]
+    assert found == ["a.log.gz", "b/two.log", "c/typescript", "z.time"]
+    assert [str(path) for path in find_logs(["-", tmp_path / "games.pgn"])] == ["-", str(tmp_path / "games.pgn")]
+    assert find_timing(tmp_path / "b/two.log") == tmp_path / "b/two.log.timing"
+    assert find_timing(tmp_path / "c/typescript") == tmp_path / "c/timing"
+    assert find_timing(tmp_path / "z.time") is None
+    with pytest.raises(SourceError, match="no such file or folder"):
+        list(find_logs([tmp_path / "nowhere"]))

@@ -1,0 +1,68 @@
+"""Secrets in logs."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recorder.sources import Scrubber, SourceKind
+
+
+def scrub(kind: SourceKind, data: bytes, step: int = 1 << 20) -> bytes:
+    scrubber = Scrubber(kind)
+    return b"".join(scrubber.receive(data[i : i + step]) for i in range(0, len(data), step)) + scrubber.finish()
+
+
+@pytest.mark.parametrize(
+    ("kind", "before", "after"),
+    [
+        ("xboard", b"<ICS: login: \n>ICS: Ann\\012\n<ICS: password: \\377\\373\\001\n>ICS: se cret\\012\n",
+         b"<ICS: login: \n>ICS: Ann\\012\n<ICS: password: \\377\\373\\001\n>ICS: ** ****\\012\n"),
+        ("xboard", b">ICS: Ann\\012secret\\012\n", b">ICS: Ann\\012******\\012\n"),
+        ("xboard", b">ICS: Ann\\012\n>ICS: secret\\015\\012\n", b">ICS: Ann\\012\n>ICS: ******\\015\\012\n"),
+        ("xboard", b">ICS: Ann secret\\012\n", b">ICS: Ann ******\\012\n"),
+        ("xboard", b"<ICS: fics% \n>ICS: tell Bob hi\\012\n", b"<ICS: fics% \n>ICS: tell Bob hi\\012\n"),
+        ("xboard", b"<ICS: fics% \n>ICS: style 12\\012password old new\\012\n",
+         b"<ICS: fics% \n>ICS: style 12\\012password *** ***\\012\n"),
+        ("xboard", b"<ICS: fics% \n<ICS: password: \n>ICS: x\\012\n>ICS: y\\012\n",
+         b"<ICS: fics% \n<ICS: password: \n>ICS: *\\012\n>ICS: y\\012\n"),
+        ("raw", b"login: Ann\r\npassword: secret\r\nhi", b"login: Ann\r\npassword: ******\r\nhi"),
+        ("raw", b"password: \xff\xfb\x01\xff\xfc\x01\n\r**** Starting",
+         b"password: \xff\xfb\x01\xff\xfc\x01\n\r**** Starting"),
+        ("raw", b"password: **** Starting FICS session as Ann ****\n",
+         b"password: **** Starting FICS session as Ann ****\n"),
+        ("typescript", b"fics% password old new\r\nfics% pass x\n", b"fics% password *** ***\r\nfics% pass x\n"),
+        ("typescript", b"fics% $passw old new\r\n", b"fics% $passw *** ***\r\n"),
+        ("stamped", b"20:06:50 password: secret\n", b"20:06:50 password: ******\n"),
+        ("raw", b"login: Ann secret\r\n", b"login: Ann ******\r\n"),
+        ("raw", b"If it is yours, type the password.\n", b"If it is yours, type the password.\n"),
+        ("raw", b"Ann tells you: my password is lost\n", b"Ann tells you: my password is lost\n"),
+        ("pychess", b"1:2\n20:00:01 ('A', 'raw') DEBUG: password: \n20:00:02 ('A', 'raw') INFO: secret\n",
+         b"1:2\n20:00:01 ('A', 'raw') DEBUG: password: \n20:00:02 ('A', 'raw') INFO: ******\n"),
+        ("pychess", b"20:00:02 ('A', 'raw') INFO: 12 password old new\n20:00:02 ('A', 'raw') INFO: 13 who\n",
+         b"20:00:02 ('A', 'raw') INFO: 12 password *** ***\n20:00:02 ('A', 'raw') INFO: 13 who\n"),
+    ],
+)  # fmt: skip
+def test_what_is_hidden(kind: str, before: bytes, after: bytes) -> None:
+    assert scrub(SourceKind(kind), before) == after
+    assert scrub(SourceKind(kind), before, 1) == after
+
+
+@given(
+    st.sampled_from(list(SourceKind)),
+    st.lists(st.sampled_from([b"password: ", b"login: ", b">ICS: ", b"<ICS: ", b"a b", b"\n", b"\\012", b"fics% "])),
+    st.integers(1, 30),
+)
+def test_length_stays_and_cuts_never_matter(kind: SourceKind, parts: list[bytes], step: int) -> None:
+    data = b"".join(parts)
+    found = scrub(kind, data)
+    assert len(found) == len(data)
+    assert scrub(kind, data, step) == found
+
+
+def test_a_line_that_never_ends_takes_no_memory() -> None:
+    scrubber = Scrubber(SourceKind.RAW)
+    total = sum(len(scrubber.receive(b"x" * 10_000)) for _ in range(100))
+    assert total >= 1_000_000 - 80_000
+    assert total + len(scrubber.finish()) == 1_000_000

@@ -1,0 +1,86 @@
+"""Logs with a time before each line."""
+
+from __future__ import annotations
+
+from datetime import date
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from recorder.events import Chunk
+from recorder.model import TimeBasis
+from recorder.sources.stamped import StampedDecoder
+
+FRAME = b"<12> rnbqkbnr pppppppp"
+
+
+def decode(decoder: StampedDecoder, data: bytes, step: int = 1 << 20) -> list[Chunk]:
+    found = [chunk for i in range(0, len(data), step) for chunk in decoder.receive(data[i : i + step])]
+    return found + decoder.finish()
+
+
+OF_DAY = ((20 * 60 + 6) * 60 + 50) * 1000
+DAY = 1431043200000  # 2015-05-08T00:00Z
+
+
+@pytest.mark.parametrize(
+    ("stamp", "at_ms", "basis"),
+    [
+        (b"2015-05-08 20:06:50.827 ", DAY + OF_DAY + 827, TimeBasis.LOCAL),
+        (b"2015-05-08 20:06:50 ", DAY + OF_DAY, TimeBasis.LOCAL),
+        (b"2015/05/08 20:06:50,5 ", DAY + OF_DAY + 500, TimeBasis.LOCAL),
+        (b"[2015-05-08 20:06:50] ", DAY + OF_DAY, TimeBasis.LOCAL),
+        (b"2015-05-08T20:06:50.827Z ", DAY + OF_DAY + 827, TimeBasis.UTC),
+        (b"2015-05-08T20:06:50+02:00 ", DAY + OF_DAY - 7_200_000, TimeBasis.UTC),
+        (b"2015-05-08 20:06:50 -0730 ", DAY + OF_DAY + 27_000_000, TimeBasis.UTC),
+        (b"[20:06:50] ", OF_DAY, TimeBasis.CLOCK),
+        (b"20:06:50 ", OF_DAY, TimeBasis.CLOCK),
+        (b"20:06:50.827: ", OF_DAY + 827, TimeBasis.CLOCK),
+        (b"[20:06] ", OF_DAY - 50_000, TimeBasis.CLOCK),
+        (b"(20:06:50) ", OF_DAY, TimeBasis.CLOCK),
+        (b"20:06:50 | ", OF_DAY, TimeBasis.CLOCK),
+    ],
+)
+def test_shapes_of_stamps(stamp: bytes, at_ms: int, basis: TimeBasis) -> None:
+    decoder = StampedDecoder()
+    assert decode(decoder, stamp + FRAME + b"\r\n") == [Chunk(FRAME + b"\r\n", len(stamp), at_ms)]
+    assert decoder.time_basis is basis
+
+
+def test_a_stamp_on_the_line_before() -> None:
+    head = b"2015-05-08 20:06:50.827 fics[72424:1694479] \n"
+    assert decode(StampedDecoder(), head + FRAME + b"\n") == [Chunk(FRAME + b"\n", len(head), DAY + OF_DAY + 827)]
+
+
+def test_a_line_without_a_stamp_keeps_the_time() -> None:
+    found = decode(StampedDecoder(), b"20:06:50 a\nb\n20:06:51 c")
+    assert found == [Chunk(b"a\n", 9, OF_DAY), Chunk(b"b\n", 11, OF_DAY), Chunk(b"c", 22, OF_DAY + 1000)]
+
+
+def test_what_only_looks_like_a_stamp_stays() -> None:
+    data = b"20:06 x\n25:06:50 x\n  1.  e4 (0:00)\n20:06:50x\n"
+    assert b"".join(chunk.data for chunk in decode(StampedDecoder(), data)) == data
+
+
+def test_date_and_zone_from_the_user() -> None:
+    decoder = StampedDecoder(date(2015, 5, 8), ZoneInfo("Europe/Vienna"))
+    found = decode(decoder, b"20:06:50 a\n00:06:50 b\n")
+    assert [chunk.at_ms for chunk in found] == [DAY + OF_DAY - 7_200_000, DAY + OF_DAY + 7_200_000]
+    assert decoder.time_basis is TimeBasis.UTC
+    local = StampedDecoder(date(2015, 5, 8))
+    assert decode(local, b"20:06:50 a\n")[0].at_ms == DAY + OF_DAY
+    assert local.time_basis is TimeBasis.LOCAL
+
+
+def test_a_small_step_back_is_not_a_new_day() -> None:
+    found = decode(StampedDecoder(), b"20:06:50 a\n20:06:49 b\n")
+    assert [chunk.at_ms for chunk in found] == [OF_DAY, OF_DAY - 1000]
+
+
+def test_a_day_that_does_not_exist() -> None:
+    assert decode(StampedDecoder(), b"2015-02-31 20:06:50 a\n")[0].at_ms == OF_DAY
+
+
+def test_cuts_never_change_the_chunks() -> None:
+    data = b"20:06:50 a\n\n20:06:51 " + FRAME + b"\n[20:06:52] \nx"
+    assert decode(StampedDecoder(), data, 1) == decode(StampedDecoder(), data)

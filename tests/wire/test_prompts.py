@@ -1,0 +1,51 @@
+"""Prompts before lines."""
+
+from __future__ import annotations
+
+import pytest
+
+from recorder.wire import PromptStripper, strip_prompts
+
+
+@pytest.mark.parametrize(
+    ("line", "rest"),
+    [
+        ("fics% <b1> game 1", "<b1> game 1"),
+        ("fics% fics% <12> rnb", "<12> rnb"),
+        ("fics%<12> rnb", "<12> rnb"),
+        ("aics% ok", "ok"),
+        ("aics%", ""),
+        ("12:34_fics% ok", "ok"),
+        ("Ann says: fics% <12>", "Ann says: fics% <12>"),
+        (":fics% <12>", ":fics% <12>"),
+    ],
+)
+def test_the_servers_own_prompts(line: str, rest: str) -> None:
+    assert strip_prompts(line) == (rest, len(line) - len(rest))
+    assert PromptStripper().strip(line) == (rest, len(line) - len(rest))
+
+
+def test_observed_03_a_prompt_that_was_set() -> None:
+    stripper = PromptStripper()
+    strip = stripper.strip
+    assert strip("ICS> <12> x") == ("ICS> <12> x", 0)
+    assert stripper.learn('fics% prompt set to "ICS> ".')
+    assert not stripper.learn('fics% prompt set to "ICS> ".')
+    assert strip("ICS> fics% ICS> <12> x") == ("<12> x", 16)
+    assert strip("12:34_ICS> x") == ("x", 11)
+    assert strip("ICS>") == ("", 4)
+    assert strip("ICS>x") == ("ICS>x", 0)
+
+
+def test_a_prompt_that_stands_alone_three_times() -> None:
+    stripper = PromptStripper()
+    strip = stripper.strip
+    assert [stripper.learn("mychess% ") for _ in range(3)] == [False, False, True]
+    assert strip("mychess% {Game 1") == ("{Game 1", 9)
+
+
+@pytest.mark.parametrize("line", [":x% ", "<12>% ", "Ann says: x% ", 'Ann says: prompt set to "<12>".', "{x% "])
+def test_chat_teaches_no_prompt(line: str) -> None:
+    stripper = PromptStripper()
+    assert not any(stripper.learn(line) for _ in range(5))
+    assert stripper.strip(line) == (line, 0)
