@@ -81,7 +81,7 @@ def advance(position: Position, lan: str, pretty: str | None, after: str | None)
     Raises:
         nothing, whatever the strings.
     """
-    board, white, castling, push_col, in_check, rules, hands, promoted, rook_cols, own_king, other_king = position
+    board, white, castling, push_col, in_check, rules, hands, promoted, rook_cols, white_king, black_king = position
     if rules is _BOARDS:
         return prove_by_boards(position, lan, pretty, after)
     shift = _SHIFTS[white].get(lan)
@@ -129,9 +129,13 @@ def advance(position: Position, lan: str, pretty: str | None, after: str | None)
     elif result != after:
         return "boards differ"
 
+    if kind == KING:
+        if white:
+            white_king = target
+        else:
+            black_king = target
+    own_king, other_king = (white_king, black_king) if white else (black_king, white_king)
     if kind == KING or in_check or en_passant:
-        if kind == KING:
-            own_king = target
         if attacked(after, own_king, not white):
             return "illegal: king left in check"
     else:
@@ -165,7 +169,7 @@ def advance(position: Position, lan: str, pretty: str | None, after: str | None)
     if rules is not _CHESS and rules is not _CHESS960:
         hands, promoted = _drop_facts(position, origin, target, taken, move >> 12, en_passant)
     reached: Position = _new(
-        Position, (after, not white, castling, push, check, rules, hands, promoted, rook_cols, other_king, own_king)
+        Position, (after, not white, castling, push, check, rules, hands, promoted, rook_cols, white_king, black_king)
     )
     if check:
         san += _check_mark(reached, pretty)
@@ -254,7 +258,8 @@ def _castle(position: Position, long: bool, pretty: str | None, after: str | Non
     result = castled(position.board, king, rook, king_to, rook_to)
     if after is not None and result != after:
         return "boards differ"
-    check = attacked(result, position.other_king, white)
+    kings = (king_to, position.black_king) if white else (position.white_king, king_to)
+    check = attacked(result, kings[white], white)
     castling = position.castling & (12 if white else 3)
     reached = position._replace(
         board=result,
@@ -262,8 +267,8 @@ def _castle(position: Position, long: bool, pretty: str | None, after: str | Non
         castling=castling,
         push_col=-1,
         in_check=check,
-        own_king=position.other_king,
-        other_king=king_to,
+        white_king=kings[0],
+        black_king=kings[1],
     )
     if position.promoted:
         reached = reached._replace(promoted=frozenset(at for at in position.promoted if at not in (king, rook)))
@@ -292,9 +297,10 @@ def _drop(position: Position, letter: str, to: int, pretty: str | None, after: s
     result = f"{board[:to]}{placed}{board[to + 1 :]}"
     if after is not None and result != after:
         return "boards differ"
-    if position.in_check and attacked(result, position.own_king, not white):
+    kings = (position.white_king, position.black_king)
+    if position.in_check and attacked(result, kings[not white], not white):
         return "illegal: king left in check"
-    line = ATTACKS[placed][to][position.other_king]
+    line = ATTACKS[placed][to][kings[white]]
     check = line is not None and not result[line].strip("-")
     reached = position._replace(
         board=result,
@@ -302,8 +308,6 @@ def _drop(position: Position, letter: str, to: int, pretty: str | None, after: s
         push_col=-1,
         in_check=check,
         hands=hands,
-        own_king=position.other_king,
-        other_king=position.own_king,
     )
     name = name_of(to)
     if pretty is not None:

@@ -43,12 +43,13 @@ def start_position(
         castling = rights_left(board, castling, rook_cols)
     else:
         castling = rights_left(board, castling & ((board[67] == "K") * 3 | (board[4] == "k") * 12), rook_cols)
-    own_king, other_king = (board.find(letter) for letter in ("Kk" if white_to_move else "kK"))
+    white_king, black_king = board.find("K"), board.find("k")
+    own_king = white_king if white_to_move else black_king
     in_check = rules is not Rules.BOARDS and attacked(board, own_king, not white_to_move)
     if not _was_pushed(board, white_to_move, push_col):
         push_col = -1
     return Position(
-        board, white_to_move, castling, push_col, in_check, rules, hands, NO_PROMOTED, rook_cols, own_king, other_king
+        board, white_to_move, castling, push_col, in_check, rules, hands, NO_PROMOTED, rook_cols, white_king, black_king
     )
 
 

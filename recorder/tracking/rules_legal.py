@@ -32,24 +32,29 @@ __all__ = [
 
 _TABLES = tuple(tuple((letter, ATTACKS[letter]) for letter in letters) for letters in ("qrbnk", "QRBNK"))
 _PAWNS = ("p", "P")
-_LEAPERS = (("p", "n", "k"), ("P", "N", "K"))
+_LEAPERS = (("p", "n"), ("P", "N"))
 _OWN = ("pnbrqk", "PNBRQK")
 
 
 def attacked(board: str, square: int, by_white: bool) -> bool:
     """Whether a colour attacks a square (-1 is never attacked)."""
-    for ray, letters in RAYS_TO[by_white][square]:
-        seen = board[ray].lstrip("-")
-        if seen and seen[0] in letters:
+    for next_to, ray, near, far in RAYS_TO[by_white][square]:
+        letter = board[next_to]
+        if letter == "-":
+            seen = board[ray].lstrip("-")
+            if seen and seen[0] in far:
+                return True
+        elif letter in near:
             return True
-    pawn, knight, king = _LEAPERS[by_white]
-    for at in KNIGHT_TARGETS[square]:
-        if board[at] == knight:
-            return True
+    pawn, knight = _LEAPERS[by_white]
     for at in PAWN_ATTACKERS[by_white][square]:
         if board[at] == pawn:
             return True
-    return ATTACKS["K"][square][board.find(king)] is not None
+    if knight in board:
+        for at in KNIGHT_TARGETS[square]:
+            if board[at] == knight:
+                return True
+    return False
 
 
 def checkers(board: str, square: int, by_white: bool) -> list[int]:
@@ -148,7 +153,7 @@ def has_legal_move(position: Position, any_drop: bool = False) -> bool:
         return True
     board, white = position.board, position.white_to_move
     own = _OWN[white]
-    king = position.own_king
+    king = position.white_king if white else position.black_king
     if king >= 0:
         lifted = f"{board[:king]}-{board[king + 1 :]}"  # the king does not shield the square behind it
         for target in ADJACENT[king]:

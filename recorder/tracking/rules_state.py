@@ -44,8 +44,8 @@ class Position(NamedTuple):
         hands: White's and Black's pieces in hand, upper case in the order PNBRQ; None: not known or no drop game.
         promoted: board indexes of promoted pieces (drop games only).
         rook_cols: files of the castling rooks in the order of the rights' bits.
-        own_king, other_king: board indexes of the kings of the side to move and of the other, -1 without one; kept here
-            because they save two searches a ply (not kept up with ``Rules.BOARDS``).
+        white_king, black_king: board indexes of the kings, -1 without one; they save two searches a ply (not kept up
+            with ``Rules.BOARDS``).
     """
 
     board: str
@@ -57,5 +57,5 @@ class Position(NamedTuple):
     hands: tuple[str, str] | None
     promoted: frozenset[int]
     rook_cols: tuple[int, int, int, int]
-    own_king: int
-    other_king: int
+    white_king: int
+    black_king: int

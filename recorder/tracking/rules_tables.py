@@ -139,19 +139,21 @@ def _pin_table(by_white: bool) -> list[list[Pin | None]]:
 PINS: tuple[list[list[Pin | None]], list[list[Pin | None]]] = (_pin_table(False), _pin_table(True))
 
 
-#: RAYS_TO[by_white][index] → every ray from ``index`` and the letters of that colour that attack back along it.
-RAYS_TO: tuple[tuple[tuple[Pin, ...], ...], ...] = tuple(
+#: RAYS_TO[by_white][index] → for every direction: the next square, all squares, the letters of that colour that attack
+#: back from the next square, and those that do so from further away.
+RAYS_TO: tuple[tuple[tuple[tuple[int, slice, str, str], ...], ...], ...] = tuple(
     tuple(
         tuple(
-            (RAYS[square][step], letters if step in ROOK_STEPS else letters.replace("R", "B").replace("r", "b"))
-            for step in KING_STEPS
-            if RAYS[square][step] != EMPTY_SLICE
+            (square + step, RAYS[square][step], far + king, far)
+            for steps, far in ((ROOK_STEPS, straight), (BISHOP_STEPS, oblique))
+            for step in steps
+            if square + step in _ON_BOARD
         )
         if square in _ON_BOARD
         else ()
         for square in range(72)
     )
-    for letters in ("rq", "RQ")
+    for straight, oblique, king in (("rq", "bq", "k"), ("RQ", "BQ", "K"))
 )
 
 
