@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -83,7 +84,7 @@ class Archive:
         Args:
             where: a path or a ``sqlite:///`` URL.
             create: make it (mode 0600) if it is not there.
-            read_only: nothing can be written; the file itself may be write-protected.
+            read_only: nothing can be written.
         Raises:
             StorageError: there is none, it is no archive, or its schema is older (the text names the command that
                 upgrades it) or newer than this program's.
@@ -369,8 +370,9 @@ def _told(path: Path) -> Iterator[None]:
     """Database errors as one sentence."""
     try:
         yield
-    except DBAPIError as error:
-        raise StorageError(f"The archive {path} cannot be used so: {error.orig}.") from error
+    except (DBAPIError, sqlite3.Error) as error:  # plies are read by the driver itself
+        reason = error.orig if isinstance(error, DBAPIError) else error
+        raise StorageError(f"The archive {path} cannot be read or written: {reason}.") from error
 
 
 def _source_rows(connection: Connection) -> list[SourceRow]:

@@ -145,7 +145,6 @@ players = Table(
     Column("handle", Text, nullable=False),
     Column("handle_folded", Text, nullable=False),
     UniqueConstraint("server", "handle_folded"),
-    Index("ix_players_handle_folded", "handle_folded"),
 )
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable
 from pathlib import Path
 
 import sqlalchemy as sa
 from alembic import command
+from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
@@ -16,6 +16,7 @@ from sqlalchemy import Connection, text
 import migrations
 from recorder.errors import StorageError
 from storage.engine import backup, create_file, make_engine, open_sqlite
+from storage.models import metadata
 
 __all__ = ["APPLICATION_ID", "SCRIPTS", "create", "current", "head", "require_current", "upgrade"]
 
@@ -164,15 +165,11 @@ def _prove(connection: Connection, before: dict[str, int]) -> None:
             raise StorageError(f"The upgrade would change {name} from {before[name]} to {after[name]} rows.")
 
 
-def _row_counts(connection: Connection, skipped: Iterable[str] = ("alembic_version",)) -> dict[str, int]:
-    names = set(sa.inspect(connection).get_table_names()) - set(skipped)
+def _row_counts(connection: Connection) -> dict[str, int]:
+    names = set(sa.inspect(connection).get_table_names()) - {"alembic_version"}
     return {name: connection.execute(text(f'SELECT count(*) FROM "{name}"')).scalar_one() for name in names}
 
 
 def differences(connection: Connection) -> list[object]:
     """What ``alembic check`` would report: differences between the tables there and ``storage.models``."""
-    from alembic.autogenerate import compare_metadata
-
-    from storage.models import metadata
-
     return list(compare_metadata(MigrationContext.configure(connection), metadata))

@@ -66,7 +66,6 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id", name=op.f("pk_players")),
         sa.UniqueConstraint("server", "handle_folded", name=op.f("uq_players_server_handle_folded")),
     )
-    op.create_index("ix_players_handle_folded", "players", ["handle_folded"], unique=False)
     op.create_table(
         "plies",
         sa.Column("id", sa.Integer(), nullable=False),
@@ -387,5 +386,4 @@ def downgrade() -> None:
     op.drop_table("sources")
     op.drop_table("settings")
     op.drop_table("plies")
-    op.drop_index("ix_players_handle_folded", table_name="players")
     op.drop_table("players")

@@ -22,6 +22,7 @@ from recorder.model import (
     TimeBasis,
 )
 from storage import Archive, GameFilter
+from storage.engine import open_sqlite
 
 from .conftest import EVERYTHING, MAY_2020, import_bytes, make_game
 
@@ -306,3 +307,20 @@ def test_a_game_names_its_sources(archive: Archive) -> None:
     import_bytes(archive, b"zero")
     row = import_bytes(archive, b"one", [make_game()])
     assert archive.game_sources(make_game().key) == [row]
+
+
+def test_the_same_bytes_twice_are_refused_and_change_nothing(archive: Archive) -> None:
+    row = import_bytes(archive, b"one", [make_game()])
+    with pytest.raises(StorageError, match=r"cannot be read or written: UNIQUE constraint failed: sources\.sha256"):
+        import_bytes(archive, b"one", [make_game(1)])
+    assert archive.sources() == [row]
+    assert list(archive.games(EVERYTHING)) == [make_game()]
+
+
+def test_a_damaged_archive_is_told_in_one_sentence(archive: Archive, path: Path) -> None:
+    import_bytes(archive, b"one", [make_game()])
+    connection = open_sqlite(path)
+    connection.execute("ALTER TABLE plies RENAME TO lost")
+    connection.close()
+    with pytest.raises(StorageError, match="cannot be read or written: no such table: plies"):
+        list(archive.games())
