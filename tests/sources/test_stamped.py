@@ -34,6 +34,7 @@ DAY = 1431043200000  # 2015-05-08T00:00Z
         (b"2015-05-08T20:06:50+02:00 ", DAY + OF_DAY - 7_200_000, TimeBasis.UTC),
         (b"2015-05-08 20:06:50 -0730 ", DAY + OF_DAY + 27_000_000, TimeBasis.UTC),
         (b"[20:06:50] ", OF_DAY, TimeBasis.CLOCK),
+        (b"[20:06:50]", OF_DAY, TimeBasis.CLOCK),
         (b"20:06:50 ", OF_DAY, TimeBasis.CLOCK),
         (b"20:06:50.827: ", OF_DAY + 827, TimeBasis.CLOCK),
         (b"[20:06] ", OF_DAY - 50_000, TimeBasis.CLOCK),

@@ -253,6 +253,51 @@ def test_a_frame_that_the_terminal_wrapped() -> None:
     assert frames[0].endswith("51 59 8 N/f6-d5 (0:00) Nxd5 0 1 0")
 
 
+def test_notes_1_a_whole_raw_session() -> None:
+    data = (CORPUS / "public" / "mekk-session-short.txt").read_bytes()
+    assert b"\xff\xfc\x01" in data
+    assert b"\x07" in data
+    assert b"\n\\   Please visit our homepage" in data.replace(b"\r", b"")
+    lines = read(data)
+    assert lines == read(*bytewise(data))
+    frames = [line for line in lines if line.text.startswith("<12>")]
+    assert [line.block and line.block.code for line in frames] == [80, 80, None, None, None, None]
+    assert [line.text.split()[29] for line in frames[1:]] == ["O-O", "Bg7", "c5", "Ne7", "Bb5+"]
+    assert not any(set(line.text) & set("\x07\x15\x16\x17\r\n") or line.text.startswith("\\   ") for line in lines)
+    assert any(" Please visit our homepage" in line.text for line in lines)
+
+
+def test_notes_1_output_posed_for_another_user() -> None:
+    lines = read((CORPUS / "public" / "pychess-puzzlebot-1.txt").read_bytes())
+    assert [(line.text.split()[19], line.block) for line in lines if line.text.startswith("<12>")] == [
+        ("-2", Block(0, 80)),
+        ("2", None),
+        ("2", Block(109, 1)),
+        ("2", None),
+    ]
+    assert lines[0] == Line("(told puzzlebot, who is examining a game)", 8, None, Block(92, 132))
+
+
+def test_notes_1_a_help_text_with_a_frame_gives_no_frame() -> None:
+    found = texts((CORPUS / "public" / "fics-help-style12.txt").read_bytes())
+    assert sum("<12>" in text for text in found) > 0
+    assert not any(text.startswith("<12>") for text in found)
+
+
+def test_notes_1_a_wrapped_announcement() -> None:
+    (line,) = texts((CORPUS / "public" / "fcl-announcement.txt").read_bytes())
+    assert line == (
+        "    **ANNOUNCEMENT** from relay: FICS is relaying the Russian Championship Superfinal Men 2015 - Round 1, the "
+        "Russian Championship Superfinal Women 2015 - Round 1 and the SS Manhem Chess Week IM/GM 2015 - Round 2. To "
+        'find more about Relay type "tell relay help"'
+    )
+
+
+def test_observed_01_and_02_prompts_and_frames_between_them() -> None:
+    data = f"fics% \n\rfics% \n\r{FRAME}\n\rfics% <b1> game 1 white [P] black [] <- WP\n\rfics% ".encode()
+    assert texts(data) == [FRAME, "fics% <b1> game 1 white [P] black [] <- WP"]
+
+
 def test_a_cut_frame_takes_no_other_line() -> None:
     cut_frame = FRAME[: FRAME.index(" (0:00)")]
     assert texts(f"{cut_frame}\n(told Ann)\n".encode()) == [cut_frame, "(told Ann)"]
