@@ -16,11 +16,12 @@ from recorder.model import (
     Observation,
     Player,
     Ply,
+    Proof,
     Segment,
     TimeBasis,
 )
 from recorder.tracking.facts import Facts
-from recorder.tracking.position import Rules
+from recorder.tracking.position import Rules, board_from_fen
 from recorder.tracking.run import ListSeen, Run
 from recorder.tracking.variants import STANDARD_BOARD
 
@@ -163,10 +164,26 @@ def _main_line(run: Run) -> dict[int, tuple[int, Ply]]:
     for number, seen in enumerate(run.lists, start=len(run.observations)):
         if not _joins(seen, witness):
             continue
+        _prove_by_list(run, seen, witness)
         for ply in seen.observation.lines[0].plies:
             if ply.ply not in witness:
                 witness[ply.ply] = (number, ply)
     return dict(sorted(witness.items()))
+
+
+def _prove_by_list(run: Run, seen: ListSeen, witness: dict[int, tuple[int, Ply]]) -> None:
+    """Plies after a gap whose board before is known now: the list plays the same move to the same board."""
+    for index, observation in enumerate(run.observations):
+        boards = {anchor.ply: board_from_fen(anchor.fen) for anchor in observation.anchors if anchor.line == 0}
+        plies = observation.lines[0].plies
+        for place, ply in enumerate(plies):
+            listed = seen.position_at(ply.ply)
+            if ply.proof != Proof.UNPROVED or listed is None or boards.get(ply.ply) != listed.board:
+                continue
+            known = seen.observation.lines[0].plies[ply.ply - seen.first_ply]
+            plies[place] = ply._replace(move=known.move, san=known.san, flags=known.flags, proof=int(Proof.LIST))
+            if witness.get(ply.ply, (None,))[0] == index:
+                witness[ply.ply] = (index, plies[place])
 
 
 def _joins(seen: ListSeen, witness: dict[int, tuple[int, Ply]]) -> bool:

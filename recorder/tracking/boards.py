@@ -235,12 +235,13 @@ class Boards:
             ply == run.ply
             and frame.board == run.position.board
             and not run.renewed
-            and not (announced and not frame.has_move)
+            and not (announced and (not frame.has_move or run.end == "adjourned"))
         ):
             self._count(Disposition.SAME)
             run.last = frame
             return
-        if ply == run.ply + 1 and frame.has_move and not announced and not run.renewed:
+        # A late board of the last move; an adjourned game that goes on is another part.
+        if ply == run.ply + 1 and frame.has_move and run.end == "result" and not announced and not run.renewed:
             played = try_rules(run, frame)
             if played is not None:
                 self._append(run, frame, ply, played, Disposition.PLY)
@@ -410,7 +411,9 @@ class Boards:
         self, run: Run, frame: Style12, ply: int, played: tuple[int, str, Position], disposition: Disposition
     ) -> None:
         move, san, after = played
-        run.plies.append(ply_from_frame(frame, ply, move, san, after, Proof.FULL, self.lag_meaningless))
+        # A cut frame has no pretty move that could agree with the rest.
+        proof = Proof.UNPROVED if frame.partial else Proof.FULL
+        run.plies.append(ply_from_frame(frame, ply, move, san, after, proof, self.lag_meaningless))
         run.position = after
         run.history.append(after)
         run.ply = ply

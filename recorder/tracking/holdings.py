@@ -49,9 +49,9 @@ def _contradiction(run: Run, reckoned: tuple[str, str], printed: tuple[str, str]
 
 
 def _tell_variant(run: Run) -> None:
-    """A hand in a game whose variant no line told: crazyhouse until a hand grows without a capture."""
+    """A hand in a game believed to be chess: crazyhouse until a hand contradicts the captures, then bughouse."""
     assert run.position is not None
-    if run.rules_told or run.position.rules in (Rules.CRAZYHOUSE, Rules.BUGHOUSE):
+    if run.position.rules in (Rules.CRAZYHOUSE, Rules.BUGHOUSE):
         return
     run.variant, run.variant_inferred = "crazyhouse", True
     run.set_rules(Rules.CRAZYHOUSE)

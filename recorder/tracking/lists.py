@@ -18,7 +18,7 @@ from recorder.tracking.position import Position, Rules, fen, play_san, start_pos
 from recorder.tracking.run import ListSeen, Run
 from recorder.tracking.variants import STANDARD_BOARD, has_pockets, variant_of
 
-__all__ = ["fits", "frame_position", "read_list"]
+__all__ = ["fits", "frame_position", "learn_variant", "read_list"]
 
 
 def frame_position(frame: Style12, rules: Rules, hands: tuple[str, str] | None = None) -> Position:
@@ -103,6 +103,27 @@ def read_list(event: MovelistRead, run: Run | None) -> tuple[ListSeen, str | Non
         text = fen(start, 0, (first_ply + 1) // 2)
         observation.anchors.append(Anchor(0, first_ply - 1, text, "list", event.line.offset))
     return ListSeen(event, observation, start, first_ply, positions), problem
+
+
+def learn_variant(run: Run, seen: ListSeen) -> None:
+    """Take the variant from a list's header where no line before told it (observers on some servers have no other).
+
+    Hands that were seen weigh more than a category word that knows of none.
+    """
+    variant, rules = variant_of(run.facts.category)
+    position = run.position
+    if run.rules_told or rules is None:
+        return
+    if position is not None and has_pockets(position.rules) and not has_pockets(rules):
+        return
+    run.variant, run.variant_inferred, run.rules_told = variant, False, True
+    if position is None or position.rules is rules:
+        return
+    known = seen.position_at(run.ply)
+    if known is None or known.board != position.board or known.rules is not rules:
+        white, rights, push = position.white_to_move, position.castling, position.push_col
+        known = start_position(position.board, white, rights, push, rules, position.hands)
+    run.position = run.history[-1] = known
 
 
 def _start(event: MovelistRead, rules: Rules | None, run: Run | None) -> Position | None:

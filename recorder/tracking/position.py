@@ -129,12 +129,14 @@ def advance(position: Position, lan: str, pretty: str | None, after: str | None)
     elif result != after:
         return "boards differ"
 
-    if kind == KING:
-        if white:
+    if white:
+        if kind == KING:
             white_king = target
-        else:
+        own_king, other_king = white_king, black_king
+    else:
+        if kind == KING:
             black_king = target
-    own_king, other_king = (white_king, black_king) if white else (black_king, white_king)
+        own_king, other_king = black_king, white_king
     if kind == KING or in_check or en_passant:
         if attacked(after, own_king, not white):
             return "illegal: king left in check"

@@ -7,7 +7,7 @@ like SAN. Source: "help style12" and the move printers of the server families.
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from recorder.model import encode_move
@@ -168,10 +168,16 @@ def _make_shift(letter: str, origin: int, target: int, promotion: str | None, wh
     move = encode_move(name_of(origin) + to + (promotion or "").lower())
     return (
         piece, origin, target, crossed, kind,
-        slice(0, low), first, slice(low + 1, high), second, slice(high + 1, 71),
+        _slice(0, low), first, _slice(low + 1, high), second, _slice(high + 1, 71),
         move, quiet, capture, _KEEP.get(origin, 15) & _KEEP.get(target, 15),
         ATTACKS[placed][target], PINS[not white][origin], PINS[white][origin],
     )  # fmt: skip
+
+
+@cache
+def _slice(start: int, stop: int) -> slice:
+    """One object for equal slices: thousands of moves share a few cache lines."""
+    return slice(start, stop)
 
 
 def _pawn_kind(origin: int, target: int, white: bool) -> tuple[int, slice | None]:

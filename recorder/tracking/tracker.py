@@ -39,7 +39,7 @@ from recorder.tracking.assemble import assemble, end_word
 from recorder.tracking.boards import Boards
 from recorder.tracking.facts import Facts
 from recorder.tracking.holdings import take_holdings
-from recorder.tracking.lists import fits, read_list
+from recorder.tracking.lists import fits, learn_variant, read_list
 from recorder.tracking.position import Rules, is_checkmate
 from recorder.tracking.restart import (
     GivenOut,
@@ -369,12 +369,14 @@ class Tracker:
             if fits(seen, run):
                 run.lists.append(seen)
                 run.facts.add_list(event)
+                learn_variant(run, seen)
                 break
         else:
             run = self._list_run(event)
             seen, problem = read_list(event, None)
             run.lists.append(seen)
             run.facts.add_list(event)
+            learn_variant(run, seen)
             if event.complete and not event.still_running:
                 run.end = end_word(event.reason_key)
                 run.result, run.reason = event.result or "*", event.reason

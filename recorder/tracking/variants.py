@@ -36,11 +36,15 @@ def variant_of(category: str | None) -> tuple[str | None, Rules | None]:
         The variant's name and its rules; (None, None) if the word does not decide.
     Source: the category words of FICS game lines; ICC's wild numbers from its style-12 help.
     """
-    if not category:
+    if not category or category.isspace():
         return None, None
-    word = category.lower()
-    # 1.6.2 prints "Non-standard" for every game that is not chess; only the boards tell which.
-    if word == "non-standard":
+    # FatICS prints the speed before the variant: "blitz crazyhouse".
+    word = category.lower().split()[-1]
+    speed, _, rest = word.partition(" ")
+    if rest and speed in _CHESS:
+        word = rest  # FatICS names both: "blitz crazyhouse"
+    # 1.6.2 prints these for every game that is not chess; only the boards tell which.
+    if word in ("non-standard", "wild"):
         return None, None
     if word in _CHESS:
         return "chess", Rules.CHESS
