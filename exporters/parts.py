@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from exporters.holdings import hands_at
-from recorder.model import Anchor, Game, Ply, Proof
+from recorder.model import Anchor, Game, Origin, Ply, Proof
 
 __all__ = ["Part", "cut_into_parts", "fen_with_hands"]
 
@@ -54,7 +54,7 @@ def _cut(game: Game, plies: list[Ply], anchors: dict[int, Anchor], fen: str | No
     last = game.start_ply
     for ply in plies:
         before = anchors.get(ply.ply - 1)
-        proved = ply.proof in _PROVED
+        proved = ply.proof in _PROVED or _is_of_cut_frame(ply, anchors)
         broken = before is not None and before.reason == "conflict" and bool(part.plies)
         if not (follows and proved and ply.ply == last + 1 and not broken):
             if not proved or before is None:
@@ -69,6 +69,12 @@ def _cut(game: Game, plies: list[Ply], anchors: dict[int, Anchor], fen: str | No
     if len(parts) > 1 and not _has_text(parts[0]):
         del parts[0]
     return parts
+
+
+def _is_of_cut_frame(ply: Ply, anchors: dict[int, Anchor]) -> bool:
+    """Whether only the pretty move was missing: the verbose one led legally from board to board."""
+    unproved = ply.proof == Proof.UNPROVED and ply.origin == Origin.FRAME
+    return unproved and ply.move is not None and ply.ply not in anchors
 
 
 def fen_with_hands(game: Game, anchor: Anchor) -> str:
