@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 
 import pytest
@@ -149,7 +150,8 @@ def test_shapes_of_unknown_lines_are_counted_and_bounded() -> None:
     recogniser = Recogniser()
     recogniser.feed([Line("Watcher has 3 apples", 10), Line("Kramnik has 14 apples", 20)])
     assert list(recogniser.shapes.values()) == [[2, 10]]
-    recogniser.feed([Line(f"{'q' * (number + 1)} pears", 30) for number in range(3000)])
+    letters = "abcdefghijklmnop"
+    recogniser.feed([Line(f"{a}{b}{c} pears", 30) for a in letters for b in letters for c in letters][:3000])
     assert len(recogniser.shapes) <= 1001
     assert sum(count for count, _ in recogniser.shapes.values()) == 3002
 
@@ -205,6 +207,27 @@ def test_batches_do_not_matter(texts: list[str], cut: int) -> None:
 
 def repr_of(event: object) -> str:
     return event.text if isinstance(event, Style12) else type(event).__name__ + str(getattr(event, "line", ""))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Server location: " + " " * 60_000,
+        " " * 60_000 + "x",
+        "X" + "(1" * 30_000,
+        "{Game 1 (A vs. B) " * 3_000,
+        "{Game 1 (" + "A" * 60_000,
+        "A (1) vs. B (2) --- " + " " * 60_000,
+        "<12> " + "- " * 30_000,
+        "<b1> game 1 white [" + "P" * 60_000,
+        "fics% " * 10_000,
+        "&#x2" * 15_000,
+    ],
+)
+def test_long_junk_costs_no_more_than_its_length(text: str) -> None:
+    started = time.perf_counter()
+    assert len(recognise(text, "x")) <= 2
+    assert time.perf_counter() - started < 5, "the slow way took minutes"
 
 
 def test_captured_glued_line() -> None:
