@@ -63,6 +63,10 @@ class BlockReader:
     def __next__(self) -> bytes:
         return next(self._blocks)
 
+    def close(self) -> None:
+        """Let go of a file that is not read to its end."""
+        self._blocks.close()
+
     def _read(self, raw: BufferedReader, size: int) -> Iterator[bytes]:
         done = 0
         try:

@@ -24,13 +24,13 @@ from typing import Final
 
 from recorder.events import Block, Chunk, Line
 from recorder.model import Anomaly, AnomalyKind
+from recorder.wire.telnet import TelnetFilter
 
 __all__ = ["COUNTED_TAGS", "LineReader"]
 
 COUNTED_TAGS: Final = ("<12>", "<b1>")
 """The tags of which every occurrence must be accounted for."""
 
-_IAC, _WILL, _SE = 0xFF, 0xFB, 0xF0
 _DELETED = b"\r\x07\x00"
 # What makes a line more than text (pings and the rest of a cut frame do, too).
 _RARE_BYTES: Final = b"\x08\x15\x16\x17\x18\x19\x1a\x1b\\"
@@ -80,8 +80,7 @@ class LineReader:
         self.dropped: Counter[str] = Counter()
         self.prompt: str | None = None
         self._max = max_line_bytes
-        self._iac = b""  # an unfinished telnet command
-        self._iac_start = 0
+        self._telnet = TelnetFilter()
         self._parts: list[bytes] = []  # the unfinished line
         self._size = 0
         self._start = 0
@@ -103,8 +102,8 @@ class LineReader:
         out: list[Line] = []
         data, offset, at_ms = chunk
         self._at_ms = at_ms
-        if self._iac or b"\xff" in data:
-            for piece, start in self._without_telnet(data, offset):
+        if self._telnet.rest or b"\xff" in data:
+            for piece, start in self._telnet.receive(data, offset):
                 self._split(piece, start, at_ms, out)
         else:
             self._split(data, offset, at_ms, out)
@@ -117,41 +116,17 @@ class LineReader:
             return self._held.offset
         if self._parts or self._long:
             return self._start
-        return self._iac_start if self._iac else None
+        return self._telnet.rest_offset if self._telnet.rest else None
 
     def finish(self) -> list[Line]:
         """Return what is left, the last line without a line end included."""
         out: list[Line] = []
-        if self._iac:
-            self._pend(self._iac, self._iac_start)
-            self._iac = b""
+        if self._telnet.rest:
+            self._pend(self._telnet.rest, self._telnet.rest_offset)
+            self._telnet = TelnetFilter()
         self._complete(self._at_ms, out)
         self._release(out)
         return out
-
-    def _without_telnet(self, data: bytes, offset: int) -> Iterator[tuple[bytes, int]]:
-        """Pieces between telnet commands. ``FF FF`` is one ``FF``; an ``FF`` before a plain character is text."""
-        if self._iac:
-            data, offset = self._iac + data, offset - len(self._iac)
-            self._iac = b""
-        position = 0
-        while (found := data.find(b"\xff", position)) >= 0:
-            if found > position:
-                yield data[position:found], offset + position
-            command = data[found + 1] if found + 1 < len(data) else None
-            if command is None or (_WILL <= command < _IAC and found + 2 >= len(data)):
-                self._iac, self._iac_start = data[found:], offset + found
-                return
-            if command == _IAC:
-                yield b"\xff", offset + found + 1
-                position = found + 2
-            elif command >= _SE:
-                position = found + (3 if command >= _WILL else 2)
-            else:
-                yield b"\xff", offset + found
-                position = found + 1
-        if position < len(data):
-            yield data[position:], offset + position
 
     def _split(self, data: bytes, offset: int, at_ms: int | None, out: list[Line]) -> None:
         last = data.rfind(b"\n")
