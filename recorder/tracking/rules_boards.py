@@ -87,6 +87,8 @@ def _shift(
         white_to_move=not white,
         castling=rights_left(after, castling, position.rook_cols),
         push_col=origin % 9 if double else -1,
+        white_king=after.find("K"),
+        black_king=after.find("k"),
     )
     return encode_move(name_of(origin) + name_of(target) + (promotion or "").lower()), san, reached
 
@@ -146,6 +148,8 @@ def _castle(position: Position, long: bool, san: str, after: str | None) -> _Ste
         white_to_move=not white,
         castling=position.castling & (12 if white else 3),
         push_col=-1,
+        white_king=after.find("K"),
+        black_king=after.find("k"),
     )
     return square_of(king) | square_of(to) << 6, san, reached
 

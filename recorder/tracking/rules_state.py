@@ -44,8 +44,7 @@ class Position(NamedTuple):
         hands: White's and Black's pieces in hand, upper case in the order PNBRQ; None: not known or no drop game.
         promoted: board indexes of promoted pieces (drop games only).
         rook_cols: files of the castling rooks in the order of the rights' bits.
-        white_king, black_king: board indexes of the kings, -1 without one; they save two searches a ply (not kept up
-            with ``Rules.BOARDS``).
+        white_king, black_king: board indexes of the kings, -1 without one; they save two searches a ply.
     """
 
     board: str
