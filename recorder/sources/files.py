@@ -7,7 +7,7 @@ import gzip
 import lzma
 import sys
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from io import BufferedReader
 from os import PathLike
 from pathlib import Path
@@ -55,6 +55,7 @@ class BlockReader:
         except OSError as error:
             raise SourceError(f"{self._name}: cannot be read: {error.strerror or error}") from error
         self.compression = next((name for magic, name in _MAGIC if head.startswith(magic)), None)
+        self._raw = raw
         self._blocks = self._read(raw, size)
 
     def __iter__(self) -> Iterator[bytes]:
@@ -66,8 +67,9 @@ class BlockReader:
     def close(self) -> None:
         """Let go of a file that is not read to its end."""
         self._blocks.close()
+        self._raw.close()  # a generator that has not begun closes nothing
 
-    def _read(self, raw: BufferedReader, size: int) -> Iterator[bytes]:
+    def _read(self, raw: BufferedReader, size: int) -> Generator[bytes, None, None]:
         done = 0
         try:
             with raw:

@@ -75,6 +75,17 @@ def test_plain_and_empty_files(tmp_path: Path) -> None:
     assert list(read_blocks(tmp_path / "b")) == []
 
 
+@pytest.mark.parametrize("started", [False, True])
+def test_a_reader_that_is_left_early_lets_go_of_its_file(tmp_path: Path, started: bool) -> None:
+    (tmp_path / "a").write_bytes(b"abc")
+    reader = read_blocks(tmp_path / "a", 1)
+    if started:
+        next(reader)
+    reader.close()
+    assert reader._raw.closed
+    assert list(reader) == []
+
+
 def test_a_missing_file(tmp_path: Path) -> None:
     with pytest.raises(SourceError, match=r"nowhere\.log: cannot be read: No such file"):
         read_blocks(tmp_path / "nowhere.log")
