@@ -262,3 +262,19 @@ def test_captured_ends_have_known_reasons() -> None:
         ends = [event for event in read_corpus(name)[0] if isinstance(event, GameEnded)]
         assert ends
         assert "unknown" not in {end.reason_key for end in ends}
+
+
+@pytest.mark.parametrize(
+    ("texts", "pending"),
+    [
+        ((FRAME,), None),
+        ((FRAME, FRAME[:110]), 1000),
+        ((FRAME, "Movelist for game 7:"), 1000),
+        ((FRAME, "Movelist for game 7:", "A (1626) vs. B (UNR) --- Mon Nov  4, 08:38 CET 2002"), 1000),
+        (("A (1626) vs. B (UNR) --- Mon Nov  4, 08:38 CET 2002", FRAME, "other words"), None),
+    ],
+)
+def test_where_a_log_that_grows_is_read_on(texts: tuple[str, ...], pending: int | None) -> None:
+    recogniser = Recogniser()
+    recogniser.feed([Line(text, 1000 * number) for number, text in enumerate(texts)])
+    assert recogniser.pending_offset == pending
