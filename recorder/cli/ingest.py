@@ -14,7 +14,7 @@ import sys
 import tempfile
 import zlib
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from datetime import date
 from itertools import chain
@@ -241,14 +241,16 @@ class Reading:
 
     def __iter__(self) -> Iterator[bytes]:
         done = 0
-        blocks = read_blocks(self._source.path)
-        for block in blocks:
-            if self._size is not None:
-                block = block[: self._size - done]  # what a running client appends meanwhile waits for next time
-            done += len(block)
-            if self._progress is not None:
-                self._progress(self._source.name, done, self._size)
-            yield block
+        with closing(read_blocks(self._source.path)) as blocks:
+            for block in blocks:
+                if self._size is not None:
+                    block = block[: self._size - done]  # what a running client appends meanwhile waits for next time
+                done += len(block)
+                if self._progress is not None:
+                    self._progress(self._source.name, done, self._size)
+                yield block
+                if done == self._size:
+                    return
         if blocks.problem is not None:
             if not done:
                 raise blocks.problem

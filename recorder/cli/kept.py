@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,27 +29,29 @@ def source_blocks(archive: Archive, row: SourceRow, offset: int = 0) -> Iterator
         return archive.read_source(row.id, offset)
     if row.path is None or not _is_same(Path(row.path), row):
         return None
-    return _cut(read_blocks(Path(row.path)), offset, row.size_bytes)
+    return _file_blocks(Path(row.path), offset, row.size_bytes)
 
 
 def _is_same(path: Path, row: SourceRow) -> bool:
     """Whether a file begins with the bytes that were imported (it may have grown)."""
     running = hashlib.sha256()
     try:
-        for block in _cut(read_blocks(path), 0, row.size_bytes):
+        for block in _file_blocks(path, 0, row.size_bytes):
             running.update(block)
     except (SourceError, OSError):
         return False
     return running.hexdigest() == row.sha256
 
 
-def _cut(blocks: Iterable[bytes], start: int, end: int) -> Iterator[bytes]:
+def _file_blocks(path: Path, start: int, end: int) -> Iterator[bytes]:
+    """Decompressed bytes ``start … end`` of a file."""
     done = 0
-    for block in blocks:
-        if done >= end:
-            return
-        yield block[max(start - done, 0) : end - done]
-        done += len(block)
+    with closing(read_blocks(path)) as blocks:
+        for block in blocks:
+            yield block[max(start - done, 0) : end - done]
+            done += len(block)
+            if done >= end:
+                return
 
 
 def lines_at(blocks: Iterable[bytes], start: int, offsets: Sequence[int]) -> Iterator[tuple[int, bytes]]:

@@ -166,13 +166,14 @@ def _print_raw(archive: Archive, game: Game) -> None:
     from recorder.cli.kept import lines_at, source_blocks
 
     row = archive.game_sources(game.key)[0]
-    offsets: set[int] = set()
+    offsets = {game.first_offset}
     for seen in game.observations:
+        offsets |= {seen.offset, *([seen.start.offset] if seen.start else [])}
         offsets |= {anchor.offset for anchor in seen.anchors}
         offsets |= {ply.offset for line in seen.lines for ply in line.plies}
         offsets |= {change.offset for change in seen.holdings}
         offsets |= {event.offset for event in seen.events}
-    first = min(offsets, default=game.first_offset)
+    first = min(offsets)
     blocks = source_blocks(archive, row, first)
     if blocks is None:
         raise StorageError(

@@ -1,0 +1,53 @@
+"""The final board against python-chess."""
+
+from __future__ import annotations
+
+import random
+
+import chess
+import chess.variant
+import pytest
+
+from recorder.cli.board import draw, play
+
+
+def pieces(board: chess.Board) -> dict[str, str]:
+    return {chess.square_name(square): piece.symbol() for square, piece in board.piece_map().items()}
+
+
+@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("variant", [chess.Board, chess.variant.CrazyhouseBoard, chess.variant.SuicideBoard])
+def test_carries_out_moves_as_python_chess(seed: int, variant: type[chess.Board]) -> None:
+    choose = random.Random(seed)
+    oracle = variant()
+    board = pieces(oracle)
+    for _ in range(200):
+        moves = list(oracle.legal_moves)
+        if not moves:
+            break
+        special = [move for move in moves if oracle.is_castling(move) or oracle.is_en_passant(move) or move.promotion]
+        move = choose.choice(special or moves)
+        play(board, move.uci(), oracle.turn == chess.WHITE)
+        oracle.push(move)
+        assert board == pieces(oracle)
+
+
+@pytest.mark.parametrize("number", range(0, 960, 53))
+def test_castling_of_chess960(number: int) -> None:
+    choose = random.Random(number)
+    oracle = chess.Board.from_chess960_pos(number)
+    board = pieces(oracle)
+    for _ in range(120):
+        moves = list(oracle.legal_moves)
+        if not moves:
+            break
+        castlings = [move for move in moves if oracle.is_castling(move)]
+        move = choose.choice(castlings or moves)
+        play(board, move.uci(), oracle.turn == chess.WHITE)
+        oracle.push(move)
+        assert board == pieces(oracle)
+
+
+def test_draw() -> None:
+    assert draw({"e1": "K", "a8": "r"}).splitlines()[0] == "8  r . . . . . . ."
+    assert draw({"e1": "K", "a8": "r"}).splitlines()[7:] == ["1  . . . . K . . .", "   a b c d e f g h"]

@@ -1,0 +1,41 @@
+"""``convert``: a log to PGN without an archive."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from recorder.cli.terminal import ExitCode
+from tests.support.cli import WATCHER, Cli
+
+
+def test_gives_what_the_archive_gives(filled: Cli, tmp_path: Path) -> None:
+    target = tmp_path / "x.pgn"
+    result = filled("convert", WATCHER, "-o", target)
+    assert result.stderr == f"Wrote 5 games, 122 plies to {target}.\n"
+    converted = set(target.read_text().split("\n\n\n"))
+    (source,) = [row["id"] for row in filled.json("sources", "--json") if row["name"] == WATCHER.name]
+    assert converted == set(filled("export", "pgn", "--source", source).stdout.split("\n\n\n"))
+    assert "--force" in filled("convert", WATCHER, "-o", target, code=ExitCode.OUTPUT).stderr
+
+
+def test_streams_both_ways_without_an_archive(cli: Cli) -> None:
+    result = cli("convert", "-", input=WATCHER.read_bytes())
+    assert result.stdout.count('[White "') == 5
+    assert not cli.archive.exists()
+
+
+def test_no_log(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "empty").touch()
+    target = tmp_path / "out.pgn"
+    assert "is empty" in cli("convert", tmp_path / "empty", "-o", target, code=ExitCode.INPUT).stderr
+    assert "no such file" in cli("convert", tmp_path / "missing", code=ExitCode.INPUT).stderr
+    assert not target.exists()
+
+
+@pytest.mark.parametrize(("words", "code"), [([], 0), (["--strict"], ExitCode.FINDINGS)])
+def test_anomalies_are_told(cli: Cli, tmp_path: Path, words: list[str], code: int) -> None:
+    log = tmp_path / "x.log"
+    log.write_bytes(WATCHER.read_bytes() + b"<12> rnbqkbnr pppppppp this is no board\r\n")
+    assert "1 anomaly in" in cli("convert", log, *words, code=code).stderr

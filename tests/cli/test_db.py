@@ -1,0 +1,50 @@
+"""``db``: the care of an archive."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from recorder.cli.terminal import ExitCode
+from tests.support.cli import ADJOURNED, WATCHER, Cli
+
+
+def test_current_and_upgrade_of_a_new_archive(filled: Cli) -> None:
+    revision = filled("db", "current").stdout.split()[0]
+    assert filled("db", "current").stdout == f"{revision} (newest: {revision})\n"
+    assert filled("db", "upgrade").stderr == f"{filled.archive} had schema {revision}, has {revision}.\n"
+
+
+def test_check(filled: Cli) -> None:
+    assert filled("db", "check").stderr == "The archive is sound.\n"
+    connection = sqlite3.connect(filled.archive)
+    connection.execute("DELETE FROM observations WHERE id = 1")
+    connection.commit()
+    connection.close()
+    assert filled("db", "check", code=ExitCode.FINDINGS).stdout
+
+
+def test_backup(filled: Cli, tmp_path: Path) -> None:
+    target = tmp_path / "saved.sqlite"
+    filled("db", "backup", target)
+    assert Cli(target).json("games", "--json") == filled.json("games", "--json")
+    filled("db", "backup", target, code=ExitCode.ARCHIVE)
+
+
+def test_share_holds_no_logs_and_no_handles(filled: Cli, tmp_path: Path) -> None:
+    target = tmp_path / "shared.sqlite"
+    filled("db", "share", "--pseudonyms", "--redact", "adjourned", "-o", target)
+    shared = Cli(target)
+    assert len(shared.json("games", "--json")) == 6
+    content = target.read_bytes()
+    for secret in (b"Morphy", b"Carlsen", WATCHER.read_bytes()[3000:3060], str(ADJOURNED.parent).encode()):
+        assert secret not in content
+    assert shared.json("games", "--json", "--player", "Carlsen") == []
+
+
+@pytest.mark.parametrize("words", [["games"], ["show", "last"], ["verify"], ["db", "check"], ["sources"]])
+def test_no_archive(cli: Cli, words: list[str]) -> None:
+    assert f"no archive at {cli.archive}" in cli(*words, code=ExitCode.ARCHIVE).stderr
+    assert not cli.archive.exists()

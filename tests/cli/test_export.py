@@ -1,0 +1,108 @@
+"""``export`` and ``clocks``: the same games everywhere, nothing overwritten unasked."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import chess.pgn
+import pytest
+
+from recorder.cli.terminal import ExitCode
+from tests.support.cli import ADJOURNED, WATCHER, Cli
+
+
+def read_pgn(text: str) -> list[chess.pgn.Game]:
+    stream, found = io.StringIO(text), []
+    while (game := chess.pgn.read_game(stream)) is not None:
+        assert game.errors == []
+        found.append(game)
+    return found
+
+
+def test_pgn(filled: Cli) -> None:
+    result = filled("export", "pgn")
+    games = read_pgn(result.stdout)
+    assert len(games) == 6
+    assert sum(1 for game in games for _ in game.mainline()) == 137
+    assert result.stderr == "Wrote 6 games, 137 plies to standard output.\n"
+
+
+def test_pgn_options_reach_the_exporter(filled: Cli) -> None:
+    assert "%emt" not in filled("export", "pgn", "--clock", "clk").stdout
+    assert "%clk" not in filled("export", "pgn", "--clock", "none").stdout
+    assert "\r\n" in filled("export", "pgn", "--style", "fics").stdout_bytes.decode()
+
+
+def test_nothing_is_overwritten_unasked(filled: Cli, tmp_path: Path) -> None:
+    target = tmp_path / "games.pgn"
+    target.write_text("mine")
+    for what in ("pgn", "plies", "games"):
+        assert "--force" in filled("export", what, "-o", target, code=ExitCode.OUTPUT).stderr
+    assert target.read_text() == "mine"
+    filled("export", "pgn", "-o", target, "--force")
+    assert len(read_pgn(target.read_text())) == 6
+
+
+@pytest.mark.parametrize("what", ["pgn", "games"])
+def test_append_adds_only_new_games(cli: Cli, tmp_path: Path, what: str) -> None:
+    target = tmp_path / "games.out"
+    cli("import", ADJOURNED)
+    assert "Wrote 1 game," in cli("export", what, "--append", "-o", target).stderr
+    first = target.read_bytes()
+    cli("import", WATCHER)
+    assert "Wrote 5 games," in cli("export", what, "--append", "-o", target).stderr
+    assert "6 already in the file" in cli("export", what, "--append", "-o", target).stderr
+    assert target.read_bytes().startswith(first)
+
+
+def test_split_writes_one_file_a_player(filled: Cli, tmp_path: Path) -> None:
+    filled("export", "pgn", "--split", "player", "-o", tmp_path / "by")
+    names = {path.name for path in (tmp_path / "by").iterdir()}
+    assert {"carlsen.pgn", "caruana.pgn", "morphy.pgn"} <= names
+
+
+@pytest.mark.parametrize("words", [["--append"], ["--split", "day"]])
+def test_append_and_split_need_a_file(filled: Cli, words: list[str]) -> None:
+    filled("export", "pgn", *words, code=2)
+
+
+def test_plies_in_three_formats_say_the_same(filled: Cli, tmp_path: Path) -> None:
+    import pyarrow.parquet as pq
+
+    table = list(csv.DictReader(io.StringIO(filled("export", "plies").stdout)))
+    lines = [json.loads(line) for line in filled("export", "plies", "--format", "jsonl").stdout.splitlines()]
+    filled("export", "plies", "--format", "parquet", "-o", tmp_path / "p.parquet")
+    parquet = pq.read_table(tmp_path / "p.parquet").to_pylist()
+    assert len(table) == 137
+    assert lines == parquet
+    assert [row["san"] for row in table] == [row["san"] for row in lines]
+
+
+def test_games_are_one_object_a_line(filled: Cli) -> None:
+    found = [json.loads(line) for line in filled("export", "games", "--last", "3").stdout.splitlines()]
+    assert [len(game["plies"]) for game in found] == [
+        game["ply_count"] for game in filled.json("games", "--json", "--last", "3")
+    ]
+
+
+def test_filters_are_those_of_games(filled: Cli) -> None:
+    result = filled("export", "pgn", "--player", "Carlsen", "--since", "2020-01-01")
+    assert result.stdout == ""
+    assert "Left out: 1 without a known date." in result.stderr
+
+
+def test_clocks(filled: Cli, tmp_path: Path) -> None:
+    rows = filled.table("clocks")
+    assert len(rows) == 12
+    filled("clocks", "--format", "csv", "-o", tmp_path / "clocks.csv")
+    with (tmp_path / "clocks.csv").open() as file:
+        exported = list(csv.DictReader(file))
+    assert [row["Moves"] for row in rows] == [row["moves"] for row in exported]
+    assert [row["Key"] for row in rows] == [row["key"][:8] for row in exported]
+
+
+def test_a_table_of_clocks_is_for_the_terminal(filled: Cli, tmp_path: Path) -> None:
+    filled("clocks", "-o", tmp_path / "x", code=2)

@@ -1,0 +1,83 @@
+"""``games`` and the filters it shares with every export."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support.cli import GUESTS, Cli
+
+
+def test_lists_one_game_a_line(filled: Cli) -> None:
+    result = filled("games")
+    heading, *lines = result.stdout.splitlines()
+    assert heading.split("\t")[0] == "Key"
+    assert len(lines) == 6
+    assert result.stderr == "6 games.\n"
+    adjourned = [line.split("\t") for line in lines if "adjourned" in line]
+    assert [(row[2], row[4], row[7], row[8], row[9]) for row in adjourned] == [
+        ("Carlsen", "Caruana", "900+5", "*", "15")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("words", "count"),
+    [
+        (["--player", "carlsen"], 1),
+        (["--player", "Carlsen", "--player", "MORPHY"], 3),
+        (["--white", "Caruana"], 0),
+        (["--result", "*"], 2),
+        (["--result", "1-0", "--result", "1/2-1/2"], 4),
+        (["--variant", "crazyhouse"], 0),
+        (["--last", "2"], 2),
+        (["--complete"], 6),
+        (["--me", "watcher"], 5),
+        (["--since", "2020-01-01"], 0),
+        (["--until", "2020-01-01"], 0),
+        (["--include", "examined,setup,empty"], 6),
+    ],
+)
+def test_filters(filled: Cli, words: list[str], count: int) -> None:
+    everything = filled.json("games", "--json")
+    found = filled.json("games", "--json", *words)
+    assert len(found) == count
+    assert [game for game in everything if game in found] == found
+
+
+@pytest.mark.parametrize(
+    ("words", "count"),
+    [
+        (["--category", "BLITZ"], 10),
+        (["--rated", "--category", "blitz"], 5),
+        (["--unrated"], 8),
+        (["--no-guests"], 15),
+        (["--result", "0-1", "--white", "Anderssen"], 1),
+    ],
+)
+def test_filters_of_what_an_observer_is_told(cli: Cli, words: list[str], count: int) -> None:
+    cli("import", GUESTS)
+    assert len(cli.json("games", "--json", *words)) == count
+
+
+def test_games_by_key_and_by_source(filled: Cli) -> None:
+    games = filled.json("games", "--json")
+    assert filled.json("games", "--json", games[3]["key"][:8]) == [games[3]]
+    for source in filled.json("sources", "--json"):
+        assert len(filled.json("games", "--json", "--source", source["id"])) == source["games"]
+
+
+def test_says_what_was_left_out(filled: Cli) -> None:
+    assert "Left out: 6 without a known date." in filled("games", "--since", "2020-01-01").stderr
+    assert filled("games", "--last", "2").stderr == "2 games.\nLeft out: 4 older than the last asked for.\n"
+    assert filled("games", "--player", "Morphy").stderr == "2 games.\n"
+
+
+@pytest.mark.parametrize(
+    "words", [["--since", "yesterday"], ["--include", "examined,lost"], ["--result", "2-0"], ["--last", "0"]]
+)
+def test_wrong_values_are_usage_errors(filled: Cli, words: list[str]) -> None:
+    filled("games", *words, code=2)
+
+
+def test_options_come_from_the_environment_too(filled: Cli) -> None:
+    assert len(filled.json("games", "--json", env={"ICS_RECORDER_GAMES_PLAYER": "Carlsen"})) == 1
+    assert len(filled.json("games", env={"ICS_RECORDER_GAMES_LAST": "3", "ICS_RECORDER_GAMES_JSON": "1"})) == 3

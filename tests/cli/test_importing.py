@@ -1,0 +1,231 @@
+"""``import``: what it reads, what it says, and how it ends."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import pty
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from recorder.cli.terminal import ExitCode
+from tests.support.cli import ADJOURNED, GUESTS, WATCHER, Cli
+
+
+def test_reports_each_log_and_all_together(cli: Cli) -> None:
+    lines = cli("import", WATCHER, ADJOURNED).stdout.splitlines()
+    assert lines[0].startswith(f"{WATCHER}: raw, ")
+    assert lines[1:4] == [
+        "  5 games, 122 plies",
+        "  5 games without a known date (--date and --tz can tell it)",
+        "  <12> 127 (122 ply, 5 start)",
+    ]
+    assert lines[-1] == "2 logs (2 new): 6 games, 137 plies"
+
+
+def test_json_report(cli: Cli) -> None:
+    (outcome,) = cli.json("import", "--json", WATCHER)
+    assert outcome["status"] == "new"
+    assert outcome["kind"] == "raw"
+    assert (outcome["games"], outcome["plies"], outcome["undated_games"]) == (5, 122, 5)
+    assert outcome["report"]["frames"] == {"ply": 122, "start": 5}
+    assert "anomalies" not in outcome["report"]
+
+
+def test_the_archive_is_its_owners_alone(cli: Cli) -> None:
+    cli("import", ADJOURNED)
+    assert stat.S_IMODE(cli.archive.stat().st_mode) == 0o600
+
+
+def test_twice_changes_nothing(filled: Cli) -> None:
+    before = filled.json("games", "--json")
+    assert "already in the archive, nothing new" in filled("import", WATCHER).stdout
+    assert filled.json("games", "--json") == before
+
+
+def test_compressed_and_plain_are_one_source(cli: Cli, tmp_path: Path) -> None:
+    packed = tmp_path / "x.gz"
+    packed.write_bytes(gzip.compress(WATCHER.read_bytes()))
+    cli("import", packed)
+    assert [outcome["status"] for outcome in cli.json("import", "--json", WATCHER, packed)] == ["known", "known"]
+
+
+@pytest.mark.parametrize("size", [1, 5_000, 12_345, 20_000])
+def test_grown_log_gives_what_the_whole_log_gives(cli: Cli, tmp_path: Path, size: int) -> None:
+    whole = WATCHER.read_bytes()
+    log = tmp_path / "growing.log"
+    for end in (size, len(whole) - 700, len(whole)):
+        log.write_bytes(whole[:end])
+        cli("import", "--kind", "raw", log)
+    grown = cli("export", "games").stdout
+    other = Cli(tmp_path / "other.sqlite")
+    other("import", WATCHER)
+    assert grown == other("export", "games").stdout
+    (source,) = cli.json("sources", "--json")
+    assert (source["size_bytes"], source["kept"]) == (len(whole), True)
+    assert cli.json("verify", "--json")[0]["findings"] == []
+
+
+def test_only_the_new_part_of_a_grown_log_is_read(cli: Cli, tmp_path: Path) -> None:
+    whole = WATCHER.read_bytes()
+    log = tmp_path / "growing.log"
+    log.write_bytes(whole[:-4000])
+    cli("import", log)
+    (source,) = cli.json("sources", "--json")
+    assert source["read_up_to"] > 10_000
+    log.write_bytes(whole)
+    (outcome,) = cli.json("import", "--json", log)
+    assert (outcome["status"], outcome["games"]) == ("grown", 2)
+
+
+def test_other_options_read_a_log_again(cli: Cli) -> None:
+    cli("import", WATCHER)
+    (outcome,) = cli.json("import", "--json", "--server", "chess.example", WATCHER)
+    assert (outcome["status"], outcome["games"]) == ("replaced", 5)
+    assert {game["server"] for game in cli.json("games", "--json")} == {"chess.example"}
+    (outcome,) = cli.json("import", "--json", WATCHER)
+    assert outcome["status"] == "known"
+
+
+def test_standard_input(cli: Cli) -> None:
+    (outcome,) = cli.json("import", "--json", "-", input=WATCHER.read_bytes())
+    assert (outcome["name"], outcome["games"]) == ("standard input", 5)
+    (source,) = cli.json("sources", "--json")
+    assert source["path"] is None
+
+
+def test_folders_are_read_with_all_below(cli: Cli, tmp_path: Path) -> None:
+    below = tmp_path / "logs" / "2020"
+    below.mkdir(parents=True)
+    (below / "a.log").write_bytes(ADJOURNED.read_bytes())
+    (below / "notes.txt").write_text("Remember the milk.\n")
+    result = cli("import", tmp_path / "logs")
+    assert "(1 new, 1 not-a-log): 1 game, 15 plies" in result.stdout
+    assert "notes.txt has no line of a chess server" in result.stderr
+
+
+@pytest.fixture
+def odd_files(tmp_path: Path) -> dict[str, Path]:
+    """Names of things that are no whole logs."""
+    found = {name: tmp_path / name for name in ("empty", "junk", "letter", "cut.gz", "folder", "missing")}
+    found["empty"].touch()
+    found["junk"].write_bytes(bytes(range(256)) * 40)
+    found["letter"].write_text("Dear Ann,\nyou play e4?\n")
+    found["cut.gz"].write_bytes(gzip.compress(WATCHER.read_bytes())[:-1500])
+    found["folder"].mkdir()
+    return found
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("empty", "is empty"),
+        ("junk", "is binary data, not a log"),
+        ("letter", "has no line of a chess server"),
+        ("cut.gz", "it is cut short"),
+        ("folder", "no file in this folder can be a log"),
+        ("missing", "no such file or folder"),
+    ],
+)
+@pytest.mark.parametrize("dry", [[], ["-n"]])
+def test_one_sentence_for_what_is_no_log_and_the_rest_is_read(
+    cli: Cli, odd_files: dict[str, Path], name: str, sentence: str, dry: list[str]
+) -> None:
+    result = cli("import", *dry, odd_files[name], ADJOURNED, code=ExitCode.INPUT)
+    (told,) = [line for line in result.stderr.splitlines() if sentence in line]
+    assert str(odd_files[name]) in told
+    assert "raw" in next(line for line in result.stdout.splitlines() if line.startswith(str(ADJOURNED)))
+
+
+def test_what_is_before_the_damage_is_kept(cli: Cli, odd_files: dict[str, Path]) -> None:
+    (outcome,) = cli.json("import", "--json", odd_files["cut.gz"], code=ExitCode.INPUT)
+    assert outcome["status"] == "new"
+    assert outcome["games"] >= 2
+    assert "cut short" in outcome["message"]
+    (outcome,) = cli.json("import", "--json", WATCHER)
+    assert outcome["status"] == "grown"
+
+
+def test_dry_run_only_tells_what_files_are(cli: Cli) -> None:
+    result = cli("import", "-n", WATCHER, GUESTS)
+    assert result.stdout.splitlines()[:2] == [f"{WATCHER}: raw log", f"{GUESTS}: raw log"]
+    assert not cli.archive.exists()
+
+
+def test_kind_overrides_what_the_content_tells(cli: Cli, odd_files: dict[str, Path]) -> None:
+    (outcome,) = cli.json("import", "--json", "--kind", "raw", odd_files["letter"])
+    assert (outcome["status"], outcome["kind"], outcome["games"]) == ("new", "raw", 0)
+
+
+FLAWED = b"<12> rnbqkbnr pppppppp this is no board\r\n"
+
+
+def test_strict_turns_anomalies_into_status_1(cli: Cli, tmp_path: Path) -> None:
+    log = tmp_path / "flawed.log"
+    log.write_bytes(WATCHER.read_bytes() + FLAWED)
+    result = cli("import", "--strict", "-v", log, code=ExitCode.FINDINGS)
+    assert f"    at {WATCHER.stat().st_size}: malformed: " in result.stdout
+    assert "1 log with anomalies (--strict)" in result.stderr
+    found = cli.table("anomalies")
+    assert [(row["Source"], row["Offset"], row["Kind"]) for row in found] == [
+        ("flawed.log", str(WATCHER.stat().st_size), "malformed")
+    ]
+    assert cli.json("anomalies", "--json", "--kind", "gap") == []
+    assert cli.json("anomalies", "--json")[0]["offset"] == WATCHER.stat().st_size
+
+
+def test_verbose_lists_unrecognised_lines_by_shape(cli: Cli, tmp_path: Path) -> None:
+    log = tmp_path / "x.log"
+    log.write_bytes(ADJOURNED.read_bytes() + b"Zwitscher 12 tirili\r\nZwitscher 7 tirili\r\n")
+    text = cli("import", "-v", log).stdout
+    assert f"         2 from {ADJOURNED.stat().st_size}: " in text
+
+
+def test_secrets_do_not_reach_the_archive(cli: Cli, tmp_path: Path) -> None:
+    log = tmp_path / "x.log"
+    log.write_bytes(b"login: Ann\r\npassword: hunter2butlonger\r\n" + WATCHER.read_bytes())
+    cli("import", log)
+    cli("db", "backup", tmp_path / "copy.sqlite")
+    assert b"hunter2butlonger" not in (tmp_path / "copy.sqlite").read_bytes()
+    assert cli("verify").stdout.count("agrees") == 1
+
+
+def test_interrupted_import_keeps_what_was_finished(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    from recorder.cli import ingest
+
+    real, calls = ingest.import_source, []
+
+    def interrupted(*args: object, **how: object) -> object:
+        calls.append(args)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return real(*args, **how)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(ingest, "import_source", interrupted)
+    result = cli("import", ADJOURNED, WATCHER, code=ExitCode.INTERRUPTED)
+    assert result.stderr.splitlines()[-1] == "Interrupted; what was finished before is kept."
+    assert [source["name"] for source in cli.json("sources", "--json")] == [ADJOURNED.name]
+
+
+def test_progress_is_shown_on_a_terminal_only(cli: Cli) -> None:
+    words = [sys.executable, "-m", "recorder", "import", "--db", str(cli.archive), str(GUESTS)]
+    leader, follower = pty.openpty()
+    with os.fdopen(leader, "rb", buffering=0) as screen:
+        process = subprocess.Popen(
+            words, stderr=follower, stdout=subprocess.DEVNULL, env={**os.environ, "TERM": "xterm"}
+        )
+        os.close(follower)
+        shown = b""
+        try:
+            while block := screen.read(4096):
+                shown += block
+        except OSError:  # what Linux says when the other side is closed
+            pass
+        assert process.wait() == 0
+    assert GUESTS.name.encode() in shown
+    again = subprocess.run(words, capture_output=True, check=True)
+    assert again.stderr == b""

@@ -1,0 +1,103 @@
+"""The command as a whole: help, version, environment, errors, a reader that goes away."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from recorder.cli import main
+from recorder.cli.options import CHATS, INCLUDES, KINDS, default_archive
+from recorder.cli.terminal import ExitCode
+from recorder.model import GameKind
+from recorder.sources import SourceKind
+from tests.support.cli import Cli
+
+
+def run(*words: str, **how: object) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run([sys.executable, "-m", "recorder", *words], capture_output=True, check=False, **how)  # type: ignore[call-overload, no-any-return]
+
+
+def test_module_is_the_command() -> None:
+    result = run("--version")
+    assert result.returncode == 0
+    assert result.stdout.startswith(b"ics-recorder, version ")
+
+
+def test_unknown_command_is_a_usage_error() -> None:
+    assert CliRunner().invoke(main, ["fly"]).exit_code == ExitCode.USAGE
+
+
+def test_words_of_options_are_those_of_the_layers() -> None:
+    assert set(KINDS) == {kind.value for kind in SourceKind}
+    assert set(INCLUDES) == {kind.value for kind in GameKind if kind is not GameKind.PLAYED} | {"empty"}
+    assert CHATS == ("none", "public", "own", "all")
+
+
+def test_choices_of_exports_are_those_of_the_exporters() -> None:
+    from exporters.output import SPLIT_WORDS
+    from exporters.pgn import STYLES
+    from exporters.registry import EXPORTERS
+    from recorder.cli import clocks, export
+
+    def choices(command: object, name: str) -> set[str]:
+        (option,) = [param for param in command.params if param.name == name]  # type: ignore[attr-defined]
+        return set(option.type.choices)
+
+    inner = export.command.commands
+    assert choices(inner["pgn"], "split") == set(SPLIT_WORDS)
+    assert choices(inner["pgn"], "style") == set(STYLES)
+    for what in ("plies", "games"):
+        assert choices(inner[what], "format_name") == set(EXPORTERS[what])
+    assert choices(clocks.command, "format_name") == set(EXPORTERS["clocks"]) | {"table"}
+
+
+def test_the_default_archive_is_in_the_users_data_folder(tmp_path: Path) -> None:
+    code = "from recorder.cli.options import default_archive; print(default_archive())"
+    env = {**os.environ, "XDG_DATA_HOME": str(tmp_path), "HOME": str(tmp_path)}
+    found = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True)
+    assert found.stdout.strip().startswith(str(tmp_path))
+    assert default_archive().endswith("archive.sqlite")
+
+
+def test_an_url_names_an_archive(filled: Cli) -> None:
+    assert len(filled.json("games", "--json", "--db", f"sqlite:///{filled.archive}")) == 6
+    assert "not supported" in filled("games", "--db", "postgresql://x/y", code=ExitCode.ARCHIVE).stderr
+
+
+def test_a_reader_that_goes_away_is_no_error_to_talk_about(filled: Cli) -> None:
+    command = f"{sys.executable} -m recorder export games --db {filled.archive}"
+    reader, writer = os.pipe()
+    os.close(reader)
+    result = subprocess.run(command.split(), stdout=writer, stderr=subprocess.PIPE, check=False)
+    os.close(writer)
+    assert result.returncode == ExitCode.PIPE
+    assert result.stderr == b""
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion(shell: str) -> None:
+    result = CliRunner().invoke(main, ["completion", shell])
+    assert result.exit_code == 0
+    assert "_ICS_RECORDER_COMPLETE" in result.stdout
+
+
+def test_completion_knows_the_commands() -> None:
+    env = {**os.environ, "_ICS_RECORDER_COMPLETE": "bash_complete", "COMP_WORDS": "ics-recorder ex", "COMP_CWORD": "1"}
+    code = "from recorder.cli import main; main(prog_name='ics-recorder')"
+    found = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=False)
+    assert found.stdout.split() == ["plain,export"]
+
+
+@pytest.mark.parametrize("zone", ["Europe/Vienna", "UTC", "+02:00", "-0330"])
+def test_zones(cli: Cli, zone: str) -> None:
+    cli("import", "-n", "--tz", zone, __file__, code=ExitCode.INPUT)
+
+
+@pytest.mark.parametrize("zone", ["Mars/Olympus", "+25:00", "2", "../etc"])
+def test_wrong_zones(cli: Cli, zone: str) -> None:
+    assert "is no time zone" in cli("import", "-n", "--tz", zone, __file__, code=ExitCode.USAGE).stderr

@@ -1,0 +1,61 @@
+"""``show``: one game."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from recorder.cli.terminal import ExitCode
+from tests.support.cli import ADJOURNED, WATCHER, Cli
+
+
+@pytest.fixture
+def key(filled: Cli) -> str:
+    (game,) = filled.json("games", "--json", "--player", "Carlsen")
+    return str(game["key"])
+
+
+def test_shows_headers_moves_board_and_events(filled: Cli, key: str) -> None:
+    text = filled("show", key[:6]).stdout
+    assert f"Key:                   {key}\n" in text
+    assert "White:                 Carlsen" in text
+    moves = [line.split("\t") for line in text.splitlines() if re.match(r"\d+\.", line)]
+    assert len(moves) == 15
+    assert moves[0][:2] == ["1.", "e4"]
+    assert text.count("\n8  ") == 1
+    assert "adjourned" in text.split("Events\n")[1]
+
+
+def test_json_is_the_object_of_export_games(filled: Cli, key: str) -> None:
+    assert filled.json("show", key, "--json") == filled.json("export", "games", key)
+
+
+def test_raw_prints_the_log_with_its_offsets(filled: Cli, key: str) -> None:
+    log = ADJOURNED.read_bytes()
+    lines = filled("show", key, "--raw").stdout.splitlines()
+    assert sum("<12>" in line for line in lines) == log.count(b"<12>")
+    for line in lines:
+        name, offset, text = line.split(":", 2)
+        assert name == ADJOURNED.name
+        assert log[int(offset) :].startswith(text[1:].encode())
+
+
+def test_raw_reads_the_file_where_the_archive_has_no_bytes(cli: Cli) -> None:
+    cli("import", "--no-keep-source", ADJOURNED)
+    assert "<12>" in cli("show", "last", "--raw").stdout
+
+
+def test_raw_says_when_the_lines_are_gone(cli: Cli) -> None:
+    cli("import", "--no-keep-source", "-", input=WATCHER.read_bytes())
+    assert "no longer there" in cli("show", "last", "--raw", code=ExitCode.ARCHIVE).stderr
+
+
+@pytest.mark.parametrize("spec", ["zzz", "last~99", "ffffffffffff"])
+def test_no_such_game(filled: Cli, spec: str) -> None:
+    assert filled("show", spec, code=ExitCode.ARCHIVE).stderr.startswith("Error: ")
+
+
+def test_last_counts_back(filled: Cli) -> None:
+    keys = [filled.json("show", spec, "--json")["key"] for spec in ("last", "last~1", "last~5")]
+    assert len(set(keys)) == 3
