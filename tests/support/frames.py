@@ -109,6 +109,7 @@ class Reading:
     deltas: int
     line_offsets: list[int]
     frames_by_line: dict[int, Frame]
+    early_lists: dict[tuple[str, str], RawList] = field(default_factory=dict)
 
     def line_of(self, offset: int) -> int:
         """The start of the line that holds an offset."""
@@ -172,12 +173,12 @@ def read(data: bytes, kind: str = "raw") -> Reading:
         elif match := _LIST_NAMES.match(text):
             awaited = RawList(offset, awaited.game_no if awaited else None, match[1], match[2], 0)
         elif awaited is not None:
-            awaited = _list_line(text, awaited, current)
+            awaited = _list_line(text, awaited, reading, current)
     return reading
 
 
-def _list_line(text: str, awaited: RawList, current: dict[int, Run]) -> RawList | None:
-    """Read on in a movelist; gives it to its run and returns None at its end."""
+def _list_line(text: str, awaited: RawList, reading: Reading, current: dict[int, Run]) -> RawList | None:
+    """Read on in a movelist; at its end gives it to its run, or keeps it for the run that begins next."""
     if row := _LIST_ROW.match(text):
         return awaited._replace(plies=2 * int(row[1]) - (0 if row[3] else 1))
     if not _LIST_END.match(text):
@@ -185,6 +186,8 @@ def _list_line(text: str, awaited: RawList, current: dict[int, Run]) -> RawList 
     for number, run in current.items():
         if awaited.game_no in (None, number) and (run.white, run.black) == (awaited.white, awaited.black):
             run.lists.append(awaited)
+            return None
+    reading.early_lists[awaited.white, awaited.black] = awaited
     return None
 
 
@@ -204,6 +207,9 @@ def _follow(reading: Reading, current: dict[int, Run], frame: Frame) -> None:
             return  # the last board once more, after the end
         run = current[frame.game_no] = Run(frame.game_no, frame.white, frame.black)
         reading.runs.append(run)
+        early = reading.early_lists.pop((frame.white, frame.black), None)
+        if early is not None and early.game_no in (None, frame.game_no):
+            run.lists.append(early)
     run.frames.append(frame)
     run.end_offset = max(run.end_offset, frame.offset)
 
