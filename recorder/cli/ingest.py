@@ -14,12 +14,12 @@ import sys
 import tempfile
 import zlib
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from datetime import date
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from recorder.cli.zones import parse_zone
 from recorder.errors import SourceError
@@ -128,7 +128,7 @@ class Input:
     """One log to read.
 
     Attributes:
-        name: what the user is told. path: what is opened. spooled: it is a copy of standard input.
+        name: what the user is told. path: what is opened. spooled: it is a copy of standard input or of a pipe.
         named: the user named this file, not a folder in which it is.
         error: why there is nothing to read, one sentence, or None.
     """
@@ -197,18 +197,20 @@ class Outcome:
 def open_inputs(paths: Sequence[str]) -> Iterator[Iterator[Input]]:
     """The logs that the arguments of a command name: files, folders with all below, ``-`` for standard input.
 
-    A path without a log is an ``Input`` with an ``error``. The copy of standard input lives as long as the context.
+    A path without a log is an ``Input`` with an ``error``. Standard input and pipes can be read only once, but a log
+    is read twice: they are copied to a file that lives as long as the context.
     """
     with tempfile.TemporaryDirectory(prefix="ics-recorder-") as folder:
 
         def inputs() -> Iterator[Input]:
             given: set[Path] = set()
             for path in paths:
-                if path == "-":
-                    copy = Path(folder) / "stdin"
-                    with copy.open("wb") as out:
-                        shutil.copyfileobj(sys.stdin.buffer, out)
-                    yield Input("standard input", copy, spooled=True)
+                if path == "-" or Path(path).is_fifo():
+                    copy = Path(folder) / str(len(given))
+                    with copy.open("wb") as out, _stream(path) as stream:
+                        shutil.copyfileobj(stream, out)
+                    given.add(copy)
+                    yield Input("standard input" if path == "-" else path, copy, spooled=True)
                     continue
                 found = 0
                 try:
@@ -225,6 +227,10 @@ def open_inputs(paths: Sequence[str]) -> Iterator[Iterator[Input]]:
                         yield Input(path, Path(path), error=f"{path}: no file in this folder can be a log")
 
         yield inputs()
+
+
+def _stream(path: str) -> AbstractContextManager[IO[bytes]]:
+    return nullcontext(sys.stdin.buffer) if path == "-" else Path(path).open("rb")
 
 
 class Reading:

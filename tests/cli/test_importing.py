@@ -8,6 +8,7 @@ import pty
 import stat
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -98,6 +99,16 @@ def test_standard_input(cli: Cli) -> None:
     assert source["path"] is None
 
 
+def test_a_pipe_can_be_read_once_only(cli: Cli, tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=lambda: pipe.write_bytes(WATCHER.read_bytes()))
+    writer.start()
+    (outcome,) = cli.json("import", "--json", pipe)
+    writer.join()
+    assert (outcome["name"], outcome["games"]) == (str(pipe), 5)
+
+
 def test_folders_are_read_with_all_below(cli: Cli, tmp_path: Path) -> None:
     below = tmp_path / "logs" / "2020"
     below.mkdir(parents=True)
@@ -180,9 +191,9 @@ def test_strict_turns_anomalies_into_status_1(cli: Cli, tmp_path: Path) -> None:
 
 def test_verbose_lists_unrecognised_lines_by_shape(cli: Cli, tmp_path: Path) -> None:
     log = tmp_path / "x.log"
-    log.write_bytes(ADJOURNED.read_bytes() + b"Zwitscher 12 tirili\r\nZwitscher 7 tirili\r\n")
+    log.write_bytes(ADJOURNED.read_bytes() + b"\r\nZwitscher 12 tirili\r\nZwitscher 7 tirili\r\n")
     text = cli("import", "-v", log).stdout
-    assert f"         2 from {ADJOURNED.stat().st_size}: " in text
+    assert f"         2 from {ADJOURNED.stat().st_size + 2}: " in text
 
 
 def test_secrets_do_not_reach_the_archive(cli: Cli, tmp_path: Path) -> None:
