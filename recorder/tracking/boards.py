@@ -185,7 +185,7 @@ class Boards:
         elif run.suspended:
             self._observed_again(run, frame)
         else:
-            self._followed(run, frame)
+            self._followed(run, frame, announced)
 
     @staticmethod
     def _same_players(run: Run, frame: Style12) -> bool:
@@ -296,10 +296,10 @@ class Boards:
         run.event(EventKind.FEED, "observed again", frame)
         self._clock_start(run, frame)
 
-    def _followed(self, run: Run, frame: Style12) -> None:
+    def _followed(self, run: Run, frame: Style12, announced: bool) -> None:
         assert run.position is not None
         ply = frame.ply
-        if run.renewed and not frame.has_move:
+        if not frame.has_move and (run.renewed or (announced and run.ply > 0)):
             self._replace(run, frame)
         elif ply == run.ply:
             self._same_ply(run, frame)

@@ -40,9 +40,6 @@ def variant_of(category: str | None) -> tuple[str | None, Rules | None]:
         return None, None
     # FatICS prints the speed before the variant: "blitz crazyhouse".
     word = category.lower().split()[-1]
-    speed, _, rest = word.partition(" ")
-    if rest and speed in _CHESS:
-        word = rest  # FatICS names both: "blitz crazyhouse"
     # 1.6.2 prints these for every game that is not chess; only the boards tell which.
     if word in ("non-standard", "wild"):
         return None, None

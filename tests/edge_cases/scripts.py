@@ -10,21 +10,43 @@ Nothing here uses the product's own way of writing lines.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import chess
+import chess.variant
 
 from recorder.model import Disposition, Game, GameEvent, Proof, SourceReport
 from recorder.pipeline import Pipeline
 from recorder.sources import SourceKind
 
-__all__ = ["PROMPT", "Found", "Table", "details", "events", "log", "only", "read", "sans"]
+__all__ = ["PROMPT", "Found", "Table", "details", "events", "log", "only", "pockets", "proved", "read", "sans"]
 
 PROMPT = "fics% "
 _FIELDS = (
-    "board turn push castling irreversible number white black relation base increment "
-    "white_material black_material white_clock black_clock move_no verbose elapsed pretty flip ticking lag"
-).split()
+    "board",
+    "turn",
+    "push",
+    "castling",
+    "irreversible",
+    "number",
+    "white",
+    "black",
+    "relation",
+    "base",
+    "increment",
+    "white_material",
+    "black_material",
+    "white_clock",
+    "black_clock",
+    "move_no",
+    "verbose",
+    "elapsed",
+    "pretty",
+    "flip",
+    "ticking",
+    "lag",
+)
 
 
 class Found(NamedTuple):
@@ -60,7 +82,7 @@ def read(data: bytes, kind: str = "raw", *, stream: bytes | None = None, cuts: S
     assert _run([data[start : start + 1] for start in range(len(data))], kind) == found
     if cuts:
         ends = [0, *cuts, len(data)]
-        assert _run([data[start:end] for start, end in zip(ends, ends[1:], strict=False)], kind) == found
+        assert _run([data[start:end] for start, end in pairwise(ends)], kind) == found
     decoded = data if stream is None else stream
     assert sum(found.report.frames.values()) == decoded.count(b"<12>")
     assert sum(found.report.holdings.values()) == decoded.count(b"<b1>")
@@ -175,7 +197,7 @@ class Table:
         """Make a move and return its frame. As on FICS neither side's first move costs time."""
         board = self.board
         move = board.parse_san(san)
-        self.pretty = board.san(move)
+        self.pretty = _pretty(board, move)
         self.verbose = _verbose(board, move)
         mover = 0 if board.turn else 1
         first = board.ply() < 2
@@ -200,12 +222,17 @@ class Table:
             boards.pop()
         if boards.move_stack:
             last = boards.pop()
-            self.pretty, self.verbose = boards.san(last), _verbose(boards, last)
+            self.pretty, self.verbose = _pretty(boards, last), _verbose(boards, last)
             boards.push(last)
         else:
             self.pretty = self.verbose = "none"
         self.push = -1
         return self.frame()
+
+    def hands(self, passed: str = "") -> str:
+        """The ``<b1>`` line of a crazyhouse board; ``passed`` is what stands after the arrow."""
+        white, black = pockets(self.board)
+        return f"<b1> game {self.number} white [{white}] black [{black}]{passed and f' <- {passed}'}"
 
     def frame(self, **changes: object) -> str:
         """The board as it is; ``changes`` replace fields by name, None leaves a field out."""
@@ -247,6 +274,18 @@ class Table:
             None if self.tokens < 33 else self.lag_ms,
         )
         return dict(zip(_FIELDS, values, strict=True))
+
+
+def pockets(board: chess.Board) -> tuple[str, str]:
+    """White's and Black's hand of a crazyhouse board in the servers' order."""
+    assert isinstance(board, chess.variant.CrazyhouseBoard)
+    black, white = ("".join(sorted(str(pocket).upper(), key="PNBRQ".index)) for pocket in board.pockets)
+    return white, black
+
+
+def _pretty(board: chess.Board, move: chess.Move) -> str:
+    san = board.san(move)
+    return f"P{san}" if san.startswith("@") else san  # servers keep the pawn's letter
 
 
 def _verbose(board: chess.Board, move: chess.Move) -> str:
