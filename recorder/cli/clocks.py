@@ -54,6 +54,7 @@ def command(where: str, output: str, force: bool, format_name: str, **filters: A
         if output != "-":
             raise click.UsageError("A table is for the terminal; write files with --format csv or jsonl.")
         summary = ClockSummary()
+        dots = {"white": ".", "black": "..."}
         rows = [
             (
                 side.key[:8],
@@ -63,7 +64,7 @@ def command(where: str, output: str, force: bool, format_name: str, **filters: A
                 format_clock(side.total_ms),
                 format_clock(side.mean_ms),
                 format_clock(side.median_ms),
-                f"{format_clock(side.longest_ms)} {side.longest_move_no}. {side.longest_san}",
+                f"{format_clock(side.longest_ms)} {side.longest_move_no}{dots[side.side]} {side.longest_san}",
                 *map(format_clock, side[16:20]),
                 side.lag_mean_ms,
                 side.lag_p95_ms,

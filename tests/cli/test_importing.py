@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from recorder.cli.terminal import ExitCode
-from tests.support.cli import ADJOURNED, GUESTS, WATCHER, Cli
+from tests.support.cli import ADJOURNED, GUESTS, SERVER, WATCHER, Cli
 
 
 def test_reports_each_log_and_all_together(cli: Cli) -> None:
@@ -81,6 +81,40 @@ def test_only_the_new_part_of_a_grown_log_is_read(cli: Cli, tmp_path: Path) -> N
     log.write_bytes(whole)
     (outcome,) = cli.json("import", "--json", log)
     assert (outcome["status"], outcome["games"]) == ("grown", 2)
+
+
+def test_grown_log_of_a_kind_that_cannot_be_continued_is_read_as_a_whole(cli: Cli, tmp_path: Path) -> None:
+    whole = gzip.decompress((SERVER / "x02_xboard_observes_b" / "xboard_observer.debug.gz").read_bytes())
+    log = tmp_path / "xboard.debug"
+    log.write_bytes(whole[: len(whole) // 2])
+    (first,) = cli.json("import", "--json", log)
+    log.write_bytes(whole)
+    (outcome,) = cli.json("import", "--json", log)
+    assert (outcome["kind"], outcome["status"]) == ("xboard", "grown")
+    assert outcome["plies"] > first["plies"]
+    other = Cli(tmp_path / "other.sqlite")
+    other("import", log)
+    assert cli("export", "games").stdout == other("export", "games").stdout
+    assert cli.json("verify", "--json")[0]["findings"] == []
+
+
+def test_timing_file_beside_a_typescript_gives_dates(cli: Cli, tmp_path: Path) -> None:
+    log, timing = tmp_path / "typescript", tmp_path / "typescript.timing"
+    body = WATCHER.read_bytes()
+    log.write_bytes(
+        b"Script started on 2024-05-08 20:06:50+02:00\n" + body + b"\nScript done on 2024-05-08 21:06:50+02:00\n"
+    )
+    cli("import", log)
+    assert len(cli.json("games", "--json", "--since", "2024-05-08")) == 0
+    timing.write_text("".join(f"0.250000 {min(100, len(body) - at)}\n" for at in range(0, len(body), 100)))
+    (outcome,) = cli.json("import", "--json", log)
+    assert (outcome["kind"], outcome["status"], outcome["undated_games"]) == ("typescript", "replaced", 0)
+    games = cli.json("games", "--json", "--since", "2024-05-08", "--until", "2024-05-08")
+    assert len(games) == 5
+    assert games[0]["started_at"].startswith("2024-05-08T18:0")
+    timing.unlink()
+    assert cli.json("verify", "--json")[0]["findings"] == []
+    assert cli.json("import", "--json", log)[0]["status"] == "known"
 
 
 def test_other_options_read_a_log_again(cli: Cli) -> None:
