@@ -136,18 +136,18 @@ class Recogniser:
     def _tagged(self, line: Line, out: list[Event]) -> None:
         """A line that begins with a tag; loggers that lose line ends glue several into one."""
         tag = line.text[:4]
-        starts = [match.start() for match in _TAG.finditer(line.text)]
-        parts = [
-            line._replace(text=line.text[start:end].rstrip(), offset=line.offset + start)
-            for start, end in zip(starts, [*starts[1:], len(line.text)], strict=True)
-        ]
-        if len(parts) == 1:
+        if line.text.find("<", 4) < 0 or _TAG.search(line.text, 4) is None:
             event = self._parse_tag(line)
             if (isinstance(event, Style12) and event.partial) or (isinstance(event, Malformed) and tag == FRAME_TAG):
                 self._held = line, event
                 return
             self._emit(event, out)
             return
+        starts = [match.start() for match in _TAG.finditer(line.text)]
+        parts = [
+            line._replace(text=line.text[start:end].rstrip(), offset=line.offset + start)
+            for start, end in zip(starts, [*starts[1:], len(line.text)], strict=True)
+        ]
         events = [self._parse_tag(part) for part in parts]
         if all(self._whole(event) for event in events):
             for event in events:
