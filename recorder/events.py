@@ -650,7 +650,10 @@ class SessionNoticeKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class SessionNotice:
-    """``LOGIN``: ``value`` is our handle; ``BANNER``: ``value`` is the server family it tells."""
+    """``LOGIN``: ``value`` is our handle; ``BANNER``: ``value`` is the server family it tells.
+
+    ``SHUTDOWN``: ``value`` is ``immediately`` when the connection ends with this line, None for a warning.
+    """
 
     line: Line
     kind: SessionNoticeKind

@@ -20,11 +20,13 @@ _FORMS: list[tuple[SessionNoticeKind, str]] = [
     (_K.LOGIN, r"\"(?P<value>[A-Za-z]\w*)\" is a registered name\. .*"),
     (_K.TAKEN_OVER, r"\*{4} (?P<value>\S+) has arrived - you can't both be logged in\.? \*{4}"),
     (_K.IDLE_LOGOUT, r"\*{4} Auto-logout because you were idle more than .*\*{4}"),
+    (_K.SHUTDOWN, r"\*{4} Server shutting down (?P<value>immediately)\. \*{4}"),
     (_K.SHUTDOWN, r"\*{4} Server (?:going down|shutdown|shutting down)\b.*\*{4}"),
     (_K.SHUTDOWN, r"\*{4} Automatic Server shutdown\. \*{4}"),
     (_K.LOGOUT, r"Logging you out\.?"),
     (_K.LOGOUT, r"Thank you for using .*"),
     (_K.STYLE, r"[Ss]tyle (?:set to )?(?P<value>[0-9]+)(?: set)?\.?"),
+    (_K.LOST_DATA, r"\x1a"),
     (_K.ZONE, r"Server time +- (?P<value>\S.*?)"),
     (_K.PROMPT, r"[Pp]rompt (?:now |is now )?set to:? \"(?P<value>[^\"]*)\"\.?"),
 ]

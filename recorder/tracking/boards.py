@@ -193,7 +193,8 @@ class Boards:
 
     def _replace(self, run: Run | None, frame: Style12) -> None:
         if run is not None:
-            self.close(run, "reused")
+            lost = run.suspended and run.left == "lost-feed"
+            self.close(run, run.left if lost else "reused")
         self.begin(frame)
 
     def _join_list(self, run: Run, frame: Style12) -> None:

@@ -61,7 +61,7 @@ class Run:
         following: neither ended nor suspended: the next ply may come.
         clocks_settled: the last frame's clocks are those after a move, not of a running clock.
         end: how the run ended (see ``Game.end``), or None while it is followed.
-        suspended: the feed of this board stopped without a result.
+        suspended: the feed of this board stopped without a result; ``left`` tells how (``Game.end``'s word).
         renewed: a line announced a new game under this number; the next first board begins it.
     """
 
@@ -85,6 +85,7 @@ class Run:
         "history",
         "increment_ms",
         "last",
+        "left",
         "lists",
         "me_plays",
         "observations",
@@ -152,6 +153,7 @@ class Run:
         self.termination: str | None = None
         self.result_at_ms: int | None = None
         self.suspended = False
+        self.left = "unobserved"
         self.following = False
         self.renewed = False
         self.timed = False

@@ -146,7 +146,7 @@ class Tracker:
         for run in [*self.boards.runs.values(), *self.boards.examined.values(), *self._lists]:
             if run.following:
                 run.event(EventKind.FEED, "log ends here", (run.end_offset, None))
-            self.boards.close(run, "unobserved" if run.suspended else "log-ends")
+            self.boards.close(run, run.left if run.suspended else "log-ends")
         self.boards.examined.clear()
         self._lists.clear()
         self._give_out()
@@ -183,7 +183,7 @@ class Tracker:
         while self._suspended and self._suspended[0].end_offset < offset - _SUSPENDED_WAIT_BYTES:
             run = self._suspended.popleft()
             if run.suspended and self.boards.runs.get(str(run.game_no)) is run:
-                self.boards.close(run, "unobserved")
+                self.boards.close(run, run.left)
 
     # -- going on with a log that grew -------------------------------------------------------------------------
 
@@ -334,14 +334,15 @@ class Tracker:
         run = self.boards.runs.get(number)
         if run is not None and run.following:
             run.event(EventKind.FEED, "unobserved", _at(event.line))
-            self._suspend(run, event.line.offset)
+            self._suspend(run, event.line.offset, "unobserved")
         examined = self.boards.examined.pop(number, None)
         if examined is not None:
             self.boards.close(examined, "unobserved")
         self._release(event.line.offset)
 
-    def _suspend(self, run: Run, offset: int) -> None:
+    def _suspend(self, run: Run, offset: int, left: str) -> None:
         run.suspended = True
+        run.left = left
         run.following = False
         run.end_offset = offset
         self._suspended.append(run)
@@ -349,11 +350,14 @@ class Tracker:
     def _session(self, event: SessionNotice) -> None:
         if event.kind is SessionNoticeKind.LOGIN:
             self.me = self.boards.me = event.value
+        warning = event.kind is SessionNoticeKind.SHUTDOWN and event.value is None
         if event.kind is SessionNoticeKind.LOGIN or event.kind in _LOST_FEED:
             for run in list(self.boards.runs.values()):
-                if run.following:
+                if run.following and warning:
+                    run.event(EventKind.FEED, "server going down", _at(event.line), text=event.line.text)
+                elif run.following:
                     run.event(EventKind.FEED, "lost feed", _at(event.line), text=event.line.text)
-                    self._suspend(run, event.line.offset)
+                    self._suspend(run, event.line.offset, "lost-feed")
         if event.kind is SessionNoticeKind.LOST_DATA:
             for run in self.boards.runs.values():
                 run.event(EventKind.FEED, "server lost data", _at(event.line))

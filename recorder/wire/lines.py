@@ -64,6 +64,7 @@ class LineReader:
 
     Text of ICC level-1 units and level-2 datagrams comes out with a leading ``\\x19``, so that no recogniser can take
     it for a line of the plain stream. A continuation line without a line before it keeps its ``\\`` for that reason.
+    The mark of lost data comes out as a line of its own: ``\\x1a``.
 
     Args:
         max_line_bytes: a longer line is reported as ``LONG_LINE`` and left out.
@@ -304,6 +305,7 @@ class LineReader:
             self._datagram = self._string = False
             message = "the server marks lost data: its output buffer was full"
             self.anomalies.append(Anomaly(AnomalyKind.LOST_DATA, start + token.start(), None, message, ""))
+            out.append(Line("\x1a", start + token.start(), self._at_ms, self._block))
         elif token["code"] is not None:
             self._block = Block(int(token["id"] or 0), int(token["code"] or 0))
         elif mark == b"\x17":

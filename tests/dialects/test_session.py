@@ -23,7 +23,7 @@ K = SessionNoticeKind
         ('prompt set to "ICS> ".', K.PROMPT, "ICS> "),
         ("**** X has arrived - you can't both be logged in. ****", K.TAKEN_OVER, "X"),
         ("**** Auto-logout because you were idle more than 60 minutes. ****", K.IDLE_LOGOUT, None),
-        ("    **** Server shutting down immediately. ****", K.SHUTDOWN, None),
+        ("    **** Server shutting down immediately. ****", K.SHUTDOWN, "immediately"),
         ("    **** Server going down in 5 minutes and 0 seconds. ****", K.SHUTDOWN, None),
         ("    **** Server shutdown ordered by X. ****", K.SHUTDOWN, None),
         ("    **** Automatic Server shutdown. ****", K.SHUTDOWN, None),

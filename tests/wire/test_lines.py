@@ -236,7 +236,7 @@ def test_edge_65_level_1_units_and_datagrams_are_not_parsed() -> None:
 def test_edge_66_the_mark_of_lost_data() -> None:
     reader = LineReader()
     lines = reader.receive(Chunk(b"\x19[24 *\naaa\x1a" + FRAME.encode() + b"\n", 100))
-    assert [line.text for line in lines] == ["\x1924 *", "\x19aaa", FRAME]
+    assert [line.text for line in lines] == ["\x1924 *", "\x19aaa", "\x1a", FRAME]
     assert [(found.kind, found.offset) for found in reader.anomalies] == [(AnomalyKind.LOST_DATA, 110)]
 
 
