@@ -60,6 +60,16 @@ def test_readme_shows_every_command() -> None:
     assert shown == set(main.commands)
 
 
+def test_readme_program_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (program,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    (tmp_path / "session.log").write_bytes((ROOT / "tests/corpus/server/c08_adjourn/observer_GuestXw.raw").read_bytes())
+    monkeypatch.chdir(tmp_path)
+    exec(compile(program, "README.md", "exec"), {})
+    assert "[('e4', 905000, 0, None), ('e5', 905000, 0, None)" in capsys.readouterr().out
+
+
 def test_readme_has_the_two_set_up_commands_alone() -> None:
     assert "## Set up\n\n```\nmake demo\nmake test\n```\n" in README
 
