@@ -33,7 +33,9 @@ __all__ = ["Boards"]
 _LIVE = frozenset(("0", "1", "-1"))
 _EXAMINED = frozenset(("2", "-2"))
 _SPOSITION_CODE = 125  # block mode's code of the command that shows a stored position
-_CLOCK_TOLERANCE_MS = 1000
+_TOLERANCE_MS = 1000
+_TURNS = ("W", "B")
+_NUMBERS = [str(number) for number in range(1000)]
 _FACTS_KEPT = 256
 
 _new_ply = tuple.__new__
@@ -68,17 +70,18 @@ class Boards:
     def frame(self, frame: Style12) -> None:
         """Place one frame."""
         tail = frame.tail
-        run = self.runs.get(tail[7]) if len(tail) > 20 else None
+        run = self.runs.get(tail[7])
         if (
             run is not None
             and run.following
-            and tail[10] in _LIVE
             and tail[8] == run.white_token
             and tail[9] == run.black_token
+            and tail[10] in _LIVE
         ):
+            ply = run.ply + 1
             try:
-                ply = 2 * int(tail[17]) - (2 if tail[0] == "W" else 1)
-                if ply == run.ply + 1:
+                # The next ply's side and number are compared as text: no other frame costs less to refuse.
+                if tail[0] == _TURNS[ply & 1] and tail[17] == _NUMBERS[(ply >> 1) + 1]:
                     played = advance(run.position, tail[18], tail[20], frame.board)  # type: ignore[arg-type]
                     if type(played) is tuple:
                         elapsed_ms, in_ms = parse_elapsed(tail[19])
@@ -86,12 +89,11 @@ class Boards:
                         if not in_ms:
                             white_ms *= 1000
                             black_ms *= 1000
-                        lag_ms = None if self.lag_meaningless or len(tail) < 24 else int(tail[23])
+                        lag_ms = None if len(tail) < 24 or self.lag_meaningless else int(tail[23])
                         move, san, after = played
                         row = (
                             ply, move, san, white_ms, black_ms, elapsed_ms, lag_ms, frame.at_ms,
-                            after.castling | (after.push_col + 1) << 4, int(tail[6]), 1, 0, 1 if in_ms else 0,
-                            frame.offset,
+                            after[2] | (after[3] + 1) << 4, int(tail[6]), 1, 0, 1 if in_ms else 0, frame.offset,
                         )  # fmt: skip
                         run.plies.append(_new_ply(Ply, row))
                         run.position = after
@@ -108,29 +110,27 @@ class Boards:
                                 other = white_ms - run.white_clock_ms
                             run.white_clock_ms = white_ms
                             run.black_clock_ms = black_ms
-                            if run.clocks_settled:
-                                if drift > 1000 or drift < -1000 or other > 1000 or other < -1000:
-                                    self._clocks_moved(run, frame, drift, other)
-                            else:
-                                run.clocks_settled = ply > 1
+                            if other or not -_TOLERANCE_MS <= drift <= _TOLERANCE_MS or not run.clocks_settled:
+                                self._clocks_moved(run, frame, drift, other)
                         return
-            except ValueError:
-                pass  # a field that is no number: _other names it
+            except (ValueError, IndexError):
+                pass  # a field that is no number or is not there: _other names it
         self._other(frame)
 
-    def _clocks_moved(self, run: Run, frame: Style12, drift: int, other: int) -> None:
+    @staticmethod
+    def _clocks_moved(run: Run, frame: Style12, drift: int, other: int) -> None:
+        """Note clocks that the move's time and the increment do not explain."""
+        if not run.clocks_settled:
+            # The clocks before were those of a running clock, or the first moves', which servers charge differently.
+            run.clocks_settled = run.ply > 1
+            return
         if run.ply <= 2:
-            return  # servers differ in charging the first moves
-        if abs(other) > _CLOCK_TOLERANCE_MS:
-            run.event(
-                EventKind.CLOCK,
-                "opponent-adjusted",
-                frame,
-                value=other,
-                clocks=(run.white_clock_ms, run.black_clock_ms),
-            )
-        if abs(drift) > _CLOCK_TOLERANCE_MS:
-            run.event(EventKind.CLOCK, "adjusted", frame, value=drift, clocks=(run.white_clock_ms, run.black_clock_ms))
+            return
+        clocks = (run.white_clock_ms, run.black_clock_ms)
+        if abs(other) > _TOLERANCE_MS:
+            run.event(EventKind.CLOCK, "opponent-adjusted", frame, value=other, clocks=clocks)
+        if abs(drift) > _TOLERANCE_MS:
+            run.event(EventKind.CLOCK, "adjusted", frame, value=drift, clocks=clocks)
 
     def frame_counts(self) -> dict[Disposition, int]:
         """Disposition → frames so far."""
