@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from recorder.cli.ingest import ReadOptions
+from recorder.cli.inputs import ReadOptions
 from recorder.cli.kept import source_blocks
 from recorder.cli.terminal import plural
 from recorder.events import Chunk

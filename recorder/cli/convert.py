@@ -51,7 +51,7 @@ def command(
     from exporters.output import open_output
     from exporters.pgn import PgnExporter
     from exporters.selection import Selection
-    from recorder.cli.ingest import GameReader, open_inputs, read_options
+    from recorder.cli.inputs import GameReader, open_inputs, read_options
 
     exporter = PgnExporter(make_pgn_options(clock, style, variations, comments))
     selection = Selection(complete=complete, include=include)

@@ -52,7 +52,8 @@ def command(
     is already in the archive changes nothing, of a log that grew only the new part is read, and a log that cannot
     be read does not keep the others from being read.
     """
-    from recorder.cli.ingest import import_source, open_inputs, read_options, tell_kind
+    from recorder.cli.ingest import import_source, tell_kind
+    from recorder.cli.inputs import open_inputs, read_options
     from recorder.cli.report import outcome_json, print_outcome, print_total
 
     options = read_options(**reading)
