@@ -448,6 +448,7 @@ class SourceReport:
 
     Attributes:
         frames, holdings: disposition → count for ``<12>`` and ``<b1>``.
+        anomalies: those from ``anomalies_from`` on; an earlier reading of a source that has grown gave the others.
     """
 
     kind: str = ""
@@ -460,5 +461,6 @@ class SourceReport:
     frames: dict[Disposition, int] = field(default_factory=dict)
     holdings: dict[Disposition, int] = field(default_factory=dict)
     anomalies: list[Anomaly] = field(default_factory=list)
+    anomalies_from: int = 0
     shapes: list[Shape] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)

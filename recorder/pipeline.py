@@ -199,6 +199,7 @@ class Pipeline:
                 (found for found in [*self._reader.anomalies, *tracker.anomalies] if found.offset >= self._mark),
                 key=lambda found: found.offset,
             ),
+            anomalies_from=self._mark,
             shapes=[Shape(shape, count, first) for shape, (count, first) in recogniser.shapes.items()],
         )
 

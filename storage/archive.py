@@ -25,7 +25,11 @@ from storage.removal import ForgetReport, delete_source
 from storage.share import share
 from storage.writer import SourceWriter, continue_source, reopen_last_chunk, start_source
 
-__all__ = ["Archive", "SourceRow"]
+__all__ = [
+    "Archive",
+    "ID_DIGITS",
+    "SourceRow",
+]
 
 ID_DIGITS = 12
 

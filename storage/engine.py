@@ -15,7 +15,14 @@ from sqlalchemy.pool import NullPool
 
 from recorder.errors import StorageError
 
-__all__ = ["backup", "create_file", "file_of", "make_engine", "open_sqlite"]
+__all__ = [
+    "BUSY_TIMEOUT_MS",
+    "backup",
+    "create_file",
+    "file_of",
+    "make_engine",
+    "open_sqlite",
+]
 
 BUSY_TIMEOUT_MS = 30_000
 """How long a connection waits for another writer before it gives up."""

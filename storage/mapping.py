@@ -26,12 +26,17 @@ from recorder.model import (
 
 __all__ = [
     "Row",
+    "anchor_from_row",
+    "event_from_row",
     "game_from_row",
     "game_row",
+    "holdings_from_row",
     "insert_sql",
     "observation_from_row",
     "observation_row",
+    "ply_line_from_row",
     "rows_of_observation",
+    "segment_from_row",
     "select_sql",
 ]
 

@@ -12,7 +12,17 @@ from recorder.errors import StorageError
 from recorder.model import GameKind, TimeBasis
 from storage.models import games, players, sources
 
-__all__ = ["ALL_PLAYED", "GameFilter", "fold", "game_ids", "matching", "newest_first", "resolve", "undated"]
+__all__ = [
+    "ALL_PLAYED",
+    "ANY",
+    "GameFilter",
+    "fold",
+    "game_ids",
+    "matching",
+    "newest_first",
+    "resolve",
+    "undated",
+]
 
 ANY: frozenset[str] = frozenset()
 

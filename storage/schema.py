@@ -18,7 +18,17 @@ from recorder.errors import StorageError
 from storage.engine import backup, create_file, make_engine, open_sqlite
 from storage.models import metadata
 
-__all__ = ["APPLICATION_ID", "SCRIPTS", "create", "current", "head", "require_current", "upgrade"]
+__all__ = [
+    "APPLICATION_ID",
+    "SCRIPTS",
+    "create",
+    "current",
+    "differences",
+    "head",
+    "require_current",
+    "revisions",
+    "upgrade",
+]
 
 SCRIPTS = Path(migrations.__path__[0])
 """Where the migrations are."""

@@ -15,7 +15,11 @@ from storage.engine import backup, open_sqlite
 from storage.query import fold
 from storage.schema import require_current
 
-__all__ = ["PUBLIC_CHAT", "share"]
+__all__ = [
+    "PUBLIC_CHAT",
+    "Rewrite",
+    "share",
+]
 
 PUBLIC_CHAT = ("kibitz", "whisper")
 """Kinds of chat that anybody at the board could read; a share has no other."""

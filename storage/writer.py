@@ -16,7 +16,14 @@ from storage.mapping import Row, game_row, insert_sql, observation_row, rows_of_
 from storage.query import fold
 from storage.removal import delete_games, delete_unused_players
 
-__all__ = ["CHUNK_BYTES", "SourceWriter"]
+__all__ = [
+    "BATCH_ROWS",
+    "CHUNK_BYTES",
+    "SourceWriter",
+    "continue_source",
+    "reopen_last_chunk",
+    "start_source",
+]
 
 CHUNK_BYTES = 1 << 20
 """Most decompressed bytes in one stored chunk."""
@@ -179,7 +186,11 @@ class SourceWriter:
         )
 
     def finish(self, report: SourceReport) -> None:
-        """Store what the pass found besides games; it replaces an earlier report, so it must speak of all bytes."""
+        """Store what the pass found besides games.
+
+        It replaces an earlier report, so its counts must speak of all bytes; of the anomalies those before
+        ``report.anomalies_from`` stay.
+        """
         self.flush()
         if self._pending:
             self._store_chunk(len(self._pending))
@@ -202,15 +213,21 @@ class SourceWriter:
                 **kept_bytes,
             )
         )
-        for table in (models.source_counts, models.source_shapes, models.anomalies):
+        for table in (models.source_counts, models.source_shapes):
             connection.execute(delete(table).where(table.c.source_id == self.row_id))
+        of_source = models.anomalies.c.source_id == self.row_id
+        connection.execute(
+            delete(models.anomalies).where(of_source, models.anomalies.c.offset >= report.anomalies_from)
+        )
+        kept = connection.scalar(select(func.max(models.anomalies.c.seq)).where(of_source))
+        first_seq = 0 if kept is None else kept + 1
         self._insert(
             models.source_counts, [*self._counts("<12>", report.frames), *self._counts("<b1>", report.holdings)]
         )
         self._insert(models.source_shapes, [(self.row_id, seq, *shape) for seq, shape in enumerate(report.shapes)])
         self._insert(
             models.anomalies,
-            [(self.row_id, seq, found.kind.value, *found[1:]) for seq, found in enumerate(report.anomalies)],
+            [(self.row_id, seq, found.kind.value, *found[1:]) for seq, found in enumerate(report.anomalies, first_seq)],
         )
         self._finished = True
 

@@ -97,7 +97,8 @@ def test_a_log_that_grew_gives_what_one_reading_gives(name: str, data: st.DataOb
 @given(st.binary(max_size=400), st.binary(max_size=400))
 @settings(deadline=None)
 def test_any_bytes_at_all_are_read(head: bytes, tail: bytes) -> None:
-    frame = b"\n\r<12> rnbqkbnr pppppppp -------- -------- -------- -------- PPPPPPPP RNBQKBNR W -1 1 1 1 1 0 7 A B 0 3 0 39 39 180 180 1 none (0:00) none 0 0 0\n\r"
+    board = b"rnbqkbnr pppppppp -------- -------- -------- -------- PPPPPPPP RNBQKBNR"
+    frame = b"\n\r<12> " + board + b" W -1 1 1 1 1 0 7 A B 0 3 0 39 39 180 180 1 none (0:00) none 0 0 0\n\r"
     pipeline = Pipeline(SourceKind.RAW)
     pipeline.receive(head + frame + tail)
     pipeline.finish()

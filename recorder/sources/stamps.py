@@ -12,7 +12,11 @@ from typing import Final
 
 from recorder.model import TimeBasis
 
-__all__ = ["Stamps", "parse_header_date"]
+__all__ = [
+    "Stamps",
+    "parse_header_date",
+    "zone_minutes",
+]
 
 _DAY_MS: Final = 86_400_000
 _HOUR_MS: Final = 3_600_000

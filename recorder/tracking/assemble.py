@@ -25,7 +25,10 @@ from recorder.tracking.position import Rules, board_from_fen
 from recorder.tracking.run import ListSeen, Run
 from recorder.tracking.variants import STANDARD_BOARD
 
-__all__ = ["assemble"]
+__all__ = [
+    "assemble",
+    "end_word",
+]
 
 _COMPLETE_ENDS = ("result", "adjourned", "aborted")
 

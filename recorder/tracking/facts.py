@@ -6,7 +6,10 @@ from dataclasses import dataclass
 
 from recorder.events import CreatingLine, GameCreated, GameHeader, GameInfo, MovelistRead, RatingText
 
-__all__ = ["Facts"]
+__all__ = [
+    "Facts",
+    "rating_number",
+]
 
 
 @dataclass(slots=True)

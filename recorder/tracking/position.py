@@ -316,7 +316,7 @@ def _drop(position: Position, letter: str, to: int, pretty: str | None, after: s
         named = read_pretty(pretty)
         if named is None or not named.drop or named.letter != letter or named.to != to:
             return _MISMATCH
-    san = f"{'' if letter == 'P' else letter}@{name}{_check_mark(reached, pretty) if check else ''}"
+    san = f"{letter}@{name}{_check_mark(reached, pretty) if check else ''}"
     return encode_move(f"{letter}@{name}"), san, reached
 
 

@@ -16,7 +16,15 @@ from recorder.events import Event, MovelistRead, RatingText, Style12
 from recorder.model import Disposition, Game, ObservationKind
 from recorder.tracking.facts import Facts
 
-__all__ = ["GivenOut", "Resumed", "dump_counts", "dump_facts", "load_counts", "load_facts"]
+__all__ = [
+    "GivenOut",
+    "Resumed",
+    "dump_counts",
+    "dump_facts",
+    "load_counts",
+    "load_facts",
+    "offset_of",
+]
 
 
 class GivenOut:

@@ -54,6 +54,7 @@ from recorder.tracking.run import Run
 
 __all__ = ["Tracker"]
 
+_TITLES_KEPT = 4096
 _ENDED_WAIT_BYTES = 256 * 1024
 _SUSPENDED_WAIT_BYTES = 16 * 1024 * 1024
 _PUBLIC = frozenset((ChatKind.KIBITZ, ChatKind.WHISPER))
@@ -91,6 +92,7 @@ class Tracker:
         self._resumed: Resumed | None = None
         self._baseline: dict[str, Any] = {}
         self._games: list[Game] = []
+        self._titles: dict[str, str] = {}
         self._handlers: dict[type, Callable[[Any], None]] = {
             HoldingsLine: self._holdings,
             GameInfo: self._info,
@@ -145,7 +147,8 @@ class Tracker:
             self._pass_mark()
         for run in [*self.boards.runs.values(), *self.boards.examined.values(), *self._lists]:
             if run.following:
-                run.event(EventKind.FEED, "log ends here", (run.end_offset, None))
+                at = run.end_offset if run.last is None else max(run.end_offset, run.last.offset)
+                run.event(EventKind.FEED, "log ends here", (at, None))
             self.boards.close(run, run.left if run.suspended else "log-ends")
         self.boards.examined.clear()
         self._lists.clear()
@@ -164,6 +167,11 @@ class Tracker:
                 game = assemble(
                     run, server=self._site(), dialect=self._family(), basis=self.basis, me=self.me, date=self.date
                 )
+                for side in ("white", "black"):
+                    player = getattr(game, side)
+                    titles = self._titles.get(player.handle.lower())
+                    if titles is not None:
+                        setattr(game, side, player._replace(titles=titles))
                 self._games.append(game)
                 self._given_out.add(game, self._oldest_held())
         over.clear()
@@ -213,6 +221,7 @@ class Tracker:
             ],
             "creating": dump_facts(facts for facts in boards.creating.values() if facts.offset < offset),
             "me": self.me,
+            "titles": self._titles,
         }
         return offset, state
 
@@ -221,6 +230,7 @@ class Tracker:
         self._resumed = Resumed(state)
         self._baseline = state
         self.me = self.boards.me = state["me"]
+        self._titles.update(state["titles"])
         for number, saved in state["facts"]:
             self.boards.facts[number] = load_facts(saved)
         for saved in state["creating"]:
@@ -443,6 +453,9 @@ class Tracker:
             )
 
     def _chat_line(self, event: ChatLine) -> None:
+        if event.titles and event.speaker and len(self._titles) < _TITLES_KEPT:
+            # Titles stand behind the handle in chat alone; no line of a game prints them.
+            self._titles[event.speaker.lower()] = event.titles
         if event.kind not in self._chat:
             return
         run = self._run(event.game_no)

@@ -24,6 +24,12 @@ class Candidate(NamedTuple):
     san: str
 
 
+def printed(board: chess.Board, move: chess.Move) -> str:
+    """python-chess's SAN as servers and archives write it: the pawn of a drop keeps its letter."""
+    san = board.san(move)
+    return f"P{san}" if san.startswith("@") else san
+
+
 def frame_board(board: chess.Board) -> str:
     """The 71 characters a frame shows."""
     return board_from_fen(board.board_fen(promoted=False))
@@ -94,7 +100,9 @@ def candidates(rules: Rules, seed: random.Random, plies: int, legal_each: int = 
         fen = board.fen(en_passant="fen")
         moves = list(board.legal_moves)
         legal = [
-            Candidate(fen, verbose(board, m), board.san(m), _literal_after(board, m), True, m.uci(), board.san(m))
+            Candidate(
+                fen, verbose(board, m), printed(board, m), _literal_after(board, m), True, m.uci(), printed(board, m)
+            )
             for m in seed.sample(moves, min(legal_each, len(moves)))
         ]
         yield from legal

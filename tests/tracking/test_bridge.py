@@ -73,12 +73,12 @@ def _all_ways(board: chess.Board, after: str, last: chess.Move, missing: int) ->
     """Every sequence, by trying all legal moves with python-chess."""
     ways = set()
     for first in board.legal_moves:
-        san = board.san(first)
+        san = rules_oracle.printed(board, first)
         board.push(first)
         if missing == 2:
             ways |= {(san, *rest) for rest in _all_ways(board, after, last, 1)}
         elif board.is_legal(last):
-            end = board.san(last)
+            end = rules_oracle.printed(board, last)
             board.push(last)
             if rules_oracle.frame_board(board) == after:
                 ways.add((san, end))
@@ -98,7 +98,7 @@ def test_the_search_finds_what_trying_everything_finds(rules: Rules, missing: in
             trail.append((board.copy(stack=False), move))
         for first in range(2, len(trail) - missing, 16):
             board, (shown, last) = trail[first][0], trail[first + missing]
-            lan, pretty = rules_oracle.verbose(shown, last), shown.san(last)
+            lan, pretty = rules_oracle.verbose(shown, last), rules_oracle.printed(shown, last)
             reached = shown.copy(stack=False)
             reached.push(last)
             after = rules_oracle.frame_board(reached)

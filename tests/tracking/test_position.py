@@ -169,7 +169,7 @@ def test_a_drop_needs_the_piece_and_leaves_the_hand() -> None:
     position = with_hands(at("4k3/8/8/8/8/8/8/4K3 w - - 0 1", Rules.CRAZYHOUSE), "PN", "")
     uci, san, after = proved(advance(position, "N/@@-e4", "N@e4", board_from_fen("4k3/8/8/8/4N3/8/8/4K3")))
     assert (uci, san, after.hands) == ("N@e4", "N@e4", ("P", ""))
-    assert proved(advance(position, "P/@@-e4", "P@e4", None))[1] == "@e4"
+    assert proved(advance(position, "P/@@-e4", "P@e4", None))[1] == "P@e4"
     assert advance(position, "Q/@@-e4", "Q@e4", None) == "illegal: piece not in hand"
     assert advance(position, "P/@@-e8", "P@e8", None) == "illegal: drop on an occupied square"
     assert advance(position, "P/@@-a8", "P@a8", None) == "illegal: pawn dropped on the first or last rank"

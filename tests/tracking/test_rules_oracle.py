@@ -32,7 +32,7 @@ def test_every_ply_of_random_games_has_the_move_san_and_fen_of_python_chess(rule
         for board, move in rules_oracle.random_game(rules, seed, 160):
             if position is None:
                 position = position_from_fen(board.fen(), rules)
-            san, lan = board.san(move), rules_oracle.verbose(board, move)
+            san, lan = rules_oracle.printed(board, move), rules_oracle.verbose(board, move)
             after = board.copy(stack=False)
             after.push(move)
             step = advance(position, lan, san, rules_oracle.frame_board(after))
@@ -97,4 +97,4 @@ def test_exactly_the_legal_moves_are_accepted(board: str, rules: Rules) -> None:
         step = advance(position, text, None, None)
         if not isinstance(step, str):
             accepted[decode_move(step[0]).lower()] = step[1]
-    assert accepted == {move.uci().lower(): oracle.san(move) for move in oracle.legal_moves}
+    assert accepted == {move.uci().lower(): rules_oracle.printed(oracle, move) for move in oracle.legal_moves}
