@@ -6,7 +6,7 @@ import chess
 import chess.variant
 
 from recorder.model import AnomalyKind, Disposition, Game, LineKind, Proof
-from tests.edge_cases.scripts import PROMPT, Found, Table, details, events, log, only, proved, read, sans
+from tests.edge_cases.scripts import PROMPT, Table, details, events, log, only, proved, read, sans
 
 START, JOINED, PLY, SAME = Disposition.START, Disposition.JOINED, Disposition.PLY, Disposition.SAME
 TAKEBACK, SNAPSHOT, ISOLATED = Disposition.TAKEBACK, Disposition.SNAPSHOT, Disposition.ISOLATED
@@ -309,10 +309,12 @@ def test_edge_40_results_of_games_that_are_not_recorded() -> None:
     assert len(events(game, "result")) == 1
 
 
-def _reused(second: Table, between: list[str]) -> Found:
+def _reused(second: Table, between: list[str]) -> list[Game]:
     table = Table(12)
     lines = [table.created(), table.frame(), *table.plays("e4", "e5", "Nf3"), *between]
-    return read(log(*lines, second.frame(), *second.plays("d4", "d5")))
+    games = read(log(*lines, second.frame(), *second.plays("d4", "d5"))).games
+    assert len(games) == 2
+    return games
 
 
 def test_edge_41_number_used_again() -> None:
@@ -321,7 +323,7 @@ def test_edge_41_number_used_again() -> None:
         for announced in (True, False):
             second = Table(12, *names, base=3, clocks=(180_000, 180_000))
             between = [over, *([second.created("standard")] if announced else [])]
-            first, later = _reused(second, between).games
+            first, later = _reused(second, between)
             assert (first.white.handle, sans(first), first.result) == ("Ann", ["e4", "e5", "Nf3"], "0-1")
             assert ((later.white.handle, later.black.handle), sans(later)) == (names, ["d4", "d5"])
             assert (later.base_s, later.result, later.end) == (180, "*", "log-ends")
@@ -330,7 +332,7 @@ def test_edge_41_number_used_again() -> None:
             assert later.category == ("standard" if announced else None)
     # The result was not seen at all.
     for told in (Table(12).created(), Table(12).observing(), Table(12).header()):
-        first, later = _reused(Table(12), [told]).games
+        first, later = _reused(Table(12), [told])
         assert (sans(first), first.result, first.end) == (["e4", "e5", "Nf3"], "*", "reused")
         assert (sans(later), later.complete) == (["d4", "d5"], False)
 

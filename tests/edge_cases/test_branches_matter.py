@@ -1,0 +1,237 @@
+"""Each line below takes one branch out of the product; the edge case that it serves must then fail.
+
+An edge case that passes without the code written for it proves nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import Any, NamedTuple
+
+import pytest
+
+import recorder.dialects.movelist
+import recorder.dialects.registry
+import recorder.dialects.results
+import recorder.dialects.session
+import recorder.dialects.style12
+import recorder.events
+import recorder.sources.pychess
+import recorder.sources.xboard
+import recorder.tracking.boards
+import recorder.tracking.holdings
+import recorder.tracking.tracker
+import recorder.wire.lines
+from recorder.dialects.registry import Family
+from recorder.wire.prompts import PromptStripper
+from tests.edge_cases import test_edge_01_to_23 as edges_01
+from tests.edge_cases import test_edge_24_to_46 as edges_24
+from tests.edge_cases import test_edge_47_to_69 as edges_47
+
+_NEVER = re.compile(r"(?!)")
+_NEVER_BYTES = re.compile(rb"(?!)")
+_Boards = recorder.tracking.boards.Boards
+_Tracker = recorder.tracking.tracker.Tracker
+_holdings = _Tracker._holdings
+_DIALECTS = recorder.dialects.registry.DIALECTS
+_SHUTDOWN = "    **** Server shutting down immediately. ****"
+
+
+class Branch(NamedTuple):
+    """What is taken out, and the check that must notice it."""
+
+    edge: str
+    check: Callable[[], None]
+    place: Any
+    name: str
+    instead: Any
+
+
+def _conflict(boards: Any, run: Any, frame: Any, ply: int) -> None:
+    boards._conflict(run, frame, ply, "taken out")
+
+
+def _always_replace(boards: Any, run: Any, frame: Any, announced: bool) -> None:
+    boards._replace(run, frame)
+
+
+def _seconds(text: str) -> tuple[int, bool]:
+    return recorder.events.parse_elapsed(text)[0], False
+
+
+def _nothing(*_: Any) -> None:
+    return None
+
+
+BRANCHES = [
+    Branch(
+        "02 prompts", edges_01.test_edge_02_prompts_before_the_tag, PromptStripper, "strip", lambda _, text: (text, 0)
+    ),
+    Branch(
+        "05 pings",
+        edges_01.test_edge_05_ping_before_and_after_the_frame,
+        recorder.wire.lines,
+        "_PING_LINE",
+        _NEVER_BYTES,
+    ),
+    Branch(
+        "06 pings in a line",
+        edges_01.test_edge_06_ping_over_a_split_and_inside_a_frame,
+        recorder.wire.lines,
+        "_PING",
+        b"no such bytes",
+    ),
+    Branch(
+        "08 cut frames",
+        edges_01.test_edge_08_frame_cut_after_the_move,
+        recorder.dialects.style12,
+        "_CUT",
+        _NEVER,
+    ),
+    Branch(
+        "09 the frame's own unit",
+        edges_01.test_edge_09_unit_changes_in_the_middle,
+        recorder.tracking.boards,
+        "parse_elapsed",
+        _seconds,
+    ),
+    Branch(
+        "22 start position of a list",
+        edges_01.test_edge_22_start_position_inside_a_movelist,
+        recorder.dialects.movelist.MovelistReader,
+        "offer_frame",
+        lambda reader, frame: False,
+    ),
+    Branch(
+        "24 the code of sposition",
+        edges_24.test_edge_24_position_of_a_stored_game,
+        recorder.tracking.boards,
+        "_SPOSITION_CODE",
+        -1,
+    ),
+    Branch(
+        "29 castling by the boards",
+        edges_24.test_edge_29_castling_of_a_king_that_is_not_on_e1,
+        recorder.tracking.boards,
+        "try_rules",
+        _nothing,
+    ),
+    Branch(
+        "31 holdings of the game they name",
+        edges_24.test_edge_31_holdings_of_another_game,
+        _Tracker,
+        "_holdings",
+        lambda tracker, event: _holdings(tracker, replace(event, game_no=7)),
+    ),
+    Branch(
+        "33 the same ply again",
+        edges_24.test_edge_33_same_board_after_an_illegal_move,
+        _Boards,
+        "_same_ply",
+        lambda boards, run, frame: _conflict(boards, run, frame, frame.ply),
+    ),
+    Branch("35 takeback", edges_24.test_edge_35_takeback_without_text, _Boards, "_earlier", _conflict),
+    Branch("37 added time", edges_24.test_edge_37_six_hundred_seconds_more, _Boards, "_clocks_moved", _nothing),
+    Branch("41 a new game is told", edges_24.test_edge_41_number_used_again, _Tracker, "_created", _nothing),
+    Branch(
+        "43 reasons without a name",
+        edges_24.test_edge_43_aborted_and_nobody_named,
+        recorder.dialects.results,
+        "_WHOLE",
+        {},
+    ),
+    Branch(
+        "44 the name before the reason",
+        edges_24.test_edge_44_partner_of_the_winner,
+        recorder.dialects.results,
+        "_AFTER_NAME",
+        {},
+    ),
+    Branch(
+        "47 trailers",
+        partial(edges_47.test_edge_47_trailers_of_a_movelist, "{White resigned} 0-1", "0-1", "resign", "result"),
+        recorder.dialects.movelist,
+        "_TRAILER",
+        _NEVER,
+    ),
+    Branch(
+        "52 hands tell the variant",
+        edges_47.test_edge_52_movelist_that_names_no_variant,
+        recorder.tracking.holdings,
+        "_tell_variant",
+        _nothing,
+    ),
+    Branch(
+        "53 wrapped lines", edges_47.test_edge_53_wrapped_kibitz, recorder.wire.lines, "_CONTINUATION", _NEVER_BYTES
+    ),
+    Branch(
+        "57 a lag that is always 0",
+        edges_47.test_edge_57_lag_that_says_nothing,
+        recorder.dialects.registry,
+        "DIALECTS",
+        {**_DIALECTS, Family.CHESSD: _DIALECTS[Family.CHESSD]._replace(lag_meaningless=False)},
+    ),
+    Branch(
+        "59 names change",
+        edges_47.test_edge_59_names_change_under_the_same_board,
+        _Boards,
+        "_other_players",
+        _always_replace,
+    ),
+    Branch(
+        "60 examined boards", edges_47.test_edge_60_examined_game_goes_back, recorder.tracking.boards, "_EXAMINED", ()
+    ),
+    Branch(
+        "63 the direction of an entry",
+        edges_47.test_edge_63_what_was_typed_is_no_data,
+        recorder.sources.xboard,
+        "ENTRY",
+        re.compile(rb"[<>]ICS: "),
+    ),
+    Branch(
+        "64 the same fact of two connections",
+        edges_47.test_edge_64_pychess_log_with_two_connections,
+        recorder.sources.pychess,
+        "_REMEMBERED",
+        -1,
+    ),
+    Branch(
+        "65 units and datagrams",
+        edges_47.test_edge_65_level_one_unit_with_datagrams_and_text,
+        recorder.wire.lines.LineReader,
+        "_obey",
+        _nothing,
+    ),
+    Branch(
+        "66 the mark of lost data",
+        edges_47.test_edge_66_mark_of_lost_data,
+        recorder.dialects.session,
+        "_TESTS",
+        [],
+    ),
+    Branch(
+        "68 ends of the session",
+        partial(edges_47.test_edge_68_session_ends, _SHUTDOWN),
+        recorder.tracking.tracker,
+        "_LOST_FEED",
+        frozenset(),
+    ),
+    Branch(
+        "69 mate on the other board",
+        edges_47.test_edge_69_both_result_lines_of_a_bughouse_match,
+        recorder.tracking.tracker,
+        "is_checkmate",
+        lambda position: True,
+    ),
+]
+
+
+@pytest.mark.parametrize("branch", BRANCHES, ids=[branch.edge for branch in BRANCHES])
+def test_edge_case_fails_without_its_branch(branch: Branch, monkeypatch: pytest.MonkeyPatch) -> None:
+    branch.check()
+    monkeypatch.setattr(branch.place, branch.name, branch.instead)
+    with pytest.raises(AssertionError):
+        branch.check()
