@@ -133,12 +133,17 @@ def _start(event: MovelistRead, rules: Rules | None, run: Run | None) -> Positio
         frame = run.start_frame
     if frame is not None:
         known = rules or (Rules.CHESS if frame.board == STANDARD_BOARD else Rules.CHESS960)
-        position = frame_position(frame, known, ("", "") if has_pockets(known) else None)
+        position = frame_position(frame, known, _empty_hands(known))
         return position._replace(white_to_move=white_starts)
     if rules is Rules.CHESS960:
         return None
     known = rules or Rules.CHESS
-    return start_position(STANDARD_BOARD, white_starts, 15, -1, known, ("", "") if has_pockets(known) else None)
+    return start_position(STANDARD_BOARD, white_starts, 15, -1, known, _empty_hands(known))
+
+
+def _empty_hands(rules: Rules) -> tuple[str, str] | None:
+    """The hands at the start of a list. In bughouse a list does not tell what the partners pass: unknown."""
+    return ("", "") if rules is Rules.CRAZYHOUSE else None
 
 
 def fits(seen: ListSeen, run: Run) -> bool:

@@ -147,8 +147,10 @@ class Tracker:
             self._pass_mark()
         for run in [*self.boards.runs.values(), *self.boards.examined.values(), *self._lists]:
             if run.following:
-                at = run.end_offset if run.last is None else max(run.end_offset, run.last.offset)
-                run.event(EventKind.FEED, "log ends here", (at, None))
+                ends = [run.end_offset]
+                ends += [run.last.offset] if run.last is not None else []
+                ends += [run.current.end_offset] if run.current is not None else []
+                run.event(EventKind.FEED, "log ends here", (max(ends), None))
             self.boards.close(run, run.left if run.suspended else "log-ends")
         self.boards.examined.clear()
         self._lists.clear()
@@ -221,7 +223,7 @@ class Tracker:
             ],
             "creating": dump_facts(facts for facts in boards.creating.values() if facts.offset < offset),
             "me": self.me,
-            "titles": self._titles,
+            "titles": dict(self._titles),
         }
         return offset, state
 
