@@ -160,7 +160,7 @@ class Pipeline:
         return offset, {
             "tracker": tracker,
             "quoted": self._quoted(),
-            "shapes": self._recogniser.shapes,
+            "shapes": {shape: list(seen) for shape, seen in self._recogniser.shapes.items()},
             "lines": self._line_count,
             "evidence": [self._banner, self._tokens, self._prompt],
         }

@@ -92,6 +92,10 @@ def test_a_log_that_grew_gives_what_one_reading_gives(name: str, data: st.DataOb
     grown = kept + second.receive(stream[offset:]) + second.finish()
     assert by_key(grown) == by_key(expected)
     assert counts(second) == counts(reference)
+    mark = state["tracker"]["mark"]
+    seen_before = [found for found in first.report.anomalies if found.offset < mark]
+    assert seen_before + second.report.anomalies == reference.report.anomalies
+    assert sorted(second.report.shapes) == sorted(reference.report.shapes)
 
 
 @given(st.binary(max_size=400), st.binary(max_size=400))

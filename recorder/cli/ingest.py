@@ -7,6 +7,9 @@ transaction: an import that is killed leaves the sources that were finished.
 
 from __future__ import annotations
 
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -137,6 +140,17 @@ def import_source(
     return outcome
 
 
+@contextmanager
+def _rare_collections() -> Iterator[None]:
+    """Look for reference cycles less often: reading makes many small values and no cycles."""
+    usual = gc.get_threshold()
+    gc.set_threshold(50_000, 20, 100)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*usual)
+
+
 def _write(
     archive: Archive,
     source: Input,
@@ -178,12 +192,13 @@ def _write(
             writer.keep(block[max(keep_from - kept, 0) :])
             kept += len(block)
 
-        for block in Reading(source, progress, size=seen.size):
-            if keep:
-                keep_block(scrubber.receive(block))
-            if done + len(block) > start:
-                store(pipeline.receive(block[max(start - done, 0) :]))
-            done += len(block)
+        with _rare_collections():
+            for block in Reading(source, progress, size=seen.size):
+                if keep:
+                    keep_block(scrubber.receive(block))
+                if done + len(block) > start:
+                    store(pipeline.receive(block[max(start - done, 0) :]))
+                done += len(block)
         if done != seen.size:
             raise SourceError(f"{source.name}: it became shorter while it was read; import it again")
         if keep:
