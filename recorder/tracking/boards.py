@@ -488,8 +488,8 @@ class Boards:
         facts = told if told is not None and told.matches(frame.white, frame.black) else Facts(frame.offset)
         creating = self.creating.pop(frozenset((frame.white.lower(), frame.black.lower())), None)
         if creating is not None:
-            if creating.white is None:
-                creating.white, creating.black = facts.white, facts.black
+            if (creating.white or "").lower() != frame.white.lower():
+                creating.turn()
             facts.add(creating)
         return facts
 

@@ -97,6 +97,11 @@ class Facts:
         if event.black_base_min is not None:
             self._fill(black_base_s=60 * event.black_base_min, black_increment_s=event.black_increment_s)
 
+    def turn(self) -> None:
+        """Exchange the players: the first one of ``Creating:`` turned out to be Black."""
+        self.white, self.black = self.black, self.white
+        self.white_rating, self.black_rating = self.black_rating, self.white_rating
+
     def add(self, other: Facts) -> None:
         """Fill what is open from other facts of the same game."""
         self.offset = min(self.offset, other.offset)
