@@ -13,6 +13,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 from recorder.model import (
     Game,
@@ -28,8 +29,9 @@ from recorder.model import (
     TimeBasis,
 )
 from storage import Archive, GameFilter
-from storage.mapping import insert_sql, rows_of_observation
+from storage.mapping import insert_sql
 from storage.models import plies as plies_table
+from storage.plyrows import add_values
 
 SANS = ("e4", "Nf3", "Bxc6", "O-O", "Rfe1", "Qxd7+", "a6", "Nbd2", "exd5", "Kh1")
 
@@ -103,13 +105,12 @@ def _game(dice: random.Random, number: int) -> Game:
 
 def raw_seconds(games: list[Game], folder: Path) -> float:
     """Only the plies, rows ready, one transaction, the same table."""
-    rows = [
-        row
-        for number, game in enumerate(games)
-        for name, found in rows_of_observation(game.observations[0], number, number << 16)
-        if name == "plies"
-        for row in found
-    ]
+    values: list[Any] = []
+    for game in games:
+        (seen,) = game.observations
+        add_values(values, seen.lines[0].plies, seen.started_at_ms or 0, seen.offset)
+    width = len(plies_table.columns) - 1
+    rows = [(number, *values[at : at + width]) for number, at in enumerate(range(0, len(values), width), 1)]
     path = folder / "raw.db"
     with Archive.open(str(path), create=True):
         pass

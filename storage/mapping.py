@@ -208,7 +208,7 @@ def _absolute(at_ms: int | None, base_ms: int) -> int | None:
 
 
 def rows_of_observation(seen: Observation, row_id: int, ply_id: int) -> Iterator[tuple[str, list[Row]]]:
-    """The rows of one observation's children, as (table, rows), parents first.
+    """The rows of one observation's children but for its plies, as (table, rows), parents first.
 
     Args:
         seen: the observation. row_id: its row number. ply_id: the first free row number of ``plies``.
@@ -217,13 +217,6 @@ def rows_of_observation(seen: Observation, row_id: int, ply_id: int) -> Iterator
     for line in seen.lines:
         plies = line.plies
         yield "ply_lines", [(row_id, line.number, line.kind.value, line.parent, line.parent_ply, ply_id, len(plies))]
-        yield (
-            "plies",
-            [
-                (number, *ply) if ply[7] is None else (number, *ply[:7], ply[7] - base, *ply[8:])
-                for number, ply in enumerate(plies, ply_id)
-            ],
-        )
         ply_id += len(plies)
     yield "anchors", [(row_id, seq, *anchor) for seq, anchor in enumerate(seen.anchors)]
     yield "holdings", [(row_id, *change[:5], _relative(change.at_ms, base), change.offset) for change in seen.holdings]

@@ -2,7 +2,8 @@
 
 Columns stand in the order in which ``storage.mapping`` makes its rows. Units are in the names; ``at_ms`` is always
 milliseconds after the observation's ``started_at_ms`` (after 1970 where that is null), every ``…_at_ms`` is
-milliseconds since 1970 in the time basis of the game or source. Null means unknown.
+milliseconds since 1970 in the time basis of the game or source. ``from_offset`` counts from the observation's
+``offset``, which counts from the source's first byte. Null means unknown.
 """
 
 from __future__ import annotations
@@ -250,7 +251,8 @@ ply_lines = Table(
 
 # The large table. A line's plies are the rows first_ply_id … first_ply_id + ply_count - 1: a running row number costs
 # 6 bytes a ply less than the key (observation, line, ply), because SQLite fills the pages of a table in full when rows
-# are appended, those of a WITHOUT ROWID table to seven eighths. No index; 0 and 1 take no bytes.
+# are appended, those of a WITHOUT ROWID table to seven eighths. No index. 0 and 1 take no bytes: that is why proof,
+# origin and precision are one number, which is 1 for nearly every ply.
 plies = Table(
     "plies",
     metadata,
@@ -265,10 +267,8 @@ plies = Table(
     Column("at_ms", BigInteger),
     Column("flags", Integer),
     Column("irreversible", Integer),
-    Column("proof", Integer, nullable=False),
-    Column("origin", Integer, nullable=False),
-    Column("precision", Integer),
-    Column("offset", BigInteger, nullable=False),
+    Column("quality", Integer, nullable=False),
+    Column("from_offset", BigInteger, nullable=False),
 )
 
 anchors = Table(

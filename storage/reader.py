@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from sqlalchemy import Connection
 
-from recorder.model import Game, Observation, Ply
+from recorder.model import Game, Observation
 from storage import models
 from storage.mapping import (
     Row,
@@ -20,14 +20,12 @@ from storage.mapping import (
     segment_from_row,
     select_sql,
 )
+from storage.plyrows import load_plies
 
 __all__ = ["BATCH_GAMES", "load_games"]
 
 BATCH_GAMES = 200
 """Games loaded by one set of queries: about 14,000 plies, a few megabytes."""
-
-_FIELDS = ", ".join("at_ms + ?" if name == "at_ms" else name for name in Ply._fields)
-_PLIES = f"SELECT {_FIELDS} FROM plies WHERE id BETWEEN ? AND ? ORDER BY id"
 
 
 def load_games(
@@ -74,12 +72,9 @@ def _load_children(
     ids = ",".join(map(str, seen))
     mine = f"WHERE observation_id IN ({ids})"
     main = "" if with_lines else " AND line_no = 0"
-    make = Ply._make
     for row in driver.execute(f"{select_sql(models.ply_lines)} {mine}{main} ORDER BY observation_id, line_no"):
         observation, line = seen[row[0]], ply_line_from_row(row)
-        first, count = row[5:]
-        place = (observation.started_at_ms or 0, first, first + count - 1)
-        line.plies = list(map(make, driver.execute(_PLIES, place)))
+        line.plies = load_plies(driver, row[5], row[6], observation.started_at_ms or 0, observation.offset)
         observation.lines.append(line)
     for row in driver.execute(f"{select_sql(models.anchors)} {mine}{main} ORDER BY observation_id, seq"):
         seen[row[0]].anchors.append(anchor_from_row(row))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import sqlite3
 from collections.abc import Iterable
 from typing import Any
 
@@ -13,12 +14,15 @@ from recorder.errors import StorageError
 from recorder.model import Disposition, Game, Player, SourceReport
 from storage import models
 from storage.mapping import Row, game_row, insert_sql, observation_row, rows_of_observation
+from storage.plyrows import add_values, insert_plies
 from storage.query import fold
 from storage.removal import delete_games, delete_unused_players
 
 __all__ = [
-    "BATCH_ROWS",
+    "BATCH_EVENTS",
+    "BATCH_VALUES",
     "CHUNK_BYTES",
+    "KNOWN_PLAYERS",
     "SourceWriter",
     "continue_source",
     "reopen_last_chunk",
@@ -28,22 +32,29 @@ __all__ = [
 CHUNK_BYTES = 1 << 20
 """Most decompressed bytes in one stored chunk."""
 
-BATCH_ROWS = 20_000
-"""Plies held back before they are inserted; from 10,000 on the rate no longer grows."""
+BATCH_VALUES = 120_000
+"""Values of plies (12 each) held back before they are inserted."""
+
+BATCH_EVENTS = 10_000
+"""Events held back at most."""
+
+KNOWN_PLAYERS = 20_000
+"""Players whose row numbers are remembered."""
 
 _TABLES = (
     "players",
     "games",
     "observations",
     "ply_lines",
-    "plies",
     "anchors",
     "holdings",
     "events",
     "segments",
 )  # parents first
 _INSERTS = {name: insert_sql(models.metadata.tables[name]) for name in _TABLES}
+_INSERT_CHUNK = insert_sql(models.source_chunks)
 _FIND_PLAYER = "SELECT id FROM players WHERE server = ? AND handle_folded = ?"
+_FIND_KEY = "SELECT 1 FROM games WHERE key = ?"
 
 
 class SourceWriter:
@@ -60,14 +71,20 @@ class SourceWriter:
         self, connection: Connection, row_id: int, *, size_bytes: int, keep: bool, chunk_offset: int, rest: bytes
     ) -> None:
         self._connection = connection
+        driver = connection.connection.driver_connection  # for what is done once a game or more often
+        assert isinstance(driver, sqlite3.Connection)
+        self._driver = driver
         self.row_id = row_id
         self.keep_from = chunk_offset + len(rest)
         self._size_bytes = size_bytes
         self._keep = keep
-        self._pending = bytearray(rest)
+        self._pending = [rest] if rest else []
+        self._pending_size = len(rest)
         self._chunk_offset = chunk_offset
-        self._compressor = zstandard.ZstdCompressor(level=3)
+        self._compressor = zstandard.ZstdCompressor(level=1)  # level 3: 1 % smaller, 40 % slower
         self._batches: dict[str, list[Row]] = {name: [] for name in _TABLES}
+        self._ply_values: list[Any] = []
+        self._pending_keys: set[str] = set()
         self._next_game = self._next_id(models.games)
         self._next_observation = self._next_id(models.observations)
         self._next_ply = self._next_id(models.plies)
@@ -86,18 +103,24 @@ class SourceWriter:
         """
         if not self._keep:
             return
-        self._pending += block
-        while len(self._pending) >= CHUNK_BYTES:
-            self._store_chunk(CHUNK_BYTES)
+        self._pending.append(block)
+        self._pending_size += len(block)
+        if self._pending_size >= CHUNK_BYTES:
+            self._store_chunks(CHUNK_BYTES)
 
-    def _store_chunk(self, size: int) -> None:
-        data = bytes(self._pending[:size])
-        del self._pending[:size]
-        self._connection.exec_driver_sql(
-            insert_sql(models.source_chunks),
-            (self.row_id, self._chunk_offset, len(data), self._compressor.compress(data)),
-        )
-        self._chunk_offset += len(data)
+    def _store_chunks(self, least: int) -> None:
+        """Store what is pending but for a rest of fewer than ``least`` bytes."""
+        data = memoryview(b"".join(self._pending))
+        done = 0
+        while len(data) - done >= least and done < len(data):
+            chunk = data[done : done + CHUNK_BYTES]
+            self._driver.execute(
+                _INSERT_CHUNK, (self.row_id, self._chunk_offset, len(chunk), self._compressor.compress(chunk))
+            )
+            done += len(chunk)
+            self._chunk_offset += len(chunk)
+        self._pending = [bytes(data[done:])]
+        self._pending_size = len(data) - done
 
     def add_games(self, games: Iterable[Game]) -> None:
         """Store games of this source, each with all its observations.
@@ -105,11 +128,9 @@ class SourceWriter:
         A key that another game has gets a successor made from it: until witnesses are merged, two sources of one
         game are two games.
         """
-        chosen = list(games)
-        if not chosen:
-            return
         batches = self._batches
-        for game, key in zip(chosen, self._free_keys([game.key for game in chosen]), strict=True):
+        for game in games:
+            key = self._free_key(game.key)
             game_id = self._next_game
             self._next_game += 1
             white, black = self._player(game.server, game.white), self._player(game.server, game.black)
@@ -121,56 +142,49 @@ class SourceWriter:
                 batches["observations"].append(observation_row(seen, row_id, self.row_id, game_id, seq))
                 for name, rows in rows_of_observation(seen, row_id, self._next_ply):
                     batches[name] += rows
-                self._next_ply += sum(len(line.plies) for line in seen.lines)
+                for line in seen.lines:
+                    add_values(self._ply_values, line.plies, seen.started_at_ms or 0, seen.offset)
+                    self._next_ply += len(line.plies)
             batches["segments"] += [
                 (game_id, seq, part.from_ply, part.to_ply, first + part.observation)
                 for seq, part in enumerate(game.segments)
             ]
-        if len(batches["plies"]) >= BATCH_ROWS or len(batches["events"]) >= BATCH_ROWS:
-            self.flush()
+            if len(self._ply_values) >= BATCH_VALUES or len(batches["events"]) >= BATCH_EVENTS:
+                self.flush()
 
     def flush(self) -> None:
         """Insert what is held back."""
         for name, rows in self._batches.items():
-            if rows:
-                self._connection.exec_driver_sql(_INSERTS[name], rows)
-                rows.clear()
+            self._driver.executemany(_INSERTS[name], rows)
+            rows.clear()
+        insert_plies(self._driver, self._ply_values)
+        self._ply_values.clear()
+        self._pending_keys.clear()
+        if len(self._players) > KNOWN_PLAYERS:
+            self._players.clear()
 
-    def _free_keys(self, wanted: list[str]) -> list[str]:
-        """A key nobody has for each game: its own, or the first free successor."""
-        pending = {row[1] for row in self._batches["games"]}
-        chosen: list[str] = []
-        for start in range(0, len(wanted), 500):
-            part = wanted[start : start + 500]
-            taken = set(self._connection.scalars(select(models.games.c.key).where(models.games.c.key.in_(part))))
-            for key in part:
-                free = key
-                number = 1
-                while free in pending or free in taken or self._has_key(free, key):
-                    number += 1
-                    free = hashlib.sha256(f"{key}:{number}".encode()).hexdigest()[: len(key)]
-                pending.add(free)
-                chosen.append(free)
-        return chosen
-
-    def _has_key(self, candidate: str, asked: str) -> bool:
-        """Whether a successor is taken; an asked key was looked up with the others."""
-        if candidate == asked:
-            return False
-        return self._connection.scalar(select(models.games.c.id).where(models.games.c.key == candidate)) is not None
+    def _free_key(self, wanted: str) -> str:
+        """A key nobody has: the wanted one, or the first free successor."""
+        free = wanted
+        number = 1
+        while free in self._pending_keys or self._driver.execute(_FIND_KEY, (free,)).fetchone():
+            number += 1
+            free = hashlib.sha256(f"{wanted}:{number}".encode()).hexdigest()[: len(wanted)]
+        self._pending_keys.add(free)
+        return free
 
     def _player(self, server: str | None, player: Player) -> int:
         place = (server or "", fold(player.handle))
         known = self._players.get(place)
         if known is not None:
             return known
-        found = self._connection.exec_driver_sql(_FIND_PLAYER, place).scalar()
-        if found is None:
-            found = self._next_player
+        row = self._driver.execute(_FIND_PLAYER, place).fetchone()
+        if row is None:
+            row = (self._next_player,)
             self._next_player += 1
-            self._batches["players"].append((found, place[0], player.handle, place[1]))
-        self._players[place] = int(found)
-        return int(found)
+            self._batches["players"].append((*row, place[0], player.handle, place[1]))
+        self._players[place] = number = int(row[0])
+        return number
 
     def restart(self, offset: int, state: dict[str, Any]) -> None:
         """Note where reading goes on when the source has grown.
@@ -192,8 +206,7 @@ class SourceWriter:
         ``report.anomalies_from`` stay.
         """
         self.flush()
-        if self._pending:
-            self._store_chunk(len(self._pending))
+        self._store_chunks(1)
         connection, sources = self._connection, models.sources
         kept_bytes = {"kept_bytes": self._chunk_offset} if self._keep else {}
         if self._keep and self._chunk_offset != self._size_bytes:

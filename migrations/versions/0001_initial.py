@@ -35,10 +35,11 @@ SELECT g.key, p.ply, (p.ply + 1) / 2 AS move_no, iif(p.ply % 2, 'white', 'black'
   iif(p.ply % 2, p.white_clock_ms, p.black_clock_ms) / 1000.0 AS clock_s,
   p.white_clock_ms / 1000.0 AS white_clock_s, p.black_clock_ms / 1000.0 AS black_clock_s,
   p.elapsed_ms / 1000.0 AS elapsed_s, p.lag_ms, coalesce(o.started_at_ms, 0) + p.at_ms AS arrived_at_ms,
-  CASE p.proof WHEN 0 THEN 'unproved' WHEN 1 THEN 'full' WHEN 2 THEN 'list' WHEN 3 THEN 'inferred'
+  CASE p.quality & 7 WHEN 0 THEN 'unproved' WHEN 1 THEN 'full' WHEN 2 THEN 'list' WHEN 3 THEN 'inferred'
     WHEN 4 THEN 'conflict' END AS proof,
-  CASE p.origin WHEN 0 THEN 'frame' WHEN 1 THEN 'movelist' WHEN 2 THEN 'inferred' WHEN 3 THEN 'delta' END AS origin,
-  CASE p.precision WHEN 0 THEN 's' WHEN 1 THEN 'ms' END AS precision, p.offset
+  CASE p.quality >> 3 & 7 WHEN 0 THEN 'frame' WHEN 1 THEN 'movelist' WHEN 2 THEN 'inferred' WHEN 3 THEN 'delta'
+    END AS origin,
+  CASE p.quality >> 6 WHEN 0 THEN 'ms' WHEN 1 THEN 's' END AS precision, o.offset + p.from_offset AS "offset"
 FROM games g
 JOIN segments s ON s.game_id = g.id
 JOIN observations o ON o.id = s.observation_id
@@ -79,10 +80,8 @@ def upgrade() -> None:
         sa.Column("at_ms", sa.BigInteger(), nullable=True),
         sa.Column("flags", sa.Integer(), nullable=True),
         sa.Column("irreversible", sa.Integer(), nullable=True),
-        sa.Column("proof", sa.Integer(), nullable=False),
-        sa.Column("origin", sa.Integer(), nullable=False),
-        sa.Column("precision", sa.Integer(), nullable=True),
-        sa.Column("offset", sa.BigInteger(), nullable=False),
+        sa.Column("quality", sa.Integer(), nullable=False),
+        sa.Column("from_offset", sa.BigInteger(), nullable=False),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_plies")),
     )
     op.create_table(

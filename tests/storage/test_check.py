@@ -14,7 +14,7 @@ from .conftest import import_bytes, make_game
 DAMAGE = [
     ("DELETE FROM plies WHERE id = 2", "segments whose first or last ply"),
     ("UPDATE plies SET ply = 2", "plies out of order"),
-    ("INSERT INTO plies SELECT 99, ply, move, san, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 FROM plies LIMIT 1", "no line: 1"),
+    ("INSERT INTO plies SELECT 99, ply, move, san, 0, 0, 0, 0, 0, 0, 0, 1, 0 FROM plies LIMIT 1", "no line: 1"),
     ("UPDATE ply_lines SET first_ply_id = 2 WHERE line_no = 1", "lines that share their plies"),
     ("UPDATE ply_lines SET parent_line_no = 7 WHERE line_no = 1", "without the line they leave"),
     ("INSERT INTO segments VALUES (1, 1, 2, 2, 1)", "overlap"),

@@ -1,0 +1,67 @@
+"""Rows of the large table, many at a time. A ply's row is its tuple with times, places and proof packed.
+
+A row is bound in steps of many: one INSERT of 64 rows costs two thirds of 64 INSERTs of one.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from itertools import repeat
+from typing import Any, Final
+
+from recorder.model import Ply, Precision
+from storage.models import plies as table
+
+__all__ = ["add_values", "insert_plies", "load_plies"]
+
+_COLUMNS: Final = [column.name for column in table.columns if column.name != "id"]
+_WIDTH: Final = len(_COLUMNS)
+_STEP: Final = 64 * _WIDTH  # fewer than 999, the least number of variables any SQLite takes
+_MARKS: Final = f"({', '.join('?' * _WIDTH)})"
+_INSERT: Final = f"INSERT INTO plies ({', '.join(_COLUMNS)}) VALUES "
+_INSERT_ONE: Final = _INSERT + _MARKS
+_INSERT_MANY: Final = _INSERT + ", ".join([_MARKS] * (_STEP // _WIDTH))
+
+# the third part of ``quality``; 0 for the commonest one
+_PRECISION_CODES: Final = {Precision.MILLISECONDS.value: 0, Precision.SECONDS.value: 1, None: 2}
+_STORED: Final = {
+    "at_ms": "at_ms + ?",
+    "proof": "quality & 7",
+    "origin": "quality >> 3 & 7",
+    "precision": "CASE quality >> 6 WHEN 0 THEN 1 WHEN 1 THEN 0 END",
+    "offset": "from_offset + ?",
+}
+_FIELDS: Final = ", ".join(_STORED.get(name, name) for name in Ply._fields)
+_SELECT: Final = f"SELECT {_FIELDS} FROM plies WHERE id BETWEEN ? AND ? ORDER BY id"
+
+
+def add_values(values: list[Any], plies: list[Ply], base_ms: int, base_offset: int) -> None:
+    """Append the columns of plies, without ``id``, row after row in one flat list.
+
+    Args:
+        values: what ``insert_plies`` will get.
+        plies: a line.
+        base_ms, base_offset: its observation's ``started_at_ms`` (0 where that is None) and ``offset``.
+    """
+    codes = _PRECISION_CODES
+    for (
+        ply, move, san, white_ms, black_ms, elapsed_ms, lag_ms, at_ms, flags, irreversible,
+        proof, origin, precision, offset,
+    ) in plies:  # fmt: skip
+        values += (
+            ply, move, san, white_ms, black_ms, elapsed_ms, lag_ms, None if at_ms is None else at_ms - base_ms,
+            flags, irreversible, proof | origin << 3 | codes[precision] << 6, offset - base_offset,
+        )  # fmt: skip
+
+
+def insert_plies(driver: sqlite3.Connection, values: list[Any]) -> None:
+    """Insert what ``add_values`` gathered; SQLite numbers the rows from the largest ``id`` on, in this order."""
+    whole = len(values) - len(values) % _STEP
+    driver.executemany(_INSERT_MANY, [values[at : at + _STEP] for at in range(0, whole, _STEP)])
+    driver.executemany(_INSERT_ONE, [values[at : at + _WIDTH] for at in range(whole, len(values), _WIDTH)])
+
+
+def load_plies(driver: sqlite3.Connection, first: int, count: int, base_ms: int, base_offset: int) -> list[Ply]:
+    """The plies of the rows ``first … first + count - 1``; the bases as for ``add_values``."""
+    rows = driver.execute(_SELECT, (base_ms, base_offset, first, first + count - 1))
+    return list(map(tuple.__new__, repeat(Ply), rows))
