@@ -328,20 +328,6 @@ def test_lost_frame_is_inferred_because_only_one_move_fits() -> None:
     assert found.frames(JOINED, PLY, GAP) == [1, 10, 1]
 
 
-def test_gap_that_two_moves_would_fill_stays_a_gap() -> None:
-    """Two white moves lead to the same board two plies on only if nothing tells which; then nothing is invented."""
-    table = Table(fen="7k/8/8/8/8/8/R7/K6R w - - 0 1")
-    lines = [table.frame()]
-    table.plays("Rb2", "Kg8")
-    lost = table.play("Rbh2")
-    found = read(log(*lines, lost))
-    game = only(found)
-    assert [(ply.ply, ply.san, ply.proof) for ply in game.plies] == [(3, "Rbh2", Proof.UNPROVED)]
-    assert found.frames(START, GAP) == [1, 1]
-    assert [(event.detail, event.value) for event in events(game, "gap")] == [("lost", 2)]
-    assert found.anomalies() == ["gap"]
-
-
 def test_names_of_an_examined_game_change() -> None:
     found = public("pychess-lecturebot")
     game = only(found)

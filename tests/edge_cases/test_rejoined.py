@@ -1,0 +1,151 @@
+"""Games that were left and seen again, end to end: what the gap is, and what may fill it."""
+
+from __future__ import annotations
+
+import pytest
+
+from recorder.model import Disposition, Origin, Proof
+from tests.edge_cases.scripts import PROMPT, Table, details, events, log, only, proved, read, sans
+
+START, JOINED, PLY, GAP = Disposition.START, Disposition.JOINED, Disposition.PLY, Disposition.GAP
+OPENING = ["e4", "e5", "Nf3", "Nc6", "Bb5", "a6", "Ba4", "Nf6", "O-O", "Be7"]
+
+
+def answer(*moves: str, trailer: str = "{Still in progress} *") -> list[str]:
+    """An answer to ``moves 7``."""
+    halves = [f"{san:<7} (0:0{0 if index < 2 else 3})" for index, san in enumerate(moves)]
+    rows = [f"{row + 1:3d}.  {'     '.join(halves[2 * row : 2 * row + 2])}" for row in range((len(halves) + 1) // 2)]
+    return [
+        "Movelist for game 7:",
+        "",
+        "Ann (1500) vs. Bob (1600) --- Mon Nov  4, 08:38 UTC 2002",
+        "Rated blitz match, initial time: 5 minutes, increment: 0 seconds.",
+        "",
+        "Move  Ann                Bob",
+        "----  ----------------   ----------------",
+        *rows,
+        f"      {trailer}",
+    ]
+
+
+def left_and_seen_again() -> tuple[Table, list[str]]:
+    """Four plies, unobserved, and observed again after the eighth."""
+    table = Table()
+    lines = [table.observing(), table.header(), table.frame(), *table.plays(*OPENING[:4]), table.removed()]
+    for san in OPENING[4:8]:
+        shown = table.play(san)
+    return table, [*lines, table.observing(), table.header(), shown]
+
+
+def test_one_game_with_a_gap() -> None:
+    table, lines = left_and_seen_again()
+    found = read(log(*lines, *table.plays(*OPENING[8:]), table.over("Bob resigns", "1-0")))
+    game = only(found)
+    assert [ply.ply for ply in game.plies] == [1, 2, 3, 4, 9, 10]
+    assert proved(game)
+    assert (game.complete, game.result) == (False, "1-0")
+    assert len(game.observations) == 2
+    assert details(game, "feed") == ["unobserved"]
+    assert [(event.detail, event.value) for event in events(game, "gap")] == [("not observed", 4)]
+    assert found.frames(START, PLY, JOINED) == [1, 6, 1]
+
+
+def test_the_gap_is_filled_by_a_list() -> None:
+    for place in ("at once", "after the end"):
+        table, lines = left_and_seen_again()
+        rest = [*table.plays(*OPENING[8:]), table.over("Bob resigns", "1-0")]
+        listed = answer(*OPENING[:8]) if place == "at once" else answer(*OPENING, trailer="{Black resigned} 1-0")
+        lines += [*listed, PROMPT, *rest] if place == "at once" else [*rest, *listed]
+        game = only(read(log(*lines)))
+        assert sans(game) == OPENING
+        assert [ply.origin for ply in game.plies] == [Origin.FRAME] * 4 + [Origin.MOVELIST] * 4 + [Origin.FRAME] * 2
+        assert [ply.proof for ply in game.plies[4:8]] == [Proof.LIST] * 4
+        assert [ply.elapsed_ms for ply in game.plies[4:8]] == [3000] * 4
+        assert [ply.white_clock_ms for ply in game.plies[4:8]] == [None] * 4
+        assert (game.complete, game.result) == (True, "1-0")
+        assert [segment[:2] for segment in game.segments] == [(1, 4), (5, 8), (9, 10)]
+
+
+def test_a_list_of_another_game_fills_nothing() -> None:
+    table, lines = left_and_seen_again()
+    other = answer("d4", "d5", "c4", "e6", "Nc3", "Nf6", "Bg5", "Be7")
+    found = read(log(*lines, *other, PROMPT, *table.plays(*OPENING[8:])))
+    game = next(game for game in found.games if len(game.observations) == 2)
+    assert sans(game) == OPENING[:4] + OPENING[8:]
+    assert not game.complete
+
+
+def test_the_same_board_and_the_next_ply_need_no_list() -> None:
+    for missed in (0, 1):
+        table = Table()
+        lines = [table.observing(), table.frame(), *table.plays(*OPENING[:4]), table.removed(), table.observing()]
+        lines += [table.play(OPENING[4]) if missed else table.frame()]
+        game = only(read(log(*lines, *table.plays(*OPENING[4 + missed : 6]))))
+        assert sans(game) == OPENING[:6]
+        assert proved(game)
+        assert events(game, "gap") == []
+        assert details(game, "feed") == ["unobserved", "observed again", "log ends here"]
+
+
+def test_taken_back_while_nobody_looked() -> None:
+    table = Table()
+    lines = [table.observing(), table.frame(), *table.plays(*OPENING[:4]), table.removed()]
+    back = table.undo(2)
+    game = only(read(log(*lines, table.observing(), back, *table.plays("d4", "exd4"))))
+    assert sans(game) == ["e4", "e5", "d4", "exd4"]
+    taken = [ply.san for seen in game.observations for line in seen.lines[1:] for ply in line.plies]
+    assert taken == ["Nf3", "Nc6"]
+
+
+@pytest.mark.parametrize("same_players", [True, False])
+def test_another_game_under_the_number(same_players: bool) -> None:
+    lines = left_and_seen_again()[1][:-3]
+    other = Table(base=3) if same_players else Table(7, "Cid", "Dan")
+    shown = other.plays("d4", "d5", "c4", "e6", "Nc3", "Nf6")[-1]
+    found = read(log(*lines, other.observing(), shown, other.play("Bg5")))
+    first, second = found.games
+    assert (sans(first), first.result) == (OPENING[:4], "*")
+    assert sans(second) == ["Bg5"]
+    assert first.key != second.key
+
+
+def joined_board(fen: str, verbose: str, pretty: str) -> tuple[Table, str]:
+    """A table and the frame by which somebody joins it."""
+    table = Table(fen=fen)
+    return table, table.frame(verbose=verbose, pretty=pretty)
+
+
+def test_lost_plies_are_inferred_when_there_is_one_way() -> None:
+    table, first = joined_board("k7/8/1K6/8/8/8/8/7R w - - 0 30", "K/b8-a8", "Ka8")
+    rook, king, mate = table.plays("Rh7", "Kb8", "Rh8#")
+    for seen, inferred in (([rook, king, mate], 0), ([king, mate], 1), ([mate], 2)):
+        found = read(log(first, *seen))
+        game = only(found)
+        assert sans(game) == ["Rh7", "Kb8", "Rh8#"]
+        assert [ply.proof for ply in game.plies] == [Proof.INFERRED] * inferred + [Proof.FULL] * (3 - inferred)
+        assert [ply.elapsed_ms for ply in game.plies[:inferred]] == [None] * inferred
+        assert [event.value for event in events(game, "gap-filled")] == ([inferred] if inferred else [])
+        assert found.frames(JOINED, GAP) == [1, min(inferred, 1)]
+
+
+def test_lost_ply_with_more_ways_is_not_invented() -> None:
+    """The captured piece may have been any of four promotions."""
+    table, first = joined_board("3k4/4P3/8/8/8/8/8/4K3 w - - 0 40", "K/c8-d8", "Kd8")
+    table.play("e8=Q+")
+    found = read(log(first, table.play("Kxe8"), table.play("Ke2")))
+    game = only(found)
+    assert [(ply.ply, ply.san, ply.proof) for ply in game.plies] == [
+        (80, "Kxe8", Proof.UNPROVED),
+        (81, "Ke2", Proof.FULL),
+    ]
+    assert [(event.detail, event.value) for event in events(game, "gap")] == [("lost", 1)]
+    assert found.frames(JOINED, PLY, GAP) == [1, 1, 1]
+    assert found.anomalies() == ["gap"]
+
+
+def test_three_lost_plies_stay_a_gap() -> None:
+    table, first = joined_board("k7/8/1K6/8/8/8/8/7R w - - 0 30", "K/b8-a8", "Ka8")
+    table.plays("Rh7", "Kb8", "Rh6")
+    game = only(read(log(first, table.play("Ka8"))))
+    assert [(ply.ply, ply.proof) for ply in game.plies] == [(62, Proof.UNPROVED)]
+    assert [event.value for event in events(game, "gap")] == [3]
