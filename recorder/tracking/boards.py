@@ -533,7 +533,11 @@ def _bridged(position: Position, frame: Style12, missing: int) -> list[tuple[int
 
 
 def _plausible(run: Run, frame: Style12) -> bool:
-    """Whether a board can be a later one of the run: same times, no more pieces than before."""
+    """Whether a board can be a later one of the run.
+
+    The times are the same, and in games without drops no piece comes, no pawn returns to its first rank, no castling
+    right comes back, and no more squares change than that many plies can.
+    """
     first = run.observations[0]
     last = run.last
     if last is None or first.start is None or run.position is None:
@@ -542,7 +546,21 @@ def _plausible(run: Run, frame: Style12) -> bool:
         return False
     if has_pockets(run.position.rules):
         return True
-    return frame.ply < run.ply or _pieces(frame.board) <= _pieces(run.position.board)
+    plies = frame.ply - run.ply
+    if plies < 0:
+        return True
+    before, after = run.position.board, frame.board
+    if _pieces(after) > _pieces(before) or frame.castling & ~last.castling:
+        return False
+    at_home = (
+        *zip(before[54:62], after[54:62], "P" * 8, strict=True),
+        *zip(before[9:17], after[9:17], "p" * 8, strict=True),
+    )
+    if any(now == pawn != was for was, now, pawn in at_home):
+        return False
+    changed = sum(was != now for was, now in zip(before, after, strict=True))
+    # Two squares a ply, three en passant, four castling; other variants' captures may clear more.
+    return run.position.rules is Rules.BOARDS or changed <= 3 * plies + 2
 
 
 def _pieces(board: str) -> int:

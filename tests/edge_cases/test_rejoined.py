@@ -97,13 +97,13 @@ def test_taken_back_while_nobody_looked() -> None:
     assert taken == ["Nf3", "Nc6"]
 
 
-@pytest.mark.parametrize("same_players", [True, False])
-def test_another_game_under_the_number(same_players: bool) -> None:
+@pytest.mark.parametrize("other", [Table(7, "Cid", "Dan"), Table(base=3), Table()], ids=["names", "times", "boards"])
+def test_another_game_under_the_number(other: Table) -> None:
+    """Names and times may tell it; if they are the same, pawns that stand on their first squares again do."""
     lines = left_and_seen_again()[1][:-3]
-    other = Table(base=3) if same_players else Table(7, "Cid", "Dan")
+    other = Table(7, other.white, other.black, base=other.base)
     shown = other.plays("d4", "d5", "c4", "e6", "Nc3", "Nf6")[-1]
-    found = read(log(*lines, other.observing(), shown, other.play("Bg5")))
-    first, second = found.games
+    first, second = read(log(*lines, other.observing(), shown, other.play("Bg5"))).games
     assert (sans(first), first.result) == (OPENING[:4], "*")
     assert sans(second) == ["Bg5"]
     assert first.key != second.key
