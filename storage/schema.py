@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import sqlite3
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
-from alembic import command
-from alembic.autogenerate import compare_metadata
-from alembic.config import Config
-from alembic.runtime.migration import MigrationContext
-from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, text
 
 import migrations
@@ -18,8 +14,12 @@ from recorder.errors import StorageError
 from storage.engine import backup, create_file, make_engine, open_sqlite
 from storage.models import metadata
 
+if TYPE_CHECKING:
+    from alembic.config import Config
+
 __all__ = [
     "APPLICATION_ID",
+    "HEAD",
     "SCRIPTS",
     "create",
     "current",
@@ -30,6 +30,9 @@ __all__ = [
     "upgrade",
 ]
 
+HEAD = "0001"
+"""The newest revision. Known without the scripts, so that opening an archive does not load Alembic."""
+
 SCRIPTS = Path(migrations.__path__[0])
 """Where the migrations are."""
 
@@ -38,6 +41,8 @@ APPLICATION_ID = 0x49435352
 
 
 def _config(scripts: Path) -> Config:
+    from alembic.config import Config
+
     config = Config()
     config.set_main_option("script_location", str(scripts).replace("%", "%%"))
     return config
@@ -45,13 +50,15 @@ def _config(scripts: Path) -> Config:
 
 def revisions(scripts: Path = SCRIPTS) -> list[str]:
     """All revisions, oldest first."""
+    from alembic.script import ScriptDirectory
+
     walk = ScriptDirectory.from_config(_config(scripts)).walk_revisions()
     return [script.revision for script in walk][::-1]
 
 
-def head(scripts: Path = SCRIPTS) -> str:
+def head() -> str:
     """The newest revision this version of the program knows."""
-    return revisions(scripts)[-1]
+    return HEAD
 
 
 def current(path: Path) -> str | None:
@@ -87,18 +94,18 @@ def require_current(path: Path) -> None:
     revision = current(path)
     if revision is None:
         raise StorageError(f"{path} is an empty database, not an archive: import a log into it first.")
-    if revision == head():
+    if revision == HEAD:
         return
     if revision in revisions():
         raise StorageError(
-            f"{path} has the schema {revision}, this program needs {head()}: run `ics-recorder db upgrade`."
+            f"{path} has the schema {revision}, this program needs {HEAD}: run `ics-recorder db upgrade`."
         )
-    raise _newer(path, revision, SCRIPTS)
+    raise _newer(path, revision, HEAD)
 
 
-def _newer(path: Path, revision: str, scripts: Path) -> StorageError:
+def _newer(path: Path, revision: str, newest: str) -> StorageError:
     return StorageError(
-        f"{path} has the schema {revision}, which is newer than this program's {head(scripts)}:"
+        f"{path} has the schema {revision}, which is newer than this program's {newest}:"
         " install a newer ics-recorder."
     )
 
@@ -131,7 +138,7 @@ def upgrade(path: Path, scripts: Path = SCRIPTS, target: str = "head") -> Path |
     if revision == wanted:
         return None
     if revision is not None and revision not in known:
-        raise _newer(path, revision, scripts)
+        raise _newer(path, revision, known[-1])
     copy = _backup_name(path, revision or "empty")
     backup(path, copy)
     _migrate(path, scripts, wanted)
@@ -147,6 +154,8 @@ def _backup_name(path: Path, revision: str) -> Path:
 
 def _migrate(path: Path, scripts: Path, target: str) -> None:
     """Run migrations up to ``target`` with foreign keys off, then prove that no row was lost or orphaned."""
+    from alembic import command
+
     config = _config(scripts)
     # off before BEGIN: within a transaction the pragma does nothing, and a batch rebuild (copy, drop, rename) would
     # then delete the children of the dropped table
@@ -182,4 +191,7 @@ def _row_counts(connection: Connection) -> dict[str, int]:
 
 def differences(connection: Connection) -> list[object]:
     """What ``alembic check`` would report: differences between the tables there and ``storage.models``."""
+    from alembic.autogenerate import compare_metadata
+    from alembic.runtime.migration import MigrationContext
+
     return list(compare_metadata(MigrationContext.configure(connection), metadata))

@@ -94,6 +94,10 @@ def test_the_migrations_give_the_tables_of_the_models(archive: Archive, path: Pa
     assert current(path) == head()
 
 
+def test_the_head_is_the_last_migration() -> None:
+    assert head() == revisions()[-1]
+
+
 def test_every_constraint_has_a_name(archive: Archive, path: Path) -> None:
     connection = open_sqlite(path, read_only=True)
     for name, sql in connection.execute("SELECT name, sql FROM sqlite_master WHERE type = 'table'"):
@@ -169,6 +173,7 @@ def test_an_older_schema_is_told_how_to_upgrade(
 ) -> None:
     scripts = later_scripts(tmp_path / "scripts", "op.execute('CREATE TABLE fine (a)')")
     monkeypatch.setattr(schema_module, "revisions", lambda _=SCRIPTS: revisions(scripts))
+    monkeypatch.setattr(schema_module, "HEAD", "later0")
     with pytest.raises(StorageError, match="needs later0: run `ics-recorder db upgrade`"):
         Archive.open(str(path))
 
