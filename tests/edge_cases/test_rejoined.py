@@ -149,3 +149,22 @@ def test_three_lost_plies_stay_a_gap() -> None:
     game = only(read(log(first, table.play("Ka8"))))
     assert [(ply.ply, ply.proof) for ply in game.plies] == [(62, Proof.UNPROVED)]
     assert [event.value for event in events(game, "gap")] == [3]
+
+
+def test_a_new_session_goes_on_with_the_game() -> None:
+    table = Table()
+    login = "**** Starting FICS session as Watcher ****"
+    logout = "**** Auto-logout because you were idle more than 60 minutes. ****"
+    lines = [login, table.observing(), table.header(), table.frame(), *table.plays(*OPENING[:4]), logout]
+    for san in OPENING[4:8]:
+        shown = table.play(san)
+    again = [login, table.observing(), table.header(), shown, *answer(*OPENING[:8]), PROMPT]
+    found = read(log(*lines, *again, *table.plays(*OPENING[8:]), table.over("Bob resigns", "1-0")))
+    game = only(found)
+    assert (sans(game), game.result, game.complete, game.me) == (OPENING, "1-0", True, "Watcher")
+    assert details(game, "feed") == ["lost feed"]
+    # Another pair under the number: what was lost stays lost, it was not the number that took it.
+    other = Table(7, "Cid", "Dan")
+    first, second = read(log(*lines, login, other.observing(), other.frame(), other.play("d4"))).games
+    assert (sans(first), first.result, first.end) == (OPENING[:4], "*", "lost-feed")
+    assert (sans(second), second.end) == (["d4"], "log-ends")
