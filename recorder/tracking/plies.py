@@ -7,6 +7,7 @@ from recorder.events import Style12
 from recorder.model import Origin, Ply, Precision, Proof, StartFacts, encode_move
 from recorder.tracking.position import Position, Rules, advance, start_position
 from recorder.tracking.run import Run
+from recorder.tracking.variants import STANDARD_BOARD
 
 __all__ = ["clocks_of", "lan_move", "ply_from_frame", "start_facts", "try_rules"]
 
@@ -82,7 +83,7 @@ def try_rules(run: Run, frame: Style12) -> tuple[int, str, Position] | None:
     played = advance(position, frame.verbose, pretty, frame.board)
     if isinstance(played, tuple):
         return played
-    wild = run.variant is not None and run.variant.startswith("wild")
+    wild = (run.variant is not None and run.variant.startswith("wild")) or _shuffled_castling(run, position, frame)
     if position.rules is Rules.BOARDS or (run.rules_told and not wild):
         return None
     by_boards = advance(position._replace(rules=Rules.BOARDS), frame.verbose, pretty, frame.board)
@@ -97,3 +98,10 @@ def try_rules(run: Run, frame: Style12) -> tuple[int, str, Position] | None:
         return move, san, after
     run.variant, run.variant_inferred = "unknown", True
     return move, san, after
+
+
+def _shuffled_castling(run: Run, position: Position, frame: Style12) -> bool:
+    """Whether a game that the server calls chess began on a shuffled board, and this move is a castling."""
+    first = run.start_frame
+    shuffled = first is not None and first.board != STANDARD_BOARD
+    return shuffled and position.rules is Rules.CHESS and frame.verbose in ("o-o", "o-o-o")

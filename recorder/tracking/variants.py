@@ -8,7 +8,7 @@ __all__ = ["STANDARD_BOARD", "has_pockets", "variant_of"]
 
 STANDARD_BOARD = "rnbqkbnr pppppppp -------- -------- -------- -------- PPPPPPPP RNBQKBNR"
 
-_CHESS = frozenset(("blitz", "standard", "lightning", "lighting", "bullet", "untimed", "slow", "chess", "nonstandard"))
+_CHESS = frozenset(("blitz", "standard", "lightning", "lighting", "bullet", "untimed", "slow", "chess"))
 _NAMES = {
     "crazyhouse": ("crazyhouse", Rules.CRAZYHOUSE),
     "zh": ("crazyhouse", Rules.CRAZYHOUSE),
@@ -41,7 +41,7 @@ def variant_of(category: str | None) -> tuple[str | None, Rules | None]:
     # FatICS prints the speed before the variant: "blitz crazyhouse".
     word = category.lower().split()[-1]
     # 1.6.2 prints these for every game that is not chess; only the boards tell which.
-    if word in ("non-standard", "wild"):
+    if word in ("non-standard", "nonstandard", "wild"):
         return None, None
     if word in _CHESS:
         return "chess", Rules.CHESS

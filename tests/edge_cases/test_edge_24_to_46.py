@@ -118,6 +118,15 @@ def test_edge_29_castling_of_a_king_that_is_not_on_e1() -> None:
         assert proved(game)
         assert game.plies[2].uci == uci
         assert found.anomalies() == []
+    # A server that calls a shuffled game blitz or nonstandard; here the black king castles from d8 to f8.
+    for category in ("blitz", "nonstandard"):
+        table = Table(fen="r2k3r/pppppppp/8/8/8/8/PPPPPPPP/R2K3R w - - 0 1")
+        lines = [table.header(category), table.frame(castling="1 1 1 1"), table.play("e4", castling="1 1 1 1")]
+        castled = {"d8": "-", "h8": "-", "f8": "k", "e8": "r"}
+        found = read(log(*lines, _castle(table, "o-o-o", "O-O-O", castled), table.play("d4", castling="0 0 0 0")))
+        assert [ply.uci for ply in only(found).plies] == ["e2e4", "d8h8", "d2d4"]
+        assert proved(only(found))
+        assert found.anomalies() == []
     # Fischer random: king and rook may change places.
     table = Table(board=chess.Board("4k3/8/8/8/8/8/8/5KR1 w G - 0 1", chess960=True))
     found = read(log(table.header("wild/fr"), table.frame(), table.play("O-O"), table.play("Ke7")))
