@@ -19,7 +19,7 @@ from recorder.model import Anomaly, AnomalyKind, Disposition, Game, Shape, Sourc
 from storage import models, schema
 from storage.check import check
 from storage.engine import file_of, make_engine
-from storage.query import ALL_PLAYED, GameFilter, game_ids, resolve, undated
+from storage.query import ALL_PLAYED, GameFilter, count_games, game_ids, resolve, undated
 from storage.reader import load_games
 from storage.removal import ForgetReport, delete_source
 from storage.share import share
@@ -351,7 +351,7 @@ class Archive:
     def count(self, where: GameFilter = ALL_PLAYED) -> int:
         """How many games match."""
         with self._reading() as connection:
-            return len(game_ids(connection, where))
+            return count_games(connection, where)
 
     def undated(self, where: GameFilter) -> int:
         """How many games only the date bounds of ``where`` leave out, because their date is unknown."""

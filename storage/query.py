@@ -16,6 +16,7 @@ __all__ = [
     "ALL_PLAYED",
     "ANY",
     "GameFilter",
+    "count_games",
     "fold",
     "game_ids",
     "matching",
@@ -171,6 +172,12 @@ def game_ids(connection: Connection, where: GameFilter) -> list[int]:
     return list(connection.scalars(matching(where)))
 
 
+def count_games(connection: Connection, where: GameFilter) -> int:
+    """How many games match."""
+    query = matching(where).order_by(None).subquery()
+    return connection.scalar(select(func.count()).select_from(query)) or 0
+
+
 def undated(connection: Connection, where: GameFilter) -> int:
     """How many games the date bounds leave out only because their date is unknown."""
     if where.since_ms is None and where.until_ms is None:
@@ -195,7 +202,7 @@ def resolve(connection: Connection, spec: str) -> int:
         query = joined.where(*_conditions(ALL_PLAYED)).order_by(*newest_first()).limit(1).offset(int(match[1] or 0))
         row = connection.execute(query).first()
         if row is None:
-            count = len(game_ids(connection, ALL_PLAYED))
+            count = count_games(connection, ALL_PLAYED)
             raise StorageError(f"There is no game {spec}: the archive holds {count} played games with moves.")
         return int(row.id)
     if not re.fullmatch(r"[0-9a-fA-F]+", spec):

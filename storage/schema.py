@@ -105,8 +105,7 @@ def require_current(path: Path) -> None:
 
 def _newer(path: Path, revision: str, newest: str) -> StorageError:
     return StorageError(
-        f"{path} has the schema {revision}, which is newer than this program's {newest}:"
-        " install a newer ics-recorder."
+        f"{path} has the schema {revision}, which is newer than this program's {newest}: install a newer ics-recorder."
     )
 
 
