@@ -9,7 +9,7 @@ conflict and the game goes on from it.
 from __future__ import annotations
 
 from recorder.dialects.style12 import check_frame
-from recorder.events import ObservingStarted, Style12, parse_elapsed
+from recorder.events import ELAPSED_MEMO, ObservingStarted, Style12, parse_elapsed
 from recorder.model import (
     Anomaly,
     AnomalyKind,
@@ -39,6 +39,7 @@ _NUMBERS = [str(number) for number in range(1000)]
 _FACTS_KEPT = 256
 
 _new_ply = tuple.__new__
+_known_times = ELAPSED_MEMO
 
 
 class Boards:
@@ -84,7 +85,7 @@ class Boards:
                 if tail[0] == _TURNS[ply & 1] and tail[17] == _NUMBERS[(ply >> 1) + 1]:
                     played = advance(run.position, tail[18], tail[20], frame.board)  # type: ignore[arg-type]
                     if type(played) is tuple:
-                        elapsed_ms, in_ms = parse_elapsed(tail[19])
+                        elapsed_ms, in_ms = _known_times.get(tail[19]) or parse_elapsed(tail[19])
                         white_ms, black_ms = int(tail[15]), int(tail[16])
                         if not in_ms:
                             white_ms *= 1000
