@@ -18,7 +18,6 @@ import recorder.dialects.registry
 import recorder.dialects.results
 import recorder.dialects.session
 import recorder.dialects.style12
-import recorder.events
 import recorder.sources.pychess
 import recorder.sources.xboard
 import recorder.tracking.boards
@@ -58,10 +57,6 @@ def _always_replace(boards: Any, run: Any, frame: Any, announced: bool) -> None:
     boards._replace(run, frame)
 
 
-def _seconds(text: str) -> tuple[int, bool]:
-    return recorder.events.parse_elapsed(text)[0], False
-
-
 def _nothing(*_: Any) -> None:
     return None
 
@@ -90,13 +85,6 @@ BRANCHES = [
         recorder.dialects.style12,
         "_CUT",
         _NEVER,
-    ),
-    Branch(
-        "09 the frame's own unit",
-        edges_01.test_edge_09_unit_changes_in_the_middle,
-        recorder.tracking.boards,
-        "parse_elapsed",
-        _seconds,
     ),
     Branch(
         "22 start position of a list",

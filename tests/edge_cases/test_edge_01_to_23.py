@@ -8,7 +8,7 @@ from exporters.parts import cut_into_parts
 from recorder.model import Disposition, EventKind, Origin, Precision, Proof
 from tests.edge_cases.scripts import PROMPT, Table, events, log, only, proved, read, sans
 
-START, JOINED, PLY, SAME = Disposition.START, Disposition.JOINED, Disposition.PLY, Disposition.SAME
+START, JOINED, PLY = Disposition.START, Disposition.JOINED, Disposition.PLY
 QUOTED, PARTIAL, LIST_START = Disposition.QUOTED, Disposition.PARTIAL, Disposition.LIST_START
 
 

@@ -8,7 +8,7 @@ import chess.variant
 from recorder.model import AnomalyKind, Disposition, Game, LineKind, Proof
 from tests.edge_cases.scripts import PROMPT, Table, details, events, log, only, proved, read, sans
 
-START, JOINED, PLY, SAME = Disposition.START, Disposition.JOINED, Disposition.PLY, Disposition.SAME
+START, PLY, SAME = Disposition.START, Disposition.PLY, Disposition.SAME
 TAKEBACK, SNAPSHOT, ISOLATED = Disposition.TAKEBACK, Disposition.SNAPSHOT, Disposition.ISOLATED
 PASS, HOLDINGS, FOREIGN = Disposition.PASS, Disposition.HOLDINGS, Disposition.FOREIGN
 

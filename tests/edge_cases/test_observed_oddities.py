@@ -11,8 +11,8 @@ from recorder.model import Disposition, GameKind, ObservationKind, Precision, Pr
 from tests.edge_cases.scripts import PROMPT, Found, Table, details, events, log, only, proved, read, sans
 from tests.support import corpus, product
 
-START, JOINED, PLY, SAME = Disposition.START, Disposition.JOINED, Disposition.PLY, Disposition.SAME
-TAKEBACK, QUOTED, EXAMINED, GAP = Disposition.TAKEBACK, Disposition.QUOTED, Disposition.EXAMINED, Disposition.GAP
+START, PLY, SAME = Disposition.START, Disposition.PLY, Disposition.SAME
+TAKEBACK, QUOTED, EXAMINED = Disposition.TAKEBACK, Disposition.QUOTED, Disposition.EXAMINED
 HOLDINGS, PASS, FOREIGN = Disposition.HOLDINGS, Disposition.PASS, Disposition.FOREIGN
 
 
