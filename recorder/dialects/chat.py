@@ -47,26 +47,16 @@ def parse_chat(line: Line) -> ChatLine | None:
     """
     match = _SPOKEN.fullmatch(line.text)
     if match is not None:
-        return _made(line, _KINDS.get(match["verb"], ChatKind.SHOUT), match)
+        speaker, titles, game, verb, words = match.groups()
+        kind = _KINDS.get(verb, ChatKind.SHOUT)
+        return ChatLine(line, kind, speaker, titles or None, None if game is None else int(game), None, words)
     for kind, test in _TESTS:
         match = test(line.text)
         if match is not None:
-            return _made(line, kind, match)
+            found = match.groupdict()
+            titles = found.get("titles") or None
+            return ChatLine(line, kind, found.get("speaker"), titles, None, found.get("channel"), found["text"])
     return None
-
-
-def _made(line: Line, kind: ChatKind, match: re.Match[str]) -> ChatLine:
-    found = match.groupdict()
-    game = found.get("game")
-    return ChatLine(
-        line,
-        kind,
-        found.get("speaker"),
-        found.get("titles") or None,
-        None if game is None else int(game),
-        found.get("channel"),
-        found["text"],
-    )
 
 
 _VERBS = {

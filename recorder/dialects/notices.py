@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 from recorder.dialects.ratings import RATING, read_rating
-from recorder.dialects.results import RESULT
+from recorder.dialects.results import GAME, RESULT
 from recorder.events import (
     CreatingLine,
     ExamineNotice,
@@ -41,7 +41,7 @@ __all__ = [
 ]
 
 _CREATED = re.compile(
-    r"\{Game ([0-9]+) \((\S+?)(?: ?\([^()]*\))? vs\. (\S+?)(?: ?\([^()]*\))?\) (Creating|Continuing) "
+    rf"{GAME}(Creating|Continuing) "
     r"(?:(rated|unrated) )?(?:(\S+(?: \S+)?) )?(match|simul)\.\}(?: \*)?\s*"
 )
 _CREATING = re.compile(

@@ -16,5 +16,7 @@ _NUMBER = re.compile(r"([0-9]+)[A-Za-z]?")
 
 def read_rating(text: str) -> RatingText:
     """Split a rating into the printed text and its number (None for ``++++``, ``----``, ``UNR``; 0 stays 0)."""
+    if text.isascii() and text.isdigit():
+        return RatingText(text, int(text))
     match = _NUMBER.fullmatch(text)
     return RatingText(text, None if match is None else int(match[1]))

@@ -26,7 +26,7 @@ from recorder.dialects.notices import (
 )
 from recorder.dialects.results import parse_results
 from recorder.dialects.session import is_noise, parse_session
-from recorder.dialects.style12 import FRAME_TAG, check_frame, parse_style12
+from recorder.dialects.style12 import FRAME_TAG, check_frame, cut_usual, parse_style12
 from recorder.events import (
     Event,
     Line,
@@ -43,7 +43,8 @@ __all__ = ["Recogniser"]
 
 _TAG = re.compile(r"<(?:12|b1|g1|d1)>")
 _COUNTED = (FRAME_TAG, HOLDINGS_TAG)
-_LINE_PARSERS: dict[str, Callable[[Line], Event | None]] = {
+_TAG_PARSERS: dict[str, Callable[[Line], Event | None]] = {
+    "<12>": lambda line: parse_style12(*line),
     "<b1>": parse_holdings,
     "<g1>": parse_gameinfo,
     "<d1>": parse_delta,
@@ -86,10 +87,10 @@ class Recogniser:
         out: list[Event] = []
         add = out.append
         for line in lines:
-            text = line[0]
-            if text[:4] == "<12>" and not self._busy:
-                frame = parse_style12(text, line[1], line[2], block := line[3])
-                if isinstance(frame, Style12) and not frame.partial and (not block or block[1] not in _TEXT_BLOCKS):
+            text, offset, at_ms, block = line
+            if text[:5] == "<12> " and not self._busy and (block is None or block[1] not in _TEXT_BLOCKS):
+                frame = cut_usual(text, offset, at_ms, block)
+                if frame is not None:
                     add(frame)
                     continue
             if text:
@@ -113,18 +114,17 @@ class Recogniser:
         text, removed = self._prompts.strip(line.text)
         if removed:
             self._quote(line.text[:removed])
+            line = line._replace(text=text)
         if self._held is not None:
             if not removed and self._joined(text, out):
                 return
             self._release(out)
         if not text or text.isspace():
             return
-        if removed:
-            line = line._replace(text=text)
         if line.block is not None and line.block.code in _TEXT_BLOCKS:
             self._quote(text)
             out.append(Noise(line))
-        elif text[0] == "<" and _TAG.match(text) is not None:
+        elif text[:4] in _TAG_PARSERS:
             self._tagged(line, out)
         elif not self._known(line, out) and not self._glued(line, out):
             self._quote(text)
@@ -135,33 +135,31 @@ class Recogniser:
 
     def _tagged(self, line: Line, out: list[Event]) -> None:
         """A line that begins with a tag; loggers that lose line ends glue several into one."""
-        tag = line.text[:4]
-        if line.text.find("<", 4) < 0 or _TAG.search(line.text, 4) is None:
+        text = line.text
+        tag = text[:4]
+        if text.find("<", 4) < 0 or _TAG.search(text, 4) is None:
             event = self._parse_tag(line)
             if (isinstance(event, Style12) and event.partial) or (isinstance(event, Malformed) and tag == FRAME_TAG):
                 self._held = line, event
                 return
             self._emit(event, out)
             return
-        starts = [match.start() for match in _TAG.finditer(line.text)]
+        starts = [match.start() for match in _TAG.finditer(text)]
         parts = [
-            line._replace(text=line.text[start:end].rstrip(), offset=line.offset + start)
-            for start, end in zip(starts, [*starts[1:], len(line.text)], strict=True)
+            line._replace(text=text[start:end].rstrip(), offset=line.offset + start)
+            for start, end in zip(starts, [*starts[1:], len(text)], strict=True)
         ]
         events = [self._parse_tag(part) for part in parts]
         if all(self._whole(event) for event in events):
             for event in events:
                 self._emit(event, out)
             return
-        self._quote(line.text[4:])
+        self._quote(text[4:])
         out.append(Malformed(line, tag, "another tagged line stands inside this one"))
 
-    def _parse_tag(self, line: Line) -> Event:
-        tag = line.text[:4]
-        if tag == FRAME_TAG:
-            event: Event | None = parse_style12(*line)
-        else:
-            event = _LINE_PARSERS[tag](line)
+    @staticmethod
+    def _parse_tag(line: Line) -> Event:
+        event = _TAG_PARSERS[line.text[:4]](line)
         assert event is not None
         return event
 
@@ -197,7 +195,7 @@ class Recogniser:
 
     def _known(self, line: Line, out: list[Event]) -> bool:
         text = line.text
-        if text.startswith("{Game "):
+        if text[-1:] != "}" and text.startswith("{Game "):  # a result ends with its token
             ends = parse_results(line)
             if ends:
                 out += ends

@@ -12,12 +12,14 @@ from typing import NamedTuple
 
 from recorder.events import GameEnded, Line
 
-__all__ = ["RESULT", "Reason", "format_result", "parse_result", "parse_results", "read_reason"]
+__all__ = ["GAME", "RESULT", "Reason", "format_result", "parse_result", "parse_results", "read_reason"]
 
-RESULT = re.compile(
-    r"\{Game ([0-9]+) \((\S+?)(?: ?\([^()]*\))? vs\. (\S+?)(?: ?\([^()]*\))?\) (.*?)\} (1-0|0-1|1/2-1/2|\*)"
-    r"(?: \[[^\]]*\])?\s*"
-)
+# A name ends before a blank or a parenthesis; it may hold the latter, then the shortest that fits is taken.
+_PLAYER = r"(\S[^\s()]*+(?:[()][^\s()]*+)*?)(?: ?\([^()]*\))?"
+GAME = rf"\{{Game ([0-9]+) \({_PLAYER} vs\. {_PLAYER}\) "
+"""The beginning of what is said about a game as such: number and names, the ratings left out."""
+
+RESULT = re.compile(rf"{GAME}(.*?)\}} (1-0|0-1|1/2-1/2|\*)(?: \[[^\]]*\])?\s*")
 """One result text at any place of a line."""
 
 _TERMINATIONS = {

@@ -21,7 +21,7 @@ from recorder.events import (
     parse_elapsed,
 )
 
-__all__ = ["FRAME_TAG", "check_frame", "format_style12", "parse_elapsed", "parse_style12"]
+__all__ = ["FRAME_TAG", "check_frame", "cut_usual", "format_style12", "parse_elapsed", "parse_style12"]
 
 FRAME_TAG = "<12>"
 
@@ -41,6 +41,7 @@ _CUT = re.compile(
     r"(?: (?:(?P<elapsed>\(-?[0-9][-0-9:.]*\))(?: [A-Za-z0-9@=+#-]*)?|\([-0-9:.]*)?)?(?:\S*[%>])? ?(?:\S+[%>] ?)*"
 )
 _LAST_NUMBER = re.compile(r"(-?[0-9]+)(\S*)")
+_TURNS = ("W", "B")
 _TAGS = ("<12>", "<b1>", "<g1>", "<d1>")
 
 
@@ -58,10 +59,8 @@ def parse_style12(
     Returns:
         The frame, ``Malformed`` when it cannot be one, or None when the line does not begin with the tag.
     """
-    if text[:5] == "<12> " and text[76:79] in (" W ", " B ") and text.find("<", 4) < 0:
-        tail = text[77:].split(" ")
-        if 22 <= len(tail) <= 24 and tail[-1].isdigit() and tail[TAIL_VERBOSE]:
-            return Style12(text[5:76], tail, offset, at_ms, block)
+    if text[:5] == "<12> " and (frame := cut_usual(text, offset, at_ms, block)) is not None:
+        return frame
     if text[:4] != FRAME_TAG:
         return None
     try:
@@ -75,12 +74,36 @@ def parse_style12(
     return frame
 
 
+def cut_usual(text: str, offset: int, at_ms: int | None, block: Block | None) -> Style12 | None:
+    """Cut a whole frame of the usual shape into its tokens: 8×8 board, single blanks, 31 to 33 tokens.
+
+    Args:
+        text: a line that begins with ``<12>`` and a blank.
+        offset, at_ms, block: of the line.
+    Returns:
+        The frame, or None when only ``parse_style12`` can tell what it is.
+    """
+    board, rest = text[5:76], text[77:]
+    tail = rest.split(" ")
+    if (
+        tail[0] in _TURNS
+        and 22 <= len(tail) <= 24
+        and tail[-1].isdigit()
+        and tail[TAIL_VERBOSE]
+        and text[76] == " "
+        and "<" not in rest
+        and "<" not in board
+    ):
+        return Style12(board, tail, offset, at_ms, block)
+    return None
+
+
 def _split(text: str) -> tuple[str, list[str], bool]:
     """Any shape of frame: glued tag, odd blanks, other board sizes, cut ends, a prompt glued on."""
     if any(text.find(tag, 4) >= 0 for tag in _TAGS):
         raise LineError("another tagged line stands inside the frame", text)
     tokens = text[4:].split()
-    place = next((place for place, token in enumerate(tokens) if token in ("W", "B")), None)
+    place = next((place for place, token in enumerate(tokens) if token in _TURNS), None)
     if place is None:
         raise LineError("the frame has no side to move", text, "turn")
     ranks = tokens[:place]

@@ -14,6 +14,7 @@ __all__ = ["PromptStripper", "strip_prompts"]
 
 _DEFAULT: Final = r"(?:\d\d:\d\d_)?[fa]ics% ?"
 _DEFAULTS: Final = re.compile(f"(?:{_DEFAULT})+")
+_DEFAULT_FIRSTS: Final = "fa0123456789"
 _SET: Final = re.compile(r'prompt (?:now |is now )?set to:? "(?P<prompt>[^"]{1,60})"\.?\s*', re.IGNORECASE)
 # A bot's line begins with a colon and a chat line has a speaker, so neither can look like this.
 _ALONE: Final = re.compile(r"(?:\d\d:\d\d_)?(?P<prompt>[^\s:<>{}()\[\]\\]{1,24}% )")
@@ -35,11 +36,14 @@ class PromptStripper:
 
     def __init__(self) -> None:
         self._pattern = _DEFAULTS
+        self._firsts = frozenset(_DEFAULT_FIRSTS)
         self._learned: set[str] = set()
         self._alone: Counter[str] = Counter()
 
     def strip(self, text: str) -> tuple[str, int]:
         """As ``strip_prompts``, with what was learned."""
+        if text[:1] not in self._firsts:
+            return text, 0
         match = self._pattern.match(text)
         return (text, 0) if match is None else (text[match.end() :], match.end())
 
@@ -65,6 +69,7 @@ class PromptStripper:
         if not bare or bare in self._learned:
             return False
         self._learned.add(bare)
+        self._firsts |= {bare[0]}
         own = "|".join(re.escape(known) for known in sorted(self._learned, key=len, reverse=True))
         self._pattern = re.compile(rf"(?:{_DEFAULT}|(?:\d\d:\d\d_)?(?:{own})(?: |$))+")
         return True
