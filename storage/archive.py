@@ -230,6 +230,18 @@ class Archive:
             for start, compressed in connection.execute(query):
                 yield decompressor.decompress(compressed)[max(offset - start, 0) : end - start]
 
+    def source_timing(self, source_id: str) -> bytes | None:
+        """The timing file a kept typescript was read with; None where there was none or the source is not kept.
+
+        Raises:
+            StorageError: there is no such source.
+        """
+        with self._reading() as connection:
+            row = _one_source(connection, source_id)
+            column = models.sources.c
+            timing = connection.scalar(select(column.timing).where(column.sha256 == row.sha256))
+            return None if timing is None else zstandard.ZstdDecompressor().decompress(timing)
+
     def forget_source(self, source_id: str) -> ForgetReport:
         """Remove a source, its bytes, games and findings, and players without another game.
 
@@ -272,6 +284,7 @@ class Archive:
         keep: bool,
         parser_version: str,
         options: dict[str, Any],
+        timing: bytes | None = None,
         continues: SourceRow | None = None,
     ) -> Iterator[SourceWriter]:
         """Write one source in one transaction: committed when the block ends, undone when it raises.
@@ -281,6 +294,7 @@ class Archive:
             name, path: the file's name and place. kind: the word ``--kind`` takes.
             keep: store the bytes given to ``SourceWriter.keep``.
             parser_version, options: what reads it, and what the user said about it.
+            timing: the timing file of a typescript; stored if ``keep``.
             continues: the source of which this is a longer version. Its games that began at or after its
                 ``read_up_to`` are deleted, to be added again, and ``keep`` goes on at ``SourceWriter.keep_from``.
         Raises:
@@ -294,6 +308,7 @@ class Archive:
             "kind": kind,
             "parser_version": parser_version,
             "options": options,
+            "timing": zstandard.ZstdCompressor(level=6).compress(timing) if keep and timing is not None else None,
         }
         with self._writing() as connection:
             chunk_offset, rest = 0, b""
@@ -382,7 +397,8 @@ def _told(path: Path) -> Iterator[None]:
 def _source_rows(connection: Connection) -> list[SourceRow]:
     counted = select(models.games.c.source_id, func.count()).group_by(models.games.c.source_id)
     games: dict[int, int] = {row[0]: row[1] for row in connection.execute(counted)}
-    rows = connection.execute(select(models.sources).order_by(models.sources.c.name, models.sources.c.sha256))
+    columns = [column for column in models.sources.c if column.name != "timing"]  # megabytes that few ask for
+    rows = connection.execute(select(*columns).order_by(models.sources.c.name, models.sources.c.sha256))
     found: list[SourceRow] = []
     for row in rows.mappings():
         values = dict(row)

@@ -83,6 +83,7 @@ sources = Table(
     Column("me", Text),
     Column("time_basis", Text, nullable=False),
     Column("options", JSON, nullable=False),
+    Column("timing", LargeBinary),
     Column("parser_version", Text, nullable=False),
     Column("read_up_to", BigInteger, nullable=False),
     Column("restart_state", JSON, nullable=False),

@@ -85,7 +85,7 @@ def _strip(connection: sqlite3.Connection, pseudonyms: bool, rewrites: list[Rewr
     connection.execute("DELETE FROM source_shapes")
     connection.execute(
         "UPDATE sources SET path = NULL, kept_bytes = 0, restart_state = '{}', read_up_to = 0, warnings = '[]',"
-        " options = '{}'"
+        " options = '{}', timing = NULL"
     )
     connection.execute("UPDATE anomalies SET text = ''")
     connection.execute(

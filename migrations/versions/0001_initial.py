@@ -103,6 +103,7 @@ def upgrade() -> None:
         sa.Column("me", sa.Text(), nullable=True),
         sa.Column("time_basis", sa.Text(), nullable=False),
         sa.Column("options", sa.JSON(), nullable=False),
+        sa.Column("timing", sa.LargeBinary(), nullable=True),
         sa.Column("parser_version", sa.Text(), nullable=False),
         sa.Column("read_up_to", sa.BigInteger(), nullable=False),
         sa.Column("restart_state", sa.JSON(), nullable=False),

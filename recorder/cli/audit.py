@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from recorder.cli.inputs import ReadOptions
-from recorder.cli.kept import source_blocks
+from recorder.cli.kept import source_blocks, source_timing
 from recorder.cli.terminal import plural
+from recorder.errors import SourceError
 from recorder.events import Chunk
 from recorder.model import Disposition, Game
 from recorder.pipeline import PARSER_VERSION
@@ -73,10 +74,14 @@ def audit_source(archive: Archive, row: SourceRow, progress: Progress) -> Audit:
     """
     audit = Audit(row.id, row.name)
     blocks = source_blocks(archive, row)
+    try:
+        timing = source_timing(archive, row)
+    except SourceError:
+        blocks = timing = None
     if blocks is None:
         audit.read = False
         return audit
-    options = ReadOptions.from_json(row.options)
+    options = ReadOptions.from_json(row.options, timing)
     pipeline = options.pipeline(SourceKind(row.kind))
     counter = _Counter(SourceKind(row.kind))
     found: dict[_Place, _Digest] = {}

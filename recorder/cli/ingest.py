@@ -120,9 +120,9 @@ def import_source(
     before = next((row for size, sha256, row in reversed(candidates) if seen.marks.get(size) == sha256), None)
     options = replace(options, timing=timing_of(source))
     if before is not None:
-        stored = ReadOptions.from_json(before.options)
-        same = before.parser_version == PARSER_VERSION and options.over(stored) == stored
-        options = options.over(stored)
+        given = {name: value for name, value in options.to_json().items() if value is not None}
+        same = before.parser_version == PARSER_VERSION and before.options | given == before.options
+        options = options.over(ReadOptions.from_json(before.options, archive.source_timing(before.id)))
         if same and before.sha256 == seen.sha256:
             outcome.status, outcome.kind = "known", before.kind
             return outcome
@@ -177,6 +177,7 @@ def _write(
         keep=keep,
         parser_version=PARSER_VERSION,
         options=options.to_json(),
+        timing=options.timing,
         continues=before,
     ) as writer:
         keep_from = writer.keep_from

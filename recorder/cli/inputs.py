@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import base64
 import hashlib
 import shutil
 import sys
 import tempfile
-import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from dataclasses import dataclass, replace
@@ -51,16 +49,16 @@ class ReadOptions:
     timing: bytes | None = None
 
     @classmethod
-    def from_json(cls, values: dict[str, Any]) -> ReadOptions:
-        """The inverse of ``to_json``."""
-        kind, day, timing = values.get("kind"), values.get("date"), values.get("timing")
+    def from_json(cls, values: dict[str, Any], timing: bytes | None) -> ReadOptions:
+        """The inverse of ``to_json``, which has only the hash of the timing file."""
+        kind, day = values.get("kind"), values.get("date")
         return cls(
             None if kind is None else SourceKind(kind),
             values.get("server"),
             None if day is None else date.fromisoformat(day),
             values.get("tz"),
             values.get("chat"),
-            None if timing is None else zlib.decompress(base64.b64decode(timing)),
+            timing,
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -71,7 +69,7 @@ class ReadOptions:
             "date": None if self.date is None else self.date.isoformat(),
             "tz": self.tz,
             "chat": self.chat,
-            "timing": None if self.timing is None else base64.b64encode(zlib.compress(self.timing)).decode(),
+            "timing_sha256": None if self.timing is None else hashlib.sha256(self.timing).hexdigest(),
         }
 
     def over(self, older: ReadOptions) -> ReadOptions:

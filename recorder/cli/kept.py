@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from recorder.errors import SourceError
-from recorder.sources import read_blocks
+from recorder.sources import find_timing, read_blocks
 
 if TYPE_CHECKING:
     from storage import Archive, SourceRow
 
-__all__ = ["lines_at", "source_blocks"]
+__all__ = ["lines_at", "source_blocks", "source_timing"]
 
 _LONGEST_LINE = 1 << 16
 
@@ -30,6 +30,24 @@ def source_blocks(archive: Archive, row: SourceRow, offset: int = 0) -> Iterator
     if row.path is None or not _is_same(Path(row.path), row):
         return None
     return _file_blocks(Path(row.path), offset, row.size_bytes)
+
+
+def source_timing(archive: Archive, row: SourceRow) -> bytes | None:
+    """The timing file a source was read with, from the archive or from beside the log.
+
+    Raises:
+        SourceError: there was one; the archive does not keep it, and the file is gone or no longer the same.
+    """
+    wanted = row.options.get("timing_sha256")
+    if wanted is None:
+        return None
+    timing = archive.source_timing(row.id)
+    if timing is None and row.path is not None:
+        beside = find_timing(Path(row.path))
+        timing = None if beside is None else beside.read_bytes()
+    if timing is None or hashlib.sha256(timing).hexdigest() != wanted:
+        raise SourceError(f"{row.name}: the timing file it was read with is gone or has changed")
+    return timing
 
 
 def _is_same(path: Path, row: SourceRow) -> bool:

@@ -112,9 +112,14 @@ def test_timing_file_beside_a_typescript_gives_dates(cli: Cli, tmp_path: Path) -
     games = cli.json("games", "--json", "--since", "2024-05-08", "--until", "2024-05-08")
     assert len(games) == 5
     assert games[0]["started_at"].startswith("2024-05-08T18:0")
+    bare = Cli(tmp_path / "bare.sqlite")
+    bare("import", "--no-keep-source", log)
+    assert bare.json("import", "--json", log)[0]["status"] == "known"
+    assert bare.json("verify", "--json")[0]["read"]
     timing.unlink()
     assert cli.json("verify", "--json")[0]["findings"] == []
     assert cli.json("import", "--json", log)[0]["status"] == "known"
+    assert not bare.json("verify", "--json")[0]["read"]
 
 
 def test_other_options_read_a_log_again(cli: Cli) -> None:
