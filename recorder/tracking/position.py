@@ -36,6 +36,7 @@ from recorder.tracking.rules_text import (
     known_shifts,
     read_pretty,
     read_shift,
+    split_verbose,
 )
 
 __all__ = [
@@ -95,9 +96,13 @@ def advance(position: Position, lan: str, pretty: str | None, after: str | None)
             return _drop(position, decoded.letter, decoded.to, pretty, after)
         if isinstance(decoded, NeedsPromotion):
             named = read_pretty(pretty) if pretty is not None else None
-            if named is None or named.promotion is None:
+            letter = None if named is None else named.promotion
+            parts = split_verbose(lan)
+            if pretty is None and after is not None and len(after) == 71 and parts is not None:
+                letter = after[parts[2]].upper()  # the frame was cut: the board shows the piece
+            if letter is None or letter not in "QRBN":
                 return "the promotion piece is not named"
-            return advance(position, f"{lan}={named.promotion}", pretty, after)
+            return advance(position, f"{lan}={letter}", pretty, after)
         shift = decoded
     (
         piece, origin, target, path, kind, before, first, middle, second, behind,
