@@ -16,8 +16,9 @@ __all__ = ["HOLDINGS_TAG", "format_holdings", "parse_holdings"]
 HOLDINGS_TAG = "<b1>"
 
 _HOLDINGS = re.compile(
-    r"<b1>\s*game\s+([0-9]+)\s+(?:[^\s\[]+\s*)?\[\s*([A-Za-z]*)\s*\]\s*(?:[^\s\[]+\s*)?\[\s*([A-Za-z]*)\s*\]"
-    r"(?:\s*<-\s*([WBwb])([A-Za-z]))?\s*"
+    r"<b1>\s*+game\s++([0-9]++)\s++(?:[^\s\[]++\s*+)?\[\s*+([A-Za-z]*+)\s*+\]"
+    r"\s*+(?:[^\s\[]++\s*+)?\[\s*+([A-Za-z]*+)\s*+\]"
+    r"(?:\s*+<-\s*+([WBwb])([A-Za-z]))?\s*+"
 )
 
 
@@ -29,10 +30,10 @@ def parse_holdings(line: Line) -> HoldingsLine | Malformed | None:
     Returns:
         The hands (upper case, printed order), ``Malformed``, or None when the line does not begin with the tag.
     """
-    if not line.text.startswith(HOLDINGS_TAG):
-        return None
     match = _HOLDINGS.fullmatch(line.text)
     if match is None:
+        if not line.text.startswith(HOLDINGS_TAG):
+            return None
         return Malformed(line, HOLDINGS_TAG, "the holdings are not two bracketed lists of letters after a game number")
     number, white, black, side, piece = match.groups()
     return HoldingsLine(

@@ -139,10 +139,12 @@ class Recogniser:
         tag = text[:4]
         if text.find("<", 4) < 0 or _TAG.search(text, 4) is None:
             event = self._parse_tag(line)
-            if (isinstance(event, Style12) and event.partial) or (isinstance(event, Malformed) and tag == FRAME_TAG):
+            if tag != FRAME_TAG:
+                out.append(event)
+            elif isinstance(event, Malformed) or (isinstance(event, Style12) and event.partial):
                 self._held = line, event
-                return
-            self._emit(event, out)
+            else:
+                self._emit(event, out)
             return
         starts = [match.start() for match in _TAG.finditer(text)]
         parts = [
@@ -221,7 +223,8 @@ class Recogniser:
             return False
         if isinstance(event, SessionNotice) and event.kind is SessionNoticeKind.PROMPT:
             self._prompts.learn(text)
-        self._quote(text)
+        if "<" in text:
+            self._quote(text)
         out.append(event)
         return True
 
@@ -276,6 +279,5 @@ class Recogniser:
     def _quote(self, text: str) -> None:
         if "<" in text:
             for tag in _COUNTED:
-                count = text.count(tag)
-                if count:
-                    self.quoted[tag] += count
+                if tag in text:
+                    self.quoted[tag] += text.count(tag)

@@ -41,6 +41,7 @@ _CUT = re.compile(
     r"(?: (?:(?P<elapsed>\(-?[0-9][-0-9:.]*\))(?: [A-Za-z0-9@=+#-]*)?|\([-0-9:.]*)?)?(?:\S*[%>])? ?(?:\S+[%>] ?)*"
 )
 _LAST_NUMBER = re.compile(r"(-?[0-9]+)(\S*)")
+_new = object.__new__
 _TURNS = ("W", "B")
 _TAGS = ("<12>", "<b1>", "<g1>", "<d1>")
 
@@ -94,7 +95,15 @@ def cut_usual(text: str, offset: int, at_ms: int | None, block: Block | None) ->
         and "<" not in rest
         and "<" not in board
     ):
-        return Style12(board, tail, offset, at_ms, block)
+        # What Style12(…) does, without the call: frames are most of what is read.
+        frame = _new(Style12)
+        frame.board = board
+        frame.tail = tail
+        frame.offset = offset
+        frame.at_ms = at_ms
+        frame.block = block
+        frame.partial = False
+        return frame
     return None
 
 

@@ -57,6 +57,11 @@ def test_an_offset_is_the_place_of_the_first_byte(end: bytes) -> None:
             assert data[line.offset :].startswith(line.text.encode("latin-1")), line
 
 
+def test_as_many_returns_as_line_ends_do_not_make_the_line_ends_regular() -> None:
+    for data in (b"a\rb\nc\n\rd\n", b"a\r\nb\rb\nc\r\n", b"\ra\nb\rb\nc\n", b"a\n\r\rb\nc\n"):
+        assert read(data) == read(*bytewise(data)), data
+
+
 def test_the_last_line_needs_no_end() -> None:
     assert texts(b"one\n" + FRAME.encode()) == ["one", FRAME]
 
