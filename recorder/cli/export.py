@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from recorder.cli.exporting import left_out, make_pgn_options, output_options, pgn_options, say_written
+from recorder.cli.garbage import rare_collections
 from recorder.cli.options import archive_option, filter_options, game_filter, open_archive
 
 __all__ = ["command"]
@@ -70,7 +71,7 @@ def _pgn(
         raise click.UsageError("--append and --split need -o with a file or folder.")
     exporter = PgnExporter(make_pgn_options(clock, style, variations, comments))
     chosen = game_filter(**filters)
-    with open_archive(where) as archive:
+    with open_archive(where) as archive, rare_collections():
         games = archive.games(chosen, with_events=comments, with_holdings=False, with_lines=variations)
         if split is not None:
             report = write_split(output, games, exporter, split, force=force, append=append)
@@ -136,7 +137,7 @@ def _games(where: str, output: str, force: bool, format_name: str, append: bool,
     if output == "-":
         raise click.UsageError("--append needs -o with a file.")
     chosen = game_filter(**filters)
-    with open_archive(where) as archive:
+    with open_archive(where) as archive, rare_collections():
         report = append_games(output, archive.games(chosen), GamesJsonExporter())
         say_written(report, output, left_out(archive, chosen))
 
@@ -148,7 +149,7 @@ def _write_table(what: str, format_name: str, where: str, output: str, force: bo
     exporter = make_exporter(what, format_name)
     chosen = game_filter(**filters)
     whole = what == "games"
-    with open_archive(where) as archive, open_output(output, force) as out:
+    with open_archive(where) as archive, open_output(output, force) as out, rare_collections():
         report = exporter.write(archive.games(chosen, with_events=whole, with_lines=whole), out)
         reasons = left_out(archive, chosen)
     say_written(report, output, reasons)

@@ -7,13 +7,11 @@ transaction: an import that is killed leaves the sources that were finished.
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from recorder.cli.garbage import rare_collections
 from recorder.cli.inputs import Fingerprint, Input, Reading, ReadOptions, fingerprint, timing_of
 from recorder.errors import SourceError
 from recorder.model import SourceReport, TimeBasis
@@ -140,17 +138,6 @@ def import_source(
     return outcome
 
 
-@contextmanager
-def _rare_collections() -> Iterator[None]:
-    """Look for reference cycles less often: reading makes many small values and no cycles."""
-    usual = gc.get_threshold()
-    gc.set_threshold(50_000, 20, 100)
-    try:
-        yield
-    finally:
-        gc.set_threshold(*usual)
-
-
 def _write(
     archive: Archive,
     source: Input,
@@ -193,7 +180,7 @@ def _write(
             writer.keep(block[max(keep_from - kept, 0) :])
             kept += len(block)
 
-        with _rare_collections():
+        with rare_collections():
             for block in Reading(source, progress, size=seen.size):
                 if keep:
                     keep_block(scrubber.receive(block))
