@@ -36,6 +36,10 @@ GOALS = {
 }
 
 
+ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+"""That of a user: modules are compiled once, not in every process."""
+
+
 class Run(NamedTuple):
     """One finished process: wall seconds, peak resident KiB, what it printed."""
 
@@ -54,7 +58,7 @@ def process(*command: str | Path) -> Run:
     """Run a command to its end; a failure ends the benchmark."""
     with tempfile.TemporaryFile() as out:
         started = time.perf_counter()
-        child = subprocess.Popen([sys.executable, "-m", *map(str, command)], stdout=out)
+        child = subprocess.Popen([sys.executable, "-m", *map(str, command)], stdout=out, env=ENVIRONMENT)
         _, status, usage = os.wait4(child.pid, 0)
         seconds = time.perf_counter() - started
         child.returncode = os.waitstatus_to_exitcode(status)
