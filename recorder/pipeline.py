@@ -14,7 +14,7 @@ from recorder.dialects.registry import detect_dialect
 from recorder.errors import SourceError
 from recorder.events import Chunk, Event, Line, SessionNotice, SessionNoticeKind, Style12
 from recorder.model import Disposition, Game, Shape, SourceReport
-from recorder.sources import HEAD_BYTES, SourceKind, detect, make_decoder, read_blocks, why_not_a_log
+from recorder.sources import HEAD_BYTES, SourceKind, detect, make_decoder, read_blocks, scrubbed, why_not_a_log
 from recorder.tracking.tracker import Tracker
 from recorder.wire.lines import LineReader
 
@@ -215,6 +215,8 @@ def read_games(
 ) -> Iterator[Game]:
     """Read the games of a saved log, one by one, in memory that does not grow with the log.
 
+    Passwords are replaced by filler before anything is read (see ``Scrubber``).
+
     Args:
         path: of the log (gzip, bzip2, xz and zstd are read through); ``-`` is standard input.
         kind: of log; None: told from the content.
@@ -234,7 +236,7 @@ def read_games(
     if known is None:
         raise SourceError(f"{path}: {why_not_a_log(head)}")
     pipeline = Pipeline(known, server=server, date=date, tz=tz, chat=chat)
-    for block in chain(ahead, blocks):
+    for block in scrubbed(chain(ahead, blocks), known):
         yield from pipeline.receive(block)
     yield from pipeline.finish()
     if blocks.problem is not None:

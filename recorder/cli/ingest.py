@@ -1,8 +1,9 @@
 """Reading logs into an archive: which bytes are new, and from where reading goes on.
 
 A file is read twice. The first pass hashes its decompressed bytes, noting the running hash at the sizes of sources
-that may have grown into it. The second feeds the pipeline and keeps the scrubbed bytes. Each source is one
-transaction: an import that is killed leaves the sources that were finished.
+that may have grown into it. The second replaces secrets, then feeds the pipeline and keeps the same bytes: no line,
+shape or event can hold a password. Each source is one transaction: an import that is killed leaves the sources that
+were finished.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from recorder.cli.inputs import Fingerprint, Input, Reading, ReadOptions, finger
 from recorder.errors import SourceError
 from recorder.model import SourceReport, TimeBasis
 from recorder.pipeline import PARSER_VERSION
-from recorder.sources import Scrubber, SourceKind, detect, why_not_a_log
+from recorder.sources import SourceKind, detect, scrubbed, why_not_a_log
 
 if TYPE_CHECKING:
     from recorder.cli.terminal import Progress
@@ -154,7 +155,6 @@ def _write(
     resumed = before if before is not None and before.read_up_to else None
     start = resumed.read_up_to if resumed else 0
     pipeline = options.pipeline(kind, resume=resumed.restart_state if resumed else None, offset=start)
-    scrubber = Scrubber(kind)
     with archive.write_source(
         sha256=seen.sha256,
         size_bytes=seen.size,
@@ -168,29 +168,21 @@ def _write(
         continues=before,
     ) as writer:
         keep_from = writer.keep_from
-        done = kept = 0
+        done = 0
 
         def store(games: list[Game]) -> None:
             writer.add_games(games)
             outcome.count(games)
 
-        def keep_block(block: bytes) -> None:
-            # The scrubber sees all bytes from the first on: whether a line is a password depends on those before.
-            nonlocal kept
-            writer.keep(block[max(keep_from - kept, 0) :])
-            kept += len(block)
-
         with rare_collections():
-            for block in Reading(source, progress, size=seen.size):
+            for block in scrubbed(Reading(source, progress, size=seen.size), kind):
                 if keep:
-                    keep_block(scrubber.receive(block))
+                    writer.keep(block[max(keep_from - done, 0) :])
                 if done + len(block) > start:
                     store(pipeline.receive(block[max(start - done, 0) :]))
                 done += len(block)
         if done != seen.size:
             raise SourceError(f"{source.name}: it became shorter while it was read; import it again")
-        if keep:
-            keep_block(scrubber.finish())
         writer.restart(*pipeline.restart())
         store(pipeline.finish())
         outcome.report = pipeline.report

@@ -18,7 +18,16 @@ from recorder.cli.zones import parse_zone
 from recorder.errors import SourceError
 from recorder.model import SourceReport
 from recorder.pipeline import Pipeline
-from recorder.sources import HEAD_BYTES, SourceKind, detect, find_logs, find_timing, read_blocks, why_not_a_log
+from recorder.sources import (
+    HEAD_BYTES,
+    SourceKind,
+    detect,
+    find_logs,
+    find_timing,
+    read_blocks,
+    scrubbed,
+    why_not_a_log,
+)
 
 if TYPE_CHECKING:
     from recorder.cli.terminal import Progress
@@ -272,7 +281,7 @@ class GameReader:
         if kind is None:
             raise SourceError(f"{name} {why_not_a_log(head)}")
         pipeline = replace(self._options, timing=timing_of(self._source)).pipeline(kind)
-        for block in chain(ahead, blocks):
+        for block in scrubbed(chain(ahead, blocks), kind):
             yield from pipeline.receive(block)
         yield from pipeline.finish()
         self.report = pipeline.report

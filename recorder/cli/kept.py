@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from recorder.errors import SourceError
-from recorder.sources import find_timing, read_blocks
+from recorder.sources import SourceKind, find_timing, read_blocks, scrubbed
 
 if TYPE_CHECKING:
     from storage import Archive, SourceRow
@@ -20,7 +20,7 @@ _LONGEST_LINE = 1 << 16
 
 
 def source_blocks(archive: Archive, row: SourceRow, offset: int = 0) -> Iterator[bytes] | None:
-    """The decompressed bytes of a source from ``offset`` on.
+    """The decompressed bytes of a source from ``offset`` on, secrets replaced as in the archive.
 
     Returns:
         Blocks, or None if the archive does not keep them and the file is gone or no longer the same.
@@ -29,7 +29,7 @@ def source_blocks(archive: Archive, row: SourceRow, offset: int = 0) -> Iterator
         return archive.read_source(row.id, offset)
     if row.path is None or not _is_same(Path(row.path), row):
         return None
-    return _file_blocks(Path(row.path), offset, row.size_bytes)
+    return _from(scrubbed(_file_blocks(Path(row.path), row.size_bytes), SourceKind(row.kind)), offset)
 
 
 def source_timing(archive: Archive, row: SourceRow) -> bytes | None:
@@ -54,22 +54,30 @@ def _is_same(path: Path, row: SourceRow) -> bool:
     """Whether a file begins with the bytes that were imported (it may have grown)."""
     running = hashlib.sha256()
     try:
-        for block in _file_blocks(path, 0, row.size_bytes):
+        for block in _file_blocks(path, row.size_bytes):
             running.update(block)
     except (SourceError, OSError):
         return False
     return running.hexdigest() == row.sha256
 
 
-def _file_blocks(path: Path, start: int, end: int) -> Iterator[bytes]:
-    """Decompressed bytes ``start … end`` of a file."""
+def _file_blocks(path: Path, end: int) -> Iterator[bytes]:
+    """The first ``end`` decompressed bytes of a file."""
     done = 0
     with closing(read_blocks(path)) as blocks:
         for block in blocks:
-            yield block[max(start - done, 0) : end - done]
+            yield block[: end - done]
             done += len(block)
             if done >= end:
                 return
+
+
+def _from(blocks: Iterable[bytes], offset: int) -> Iterator[bytes]:
+    """The bytes from a place on."""
+    done = 0
+    for block in blocks:
+        yield block[max(offset - done, 0) :]
+        done += len(block)
 
 
 def lines_at(blocks: Iterable[bytes], start: int, offsets: Sequence[int]) -> Iterator[tuple[int, bytes]]:

@@ -3,7 +3,7 @@
 from recorder.sources.base import Decoder, SourceKind
 from recorder.sources.detect import HEAD_BYTES, detect, make_decoder, why_not_a_log
 from recorder.sources.files import BlockReader, find_logs, find_timing, read_blocks
-from recorder.sources.scrub import FILLER, Scrubber
+from recorder.sources.scrub import FILLER, Scrubber, scrubbed
 
 __all__ = [
     "FILLER",
@@ -17,5 +17,6 @@ __all__ = [
     "find_timing",
     "make_decoder",
     "read_blocks",
+    "scrubbed",
     "why_not_a_log",
 ]

@@ -1,31 +1,50 @@
 """Secrets in a log → filler of equal length, so that every offset stays what it was.
 
 What is hidden: what an xboard debug file shows as typed while logging in, what stands after a password prompt, the
-arguments of the ``password`` command, and the second word on a login line (ICC takes name and password together).
+arguments of the ``password`` command, what a server repeats of them, and the second word on a login line (ICC takes
+name and password together). Only the beginning of a line tells: chat about a password is no secret of ours.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from recorder.sources.base import SourceKind
 from recorder.sources.pychess import HEADER
+from recorder.sources.stamped import STAMP
 from recorder.sources.xboard import ENTRY
 
-__all__ = ["FILLER", "Scrubber"]
+__all__ = ["FILLER", "Scrubber", "scrubbed"]
 
 FILLER: Final = b"*"
 
-_CHANGE: Final = re.compile(rb"(?P<before>[$/ \t]*passw(?:o(?:r(?:d)?)?)?\s+)(?P<secret>\S+\s+\S+)[ \t]*\r*$", re.I)
-_COMMAND_START: Final = re.compile(rb"(?:[\r\x07\x00]|(?:\d\d:\d\d_)?[^\s:<>{}()]{1,24}% ?)*")
-_ASKED: Final = re.compile(rb"(?:^|[^A-Za-z])password: ?", re.I)
-_TYPED_NAME: Final = re.compile(rb"(?:^|[^A-Za-z])login: ?[^\s\xff]+ +(?P<secret>[^\s\xff]+)[ \t]*\r*$", re.I)
+_COMMAND: Final = rb"[$/ \t]*(?:set[ \t]+)?pas(?:s(?:w(?:o(?:rd?)?)?)?)?[ \t]+"
+# Known to be typed: everything after the command. Else: what the command takes, two words, or what is cut off.
+_TYPED_CHANGE: Final = re.compile(_COMMAND + rb"(?P<secret>\S.*)", re.I | re.S)
+_CHANGE: Final = re.compile(_COMMAND + rb"(?P<secret>\S+\s+\S+)[ \t]*\r*$", re.I)
+_CUT_CHANGE: Final = re.compile(_COMMAND + rb"(?P<secret>\S+\s*\S*)\s*$", re.I)
+# Source: the answers of FICS's password commands.
+_CHANGED: Final = re.compile(rb"password (?:of \S+ )?changed (?:from|to) (?P<secret>.*)", re.I | re.S)
+# What a server or terminal puts before a line: telnet commands, colours, a bell.
+_NO_TEXT: Final = re.compile(rb"(?:[\r\x07\x00]|\xff[\xfb-\xfe].|\xff[\xf0-\xfa]|\x1b\[[0-9;?]*[A-Za-z])*", re.S)
+_PROMPTS: Final = re.compile(
+    rb"(?:[\r\x07\x00]|\x1b\[[0-9;?]*[A-Za-z]|(?:\d\d:\d\d_)?(?!-->)[^\s:<>{}()]{0,24}[%>] ?)*", re.S
+)
+_ASKED: Final = re.compile(rb"(?:login: ?[^\s\xff]*[ \t]*(?:\xff[\xfb-\xfe].)*)?password: ?", re.I | re.S)
+_ASKED_ESCAPED: Final = re.compile(rb"(?:^|\\01[25])(?:[^\s:<>{}()]{1,24}% ?)*(?:\\[0-3][0-7]{2})*password: ?", re.I)
+_ASKED_PYCHESS: Final = re.compile(
+    rb"(?:^(?:(?:bytearray\()?b['\"])?|\\n)(?:[\x00-\x1f]|[\xf0-\xff][\x00-\x1f]?|\\r|\\n|\\x[0-9a-f]{2})*password: ?",
+    re.I,
+)
+_TYPED_NAME: Final = re.compile(rb"login: ?[^\s\xff]+ +(?P<secret>[^\s\xff]+)[ \t]*\r*$", re.I)
+_STARTING: Final = b"**** "
 _LOGGED_IN: Final = re.compile(rb"\*\*\*\* Starting |[fa]ics% |<12> ")
 _SENT: Final = b">ICS: "
 _LINE_ENDS: Final = re.compile(rb"(?:\\01[25])+")
 _SHOWN: Final = re.compile(rb"[\x21-\x7e]")
-_HINTS: Final = (b"assw", b"ASSW", b"ogin:")
+_HINTS: Final = (b"pas", b"Pas", b"PAS", b"assw", b"ogin:")
 _MAX_LINE: Final = 1 << 16
 
 
@@ -61,7 +80,7 @@ class Scrubber:
     def finish(self) -> bytes:
         """Return the last line, scrubbed."""
         rest, self._rest = self._rest, b""
-        return rest if self._in_long else self._scrub_line(rest)
+        return rest if self._in_long else self._scrub_line(rest, cut=True)
 
     def _scrub_lines(self, data: bytes) -> bytes:
         if not data:
@@ -71,20 +90,31 @@ class Scrubber:
             begin = data.find(b"\n") + 1
             self._in_long = False
         if self._kind in (SourceKind.RAW, SourceKind.TYPESCRIPT, SourceKind.STAMPED):
-            if not any(hint in data for hint in _HINTS):
-                return data
-            lines = data[begin:].split(b"\n")
-            scrubbed = [self._scrub_line(line) if any(hint in line for hint in _HINTS) else line for line in lines]
-        else:
-            scrubbed = [self._scrub_line(line) for line in data[begin:].split(b"\n")]
-        return data[:begin] + b"\n".join(scrubbed)
+            return self._scrub_hinted(data, begin)
+        return data[:begin] + b"\n".join(self._scrub_line(line) for line in data[begin:].split(b"\n"))
 
-    def _scrub_line(self, line: bytes) -> bytes:
+    def _scrub_hinted(self, data: bytes, begin: int) -> bytes:
+        """Look only at lines that can hold a secret: the others are nearly all of a log."""
+        lines: set[tuple[int, int]] = set()
+        for hint in _HINTS:
+            at = data.find(hint, begin)
+            while at >= 0:
+                end = data.index(b"\n", at)  # the data are whole lines
+                lines.add((max(data.rfind(b"\n", begin, at) + 1, begin), end))
+                at = data.find(hint, end)
+        out: list[bytes] = []
+        done = 0
+        for start, end in sorted(lines):
+            out += [data[done:start], self._scrub_line(data[start:end])]
+            done = end
+        return b"".join([*out, data[done:]])
+
+    def _scrub_line(self, line: bytes, *, cut: bool = False) -> bytes:
         if self._kind is SourceKind.XBOARD:
             return self._scrub_xboard(line)
         if self._kind is SourceKind.PYCHESS:
             return self._scrub_pychess(line)
-        return _scrub_plain(line)
+        return _scrub_plain(line, cut)
 
     def _scrub_xboard(self, line: bytes) -> bytes:
         if line.startswith(_SENT):
@@ -94,7 +124,7 @@ class Scrubber:
             if _LOGGED_IN.search(text):
                 self._logging_in = self._asked = False
                 self._sent_before_login = 0
-            elif _ASKED.search(text):
+            elif _ASKED_ESCAPED.search(text):
                 self._asked = self._logging_in = True
         return line
 
@@ -124,21 +154,53 @@ class Scrubber:
             command = re.compile(rb"\d* *").match(line, begin)
             begin = command.end() if command else begin
             return line[:begin] + _fill_command(line[begin:])
-        if _ASKED.search(line):
+        if _ASKED_PYCHESS.search(line[header.end() :] if header is not None else line):
             self._asked = True
         return line
 
 
-def _scrub_plain(line: bytes) -> bytes:
-    if match := _TYPED_NAME.search(line):
-        line = line[: match.start("secret")] + _fill(match["secret"]) + line[match.end("secret") :]
-    if match := _ASKED.search(line):
-        rest = line[match.end() :]
-        if b"****" not in rest:
-            return line[: match.end()] + _fill(rest)
-    begin = _COMMAND_START.match(line)
-    position = begin.end() if begin else 0
-    return line[:position] + _fill_command(line[position:])
+def _scrub_plain(line: bytes, cut: bool) -> bytes:
+    begin = _end(_NO_TEXT, line, 0)
+    if stamp := STAMP.match(line, begin):
+        begin = stamp.end()
+    place = _end(_PROMPTS, line, begin)
+    if match := _ASKED.match(line, _end(_NO_TEXT, line, place)):
+        answer = line.find(_STARTING, match.end())
+        end = len(line) if answer < 0 else answer
+        return line[: match.end()] + _fill(line[match.end() : end]) + line[end:]
+    if match := _TYPED_NAME.match(line, place):
+        return _fill_secret(line, match)
+    typed = _SHOWN.search(line[begin:place]) is not None
+    forms = (_TYPED_CHANGE,) if typed else (_CHANGED, _CHANGE, _CUT_CHANGE) if cut else (_CHANGED, _CHANGE)
+    for form in forms:
+        if match := form.match(line, place):
+            return _fill_secret(line, match)
+    return line
+
+
+def _end(pattern: re.Pattern[bytes], line: bytes, start: int) -> int:
+    """Where a pattern that always matches ends."""
+    match = pattern.match(line, start)
+    return start if match is None else match.end()
+
+
+def _fill_secret(line: bytes, match: re.Match[bytes]) -> bytes:
+    return line[: match.start("secret")] + _fill(match["secret"]) + line[match.end("secret") :]
+
+
+def scrubbed(blocks: Iterable[bytes], kind: SourceKind) -> Iterator[bytes]:
+    """A log's bytes with its secrets replaced: as many bytes, cut elsewhere.
+
+    Args:
+        blocks: all of the log from its first byte: whether a line is a password depends on those before.
+        kind: of the log.
+    """
+    scrubber = Scrubber(kind)
+    for block in blocks:
+        if clean := scrubber.receive(block):
+            yield clean
+    if rest := scrubber.finish():
+        yield rest
 
 
 def _fill(text: bytes) -> bytes:
@@ -155,7 +217,5 @@ def _fill_typed(text: bytes) -> bytes:
 
 
 def _fill_command(text: bytes) -> bytes:
-    match = _CHANGE.match(text)
-    if match is None:
-        return text
-    return text[: match.start("secret")] + _fill(match["secret"]) + text[match.end("secret") :]
+    match = _TYPED_CHANGE.match(text)
+    return text if match is None else _fill_secret(text, match)

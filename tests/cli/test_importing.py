@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import os
 import pty
+import sqlite3
 import stat
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from recorder.cli.terminal import ExitCode
+from storage import Archive
 from tests.support.cli import ADJOURNED, GUESTS, SERVER, WATCHER, Cli
 
 
@@ -279,3 +281,36 @@ def test_progress_is_shown_on_a_terminal_only(cli: Cli) -> None:
     assert GUESTS.name.encode() in shown
     again = subprocess.run(words, capture_output=True, check=True)
     assert again.stderr == b""
+
+
+def test_no_secret_is_stored_or_shown_anywhere(cli: Cli, tmp_path: Path) -> None:
+    head = (
+        b"login: Ann hunterone\r\npassword: huntertwo\r\nfics% pass hunterthree hunterfour\r\n"
+        b"[12:00:01] fics% password hunterfive huntersix\r\n"
+        b'fics% Password changed from "hunterseven" to "huntereight".\r\n'
+    )
+    log = tmp_path / "session.log"
+    for data in (head + b"pass hunternine hunt", head + b"pass hunternine hunterten\r\n" + WATCHER.read_bytes()):
+        log.write_bytes(data)
+        shown = cli("import", "--kind", "raw", "-v", log).output
+        assert "hunter" not in shown
+        assert "hunter" not in cli("import", "--kind", "raw", "-v", "--json", log).output
+        for statement in sqlite3.connect(cli.archive).iterdump():
+            assert "hunter" not in statement
+        assert b"hunter" not in kept_bytes(cli)
+    assert cli.json("verify", "--json")[0]["findings"] == []
+    assert "hunter" not in cli("convert", "--kind", "raw", log).output
+
+
+def test_chat_about_a_password_stays_as_it_is(cli: Cli, tmp_path: Path) -> None:
+    log = tmp_path / "session.log"
+    said = b"Bob(1500)[2] kibitzes: my password: x\n\r"
+    log.write_bytes(WATCHER.read_bytes().replace(b"{Game 2 (", said + b"{Game 2 (", 1))
+    cli("import", log)
+    assert cli.json("verify", "--json")[0]["findings"] == []
+    assert b"kibitzes: my password: x" in kept_bytes(cli)
+
+
+def kept_bytes(cli: Cli) -> bytes:
+    with Archive.open(str(cli.archive)) as archive:
+        return b"".join(archive.read_source(archive.sources()[0].id))

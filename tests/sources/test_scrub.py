@@ -32,9 +32,28 @@ def scrub(kind: SourceKind, data: bytes, step: int = 1 << 20) -> bytes:
          b"password: \xff\xfb\x01\xff\xfc\x01\n\r**** Starting"),
         ("raw", b"password: **** Starting FICS session as Ann ****\n",
          b"password: **** Starting FICS session as Ann ****\n"),
-        ("typescript", b"fics% password old new\r\nfics% pass x\n", b"fics% password *** ***\r\nfics% pass x\n"),
+        ("typescript", b"fics% password old new\r\nfics% pass x\n", b"fics% password *** ***\r\nfics% pass *\n"),
         ("typescript", b"fics% $passw old new\r\n", b"fics% $passw *** ***\r\n"),
         ("stamped", b"20:06:50 password: secret\n", b"20:06:50 password: ******\n"),
+        ("stamped", b"[12:00:01] fics% password a b\n", b"[12:00:01] fics% password * *\n"),
+        ("stamped", b"[12:00:01] > password old new\n", b"[12:00:01] > password *** ***\n"),
+        ("stamped", b"[12:00:01] 12:00_fics% passw old new\n", b"[12:00:01] 12:00_fics% passw *** ***\n"),
+        ("raw", b"pass old new\npas old new\nset password new\n", b"pass *** ***\npas *** ***\nset password new\n"),
+        ("raw", b"> set password new\nICS> password old new\n", b"> set password ***\nICS> password *** ***\n"),
+        ("raw", b'Password changed from "a" to "b".\n', b'Password changed from *** ** ****\n'),
+        ("raw", b"fics% password old", b"fics% password ***"),
+        ("raw", b"password old", b"password ***"),
+        ("raw", b"Bob(1500)[7] kibitzes: my password: x\n", b"Bob(1500)[7] kibitzes: my password: x\n"),
+        ("raw", b"Bob tells you: login: Ann x\n--> Bob: password: x\n",
+         b"Bob tells you: login: Ann x\n--> Bob: password: x\n"),
+        ("raw", b"fics% Bob kibitzes: password a b\n", b"fics% Bob kibitzes: password a b\n"),
+        ("raw", b"They passed on.\nPass it on to him\n", b"They passed on.\nPass it on to him\n"),
+        ("xboard", b"<ICS: fics% \n<ICS: Bob kibitzes: my password: x\n>ICS: who\\012\n",
+         b"<ICS: fics% \n<ICS: Bob kibitzes: my password: x\n>ICS: who\\012\n"),
+        ("pychess", b"20:00:01 ('A', 'raw') DEBUG: bytearray(b'\\n\\rpassword: ')\n20:00:02 ('A', 'raw') INFO: ab\n",
+         b"20:00:01 ('A', 'raw') DEBUG: bytearray(b'\\n\\rpassword: ')\n20:00:02 ('A', 'raw') INFO: **\n"),
+        ("pychess", b"20:00:01 ('A', 'raw') DEBUG: Bob kibitzes: password: x\n20:00:02 ('A', 'raw') INFO: who\n",
+         b"20:00:01 ('A', 'raw') DEBUG: Bob kibitzes: password: x\n20:00:02 ('A', 'raw') INFO: who\n"),
         ("raw", b"login: Ann secret\r\n", b"login: Ann ******\r\n"),
         ("raw", b"If it is yours, type the password.\n", b"If it is yours, type the password.\n"),
         ("raw", b"Ann tells you: my password is lost\n", b"Ann tells you: my password is lost\n"),
@@ -47,6 +66,7 @@ def scrub(kind: SourceKind, data: bytes, step: int = 1 << 20) -> bytes:
 def test_what_is_hidden(kind: str, before: bytes, after: bytes) -> None:
     assert scrub(SourceKind(kind), before) == after
     assert scrub(SourceKind(kind), before, 1) == after
+    assert scrub(SourceKind(kind), after) == after
 
 
 @given(
