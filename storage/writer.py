@@ -54,7 +54,8 @@ _TABLES = (
 _INSERTS = {name: insert_sql(models.metadata.tables[name]) for name in _TABLES}
 _INSERT_CHUNK = insert_sql(models.source_chunks)
 _FIND_PLAYER = "SELECT id FROM players WHERE server = ? AND handle_folded = ?"
-_FIND_KEY = "SELECT 1 FROM games WHERE key = ?"
+_FIND_KEY = "SELECT games.id, sha256 FROM games JOIN sources ON sources.id = source_id WHERE key = ?"
+_SHA256 = "SELECT sha256 FROM sources WHERE id = ?"
 
 
 class SourceWriter:
@@ -125,12 +126,12 @@ class SourceWriter:
     def add_games(self, games: Iterable[Game]) -> None:
         """Store games of this source, each with all its observations.
 
-        A key that another game has gets a successor made from it: until witnesses are merged, two sources of one
-        game are two games.
+        Until witnesses are merged, two sources of one game are two games: of games with one key, that of the source
+        with the least sha256 has it and the others have its successors in that order, whichever came first.
         """
         batches = self._batches
         for game in games:
-            key = self._free_key(game.key)
+            key = self._key(game.key)
             game_id = self._next_game
             self._next_game += 1
             white, black = self._player(game.server, game.white), self._player(game.server, game.black)
@@ -163,15 +164,24 @@ class SourceWriter:
         if len(self._players) > KNOWN_PLAYERS:
             self._players.clear()
 
-    def _free_key(self, wanted: str) -> str:
-        """A key nobody has: the wanted one, or the first free successor."""
-        free = wanted
-        number = 1
-        while free in self._pending_keys or self._driver.execute(_FIND_KEY, (free,)).fetchone():
-            number += 1
-            free = hashlib.sha256(f"{wanted}:{number}".encode()).hexdigest()[: len(wanted)]
-        self._pending_keys.add(free)
-        return free
+    def _key(self, wanted: str) -> str:
+        """The key for a game; games of other sources may have to move up to a later successor."""
+        key = wanted
+        if key in self._pending_keys or self._driver.execute(_FIND_KEY, (key,)).fetchone():
+            self.flush()
+            (mine,) = self._driver.execute(_SHA256, (self.row_id,)).fetchone()
+            later: list[tuple[int, str]] = []
+            number = 1
+            while found := self._driver.execute(_FIND_KEY, (key,)).fetchone():
+                if later or found[1] > mine:
+                    later.append((found[0], key))
+                number += 1
+                key = hashlib.sha256(f"{wanted}:{number}".encode()).hexdigest()[: len(wanted)]
+            for game_id, its in reversed(later):
+                self._driver.execute("UPDATE games SET key = ? WHERE id = ?", (key, game_id))
+                key = its
+        self._pending_keys.add(key)
+        return key
 
     def _player(self, server: str | None, player: Player) -> int:
         place = (server or "", fold(player.handle))

@@ -10,6 +10,7 @@ import stat
 import subprocess
 import sys
 import threading
+from itertools import permutations
 from pathlib import Path
 
 import pytest
@@ -314,3 +315,22 @@ def test_chat_about_a_password_stays_as_it_is(cli: Cli, tmp_path: Path) -> None:
 def kept_bytes(cli: Cli) -> bytes:
     with Archive.open(str(cli.archive)) as archive:
         return b"".join(archive.read_source(archive.sources()[0].id))
+
+
+def test_order_of_imports_does_not_matter_for_copies_that_go_on_differently(tmp_path: Path) -> None:
+    whole = WATCHER.read_bytes()
+    logs = [tmp_path / f"{number}.log" for number in range(3)]
+    for number, log in enumerate(logs):
+        log.write_bytes(whole + b"\r\nother end %d" % number)
+    exports = set()
+    for number, order in enumerate(permutations(logs)):
+        cli = Cli(tmp_path / f"{number}.sqlite")
+        for log in order:
+            cli("import", log)
+        games = cli("export", "games").stdout
+        assert games.count('{"key":') == 15
+        exports.add(games)
+    assert len(exports) == 1
+    logs[0].write_bytes(logs[0].read_bytes() + b"\r\nand more")
+    cli("import", logs[0])
+    assert sorted(cli("export", "games").stdout.splitlines()) == sorted(games.splitlines())
