@@ -93,12 +93,16 @@ def _strip(connection: sqlite3.Connection, pseudonyms: bool, rewrites: list[Rewr
         (EventKind.CHAT.value, *PUBLIC_CHAT),
     )
     if pseudonyms:
-        names = _pseudonyms(connection)
+        secret = _secret(connection)
+        names = _pseudonyms(connection, secret)
         rewrites = [*rewrites, lambda text: _WORD.sub(lambda word: names.get(fold(word[0]), word[0]), text)]
         connection.create_function("pseudonym", 1, lambda handle: handle and names[fold(handle)], deterministic=True)
         for table, column in _HANDLES:
             connection.execute(f"UPDATE {table} SET {column} = pseudonym({column}) WHERE {column} IS NOT NULL")
         connection.execute("UPDATE players SET handle_folded = lower(handle)")
+        # A key is a hash of the handles and of facts that are in the copy: it would tell whether a guessed pair fits.
+        connection.create_function("rekey", 1, lambda key: _keyed(key, secret, len(key) // 2), deterministic=True)
+        connection.execute("UPDATE games SET key = rekey(key)")
     for rewrite in rewrites:
         connection.create_function("rewrite", 1, rewrite, deterministic=True)
         for table, column in _TEXTS:
@@ -108,12 +112,17 @@ def _strip(connection: sqlite3.Connection, pseudonyms: bool, rewrites: list[Rewr
     connection.execute("VACUUM")  # nothing deleted stays in free pages
 
 
-def _pseudonyms(connection: sqlite3.Connection) -> dict[str, str]:
-    """A word for each folded handle. Made with the archive's secret, so that nobody can try handles until one fits."""
+def _secret(connection: sqlite3.Connection) -> bytes:
     (secret,) = connection.execute("SELECT value FROM settings WHERE name = 'pseudonym-secret'").fetchone()
+    return bytes.fromhex(secret)
+
+
+def _keyed(text: str, secret: bytes, size: int) -> str:
+    return hashlib.blake2b(text.encode(), key=secret, digest_size=size).hexdigest()
+
+
+def _pseudonyms(connection: sqlite3.Connection, secret: bytes) -> dict[str, str]:
+    """A word for each folded handle. Made with the archive's secret, so that nobody can try handles until one fits."""
     query = " UNION ".join(f"SELECT {column} FROM {table}" for table, column in _HANDLES)
     found = {fold(handle) for (handle,) in connection.execute(query) if handle}
-    return {
-        handle: "P" + hashlib.blake2b(handle.encode(), key=bytes.fromhex(secret), digest_size=6).hexdigest()
-        for handle in found
-    }
+    return {handle: "P" + _keyed(handle, secret, 6) for handle in found}

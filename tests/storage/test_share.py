@@ -88,6 +88,19 @@ def test_pseudonyms_replace_handles_everywhere_and_stay_the_same(full: Archive, 
         assert one.count(EVERYTHING) == 2
 
 
+def test_keys_beside_pseudonyms_prove_no_guess_of_the_handles(full: Archive, tmp_path: Path) -> None:
+    first, second = tmp_path / "first.db", tmp_path / "second.db"
+    full.share(first, pseudonyms=True)
+    full.share(second, pseudonyms=True)
+    own = {game.key for game in full.games(EVERYTHING)}
+    with Archive.open(str(first), read_only=True) as one, Archive.open(str(second), read_only=True) as two:
+        keys = {game.key for game in one.games(EVERYTHING)}
+        assert keys == {game.key for game in two.games(EVERYTHING)}
+    assert len(keys) == len(own)
+    assert not keys & own
+    assert not any(key.encode() in everything(first) for key in own)
+
+
 def test_another_archive_gives_other_pseudonyms(full: Archive, tmp_path: Path) -> None:
     with Archive.open(str(tmp_path / "other.db"), create=True) as other:
         import_bytes(other, LOG, [make_game(0)])
