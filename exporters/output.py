@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import BinaryIO
 
 from exporters.base import ExportReport, GameExporter
-from exporters.times import date_of
 from recorder.errors import ExportError
 from recorder.model import Game
 
@@ -155,8 +154,7 @@ def file_stem(text: str) -> str:
 
 
 def _by_day(game: Game) -> list[str]:
-    begun = date_of(game.started_at_ms, game.time_basis)
-    return [f"{begun:%Y-%m-%d}" if begun else "undated"]
+    return [f"{game.day:%Y-%m-%d}" if game.day else "undated"]
 
 
 def _by_player(game: Game) -> list[str]:

@@ -64,13 +64,14 @@ def tags(game: Game, part: Part, number: int, count: int) -> str:
     last = number == count
     end = game.end if game.end != "result" else None
     begun = date_of(game.started_at_ms, game.time_basis)
+    day = begun or game.day
     ended = date_of(game.ended_at_ms, game.time_basis)
     utc = game.time_basis is TimeBasis.UTC
     white, black = game.white, game.black
     found = [
         tag("Event", event_name(game)),
         tag("Site", game.server or "?"),
-        tag("Date", f"{begun:%Y.%m.%d}" if begun else "????.??.??"),
+        tag("Date", f"{day:%Y.%m.%d}" if day else "????.??.??"),
         tag("Round", "-"),
         tag("White", white.handle or "?"),
         tag("Black", black.handle or "?"),
@@ -125,6 +126,8 @@ def fics_tags(game: Game, part: Part, last: bool) -> str:
         found.append(f'[TimeControl "{base}+{game.increment_s}"]\n')
     if begun:
         found.append(f'[Date "{begun:%Y.%m.%d}"]\n[Time "{begun:%H:%M:%S}"]\n')
+    elif day := game.day:
+        found.append(f'[Date "{day:%Y.%m.%d}"]\n')
     if white_base is not None and black_base is not None:
         found.append(f'[WhiteClock "{start_clock(white_base)}"]\n[BlackClock "{start_clock(black_base)}"]\n')
     if variant := variant_name(game):

@@ -9,6 +9,8 @@ Times are integers with units in their names. ``_at_ms`` is milliseconds since 1
 
 from __future__ import annotations
 
+import datetime
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import Enum, IntEnum
@@ -298,6 +300,9 @@ class Segment(NamedTuple):
     observation: int
 
 
+_ISO_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", re.ASCII)
+
+
 @dataclass(slots=True)
 class Game:
     """A game as computed from its observations.
@@ -315,6 +320,7 @@ class Game:
             ``unobserved``, ``log-ends``, ``reused`` (number taken by another game).
         complete: the first ply to the end line are all there.
         variant_inferred: the variant was concluded from holdings or boards, not printed.
+        date_text: the date as a line prints it; where none does, the day that the user gave for the log (2020-01-31).
     """
 
     key: str
@@ -367,6 +373,18 @@ class Game:
             for ply in self.observations[segment.observation].lines[0].plies
             if segment.from_ply <= ply.ply <= segment.to_ply
         ]
+
+    @property
+    def day(self) -> datetime.date | None:
+        """The day on which it began, in the zone of its times; None: not known."""
+        if self.started_at_ms is not None and self.time_basis in (TimeBasis.UTC, TimeBasis.LOCAL):
+            return datetime.date(1970, 1, 1) + datetime.timedelta(days=self.started_at_ms // 86_400_000)
+        if self.date_text is None or not _ISO_DAY.fullmatch(self.date_text):
+            return None
+        try:
+            return datetime.date.fromisoformat(self.date_text)
+        except ValueError:  # printed by a server, and no such day
+            return None
 
     def anchors(self) -> Iterator[Anchor]:
         """Positions of the main line that its plies cannot give, in ply order."""

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Select, and_, case, func, or_, select
+from sqlalchemy import BigInteger, ColumnElement, Connection, Select, and_, case, cast, func, or_, select
 
 from recorder.errors import StorageError
 from recorder.model import GameKind, TimeBasis
@@ -80,9 +80,11 @@ def fold(handle: str) -> str:
     return handle.lower()
 
 
-# a start that is a date: seconds from the start of a log are none
-_dated_ms = case(
-    (games.c.time_basis.in_([TimeBasis.UTC.value, TimeBasis.LOCAL.value]), games.c.started_at_ms),
+# a start that is a date: seconds from the start of a log are none; a day alone counts as its first millisecond
+_iso_day = case((games.c.date_text.op("GLOB")("[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]"), games.c.date_text))
+_dated_ms = func.coalesce(
+    case((games.c.time_basis.in_([TimeBasis.UTC.value, TimeBasis.LOCAL.value]), games.c.started_at_ms)),
+    cast(func.strftime("%s", _iso_day), BigInteger) * 1000,
 )
 _order = (_dated_ms.is_(None), _dated_ms, sources.c.sha256, games.c.first_offset, games.c.key)
 

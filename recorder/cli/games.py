@@ -72,7 +72,7 @@ def _row(game: Game) -> tuple[object, ...]:
     kind = [rated, game.category, game.variant if game.variant not in ("chess", game.category) else None]
     return (
         game.key[:_KEY_DIGITS],
-        begun[:16].replace("T", " ") if begun and begun[0] != "P" else None,
+        begun[:16].replace("T", " ") if begun and begun[0] != "P" else game.day,
         game.white.handle,
         game.white.rating_text,
         game.black.handle,

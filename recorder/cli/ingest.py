@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from recorder.cli.garbage import rare_collections
 from recorder.cli.inputs import Fingerprint, Input, Reading, ReadOptions, fingerprint, timing_of
 from recorder.errors import SourceError
-from recorder.model import SourceReport, TimeBasis
+from recorder.model import SourceReport
 from recorder.pipeline import PARSER_VERSION
 from recorder.sources import SourceKind, detect, scrubbed, why_not_a_log
 
@@ -60,7 +60,7 @@ class Outcome:
         self.games += len(games)
         for game in games:
             self.plies += sum(max(segment.to_ply - segment.from_ply + 1, 0) for segment in game.segments)
-            self.undated += game.started_at_ms is None or game.time_basis not in (TimeBasis.UTC, TimeBasis.LOCAL)
+            self.undated += game.day is None
 
 
 def tell_kind(source: Input, options: ReadOptions) -> Outcome:

@@ -140,7 +140,7 @@ def reading_options(command: _AnyCommand) -> _AnyCommand:
             help="Which human text becomes events: own adds tells and partner tells of one's own games.",
         ),
         click.option("--tz", type=_Zone(), help="Zone of stamps that name none (Europe/Vienna, +02:00)."),
-        click.option("--date", type=_Date(), help="Day on which a log with times of day only begins (YYYY-MM-DD)."),
+        click.option("--date", type=_Date(), help="Day of a log that tells none (YYYY-MM-DD)."),
         click.option("--server", metavar="NAME", help="The site, where the log does not tell it."),
         click.option("--kind", type=click.Choice(KINDS), help="Kind of log, instead of looking at its content."),
     ):

@@ -42,7 +42,7 @@ def print_outcome(outcome: Outcome, *, verbose: bool) -> None:
     click.echo(f"{name}: {', '.join(word for word in words if word)}{status}")
     click.echo(f"  {plural(outcome.games, 'game')}, {plural(outcome.plies, 'ply', 'plies')}")
     if outcome.undated:
-        click.echo(f"  {plural(outcome.undated, 'game')} without a known date (--date and --tz can tell it)")
+        click.echo(f"  {plural(outcome.undated, 'game')} without a known date (--date can tell it)")
     for tag, counts in (("<12>", report.frames), ("<b1>", report.holdings)):
         if counts:
             click.echo(f"  {tag} {_counts(counts)}")

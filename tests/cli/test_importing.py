@@ -25,7 +25,7 @@ def test_reports_each_log_and_all_together(cli: Cli) -> None:
     assert lines[0].startswith(f"{WATCHER}: raw, ")
     assert lines[1:4] == [
         "  5 games, 122 plies",
-        "  5 games without a known date (--date and --tz can tell it)",
+        "  5 games without a known date (--date can tell it)",
         "  <12> 127 (122 ply, 5 start)",
     ]
     assert lines[-1] == "2 logs (2 new): 6 games, 137 plies"
@@ -334,3 +334,28 @@ def test_order_of_imports_does_not_matter_for_copies_that_go_on_differently(tmp_
     logs[0].write_bytes(logs[0].read_bytes() + b"\r\nand more")
     cli("import", logs[0])
     assert sorted(cli("export", "games").stdout.splitlines()) == sorted(games.splitlines())
+
+
+def test_date_is_the_day_of_games_whose_log_tells_none(cli: Cli, tmp_path: Path) -> None:
+    shown = cli("import", "--date", "2020-01-31", WATCHER).stdout
+    assert "without a known date" not in shown
+    assert {row["Date"] for row in cli.table("games")} == {"2020-01-31"}
+    for bound, games in (("--since", 5), ("--until", 5)):
+        assert len(cli.json("games", bound, "2020-01-31", "--json")) == games
+    assert cli.json("games", "--since", "2020-02-01", "--json") == []
+    assert cli.json("games", "--until", "2020-01-30", "--json") == []
+    assert {game["started_at"] for game in cli.json("games", "--json")} == {None}  # no time of day was told
+    pgn = cli("export", "pgn").stdout
+    assert (pgn.count('[Date "2020.01.31"]'), pgn.count("Time ")) == (5, 0)
+    assert cli("export", "pgn", "--style", "fics").stdout.count('[Date "2020.01.31"]') == 5
+    assert cli("convert", "--date", "2020-01-31", WATCHER).stdout.count('[Date "2020.01.31"]') == 5
+    cli("export", "pgn", "--split", "day", "-o", tmp_path / "days")
+    assert [file.name for file in (tmp_path / "days").iterdir()] == ["2020-01-31.pgn"]
+
+
+def test_date_does_not_replace_what_the_log_tells(cli: Cli, tmp_path: Path) -> None:
+    log = tmp_path / "stamped.log"
+    lines = WATCHER.read_bytes().replace(b"\r", b"").split(b"\n")
+    log.write_bytes(b"".join(b"2024-05-08 20:07:00 %s\n" % line for line in lines))
+    cli("import", "--kind", "stamped", "--date", "2020-01-31", log)
+    assert {row["Date"][:10] for row in cli.table("games")} == {"2024-05-08"}
