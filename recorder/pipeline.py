@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from recorder.dialects.recogniser import Recogniser
-from recorder.dialects.registry import detect_dialect
 from recorder.errors import SourceError
-from recorder.events import Chunk, Event, Line, SessionNotice, SessionNoticeKind, Style12
+from recorder.events import Chunk, Line
 from recorder.model import Disposition, Game, Shape, SourceReport
 from recorder.sources import HEAD_BYTES, SourceKind, detect, make_decoder, read_blocks, scrubbed, why_not_a_log
 from recorder.tracking.tracker import Tracker
@@ -56,15 +55,10 @@ class Pipeline:
         self._tracker = Tracker(basis=self._decoder.time_basis, server=server, chat=chat, date=date)
         self._base = self._end = offset
         self._line_count = 0
-        self._banner: str | None = None
-        self._tokens: int | None = None
-        self._prompt: str | None = None
         self._resume = resume
         self._mark = 0
         self._dropped_before: Counter[str] = Counter()
         if resume is not None:
-            self._banner, self._tokens, self._prompt = resume["evidence"]
-            self._name_dialect()
             self._mark = resume["tracker"]["mark"]
             self._tracker.resume(resume["tracker"])
 
@@ -117,52 +111,36 @@ class Pipeline:
         self._line_count += len(lines)
         events = self._recogniser.feed(lines)
         self._tracker.basis = self._decoder.time_basis
-        if self._banner is None:
-            self._detect(events)
+        if self._tracker.session.prompt is None:
+            self._tracker.session.prompt = self._reader.prompt
         return self._tracker.feed(events)
 
     def _pass_mark(self, resume: dict[str, Any]) -> None:
         self._recogniser.quoted = Counter(resume["quoted"])
         self._recogniser.shapes = {shape: list(seen) for shape, seen in resume["shapes"].items()}
         self._line_count = resume["lines"]
-
-    def _detect(self, events: list[Event]) -> None:
-        """Tell the server's family: a banner decides, else the prompt and the shape of the first whole frame."""
-        if self._tokens is not None and not any(type(event) is SessionNotice for event in events):
-            return
-        for event in events:
-            if isinstance(event, SessionNotice) and event.kind is SessionNoticeKind.BANNER:
-                self._banner = event.value
-                break
-            if self._tokens is None and isinstance(event, Style12) and not event.partial:
-                self._tokens = len(event.tail) + 9
-        self._prompt = self._prompt or self._reader.prompt
-        self._name_dialect()
-
-    def _name_dialect(self) -> None:
-        found = detect_dialect(self._banner, self._prompt, self._tokens)
-        if found is not None:
-            self._tracker.dialect = found
-            self._tracker.boards.lag_meaningless = found.lag_meaningless
+        self._tracker.pass_mark()
 
     def restart(self) -> tuple[int, dict[str, Any]]:
         """Where reading can go on when the source has grown; ask before ``finish``.
 
         Returns:
             The offset to read from, and the state for ``resume`` (a JSON value). For kinds whose decoder cannot begin
-            in the middle the offset is 0 and the state empty: such a log is read again as a whole.
+            in the middle, and while a movelist is being read, the offset is 0 and the state empty: such a log is read
+            again as a whole.
         """
-        if self._kind not in _STATELESS_KINDS:
+        if self._resume is not None:
+            return self._base, self._resume  # nothing new was understood yet
+        if self._kind not in _STATELESS_KINDS or self._recogniser.pending_offset is not None:
             return 0, {}
-        pending = [self._reader.pending_offset, self._recogniser.pending_offset]
-        mark = min([self._end, *(offset for offset in pending if offset is not None)])
+        pending = self._reader.pending_offset
+        mark = self._end if pending is None else pending
         offset, tracker = self._tracker.restart_state(mark)
         return offset, {
             "tracker": tracker,
             "quoted": self._quoted(),
             "shapes": {shape: list(seen) for shape, seen in self._recogniser.shapes.items()},
             "lines": self._line_count,
-            "evidence": [self._banner, self._tokens, self._prompt],
         }
 
     def _quoted(self) -> Counter[str]:
@@ -184,12 +162,12 @@ class Pipeline:
         for tag, counts in (("<12>", frames), ("<b1>", holdings)):
             if quoted[tag]:
                 counts[Disposition.QUOTED] = counts.get(Disposition.QUOTED, 0) + quoted[tag]
-        dialect = tracker.dialect
+        server, dialect, me = tracker.session.facts(self._end + 1)
         return SourceReport(
             kind=self._kind.value,
-            server=tracker.server or (dialect.site if dialect is not None else None),
-            dialect=dialect.name if dialect is not None else None,
-            me=tracker.me,
+            server=server,
+            dialect=dialect,
+            me=me,
             time_basis=self._decoder.time_basis,
             size_bytes=self._end,
             line_count=self._line_count,

@@ -289,7 +289,9 @@ def _compare_facts(want: Wanted, game: Game, problems: list[str]) -> int:
     base_s = want.truth["initial_minutes"] * 60
     bases = {base_s, 10} if base_s == 0 and want.truth["increment_seconds"] else {base_s}
     every = set(range(1, len(want.truth["moves_uci"]) + 1))
-    whole = want.plies == every and any(run.result is not None for run in want.runs)
+    # A game that lacks plies must not call itself complete, even where the stream told of them.
+    there = {ply.ply for ply in game.plies} >= every
+    whole = there and want.plies == every and any(run.result is not None for run in want.runs)
     found = [
         f"variant {game.variant}, played was {want.truth['variant']} {asked}" if game.variant not in variants else "",
         f"base {game.base_s} s" if game.base_s not in bases else "",

@@ -26,7 +26,7 @@ from recorder.dialects.notices import (
 )
 from recorder.dialects.results import parse_results
 from recorder.dialects.session import is_noise, parse_session
-from recorder.dialects.style12 import FRAME_TAG, check_frame, cut_usual, parse_style12
+from recorder.dialects.style12 import FRAME_TAG, check_frame, cut_usual, frame_end, parse_style12
 from recorder.events import (
     Event,
     Line,
@@ -41,6 +41,7 @@ from recorder.wire.prompts import PromptStripper
 
 __all__ = ["Recogniser"]
 
+_PROMPT_ALONE = re.compile(r"\S*[%>]\s*")  # a prompt that was not learned yet
 _TAG = re.compile(r"<(?:12|b1|g1|d1)>")
 _COUNTED = (FRAME_TAG, HOLDINGS_TAG)
 _TAG_PARSERS: dict[str, Callable[[Line], Event | None]] = {
@@ -138,6 +139,7 @@ class Recogniser:
         text = line.text
         tag = text[:4]
         if text.find("<", 4) < 0 or _TAG.search(text, 4) is None:
+            line, rest = self._cut_rest(line)
             event = self._parse_tag(line)
             if tag != FRAME_TAG:
                 out.append(event)
@@ -145,19 +147,45 @@ class Recogniser:
                 self._held = line, event
             else:
                 self._emit(event, out)
+            if rest is not None:
+                self._line(rest, out)
             return
         starts = [match.start() for match in _TAG.finditer(text)]
         parts = [
             line._replace(text=text[start:end].rstrip(), offset=line.offset + start)
             for start, end in zip(starts, [*starts[1:], len(text)], strict=True)
         ]
-        events = [self._parse_tag(part) for part in parts]
+        cut = [self._cut_rest(part) for part in parts]
+        events = [self._parse_tag(part) for part, _ in cut]
         if all(self._whole(event) for event in events):
-            for event in events:
+            for event, (_, rest) in zip(events, cut, strict=True):
                 self._emit(event, out)
+                if rest is not None:
+                    self._line(rest, out)
             return
         self._quote(text[4:])
         out.append(Malformed(line, tag, "another tagged line stands inside this one"))
+
+    def _cut_rest(self, line: Line) -> tuple[Line, Line | None]:
+        """Part a frame from a text behind it whose line end was lost.
+
+        A text fused to the last field is none of the frame. Behind a blank it may be a field of a later server,
+        unless it is a known line.
+        """
+        end = frame_end(line.text) if line.text[:4] == FRAME_TAG else None
+        if end is None:
+            return line, None
+        skip = end
+        while line.text[skip : skip + 1] == " ":
+            skip += 1
+        skip += self._prompts.strip(line.text[skip:])[1]
+        text = line.text[skip:]
+        rest = line._replace(text=text, offset=line.offset + skip)
+        if skip > end:
+            known = parse_results(rest) or parse_chat(rest) or self._about_game(rest)
+        else:
+            known = _PROMPT_ALONE.fullmatch(text) is None
+        return (line._replace(text=line.text[:end]), rest) if text and known else (line, None)
 
     @staticmethod
     def _parse_tag(line: Line) -> Event:

@@ -21,7 +21,7 @@ from recorder.events import (
     parse_elapsed,
 )
 
-__all__ = ["FRAME_TAG", "check_frame", "cut_usual", "format_style12", "parse_elapsed", "parse_style12"]
+__all__ = ["FRAME_TAG", "check_frame", "cut_usual", "format_style12", "frame_end", "parse_elapsed", "parse_style12"]
 
 FRAME_TAG = "<12>"
 
@@ -41,6 +41,7 @@ _CUT = re.compile(
     r"(?: (?:(?P<elapsed>\(-?[0-9][-0-9:.]*\))(?: [A-Za-z0-9@=+#-]*)?|\([-0-9:.]*)?)?(?:\S*[%>])? ?(?:\S+[%>] ?)*"
 )
 _LAST_NUMBER = re.compile(r"(-?[0-9]+)(\S*)")
+_TOKEN = re.compile(r"\S+")
 _new = object.__new__
 _TURNS = ("W", "B")
 _TAGS = ("<12>", "<b1>", "<g1>", "<d1>")
@@ -141,6 +142,25 @@ def _split(text: str) -> tuple[str, list[str], bool]:
         raise LineError(f"the fields from the move on cannot be {' '.join(tail[TAIL_VERBOSE:])!r}", text)
     elapsed = [] if cut["elapsed"] is None else [cut["elapsed"]]
     return board, [*tail[:TAIL_VERBOSE], verbose[0], *elapsed], True
+
+
+def frame_end(text: str) -> int | None:
+    """Where a frame's own fields end when something else stands behind them.
+
+    Args:
+        text: a line that begins with ``<12>``, without another tag.
+    Returns:
+        The place behind the last field; None when the line is a frame alone, cut, or no frame.
+    """
+    tokens = list(_TOKEN.finditer(text, 4))
+    turn = next((place for place, token in enumerate(tokens) if token[0] in _TURNS), len(tokens))
+    for index in range(turn + TAIL_FLIP, len(tokens)):
+        number = _LAST_NUMBER.fullmatch(tokens[index][0])
+        if number is not None and not number[2]:
+            continue
+        end = tokens[index].start() + number.end(1) if number is not None else tokens[index - 1].end()
+        return end if index + (number is not None) - turn >= _FULL else None
+    return None
 
 
 def check_frame(frame: Style12) -> str | None:

@@ -13,16 +13,19 @@ from itertools import pairwise
 from recorder.model import (
     Game,
     GameKind,
+    LineKind,
     Observation,
     Player,
     Ply,
+    PlyLine,
     Proof,
     Segment,
     TimeBasis,
 )
 from recorder.tracking.facts import Facts
-from recorder.tracking.position import Rules, board_from_fen
+from recorder.tracking.position import Rules, board_from_fen, play_san
 from recorder.tracking.run import ListSeen, Run
+from recorder.tracking.session import SessionFacts
 from recorder.tracking.variants import STANDARD_BOARD
 
 __all__ = [
@@ -33,21 +36,14 @@ __all__ = [
 _COMPLETE_ENDS = ("result", "adjourned", "aborted")
 
 
-def assemble(
-    run: Run,
-    *,
-    server: str | None,
-    dialect: str | None,
-    basis: TimeBasis,
-    me: str | None,
-    date: datetime.date | None = None,
-) -> Game:
+def assemble(run: Run, *, session: SessionFacts, basis: TimeBasis, date: datetime.date | None = None) -> Game:
     """Compute the game of a finished run.
 
     Args:
-        run: closed by the tracker. server, dialect, me: of the session. basis: of the arrival times.
+        run: closed by the tracker. session: what is known of it. basis: of the arrival times.
         date: given by the user, for games whose lines tell none.
     """
+    server, dialect, me = session
     observations = run.observations + [seen.observation for seen in run.lists]
     segments = _plain_segments(run)
     if segments is None:
@@ -64,7 +60,7 @@ def assemble(
     trailer = next(
         (seen.event for seen in run.lists if seen.event.result is not None and not seen.event.still_running), None
     )
-    if end not in _COMPLETE_ENDS and trailer is not None and trailer.result is not None:
+    if end not in _COMPLETE_ENDS and not run.examined and trailer is not None and trailer.result is not None:
         result, reason, reason_key, termination = (
             trailer.result,
             trailer.reason,
@@ -107,7 +103,10 @@ def assemble(
         else (run.observations[-1].ended_at_ms if first else None),
         time_basis=basis,
         date_text=facts.date_text or (date.isoformat() if date is not None else None),
-        complete=whole and end in _COMPLETE_ENDS,
+        complete=whole
+        and not run.deltas
+        and end in _COMPLETE_ENDS
+        and not (run.gapped and _unproved(segments, observations)),
         continued=facts.continued,
         partner_game_no=facts.partner_game_no or None,
         me=me,
@@ -146,6 +145,15 @@ def _plain_segments(run: Run) -> list[Segment] | None:
     return [Segment(first, last, 0)] if last - first + 1 == len(plies) else None
 
 
+def _unproved(segments: list[Segment], observations: list[Observation]) -> bool:
+    """Whether the main line holds a ply that does not follow from the one before."""
+    return any(
+        ply.proof in (Proof.UNPROVED, Proof.CONFLICT) and segment.from_ply <= ply.ply <= segment.to_ply
+        for segment in segments
+        for ply in observations[segment.observation].lines[0].plies
+    )
+
+
 def _contiguous(segments: list[Segment]) -> bool:
     return all(after.from_ply == before.to_ply + 1 for before, after in pairwise(segments))
 
@@ -165,9 +173,10 @@ def _main_line(run: Run) -> dict[int, tuple[int, Ply]]:
             first_ply = plies[0].ply - 1 if plies else start.ply
             limit = min(first_ply, start.ply) if limit is None else min(limit, first_ply, start.ply)
     for number, seen in enumerate(run.lists, start=len(run.observations)):
-        if not _joins(seen, witness):
+        if run.examined or not _joins(seen, witness):
             continue
         _prove_by_list(run, seen, witness)
+        _cut_taken_back(run, seen)
         for ply in seen.observation.lines[0].plies:
             if ply.ply not in witness:
                 witness[ply.ply] = (number, ply)
@@ -175,18 +184,36 @@ def _main_line(run: Run) -> dict[int, tuple[int, Ply]]:
 
 
 def _prove_by_list(run: Run, seen: ListSeen, witness: dict[int, tuple[int, Ply]]) -> None:
-    """Plies after a gap whose board before is known now: the list plays the same move to the same board."""
+    """Plies after a gap whose board before is known now: both its texts and both boards agree."""
     for index, observation in enumerate(run.observations):
         boards = {anchor.ply: board_from_fen(anchor.fen) for anchor in observation.anchors if anchor.line == 0}
         plies = observation.lines[0].plies
         for place, ply in enumerate(plies):
-            listed = seen.position_at(ply.ply)
-            if ply.proof != Proof.UNPROVED or listed is None or boards.get(ply.ply) != listed.board:
+            before = seen.position_at(ply.ply - 1)
+            if ply.proof != Proof.UNPROVED or before is None or ply.ply not in boards:
                 continue
-            known = seen.observation.lines[0].plies[ply.ply - seen.first_ply]
-            plies[place] = ply._replace(move=known.move, san=known.san, flags=known.flags, proof=int(Proof.LIST))
+            played = play_san(before, ply.san)
+            if isinstance(played, str) or played[2].board != boards[ply.ply] or ply.move not in (None, played[0]):
+                continue
+            move, san, after = played
+            flags = after.castling | (after.push_col + 1) << 4
+            plies[place] = ply._replace(move=move, san=san, flags=flags, proof=int(Proof.FULL))
             if witness.get(ply.ply, (None,))[0] == index:
                 witness[ply.ply] = (index, plies[place])
+
+
+def _cut_taken_back(run: Run, seen: ListSeen) -> None:
+    """Plies of the list that were taken back after it was printed leave its main line and are kept beside it."""
+    if seen.valid_to is None:
+        return
+    main = seen.observation.lines[0]
+    removed = [ply for ply in main.plies if ply.ply > seen.valid_to]
+    if not removed:
+        return
+    main.plies[:] = [ply for ply in main.plies if ply.ply <= seen.valid_to]
+    known = {ply.ply for observation in run.observations for line in observation.lines[1:] for ply in line.plies}
+    if any(ply.ply not in known for ply in removed):
+        seen.observation.lines.append(PlyLine(1, LineKind.TAKEBACK, 0, seen.valid_to, removed))
 
 
 def _joins(seen: ListSeen, witness: dict[int, tuple[int, Ply]]) -> bool:
@@ -194,6 +221,8 @@ def _joins(seen: ListSeen, witness: dict[int, tuple[int, Ply]]) -> bool:
     for ply in seen.observation.lines[0].plies:
         other = witness.get(ply.ply)
         if other is None or other[1].offset > seen.event.line.offset:
+            continue
+        if seen.valid_to is not None and ply.ply > seen.valid_to:
             continue
         if other[1].move is not None and ply.move is not None and other[1].move != ply.move:
             return False
@@ -231,7 +260,9 @@ def _started(run: Run, first: Observation | None, basis: TimeBasis) -> tuple[int
         basis is TimeBasis.NONE or (joined and basis is TimeBasis.UTC and facts.started_zone_known)
     ):
         return facts.started_at_ms, TimeBasis.UTC if facts.started_zone_known else TimeBasis.LOCAL
-    return (first.started_at_ms if first is not None else None), basis
+    if first is None or first.started_at_ms is None:
+        return None, TimeBasis.NONE
+    return first.started_at_ms, basis
 
 
 def _base_times(run: Run) -> tuple[int | None, int | None, int | None, int | None, bool]:

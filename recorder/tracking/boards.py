@@ -26,6 +26,7 @@ from recorder.tracking.lists import frame_position
 from recorder.tracking.plies import clocks_of, ply_from_frame, start_facts, try_rules
 from recorder.tracking.position import Position, Rules, advance, fen
 from recorder.tracking.run import Run
+from recorder.tracking.session import Session
 from recorder.tracking.variants import STANDARD_BOARD, has_pockets, variant_of
 
 __all__ = ["Boards"]
@@ -52,7 +53,8 @@ class Boards:
         counts: disposition → number of frames, but for the plain next plies in ``next_plies`` (counted apart: hot).
     """
 
-    def __init__(self) -> None:
+    def __init__(self, session: Session) -> None:
+        self.session = session
         self.runs: dict[str, Run] = {}
         self.examined: dict[str, Run] = {}
         self.over: list[Run] = []
@@ -61,7 +63,6 @@ class Boards:
         self.facts: dict[int, Facts] = {}
         self.creating: dict[frozenset[str], Facts] = {}
         self.announced: set[str] = set()
-        self.me: str | None = None
         self.setup_mode = False
         self.lag_meaningless = False
         self.next_plies = 0
@@ -155,6 +156,7 @@ class Boards:
             self._count(Disposition.MALFORMED)
             self._anomaly(AnomalyKind.MALFORMED, frame, problem)
             return
+        self.session.look(frame)
         relation = frame.tail[10]
         number = frame.tail[7]
         if relation in _EXAMINED:
@@ -211,12 +213,12 @@ class Boards:
             return
         facts = self.facts.get(frame.game_no)
         told = announced or (facts is not None and facts.white is not None and facts.matches(frame.white, frame.black))
-        if told or not run.following or not frame.has_move:
+        if told or not run.following:
             self._replace(run, frame)
             return
         rival = run.rival
         if rival is not None and rival.white == frame.white and rival.black == frame.black:
-            position = frame_position(rival, Rules.CHESS)
+            position = frame_position(rival, _rules_of_board(rival))
             if frame.ply == rival.ply + 1 and isinstance(
                 advance(position, frame.verbose, _pretty(frame), frame.board), tuple
             ):
@@ -237,7 +239,8 @@ class Boards:
             ply == run.ply
             and frame.board == run.position.board
             and not run.renewed
-            and not (announced and (not frame.has_move or run.end == "adjourned"))
+            and frame.has_move
+            and not (announced and run.end == "adjourned")
         ):
             self._count(Disposition.SAME)
             run.last = frame
@@ -259,14 +262,25 @@ class Boards:
             return
         if ply < run.ply:
             known = run.position_at(ply)
-            if known is None or known.board != frame.board:
+            if known is not None and known.board == frame.board:
+                run.take_back(ply, frame)
+            elif known is None and ply < run.base_ply:
+                # Taken back, while nobody looked, to before the first board that we saw.
+                run.take_back(ply, frame)
+                run.gapped = True
+                self._observe_board(run, frame, ply)
+                return
+        if ply <= run.ply and (ply < run.ply or frame.board != run.position.board):
+            before = run.position_at(ply - 1)
+            changed = advance(before, frame.verbose, _pretty(frame), frame.board) if before and frame.has_move else ""
+            if isinstance(changed, str):
                 self._replace(run, frame)
                 return
-            run.take_back(ply, frame)
+            run.take_back(ply - 1, frame)
+            self._observe_from(run, frame, before, ply - 1)  # type: ignore[arg-type]
+            self._append(run, frame, ply, changed, Disposition.PLY)
+            return
         if ply == run.ply:
-            if frame.board != run.position.board:
-                self._replace(run, frame)
-                return
             self._observe_from(run, frame, run.position, ply)
             self._count(Disposition.JOINED)
             return
@@ -281,12 +295,18 @@ class Boards:
             self._observe_from(run, frame, last_position, last_ply)
             self._fill(run, frame, filled)
             return
-        rules = last_position.rules
-        position = frame_position(frame, rules, None)
         run.gapped = True
+        self._observe_board(run, frame, last_ply)
+
+    def _observe_board(self, run: Run, frame: Style12, last_ply: int) -> None:
+        """Begin another observation on a board that no ply leads to; the game was seen up to ``last_ply``."""
+        assert run.position is not None
+        ply = frame.ply
+        position = frame_position(frame, run.position.rules, None)
         text = fen(position, frame.irreversible, frame.move_no)
         run.observe(frame, position, ply, start_facts(frame), text)
-        run.event(EventKind.GAP, "not observed", frame, value=ply - last_ply)
+        if ply > last_ply:
+            run.event(EventKind.GAP, "not observed", frame, value=ply - last_ply)
         self._clock_start(run, frame)
         self._count(Disposition.JOINED)
 
@@ -301,7 +321,7 @@ class Boards:
     def _followed(self, run: Run, frame: Style12, announced: bool) -> None:
         assert run.position is not None
         ply = frame.ply
-        if not frame.has_move and (run.renewed or (announced and run.ply > 0)):
+        if not frame.has_move and (run.renewed or (announced and run.ply > 0) or _begins_anew(run, frame)):
             self._replace(run, frame)
         elif ply == run.ply:
             self._same_ply(run, frame)
@@ -451,6 +471,7 @@ class Boards:
         number = frame.tail[7]
         facts = self._take_facts(frame)
         run = Run(frame.game_no, frame.white, frame.black, facts, frame.offset)
+        run.session = self.session
         self.runs[number] = run
         gone = self.examined.pop(number, None)
         if gone is not None:
@@ -464,7 +485,7 @@ class Boards:
         variant, rules = variant_of(run.facts.category)
         run.variant, run.rules_told = variant, rules is not None
         if rules is None:
-            rules = Rules.CHESS if not fresh or frame.board == STANDARD_BOARD else Rules.CHESS960
+            rules = _rules_of_board(frame)
         hands = ("", "") if has_pockets(rules) and fresh else None
         position = frame_position(frame, rules, hands)
         run.hands = None
@@ -531,6 +552,23 @@ def _bridged(position: Position, frame: Style12, missing: int) -> list[tuple[int
         return None
     ways = bridge(position, frame.board, frame.verbose, frame.pretty, missing)
     return ways[0] if len(ways) == 1 else None
+
+
+def _rules_of_board(frame: Style12) -> Rules:
+    """Rules for a first board whose variant no line told."""
+    return Rules.CHESS if frame.has_move or frame.board == STANDARD_BOARD else Rules.CHESS960
+
+
+def _begins_anew(run: Run, frame: Style12) -> bool:
+    """Whether a start board under a followed game is a new game of the same two players, and no takeback of it all.
+
+    Taking back gives no time back: after the first moves, which are free, full clocks on both sides are a new game's.
+    """
+    start = run.start_frame
+    if start is None or frame.ply != start.ply or run.ply < start.ply + 3 or run.last is None:
+        return False
+    full = clocks_of(start)
+    return clocks_of(frame) == full and clocks_of(run.last) != full
 
 
 def _plausible(run: Run, frame: Style12) -> bool:

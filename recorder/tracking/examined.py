@@ -15,6 +15,7 @@ from recorder.tracking.lists import frame_position
 from recorder.tracking.plies import ply_from_frame, start_facts
 from recorder.tracking.position import Rules, advance, fen
 from recorder.tracking.run import Run
+from recorder.tracking.session import Session
 from recorder.tracking.variants import STANDARD_BOARD, variant_of
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def follow_examined(boards: Boards, frame: Style12) -> Disposition:
         return disposition
     run = boards.examined.get(number)
     if run is None:
-        boards.examined[number] = _begin(frame, boards.facts.pop(frame.game_no, None))
+        boards.examined[number] = _begin(frame, boards.facts.pop(frame.game_no, None), boards.session)
         return disposition
     if (run.white_token, run.black_token) != (frame.tail[8], frame.tail[9]):
         run.event(EventKind.NAMES, "names", frame, text=f"{frame.white} {frame.black}")
@@ -65,10 +66,11 @@ def follow_examined(boards: Boards, frame: Style12) -> Disposition:
     return disposition
 
 
-def _begin(frame: Style12, told: Facts | None) -> Run:
+def _begin(frame: Style12, told: Facts | None, session: Session) -> Run:
     facts = told if told is not None and told.matches(frame.white, frame.black) else Facts(frame.offset)
     run = Run(frame.game_no, frame.white, frame.black, facts, frame.offset)
     run.examined = True
+    run.session = session
     variant, rules = variant_of(facts.category)
     run.variant, run.rules_told = variant, rules is not None
     position = frame_position(frame, rules or Rules.CHESS, None)

@@ -147,31 +147,61 @@ def _empty_hands(rules: Rules) -> tuple[str, str] | None:
 
 
 def fits(seen: ListSeen, run: Run) -> bool:
-    """Whether a replayed list can be the list of this run: every board both know is the same.
+    """Whether a replayed list can be the list of this run: every board that both know is the same.
 
-    Plies that were taken back after the list was printed do not count against it.
+    Plies that were taken back after the list was printed do not count against it. A list with a final result is no
+    list of a game that goes on; one of a game that has ended has its length and its result. A stored game's list, which
+    has no game number, may be of any game of these players: where no result tells, its times must be the run's too.
     """
-    compared = False
+    event = seen.event
+    if run.examined:
+        return event.game_no in (None, run.game_no)
+    if not run.observations:
+        return _lists_agree(seen, run)
+    final = event.complete and event.result not in (None, "*")
+    if final and run.following:
+        return False
+    over = run.end in ("result", "adjourned", "aborted") and event.complete and not event.still_running
+    if over and (event.result != run.result or len(event.rows) != run.ply - (seen.first_ply - 1)):
+        return False
+    compared = 0
     made = {played.ply: played.offset for played in run.plies}
     for index, position in enumerate(run.history):
         ply = run.base_ply + index
         listed = seen.position_at(ply)
-        if listed is None or made.get(ply, 0) > seen.event.line.offset:
+        if listed is None or made.get(ply, 0) > event.line.offset:
             continue  # not in the list, or played after it was printed
         if listed.board != position.board:
             return False
-        compared = True
-    if compared:
-        return True
-    if not run.observations:
-        return _lists_agree(seen, run)
-    # A list that stops before the first board we saw: nothing contradicts it only if the names and number are the same.
-    return seen.event.game_no is not None and seen.event.game_no == run.game_no
+        compared = max(compared, ply)
+    if event.game_no is not None:
+        return event.game_no == run.game_no
+    if event.still_running:
+        return run.following or compared > 0
+    return compared > 0 and (over or _times_agree(seen, run))
+
+
+def _times_agree(seen: ListSeen, run: Run) -> bool:
+    """Whether the list prints the times that the frames of the same plies printed."""
+    listed = {ply.ply: ply for ply in seen.observation.lines[0].plies}
+    for played in run.plies:
+        other = listed.get(played.ply)
+        if other is None or other.elapsed_ms is None or played.elapsed_ms is None:
+            continue
+        exact = other.precision == played.precision
+        if abs(other.elapsed_ms - played.elapsed_ms) > (0 if exact else 1000):
+            return False
+    return True
 
 
 def _lists_agree(seen: ListSeen, run: Run) -> bool:
+    """Whether another list of the same players is the same list, or the same running game's earlier or later one."""
     for other in run.lists:
         mine, theirs = seen.observation.lines[0].plies, other.observation.lines[0].plies
-        if all(a.san == b.san for a, b in zip(mine, theirs, strict=False)):
-            return True
-    return not run.lists
+        if not all(a.san == b.san and a.elapsed_ms == b.elapsed_ms for a, b in zip(mine, theirs, strict=False)):
+            return False
+        running = seen.event.still_running or other.event.still_running
+        same = len(mine) == len(theirs) and seen.event.result == other.event.result
+        if not same and not (running and seen.event.game_no is not None and seen.event.game_no == other.event.game_no):
+            return False
+    return True

@@ -23,7 +23,6 @@ __all__ = [
     "dump_facts",
     "load_counts",
     "load_facts",
-    "offset_of",
 ]
 
 
@@ -69,11 +68,6 @@ class Resumed:
         else:
             offset, game_no = event.line.offset, getattr(event, "game_no", None)
         return game_no is None or self._muted.get(game_no, -1) < offset
-
-
-def offset_of(event: Event) -> int:
-    """Where an event's line stands."""
-    return event.offset if isinstance(event, Style12) else event.line.offset
 
 
 def _number(frame: Style12) -> int | None:

@@ -21,14 +21,18 @@ from recorder.model import (
 )
 from recorder.tracking.facts import Facts
 from recorder.tracking.position import Position, Rules
+from recorder.tracking.session import Session
 
 __all__ = ["ListSeen", "Run"]
 
 
 class ListSeen:
-    """A movelist that belongs to a run, replayed: its observation and the positions after each ply."""
+    """A movelist that belongs to a run, replayed: its observation and the positions after each ply.
 
-    __slots__ = ("event", "first_ply", "observation", "positions", "start")
+    ``valid_to`` is the last ply that no later takeback removed; None: all of it stands.
+    """
+
+    __slots__ = ("event", "first_ply", "observation", "positions", "start", "valid_to")
 
     def __init__(
         self,
@@ -43,6 +47,7 @@ class ListSeen:
         self.start = start
         self.first_ply = first_ply
         self.positions = positions
+        self.valid_to: int | None = None
 
     def position_at(self, ply: int) -> Position | None:
         """The position after ``ply`` half-moves, or None where the list does not reach."""
@@ -61,6 +66,7 @@ class Run:
         following: neither ended nor suspended: the next ply may come.
         clocks_settled: the last frame's clocks are those after a move, not of a running clock.
         end: how the run ended (see ``Game.end``), or None while it is followed.
+        deltas: ``<d1>`` lines told of plies that no board showed.
         suspended: the feed of this board stopped without a result; ``left`` tells how (``Game.end``'s word).
         renewed: a line announced a new game under this number; the next first board begins it.
     """
@@ -72,6 +78,7 @@ class Run:
         "black_token",
         "clocks_settled",
         "current",
+        "deltas",
         "end",
         "end_offset",
         "ended_at_ms",
@@ -101,6 +108,7 @@ class Run:
         "rival",
         "rules_told",
         "seq",
+        "session",
         "setup",
         "start_frame",
         "suspended",
@@ -136,6 +144,7 @@ class Run:
         self.start_frame: Style12 | None = None
         self.rival: Style12 | None = None
         self.seq = 0
+        self.session: Session | None = None
         self.increment_ms = 0
         self.clocks_settled = False
         self.hands: tuple[str, str] | None = None
@@ -146,6 +155,7 @@ class Run:
         self.examined = False
         self.setup = False
         self.gapped = False
+        self.deltas = False
         self.end: str | None = None
         self.result = "*"
         self.reason: str | None = None
@@ -231,6 +241,8 @@ class Run:
                 anchor._replace(line=number) if anchor.line == 0 and anchor.ply > ply else anchor
                 for anchor in self.current.anchors
             ]
+        for seen in self.lists:
+            seen.valid_to = ply if seen.valid_to is None else min(seen.valid_to, ply)
         self.event(EventKind.TAKEBACK, f"{self.ply}-{ply}", frame, value=count)
         keep = ply - self.base_ply + 1
         if keep > 0:

@@ -12,7 +12,6 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
-from recorder.dialects.registry import Dialect
 from recorder.events import (
     ChatKind,
     ChatLine,
@@ -48,9 +47,9 @@ from recorder.tracking.restart import (
     dump_facts,
     load_counts,
     load_facts,
-    offset_of,
 )
 from recorder.tracking.run import Run
+from recorder.tracking.session import Session
 
 __all__ = ["Tracker"]
 
@@ -76,12 +75,10 @@ class Tracker:
     def __init__(
         self, *, basis: TimeBasis, server: str | None = None, chat: str = "public", date: datetime.date | None = None
     ) -> None:
-        self.boards = Boards()
         self.basis = basis
-        self.server = server
         self.date = date
-        self.dialect: Dialect | None = None
-        self.me: str | None = None
+        self.server = server
+        self.boards = Boards(Session(server))
         self.holdings: dict[Disposition, int] = dict.fromkeys(Disposition, 0)
         self.list_frames = 0
         self._chat = _chat_kinds(chat)
@@ -118,6 +115,11 @@ class Tracker:
         """Findings so far."""
         return self.boards.anomalies
 
+    @property
+    def session(self) -> Session:
+        """The session being read."""
+        return self.boards.session
+
     def feed(self, events: list[Event]) -> list[Game]:
         """Take events in order.
 
@@ -128,7 +130,7 @@ class Tracker:
         handlers = self._handlers
         over = self.boards.over
         if self._resumed is not None:
-            events = self._read_again(self._resumed, events)
+            events = [event for event in events if self._resumed.wanted(event)]
         for event in events:
             if type(event) is Style12:
                 frame(event)
@@ -137,14 +139,12 @@ class Tracker:
                 if handler is not None:
                     handler(event)
             if over:
-                self._give_out()
+                self._give_out(event.offset if isinstance(event, Style12) else event.line.offset)
         games, self._games = self._games, []
         return games
 
     def finish(self) -> list[Game]:
         """The input has ended: give out everything that was still followed or waiting."""
-        if self._resumed is not None:
-            self._pass_mark()
         for run in [*self.boards.runs.values(), *self.boards.examined.values(), *self._lists]:
             if run.following:
                 ends = [run.end_offset]
@@ -154,7 +154,7 @@ class Tracker:
             self.boards.close(run, run.left if run.suspended else "log-ends")
         self.boards.examined.clear()
         self._lists.clear()
-        self._give_out()
+        self._give_out(1 << 62)
         games, self._games = self._games, []
         return games
 
@@ -162,13 +162,12 @@ class Tracker:
         """Runs that are not given out yet."""
         return [*self.boards.runs.values(), *self.boards.examined.values(), *self._lists]
 
-    def _give_out(self) -> None:
+    def _give_out(self, offset: int) -> None:
         over = self.boards.over
         for run in over:
             if run.observations or run.lists:
-                game = assemble(
-                    run, server=self._site(), dialect=self._family(), basis=self.basis, me=self.me, date=self.date
-                )
+                session = run.session or self.session
+                game = assemble(run, session=session.facts(offset), basis=self.basis, date=self.date)
                 for side in ("white", "black"):
                     player = getattr(game, side)
                     titles = self._titles.get(player.handle.lower())
@@ -177,12 +176,6 @@ class Tracker:
                 self._games.append(game)
                 self._given_out.add(game, self._oldest_held())
         over.clear()
-
-    def _site(self) -> str | None:
-        return self.server if self.server is not None else (self.dialect.site if self.dialect is not None else None)
-
-    def _family(self) -> str | None:
-        return self.dialect.name if self.dialect is not None else None
 
     def _release(self, offset: int) -> None:
         """Give out what has waited long enough, as of a place in the source."""
@@ -211,6 +204,10 @@ class Tracker:
         offset = min(self._oldest_held(), mark)
         boards = self.boards
         muted, muted_lists = self._given_out.across(offset)
+        if self._baseline:
+            # Games that an earlier reading gave out may reach over the new restart point too.
+            muted += [[number, last] for number, last in self._baseline["muted"] if last >= offset]
+            muted_lists += [place for place in self._baseline["muted_lists"] if place >= offset]
         state = {
             "mark": mark,
             "muted": muted,
@@ -222,7 +219,7 @@ class Tracker:
                 [number, *dump_facts([facts])] for number, facts in boards.facts.items() if facts.offset < offset
             ],
             "creating": dump_facts(facts for facts in boards.creating.values() if facts.offset < offset),
-            "me": self.me,
+            "session": self.session.saved(),
             "titles": dict(self._titles),
         }
         return offset, state
@@ -231,7 +228,8 @@ class Tracker:
         """Take what ``restart_state`` gave before the first event."""
         self._resumed = Resumed(state)
         self._baseline = state
-        self.me = self.boards.me = state["me"]
+        self.session.load(state["session"])
+        self.boards.lag_meaningless = self.session.lag_meaningless
         self._titles.update(state["titles"])
         for number, saved in state["facts"]:
             self.boards.facts[number] = load_facts(saved)
@@ -239,21 +237,10 @@ class Tracker:
             facts = load_facts(saved)
             self.boards.creating[frozenset(((facts.white or "").lower(), (facts.black or "").lower()))] = facts
 
-    def _read_again(self, resumed: Resumed, events: list[Event]) -> list[Event]:
-        """Feed the lines before the mark without counting them; the rest is returned."""
-        before = [event for event in events if offset_of(event) < resumed.mark]
-        self._resumed = None
-        wanted = [event for event in before if resumed.wanted(event)]
-        games = self.feed(wanted)
-        self._games = games
-        if len(before) == len(events):
-            self._resumed = resumed
-            return []
-        self._pass_mark()
-        return events[len(before) :]
-
-    def _pass_mark(self) -> None:
+    def pass_mark(self) -> None:
         """From here on everything is new: the counts are those of the first reading again."""
+        if self._resumed is None:
+            return
         self._resumed = None
         self.boards.counts.update(load_counts(self._baseline["frames"]))
         self.boards.next_plies = 0
@@ -290,9 +277,10 @@ class Tracker:
 
     def _info(self, event: GameInfo) -> None:
         run = self.boards.runs.get(str(event.game_no))
-        if run is not None and run.following and run.ply > 0:
-            # Also sent before the first board of a number's next game.
-            self.boards.pending_facts(event.game_no, event.line.offset).add_info(event)
+        if run is not None and run.following and run.ply > 0 and not run.renewed:
+            # Of the game that is followed, or of the number's next one, whose start is still to come.
+            fresh = self.boards.facts[event.game_no] = Facts(event.line.offset)
+            fresh.add_info(event)
         self._facts_for(event.game_no, None, None, event.line.offset).add_info(event)
 
     def _creating(self, event: CreatingLine) -> None:
@@ -337,6 +325,7 @@ class Tracker:
         run.end = end_word(run.reason_key)
         run.following = False
         run.renewed = False
+        self.boards.facts.pop(event.game_no, None)  # what was told while it ran was told of this game
         run.end_offset = event.line.offset
         self._waiting.append(run)
 
@@ -361,7 +350,11 @@ class Tracker:
 
     def _session(self, event: SessionNotice) -> None:
         if event.kind is SessionNoticeKind.LOGIN:
-            self.me = self.boards.me = event.value
+            if self.session.me not in (None, event.value):
+                self._begin_session(self.session.family, event.value)
+            self.session.me = event.value
+        if event.kind is SessionNoticeKind.BANNER and event.value != self.session.family:
+            self._begin_session(event.value, None)
         warning = event.kind is SessionNoticeKind.SHUTDOWN and event.value is None
         if event.kind is SessionNoticeKind.LOGIN or event.kind in _LOST_FEED:
             for run in list(self.boards.runs.values()):
@@ -376,9 +369,15 @@ class Tracker:
 
     # -- movelists ---------------------------------------------------------------------------------------------
 
+    def _begin_session(self, family: str | None, me: str | None) -> None:
+        """A banner or a login that is not this session's begins another one; its games keep their own."""
+        self.boards.session = Session(self.server, family, me)
+        self.boards.lag_meaningless = self.session.lag_meaningless
+
     def _movelist(self, event: MovelistRead) -> None:
         if event.start_frame is not None:
             self.list_frames += 1
+            self.session.look(event.start_frame)
         self._release(event.line.offset)
         for run in self._candidates(event):
             seen, problem = read_list(event, run)
@@ -414,14 +413,15 @@ class Tracker:
 
     def _candidates(self, event: MovelistRead) -> list[Run]:
         """Games the list may belong to, the likeliest first."""
-        runs = [run for run in self.held() if _between(run, event) and not run.examined]
+        runs = [run for run in self.held() if _between(run, event)]
         if event.game_no is not None and event.still_running:
             runs = [run for run in runs if run.game_no in (event.game_no, None)]
-        return sorted(runs, key=lambda run: (run.game_no != event.game_no, -run.end_offset))
+        # While a game is examined, its players' list is that of the examined game.
+        return sorted(runs, key=lambda run: (not run.examined, run.game_no != event.game_no, -run.end_offset))
 
     def _list_run(self, event: MovelistRead) -> Run:
         run = Run(event.game_no, event.white, event.black, Facts(event.line.offset), event.line.offset)
-        run.variant = None
+        run.session = self.session
         number = str(event.game_no)
         if event.game_no is not None and event.still_running and number not in self.boards.runs:
             self.boards.runs[number] = run
@@ -479,6 +479,7 @@ class Tracker:
     def _delta(self, event: DeltaBoard) -> None:
         run = self.boards.runs.get(str(event.game_no))
         if run is not None:
+            run.deltas = True
             # Joined into the game with a later version; here the plies stay a gap and the line is kept as an event.
             run.event(EventKind.NOTICE, "delta-board", _at(event.line), value=event.ply, text=event.line.text)
 

@@ -72,13 +72,13 @@ class LineReader:
         anomalies: what was wrong, in order: ``LONG_LINE`` and ``LOST_DATA``.
         dropped: tag → occurrences that stood in the decoded stream and are in no line's text. (Less than zero where
             joining a wrapped line made a tag that was not in the stream.)
-        prompt: the first prompt that stood alone on a line, or None.
+        prompt: the first prompt that stood alone on a line, and its offset; or None.
     """
 
     def __init__(self, max_line_bytes: int = 65536) -> None:
         self.anomalies: list[Anomaly] = []
         self.dropped: Counter[str] = Counter()
-        self.prompt: str | None = None
+        self.prompt: tuple[str, int] | None = None
         self._max = max_line_bytes
         self._telnet = TelnetFilter()
         self._parts: list[bytes] = []  # the unfinished line
@@ -230,7 +230,7 @@ class LineReader:
             if len(text) > _LONGEST_PROMPT or (text and text not in _PROMPTS)
         ]
         if self.prompt is None:
-            self.prompt = next((text for text in texts if text in _PROMPTS), None)
+            self.prompt = next((found for found in zip(texts, firsts, strict=True) if found[0] in _PROMPTS), None)
         last = texts[-1]
         if last and last not in _PROMPTS and not _is_whole(last):
             self._held = out.pop()
@@ -339,7 +339,7 @@ class LineReader:
             out.append(Line("\x19" + text, start, at_ms, self._block))
             return
         if text in _PROMPTS:
-            self.prompt = self.prompt or text
+            self.prompt = self.prompt or (text, start)
             return
         line = Line(text, start, at_ms, self._block)
         if _is_whole(text):

@@ -37,6 +37,32 @@ def test_blank_lines_and_bare_prompts_are_no_events() -> None:
     assert recognise("", "   ", "fics% ", "fics% fics% ", "aics%") == []
 
 
+@pytest.mark.parametrize(
+    ("behind", "found"),
+    [
+        ("{Game 7 (Ann vs. Bob) Bob resigns} 1-0", ["GameEnded"]),
+        (" {Game 7 (Ann vs. Bob) Bob resigns} 1-0", ["GameEnded"]),
+        ("Bob kibitzes: hi", ["ChatLine"]),
+        ("fics% Bob(1500)[7] kibitzes: 100% sure", ["ChatLine"]),
+        (" Bob kibitzes: hi", ["ChatLine"]),
+        ("Zwitscher tirili", ["Unrecognised"]),
+        (" newfield 7", []),
+        ("fics% ", []),
+        ("Bob%", []),
+        (" ", []),
+        (f"{{Game 7 (Ann vs. Bob) Bob resigns}} 1-0{FRAME}", ["GameEnded", "Style12"]),
+    ],
+)
+def test_a_text_fused_to_a_frame_is_a_line_of_its_own(behind: str, found: list[str]) -> None:
+    frame, *rest = events([Line(FRAME + behind, 100)])
+    assert isinstance(frame, Style12)
+    assert frame.text.startswith(FRAME)
+    assert [type(event).__name__ for event in rest] == found
+    for event in rest:
+        if not isinstance(event, Style12):
+            assert event.line.offset == 100 + (FRAME + behind).index(event.line.text)
+
+
 def test_an_event_keeps_its_line_without_prompts() -> None:
     (got,) = events([Line("fics% fics% You are now observing game 5.", 77, 5, Block(3, 80))])
     assert got == ObservingStarted(Line("You are now observing game 5.", 77, 5, Block(3, 80)), 5)

@@ -88,7 +88,7 @@ def test_prompt_lines_and_blank_lines_are_left_out() -> None:
     reader = LineReader()
     lines = reader.receive(Chunk(b"fics% \n\r\n\r" + FRAME.encode() + b"\n\rfics% \n\r", 0))
     assert [line.text for line in lines] == [FRAME]
-    assert reader.prompt == "fics% "
+    assert reader.prompt == ("fics% ", 0)
 
 
 def test_a_prompt_before_text_stays() -> None:
