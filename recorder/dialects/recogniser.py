@@ -182,7 +182,7 @@ class Recogniser:
         text = line.text[skip:]
         rest = line._replace(text=text, offset=line.offset + skip)
         if skip > end:
-            known = parse_results(rest) or parse_chat(rest) or self._about_game(rest)
+            known = bool(parse_results(rest) or parse_chat(rest) or self._about_game(rest))
         else:
             known = _PROMPT_ALONE.fullmatch(text) is None
         return (line._replace(text=line.text[:end]), rest) if text and known else (line, None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from recorder.model import Disposition, Precision, Proof
+from recorder.model import Disposition, EventKind, Precision, Proof
 from tests.edge_cases.excerpts import PUBLIC, public
 from tests.edge_cases.scripts import Table, log, only, proved, read, sans
 
@@ -219,3 +219,12 @@ def test_list_of_a_game_without_moves() -> None:
     assert sans(game) == ["e4", "e5"]
     assert proved(game)
     assert found.anomalies() == []
+
+
+def test_a_result_whose_line_end_before_it_was_lost_ends_the_game() -> None:
+    table = Table()
+    start = [table.header(), table.observing(), table.frame()]
+    glued = table.play("e4") + "Bob(1500)[7] kibitzes: hi"
+    game = only(read(log(*start, glued, table.play("e5") + table.over("Bob resigns", "1-0"))))
+    assert (sans(game), game.result, game.end) == (["e4", "e5"], "1-0", "result")
+    assert [event.text for event in game.events if event.kind is EventKind.CHAT] == ["hi"]
