@@ -300,6 +300,7 @@ class Segment(NamedTuple):
     observation: int
 
 
+_ANOMALY_TEXT = 240  # a frame has about 170 characters
 _ISO_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", re.ASCII)
 
 
@@ -420,13 +421,26 @@ class AnomalyKind(Enum):
 
 
 class Anomaly(NamedTuple):
-    """Something wrong at one place of a source. ``game_no`` is the server's number, if known."""
+    """Something wrong at one place of a source.
+
+    ``game_no`` is the server's number, if known. ``text`` is the line, its beginning if it is long: ``offset`` leads to
+    the rest.
+    """
 
     kind: AnomalyKind
     offset: int
     game_no: int | None
     message: str
     text: str
+
+    @classmethod
+    def of(cls, kind: AnomalyKind, offset: int, game_no: int | None, message: str, text: str) -> Anomaly:
+        """An anomaly with short texts, however long the line is: a log may hold nothing but broken lines."""
+        return cls(kind, offset, game_no, _beginning(message), _beginning(text))
+
+
+def _beginning(text: str) -> str:
+    return text if len(text) <= _ANOMALY_TEXT else f"{text[: _ANOMALY_TEXT - 1]}…"
 
 
 class Disposition(Enum):

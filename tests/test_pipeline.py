@@ -135,3 +135,15 @@ def test_read_games_reads_a_file(tmp_path: Path) -> None:
     stream = read_stream(STREAMS[0])
     log.write_bytes(stream)
     assert list(read_games(log)) == whole(stream)[0]
+
+
+def test_anomalies_of_long_broken_lines_stay_short() -> None:
+    bad = b"<12> " + b"rnbqkbnr " * 400 + b"\n"
+    pipeline = Pipeline(SourceKind.RAW)
+    pipeline.receive(b"login: \n" + bad * 50)
+    pipeline.finish()
+    found = pipeline.report.anomalies
+    assert len(found) == pipeline.report.frames[Disposition.MALFORMED] == 50
+    assert max(len(anomaly.message) + len(anomaly.text) for anomaly in found) < 500
+    assert found[0].text.endswith("…")
+    assert bad[:230].decode() in found[0].text

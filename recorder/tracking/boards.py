@@ -148,7 +148,7 @@ class Boards:
     def _anomaly(self, kind: AnomalyKind, frame: Style12, message: str) -> None:
         number = frame.tail[7] if len(frame.tail) > 7 else ""
         game_no = int(number) if number.lstrip("-").isdecimal() else None
-        self.anomalies.append(Anomaly(kind, frame.offset, game_no, message, frame.text))
+        self.anomalies.append(Anomaly.of(kind, frame.offset, game_no, message, frame.text))
 
     def _other(self, frame: Style12) -> None:
         problem = check_frame(frame)

@@ -398,11 +398,11 @@ class Tracker:
                 run.reason_key, run.termination = event.reason_key, event.termination
         if problem is not None:
             self.anomalies.append(
-                Anomaly(AnomalyKind.MOVELIST, event.line.offset, event.game_no, problem, event.line.text)
+                Anomaly.of(AnomalyKind.MOVELIST, event.line.offset, event.game_no, problem, event.line.text)
             )
         if not event.complete:
             self.anomalies.append(
-                Anomaly(
+                Anomaly.of(
                     AnomalyKind.CUT,
                     event.line.offset,
                     event.game_no,
@@ -439,7 +439,7 @@ class Tracker:
         self.holdings[disposition] += 1
         if problem is not None:
             self.anomalies.append(
-                Anomaly(AnomalyKind.HOLDINGS, event.line.offset, event.game_no, problem, event.line.text)
+                Anomaly.of(AnomalyKind.HOLDINGS, event.line.offset, event.game_no, problem, event.line.text)
             )
 
     def _notice(self, event: GameNotice) -> None:
@@ -488,7 +488,7 @@ class Tracker:
             self.boards.counts[Disposition.MALFORMED] += 1
         elif event.tag == "<b1>":
             self.holdings[Disposition.MALFORMED] += 1
-        self.anomalies.append(Anomaly(AnomalyKind.MALFORMED, event.line.offset, None, event.error, event.line.text))
+        self.anomalies.append(Anomaly.of(AnomalyKind.MALFORMED, event.line.offset, None, event.error, event.line.text))
 
 
 def _between(run: Run, event: GameEnded | MovelistRead) -> bool:
