@@ -11,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 PACKAGES = ("recorder", "storage", "exporters", "migrations")
-CORE = {"recorder.errors", "recorder.units", "recorder.events", "recorder.model"}
+CORE = {"recorder.errors", "recorder.frames", "recorder.events", "recorder.model"}
 BELOW_CLI = CORE | {
     f"recorder.{layer}" for layer in ("wire", "dialects", "tracking", "sources", "pipeline", "__init__")
 }
@@ -19,7 +19,7 @@ EVERYTHING = BELOW_CLI | {"recorder.cli", "storage", "exporters", "migrations"}
 
 # layer → (its sentence in the document, what it may import besides itself)
 TABLE: dict[str, tuple[str, set[str]]] = {
-    **dict.fromkeys(CORE, ("`errors units events model` ← nothing of ours but each other", CORE)),
+    **dict.fromkeys(CORE, ("`errors frames events model` ← nothing of ours but each other", CORE)),
     "recorder.wire": ("`wire` ← those", CORE),
     "recorder.dialects": ("`dialects` ← those, `wire`", CORE | {"recorder.wire"}),
     "recorder.tracking": ("`tracking` ← those, `dialects`", CORE | {"recorder.dialects"}),

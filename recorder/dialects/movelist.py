@@ -13,7 +13,8 @@ from datetime import UTC, datetime, timedelta, timezone
 from recorder.dialects.ratings import RATING, read_rating
 from recorder.dialects.results import read_reason
 from recorder.errors import LineError
-from recorder.events import Line, ListRow, MovelistRead, RatingText, Style12, parse_elapsed
+from recorder.events import Line, ListRow, MovelistRead, RatingText
+from recorder.frames import Style12, parse_elapsed
 
 __all__ = ["MovelistReader", "format_movelist", "parse_started"]
 

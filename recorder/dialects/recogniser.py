@@ -27,16 +27,8 @@ from recorder.dialects.notices import (
 from recorder.dialects.results import parse_results
 from recorder.dialects.session import is_noise, parse_session
 from recorder.dialects.style12 import FRAME_TAG, check_frame, cut_usual, frame_end, parse_style12
-from recorder.events import (
-    Event,
-    Line,
-    Malformed,
-    Noise,
-    SessionNotice,
-    SessionNoticeKind,
-    Style12,
-    Unrecognised,
-)
+from recorder.events import Event, Line, Malformed, Noise, SessionNotice, SessionNoticeKind, Unrecognised
+from recorder.frames import Style12
 from recorder.wire.prompts import PromptStripper
 
 __all__ = ["Recogniser"]

@@ -9,17 +9,8 @@ from __future__ import annotations
 import re
 
 from recorder.errors import LineError
-from recorder.events import (
-    TAIL_ELAPSED,
-    TAIL_FLIP,
-    TAIL_LAG,
-    TAIL_VERBOSE,
-    Block,
-    Line,
-    Malformed,
-    Style12,
-    parse_elapsed,
-)
+from recorder.events import Line, Malformed
+from recorder.frames import TAIL_ELAPSED, TAIL_FLIP, TAIL_LAG, TAIL_VERBOSE, Block, Style12, parse_elapsed
 
 __all__ = ["FRAME_TAG", "check_frame", "cut_usual", "format_style12", "frame_end", "parse_elapsed", "parse_style12"]
 

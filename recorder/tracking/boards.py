@@ -9,7 +9,8 @@ conflict and the game goes on from it.
 from __future__ import annotations
 
 from recorder.dialects.style12 import check_frame
-from recorder.events import ELAPSED_MEMO, ObservingStarted, Style12, parse_elapsed
+from recorder.events import ObservingStarted
+from recorder.frames import ELAPSED_MEMO, Style12, parse_elapsed
 from recorder.model import (
     Anomaly,
     AnomalyKind,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from recorder.events import Style12
+from recorder.frames import Style12
 from recorder.model import Disposition, EventKind, Proof
 from recorder.tracking.facts import Facts
 from recorder.tracking.lists import frame_position

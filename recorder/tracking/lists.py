@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from recorder.events import MovelistRead, Style12
+from recorder.events import MovelistRead
+from recorder.frames import Style12
 from recorder.model import (
     Anchor,
     LineKind,

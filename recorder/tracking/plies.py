@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from recorder.errors import LineError
-from recorder.events import Style12
+from recorder.frames import Style12
 from recorder.model import Origin, Ply, Precision, Proof, StartFacts, encode_move
 from recorder.tracking.position import Position, Rules, advance, start_position
 from recorder.tracking.run import Run

@@ -12,7 +12,8 @@ from collections.abc import Iterable
 from dataclasses import fields
 from typing import Any
 
-from recorder.events import Event, MovelistRead, RatingText, Style12
+from recorder.events import Event, MovelistRead, RatingText
+from recorder.frames import Style12
 from recorder.model import Disposition, Game, ObservationKind
 from recorder.tracking.facts import Facts
 

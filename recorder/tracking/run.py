@@ -6,7 +6,8 @@
 
 from __future__ import annotations
 
-from recorder.events import HoldingsLine, MovelistRead, Style12
+from recorder.events import HoldingsLine, MovelistRead
+from recorder.frames import Style12
 from recorder.model import (
     Anchor,
     EventKind,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from recorder.dialects.registry import detect_dialect
-from recorder.events import Style12
+from recorder.frames import Style12
 
 __all__ = ["Session", "SessionFacts"]
 

@@ -31,8 +31,8 @@ from recorder.events import (
     ObservingStarted,
     SessionNotice,
     SessionNoticeKind,
-    Style12,
 )
+from recorder.frames import Style12
 from recorder.model import Anomaly, AnomalyKind, Disposition, EventKind, Game, TimeBasis
 from recorder.tracking.assemble import assemble, end_word
 from recorder.tracking.boards import Boards

@@ -20,7 +20,8 @@ from collections import Counter
 from itertools import accumulate
 from typing import Final
 
-from recorder.events import Block, Chunk, Line
+from recorder.events import Chunk, Line
+from recorder.frames import Block
 from recorder.model import Anomaly, AnomalyKind
 from recorder.wire.telnet import TelnetFilter
 

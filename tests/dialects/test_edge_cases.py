@@ -15,8 +15,8 @@ from recorder.events import (
     MovelistRead,
     SessionNotice,
     SessionNoticeKind,
-    Style12,
 )
+from recorder.frames import Style12
 from tests.dialects.lines import FRAME, recognise
 
 BOARD = "rnbqkbnr pppppppp -------- -------- ----P--- -------- PPPP-PPP RNBQKBNR"

@@ -7,7 +7,8 @@ from datetime import UTC, datetime
 import pytest
 
 from recorder.dialects.movelist import format_movelist, parse_started
-from recorder.events import GameEnded, ListRow, MovelistRead, Style12, Unrecognised
+from recorder.events import GameEnded, ListRow, MovelistRead, Unrecognised
+from recorder.frames import Style12
 from tests.dialects.lines import FRAME, read_corpus, recognise
 
 HEADER = (

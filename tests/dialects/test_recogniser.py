@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from recorder.dialects.recogniser import Recogniser
 from recorder.events import (
-    Block,
     ChatLine,
     GameEnded,
     GameHeader,
@@ -21,9 +20,9 @@ from recorder.events import (
     MovelistRead,
     Noise,
     ObservingStarted,
-    Style12,
     Unrecognised,
 )
+from recorder.frames import Block, Style12
 from tests.dialects.lines import CORPUS, FRAME, events, read_corpus, recognise
 
 HANDS = "<b1> game 12 white [] black [P] <- BP"

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from recorder.dialects.style12 import check_frame, format_style12, parse_elapsed, parse_style12
 from recorder.errors import LineError
-from recorder.events import TAIL_LAG, Block, Malformed, Style12
+from recorder.events import Malformed
+from recorder.frames import TAIL_LAG, Block, Style12
 
 FULL = (
     "<12> rnb-kbnr pppp-ppp -------- ----p--- ------Pq -----P-- PPPPP--P RNBQKBNR W -1 1 0 1 0 1 107 gbtami ggbtami "

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from recorder.events import Block, Chunk, Line
+from recorder.events import Chunk, Line
+from recorder.frames import Block
 from recorder.model import AnomalyKind
 from recorder.wire import COUNTED_TAGS, LineReader
 
