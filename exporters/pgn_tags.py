@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from exporters.parts import Part
 from exporters.pgn_text import tag
 from exporters.times import date_of, start_clock
@@ -14,10 +12,7 @@ __all__ = [
     "KEY_TAG",
     "event_name",
     "fics_tags",
-    "is_computer",
-    "is_guest",
     "tags",
-    "title_words",
     "variant_name",
 ]
 
@@ -34,25 +29,6 @@ _FAMILIES = {
     "capablanca": "Capablanca",
 }
 CHESS_TITLES = ("GM", "IM", "FM", "CM", "NM", "WGM", "WIM", "WFM", "WCM")
-_TITLE_WORD = re.compile(r"[A-Za-z]+|\*")
-_GUEST = re.compile(r"Guest[A-Za-z0-9]*", re.IGNORECASE)
-
-
-def title_words(player: Player) -> list[str]:
-    """The titles as words: ``(GM)(*)`` → ``GM``, ``*``."""
-    return _TITLE_WORD.findall(player.titles) if player.titles else []
-
-
-def is_computer(player: Player) -> bool:
-    """Whether the server marks the player as a computer, ``(C)``."""
-    return "C" in title_words(player)
-
-
-def is_guest(player: Player) -> bool:
-    """Whether the player is not registered: as gameinfo says, by the title ``(U)``, or by a guest's handle."""
-    if player.registered is not None:
-        return not player.registered
-    return "U" in title_words(player) or bool(_GUEST.fullmatch(player.handle))
 
 
 def tags(game: Game, part: Part, number: int, count: int) -> str:
@@ -118,7 +94,7 @@ def fics_tags(game: Game, part: Part, last: bool) -> str:
         for side, player in (("White", white), ("Black", black))
         if player.rating is not None
     ]
-    found += [f'[{side}IsComp "Yes"]\n' for side, player in (("White", white), ("Black", black)) if is_computer(player)]
+    found += [f'[{side}IsComp "Yes"]\n' for side, player in (("White", white), ("Black", black)) if player.is_computer]
     white_base = game.base_s
     black_base = game.base_s if game.black_base_s is None else game.black_base_s
     if white_base is not None and game.increment_s is not None:
@@ -181,7 +157,7 @@ def _control(base_s: int | None, increment_s: int | None) -> str:
 def _about(side: str, player: Player) -> list[str]:
     found = [] if player.rating is None else [f'[{side}Elo "{player.rating}"]\n']
     if player.titles:
-        words = title_words(player)
+        words = player.title_words
         found += [f'[{side}Title "{word}"]\n' for word in words if word in CHESS_TITLES][:1]
         if "C" in words:
             found.append(f'[{side}IsComp "Yes"]\n')

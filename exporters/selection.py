@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from exporters.pgn_tags import is_computer, is_guest
 from recorder.errors import ExportError
 from recorder.model import Game, GameKind
 
@@ -69,9 +68,9 @@ class Selection:
             return "without a ply"
         if self.complete and not game.complete:
             return "incomplete"
-        if not self.guests and (is_guest(game.white) or is_guest(game.black)):
+        if not self.guests and (game.white.is_guest or game.black.is_guest):
             return "with a guest"
-        if not self.computers and (is_computer(game.white) or is_computer(game.black)):
+        if not self.computers and (game.white.is_computer or game.black.is_computer):
             return "with a computer"
         return None
 

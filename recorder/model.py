@@ -174,6 +174,10 @@ def _name(square: int) -> str:
     return f"{_FILES[square & 7]}{(square >> 3) + 1}"
 
 
+_TITLE_WORD = re.compile(r"[A-Za-z]+|\*")
+_GUEST = re.compile(r"guest(?:[a-z]{4}|[0-9]+)", re.IGNORECASE | re.ASCII)
+
+
 class Player(NamedTuple):
     """A player as this game's lines print them. ``rating`` None: no number was printed."""
 
@@ -183,6 +187,28 @@ class Player(NamedTuple):
     titles: str | None = None
     registered: bool | None = None
     sealed: bool | None = None
+
+    @property
+    def title_words(self) -> list[str]:
+        """The titles one by one: ``(GM)(*)`` → ``GM``, ``*``."""
+        return _TITLE_WORD.findall(self.titles) if self.titles else []
+
+    @property
+    def is_computer(self) -> bool:
+        """Whether the server marks the player as a computer, ``(C)``."""
+        return "C" in self.title_words
+
+    @property
+    def is_guest(self) -> bool:
+        """Whether the player is not registered.
+
+        As gameinfo says; else by the title ``(U)``, the rating ``++++``, or a handle as servers give to guests
+        (``GuestABCD``, ``guest123``).
+        """
+        if self.registered is not None:
+            return not self.registered
+        printed = self.rating_text is not None and self.rating_text.strip() == "++++"
+        return printed or "U" in self.title_words or _GUEST.fullmatch(self.handle) is not None
 
 
 class Anchor(NamedTuple):

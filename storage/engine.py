@@ -14,6 +14,7 @@ from sqlalchemy.exc import ArgumentError
 from sqlalchemy.pool import NullPool
 
 from recorder.errors import StorageError
+from recorder.model import Player
 
 __all__ = [
     "BUSY_TIMEOUT_MS",
@@ -91,12 +92,23 @@ def make_engine(path: Path, *, read_only: bool = False, foreign_keys: bool = Tru
             connection.execute("PRAGMA synchronous=NORMAL")
         connection.execute(f"PRAGMA foreign_keys={'ON' if foreign_keys else 'OFF'}")
 
+        connection.create_function("is_guest", 4, _is_guest, deterministic=True)
+        connection.create_function("is_computer", 1, _is_computer, deterministic=True)
+
     @event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:
         immediate = connection.get_execution_options().get("immediate", False)
         connection.exec_driver_sql("BEGIN IMMEDIATE" if immediate else "BEGIN")
 
     return engine
+
+
+def _is_guest(handle: str, rating_text: str | None, titles: str | None, registered: int | None) -> bool:
+    return Player(handle, rating_text, None, titles, None if registered is None else bool(registered)).is_guest
+
+
+def _is_computer(titles: str | None) -> bool:
+    return Player("", titles=titles).is_computer
 
 
 def backup(path: Path, target: Path) -> None:

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import BigInteger, ColumnElement, Connection, Select, and_, case, cast, func, or_, select
+from sqlalchemy import BigInteger, Boolean, ColumnElement, Connection, Select, case, cast, func, or_, select
 
 from recorder.errors import StorageError
 from recorder.model import GameKind, TimeBasis
@@ -41,8 +41,7 @@ class GameFilter:
             date do not match; ``Archive.undated`` counts them.
         min_plies: least number of known half-moves; 1 by default.
         complete: True leaves out games with gaps, without a beginning or without an end line.
-        no_guests: leave out games of a guest (said to be unregistered, rated ``++++``, or named like ``GuestABCD``).
-        no_computers: leave out games of a player with the title ``C``.
+        no_guests, no_computers: leave out games of such a player (``Player.is_guest``, ``Player.is_computer``).
         kinds: kinds of games; played ones by default.
         keys: prefixes of keys, one of which must match.
         source: an id (or its beginning) as ``sources`` prints it.
@@ -100,15 +99,12 @@ def _played(handles: frozenset[str], column: ColumnElement[Any]) -> ColumnElemen
 
 
 def _is_guest(side: str) -> ColumnElement[bool]:
-    registered, rating = games.c[f"{side}_registered"], games.c[f"{side}_rating_text"]
-    guest_name = func.lower(games.c[side]).op("GLOB")("guest[a-z][a-z][a-z][a-z]")
-    return or_(registered.is_(False), and_(registered.is_(None), or_(func.coalesce(rating, "") == "++++", guest_name)))
+    about = [games.c[f"{side}{column}"] for column in ("", "_rating_text", "_titles", "_registered")]
+    return func.is_guest(*about, type_=Boolean)
 
 
 def _is_computer(side: str) -> ColumnElement[bool]:
-    # titles as printed: "(C)", "(TM)(C)", or the bare words "C", "TM C"
-    words = func.replace(func.replace(func.coalesce(games.c[f"{side}_titles"], ""), "(", " "), ")", " ")
-    return func.instr(" " + words + " ", " C ") > 0
+    return func.is_computer(games.c[f"{side}_titles"], type_=Boolean)
 
 
 def _conditions(where: GameFilter, *, dates: bool = True) -> list[ColumnElement[bool]]:

@@ -30,6 +30,8 @@ Examples:
     "--include", type=Words(*INCLUDES), default="", help="Also examined games, set-up positions, empty games."
 )
 @click.option("--complete", is_flag=True, help="Only games seen from the first move to the end line.")
+@click.option("--no-guests", is_flag=True, help="Leave out games of an unregistered player.")
+@click.option("--no-computers", is_flag=True, help="Leave out games of a player titled (C).")
 @click.option("--strict", is_flag=True, help="Exit with status 1 if the log has anomalies.")
 @click.pass_context
 def command(
@@ -44,6 +46,8 @@ def command(
     comments: bool,
     include: frozenset[str],
     complete: bool,
+    no_guests: bool,
+    no_computers: bool,
     strict: bool,
     **reading: Any,
 ) -> None:
@@ -54,7 +58,7 @@ def command(
     from recorder.cli.inputs import GameReader, open_inputs, read_options
 
     exporter = PgnExporter(make_pgn_options(clock, style, variations, comments))
-    selection = Selection(complete=complete, include=include)
+    selection = Selection(complete=complete, guests=not no_guests, computers=not no_computers, include=include)
     with open_inputs([log]) as inputs, show_progress() as progress:
         for source in inputs:
             if source.error is not None:

@@ -39,3 +39,14 @@ def test_anomalies_are_told(cli: Cli, tmp_path: Path, words: list[str], code: in
     log = tmp_path / "x.log"
     log.write_bytes(WATCHER.read_bytes() + b"<12> rnbqkbnr pppppppp this is no board\r\n")
     assert "1 anomaly in" in cli("convert", log, *words, code=code).stderr
+
+
+def test_guests_and_computers_can_be_left_out(cli: Cli, tmp_path: Path) -> None:
+    log = tmp_path / "x.log"
+    log.write_bytes(WATCHER.read_bytes().replace(b"Zukertort", b"GuestABCD"))
+    result = cli("convert", "--no-guests", log)
+    cli("import", log)
+    kept = cli.json("games", "--no-guests", "--json")
+    assert result.stdout.count("[Event ") == len(kept) < 5
+    assert f"{5 - len(kept)} with a guest" in result.stderr
+    assert cli("convert", "--no-computers", log).stdout.count("[Event ") == 5

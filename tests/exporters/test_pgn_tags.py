@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from exporters.parts import Part
-from exporters.pgn_tags import event_name, fics_tags, is_computer, is_guest, tags, title_words, variant_name
+from exporters.pgn_tags import event_name, fics_tags, tags, variant_name
 from recorder.model import Game, Player
 from tests.exporters.games import make_game
 from tests.exporters.pgn_reader import TAG
@@ -86,15 +86,4 @@ def test_titles_and_computers() -> None:
     assert "WhiteIsComp" not in found
     assert "BlackTitle" not in found
     assert found["BlackIsComp"] == "Yes"
-    assert title_words(Player("Ann", titles="(*)(GM)")) == ["*", "GM"]
-    assert is_computer(Player("Bob", titles="(C)"))
-    assert not is_computer(Player("Bob", titles="(CA)"))
     assert read(make_game(white=Player("Ann", titles="(C)")), fics=True)["WhiteIsComp"] == "Yes"
-
-
-def test_guests() -> None:
-    assert is_guest(Player("GuestABCD"))
-    assert is_guest(Player("Ann", titles="(U)"))
-    assert is_guest(Player("Ann", registered=False))
-    assert not is_guest(Player("GuestABCD", registered=True))
-    assert not is_guest(Player("Aguest"))

@@ -9,12 +9,13 @@ from recorder.errors import ExportError
 from recorder.model import GameKind, Player
 from tests.exporters.games import make_game
 
+BOB = Player("Bob", "1467", 1467)
 GAMES = {
-    "full": make_game(),
-    "cut": make_game(complete=False, end="log-ends"),
-    "adjourned": make_game(complete=False, end="adjourned"),
+    "full": make_game(black=BOB),
+    "cut": make_game(black=BOB, complete=False, end="log-ends"),
+    "adjourned": make_game(black=BOB, complete=False, end="adjourned"),
     "guest": make_game(black=Player("GuestABCD")),
-    "computer": make_game(white=Player("Deep", titles="(C)")),
+    "computer": make_game(white=Player("Deep", titles="(C)"), black=BOB),
     "examined": make_game(kind=GameKind.EXAMINED),
     "setup": make_game([], kind=GameKind.SETUP),
     "empty": make_game([]),
