@@ -6,11 +6,10 @@ somebody sets up; so a board that does not follow is no conflict here, the game 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from recorder.frames import Style12
 from recorder.model import Disposition, EventKind, Proof
 from recorder.tracking.facts import Facts
+from recorder.tracking.held import Held
 from recorder.tracking.lists import frame_position
 from recorder.tracking.plies import ply_from_frame, start_facts
 from recorder.tracking.position import Rules, advance, fen
@@ -18,26 +17,23 @@ from recorder.tracking.run import Run
 from recorder.tracking.session import Session
 from recorder.tracking.variants import STANDARD_BOARD, variant_of
 
-if TYPE_CHECKING:
-    from recorder.tracking.boards import Boards
-
 __all__ = ["follow_examined"]
 
 
-def follow_examined(boards: Boards, frame: Style12) -> Disposition:
+def follow_examined(held: Held, frame: Style12) -> Disposition:
     """Place a board of an examined game.
 
     Returns:
         SETUP for boards of the set-up mode, EXAMINED for all others.
     """
     number = frame.tail[7]
-    setting_up = boards.setup_mode
+    setting_up = held.setup_mode
     disposition = Disposition.SETUP if setting_up else Disposition.EXAMINED
     if len(frame.board) != len(STANDARD_BOARD):
         return disposition
-    run = boards.examined.get(number)
+    run = held.examined.get(number)
     if run is None:
-        boards.examined[number] = _begin(frame, boards.facts.pop(frame.game_no, None), boards.session)
+        held.examined[number] = _begin(frame, held.facts.pop(frame.game_no, None), held.session)
         return disposition
     if (run.white_token, run.black_token) != (frame.tail[8], frame.tail[9]):
         run.event(EventKind.NAMES, "names", frame, text=f"{frame.white} {frame.black}")
@@ -50,7 +46,7 @@ def follow_examined(boards: Boards, frame: Style12) -> Disposition:
         played = advance(run.position, frame.verbose, frame.pretty, frame.board)
     if isinstance(played, tuple):
         move, san, after = played
-        run.plies.append(ply_from_frame(frame, ply, move, san, after, Proof.FULL, boards.lag_meaningless))
+        run.plies.append(ply_from_frame(frame, ply, move, san, after, Proof.FULL, held.lag_meaningless))
         run.position, run.ply = after, ply
         run.history.append(after)
     elif ply < run.ply and (known := run.position_at(ply)) is not None and known.board == frame.board:

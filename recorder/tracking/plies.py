@@ -5,11 +5,12 @@ from __future__ import annotations
 from recorder.errors import LineError
 from recorder.frames import Style12
 from recorder.model import Origin, Ply, Precision, Proof, StartFacts, encode_move
+from recorder.tracking.bridge import bridge
 from recorder.tracking.position import Position, Rules, advance, start_position
 from recorder.tracking.run import Run
 from recorder.tracking.variants import STANDARD_BOARD
 
-__all__ = ["clocks_of", "lan_move", "ply_from_frame", "start_facts", "try_rules"]
+__all__ = ["bridged", "clocks_of", "lan_move", "ply_from_frame", "pretty_of", "start_facts", "try_rules"]
 
 
 def clocks_of(frame: Style12) -> tuple[int | None, int | None]:
@@ -61,6 +62,11 @@ def lan_move(verbose: str) -> int | None:
         return None
 
 
+def pretty_of(frame: Style12) -> str | None:
+    """The pretty move, None in a frame that is cut before it."""
+    return frame.pretty if len(frame.tail) > 20 else None
+
+
 def start_facts(frame: Style12) -> StartFacts:
     """What the first board of an observation prints: its move is not a ply of ours."""
     white_ms, black_ms, elapsed_ms, lag_ms, precision = _times(frame)
@@ -79,7 +85,7 @@ def try_rules(run: Run, frame: Style12) -> tuple[int, str, Position] | None:
     position = run.position
     if position is None or not frame.has_move:
         return None
-    pretty = frame.pretty if len(frame.tail) > 20 else None
+    pretty = pretty_of(frame)
     played = advance(position, frame.verbose, pretty, frame.board)
     if isinstance(played, tuple):
         return played
@@ -98,6 +104,14 @@ def try_rules(run: Run, frame: Style12) -> tuple[int, str, Position] | None:
         return move, san, after
     run.variant, run.variant_inferred = "unknown", True
     return move, san, after
+
+
+def bridged(position: Position, frame: Style12, missing: int) -> list[tuple[int, str, Position]] | None:
+    """The plies from a position to a frame if ``missing`` (1 or 2) unseen ones can be filled in exactly one way."""
+    if not 1 <= missing <= 2 or not frame.has_move or frame.partial:
+        return None
+    ways = bridge(position, frame.board, frame.verbose, frame.pretty, missing)
+    return ways[0] if len(ways) == 1 else None
 
 
 def _shuffled_castling(run: Run, position: Position, frame: Style12) -> bool:

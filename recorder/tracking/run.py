@@ -171,6 +171,10 @@ class Run:
         self.white_clock_ms = 0
         self.black_clock_ms = 0
 
+    def between(self, white: str, black: str) -> bool:
+        """Whether these two play it, White and Black as named."""
+        return self.white.lower() == white.lower() and self.black.lower() == black.lower()
+
     # -- observations ------------------------------------------------------------------------------------------
 
     def observe(self, frame: Style12, position: Position, ply: int, start: StartFacts, anchor: str | None) -> None:

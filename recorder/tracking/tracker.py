@@ -38,7 +38,7 @@ from recorder.tracking.assemble import assemble, end_word
 from recorder.tracking.boards import Boards
 from recorder.tracking.facts import Facts
 from recorder.tracking.holdings import take_holdings
-from recorder.tracking.lists import fits, learn_variant, read_list
+from recorder.tracking.list_games import take_list
 from recorder.tracking.position import Rules, is_checkmate
 from recorder.tracking.restart import (
     GivenOut,
@@ -84,7 +84,6 @@ class Tracker:
         self._chat = _chat_kinds(chat)
         self._waiting: deque[Run] = deque()
         self._suspended: deque[Run] = deque()
-        self._lists: list[Run] = []
         self._given_out = GivenOut()
         self._resumed: Resumed | None = None
         self._baseline: dict[str, Any] = {}
@@ -145,7 +144,7 @@ class Tracker:
 
     def finish(self) -> list[Game]:
         """The input has ended: give out everything that was still followed or waiting."""
-        for run in [*self.boards.runs.values(), *self.boards.examined.values(), *self._lists]:
+        for run in self.boards.every():
             if run.following:
                 ends = [run.end_offset]
                 ends += [run.last.offset] if run.last is not None else []
@@ -153,14 +152,10 @@ class Tracker:
                 run.event(EventKind.FEED, "log ends here", (max(ends), None))
             self.boards.close(run, run.left if run.suspended else "log-ends")
         self.boards.examined.clear()
-        self._lists.clear()
+        self.boards.listed.clear()
         self._give_out(1 << 62)
         games, self._games = self._games, []
         return games
-
-    def held(self) -> list[Run]:
-        """Runs that are not given out yet."""
-        return [*self.boards.runs.values(), *self.boards.examined.values(), *self._lists]
 
     def _give_out(self, offset: int) -> None:
         over = self.boards.over
@@ -191,7 +186,7 @@ class Tracker:
     # -- going on with a log that grew -------------------------------------------------------------------------
 
     def _oldest_held(self) -> int:
-        return min((run.restart_offset for run in self.held()), default=1 << 62)
+        return min((run.restart_offset for run in self.boards.every()), default=1 << 62)
 
     def restart_state(self, mark: int) -> tuple[int, dict[str, Any]]:
         """Where reading can go on when the source grows, and what must be remembered for it.
@@ -310,7 +305,7 @@ class Tracker:
     def _ended(self, event: GameEnded) -> None:
         run = self.boards.runs.get(str(event.game_no))
         self._release(event.line.offset)
-        if run is None or run.end is not None or not _between(run, event):
+        if run is None or run.end is not None or not run.between(event.white, event.black):
             return
         if run.renewed and run.suspended:
             return
@@ -367,8 +362,6 @@ class Tracker:
             for run in self.boards.runs.values():
                 run.event(EventKind.FEED, "server lost data", _at(event.line))
 
-    # -- movelists ---------------------------------------------------------------------------------------------
-
     def _begin_session(self, family: str | None, me: str | None) -> None:
         """A banner or a login that is not this session's begins another one; its games keep their own."""
         self.boards.session = Session(self.server, family, me)
@@ -379,57 +372,7 @@ class Tracker:
             self.list_frames += 1
             self.session.look(event.start_frame)
         self._release(event.line.offset)
-        for run in self._candidates(event):
-            seen, problem = read_list(event, run)
-            if fits(seen, run):
-                run.lists.append(seen)
-                run.facts.add_list(event)
-                learn_variant(run, seen)
-                break
-        else:
-            run = self._list_run(event)
-            seen, problem = read_list(event, None)
-            run.lists.append(seen)
-            run.facts.add_list(event)
-            learn_variant(run, seen)
-            if event.complete and not event.still_running:
-                run.end = end_word(event.reason_key)
-                run.result, run.reason = event.result or "*", event.reason
-                run.reason_key, run.termination = event.reason_key, event.termination
-        if problem is not None:
-            self.anomalies.append(
-                Anomaly.of(AnomalyKind.MOVELIST, event.line.offset, event.game_no, problem, event.line.text)
-            )
-        if not event.complete:
-            self.anomalies.append(
-                Anomaly.of(
-                    AnomalyKind.CUT,
-                    event.line.offset,
-                    event.game_no,
-                    "the movelist ends without its last line",
-                    event.line.text,
-                )
-            )
-
-    def _candidates(self, event: MovelistRead) -> list[Run]:
-        """Games the list may belong to, the likeliest first."""
-        runs = [run for run in self.held() if _between(run, event)]
-        if event.game_no is not None and event.still_running:
-            runs = [run for run in runs if run.game_no in (event.game_no, None)]
-        # While a game is examined, its players' list is that of the examined game.
-        return sorted(runs, key=lambda run: (not run.examined, run.game_no != event.game_no, -run.end_offset))
-
-    def _list_run(self, event: MovelistRead) -> Run:
-        run = Run(event.game_no, event.white, event.black, Facts(event.line.offset), event.line.offset)
-        run.session = self.session
-        number = str(event.game_no)
-        if event.game_no is not None and event.still_running and number not in self.boards.runs:
-            self.boards.runs[number] = run
-        else:
-            self._lists.append(run)
-            if len(self._lists) > 64:
-                self.boards.close(self._lists.pop(0), "log-ends")
-        return run
+        take_list(self.boards, event)
 
     # -- what happens in a game --------------------------------------------------------------------------------
 
@@ -489,10 +432,6 @@ class Tracker:
         elif event.tag == "<b1>":
             self.holdings[Disposition.MALFORMED] += 1
         self.anomalies.append(Anomaly.of(AnomalyKind.MALFORMED, event.line.offset, None, event.error, event.line.text))
-
-
-def _between(run: Run, event: GameEnded | MovelistRead) -> bool:
-    return run.white.lower() == event.white.lower() and run.black.lower() == event.black.lower()
 
 
 def _at(line: Any) -> tuple[int, int | None]:

@@ -50,11 +50,11 @@ class Branch(NamedTuple):
 
 
 def _conflict(boards: Any, run: Any, frame: Any, ply: int) -> None:
-    boards._conflict(run, frame, ply, "taken out")
+    boards.conflict(run, frame, ply, "taken out")
 
 
 def _always_replace(boards: Any, run: Any, frame: Any, announced: bool) -> None:
-    boards._replace(run, frame)
+    boards.replace(run, frame)
 
 
 def _nothing(*_: Any) -> None:

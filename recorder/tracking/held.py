@@ -1,0 +1,220 @@
+"""The games of one connection by number, and what can be done with them.
+
+``boards.py`` and its helpers decide what a frame means; the verbs that carry it out are here.
+"""
+
+from __future__ import annotations
+
+from recorder.events import ObservingStarted
+from recorder.frames import Style12
+from recorder.model import Anomaly, AnomalyKind, Disposition, EventKind, Origin, Ply, Proof
+from recorder.tracking.facts import Facts
+from recorder.tracking.lists import frame_position
+from recorder.tracking.plies import clocks_of, ply_from_frame, pretty_of, start_facts
+from recorder.tracking.position import Position, Rules, fen
+from recorder.tracking.run import Run
+from recorder.tracking.session import Session
+from recorder.tracking.variants import STANDARD_BOARD, has_pockets, variant_of
+
+__all__ = ["Held", "rules_of_board"]
+
+_FACTS_KEPT = 256
+
+
+class Held:
+    """The games of one connection by the server's number.
+
+    Attributes:
+        runs: games under observation, or over and waiting for a late list or the number's next game.
+        examined: examined games by number.
+        listed: games of which only a movelist told.
+        over: runs that are finished with; the tracker takes them from here.
+        counts: disposition → number of frames.
+        facts: header facts by number, for a game whose first board is still to come.
+        creating: the same by players, from lines without a number.
+        announced: numbers that an observation was announced for.
+    """
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self.runs: dict[str, Run] = {}
+        self.examined: dict[str, Run] = {}
+        self.listed: list[Run] = []
+        self.over: list[Run] = []
+        self.counts: dict[Disposition, int] = dict.fromkeys(Disposition, 0)
+        self.anomalies: list[Anomaly] = []
+        self.facts: dict[int, Facts] = {}
+        self.creating: dict[frozenset[str], Facts] = {}
+        self.announced: set[str] = set()
+        self.setup_mode = False
+        self.lag_meaningless = False
+
+    def count(self, disposition: Disposition) -> None:
+        """One more frame became this."""
+        self.counts[disposition] += 1
+
+    def anomaly(self, kind: AnomalyKind, frame: Style12, message: str) -> None:
+        """Note something wrong with a frame."""
+        number = frame.tail[7] if len(frame.tail) > 7 else ""
+        game_no = int(number) if number.lstrip("-").isdecimal() else None
+        self.anomalies.append(Anomaly.of(kind, frame.offset, game_no, message, frame.text))
+
+    def every(self) -> list[Run]:
+        """Runs that are not given out yet."""
+        return [*self.runs.values(), *self.examined.values(), *self.listed]
+
+    def begin(self, frame: Style12) -> None:
+        """Begin a run with its first board."""
+        number = frame.tail[7]
+        facts = self._take_facts(frame)
+        run = Run(frame.game_no, frame.white, frame.black, facts, frame.offset)
+        run.session = self.session
+        self.runs[number] = run
+        gone = self.examined.pop(number, None)
+        if gone is not None:
+            self.close(gone, "unobserved")
+        self.start(run, frame)
+
+    def start(self, run: Run, frame: Style12) -> None:
+        """Give a run its first board."""
+        run.white_token, run.black_token = frame.tail[8], frame.tail[9]
+        ply = frame.ply
+        fresh = not frame.has_move
+        variant, rules = variant_of(run.facts.category)
+        run.variant, run.rules_told = variant, rules is not None
+        if rules is None:
+            rules = rules_of_board(frame)
+        hands = ("", "") if has_pockets(rules) and fresh else None
+        position = frame_position(frame, rules, hands)
+        run.hands = None
+        if fresh:
+            run.start_frame = frame
+        normal = ply == 0 and frame.board == STANDARD_BOARD
+        text = None if normal else fen(position, frame.irreversible, frame.move_no)
+        run.observe(frame, position, ply, start_facts(frame), text)
+        run.increment_ms = 1000 * frame.increment_s
+        run.timed = frame.base_min > 0 or frame.increment_s > 0
+        run.me_plays = frame.tail[10] != "0"
+        self.clock_start(run, frame)
+        self.count(Disposition.START if fresh else Disposition.JOINED)
+
+    @staticmethod
+    def clock_start(run: Run, frame: Style12) -> None:
+        """Take a frame's clocks as those that the next move's are compared with."""
+        run.white_clock_ms, run.black_clock_ms = (clock or 0 for clock in clocks_of(frame))
+        run.clocks_settled = False
+
+    def _take_facts(self, frame: Style12) -> Facts:
+        told = self.facts.pop(frame.game_no, None)
+        facts = told if told is not None and told.matches(frame.white, frame.black) else Facts(frame.offset)
+        creating = self.creating.pop(frozenset((frame.white.lower(), frame.black.lower())), None)
+        if creating is not None:
+            if (creating.white or "").lower() != frame.white.lower():
+                creating.turn()
+            facts.add(creating)
+        return facts
+
+    def pending_facts(self, game_no: int, offset: int) -> Facts:
+        """The facts kept for the next game of this number."""
+        facts = self.facts.get(game_no)
+        if facts is None:
+            facts = self.facts[game_no] = Facts(offset)
+            if len(self.facts) > _FACTS_KEPT:
+                del self.facts[next(iter(self.facts))]
+        return facts
+
+    def observing_started(self, event: ObservingStarted) -> None:
+        """``You are now observing game N``: its next board may be of another game."""
+        self.announced.add(str(event.game_no))
+
+    def append(
+        self, run: Run, frame: Style12, ply: int, played: tuple[int, str, Position], disposition: Disposition
+    ) -> None:
+        """The next ply of a run, proved."""
+        move, san, after = played
+        # A cut frame has no pretty move that could agree with the rest.
+        proof = Proof.UNPROVED if frame.partial else Proof.FULL
+        run.plies.append(ply_from_frame(frame, ply, move, san, after, proof, self.lag_meaningless))
+        run.position = after
+        run.history.append(after)
+        run.ply = ply
+        run.last = frame
+        self.clock_start(run, frame)
+        self.count(disposition)
+
+    def fill(self, run: Run, frame: Style12, filled: list[tuple[int, str, Position]]) -> None:
+        """The next plies of a run: inferred ones, and the one that the frame shows."""
+        *inferred, shown = filled
+        for move, san, position in inferred:
+            flags = position.castling | (position.push_col + 1) << 4
+            run.ply += 1
+            run.plies.append(
+                Ply(
+                    run.ply,
+                    move,
+                    san,
+                    None,
+                    None,
+                    None,
+                    None,
+                    None,
+                    flags,
+                    None,
+                    Proof.INFERRED,
+                    Origin.INFERRED,
+                    None,
+                    frame.offset,
+                )
+            )
+            run.history.append(position)
+        run.event(EventKind.GAP_FILLED, "inferred", frame, value=len(inferred))
+        self.append(run, frame, run.ply + 1, shown, Disposition.GAP)
+        run.clocks_settled = False
+
+    def stand(self, run: Run, frame: Style12, ply: int, reason: str, proof: Proof) -> None:
+        """Keep the shown move without proof and go on from the shown board."""
+        assert run.position is not None
+        position = frame_position(frame, run.position.rules, run.hands)
+        if frame.has_move:
+            run.plies.append(
+                ply_from_frame(
+                    frame, ply, None, pretty_of(frame) or frame.verbose, position, proof, self.lag_meaningless
+                )
+            )
+        run.reset_to(position, ply, reason, fen(position, frame.irreversible, frame.move_no), frame.offset)
+        run.last = frame
+        run.clocks_settled = False
+        self.clock_start(run, frame)
+
+    def conflict(self, run: Run, frame: Style12, ply: int, reason: str) -> None:
+        """A board that contradicts the one before: both are kept, and the game goes on from the new one."""
+        if ply <= run.ply:
+            run.take_back(ply - 1, frame)
+        run.gapped = True
+        self.anomaly(AnomalyKind.CONFLICT, frame, f"ply {ply} does not follow from the board before: {reason}")
+        self.stand(run, frame, ply, "conflict", Proof.CONFLICT)
+        self.count(Disposition.CONFLICT)
+
+    def replace(self, run: Run | None, frame: Style12) -> None:
+        """The number has another game now; ``run`` is the one that it had."""
+        if run is not None:
+            lost = run.suspended and run.left == "lost-feed"
+            self.close(run, run.left if lost else "reused")
+        self.begin(frame)
+
+    def close(self, run: Run, end: str) -> None:
+        """Be finished with a run."""
+        if run.end is None:
+            run.end = end
+        run.following = False
+        run.close_observation()
+        run.history = []
+        number = str(run.game_no)
+        if self.runs.get(number) is run:
+            del self.runs[number]
+        self.over.append(run)
+
+
+def rules_of_board(frame: Style12) -> Rules:
+    """Rules for a first board whose variant no line told."""
+    return Rules.CHESS if frame.has_move or frame.board == STANDARD_BOARD else Rules.CHESS960

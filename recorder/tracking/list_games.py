@@ -1,0 +1,72 @@
+"""Which game a movelist belongs to: one that is followed, waits or is examined, else one of its own."""
+
+from __future__ import annotations
+
+from recorder.events import MovelistRead
+from recorder.model import Anomaly, AnomalyKind
+from recorder.tracking.assemble import end_word
+from recorder.tracking.facts import Facts
+from recorder.tracking.held import Held
+from recorder.tracking.lists import fits, learn_variant, read_list
+from recorder.tracking.run import Run
+
+__all__ = ["take_list"]
+
+_LISTED_KEPT = 64
+
+
+def take_list(held: Held, event: MovelistRead) -> None:
+    """Join a movelist to the likeliest game that it fits; a game begins with it if it fits none."""
+    for run in _candidates(held, event):
+        seen, problem = read_list(event, run)
+        if fits(seen, run):
+            run.lists.append(seen)
+            run.facts.add_list(event)
+            learn_variant(run, seen)
+            break
+    else:
+        run = _list_run(held, event)
+        seen, problem = read_list(event, None)
+        run.lists.append(seen)
+        run.facts.add_list(event)
+        learn_variant(run, seen)
+        if event.complete and not event.still_running:
+            run.end = end_word(event.reason_key)
+            run.result, run.reason = event.result or "*", event.reason
+            run.reason_key, run.termination = event.reason_key, event.termination
+    if problem is not None:
+        held.anomalies.append(
+            Anomaly.of(AnomalyKind.MOVELIST, event.line.offset, event.game_no, problem, event.line.text)
+        )
+    if not event.complete:
+        held.anomalies.append(
+            Anomaly.of(
+                AnomalyKind.CUT,
+                event.line.offset,
+                event.game_no,
+                "the movelist ends without its last line",
+                event.line.text,
+            )
+        )
+
+
+def _candidates(held: Held, event: MovelistRead) -> list[Run]:
+    """Games the list may belong to, the likeliest first."""
+    runs = [run for run in held.every() if run.between(event.white, event.black)]
+    if event.game_no is not None and event.still_running:
+        runs = [run for run in runs if run.game_no in (event.game_no, None)]
+    # While a game is examined, its players' list is that of the examined game.
+    return sorted(runs, key=lambda run: (not run.examined, run.game_no != event.game_no, -run.end_offset))
+
+
+def _list_run(held: Held, event: MovelistRead) -> Run:
+    run = Run(event.game_no, event.white, event.black, Facts(event.line.offset), event.line.offset)
+    run.session = held.session
+    number = str(event.game_no)
+    if event.game_no is not None and event.still_running and number not in held.runs:
+        held.runs[number] = run
+    else:
+        held.listed.append(run)
+        if len(held.listed) > _LISTED_KEPT:
+            held.close(held.listed.pop(0), "log-ends")
+    return run
