@@ -78,7 +78,7 @@ def command(
         print_total(outcomes)
     if any(outcome.unreadable for outcome in outcomes) or all(outcome.kind is None for outcome in outcomes):
         ctx.exit(ExitCode.INPUT)
-    flawed = sum(bool(outcome.report and outcome.report.anomalies) for outcome in outcomes)
+    flawed = sum(outcome.flawed for outcome in outcomes)
     if strict and flawed:
         say(f"{plural(flawed, 'log')} with anomalies (--strict).")
         ctx.exit(ExitCode.FINDINGS)

@@ -35,6 +35,7 @@ class Outcome:
         status: ``new``, ``known``, ``grown``, ``replaced``, ``log`` (only looked at), ``not-a-log`` or ``failed``.
         message: why not all of it was read, one sentence, or None.
         games, plies, undated: what this import added; ``undated`` games have no known date.
+        flawed: the archive has anomalies of it, found now or by an earlier import.
         named: as ``Input.named``.
     """
 
@@ -48,6 +49,7 @@ class Outcome:
     plies: int = 0
     undated: int = 0
     report: SourceReport | None = None
+    flawed: bool = False
     named: bool = True
 
     @property
@@ -124,6 +126,7 @@ def import_source(
         options = options.over(ReadOptions.from_json(before.options, archive.source_timing(before.id)))
         if same and before.sha256 == seen.sha256:
             outcome.status, outcome.kind = "known", before.kind
+            outcome.flawed = _is_flawed(archive, seen)
             return outcome
         outcome.status = "grown" if same else "replaced"
         if not same:
@@ -136,7 +139,12 @@ def import_source(
         _write(archive, source, seen, kind, options, outcome, before=before, keep=keep, progress=progress)
     except SourceError as error:
         return Outcome(source.name, "failed", str(error), outcome.kind, seen.sha256, seen.size)
+    outcome.flawed = _is_flawed(archive, seen)
     return outcome
+
+
+def _is_flawed(archive: Archive, seen: Fingerprint) -> bool:
+    return any(True for _ in archive.anomalies(seen.sha256))
 
 
 def _write(

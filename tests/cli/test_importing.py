@@ -359,3 +359,15 @@ def test_date_does_not_replace_what_the_log_tells(cli: Cli, tmp_path: Path) -> N
     log.write_bytes(b"".join(b"2024-05-08 20:07:00 %s\n" % line for line in lines))
     cli("import", "--kind", "stamped", "--date", "2020-01-31", log)
     assert {row["Date"][:10] for row in cli.table("games")} == {"2024-05-08"}
+
+
+def test_strict_says_the_same_of_a_log_that_is_known_or_has_grown(cli: Cli, tmp_path: Path) -> None:
+    log = tmp_path / "x.log"
+    log.write_bytes(b"fics% \r\n<12> rnbqkbnr\r\n" + WATCHER.read_bytes())
+    for _ in range(2):
+        result = cli("import", "--strict", log, code=ExitCode.FINDINGS)
+        assert "1 log with anomalies (--strict)." in result.stderr
+    log.write_bytes(log.read_bytes() + b"fics% \r\n")
+    cli("import", "--strict", log, code=ExitCode.FINDINGS)
+    cli("import", "--strict", WATCHER)
+    cli("import", "--strict", WATCHER)
