@@ -19,6 +19,7 @@ _SET: Final = re.compile(r'prompt (?:now |is now )?set to:? "(?P<prompt>[^"]{1,6
 # A bot's line begins with a colon and a chat line has a speaker, so neither can look like this.
 _ALONE: Final = re.compile(r"(?:\d\d:\d\d_)?(?P<prompt>[^\s:<>{}()\[\]\\]{1,24}% )")
 _SEEN_ALONE = 3
+_PROMPT_ENDS: Final = ("%", ">", "$", "#")
 
 
 def strip_prompts(text: str) -> tuple[str, int]:
@@ -50,8 +51,8 @@ class PromptStripper:
     def learn(self, text: str) -> bool:
         """Look for a new prompt in a line (as received, prompts included).
 
-        It is one if the server says so (``prompt set to "ICS> ".``), or if a single word ending in ``% `` has stood
-        alone on three lines.
+        It is one if the server says so (``prompt set to "ICS> ".``) and it ends in ``%``, ``>``, ``$`` or ``#``, or if
+        a single word ending in ``% `` has stood alone on three lines.
 
         Returns:
             Whether a prompt was learned: then lines that begin with it can be stripped from now on.
@@ -66,7 +67,8 @@ class PromptStripper:
 
     def _add(self, prompt: str) -> bool:
         bare = prompt.rstrip()
-        if not bare or bare in self._learned:
+        # A prompt that ends like a word or handle would take the speaker off a line of chat.
+        if not bare.endswith(_PROMPT_ENDS) or bare in self._learned:
             return False
         self._learned.add(bare)
         self._firsts |= {bare[0]}

@@ -49,3 +49,10 @@ def test_chat_teaches_no_prompt(line: str) -> None:
     stripper = PromptStripper()
     assert not any(stripper.learn(line) for _ in range(5))
     assert stripper.strip(line) == (line, 0)
+
+
+@pytest.mark.parametrize("prompt", ["Bob", "Bob ", "Game", "--", ":", "{"])
+def test_a_prompt_that_ends_like_a_word_is_never_taken_off(prompt: str) -> None:
+    stripper = PromptStripper()
+    assert not stripper.learn(f'prompt set to "{prompt}".')
+    assert stripper.strip(f"{prompt.strip()} kibitzes: hi") == (f"{prompt.strip()} kibitzes: hi", 0)
