@@ -228,3 +228,12 @@ def test_a_result_whose_line_end_before_it_was_lost_ends_the_game() -> None:
     game = only(read(log(*start, glued, table.play("e5") + table.over("Bob resigns", "1-0"))))
     assert (sans(game), game.result, game.end) == (["e4", "e5"], "1-0", "result")
     assert [event.text for event in game.events if event.kind is EventKind.CHAT] == ["hi"]
+
+
+def test_the_help_page_about_frames_is_no_game() -> None:
+    example = (
+        "<12> rnbqkb-r pppppppp -----n-- -------- ----P--- -------- PPPPKPPP RNBQ-BNR"
+        " B -1 0 0 1 1 0 7 Newton Einstein 1 2 12 39 39 119 122 2 K/e1-e2 (0:06) Ke2 0"
+    )
+    for line in (f'"{example}"', f"   {example}", f"For example: {example}"):
+        assert read(log("fics% help style12", line)).games == []
