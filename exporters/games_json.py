@@ -94,6 +94,8 @@ def game_object(game: Game) -> dict[str, Any]:
         ],
         "sources": [
             {
+                "name": None if seen.source is None else seen.source.name,
+                "sha256": None if seen.source is None else seen.source.sha256,
                 "kind": seen.kind.value,
                 "relation": seen.relation,
                 "started_at": iso(seen.started_at_ms, basis),

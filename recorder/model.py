@@ -38,6 +38,7 @@ __all__ = [
     "Proof",
     "Segment",
     "Shape",
+    "SourceName",
     "SourceReport",
     "TimeBasis",
     "decode_move",
@@ -298,9 +299,19 @@ class PlyLine:
     plies: list[Ply]
 
 
+class SourceName(NamedTuple):
+    """Which log: the file's name, and the SHA-256 of its decompressed bytes (hexadecimal)."""
+
+    name: str
+    sha256: str
+
+
 @dataclass(slots=True)
 class Observation:
-    """One connection's unbroken view of one board, or one movelist."""
+    """One connection's unbroken view of one board, or one movelist.
+
+    ``source`` is known to an archive only, and no part of what was seen: it does not count in comparisons.
+    """
 
     kind: ObservationKind
     game_no: int | None
@@ -316,6 +327,7 @@ class Observation:
     lines: list[PlyLine] = field(default_factory=list)
     holdings: list[HoldingsChange] = field(default_factory=list)
     events: list[GameEvent] = field(default_factory=list)
+    source: SourceName | None = field(default=None, compare=False)
 
 
 class Segment(NamedTuple):

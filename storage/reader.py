@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from sqlalchemy import Connection
 
-from recorder.model import Game, Observation
+from recorder.model import Game, Observation, SourceName
 from storage import models
 from storage.mapping import (
     Row,
@@ -54,8 +54,16 @@ def _load(
     }
     seen: dict[int, Observation] = {}
     places: dict[int, int] = {}
+    names = {
+        row_id: SourceName(name, sha256)
+        for row_id, name, sha256 in driver.execute(
+            "SELECT id, name, sha256 FROM sources"
+            f" WHERE id IN (SELECT source_id FROM observations WHERE game_id {of_games})"
+        )
+    }
     for row in driver.execute(f"{select_sql(models.observations)} WHERE game_id {of_games} ORDER BY game_id, seq"):
         seen[row[0]] = observation = observation_from_row(row)
+        observation.source = names[row[1]]
         siblings = found[row[2]].observations
         places[row[0]] = len(siblings)
         siblings.append(observation)

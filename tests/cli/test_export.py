@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
 import json
 from pathlib import Path
@@ -106,3 +107,12 @@ def test_clocks(filled: Cli, tmp_path: Path) -> None:
 
 def test_a_table_of_clocks_is_for_the_terminal(filled: Cli, tmp_path: Path) -> None:
     filled("clocks", "-o", tmp_path / "x", code=2)
+
+
+def test_games_name_the_logs_they_were_read_from(filled: Cli) -> None:
+    found = {
+        (source["name"], source["sha256"])
+        for line in filled("export", "games").stdout.splitlines()
+        for source in json.loads(line)["sources"]
+    }
+    assert found == {(log.name, hashlib.sha256(log.read_bytes()).hexdigest()) for log in (WATCHER, ADJOURNED)}
