@@ -23,7 +23,9 @@ FILLER: Final = b"*"
 _COMMAND: Final = rb"[$/ \t]*(?:set[ \t]+)?pas(?:s(?:w(?:o(?:rd?)?)?)?)?[ \t]+"
 # Known to be typed: everything after the command. Else: what the command takes, two words, or what is cut off.
 _TYPED_CHANGE: Final = re.compile(_COMMAND + rb"(?P<secret>\S.*)", re.I | re.S)
-_CHANGE: Final = re.compile(_COMMAND + rb"(?P<secret>\S+\s+\S+)[ \t]*\r*$", re.I)
+_CHANGE: Final = re.compile(
+    rb"(?:" + _COMMAND + rb"(?=\S+\s+\S)|set[ \t]+password[ \t]+)(?P<secret>\S+(?:\s+\S+)?)[ \t]*\r*$", re.I
+)
 _CUT_CHANGE: Final = re.compile(_COMMAND + rb"(?P<secret>\S+\s*\S*)\s*$", re.I)
 # Source: the answers of FICS's password commands.
 _CHANGED: Final = re.compile(rb"password (?:of \S+ )?changed (?:from|to) (?P<secret>.*)", re.I | re.S)

@@ -38,7 +38,7 @@ def scrub(kind: SourceKind, data: bytes, step: int = 1 << 20) -> bytes:
         ("stamped", b"[12:00:01] fics% password a b\n", b"[12:00:01] fics% password * *\n"),
         ("stamped", b"[12:00:01] > password old new\n", b"[12:00:01] > password *** ***\n"),
         ("stamped", b"[12:00:01] 12:00_fics% passw old new\n", b"[12:00:01] 12:00_fics% passw *** ***\n"),
-        ("raw", b"pass old new\npas old new\nset password new\n", b"pass *** ***\npas *** ***\nset password new\n"),
+        ("raw", b"pass old new\npas old new\nset password new\n", b"pass *** ***\npas *** ***\nset password ***\n"),
         ("raw", b"> set password new\nICS> password old new\n", b"> set password ***\nICS> password *** ***\n"),
         ("raw", b'Password changed from "a" to "b".\n', b'Password changed from *** ** ****\n'),
         ("raw", b"fics% password old", b"fics% password ***"),
