@@ -87,7 +87,7 @@ def _observe_board(held: Held, run: Run, frame: Style12, last_ply: int) -> None:
     """Begin another observation on a board that no ply leads to; the game was seen up to ``last_ply``."""
     assert run.position is not None
     ply = frame.ply
-    position = frame_position(frame, run.position.rules, None)
+    position = frame_position(frame, run.position.rules)
     text = fen(position, frame.irreversible, frame.move_no)
     run.observe(frame, position, ply, start_facts(frame), text)
     if ply > last_ply:

@@ -26,7 +26,7 @@ from recorder.tracking.facts import Facts
 from recorder.tracking.position import Rules, board_from_fen, play_san
 from recorder.tracking.run import ListSeen, Run
 from recorder.tracking.session import SessionFacts
-from recorder.tracking.variants import STANDARD_BOARD
+from recorder.tracking.variants import STANDARD_BOARD, has_pockets
 
 __all__ = [
     "assemble",
@@ -44,6 +44,9 @@ def assemble(run: Run, *, session: SessionFacts, basis: TimeBasis, date: datetim
         date: given by the user, for games whose lines tell none.
     """
     server, dialect, me = session
+    if run.rules is not None and has_pockets(run.rules):
+        for observation in run.observations:
+            _unprove_drops(observation)
     observations = run.observations + [seen.observation for seen in run.lists]
     segments = _plain_segments(run)
     if segments is None:
@@ -181,6 +184,22 @@ def _main_line(run: Run) -> dict[int, tuple[int, Ply]]:
             if ply.ply not in witness:
                 witness[ply.ply] = (number, ply)
     return dict(sorted(witness.items()))
+
+
+def _unprove_drops(observation: Observation) -> None:
+    """A piece dropped from a hand that nobody had told of is proved by nothing."""
+    plies = observation.lines[0].plies
+    told = [change for change in observation.holdings if change.passed is None]
+    known_from = None if observation.start is not None and observation.start.ply > 0 else 0
+    for place, ply in enumerate(plies):
+        before = [anchor for anchor in observation.anchors if anchor.line == 0 and anchor.ply < ply.ply]
+        if before:
+            last = max(before, key=lambda anchor: anchor.ply)
+            later = [change.ply for change in told if change.offset > last.offset]
+            known_from = last.ply if "[" in last.fen else min(later, default=None)
+        drop = ply.uci is not None and ply.uci[1] == "@"
+        if drop and ply.proof == Proof.FULL and (known_from is None or ply.ply <= known_from):
+            plies[place] = ply._replace(proof=int(Proof.UNPROVED))
 
 
 def _prove_by_list(run: Run, seen: ListSeen, witness: dict[int, tuple[int, Ply]]) -> None:

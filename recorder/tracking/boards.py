@@ -161,17 +161,22 @@ class Boards(Held):
             self._followed(run, frame, announced)
 
     def _other_players(self, run: Run, frame: Style12, announced: bool) -> None:
-        if run.following and frame.ply == run.ply and run.position is not None and frame.board == run.position.board:
-            run.event(EventKind.NAMES, "names", frame, text=f"{frame.white} {frame.black}")
-            run.white, run.black = frame.white, frame.black
-            run.white_token, run.black_token = frame.tail[8], frame.tail[9]
-            self.count(Disposition.SAME)
-            return
         facts = self.facts.get(frame.game_no)
         told = announced or (facts is not None and facts.white is not None and facts.matches(frame.white, frame.black))
-        if told or not run.following:
+        if told or run.renewed or not run.following:
             self.replace(run, frame)
             return
+        assert run.position is not None
+        if frame.ply == run.ply and frame.board == run.position.board:
+            self._rename(run, frame)
+            self.count(Disposition.SAME)
+            return
+        if frame.ply == run.ply + 1 and _renamed(run, frame):
+            played = advance(run.position, frame.verbose, pretty_of(frame), frame.board)
+            if isinstance(played, tuple):
+                self._rename(run, frame)
+                self.append(run, frame, frame.ply, played, Disposition.PARTIAL if frame.partial else Disposition.PLY)
+                return
         rival = run.rival
         if rival is not None and rival.white == frame.white and rival.black == frame.black:
             position = frame_position(rival, rules_of_board(rival))
@@ -187,6 +192,12 @@ class Boards(Held):
         # One board of strangers under a followed number: an answer to a command about a stored game.
         run.rival = frame
         self.count(Disposition.SNAPSHOT)
+
+    @staticmethod
+    def _rename(run: Run, frame: Style12) -> None:
+        run.event(EventKind.NAMES, "names", frame, text=f"{frame.white} {frame.black}")
+        run.white, run.black = frame.white, frame.black
+        run.white_token, run.black_token = frame.tail[8], frame.tail[9]
 
     def _followed(self, run: Run, frame: Style12, announced: bool) -> None:
         assert run.position is not None
@@ -238,7 +249,7 @@ class Boards(Held):
         elif known is None and ply < run.base_ply:
             # Taken back to before the first board that we saw.
             assert run.position is not None
-            position = frame_position(frame, run.position.rules, run.hands)
+            position = frame_position(frame, run.position.rules)
             run.take_back(ply, frame)
             run.reset_to(position, ply, "takeback", fen(position, frame.irreversible, frame.move_no), frame.offset)
         else:
@@ -272,6 +283,25 @@ class Boards(Held):
         run.gapped = True
         self.stand(run, frame, ply, "gap", Proof.UNPROVED)
         self.count(Disposition.GAP)
+
+
+def _renamed(run: Run, frame: Style12) -> bool:
+    """Whether the board of the next ply under other names can be the same game, if the move joins.
+
+    The times are the same, and one of the two names stayed, or the clocks go on as they stood: full ones prove nothing.
+    """
+    last = run.last
+    if last is None or (frame.base_min, frame.increment_s) != (last.base_min, last.increment_s):
+        return False
+    if frame.white.lower() == run.white.lower() or frame.black.lower() == run.black.lower():
+        return True
+    mover, other = (0, 1) if frame.ply % 2 else (1, 0)
+    before, after = clocks_of(last), clocks_of(frame)
+    if frame.partial or None in before or None in after:
+        return False
+    reckoned = before[mover] - frame.elapsed_ms + 1000 * frame.increment_s  # type: ignore[operator]
+    full = 60_000 * frame.base_min
+    return full not in before and after[other] == before[other] and abs(reckoned - after[mover]) <= _TOLERANCE_MS  # type: ignore[operator]
 
 
 def _begins_anew(run: Run, frame: Style12) -> bool:

@@ -56,7 +56,7 @@ def follow_examined(held: Held, frame: Style12) -> Disposition:
         if ply <= run.ply:
             run.take_back(min(ply, run.ply), frame)
         run.gapped = True
-        position = frame_position(frame, run.position.rules, run.hands)
+        position = frame_position(frame, run.position.rules)
         run.reset_to(position, ply, "examined", fen(position, frame.irreversible, frame.move_no), frame.offset)
     run.last = frame
     return disposition

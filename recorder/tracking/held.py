@@ -174,7 +174,7 @@ class Held:
     def stand(self, run: Run, frame: Style12, ply: int, reason: str, proof: Proof) -> None:
         """Keep the shown move without proof and go on from the shown board."""
         assert run.position is not None
-        position = frame_position(frame, run.position.rules, run.hands)
+        position = frame_position(frame, run.position.rules)
         if frame.has_move:
             run.plies.append(
                 ply_from_frame(

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from recorder.events import HoldingsLine
-from recorder.model import Disposition
-from recorder.tracking.position import Rules, with_hands
+from recorder.model import Anchor, Disposition, Observation, Ply, decode_move
+from recorder.tracking.position import Position, Rules, with_hands
 from recorder.tracking.run import Run
 
 __all__ = ["take_holdings"]
 
 _ORDER = "PNBRQK"
+_FEN_ORDER = "QRBNP"
 
 
 def take_holdings(run: Run | None, event: HoldingsLine) -> tuple[Disposition, str | None]:
@@ -35,6 +38,8 @@ def take_holdings(run: Run | None, event: HoldingsLine) -> tuple[Disposition, st
         if reckoned != (white, black):
             run.position = with_hands(run.position, white, black)
             run.history[-1] = run.position
+        if reckoned is None:
+            _tell_anchor(run, white, black)
     run.note_holdings(event, white, black)
     return (Disposition.PASS if passed else Disposition.HOLDINGS), problem
 
@@ -58,6 +63,61 @@ def _tell_variant(run: Run) -> None:
     if run.start_frame is not None and not run.plies:
         run.position = with_hands(run.position, "", "")
         run.history[-1] = run.position
+
+
+def _tell_anchor(run: Run, white: str, black: str) -> None:
+    """The hands at the first known board: those printed now, with the captures and drops since undone."""
+    assert run.current is not None
+    assert run.position is not None
+    anchors = run.current.anchors
+    place = next((at for at, anchor in enumerate(anchors) if (anchor.line, anchor.ply) == (0, run.base_ply)), None)
+    if place is None or "[" in anchors[place].fen:
+        return
+    hands = (Counter(white), Counter(black))
+    positions = [run.position]
+    for ply in [played for played in reversed(run.plies) if played.ply > run.base_ply]:
+        index = ply.ply - run.base_ply
+        before, after = run.history[index - 1], run.history[index]
+        if run.position.rules is not Rules.CRAZYHOUSE or not _undo(ply, before, after, hands, run.current):
+            return
+        known = before._replace(rules=run.position.rules)
+        positions.append(with_hands(known, *("".join(hand.elements()) for hand in hands)))
+    if len(positions) != len(run.history):
+        return
+    run.history[:] = reversed(positions)
+    anchors[place] = _with_hands(anchors[place], run.history[0])
+
+
+def _undo(
+    ply: Ply, before: Position, after: Position, hands: tuple[Counter[str], Counter[str]], seen: Observation
+) -> bool:
+    """Take one ply out of the hands; False where it cannot be told what it changed, or they cannot have been so."""
+    if ply.move is None:
+        return False
+    hand, colour = (hands[0], "W") if ply.white_moved else (hands[1], "B")
+    uci = decode_move(ply.move)
+    if uci[1] == "@":
+        hand[uci[0]] += 1
+        return True
+    prey = "pnbrq" if ply.white_moved else "PNBRQ"
+    taken = next((letter.upper() for letter in prey if before.board.count(letter) > after.board.count(letter)), None)
+    if taken is None:
+        return True
+    passes = [change.passed for change in seen.holdings if change.passed is not None and change.ply == ply.ply - 1]
+    told = [passed[1] for passed in passes if passed[0] == colour]
+    # A piece that was a promoted pawn comes into the hand as a pawn: only the line of the pass tells it.
+    ways = [letter for letter in told or {taken, "P"} if hand[letter] > 0]
+    if len(ways) != 1:
+        return False
+    hand[ways[0]] -= 1
+    return True
+
+
+def _with_hands(anchor: Anchor, position: Position) -> Anchor:
+    assert position.hands is not None
+    board, _, rest = anchor.fen.partition(" ")
+    white, black = ("".join(sorted(hand, key=_FEN_ORDER.find)) for hand in position.hands)
+    return anchor._replace(fen=f"{board}[{white}{black.lower()}] {rest}")
 
 
 def _sorted(letters: str) -> str:
