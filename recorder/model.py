@@ -49,7 +49,7 @@ __all__ = [
 class Proof(IntEnum):
     """How far a ply is proved. The common values are 0 and 1, which SQLite stores in no bytes."""
 
-    UNPROVED = 0
+    UNPROVED = 0  # also where a cut frame lacks the pretty move, or a hand was not known, though the boards agree
     FULL = 1  # verbose move, pretty move and both boards agree, legal by the variant's rules
     LIST = 2  # a legal move of a movelist that joins the next board
     INFERRED = 3  # the only legal way to fill a gap of one or two plies
@@ -259,7 +259,7 @@ class HoldingsChange(NamedTuple):
 class EventKind(Enum):
     """Kinds of ``GameEvent``."""
 
-    CLOCK = "clock"  # the same ply again with other clocks
+    CLOCK = "clock"  # same-ply: the ply again, other clocks; adjusted, opponent-adjusted: a move does not explain them
     TAKEBACK = "takeback"  # text: "from-to"; value: half-moves removed
     GAP = "gap"  # value: plies missing
     GAP_FILLED = "gap-filled"
@@ -268,7 +268,7 @@ class EventKind(Enum):
     NOTICE = "notice"  # offers, pauses, added time …: text is the line, ``detail`` its kind
     CHAT = "chat"
     RESULT = "result"  # the end line
-    FEED = "feed"  # unobserved, observed again, lost feed, log ends
+    FEED = "feed"  # unobserved, observed again, lost feed, server going down, server lost data, log ends here
     EXAMINE = "examine"
 
 
@@ -449,11 +449,8 @@ class AnomalyKind(Enum):
     CONFLICT = "conflict"
     HOLDINGS = "holdings"
     GAP = "gap"
-    CLOCK = "clock"
-    NUMBER = "number"
     MOVELIST = "movelist"
     VARIANT = "variant"
-    RESULT = "result"
     CUT = "cut"
     LOST_DATA = "lost-data"
 
