@@ -7,7 +7,7 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
@@ -16,7 +16,15 @@ from exporters.base import ExportReport, GameExporter
 from recorder.errors import ExportError
 from recorder.model import Game
 
-__all__ = ["SPLIT_WORDS", "append_games", "file_stem", "known_keys", "open_output", "write_split"]
+__all__ = [
+    "SPLIT_WORDS",
+    "append_games",
+    "file_stem",
+    "known_keys",
+    "open_output",
+    "refuse_protected",
+    "write_split",
+]
 
 _UNSAFE = re.compile(rb"[^A-Za-z0-9_-]")
 # Device names of Windows, with any suffix.
@@ -25,14 +33,15 @@ _LONGEST_STEM = 100
 
 
 @contextmanager
-def open_output(path: str | Path, force: bool = False) -> Iterator[BinaryIO]:
+def open_output(path: str | Path, force: bool = False, protect: Collection[Path] = ()) -> Iterator[BinaryIO]:
     """Open an output for the time of one export.
 
     Args:
         path: ``-`` is standard output. A regular file gets its name only when the block ends without an exception.
         force: replace a file that is there.
+        protect: files that must not be replaced whatever ``force`` says: the archive, the logs.
     Raises:
-        ExportError: the file is there and ``force`` is False, or it cannot be written.
+        ExportError: the file is there and ``force`` is False, it is protected, or it cannot be written.
     """
     if str(path) == "-":
         yield sys.stdout.buffer
@@ -40,23 +49,36 @@ def open_output(path: str | Path, force: bool = False) -> Iterator[BinaryIO]:
         return
     target = Path(path)
     if target.exists() and not target.is_file() and not target.is_dir():
-        with target.open("wb") as device:
-            yield device
+        try:
+            with target.open("wb") as device:
+                yield device
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            if error.filename not in (None, str(target)):
+                raise
+            raise ExportError(f"{target} cannot be written: {error.strerror}.") from error
         return
+    refuse_protected(target, protect)
     _refuse(target, force)
     with _replacing(target) as out:
         yield out
 
 
-def append_games(path: str | Path, games: Iterable[Game], exporter: GameExporter) -> ExportReport:
+def append_games(
+    path: str | Path, games: Iterable[Game], exporter: GameExporter, protect: Collection[Path] = ()
+) -> ExportReport:
     """Add the games whose key the file does not hold yet; the old content stays byte for byte.
 
+    Args:
+        path: made if it is not there. protect: as for ``open_output``.
     Returns:
         The report; ``left_out["already in the file"]`` counts the others.
     Raises:
-        ExportError: the format writes no keys, or the file cannot be read or written.
+        ExportError: the format writes no keys, the file is protected, or it cannot be read or written.
     """
     target = Path(path)
+    refuse_protected(target, protect)
     keys = known_keys(target, exporter)
     with _replacing(target, keep=True) as out:
         for game in games:
@@ -98,6 +120,7 @@ def write_split(
     by: str,
     force: bool = False,
     append: bool = False,
+    protect: Collection[Path] = (),
 ) -> ExportReport:
     """Write games into one file a day, player or variant; a game stands in the files of both its players.
 
@@ -105,6 +128,7 @@ def write_split(
         directory: made if it is not there.
         by: ``day``, ``player`` or ``variant``.
         force: replace files that are there. append: add to them what they do not hold yet.
+        protect: as for ``open_output``.
     Raises:
         ExportError: ``by`` is not known, a file is there, or one cannot be written. Then no file has changed.
     """
@@ -120,6 +144,7 @@ def write_split(
             for name in dict.fromkeys(names(game)):
                 target = folder / f"{name}{exporter.suffix}"
                 if target not in files:
+                    refuse_protected(target, protect)
                     files[target] = _begin(target, exporter, force, append)
                 unfinished, keys = files[target]
                 if game.key in keys:
@@ -166,6 +191,24 @@ def _by_variant(game: Game) -> list[str]:
 
 
 SPLIT_WORDS: dict[str, Callable[[Game], list[str]]] = {"day": _by_day, "player": _by_player, "variant": _by_variant}
+
+
+def refuse_protected(target: Path, protected: Collection[Path]) -> None:
+    """Keep an output from replacing what it is made from.
+
+    Args:
+        target: the output; links to a protected file are that file.
+        protected: files, which need not exist.
+    Raises:
+        ExportError: the output is one of them.
+    """
+    try:
+        real, there = target.resolve(), target.exists()
+        for path in protected:
+            if path.resolve() == real or (there and path.exists() and path.samefile(target)):
+                raise ExportError(f"{target} is the archive or a log; name another file.")
+    except (OSError, RuntimeError) as error:  # RuntimeError: links in a circle
+        raise ExportError(f"{target} cannot be written: {error}.") from error
 
 
 def _refuse(target: Path, force: bool) -> None:

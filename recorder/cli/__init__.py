@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import contextlib
 import os
+import sqlite3
 import sys
+from collections.abc import Iterator
 from typing import Any
 
 import click
+from click.exceptions import Exit
 
 from recorder.cli import (
     anomalies,
@@ -41,23 +44,48 @@ _CODES: tuple[tuple[type[RecorderError], ExitCode], ...] = (
 class _Group(click.Group):
     """A group that turns our errors into one sentence and the documented exit code."""
 
+    def make_context(self, *args: Any, **how: Any) -> click.Context:
+        with _failures():  # help and version are printed here
+            if sys.stdout is None:
+                raise ExportError("Standard output is closed.")
+            return super().make_context(*args, **how)
+
     def invoke(self, ctx: click.Context) -> Any:
-        try:
+        with _failures():
             result = super().invoke(ctx)
             sys.stdout.flush()
-        except RecorderError as error:
-            code = next((code for kind, code in _CODES if isinstance(error, kind)), ExitCode.INPUT)
-            say(f"Error: {error}")
-            ctx.exit(code)
-        except KeyboardInterrupt:
-            say("Interrupted; what was finished before is kept.")
-            ctx.exit(ExitCode.INTERRUPTED)
-        except BrokenPipeError:
-            # The reader has gone (``| head``). Nothing may be written any more, not even by Python's last flush.
-            with contextlib.suppress(OSError, ValueError):
-                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            ctx.exit(ExitCode.PIPE)
-        return result
+            return result
+
+
+@contextlib.contextmanager
+def _failures() -> Iterator[None]:
+    """Errors as one line on stderr and an exit code."""
+    try:
+        yield
+    except RecorderError as error:
+        code = next((code for kind, code in _CODES if isinstance(error, kind)), ExitCode.INPUT)
+        say(f"Error: {error}")
+        raise Exit(code) from error
+    except KeyboardInterrupt as error:
+        say("Interrupted; what was finished before is kept.")
+        raise Exit(ExitCode.INTERRUPTED) from error
+    except BrokenPipeError as error:
+        _leave_stdout()
+        raise Exit(ExitCode.PIPE) from error  # the reader has gone (``| head``): nobody to talk to
+    except sqlite3.Error as error:
+        say(f"Error: The archive cannot be used: {error}.")
+        raise Exit(ExitCode.ARCHIVE) from error
+    except OSError as error:
+        _leave_stdout()
+        what = "Standard output cannot be written" if error.filename is None else error.filename
+        say(f"Error: {what}: {error.strerror or error}.")
+        raise Exit(ExitCode.OUTPUT) from error
+
+
+def _leave_stdout() -> None:
+    """Nothing may be written any more, not even by Python's last flush."""
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 @click.group(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import click
 
-from recorder.cli.options import archive_option, json_option, open_archive
+from recorder.cli.kept import short_names
+from recorder.cli.options import ANOMALIES, archive_option, json_option, open_archive
 from recorder.cli.terminal import print_json, print_table
 
 __all__ = ["command"]
@@ -19,7 +20,7 @@ Examples:
 """,
 )
 @click.argument("source_id", metavar="[ID]", required=False)
-@click.option("--kind", "kinds", multiple=True, metavar="WORD", help="Only these: conflict, gap, malformed …")
+@click.option("--kind", "kinds", multiple=True, type=click.Choice(ANOMALIES), help="Only these.")
 @archive_option
 @json_option
 def command(source_id: str | None, kinds: tuple[str, ...], where: str, as_json: bool) -> None:
@@ -28,12 +29,14 @@ def command(source_id: str | None, kinds: tuple[str, ...], where: str, as_json: 
         found = [
             (row, anomaly) for row, anomaly in archive.anomalies(source_id) if not kinds or anomaly.kind.value in kinds
         ]
+        names = short_names(archive.sources())
     if as_json:
         print_json(
             [
                 {
                     "source": row.id,
                     "name": row.name,
+                    "path": row.path,
                     "kind": anomaly.kind.value,
                     "offset": anomaly.offset,
                     "server_game_no": anomaly.game_no,
@@ -47,7 +50,7 @@ def command(source_id: str | None, kinds: tuple[str, ...], where: str, as_json: 
     print_table(
         ("Source", "Offset", "Kind", "Game", "What", "Line"),
         [
-            (row.name, anomaly.offset, anomaly.kind.value, anomaly.game_no, anomaly.message, anomaly.text)
+            (names[row.id], anomaly.offset, anomaly.kind.value, anomaly.game_no, anomaly.message, anomaly.text)
             for row, anomaly in found
         ],
         right=("Offset", "Game"),

@@ -6,11 +6,22 @@ from typing import Any
 
 import click
 
-from recorder.cli.exporting import left_out, output_options, say_left_out, say_written
+from recorder.cli.exporting import (
+    chosen_games,
+    format_of,
+    left_out,
+    output_options,
+    protected,
+    require_keys,
+    say_left_out,
+    say_written,
+)
 from recorder.cli.options import archive_option, filter_options, game_filter, open_archive
 from recorder.cli.terminal import format_clock, plural, print_table, say
 
 __all__ = ["command"]
+
+_FORMATS = ("table", "csv", "jsonl")
 
 
 @click.command(
@@ -27,12 +38,11 @@ Examples:
 @click.option(
     "--format",
     "format_name",
-    type=click.Choice(("table", "csv", "jsonl")),
-    default="table",
-    show_default=True,
+    type=click.Choice(_FORMATS),
+    show_default="as the file's suffix says, else table",
     help="table is for reading; csv and jsonl have all columns, in milliseconds.",
 )
-def command(where: str, output: str, force: bool, format_name: str, **filters: Any) -> None:
+def command(where: str, output: str, force: bool, format_name: str | None, **filters: Any) -> None:
     """Summarise think times, clocks and lag, per game and side.
 
     Total, mean, median and longest think with its move, time left at moves 10, 20, 30 and 40, mean, 95th percentile
@@ -43,11 +53,15 @@ def command(where: str, output: str, force: bool, format_name: str, **filters: A
     from exporters.registry import make_exporter
 
     chosen = game_filter(**filters)
-    with open_archive(where) as archive:
-        games = archive.games(chosen, with_events=False, with_holdings=False, with_lines=False)
+    format_name = format_of(format_name, output, _FORMATS)
+    with (
+        open_archive(where) as archive,
+        chosen_games(archive, chosen, events=False, holdings=False, lines=False) as games,
+    ):
+        require_keys(archive, chosen)
         reasons = left_out(archive, chosen)
         if format_name != "table":
-            with open_output(output, force) as out:
+            with open_output(output, force, protected(archive)) as out:
                 report = make_exporter("clocks", format_name).write(games, out)
             say_written(report, output, reasons)
             return

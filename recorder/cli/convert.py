@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -10,6 +11,9 @@ from recorder.cli.exporting import make_pgn_options, output_options, pgn_options
 from recorder.cli.options import INCLUDES, Words, reading_options
 from recorder.cli.terminal import ExitCode, plural, say, show_progress
 from recorder.errors import SourceError
+
+if TYPE_CHECKING:
+    from recorder.cli.inputs import Input
 
 __all__ = ["command"]
 
@@ -52,17 +56,21 @@ def command(
     **reading: Any,
 ) -> None:
     """Convert LOG (- for standard input) to PGN without an archive."""
-    from exporters.output import open_output
+    from exporters.output import open_output, refuse_protected
     from exporters.pgn import PgnExporter
     from exporters.selection import Selection
     from recorder.cli.inputs import GameReader, open_inputs, read_options
 
+    if log != "-" and Path(log).is_dir():
+        raise click.UsageError(f"{log} is a folder, and convert reads one log; import reads folders.")
     exporter = PgnExporter(make_pgn_options(clock, style, variations, comments))
     selection = Selection(complete=complete, guests=not no_guests, computers=not no_computers, include=include)
     with open_inputs([log]) as inputs, show_progress() as progress:
         for source in inputs:
             if source.error is not None:
                 raise SourceError(source.error)
+            if output != "-":
+                refuse_protected(Path(output), _files_of(source))
             reader = GameReader(source, read_options(**reading), progress)
             with open_output(output, force) as out:
                 report = exporter.write(selection.select(reader), out)
@@ -74,3 +82,13 @@ def command(
                 say(f"{plural(len(found), 'anomaly', 'anomalies')} in {source.name}; import -v -n lists them.")
                 if strict:
                     ctx.exit(ExitCode.FINDINGS)
+
+
+def _files_of(source: Input) -> list[Path]:
+    """The files that a log is read from."""
+    from recorder.sources import find_timing
+
+    if source.spooled:
+        return [Path("/dev/stdin")] if source.name == "standard input" else []
+    timing = find_timing(source.path)
+    return [source.path, *([timing] if timing else [])]

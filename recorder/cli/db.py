@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import os
+import re
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import click
 
-from recorder.cli.options import archive_option
+from recorder.cli.exporting import archive_files
+from recorder.cli.options import archive_file, archive_option
 from recorder.cli.terminal import ExitCode, say
+from recorder.errors import ExportError, StorageError
 
 __all__ = ["command"]
 
@@ -25,13 +32,45 @@ def command() -> None:
     """Upgrade, check, back up and share the archive."""
 
 
+@contextmanager
+def _copying(where: str, target: str) -> Iterator[Path]:
+    """Check both ends of a copy, so that it is known which of them fails.
+
+    Raises:
+        StorageError: there is no usable archive. ExportError: the copy's name is taken or cannot be written.
+    """
+    from exporters.output import refuse_protected
+    from storage import current
+
+    path = archive_file(where)
+    current(path)
+    refuse_protected(Path(target), archive_files(path))
+    if os.path.lexists(target):
+        raise ExportError(f"{target} is already there; give another name.")
+    if not Path(target).absolute().parent.is_dir():
+        raise ExportError(f"{target} cannot be written: its folder is not there.")
+    try:
+        yield path
+    except (StorageError, sqlite3.Error, OSError) as error:
+        raise ExportError(f"{target} cannot be written: {error}") from error
+
+
+def _expressions(_context: click.Context, _param: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
+    for value in values:
+        try:
+            re.compile(value)
+        except re.error as error:
+            raise click.BadParameter(f"{value!r} is no regular expression: {error}.") from error
+    return values
+
+
 @command.command("upgrade")
 @archive_option
 def _upgrade(where: str) -> None:
     """Bring an older archive to this program's schema; a backup is made first."""
-    from storage import current, file_of, upgrade
+    from storage import current, upgrade
 
-    path = file_of(where)
+    path = archive_file(where)
     before = current(path)
     saved = upgrade(path)
     after = current(path)
@@ -42,9 +81,9 @@ def _upgrade(where: str) -> None:
 @archive_option
 def _current(where: str) -> None:
     """Print the archive's schema revision and the newest one."""
-    from storage import current, file_of, head
+    from storage import current, head
 
-    click.echo(f"{current(file_of(where))} (newest: {head()})")
+    click.echo(f"{current(archive_file(where))} (newest: {head()})")
 
 
 @command.command("check")
@@ -52,9 +91,9 @@ def _current(where: str) -> None:
 @click.pass_context
 def _check(ctx: click.Context, where: str) -> None:
     """Look for damage: SQLite's own checks, foreign keys, and what the tables must agree on."""
-    from storage import check, file_of
+    from storage import check
 
-    findings = check(file_of(where))
+    findings = check(archive_file(where))
     for finding in findings:
         click.echo(finding)
     if findings:
@@ -67,20 +106,28 @@ def _check(ctx: click.Context, where: str) -> None:
 @archive_option
 def _backup(target: str, where: str) -> None:
     """Copy the archive to FILE, which must not exist; works while somebody writes to it."""
-    from storage import backup, file_of
+    from storage import backup
 
-    backup(file_of(where), Path(target))
+    with _copying(where, target) as path:
+        backup(path, Path(target))
     say(f"Saved as {target}.")
 
 
 @command.command("share")
 @click.option("-o", "--output", required=True, metavar="FILE", help="The copy, which must not exist.")
 @click.option("--pseudonyms", is_flag=True, help="Replace every handle by a made-up word, in texts too.")
-@click.option("--redact", multiple=True, metavar="REGEX", help="Replace what matches in texts by [redacted].")
+@click.option(
+    "--redact",
+    multiple=True,
+    metavar="REGEX",
+    callback=_expressions,
+    help="Replace what matches in texts by [redacted].",
+)
 @archive_option
 def _share(output: str, pseudonyms: bool, redact: tuple[str, ...], where: str) -> None:
     """Write a copy to give away: without the logs' bytes and places, tells, and what was typed."""
-    from storage import file_of, share
+    from storage import share
 
-    share(file_of(where), Path(output), pseudonyms=pseudonyms, redact=redact)
+    with _copying(where, output) as path:
+        share(path, Path(output), pseudonyms=pseudonyms, redact=redact)
     say(f"Shared as {output}.")

@@ -6,13 +6,25 @@ from typing import Any
 
 import click
 
-from recorder.cli.exporting import left_out, make_pgn_options, output_options, pgn_options, say_written
+from recorder.cli.exporting import (
+    chosen_games,
+    format_of,
+    left_out,
+    make_pgn_options,
+    output_options,
+    pgn_options,
+    protected,
+    require_keys,
+    say_written,
+)
 from recorder.cli.garbage import rare_collections
 from recorder.cli.options import archive_option, filter_options, game_filter, open_archive
 
 __all__ = ["command"]
 
 _SPLITS = ("day", "player", "variant")
+_PLY_FORMATS = ("csv", "jsonl", "parquet")
+_APPEND_OR_FORCE = "--append adds to the file and --force replaces it: give one of them."
 
 
 @click.group(
@@ -69,17 +81,21 @@ def _pgn(
 
     if output == "-" and (append or split):
         raise click.UsageError("--append and --split need -o with a file or folder.")
+    if append and force:
+        raise click.UsageError(_APPEND_OR_FORCE)
     exporter = PgnExporter(make_pgn_options(clock, style, variations, comments))
     chosen = game_filter(**filters)
     with open_archive(where) as archive, rare_collections():
-        games = archive.games(chosen, with_events=comments, with_holdings=False, with_lines=variations)
-        if split is not None:
-            report = write_split(output, games, exporter, split, force=force, append=append)
-        elif append:
-            report = append_games(output, games, exporter)
-        else:
-            with open_output(output, force) as out:
-                report = exporter.write(games, out)
+        require_keys(archive, chosen)
+        keep = protected(archive)
+        with chosen_games(archive, chosen, events=comments, holdings=False, lines=variations) as games:
+            if split is not None:
+                report = write_split(output, games, exporter, split, force=force, append=append, protect=keep)
+            elif append:
+                report = append_games(output, games, exporter, keep)
+            else:
+                with open_output(output, force, keep) as out:
+                    report = exporter.write(games, out)
         say_written(report, output, left_out(archive, chosen))
 
 
@@ -88,7 +104,7 @@ def _pgn(
     epilog="""\b
 Examples:
   ics-recorder export plies -o plies.csv
-  ics-recorder export plies --format parquet --variant crazyhouse -o zh.parquet
+  ics-recorder export plies --variant crazyhouse -o zh.parquet
 """,
 )
 @filter_options
@@ -97,14 +113,13 @@ Examples:
 @click.option(
     "--format",
     "format_name",
-    type=click.Choice(("csv", "jsonl", "parquet")),
-    default="csv",
-    show_default=True,
+    type=click.Choice(_PLY_FORMATS),
+    show_default="as the file's suffix says, else csv",
     help="parquet needs pyarrow, which ics-recorder[parquet] brings.",
 )
-def _plies(where: str, output: str, force: bool, format_name: str, **filters: Any) -> None:
+def _plies(where: str, output: str, force: bool, format_name: str | None, **filters: Any) -> None:
     """Write one row a ply, with clocks, elapsed time and lag in milliseconds."""
-    _write_table("plies", format_name, where, output, force, filters)
+    _write_table("plies", format_of(format_name, output, _PLY_FORMATS), where, output, force, filters)
 
 
 @command.command(
@@ -136,9 +151,13 @@ def _games(where: str, output: str, force: bool, format_name: str, append: bool,
         return
     if output == "-":
         raise click.UsageError("--append needs -o with a file.")
+    if force:
+        raise click.UsageError(_APPEND_OR_FORCE)
     chosen = game_filter(**filters)
     with open_archive(where) as archive, rare_collections():
-        report = append_games(output, archive.games(chosen), GamesJsonExporter())
+        require_keys(archive, chosen)
+        with chosen_games(archive, chosen) as games:
+            report = append_games(output, games, GamesJsonExporter(), protected(archive))
         say_written(report, output, left_out(archive, chosen))
 
 
@@ -149,7 +168,12 @@ def _write_table(what: str, format_name: str, where: str, output: str, force: bo
     exporter = make_exporter(what, format_name)
     chosen = game_filter(**filters)
     whole = what == "games"
-    with open_archive(where) as archive, open_output(output, force) as out, rare_collections():
-        report = exporter.write(archive.games(chosen, with_events=whole, with_lines=whole), out)
+    with open_archive(where) as archive, rare_collections():
+        require_keys(archive, chosen)
         reasons = left_out(archive, chosen)
+        with (
+            chosen_games(archive, chosen, events=whole, lines=whole) as games,
+            open_output(output, force, protected(archive)) as out,
+        ):
+            report = exporter.write(games, out)
     say_written(report, output, reasons)

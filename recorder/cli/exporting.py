@@ -2,21 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import sys
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import closing, contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
 from recorder.cli.options import Words
 from recorder.cli.terminal import plural, say
+from recorder.errors import StorageError
 
 if TYPE_CHECKING:
     from exporters.base import ExportReport
     from exporters.pgn import PgnOptions
+    from recorder.model import Game
     from storage import Archive, GameFilter
 
-__all__ = ["left_out", "make_pgn_options", "output_options", "pgn_options", "say_left_out", "say_written"]
+__all__ = [
+    "archive_files",
+    "chosen_games",
+    "format_of",
+    "left_out",
+    "make_pgn_options",
+    "output_options",
+    "pgn_options",
+    "protected",
+    "require_keys",
+    "say_left_out",
+    "say_written",
+]
 
 _AnyCommand = TypeVar("_AnyCommand", bound=Callable[..., Any])
 
@@ -62,6 +79,52 @@ def make_pgn_options(clock: frozenset[str], style: str, variations: bool, commen
     from exporters.pgn import PgnOptions
 
     return PgnOptions(clock=clock, style=style, variations=variations, comments=comments)
+
+
+@contextmanager
+def chosen_games(
+    archive: Archive, where: GameFilter, *, events: bool = True, holdings: bool = True, lines: bool = True
+) -> Iterator[Iterator[Game]]:
+    """The games that match, let go of when writing them fails in the middle; see ``Archive.games``."""
+    games = archive.games(where, with_events=events, with_holdings=holdings, with_lines=lines)
+    with closing(cast("Generator[Game, None, None]", games)):
+        yield games
+
+
+def archive_files(path: Path) -> list[Path]:
+    """An archive's file and those that SQLite keeps beside it, there or not."""
+    return [path, *(path.with_name(path.name + suffix) for suffix in ("-wal", "-shm", "-journal"))]
+
+
+def protected(archive: Archive) -> list[Path]:
+    """What no export may replace: the archive and the logs it was made from."""
+    return [*archive_files(archive.path), *(Path(row.path) for row in archive.sources() if row.path is not None)]
+
+
+def require_keys(archive: Archive, where: GameFilter) -> None:
+    """Refuse a KEY that no game of the archive has, whatever the other options leave out.
+
+    Raises:
+        StorageError: there is no such game.
+    """
+    from storage import GameFilter
+
+    for key in sorted(where.keys):
+        if not archive.count(GameFilter(keys=frozenset({key}), kinds=frozenset(), min_plies=0)):
+            raise StorageError(f"No game has a key that begins with {key}.")
+
+
+def format_of(format_name: str | None, output: str, formats: tuple[str, ...]) -> str:
+    """The format: as ``--format`` says, else as the output's suffix says, else the first one.
+
+    Raises:
+        UsageError: it is Parquet, and the output a terminal.
+    """
+    suffix = Path(output).suffix.lower().lstrip(".")
+    chosen = format_name or (suffix if suffix in formats else formats[0])
+    if chosen == "parquet" and output == "-" and sys.stdout.isatty():
+        raise click.UsageError("Parquet is not for the terminal; write it to a file with -o.")
+    return chosen
 
 
 def left_out(archive: Archive, where: GameFilter) -> dict[str, int]:

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from recorder.cli.exporting import left_out, say_left_out
+from recorder.cli.exporting import left_out, require_keys, say_left_out
 from recorder.cli.options import archive_option, filter_options, game_filter, json_option, open_archive
 from recorder.cli.terminal import plural, print_json, print_table, say
 
 if TYPE_CHECKING:
     from recorder.model import Game, Player
 
-__all__ = ["command"]
+__all__ = ["command", "told_variant"]
 
 _KEY_DIGITS = 8
 _UNFINISHED = {"result": "", "log-ends": "log ends", "lost-feed": "feed lost", "reused": "number reused"}
@@ -37,6 +37,7 @@ def command(where: str, as_json: bool, **filters: Any) -> None:
     """
     chosen = game_filter(**filters)
     with open_archive(where) as archive:
+        require_keys(archive, chosen)
         games = archive.games(chosen, with_events=False, with_holdings=False, with_lines=False)
         if as_json:
             print_json([_summary(game) for game in games])
@@ -49,6 +50,11 @@ def command(where: str, as_json: bool, **filters: Any) -> None:
             )
             say(f"{plural(len(rows), 'game')}.")
         say_left_out(left_out(archive, chosen).items())
+
+
+def told_variant(game: Game) -> str | None:
+    """The variant, where it is not chess and the category does not have its word already (``blitz suicide``)."""
+    return None if game.variant in ("chess", *(game.category or "").split()) else game.variant
 
 
 def _time_control(game: Game) -> str | None:
@@ -69,7 +75,7 @@ def _row(game: Game) -> tuple[object, ...]:
         None if game.kind.value == "played" else game.kind.value,
     ]
     rated = {True: "rated", False: "unrated", None: None}[game.rated]
-    kind = [rated, game.category, game.variant if game.variant not in ("chess", game.category) else None]
+    kind = [rated, game.category, told_variant(game)]
     return (
         game.key[:_KEY_DIGITS],
         begun[:16].replace("T", " ") if begun and begun[0] != "P" else game.day,

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
 from recorder.errors import SourceError
@@ -14,9 +15,29 @@ from recorder.sources import SourceKind, find_timing, read_blocks, scrubbed
 if TYPE_CHECKING:
     from storage import Archive, SourceRow
 
-__all__ = ["lines_at", "source_blocks", "source_timing"]
+__all__ = ["lines_at", "short_names", "source_blocks", "source_timing"]
 
 _LONGEST_LINE = 1 << 16
+
+
+def short_names(rows: Iterable[SourceRow]) -> dict[str, str]:
+    """What to call each source, by its id: its name, with as many of its folders as tell it from the others.
+
+    Args:
+        rows: all sources of the archive.
+    Returns:
+        Names that differ: where the places do not tell sources apart, the id is added.
+    """
+    parts = {row.id: PurePath(row.path).parts if row.path else (row.name,) for row in rows}
+    found = {row_id: "/".join(of[-1:]) for row_id, of in parts.items()}
+    for depth in range(2, max(map(len, parts.values()), default=0) + 1):
+        counts = Counter(found.values())
+        found = {
+            row_id: str(PurePath(*parts[row_id][-depth:])) if counts[name] > 1 else name
+            for row_id, name in found.items()
+        }
+    counts = Counter(found.values())
+    return {row_id: f"{name} ({row_id})" if counts[name] > 1 else name for row_id, name in found.items()}
 
 
 def source_blocks(archive: Archive, row: SourceRow, offset: int = 0) -> Iterator[bytes] | None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from recorder.cli.zones import parse_zone
+from recorder.errors import StorageError
 
 if TYPE_CHECKING:
     from storage import Archive, GameFilter
@@ -19,11 +20,13 @@ else:
     _ParamType = click.ParamType  # not generic in older versions
 
 __all__ = [
+    "ANOMALIES",
     "CHATS",
     "INCLUDES",
     "KINDS",
     "RESULTS",
     "Words",
+    "archive_file",
     "archive_option",
     "default_archive",
     "filter_options",
@@ -39,6 +42,7 @@ _AnyCommand = TypeVar("_AnyCommand", bound=Callable[..., Any])
 KINDS = ("raw", "typescript", "xboard", "pychess", "stamped")
 CHATS = ("none", "public", "own", "all")
 RESULTS = ("1-0", "0-1", "1/2-1/2", "*")
+ANOMALIES = ("malformed", "long-line", "conflict", "holdings", "gap", "movelist", "variant", "cut", "lost-data")
 INCLUDES = ("examined", "setup", "empty")
 
 
@@ -59,6 +63,17 @@ class _Zone(_ParamType):
             parse_zone(value)
         except ValueError as error:
             self.fail(str(error), param, ctx)
+        return str(value)
+
+
+class _Name(_ParamType):
+    """A word that is not empty: an empty one would name everything or nothing."""
+
+    name = "name"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        if not value.strip():
+            self.fail("it is empty.", param, ctx)
         return str(value)
 
 
@@ -161,19 +176,30 @@ def filter_options(command: _AnyCommand) -> _AnyCommand:
         click.option("--no-guests", is_flag=True, help="Leave out games of an unregistered player."),
         click.option("--complete", is_flag=True, help="Only games seen from the first move to the end line."),
         click.option("--last", type=click.IntRange(min=1), metavar="N", help="Only the newest N, after all else."),
-        click.option("--source", metavar="ID", help="Only games of this log, as `sources` names it."),
-        click.option("--me", metavar="HANDLE", help="Only games recorded by this handle's connection."),
-        click.option("--server", "servers", multiple=True, metavar="NAME", help="Only games of this site."),
+        click.option("--source", type=_Name(), metavar="ID", help="Only games of this log, as `sources` names it."),
+        click.option("--me", type=_Name(), metavar="HANDLE", help="Only games recorded by this handle's connection."),
+        click.option(
+            "--server", "servers", multiple=True, type=_Name(), metavar="NAME", help="Only games of this site."
+        ),
         click.option("--result", "results", multiple=True, type=click.Choice(RESULTS), help="Only this result."),
         click.option("--until", type=_Date(), help="Only games begun on this day (UTC) or before (YYYY-MM-DD)."),
         click.option("--since", type=_Date(), help="Only games begun on this day (UTC) or later (YYYY-MM-DD)."),
         click.option("--rated/--unrated", default=None, help="Only rated, or only unrated games."),
-        click.option("--category", "categories", multiple=True, metavar="WORD", help="The server's word: blitz …"),
-        click.option("--variant", "variants", multiple=True, metavar="WORD", help="chess, crazyhouse, suicide …"),
-        click.option("--black", multiple=True, metavar="HANDLE", help="Black's handle."),
-        click.option("--white", multiple=True, metavar="HANDLE", help="White's handle."),
-        click.option("--player", "players", multiple=True, metavar="HANDLE", help="A player's handle, any colour."),
-        click.argument("keys", nargs=-1, metavar="[KEY…]"),
+        click.option(
+            "--category", "categories", multiple=True, type=_Name(), metavar="WORD", help="The server's word."
+        ),
+        click.option("--variant", "variants", multiple=True, type=_Name(), metavar="WORD", help="chess, crazyhouse …"),
+        click.option("--black", multiple=True, type=_Name(), metavar="HANDLE", help="Black's handle."),
+        click.option("--white", multiple=True, type=_Name(), metavar="HANDLE", help="White's handle."),
+        click.option(
+            "--player",
+            "players",
+            multiple=True,
+            type=_Name(),
+            metavar="HANDLE",
+            help="A player's handle, any colour.",
+        ),
+        click.argument("keys", nargs=-1, type=_Name(), metavar="[KEY…]"),
     ):
         command = option(command)
     return command
@@ -219,7 +245,33 @@ def game_filter(
 
 
 def open_archive(where: str, *, create: bool = False, read_only: bool = True) -> Archive:
-    """Open the archive that ``--db`` names."""
+    """Open the archive that ``--db`` names.
+
+    Raises:
+        StorageError: it cannot be used, or is to be made in a folder that is not there.
+    """
     from storage import Archive
 
+    path = archive_file(where)
+    if create and where != default_archive() and not path.parent.is_dir():
+        raise StorageError(f"Cannot create {path}: there is no folder {path.parent}.")
     return Archive.open(where, create=create, read_only=read_only)
+
+
+def archive_file(where: str) -> Path:
+    """The file of the archive that ``--db`` names, there or not.
+
+    Raises:
+        StorageError: it is there and cannot be read, or is no archive's name.
+    """
+    from storage import file_of
+
+    path = file_of(where)
+    try:
+        with path.open("rb"):
+            pass
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+        pass  # who opens it says what that means
+    except OSError as error:
+        raise StorageError(f"The archive {path} cannot be read: {error.strerror}.") from error
+    return path

@@ -20,9 +20,10 @@ _CODES = {
     ExitCode.OK: "all is well",
     ExitCode.FINDINGS: "`verify` or `db check` found something, or `--strict` was given and a log has anomalies",
     ExitCode.USAGE: "the command line makes no sense",
-    ExitCode.INPUT: "some log could not be read; the others were",
+    ExitCode.INPUT: "a named file is no log, a folder holds none, or a log could not be read whole; the others were",
     ExitCode.ARCHIVE: "the archive cannot be used as asked",
     ExitCode.OUTPUT: "an output cannot or must not be written",
+    ExitCode.UNPROVED: "`verify` could read none of the logs again",
     ExitCode.INTERRUPTED: "interrupted by the user; what was finished before is kept",
     ExitCode.PIPE: "the reader of standard output has gone away",
 }

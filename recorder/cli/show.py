@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from recorder.cli.games import told_variant
 from recorder.cli.options import archive_option, json_option, open_archive
 from recorder.cli.terminal import clean, format_clock, print_json, print_table
 from recorder.errors import StorageError
@@ -35,6 +36,8 @@ def command(spec: str, where: str, raw: bool, as_json: bool) -> None:
 
     Prints the headers, the moves with clock, elapsed time and lag, the final board, the events and the anomalies.
     """
+    if raw and as_json:
+        raise click.UsageError("--raw prints the log's lines as they are: leave out --json.")
     with open_archive(where) as archive:
         game = archive.game(spec)
         if raw:
@@ -59,6 +62,7 @@ def _print_headers(game: Game) -> None:
     from exporters.times import iso
 
     rated = {True: "rated", False: "unrated", None: None}[game.rated]
+    variant = game.variant if game.variant == "chess" else told_variant(game)
     time = None if game.base_s is None else f"{game.base_s} s + {game.increment_s} s"
     if game.black_base_s is not None and (game.black_base_s, game.black_increment_s) != (game.base_s, game.increment_s):
         time = f"{time}, Black {game.black_base_s} s + {game.black_increment_s} s"
@@ -70,7 +74,7 @@ def _print_headers(game: Game) -> None:
         ("Black", _person(game.black)),
         ("Result", f"{game.result} {game.reason or ''}".strip()),
         ("Ended", f"{game.end} ({game.termination})"),
-        ("Kind", " ".join(word for word in (game.kind.value, rated, game.category, game.variant) if word)),
+        ("Kind", " ".join(word for word in (game.kind.value, rated, game.category, variant) if word)),
         ("Time control", time),
         ("Server", game.server),
         ("Dialect", game.dialect),
@@ -163,7 +167,7 @@ def _anomalies_of(archive: Archive, game: Game) -> list[Anomaly]:
 
 def _print_raw(archive: Archive, game: Game) -> None:
     """The lines that witness the game, each after the log's name and its offset."""
-    from recorder.cli.kept import lines_at, source_blocks
+    from recorder.cli.kept import lines_at, short_names, source_blocks
 
     row = archive.game_sources(game.key)[0]
     offsets = {game.first_offset}
@@ -179,5 +183,6 @@ def _print_raw(archive: Archive, game: Game) -> None:
         raise StorageError(
             f"The lines are no longer there: {row.name} is not kept, and its file is gone or has changed."
         )
+    name = short_names(archive.sources())[row.id]
     for offset, line in lines_at(blocks, first, sorted(offsets)):
-        click.echo(f"{row.name}:{offset}: {clean(line.decode('latin-1'))}")
+        click.echo(f"{clean(name)}:{offset}: {clean(line.decode('latin-1'))}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from recorder.cli.kept import short_names
 from recorder.cli.options import archive_option, json_option, open_archive
 from recorder.cli.terminal import plural, print_json, print_table, say
 
@@ -52,12 +53,13 @@ def command(ctx: click.Context, where: str, as_json: bool) -> None:
             ]
         )
         return
+    names = short_names(rows)
     print_table(
         ("ID", "Name", "Kind", "Dialect", "Server", "Me", "Bytes", "Kept", "Games", "Times"),
         [
             (
                 row.id,
-                row.name,
+                names[row.id],
                 row.kind,
                 row.dialect,
                 row.server,

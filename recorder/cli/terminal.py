@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sys
 from collections.abc import Iterator, Sequence
@@ -33,6 +34,7 @@ class ExitCode(IntEnum):
     INPUT = 3  # some log could not be read; the others were
     ARCHIVE = 4
     OUTPUT = 5
+    UNPROVED = 6  # verify could read none of the logs again
     INTERRUPTED = 130
     PIPE = 141
 
@@ -45,8 +47,9 @@ class Progress(Protocol):
 
 
 def say(message: str = "") -> None:
-    """Talk: one line to stderr."""
-    click.echo(message, err=True)
+    """Talk: one line to stderr. Nobody to talk to is no failure."""
+    with contextlib.suppress(OSError):
+        click.echo(message, err=True)
 
 
 def plural(number: int, word: str, words: str | None = None) -> str:
@@ -104,7 +107,7 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[object]], *, rig
 @contextmanager
 def show_progress() -> Iterator[Progress]:
     """A bar with rate and remaining time on stderr if that is a terminal; nothing otherwise."""
-    if not sys.stderr.isatty():
+    if sys.stderr is None or not sys.stderr.isatty():
         yield lambda name, done, total: None
         return
     from rich.console import Console

@@ -27,7 +27,7 @@ def command(ctx: click.Context, source_ids: tuple[str, ...], where: str, as_json
 
     Counts <12> and <b1> in the decoded bytes and compares them with the stored dispositions, and every game with
     what is stored. A log that is not kept is read from its file if that is still the same. Exit status 1 if
-    anything differs.
+    anything differs, 6 if no log could be read again.
     """
     from recorder.cli.audit import audit_source
 
@@ -43,6 +43,13 @@ def command(ctx: click.Context, source_ids: tuple[str, ...], where: str, as_json
                 click.echo(f"  {clean(finding)}")
     findings = sum(len(audit.findings) for audit in audits)
     read = sum(audit.read for audit in audits)
-    say(f"{plural(read, 'log')} of {len(audits)} read again, {plural(findings, 'finding')}.")
+    if not audits:
+        say("The archive holds no log: there is nothing to audit.")
+    elif not read:
+        say(f"NOTHING WAS AUDITED: {plural(len(audits), 'log')}, none of which could be read again.")
+        ctx.exit(ExitCode.UNPROVED)
+    else:
+        unread = f" {plural(len(audits) - read, 'log')} could not be audited." if read < len(audits) else ""
+        say(f"{plural(read, 'log')} of {len(audits)} read again, {plural(findings, 'finding')}.{unread}")
     if findings:
         ctx.exit(ExitCode.FINDINGS)

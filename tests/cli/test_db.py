@@ -30,7 +30,7 @@ def test_backup(filled: Cli, tmp_path: Path) -> None:
     target = tmp_path / "saved.sqlite"
     filled("db", "backup", target)
     assert Cli(target).json("games", "--json") == filled.json("games", "--json")
-    filled("db", "backup", target, code=ExitCode.ARCHIVE)
+    filled("db", "backup", target, code=ExitCode.OUTPUT)
 
 
 def test_share_holds_no_logs_and_no_handles(filled: Cli, tmp_path: Path) -> None:

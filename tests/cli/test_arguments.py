@@ -1,0 +1,63 @@
+"""Arguments that make no sense are refused, not ignored; archives that cannot be used are told in one line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from recorder.cli.options import ANOMALIES, archive_file
+from recorder.cli.terminal import ExitCode
+from recorder.errors import StorageError
+from recorder.model import AnomalyKind
+from tests.support.cli import ADJOURNED, Cli
+
+
+@pytest.mark.parametrize("words", [["games"], ["export", "pgn"], ["export", "games"], ["export", "plies"], ["clocks"]])
+def test_an_unknown_key_is_told(filled: Cli, words: list[str]) -> None:
+    assert "No game has a key that begins with ffff0" in filled(*words, "ffff0", code=ExitCode.ARCHIVE).stderr
+    key = filled.json("games", "--json")[0]["key"]
+    filled(*words, key[:10])
+
+
+@pytest.mark.parametrize("option", ["--player", "--white", "--black", "--me", "--variant", "--category", "--server"])
+def test_an_empty_word_is_refused(filled: Cli, option: str) -> None:
+    assert "it is empty" in filled("games", option, "", code=ExitCode.USAGE).stderr
+
+
+def test_raw_lines_are_no_json(filled: Cli) -> None:
+    filled("show", "last", "--raw", "--json", code=ExitCode.USAGE)
+
+
+def test_kinds_of_anomalies_are_those_of_the_model(filled: Cli) -> None:
+    assert set(ANOMALIES) == {kind.value for kind in AnomalyKind}
+    filled("anomalies", "--kind", "strange", code=ExitCode.USAGE)
+
+
+def test_a_wrong_expression_is_a_usage_error(filled: Cli, tmp_path: Path) -> None:
+    result = filled("db", "share", "--redact", "(", "-o", tmp_path / "x", code=ExitCode.USAGE)
+    assert "is no regular expression" in result.stderr
+    assert not (tmp_path / "x").exists()
+
+
+def test_an_archive_that_may_not_be_read(monkeypatch: pytest.MonkeyPatch, filled: Cli) -> None:
+    def refuse(path: Path, mode: str) -> None:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "open", refuse)  # the tests may run as a user who may read everything
+    with pytest.raises(StorageError, match="cannot be read: Permission denied"):
+        archive_file(str(filled.archive))
+    for words in (["games"], ["db", "check"], ["db", "current"], ["verify"], ["import", ADJOURNED]):
+        result = filled(*words, code=ExitCode.ARCHIVE)
+        assert result.stderr == f"Error: The archive {filled.archive} cannot be read: Permission denied.\n"
+
+
+def test_folders_of_archives_are_not_made_unasked(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "there is no folder" in cli("import", "--db", tmp_path / "no" / "a.sqlite", ADJOURNED, code=4).stderr
+    assert not (tmp_path / "no").exists()
+    monkeypatch.setattr("recorder.cli.options.default_archive", lambda: str(tmp_path / "mine" / "a.sqlite"))
+    cli("import", "--db", tmp_path / "mine" / "a.sqlite", ADJOURNED)
+
+
+def test_convert_reads_one_log(cli: Cli, tmp_path: Path) -> None:
+    assert "is a folder" in cli("convert", tmp_path, code=ExitCode.USAGE).stderr
