@@ -1,0 +1,128 @@
+"""What a board under a followed number means."""
+
+from __future__ import annotations
+
+import pytest
+
+from recorder.model import Disposition, Game
+from tests.edge_cases.scripts import Found, Table, details, events, log, only, read, sans
+
+START, PLY, SNAPSHOT, SAME = Disposition.START, Disposition.PLY, Disposition.SNAPSHOT, Disposition.SAME
+
+
+def names(game: Game) -> tuple[str, str]:
+    return game.white.handle, game.black.handle
+
+
+def by_offset(found: Found) -> list[Game]:
+    return sorted(found.games, key=lambda game: game.first_offset)
+
+
+def test_a_rematch_that_nobody_announced() -> None:
+    """Full clocks on both sides are a new game's: taking back gives no time back."""
+    table, again = Table(), Table()
+    lines = [table.observing(), table.frame(), *table.plays("e4", "e5", "Nf3")]
+    lines += [again.frame(), *again.plays("d4", "d5"), again.over("Bob resigns", "1-0")]
+    first, second = by_offset(read(log(*lines)))
+    assert (sans(first), first.result, first.end) == (["e4", "e5", "Nf3"], "*", "reused")
+    assert (sans(second), second.result, second.complete) == (["d4", "d5"], "1-0", True)
+    assert events(second, "takeback") == []
+
+
+def test_all_moves_taken_back_are_no_rematch() -> None:
+    """The clocks go on."""
+    table = Table()
+    lines = [table.observing(), table.frame(), *table.plays("e4", "e5", "Nf3"), table.undo(3)]
+    game = only(read(log(*lines, *table.plays("d4"), table.over("Bob resigns", "1-0"))))
+    assert sans(game) == ["d4"]
+    assert details(game, "takeback") == ["3-0"]
+
+
+def test_aborted_before_the_first_move_and_begun_again() -> None:
+    table, again = Table(relation=1), Table(relation=1)
+    lines = [table.created(), table.frame(), table.over("Game aborted on move 1", "*")]
+    lines += [again.frame(), *again.plays("e4", "e5"), again.over("Bob resigns", "1-0")]
+    found = read(log(*lines))
+    aborted, played = by_offset(found)
+    assert (sans(aborted), aborted.end) == ([], "aborted")
+    assert (sans(played), played.result) == (["e4", "e5"], "1-0")
+    assert found.frames(START, PLY) == [2, 2]
+
+
+def test_one_board_of_strangers_is_a_snapshot() -> None:
+    table, other = Table(), Table(7, "Carl", "Dora")
+    lines = [table.observing(), table.frame(), *table.plays("e4", "e5"), other.frame()]
+    found = read(log(*lines, *table.plays("Nf3", "Nc6"), table.over("Bob resigns", "1-0")))
+    game = only(found)
+    assert (sans(game), game.complete) == (["e4", "e5", "Nf3", "Nc6"], True)
+    assert names(game) == ("Ann", "Bob")
+    assert found.frames(START, PLY, SNAPSHOT) == [1, 4, 1]
+
+
+def test_two_boards_of_strangers_that_join_are_a_game() -> None:
+    """The end of the one game and the announcement of the other were both lost."""
+    table, other = Table(), Table(7, "Carl", "Dora")
+    lines = [table.observing(), table.frame(), *table.plays("e4", "e5"), other.frame()]
+    found = read(log(*lines, *other.plays("d4", "d5"), other.over("Dora resigns", "1-0")))
+    first, second = by_offset(found)
+    assert (sans(first), first.end, names(first)) == (["e4", "e5"], "reused", ("Ann", "Bob"))
+    assert (sans(second), second.result, names(second)) == (["d4", "d5"], "1-0", ("Carl", "Dora"))
+    assert found.frames(START, PLY, SNAPSHOT) == [2, 4, 0]
+
+
+def test_two_boards_of_strangers_that_do_not_join() -> None:
+    table, other = Table(), Table(7, "Carl", "Dora")
+    shown = other.frame(), other.plays("d4", "d5")[-1]
+    found = read(log(table.frame(), *table.plays("e4", "e5"), *shown, *table.plays("Nf3")))
+    assert sans(only(found)) == ["e4", "e5", "Nf3"]
+    assert found.frames(SNAPSHOT) == [2]
+
+
+@pytest.mark.parametrize("changed", ["white", "black"])
+def test_one_name_changes_with_a_new_ply(changed: str) -> None:
+    table = Table()
+    lines = [table.observing(), table.frame(), *table.plays("e4", "e5")]
+    setattr(table, changed, "Robert")
+    found = read(log(*lines, *table.plays("Nf3", "Nc6"), table.over("Ann resigns", "0-1")))
+    game = only(found)
+    assert names(game) == (table.white, table.black)
+    assert (sans(game), game.result, game.complete) == (["e4", "e5", "Nf3", "Nc6"], "0-1", True)
+    assert [(event.ply, event.text) for event in events(game, "names")] == [(2, f"{table.white} {table.black}")]
+    assert found.frames(START, PLY, SNAPSHOT) == [1, 4, 0]
+
+
+def test_both_names_change_with_a_new_ply() -> None:
+    """Clocks that go on as they stood tell that it is the same game; full ones tell nothing."""
+    for before, games in ((("e4", "e5", "Nf3", "Nc6"), 1), (("e4", "e5"), 2)):
+        table = Table()
+        lines = [table.observing(), table.frame(), *table.plays(*before)]
+        table.white, table.black = "Carl", "Dora"
+        assert len(read(log(*lines, *table.plays("d4", "d5"))).games) == games
+
+
+def test_names_of_an_announced_game_are_another_game() -> None:
+    """Its first board is the board that the game before stood on, or the next one of it."""
+    for moves in ([], ["e4"]):
+        table, other = Table(), Table(7, "Carl", "Bob")
+        lines = [table.observing(), table.header(), table.frame(), *table.plays(*moves)]
+        shown = [other.frame(), *other.plays("e4")][len(moves) :]
+        found = read(log(*lines, other.observing(), other.header(), *shown, *other.plays(*["e5"] * len(moves))))
+        first, second = by_offset(found)
+        assert (names(first), sans(first)) == (("Ann", "Bob"), moves)
+        assert (names(second), events(second, "names")) == (("Carl", "Bob"), [])
+
+
+def test_another_time_control_is_no_change_of_names() -> None:
+    table = Table()
+    lines = [table.observing(), table.frame(), *table.plays("e4", "e5")]
+    table.white, table.base = "Robert", 3
+    found = read(log(*lines, table.play("Nf3")))
+    assert sans(only(found)) == ["e4", "e5"]
+    assert found.frames(SNAPSHOT) == [1]
+
+
+def test_the_number_is_text_of_any_length() -> None:
+    """Games longer than the table of move numbers are followed too."""
+    table = Table(fen="7k/8/8/8/8/8/8/K6R w - - 0 1100")
+    found = read(log(table.frame(verbose="K/h7-h8", pretty="Kh8"), *table.plays("Rg1", "Kh7", "Rh1+")))
+    assert [ply.ply for ply in only(found).plies] == [2199, 2200, 2201]
