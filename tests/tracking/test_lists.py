@@ -67,7 +67,7 @@ STORED = movelist(*SPANISH, number=None, trailer="{Bob resigns} 1-0")
 def test_a_stored_game_does_not_join_the_running_one() -> None:
     """Same players, same opening: a list with a final result is no list of a game that goes on."""
     for moves in ([], ["e4"], ["e4", "e5"], ["e4", "e5", "Nf3"]):
-        table, lines = followed(*moves)
+        lines = followed(*moves)[1]
         stored, running = read(log(*lines, *STORED)).games[::-1]
         assert (sans(running), running.result, len(running.observations)) == (moves, "*", 1)
         assert (sans(stored), stored.result) == (list(SPANISH), "1-0")

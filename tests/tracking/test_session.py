@@ -1,0 +1,98 @@
+"""One log with several sessions: every game keeps its own server, dialect and handle."""
+
+from __future__ import annotations
+
+import pytest
+
+from recorder.dialects.registry import Family, detect_dialect
+from recorder.frames import Style12
+from recorder.model import Game
+from recorder.pipeline import Pipeline
+from recorder.sources import SourceKind
+from recorder.tracking.session import Session
+from tests.edge_cases.scripts import Table, log, read
+
+FICS = "****** Welcome to the Free Internet Chess Server at freechess.org ******"
+ICC = "Welcome to the Internet Chess Club"
+
+
+def played(number: int = 7, white: str = "Ann", black: str = "Bob") -> list[str]:
+    table = Table(number, white, black)
+    return [
+        table.header(),
+        table.observing(),
+        table.frame(),
+        *table.plays("e4", "e5"),
+        table.over("Bob resigns", "1-0"),
+    ]
+
+
+def by_white(games: list[Game]) -> dict[str, tuple[str | None, str | None, str | None]]:
+    return {game.white.handle: (game.server, game.dialect, game.me) for game in games}
+
+
+def test_two_servers() -> None:
+    found = read(log(FICS, *played(), ICC, *played(8, "Carl", "Dora")))
+    first, second = (by_white(found.games)[name] for name in ("Ann", "Carl"))
+    assert first[:2] == ("FICS freechess.org", "FICS")
+    assert second[:2] == ("Internet Chess Club", "ICC")
+
+
+def test_two_logins() -> None:
+    login = "**** Starting FICS session as {} ****"
+    found = read(log(login.format("Eve"), *played(), login.format("Zed"), *played(8, "Carl", "Dora")))
+    assert {white: facts[2] for white, facts in by_white(found.games).items()} == {"Ann": "Eve", "Carl": "Zed"}
+
+
+def test_a_second_login_with_the_same_handle_goes_on() -> None:
+    login = "**** Starting FICS session as Eve ****"
+    table = Table()
+    lines = [FICS, login, table.observing(), table.frame(), *table.plays("e4"), login, *table.plays("e5")]
+    assert by_white(read(log(*lines)).games) == {"Ann": ("FICS freechess.org", "FICS", "Eve")}
+
+
+@pytest.mark.parametrize("size", [1, 100, 512, 4096])
+def test_a_late_banner_in_pieces(size: int) -> None:
+    """What is concluded of games before it does not depend on how much of the log came in one piece."""
+    data = log(*played(), *played(8, "Carl", "Dora"), FICS, *played(9, "Ed", "Fay"))
+    whole = read(data).games
+    pipeline = Pipeline(SourceKind.RAW)
+    games = [game for at in range(0, len(data), size) for game in pipeline.receive(data[at : at + size])]
+    games += pipeline.finish()
+    assert by_white(games) == by_white(whole)
+    assert [game.key for game in games] == [game.key for game in whole]
+    assert by_white(games)["Ed"][1] == "FICS"
+
+
+def test_a_prompt_counts_only_behind_its_place() -> None:
+    session = Session(None)
+    session.prompt = ("aics% ", 100)
+    assert session.facts(100).dialect is None
+    told = detect_dialect(None, "aics% ", None)
+    assert told is not None
+    assert session.facts(101).dialect == told.name
+
+
+def test_the_users_word_for_the_site_stands() -> None:
+    assert Session("chess.example", Family.FICS.value).facts(1).server == "chess.example"
+
+
+def test_only_a_whole_frame_tells_how_many_tokens_there_are() -> None:
+    text = Table().frame().removeprefix("<12> ")
+    board, tail = text[:71], text[72:].split(" ")
+    session = Session(None)
+    session.look(Style12(board, tail[:19], partial=True))
+    assert session.tokens is None
+    session.look(Style12(board, tail))
+    session.look(Style12(board, tail[:22]))
+    assert session.tokens == 33
+
+
+def test_a_session_survives_being_saved() -> None:
+    session = Session(None, Family.ICC.value, "Eve")
+    session.prompt = ("aics% ", 5)
+    session.tokens = 33
+    again = Session(None)
+    again.load(session.saved())
+    assert again.facts(10) == session.facts(10)
+    assert again.tokens == 33
