@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,6 +32,7 @@ __all__ = [
 ]
 
 ID_DIGITS = 12
+_ONE_BLOCK = 140_000  # bytes that hold the first compressed block: at most 128 KiB and its header
 
 
 @dataclass(frozen=True)
@@ -229,6 +230,27 @@ class Archive:
             decompressor = zstandard.ZstdDecompressor()
             for start, compressed in connection.execute(query):
                 yield decompressor.decompress(compressed)[max(offset - start, 0) : end - start]
+
+    def beginnings(self, hashes: Collection[str], length: int) -> dict[str, bytes]:
+        """The first kept bytes of several sources.
+
+        Args:
+            hashes: their SHA-256. length: how many bytes of each, at most 64 KiB.
+        Returns:
+            Bytes by SHA-256; a source of which nothing is kept is not among them.
+        """
+        chunks, sources = models.source_chunks.c, models.sources.c
+        found: dict[str, bytes] = {}
+        with self._reading() as connection:
+            for sha256 in sorted(hashes):
+                query = select(func.substr(chunks.zstd, 1, _ONE_BLOCK)).join(
+                    models.sources, sources.id == chunks.source_id
+                )
+                compressed = connection.scalar(query.where(sources.sha256 == sha256, chunks.offset == 0))
+                if compressed is not None:
+                    reader = zstandard.ZstdDecompressor().stream_reader(compressed)
+                    found[sha256] = reader.read(length)
+        return found
 
     def source_timing(self, source_id: str) -> bytes | None:
         """The timing file a kept typescript was read with; None where there was none or the source is not kept.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -49,23 +50,31 @@ def command(
     """Read logs into the archive: files, folders with all below them, or - for standard input.
 
     The kind of each file is told by its content; gz, bz2, xz and zst files are read as what is in them. A log that
-    is already in the archive changes nothing, of a log that grew only the new part is read, and a log that cannot
-    be read does not keep the others from being read.
+    is already in the archive changes nothing, nor does an older copy of one; of a log that grew only the new part
+    is read, and a log that cannot be read does not keep the others from being read. A file in a folder that is no
+    log is told, but is no failure; hidden files, .pgn, .csv, .parquet, .db and .sqlite in folders are not opened.
     """
+    from recorder.cli.copies import Copies
     from recorder.cli.ingest import import_source, tell_kind
     from recorder.cli.inputs import open_inputs, read_options
     from recorder.cli.report import outcome_json, print_outcome, print_total
 
     options = read_options(**reading)
     outcomes: list[Outcome] = []
+    skipped: list[Path] = []
     archive = None if dry_run else open_archive(where, create=True, read_only=False)
+    copies = None if archive is None else Copies(archive)
     try:
-        with open_inputs(paths) as inputs, show_progress() as progress:
+        with open_inputs(paths, skipped) as inputs, show_progress() as progress:
             for source in inputs:
-                if archive is None:
+                if archive is None or copies is None:
                     outcome = tell_kind(source, options)
                 else:
-                    outcome = import_source(archive, source, options, keep=not no_keep_source, progress=progress)
+                    outcome = import_source(
+                        archive, source, options, copies=copies, keep=not no_keep_source, progress=progress
+                    )
+                    if verbose and outcome.status == "known" and outcome.sha256 and outcome.part_of is None:
+                        outcome.report = archive.report(outcome.sha256)
                 outcomes.append(outcome)
                 if not as_json:
                     print_outcome(outcome, verbose=verbose)
@@ -75,7 +84,9 @@ def command(
     if as_json:
         print_json([outcome_json(outcome, verbose=verbose) for outcome in outcomes])
     elif len(outcomes) > 1:
-        print_total(outcomes)
+        print_total(outcomes, dry_run=dry_run)
+    if skipped:
+        say(f"{plural(len(skipped), 'file')} skipped by name: hidden files, PGN, tables and databases.")
     if any(outcome.unreadable for outcome in outcomes) or all(outcome.kind is None for outcome in outcomes):
         ctx.exit(ExitCode.INPUT)
     flawed = sum(outcome.flawed for outcome in outcomes)

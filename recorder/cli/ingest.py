@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from recorder.cli.copies import Copies
 from recorder.cli.garbage import rare_collections
 from recorder.cli.inputs import Fingerprint, Input, Reading, ReadOptions, fingerprint, timing_of
 from recorder.errors import SourceError
@@ -37,6 +38,7 @@ class Outcome:
         games, plies, undated: what this import added; ``undated`` games have no known date.
         flawed: the archive has anomalies of it, found now or by an earlier import.
         named: as ``Input.named``.
+        part_of: the log in the archive that begins with all of this one, or None.
     """
 
     name: str
@@ -51,6 +53,7 @@ class Outcome:
     report: SourceReport | None = None
     flawed: bool = False
     named: bool = True
+    part_of: str | None = None
 
     @property
     def unreadable(self) -> bool:
@@ -92,17 +95,25 @@ def _no_log(outcome: Outcome, seen: Fingerprint) -> Outcome:
 
 
 def import_source(
-    archive: Archive, source: Input, options: ReadOptions, *, keep: bool = True, progress: Progress | None = None
+    archive: Archive,
+    source: Input,
+    options: ReadOptions,
+    *,
+    copies: Copies,
+    keep: bool = True,
+    progress: Progress | None = None,
 ) -> Outcome:
     """Read one log into the archive, in one transaction.
 
     A source that an earlier parser version read, or that was read with other options than are given now, is read
-    again as a whole; options that are not given now are those it was read with.
+    again as a whole; options that are not given now are those it was read with. An earlier part of a source has
+    nothing new, however it is read.
 
     Args:
         archive: open for writing.
         source: the log.
         options: how it is read.
+        copies: finds out whether it is an earlier part of a log in the archive.
         keep: whether its bytes are kept.
         progress: told after each block.
     Returns:
@@ -119,6 +130,14 @@ def import_source(
         return Outcome(source.name, "failed", str(error))
     outcome = Outcome(source.name, "new", seen.damage, sha256=seen.sha256, size_bytes=seen.size, named=source.named)
     before = next((row for size, sha256, row in reversed(candidates) if seen.marks.get(size) == sha256), None)
+    if seen.size and (before is None or before.sha256 != seen.sha256):
+        try:
+            whole = copies.whole_of(source, seen.size, seen.head)
+        except SourceError as error:
+            return Outcome(source.name, "failed", str(error))
+        if whole is not None:
+            outcome.status, outcome.kind, outcome.part_of = "known", whole.kind, whole.name
+            return outcome
     options = replace(options, timing=timing_of(source))
     if before is not None:
         given = {name: value for name, value in options.to_json().items() if value is not None}

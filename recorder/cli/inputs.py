@@ -131,11 +131,11 @@ class Input:
 
 
 @contextmanager
-def open_inputs(paths: Sequence[str]) -> Iterator[Iterator[Input]]:
+def open_inputs(paths: Sequence[str], skipped: list[Path] | None = None) -> Iterator[Iterator[Input]]:
     """The logs that the arguments of a command name: files, folders with all below, ``-`` for standard input.
 
     A path without a log is an ``Input`` with an ``error``. Standard input and pipes can be read only once, but a log
-    is read twice: they are copied to a file that lives as long as the context.
+    is read twice: they are copied to a file that lives as long as the context. ``skipped`` is as for ``find_logs``.
     """
     with tempfile.TemporaryDirectory(prefix="ics-recorder-") as folder:
 
@@ -151,7 +151,7 @@ def open_inputs(paths: Sequence[str]) -> Iterator[Iterator[Input]]:
                     continue
                 found = 0
                 try:
-                    for log in find_logs([path]):
+                    for log in find_logs([path], skipped):
                         found += 1
                         if log in given:
                             continue

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 __all__ = ["outcome_json", "print_outcome", "print_total", "report_json"]
 
 
+_KNOWN = "already in the archive, nothing new"
+
+
 def _counts(counts: Mapping[Disposition, int]) -> str:
     """``1,204 (1,100 ply, 52 same, …)``, the most frequent first."""
     found = sorted(
@@ -32,11 +35,16 @@ def print_outcome(outcome: Outcome, *, verbose: bool) -> None:
     if outcome.message:
         say(clean(outcome.message))
     if outcome.report is None:
-        if outcome.kind is not None:
-            what = "already in the archive, nothing new" if outcome.status == "known" else f"{outcome.kind} log"
-            click.echo(f"{name}: {what}")
+        if outcome.part_of is not None:
+            click.echo(f"{name}: an earlier part of {clean(outcome.part_of)}; nothing new")
+        elif outcome.kind is not None:
+            click.echo(f"{name}: {_KNOWN if outcome.status == 'known' else f'{outcome.kind} log'}")
         return
     report = outcome.report
+    if outcome.status == "known":
+        click.echo(f"{name}: {_KNOWN}")
+        _print_findings(report, verbose=verbose)
+        return
     words = [report.kind, report.dialect, report.server]
     status = {"new": "", "grown": ", grew", "replaced": ", read again"}[outcome.status]
     click.echo(f"{name}: {', '.join(word for word in words if word)}{status}")
@@ -67,12 +75,18 @@ def _print_findings(report: SourceReport, *, verbose: bool) -> None:
             click.echo(f"    {shape.lines:>6} from {shape.first_offset}: {clean(shape.shape)}")
 
 
-def print_total(outcomes: Sequence[Outcome]) -> None:
-    """One line for all logs together."""
-    states = Counter(outcome.status for outcome in outcomes)
+def print_total(outcomes: Sequence[Outcome], *, dry_run: bool) -> None:
+    """One line for all files together."""
+    states = Counter(outcome.status.replace("-", " ") for outcome in outcomes)
+    if dry_run:
+        logs = plural(states.pop("log", 0), "log")
+        others = "".join(f", {count:,} {status}" for status, count in sorted(states.items()))
+        click.echo(f"{plural(len(outcomes), 'file')}: {logs}{others}; nothing was stored")
+        return
     words = ", ".join(f"{count:,} {status}" for status, count in sorted(states.items()))
+    what = "log" if all(outcome.kind is not None for outcome in outcomes) else "file"
     games, plies = sum(outcome.games for outcome in outcomes), sum(outcome.plies for outcome in outcomes)
-    click.echo(f"{plural(len(outcomes), 'log')} ({words}): {plural(games, 'game')}, {plural(plies, 'ply', 'plies')}")
+    click.echo(f"{plural(len(outcomes), what)} ({words}): {plural(games, 'game')}, {plural(plies, 'ply', 'plies')}")
 
 
 def report_json(report: SourceReport, *, verbose: bool = True) -> dict[str, Any]:
@@ -115,6 +129,7 @@ def outcome_json(outcome: Outcome, *, verbose: bool) -> dict[str, Any]:
         "status": outcome.status,
         "message": outcome.message,
         "kind": outcome.kind,
+        "earlier_part_of": outcome.part_of,
         "sha256": outcome.sha256,
         "size_bytes": outcome.size_bytes,
         "games": outcome.games,

@@ -92,6 +92,8 @@ def make_decoder(
 
 def _foreign(head: bytes) -> str | None:
     head = head.removeprefix(b"\xef\xbb\xbf")
+    if head[257:262] == b"ustar":
+        return "is a tar archive: unpack it first"
     return next((reason for magic, reason in _NOT_LOGS if head.lstrip(b"\r\n").startswith(magic)), None)
 
 

@@ -137,11 +137,14 @@ def _zstd_blocks(raw: BufferedReader, size: int) -> Iterator[bytes]:
         raise EOFError
 
 
-def find_logs(paths: Iterable[str | PathLike[str]]) -> Iterator[Path]:
+def find_logs(paths: Iterable[str | PathLike[str]], skipped: list[Path] | None = None) -> Iterator[Path]:
     """Files that may be logs, each once: those named, and all in the folders named, sorted by name.
 
     In folders, hidden files, timing files of typescripts and this program's own outputs are left out.
 
+    Args:
+        paths: files and folders.
+        skipped: gets what is left out by its name alone.
     Raises:
         SourceError: a path does not exist.
     """
@@ -150,25 +153,26 @@ def find_logs(paths: Iterable[str | PathLike[str]]) -> Iterator[Path]:
         path = Path(name)
         if str(path) != _STDIN and not path.exists():
             raise SourceError(f"{path}: no such file or folder")
-        found = _walk(path) if str(path) != _STDIN and path.is_dir() else (path,)
+        found = _walk(path, [] if skipped is None else skipped) if str(path) != _STDIN and path.is_dir() else (path,)
         for file in found:
             if file not in given:
                 given.add(file)
                 yield file
 
 
-def _walk(folder: Path) -> Iterator[Path]:
+def _walk(folder: Path, skipped: list[Path]) -> Iterator[Path]:
     try:
         entries = sorted(folder.iterdir())
     except OSError as error:
         raise SourceError(f"{folder}: cannot be listed: {error.strerror or error}") from error
     for entry in entries:
-        if entry.name.startswith("."):
-            continue
+        hidden = entry.name.startswith(".")
         if entry.is_dir():
-            if not entry.is_symlink():
-                yield from _walk(entry)
-        elif entry.is_file() and not entry.name.lower().endswith(_OURS) and not _is_timing(entry):
+            if not hidden and not entry.is_symlink():
+                yield from _walk(entry, skipped)
+        elif entry.is_file() and (hidden or entry.name.lower().endswith(_OURS)):
+            skipped.append(entry)
+        elif entry.is_file() and not _is_timing(entry):
             yield entry
 
 

@@ -158,7 +158,7 @@ def test_folders_are_read_with_all_below(cli: Cli, tmp_path: Path) -> None:
     (below / "a.log").write_bytes(ADJOURNED.read_bytes())
     (below / "notes.txt").write_text("Remember the milk.\n")
     result = cli("import", tmp_path / "logs")
-    assert "(1 new, 1 not-a-log): 1 game, 15 plies" in result.stdout
+    assert "(1 new, 1 not a log): 1 game, 15 plies" in result.stdout
     assert "notes.txt has no line of a chess server" in result.stderr
 
 

@@ -1,0 +1,145 @@
+"""The same command repeated on unchanged files changes nothing, also with older copies among them."""
+
+from __future__ import annotations
+
+import gzip
+from itertools import permutations
+from pathlib import Path
+
+import pytest
+
+from recorder.cli.terminal import ExitCode
+from tests.support.cli import GUESTS, SERVER, WATCHER, Cli
+
+WHOLE = gzip.decompress(GUESTS.read_bytes())
+
+
+def folder_of(tmp_path: Path, whole: bytes, sizes: list[int]) -> Path:
+    folder = tmp_path / "m"
+    folder.mkdir()
+    (folder / "full.log").write_bytes(whole)
+    for number, size in enumerate(sizes):
+        (folder / f"a{number}_backup.log").write_bytes(whole[:size])
+    return folder
+
+
+@pytest.mark.parametrize("keep", [[], ["--no-keep-source"]])
+def test_an_older_copy_that_comes_first_by_name(cli: Cli, tmp_path: Path, keep: list[str]) -> None:
+    folder = folder_of(tmp_path, WHOLE, [60_000, 20_000])
+    first = cli("import", *keep, folder).stdout
+    assert f"{folder / 'a1_backup.log'}: an earlier part of a0_backup.log; nothing new" in first
+    games = cli("export", "games").stdout
+    for _ in range(2):
+        outcomes = cli.json("import", *keep, "--json", folder)
+        assert [outcome["status"] for outcome in outcomes] == ["known"] * 3
+        assert [outcome["earlier_part_of"] for outcome in outcomes] == ["full.log", "full.log", None]
+        assert cli("export", "games").stdout == games
+    (source,) = cli.json("sources", "--json")
+    assert source["size_bytes"] == len(WHOLE)
+
+
+def test_any_order_gives_the_same_games(tmp_path: Path) -> None:
+    folder = folder_of(tmp_path, WATCHER.read_bytes(), [5_000, 12_345])
+    logs = sorted(folder.iterdir())
+    found = set()
+    for number, order in enumerate(permutations(logs)):
+        cli = Cli(tmp_path / f"{number}.sqlite")
+        for _ in range(2):
+            for log in order:
+                cli("import", log)
+        assert len(cli.json("sources", "--json")) == 1
+        found.add(cli("export", "games").stdout)
+    assert len(found) == 1
+
+
+def test_copies_of_other_kinds_and_compressed_ones(cli: Cli, tmp_path: Path) -> None:
+    whole = gzip.decompress((SERVER / "x02_xboard_observes_b" / "xboard_observer.debug.gz").read_bytes())
+    log, part = tmp_path / "whole.debug", tmp_path / "part.gz"
+    log.write_bytes(whole)
+    cli("import", log)
+    part.write_bytes(gzip.compress(whole[: len(whole) // 2]))
+    (outcome,) = cli.json("import", "--json", part)
+    assert (outcome["status"], outcome["earlier_part_of"]) == ("known", "whole.debug")
+
+
+HEAD = b"login: Ann hunterone\r\npassword: huntertwo\r\nfics% pass hunterthree hunterfour\r\n"
+
+
+@pytest.mark.parametrize("size", [14, 18, 40, 57, 68, 73, len(HEAD) - 5, len(HEAD)])
+def test_a_copy_that_is_cut_within_a_secret(cli: Cli, tmp_path: Path, size: int) -> None:
+    log, part = tmp_path / "whole.log", tmp_path / "part.log"
+    log.write_bytes(HEAD + WATCHER.read_bytes())
+    cli("import", log)
+    part.write_bytes(log.read_bytes()[:size])
+    (outcome,) = cli.json("import", "--kind", "raw", "--json", part)
+    assert outcome["earlier_part_of"] == "whole.log"
+
+
+def test_what_differs_is_a_log_of_its_own(cli: Cli, tmp_path: Path) -> None:
+    whole = WATCHER.read_bytes()
+    cli("import", WATCHER)
+    log = tmp_path / "other.log"
+    for at in (100, 8_000, 12_000 - 1):
+        data = bytearray(whole[:12_000])
+        data[at] = ord("#")
+        log.write_bytes(bytes(data))
+        (outcome,) = cli.json("import", "--json", log)
+        assert (outcome["status"], outcome["earlier_part_of"]) == ("new", None), at
+
+
+def test_a_copy_of_a_log_that_is_gone_is_a_log_of_its_own(cli: Cli, tmp_path: Path) -> None:
+    log, part = tmp_path / "whole.log", tmp_path / "part.log"
+    log.write_bytes(WATCHER.read_bytes())
+    cli("import", "--no-keep-source", log)
+    log.unlink()
+    part.write_bytes(WATCHER.read_bytes()[:9_000])
+    assert cli.json("import", "--json", part)[0]["status"] == "new"
+
+
+def test_verbose_tells_what_is_known_of_a_known_log(cli: Cli, tmp_path: Path) -> None:
+    log = tmp_path / "flawed.log"
+    log.write_bytes(WATCHER.read_bytes() + b"<12> rnbqkbnr this is no board\r\nZwitscher 12 tirili\r\n")
+    first = cli("import", "-v", log).stdout
+    again = cli("import", "-v", "--strict", log, code=ExitCode.FINDINGS).stdout
+    assert again.splitlines()[0] == f"{log}: already in the archive, nothing new"
+    assert again.splitlines()[1:] == first.splitlines()[first.splitlines().index("  1 anomaly: 1 malformed") :]
+    assert "Zwitscher" not in cli("import", log).stdout
+    assert cli.json("import", "-v", "--json", log)[0]["report"]["anomaly_count"] == 1
+
+
+def test_stray_files_in_a_folder_are_told_and_are_no_failure(cli: Cli, tmp_path: Path) -> None:
+    folder = folder_of(tmp_path, WATCHER.read_bytes(), [])
+    (folder / "README").write_text("Remember the milk.\n")
+    (folder / "board.png").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(100))
+    (folder / "games.pgn").write_text('[Event "x"]\n')
+    (folder / ".hidden").write_text("x")
+    result = cli("import", folder)
+    assert result.stdout.splitlines()[-1] == "3 files (1 new, 2 not a log): 5 games, 122 plies"
+    assert "2 files skipped by name" in result.stderr
+    assert "README has no line of a chess server" in result.stderr
+    dry = cli("import", "-n", folder)
+    assert dry.stdout.splitlines()[-1] == "3 files: 1 log, 2 not a log; nothing was stored"
+    cli("import", folder, folder / "README", code=ExitCode.OK)  # given twice: by its folder first
+    cli("import", folder / "README", folder, code=ExitCode.INPUT)
+
+
+def test_a_packed_folder_is_no_log(cli: Cli, tmp_path: Path) -> None:
+    import tarfile
+
+    with tarfile.open(tmp_path / "logs.tar.gz", "w:gz") as out:
+        out.add(WATCHER)
+    assert "is a tar archive: unpack it first" in cli("import", tmp_path / "logs.tar.gz", code=ExitCode.INPUT).stderr
+
+
+def test_logs_of_one_name_are_told_apart(cli: Cli, tmp_path: Path) -> None:
+    for number, log in ((1, WATCHER), (2, GUESTS)):
+        (tmp_path / str(number)).mkdir()
+        data = gzip.decompress(log.read_bytes()) if log is GUESTS else log.read_bytes()
+        (tmp_path / str(number) / "x.log").write_bytes(data + b"\r\n<12> rnbqkbnr this is no board\r\n")
+    cli("import", tmp_path / "1", tmp_path / "2")
+    assert sorted(row["Name"] for row in cli.table("sources")) == ["1/x.log", "2/x.log"]
+    assert {row["Source"] for row in cli.table("anomalies")} == {"1/x.log", "2/x.log"}
+    assert {found["path"] for found in cli.json("anomalies", "--json")} == {
+        str(tmp_path / number / "x.log") for number in "12"
+    }
+    assert cli("show", "last", "--raw").stdout.startswith(("1/x.log:", "2/x.log:"))
