@@ -1,0 +1,51 @@
+"""Boards of examined games never extend a played one, and may go anywhere."""
+
+from __future__ import annotations
+
+from recorder.model import Disposition, GameKind
+from tests.edge_cases.scripts import Table, details, log, only, read, sans
+
+EXAMINED, SETUP = Disposition.EXAMINED, Disposition.SETUP
+
+
+def test_an_examined_game_with_the_number_of_a_followed_one() -> None:
+    table, other = Table(), Table(7, "Carl", "Dora", relation=2)
+    lines = [table.observing(), table.frame(), *table.plays("e4", "e5"), other.frame(), *other.plays("d4", "d5")]
+    found = read(log(*lines, *table.plays("Nf3", "Nc6"), table.over("Bob resigns", "1-0")))
+    games = {game.kind: game for game in found.games}
+    assert sans(games[GameKind.PLAYED]) == ["e4", "e5", "Nf3", "Nc6"]
+    assert games[GameKind.PLAYED].complete
+    assert sans(games[GameKind.EXAMINED]) == ["d4", "d5"]
+    assert found.frames(EXAMINED) == [3]
+
+
+def test_going_back_keeps_what_was_shown() -> None:
+    table = Table(relation=-2)
+    game = only(read(log(table.frame(), *table.plays("e4", "e5", "Nf3"), table.undo(2), *table.plays("c5"))))
+    assert sans(game) == ["e4", "c5"]
+    assert [[ply.san for ply in line.plies] for line in game.observations[0].lines[1:]] == [["e5", "Nf3"]]
+    assert (game.kind, game.result) == (GameKind.EXAMINED, "*")
+
+
+def test_a_position_that_was_set_up() -> None:
+    table, placed = Table(relation=2), Table(fen="8/8/8/4k3/8/4K3/4P3/8 w - - 0 1", relation=2)
+    lines = [
+        table.frame(),
+        *table.plays("e4"),
+        "Entering setup mode.",
+        placed.frame(),
+        "Game is validated - entering examine mode.",
+    ]
+    found = read(log(*lines, *placed.plays("Kd3")))
+    game = only(found)
+    assert (game.kind, sans(game)) == (GameKind.SETUP, ["Kd3"])
+    assert found.frames(SETUP) == [1]
+    assert found.anomalies() == []
+
+
+def test_names_of_an_examined_game_may_change() -> None:
+    table = Table(relation=2)
+    lines = [table.frame(), *table.plays("e4")]
+    table.white = "Carl"
+    game = only(read(log(*lines, *table.plays("e5"))))
+    assert (game.white.handle, sans(game), details(game, "names")) == ("Carl", ["e4", "e5"], ["names"])

@@ -1,0 +1,95 @@
+"""Hands: what is printed, what is reckoned back from it, and what a drop from an unknown hand proves."""
+
+from __future__ import annotations
+
+import chess.variant
+
+from recorder.model import Disposition, Proof
+from tests.edge_cases.scripts import Table, log, only, read, sans
+
+MOVES = ("e4", "d5", "exd5", "Qxd5", "Nc3", "Qxd2+", "Bxd2")
+
+
+def drop_table() -> Table:
+    return Table(board=chess.variant.CrazyhouseBoard())
+
+
+def joined_after(count: int) -> tuple[Table, str]:
+    """A table and the board by which we join it."""
+    table = drop_table()
+    return table, table.plays(*MOVES[:count])[-1]
+
+
+def hands_of(fen: str | None) -> str:
+    assert fen is not None
+    return fen.split()[0].partition("[")[2].removesuffix("]")
+
+
+def test_hands_printed_with_the_first_board() -> None:
+    table, shown = joined_after(4)
+    found = read(log(table.header("crazyhouse"), shown, table.hands(), *table.plays("Nc3")))
+    assert hands_of(only(found).start_fen) == "Pp"
+
+
+def test_hands_printed_later_are_reckoned_back() -> None:
+    """Two captures of pawns and two drops lie between the first board and the first hands."""
+    table, shown = joined_after(3)
+    lines = [table.header("crazyhouse"), shown, *table.plays("Qxd5", "d4", "P@e4", "P@h6", "gxh6"), table.hands()]
+    game = only(read(log(*lines, table.play("Nc3"))))
+    assert hands_of(game.start_fen) == "P"
+    assert [ply.proof for ply in game.plies] == [Proof.FULL] * 6
+    replayed = chess.variant.CrazyhouseBoard(str(game.start_fen))
+    for ply in game.plies:
+        replayed.push_uci(str(ply.uci))
+    assert replayed.fen() == table.board.fen()
+
+
+def test_the_line_of_a_pass_tells_what_a_captured_piece_was() -> None:
+    """Whether the captured queen was a promoted pawn cannot be seen by one who came later."""
+    provisional = "<b1> game 7 white [PQ] black [PP] <- WQ"
+    for told, hands in (([provisional], "Ppp"), ([], "")):
+        table, shown = joined_after(6)
+        lines = [table.header("crazyhouse"), shown, *told, table.play("Bxd2"), table.hands()]
+        game = only(read(log(*lines, *table.plays("Nf6"))))
+        assert hands_of(game.start_fen) == hands
+
+
+def test_drops_from_hands_that_nobody_told_are_unproved() -> None:
+    for told in (True, False):
+        table, shown = joined_after(4)
+        lines = [table.header("crazyhouse"), shown, *([table.hands()] if told else [])]
+        game = only(read(log(*lines, *table.plays("Nc3", "P@e4", "Nxd5"))))
+        assert sans(game) == ["Nc3", "P@e4", "Nxd5"]
+        assert [ply.proof for ply in game.plies] == [Proof.FULL, Proof.FULL if told else Proof.UNPROVED, Proof.FULL]
+
+
+def test_hands_that_cannot_have_been_are_not_made_up() -> None:
+    """A piece was captured and is not in the hand that is printed after it."""
+    table, shown = joined_after(6)
+    lines = [table.header("crazyhouse"), shown, table.play("Bxd2"), "<b1> game 7 white [] black [PP]"]
+    assert "[" not in str(only(read(log(*lines, *table.plays("Nf6")))).start_fen)
+
+
+def test_a_hand_that_contradicts_the_captures_is_told() -> None:
+    table = drop_table()
+    lines = [table.header("crazyhouse"), table.frame(), table.hands(), *table.plays("e4", "d5", "exd5")]
+    found = read(log(*lines, "<b1> game 7 white [Q] black []"))
+    assert found.anomalies() == ["holdings"]
+    assert "[Q]" in found.report.anomalies[0].message
+
+
+def test_hands_after_a_gap_are_those_printed_there() -> None:
+    """The hands before the lost plies say nothing of those after them."""
+    table = drop_table()
+    lines = [table.header("crazyhouse"), table.frame(), table.hands(), *table.plays("e4"), table.hands()]
+    table.plays("d5", "exd5", "Qxd5", "Nc3")
+    found = read(log(*lines, table.play("Qd8"), table.hands(), *table.plays("P@e6")))
+    game = only(found)
+    assert [hands_of(anchor.fen) for anchor in game.observations[0].anchors if anchor.reason == "gap"] == ["Pp"]
+    assert game.plies[-1].proof == Proof.FULL
+    assert found.anomalies() == ["gap"]
+
+
+def test_hands_of_a_game_that_is_not_followed() -> None:
+    found = read(log(Table().frame(), "<b1> game 9 white [P] black []"))
+    assert found.holdings(Disposition.FOREIGN, Disposition.HOLDINGS) == [1, 0]
