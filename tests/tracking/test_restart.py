@@ -66,6 +66,19 @@ def test_growth_after_a_list_that_belongs_to_a_game_given_out() -> None:
     assert len(read(data).games) == 3
 
 
+def test_growth_again_and_again_beside_a_game_given_out() -> None:
+    """The first game was given out by the first reading and reaches over the place where all others go on."""
+    table, long, new = Table(), Table(8, "Carl", "Dora"), Table(7, "Ed", "Fay")
+    lines = [table.observing(), table.frame(), *table.plays("e4"), long.observing(), long.frame()]
+    lines += [*table.plays("e5", "Nf3"), table.over("Bob resigns", "1-0"), new.observing(), new.frame()]
+    first = len(log(*lines))
+    lines += [*long.plays("d4"), *new.plays("c4")]
+    second = len(log(*lines))
+    data = log(*lines, *long.plays("d5"), *new.plays("c5"))
+    check(data, [first, second])
+    check(data, [first, second, second + 10, len(data) - 10])
+
+
 def test_what_is_remembered_is_json() -> None:
     facts = Facts(9, "Ann", "Bob", RatingText("1500", 1500), rated=True)
     assert load_facts(json.loads(json.dumps(dump_facts([facts])))[0]) == facts
