@@ -14,6 +14,7 @@ from recorder.errors import SourceError
 from recorder.events import Chunk, Line
 from recorder.model import Disposition, Game, Shape, SourceReport
 from recorder.sources import HEAD_BYTES, SourceKind, detect, make_decoder, read_blocks, scrubbed, why_not_a_log
+from recorder.sources.base import RawDecoder
 from recorder.tracking.tracker import Tracker
 from recorder.wire.lines import LineReader
 
@@ -21,7 +22,7 @@ __all__ = ["PARSER_VERSION", "Pipeline", "read_games"]
 
 PARSER_VERSION = "1"
 _PIECE_BYTES = 1 << 16
-_STATELESS_KINDS = frozenset((SourceKind.RAW,))
+_MANY_QUOTED = 10
 
 
 class Pipeline:
@@ -49,7 +50,7 @@ class Pipeline:
         offset: int = 0,
     ) -> None:
         self._kind = kind
-        self._decoder = make_decoder(kind, date=date, tz=tz, timing=timing)
+        self._decoder = make_decoder(kind, date=date, tz=tz, timing=timing, begun=resume is not None)
         self._reader = LineReader()
         self._recogniser = Recogniser()
         self._tracker = Tracker(basis=self._decoder.time_basis, server=server, chat=chat, date=date)
@@ -131,7 +132,8 @@ class Pipeline:
         """
         if self._resume is not None:
             return self._base, self._resume  # nothing new was understood yet
-        if self._kind not in _STATELESS_KINDS or self._recogniser.pending_offset is not None:
+        plain = isinstance(self._decoder, RawDecoder) and self._decoder.plain
+        if not plain or self._recogniser.pending_offset is not None:
             return 0, {}
         pending = self._reader.pending_offset
         mark = self._end if pending is None else pending
@@ -162,6 +164,16 @@ class Pipeline:
         for tag, counts in (("<12>", frames), ("<b1>", holdings)):
             if quoted[tag]:
                 counts[Disposition.QUOTED] = counts.get(Disposition.QUOTED, 0) + quoted[tag]
+        warnings: list[str] = []
+        if frames.keys() == {Disposition.QUOTED} and frames[Disposition.QUOTED] > _MANY_QUOTED:
+            warnings.append(
+                f"{frames[Disposition.QUOTED]:,} <12> stand inside other text and none is a board: are the line ends "
+                f"lost, or is it no {self._kind.value} log (--kind)?"
+            )
+        elif self._end and not self._line_count:
+            warnings.append(
+                f"{self._end:,} bytes gave no line when read as kind {self._kind.value}: is the log of another (--kind)?"
+            )
         server, dialect, me = tracker.session.facts(self._end + 1)
         return SourceReport(
             kind=self._kind.value,
@@ -179,6 +191,7 @@ class Pipeline:
             ),
             anomalies_from=self._mark,
             shapes=[Shape(shape, count, first) for shape, (count, first) in recogniser.shapes.items()],
+            warnings=warnings,
         )
 
 

@@ -75,6 +75,8 @@ def command(
             with open_output(output, force) as out:
                 report = exporter.write(selection.select(reader), out)
             say_written(report, output, dict(selection.left_out))
+            for warning in reader.report.warnings:
+                say(warning)
             if reader.damage:
                 say(reader.damage)
             found = reader.report.anomalies

@@ -6,7 +6,7 @@ import re
 from datetime import date, tzinfo
 from typing import Final
 
-from recorder.sources.base import Decoder, RawDecoder, SourceKind
+from recorder.sources.base import Decoder, LineEnds, RawDecoder, SourceKind
 from recorder.sources.pychess import HEADER, PychessDecoder
 from recorder.sources.stamped import STAMP, StampedDecoder
 from recorder.sources.typescript import TypescriptDecoder
@@ -41,7 +41,9 @@ def detect(head: bytes) -> SourceKind | None:
     Returns:
         The kind, or None: nothing in it is a server's text. ``why_not_a_log`` says why.
     """
-    head = head[:HEAD_BYTES].removeprefix(b"\xef\xbb\xbf")
+    ends = LineEnds()
+    head = head[:HEAD_BYTES]
+    head = (ends.receive(head) + ends.finish()).removeprefix(b"\xef\xbb\xbf")
     if _foreign(head) is not None:
         return None
     if head.startswith(b"Script started"):
@@ -70,7 +72,12 @@ def why_not_a_log(head: bytes) -> str:
 
 
 def make_decoder(
-    kind: SourceKind, *, date: date | None = None, tz: tzinfo | None = None, timing: bytes | None = None
+    kind: SourceKind,
+    *,
+    date: date | None = None,
+    tz: tzinfo | None = None,
+    timing: bytes | None = None,
+    begun: bool = False,
 ) -> Decoder:
     """Make the decoder of a kind.
 
@@ -78,6 +85,7 @@ def make_decoder(
         date: the day on which the log begins, for logs that print the time of day alone.
         tz: the zone of times that are printed without one.
         timing: the whole timing file of a typescript.
+        begun: of a raw log: as for ``RawDecoder``.
     """
     if kind is SourceKind.TYPESCRIPT:
         return TypescriptDecoder(timing, tz)
@@ -87,7 +95,7 @@ def make_decoder(
         return PychessDecoder(date, tz)
     if kind is SourceKind.STAMPED:
         return StampedDecoder(date, tz)
-    return RawDecoder()
+    return RawDecoder(begun)
 
 
 def _foreign(head: bytes) -> str | None:

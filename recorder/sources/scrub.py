@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from recorder.sources.base import SourceKind
+from recorder.sources.base import LineEnds, SourceKind
 from recorder.sources.pychess import HEADER
 from recorder.sources.stamped import STAMP
 from recorder.sources.xboard import ENTRY
@@ -197,12 +197,14 @@ def scrubbed(blocks: Iterable[bytes], kind: SourceKind) -> Iterator[bytes]:
         blocks: all of the log from its first byte: whether a line is a password depends on those before.
         kind: of the log.
     """
-    scrubber = Scrubber(kind)
+    scrubber, ends = Scrubber(kind), LineEnds()
     for block in blocks:
-        if clean := scrubber.receive(block):
-            yield clean
+        if clean := scrubber.receive(ends.receive(block)):
+            yield ends.swap(clean)
+    if held := scrubber.receive(ends.finish()):
+        yield ends.swap(held)
     if rest := scrubber.finish():
-        yield rest
+        yield ends.swap(rest)
 
 
 def _fill(text: bytes) -> bytes:
