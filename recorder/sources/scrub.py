@@ -46,7 +46,7 @@ _LOGGED_IN: Final = re.compile(rb"\*\*\*\* Starting |[fa]ics% |<12> ")
 _SENT: Final = b">ICS: "
 _LINE_ENDS: Final = re.compile(rb"(?:\\01[25])+")
 _SHOWN: Final = re.compile(rb"[\x21-\x7e]")
-_HINTS: Final = (b"pas", b"Pas", b"PAS", b"assw", b"ogin:")
+_HINTS: Final = (b"pas", b"ogin:")  # in lower case
 _MAX_LINE: Final = 1 << 16
 
 
@@ -98,12 +98,13 @@ class Scrubber:
     def _scrub_hinted(self, data: bytes, begin: int) -> bytes:
         """Look only at lines that can hold a secret: the others are nearly all of a log."""
         lines: set[tuple[int, int]] = set()
+        lower = data.lower()
         for hint in _HINTS:
-            at = data.find(hint, begin)
+            at = lower.find(hint, begin)
             while at >= 0:
                 end = data.index(b"\n", at)  # the data are whole lines
                 lines.add((max(data.rfind(b"\n", begin, at) + 1, begin), end))
-                at = data.find(hint, end)
+                at = lower.find(hint, end)
         out: list[bytes] = []
         done = 0
         for start, end in sorted(lines):
