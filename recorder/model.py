@@ -104,7 +104,7 @@ class Ply(NamedTuple):
     Attributes:
         ply: half-moves played to reach the position after this move (``2 * (fullmove - 1) + (turn is Black)``).
         move: ``encode_move``'s integer, or None when squares are not known (an unproved list move).
-        san: canonical SAN, or the printed text where ``proof`` is UNPROVED or CONFLICT.
+        san: canonical SAN; the printed text where ``proof`` is UNPROVED or CONFLICT and the board before is not known.
         white_clock_ms, black_clock_ms: left after the move; in whole seconds × 1000 where precision is SECONDS.
         elapsed_ms: taken by this move as printed. lag_ms: the number printed, None where none was.
         at_ms: arrival.

@@ -148,24 +148,11 @@ class Held:
         for move, san, position in inferred:
             flags = position.castling | (position.push_col + 1) << 4
             run.ply += 1
-            run.plies.append(
-                Ply(
-                    run.ply,
-                    move,
-                    san,
-                    None,
-                    None,
-                    None,
-                    None,
-                    None,
-                    flags,
-                    None,
-                    Proof.INFERRED,
-                    Origin.INFERRED,
-                    None,
-                    frame.offset,
-                )
-            )
+            row = Ply(
+                run.ply, move, san, None, None, None, None, None,
+                flags, None, Proof.INFERRED, Origin.INFERRED, None, frame.offset,
+            )  # fmt: skip
+            run.plies.append(row)
             run.history.append(position)
         run.event(EventKind.GAP_FILLED, "inferred", frame, value=len(inferred))
         self.append(run, frame, run.ply + 1, shown, Disposition.GAP)

@@ -69,24 +69,11 @@ def read_list(event: MovelistRead, run: Run | None) -> tuple[ListSeen, str | Non
             position = None
         expected = row.ply + 1
         precision = None if row.elapsed_ms is None else (Precision.MILLISECONDS if row.ms else Precision.SECONDS)
-        plies.append(
-            Ply(
-                row.ply,
-                move,
-                san,
-                None,
-                None,
-                row.elapsed_ms,
-                None,
-                None,
-                flags,
-                None,
-                proof,
-                Origin.MOVELIST,
-                precision,
-                row.offset,
-            )
-        )
+        printed = Ply(
+            row.ply, move, san, None, None, row.elapsed_ms, None, None,
+            flags, None, proof, Origin.MOVELIST, precision, row.offset,
+        )  # fmt: skip
+        plies.append(printed)
     observation = Observation(
         kind=ObservationKind.MOVELIST,
         game_no=event.game_no,

@@ -12,6 +12,8 @@ from recorder.tracking.variants import STANDARD_BOARD
 
 __all__ = ["bridged", "clocks_of", "lan_move", "ply_from_frame", "pretty_of", "start_facts", "try_rules"]
 
+_RANKS = "12345678"
+
 
 def clocks_of(frame: Style12) -> tuple[int | None, int | None]:
     """White's and Black's clock in milliseconds; None in a frame that is cut before it tells the unit."""
@@ -53,6 +55,8 @@ def ply_from_frame(
 def lan_move(verbose: str) -> int | None:
     """``P/e2-e4``, ``P/e7-e8=Q`` or ``N/@@-f3`` as ``encode_move``'s integer; None for castling and anything else."""
     if len(verbose) < 7 or verbose[1] != "/" or verbose[4] != "-":
+        return None
+    if verbose[6] not in _RANKS or verbose[3] not in _RANKS + "@":
         return None
     promotion = verbose[8:9].lower() if verbose[7:8] == "=" else ""
     squares = f"{verbose[0]}@{verbose[5:7]}" if verbose[2:4] == "@@" else verbose[2:4] + verbose[5:7] + promotion

@@ -1,0 +1,63 @@
+"""What a frame gives a ply, whole or cut."""
+
+from __future__ import annotations
+
+import pytest
+
+from recorder.frames import Style12
+from recorder.model import Precision
+from recorder.tracking.plies import bridged, clocks_of, lan_move, pretty_of, start_facts
+from recorder.tracking.position import Rules, start_position
+from recorder.tracking.variants import STANDARD_BOARD
+from tests.edge_cases.scripts import Table
+
+
+def frame_of(text: str, tokens: int | None = None) -> Style12:
+    """The frame of a line; with ``tokens`` of its tail only, as old servers cut it."""
+    tail = text[77:].split(" ")
+    return Style12(text[5:76], tail[:tokens], partial=tokens is not None)
+
+
+def test_a_cut_frame_lacks_what_stands_behind_the_cut() -> None:
+    table = Table(ms=True)
+    table.plays("e4", "e5")
+    text = table.play("Nf3")
+    whole, no_pretty, no_times = frame_of(text), frame_of(text, 20), frame_of(text, 19)
+    assert [pretty_of(frame) for frame in (whole, no_pretty, no_times)] == ["Nf3", None, None]
+    assert [clocks_of(frame) for frame in (whole, no_pretty)] == [(298_000, 300_000)] * 2
+    # Without the time of the move nothing tells the unit of the clocks.
+    assert clocks_of(no_times) == (None, None)
+    assert start_facts(whole)[3:6] == (2000, 298_000, 300_000)
+    assert (start_facts(whole).precision, start_facts(no_times).precision) == (Precision.MILLISECONDS, None)
+    assert start_facts(no_times).elapsed_ms is None
+
+
+@pytest.mark.parametrize(
+    ("verbose", "move"),
+    [
+        ("P/e2-e4", 28 << 6 | 12),
+        ("P/a7-a8=Q", 4 << 12 | 56 << 6 | 48),
+        ("N/@@-f3", 9 << 12 | 21 << 6),
+        ("o-o", None),
+        ("none", None),
+        ("P/e2-e9", None),
+        ("P/e0-e4", None),
+        ("P/i2-e4", None),
+    ],
+)
+def test_squares_of_a_verbose_move(verbose: str, move: int | None) -> None:
+    assert lan_move(verbose) == move
+
+
+def test_one_unseen_ply_is_filled_only_by_a_whole_frame() -> None:
+    table = Table(fen="k7/8/1K6/8/8/8/8/7R w - - 0 30")
+    board = frame_of(table.frame()).board
+    table.plays("Rh7", "Kb8")
+    text = table.play("Rh8#")
+    position = start_position(board, True, 0, -1, Rules.CHESS)
+    filled = bridged(position, frame_of(text), 2)
+    assert filled is not None
+    assert [san for _, san, _ in filled] == ["Rh7", "Kb8", "Rh8#"]
+    assert bridged(position, frame_of(text, 20), 2) is None
+    assert bridged(position, frame_of(text), 3) is None
+    assert board != STANDARD_BOARD
