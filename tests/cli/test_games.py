@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from recorder.cli.games import told_variant
+from tests.exporters.games import make_game
 from tests.support.cli import GUESTS, Cli
 
 
@@ -81,3 +83,18 @@ def test_wrong_values_are_usage_errors(filled: Cli, words: list[str]) -> None:
 def test_options_come_from_the_environment_too(filled: Cli) -> None:
     assert len(filled.json("games", "--json", env={"ICS_RECORDER_GAMES_PLAYER": "Carlsen"})) == 1
     assert len(filled.json("games", env={"ICS_RECORDER_GAMES_LAST": "3", "ICS_RECORDER_GAMES_JSON": "1"})) == 3
+
+
+@pytest.mark.parametrize(
+    ("category", "variant", "told"),
+    [
+        ("blitz", "chess", None),
+        ("suicide", "suicide", None),
+        ("blitz suicide", "suicide", None),
+        ("blitz", "suicide", "suicide"),
+        (None, "suicide", "suicide"),
+    ],
+)
+def test_the_variant_is_told_once(category: str | None, variant: str, told: str | None) -> None:
+    game = make_game([], category=category, variant=variant)
+    assert told_variant(game) == told
