@@ -24,7 +24,7 @@ def readable(text: str) -> str:
 
 def tag(name: str, value: str) -> str:
     """One tag pair with its line feed. PGN standard 8.1: backslash and quote are escaped by a backslash."""
-    if not value.isalnum():
+    if not (value.isascii() and value.isalnum()):
         value = readable(value).replace("\\", "\\\\").replace('"', '\\"')
     return f'[{name} "{value}"]\n'
 

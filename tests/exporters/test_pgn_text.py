@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from exporters.pgn_text import GLUE, brace_comment, colours_for_handles, readable, tag, wrap
@@ -31,6 +31,7 @@ def test_wrap_never_breaks_at_glue() -> None:
 
 
 @given(st.text())
+@example("\u00c2\u00b9")
 def test_tag_values_come_back(value: str) -> None:
     match = TAG.fullmatch(tag("White", value))
     assert match is not None
