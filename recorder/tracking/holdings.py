@@ -82,8 +82,6 @@ def _tell_anchor(run: Run, white: str, black: str) -> None:
             return
         known = before._replace(rules=run.position.rules)
         positions.append(with_hands(known, *("".join(hand.elements()) for hand in hands)))
-    if len(positions) != len(run.history):
-        return
     run.history[:] = reversed(positions)
     anchors[place] = _with_hands(anchors[place], run.history[0])
 

@@ -67,3 +67,15 @@ def test_an_adjourned_game_that_goes_on_is_another_part() -> None:
     )
     assert (sans(first), first.end, first.continued) == (["e4", "e5"], "adjourned", False)
     assert (sans(second), second.start_ply, second.continued) == (["Nf3"], 2, True)
+
+
+def test_an_adjourned_game_that_is_observed_again_is_another_part() -> None:
+    """Its board is the one on which it was adjourned."""
+    table = Table()
+    lines = [table.frame(), *table.plays("e4", "e5"), table.over("Game adjourned by mutual agreement", "*")]
+    lines += [table.observing(), table.frame(), *table.plays("Nf3")]
+    games = sorted(read(log(*lines)).games, key=lambda game: game.first_offset)
+    assert [(sans(game), game.start_ply, game.end) for game in games] == [
+        (["e4", "e5"], 0, "adjourned"),
+        (["Nf3"], 2, "log-ends"),
+    ]

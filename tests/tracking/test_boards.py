@@ -112,6 +112,15 @@ def test_names_of_an_announced_game_are_another_game() -> None:
         assert (names(second), events(second, "names")) == (("Carl", "Bob"), [])
 
 
+def test_a_new_game_was_told_and_other_names_came() -> None:
+    """A line announced that the game is over: a board that would fit is no board of it."""
+    table = Table()
+    lines = [table.observing(), table.frame(), *table.plays("e4", "e5"), table.created()]
+    table.white = "Robert"
+    first, second = by_offset(read(log(*lines, *table.plays("Nf3", "Nc6"))))
+    assert (sans(first), sans(second)) == (["e4", "e5"], ["Nc6"])
+
+
 def test_another_time_control_is_no_change_of_names() -> None:
     table = Table()
     lines = [table.observing(), table.frame(), *table.plays("e4", "e5")]

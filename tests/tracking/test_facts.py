@@ -50,6 +50,12 @@ def test_facts_told_while_a_game_ran_are_gone_with_it() -> None:
     assert told(second) == (None, None, 60, None, None, None)
 
 
+def test_facts_told_in_the_middle_of_a_game_are_its_own() -> None:
+    table = Table()
+    game = only(read(log(table.frame(), *table.plays("e4"), info(), *table.plays("e5"))))
+    assert told(game) == ("blitz", True, 300, 1500, False, True)
+
+
 def test_facts_of_a_start_that_is_still_to_come() -> None:
     """The line stands before the end of the number's game before: the board tells whose it is."""
     table = Table()
