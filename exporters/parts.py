@@ -72,7 +72,12 @@ def _cut(game: Game, plies: list[Ply], anchors: dict[int, Anchor], fen: str | No
 
 
 def _is_of_cut_frame(ply: Ply, anchors: dict[int, Anchor]) -> bool:
-    """Whether only the pretty move was missing: the verbose one led legally from board to board."""
+    """Whether only the pretty move was missing: the verbose one led legally from board to board.
+
+    A drop from a hand that nobody knows is no such ply: a reader could not play it.
+    """
+    if "@" in ply.san:
+        return False
     unproved = ply.proof == Proof.UNPROVED and ply.origin == Origin.FRAME
     return unproved and ply.move is not None and ply.ply not in anchors
 

@@ -172,7 +172,8 @@ class Pipeline:
             )
         elif self._end and not self._line_count:
             warnings.append(
-                f"{self._end:,} bytes gave no line when read as kind {self._kind.value}: is the log of another (--kind)?"
+                f"{self._end:,} bytes gave no line when read as kind {self._kind.value}: "
+                "is the log of another (--kind)?"
             )
         server, dialect, me = tracker.session.facts(self._end + 1)
         return SourceReport(
