@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import chess
 
-from recorder.model import decode_move
+from recorder.moves import decode_move
 from recorder.tracking.position import Rules, advance, position_from_fen
 from tests.tracking import rules_oracle
 

@@ -21,8 +21,8 @@ from recorder.model import (
     Proof,
     Segment,
     TimeBasis,
-    encode_move,
 )
+from recorder.moves import encode_move
 from tests import score
 from tests.support import corpus, frames
 from tests.support.corpus import Stream

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from exporters.parts import cut_into_parts
-from recorder.model import Game, decode_move
+from recorder.model import Game
+from recorder.moves import decode_move
 
 __all__ = ["draw", "final_board", "play"]
 

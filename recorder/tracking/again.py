@@ -57,11 +57,11 @@ def observed_again(held: Held, run: Run, frame: Style12) -> None:
     if ply <= run.ply and (ply < run.ply or frame.board != run.position.board):
         before = run.position_at(ply - 1)
         changed = advance(before, frame.verbose, pretty_of(frame), frame.board) if before and frame.has_move else ""
-        if isinstance(changed, str):
+        if before is None or isinstance(changed, str):
             held.replace(run, frame)
             return
         run.take_back(ply - 1, frame)
-        _observe_from(held, run, frame, before, ply - 1)  # type: ignore[arg-type]
+        _observe_from(held, run, frame, before, ply - 1)
         held.append(run, frame, ply, changed, Disposition.PLY)
         return
     if ply == run.ply:

@@ -295,13 +295,13 @@ def _renamed(run: Run, frame: Style12) -> bool:
         return False
     if frame.white.lower() == run.white.lower() or frame.black.lower() == run.black.lower():
         return True
-    mover, other = (0, 1) if frame.ply % 2 else (1, 0)
-    before, after = clocks_of(last), clocks_of(frame)
-    if frame.partial or None in before or None in after:
+    if frame.partial or last.partial:
         return False
-    reckoned = before[mover] - frame.elapsed_ms + 1000 * frame.increment_s  # type: ignore[operator]
+    before, after = (last.white_clock_ms, last.black_clock_ms), (frame.white_clock_ms, frame.black_clock_ms)
+    mover, other = (0, 1) if frame.ply % 2 else (1, 0)
+    reckoned = before[mover] - frame.elapsed_ms + 1000 * frame.increment_s
     full = 60_000 * frame.base_min
-    return full not in before and after[other] == before[other] and abs(reckoned - after[mover]) <= _TOLERANCE_MS  # type: ignore[operator]
+    return full not in before and after[other] == before[other] and abs(reckoned - after[mover]) <= _TOLERANCE_MS
 
 
 def _begins_anew(run: Run, frame: Style12) -> bool:

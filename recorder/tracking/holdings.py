@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 
 from recorder.events import HoldingsLine
-from recorder.model import Anchor, Disposition, Observation, Ply, decode_move
+from recorder.model import Anchor, Disposition, Observation, Ply
+from recorder.moves import decode_move
 from recorder.tracking.position import Position, Rules, with_hands
 from recorder.tracking.run import Run
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from recorder.errors import LineError
 from recorder.frames import Style12
-from recorder.model import Origin, Ply, Precision, Proof, StartFacts, encode_move
+from recorder.model import Origin, Ply, Precision, Proof, StartFacts
+from recorder.moves import encode_move
 from recorder.tracking.bridge import bridge
 from recorder.tracking.position import Position, Rules, advance, start_position
 from recorder.tracking.run import Run

@@ -8,7 +8,7 @@ is in tables (``rules_tables``), and the rest is string slicing.
 
 from __future__ import annotations
 
-from recorder.model import encode_move
+from recorder.moves import encode_move
 from recorder.tracking.rules_boards import play_by_boards, prove_by_boards
 from recorder.tracking.rules_fen import board_from_fen, fen, position_from_fen, start_position
 from recorder.tracking.rules_legal import (

@@ -6,7 +6,7 @@ Captures, en passant, promotion to any piece, drops and castling are applied lit
 
 from __future__ import annotations
 
-from recorder.model import encode_move
+from recorder.moves import encode_move
 from recorder.tracking.rules_legal import castled, castling_squares, moved, pseudo_legal, rights_left
 from recorder.tracking.rules_state import Position
 from recorder.tracking.rules_tables import ADJACENT, name_of, square_of

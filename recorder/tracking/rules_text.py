@@ -10,7 +10,7 @@ import re
 from functools import cache, lru_cache
 from typing import NamedTuple
 
-from recorder.model import encode_move
+from recorder.moves import encode_move
 from recorder.tracking.rules_tables import ATTACKS, EMPTY_SLICE, PINS, Pin, index_of, name_of
 
 __all__ = [

@@ -25,8 +25,8 @@ from recorder.model import (
     Segment,
     SourceReport,
     TimeBasis,
-    encode_move,
 )
+from recorder.moves import encode_move
 from storage import Archive, GameFilter, SourceRow
 
 EVERYTHING = GameFilter(kinds=frozenset(), min_plies=0)

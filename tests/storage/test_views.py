@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recorder.model import Segment, decode_move, encode_move
+from recorder.model import Segment
+from recorder.moves import decode_move, encode_move
 from storage import Archive
 
 from .conftest import import_bytes, make_game

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recorder.model import decode_move
+from recorder.moves import decode_move
 from recorder.tracking.position import (
     Position,
     Rules,

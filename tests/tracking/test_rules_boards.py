@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from recorder.model import decode_move
+from recorder.moves import decode_move
 from recorder.tracking.position import Position, Rules, Step, advance, board_from_fen, play_san, position_from_fen
 
 

@@ -8,7 +8,7 @@ import chess
 import chess.variant
 import pytest
 
-from recorder.model import decode_move
+from recorder.moves import decode_move
 from recorder.tracking.position import (
     Rules,
     advance,
