@@ -185,8 +185,7 @@ class Held:
     def replace(self, run: Run | None, frame: Style12) -> None:
         """The number has another game now; ``run`` is the one that it had."""
         if run is not None:
-            lost = run.suspended and run.left == "lost-feed"
-            self.close(run, run.left if lost else "reused")
+            self.close(run, run.left if run.suspended else "reused")
         self.begin(frame)
 
     def close(self, run: Run, end: str) -> None:
