@@ -13,7 +13,16 @@ from recorder.dialects.recogniser import Recogniser
 from recorder.errors import SourceError
 from recorder.events import Chunk, Line
 from recorder.model import Disposition, Game, Shape, SourceReport
-from recorder.sources import HEAD_BYTES, SourceKind, detect, make_decoder, read_blocks, scrubbed, why_not_a_log
+from recorder.sources import (
+    HEAD_BYTES,
+    SourceKind,
+    detect,
+    find_timing,
+    make_decoder,
+    read_blocks,
+    scrubbed,
+    why_not_a_log,
+)
 from recorder.sources.base import RawDecoder
 from recorder.tracking.tracker import Tracker
 from recorder.wire.lines import LineReader
@@ -207,7 +216,8 @@ def read_games(
 ) -> Iterator[Game]:
     """Read the games of a saved log, one by one, in memory that does not grow with the log.
 
-    Passwords are replaced by filler before anything is read (see ``Scrubber``).
+    Passwords are replaced by filler before anything is read (see ``Scrubber``). A typescript's timing file is found
+    beside it by name (see ``find_timing``).
 
     Args:
         path: of the log (gzip, bzip2, xz and zstd are read through); ``-`` is standard input.
@@ -227,7 +237,9 @@ def read_games(
     known = SourceKind(kind) if isinstance(kind, str) else kind or detect(head)
     if known is None:
         raise SourceError(f"{path}: {why_not_a_log(head)}")
-    pipeline = Pipeline(known, server=server, date=date, tz=tz, chat=chat)
+    beside = None if str(path) == "-" else find_timing(Path(path))
+    timing = None if beside is None else beside.read_bytes()
+    pipeline = Pipeline(known, server=server, date=date, tz=tz, chat=chat, timing=timing)
     for block in scrubbed(chain(ahead, blocks), known):
         yield from pipeline.receive(block)
     yield from pipeline.finish()
