@@ -147,3 +147,34 @@ def test_anomalies_of_long_broken_lines_stay_short() -> None:
     assert max(len(anomaly.message) + len(anomaly.text) for anomaly in found) < 500
     assert found[0].text.endswith("…")
     assert bad[:230].decode() in found[0].text
+
+
+BOARDS = (
+    "rnbqkbnr pppppppp -------- -------- -------- -------- PPPPPPPP RNBQKBNR W -1 1 1 1 1 0 7 A B 0 3 0 39 39",
+    "rnbqkbnr pppppppp -------- -------- ----P--- -------- PPPP-PPP RNBQKBNR B 4 1 1 1 1 0 7 A B 0 3 0 39 39",
+)
+
+
+def test_read_games_uses_the_timing_file_beside_a_typescript(tmp_path: Path) -> None:
+    frames = [
+        f"<12> {BOARDS[0]} 180 180 1 none (0:00) none 0 0 0",
+        f"<12> {BOARDS[1]} 180 180 1 P/e2-e4 (0:00) e4 0 0 0",
+    ]
+    chunks = [f"{frame}\r\n".encode() for frame in frames]
+    log = tmp_path / "game.log"
+    header = b'Script started on 2024-05-08 20:06:50+02:00 [TERM="xterm" TTY="/dev/pts/1"]\n'
+    log.write_bytes(header + b"".join(chunks) + b"\nScript done on 2024-05-08 20:07:50+02:00\n")
+    (tmp_path / "game.log.timing").write_text("".join(f"2.5 {len(chunk)}\n" for chunk in chunks))
+    (game,) = read_games(log)
+    assert [ply.at_ms for ply in game.plies] == [1715191610000 + 5000]
+
+
+def test_a_number_that_python_alone_would_read_is_malformed() -> None:
+    """``int`` takes ``18_0`` for 180; no server prints that, so it must become no clock."""
+    frames = [
+        f"<12> {BOARDS[0]} 180 180 1 none (0:00) none 0 0 0",
+        f"<12> {BOARDS[1]} 18_0 180 1 P/e2-e4 (0:00) e4 0 0 0",
+    ]
+    games, pipeline = whole("\n\r".join([*frames, ""]).encode())
+    assert [len(game.plies) for game in games] == [0]
+    assert pipeline.report.frames == {Disposition.START: 1, Disposition.MALFORMED: 1}

@@ -85,6 +85,7 @@ def cut_usual(text: str, offset: int, at_ms: int | None, block: Block | None) ->
         and tail[TAIL_VERBOSE]
         and text[76] == " "
         and "<" not in rest
+        and "_" not in rest  # int() would take 18_0 for 180; the whole grammar does not
         and "<" not in board
     ):
         # What Style12(…) does, without the call: frames are most of what is read.
