@@ -62,7 +62,6 @@ class Origin(IntEnum):
     FRAME = 0
     MOVELIST = 1
     INFERRED = 2
-    DELTA = 3
 
 
 class Precision(IntEnum):

@@ -124,10 +124,6 @@ class Archive:
         with self._reading() as connection:
             return _source_rows(connection)
 
-    def find_source(self, sha256: str) -> SourceRow | None:
-        """The source whose bytes have this SHA-256 (64 hexadecimal digits), or None."""
-        return next((row for row in self.sources() if row.sha256 == sha256), None)
-
     def source(self, source_id: str) -> SourceRow:
         """The source whose id begins with ``source_id``.
 

@@ -50,6 +50,7 @@ class BlockReader:
         self.compression: str | None = None
         self._name = "standard input" if str(path) == _STDIN else str(path)
         try:
+            # closed by _read's "with", or by close()
             raw = cast(BufferedReader, sys.stdin.buffer) if str(path) == _STDIN else Path(path).open("rb")  # noqa: SIM115
             head = raw.peek(8)
         except OSError as error:

@@ -73,7 +73,7 @@ def assemble(run: Run, *, session: SessionFacts, basis: TimeBasis, date: datetim
         end = end_word(reason_key)
     key_facts = [
         server or "", run.game_no, run.white.lower(), run.black.lower(), run.first_offset,
-        run.observations[0].started_at_ms if first else None,
+        first.started_at_ms if first else None,
         _first_words(run),
     ]  # fmt: skip
     return Game(

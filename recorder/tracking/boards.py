@@ -61,6 +61,7 @@ class Boards(Held):
             ply = run.ply + 1
             try:
                 # The next ply's side and number are compared as text: no other frame costs less to refuse.
+                # A followed run has a position; saying so to the type checker would cost a test a frame.
                 if tail[0] == _TURNS[ply & 1] and tail[17] == _NUMBERS[(ply >> 1) + 1]:
                     played = advance(run.position, tail[18], tail[20], frame.board)  # type: ignore[arg-type]
                     if type(played) is tuple:

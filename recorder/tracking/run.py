@@ -82,7 +82,6 @@ class Run:
         "deltas",
         "end",
         "end_offset",
-        "ended_at_ms",
         "examined",
         "facts",
         "first_offset",
@@ -132,7 +131,6 @@ class Run:
         self.first_offset = offset
         self.restart_offset = min(offset, facts.offset)
         self.end_offset = offset
-        self.ended_at_ms: int | None = None
         self.observations: list[Observation] = []
         self.lists: list[ListSeen] = []
         self.current: Observation | None = None

@@ -207,8 +207,7 @@ def import_bytes(
         writer.add_games(list(games))
         writer.restart(read_up_to, {"line": 3})
         writer.finish(report or SourceReport(kind="raw"))
-    row = archive.find_source(sha256)
-    assert row is not None
+    (row,) = (row for row in archive.sources() if row.sha256 == sha256)
     return row
 
 
