@@ -1,4 +1,4 @@
-"""The tables of an archive. ``docs/schema.md`` explains them to people, ``migrations/`` creates them.
+"""The tables of an archive, from which a new one is made. ``docs/schema.md`` explains them to people.
 
 Columns stand in the order in which ``storage.mapping`` makes its rows. Units are in the names; ``at_ms`` is always
 milliseconds after the observation's ``started_at_ms`` (after 1970 where that is null), every ``…_at_ms`` is

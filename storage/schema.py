@@ -1,4 +1,9 @@
-"""Which schema a file has, and how it gets the newest one."""
+"""Which schema a file has, and how it gets the newest one.
+
+There are two ways to the newest schema: a new archive is made straight from ``storage.models`` and ``storage.views``,
+because loading Alembic takes longer than reading a small log; an older one is upgraded by the migrations. The tests
+keep both ways equal.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +13,13 @@ from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
 from sqlalchemy import Connection, text
+from sqlalchemy.exc import DBAPIError
 
 import migrations
 from recorder.errors import StorageError
 from storage.engine import backup, create_file, make_engine, open_sqlite
 from storage.models import metadata
+from storage.views import VIEWS
 
 if TYPE_CHECKING:
     from alembic.config import Config
@@ -38,6 +45,17 @@ SCRIPTS = Path(migrations.__path__[0])
 
 APPLICATION_ID = 0x49435352
 """``PRAGMA application_id`` of an archive: the letters ICSR."""
+
+_BESIDE_TABLES = (
+    f"PRAGMA application_id = {APPLICATION_ID}",
+    # as Alembic makes it
+    "CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL, "
+    "CONSTRAINT alembic_version_pkc PRIMARY KEY (version_num))",
+    f"INSERT INTO alembic_version (version_num) VALUES ('{HEAD}')",
+    # the secret that makes pseudonyms: the same in every share of this archive, unknown outside
+    "INSERT INTO settings (name, value) VALUES ('pseudonym-secret', hex(randomblob(16)))",
+    *VIEWS,
+)
 
 
 def _config(scripts: Path) -> Config:
@@ -117,7 +135,19 @@ def create(path: Path) -> None:
     """
     if not path.exists():
         create_file(path)
-    _migrate(path, SCRIPTS, "head")
+    engine = make_engine(path)
+    try:
+        with engine.connect().execution_options(immediate=True) as connection, connection.begin():
+            if connection.exec_driver_sql("SELECT 1 FROM sqlite_master").first() is not None:
+                return  # another process was quicker
+            metadata.create_all(connection, checkfirst=False)
+            for statement in _BESIDE_TABLES:
+                connection.exec_driver_sql(statement)
+    except (DBAPIError, sqlite3.Error) as error:
+        reason = error.orig if isinstance(error, DBAPIError) else error
+        raise StorageError(f"The archive {path} could not be made: {reason}.") from error
+    finally:
+        engine.dispose()
 
 
 def upgrade(path: Path, scripts: Path = SCRIPTS, target: str = "head") -> Path | None:

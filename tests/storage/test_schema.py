@@ -1,9 +1,12 @@
-"""Migrations: they give the tables of ``storage.models``, keep every row, and happen wholly or not at all."""
+"""Both ways to a schema: new archives are as the migrations make them, which keep every row; wholly or not at all."""
 
 from __future__ import annotations
 
+import re
 import shutil
 import sqlite3
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -87,11 +90,118 @@ def _value(table: str, column: str, kind: str) -> object:
     return {"TEXT": "x", "BLOB": b"x", "JSON": "{}"}.get(kind, 1)
 
 
-def test_the_migrations_give_the_tables_of_the_models(archive: Archive, path: Path) -> None:
-    engine = make_engine(path, read_only=True)
-    with engine.connect() as connection:
-        assert differences(connection) == []
-    assert current(path) == head()
+@pytest.fixture
+def migrated(tmp_path: Path) -> Path:
+    """A file that all migrations have made."""
+    path = tmp_path / "migrated.db"
+    path.touch()
+    upgrade(path)
+    return path
+
+
+def statements(path: Path) -> set[tuple[str, str, str | None]]:
+    """Type, name and statement of everything in a schema; see ``normalised``."""
+    connection = open_sqlite(path, read_only=True)
+    try:
+        found = connection.execute("SELECT type, name, sql FROM sqlite_master").fetchall()
+        return {(kind, name, sql and normalised(sql)) for kind, name, sql in found}
+    finally:
+        connection.close()
+
+
+def normalised(sql: str) -> str:
+    """A statement with single blanks; a table's named constraints, whose order means nothing, are sorted."""
+    sql = re.sub(r"\s+", " ", sql)
+    if not sql.startswith("CREATE TABLE"):
+        return sql
+    front, _, rest = sql.partition("(")
+    inner, _, end = rest.rpartition(")")
+    parts = re.split(r" ?, (?![^(]*\))", inner.strip())
+    columns = [part for part in parts if not part.startswith("CONSTRAINT")]
+    return f"{front}({', '.join(columns + sorted(set(parts) - set(columns)))}){end}"
+
+
+def contents(path: Path) -> dict[str, object]:
+    """The rows of every table, but for the secret, and the pragmas that are kept in the file."""
+    names = ("application_id", "user_version", "page_size", "encoding", "auto_vacuum", "journal_mode")
+    connection = open_sqlite(path, read_only=True)
+    try:
+        pragmas = {name: connection.execute(f"PRAGMA {name}").fetchone() for name in names}
+        tables = {name: sorted(connection.execute(f"SELECT * FROM {name}")) for name in counts(path)}
+        ((name, secret),) = tables["settings"]
+        assert re.fullmatch("[0-9A-F]{32}", secret)
+        return pragmas | tables | {"settings": name}
+    finally:
+        connection.close()
+
+
+def test_a_new_archive_is_as_all_migrations_make_it(archive: Archive, path: Path, migrated: Path) -> None:
+    made = statements(path)
+    assert made == statements(migrated)
+    assert {"table", "index", "view"} == {kind for kind, _, _ in made}
+    assert contents(path) == contents(migrated)
+
+
+def test_a_creation_that_fails_leaves_an_empty_file(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr(schema_module, "_BESIDE_TABLES", (*schema_module._BESIDE_TABLES, "no sql"))
+        with pytest.raises(StorageError, match='could not be made: near "no": syntax error'):
+            Archive.open(str(path), create=True)
+    assert current(path) is None
+    assert statements(path) == set()
+    with Archive.open(str(path), create=True) as archive:
+        assert archive.check() == []
+
+
+def test_an_archive_that_somebody_made_meanwhile_stays(archive: Archive, path: Path) -> None:
+    import_bytes(archive, b"one", [make_game()])
+    before = dump(path)
+    schema_module.create(path)
+    assert dump(path) == before
+
+
+def test_two_new_archives_have_two_secrets(archive: Archive, path: Path, tmp_path: Path) -> None:
+    Archive.open(str(tmp_path / "other.db"), create=True).close()
+    assert dump(path) != dump(tmp_path / "other.db")
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "equal"),
+    [
+        ("(\n\ta INT, \n\tCONSTRAINT x UNIQUE (a, b)\n)", "( a INT, CONSTRAINT x UNIQUE (a, b) )", True),
+        (
+            "(a, CONSTRAINT c CHECK (a IN (1, 2)), CONSTRAINT b UNIQUE (a))",
+            "(a, CONSTRAINT b UNIQUE (a), CONSTRAINT c CHECK (a IN (1, 2)))",
+            True,
+        ),
+        ("(a, b)", "(b, a)", False),
+        ("(a, CONSTRAINT x UNIQUE (a, b))", "(a, CONSTRAINT x UNIQUE (b, a))", False),
+        ("(a, CONSTRAINT c CHECK (a IN (1, 2)))", "(a, CONSTRAINT c CHECK (a IN (2, 1)))", False),
+        ("(a) WITHOUT ROWID", "(a)", False),
+    ],
+)
+def test_statements_are_compared_by_what_they_mean(ours: str, theirs: str, equal: bool) -> None:
+    assert (normalised(f"CREATE TABLE t {ours}") == normalised(f"CREATE TABLE t {theirs}")) is equal
+
+
+def test_both_ways_give_the_tables_of_the_models(archive: Archive, path: Path, migrated: Path) -> None:
+    for file in (path, migrated):
+        engine = make_engine(file, read_only=True)
+        with engine.connect() as connection:
+            assert differences(connection) == []
+        assert current(file) == head()
+
+
+def test_a_new_archive_is_made_without_the_migrations(tmp_path: Path) -> None:
+    """In a process of its own: here they are loaded by then."""
+    code = f"""if True:
+        import sys
+        from storage import Archive
+        Archive.open({str(tmp_path / "new.db")!r}, create=True).close()
+        print([name for name in sys.modules if name.partition(".")[0] in ("alembic", "mako")])
+    """
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout == "[]\n"
 
 
 def test_the_head_is_the_last_migration() -> None:
