@@ -29,6 +29,7 @@ from recorder.cli import (
     sources,
     verify,
 )
+from recorder.cli.garbage import rare_collections
 from recorder.cli.terminal import ExitCode, say
 from recorder.errors import ExportError, RecorderError, SourceError, StorageError
 
@@ -51,7 +52,7 @@ class _Group(click.Group):
             return super().make_context(*args, **how)
 
     def invoke(self, ctx: click.Context) -> Any:
-        with _failures():
+        with _failures(), rare_collections():
             result = super().invoke(ctx)
             sys.stdout.flush()
             return result

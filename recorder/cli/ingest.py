@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from recorder.cli.copies import Copies
-from recorder.cli.garbage import rare_collections
 from recorder.cli.inputs import Fingerprint, Input, Reading, ReadOptions, fingerprint, timing_of
 from recorder.errors import SourceError
 from recorder.model import SourceReport
@@ -201,13 +200,12 @@ def _write(
             writer.add_games(games)
             outcome.count(games)
 
-        with rare_collections():
-            for block in scrubbed(Reading(source, progress, size=seen.size), kind):
-                if keep:
-                    writer.keep(block[max(keep_from - done, 0) :])
-                if done + len(block) > start:
-                    store(pipeline.receive(block[max(start - done, 0) :]))
-                done += len(block)
+        for block in scrubbed(Reading(source, progress, size=seen.size), kind):
+            if keep:
+                writer.keep(block[max(keep_from - done, 0) :])
+            if done + len(block) > start:
+                store(pipeline.receive(block[max(start - done, 0) :]))
+            done += len(block)
         if done != seen.size:
             raise SourceError(f"{source.name}: it became shorter while it was read; import it again")
         writer.restart(*pipeline.restart())

@@ -253,7 +253,7 @@ def open_archive(where: str, *, create: bool = False, read_only: bool = True) ->
     from storage import Archive
 
     path = archive_file(where)
-    if create and where != default_archive() and not path.parent.is_dir():
+    if create and not path.parent.is_dir() and where != default_archive():
         raise StorageError(f"Cannot create {path}: there is no folder {path.parent}.")
     return Archive.open(where, create=create, read_only=read_only)
 
