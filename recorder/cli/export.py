@@ -17,7 +17,6 @@ from recorder.cli.exporting import (
     require_keys,
     say_written,
 )
-from recorder.cli.garbage import rare_collections
 from recorder.cli.options import archive_option, filter_options, game_filter, open_archive
 
 __all__ = ["command"]
@@ -85,7 +84,7 @@ def _pgn(
         raise click.UsageError(_APPEND_OR_FORCE)
     exporter = PgnExporter(make_pgn_options(clock, style, variations, comments))
     chosen = game_filter(**filters)
-    with open_archive(where) as archive, rare_collections():
+    with open_archive(where) as archive:
         require_keys(archive, chosen)
         keep = protected(archive)
         with chosen_games(archive, chosen, events=comments, holdings=False, lines=variations) as games:
@@ -154,7 +153,7 @@ def _games(where: str, output: str, force: bool, format_name: str, append: bool,
     if force:
         raise click.UsageError(_APPEND_OR_FORCE)
     chosen = game_filter(**filters)
-    with open_archive(where) as archive, rare_collections():
+    with open_archive(where) as archive:
         require_keys(archive, chosen)
         with chosen_games(archive, chosen) as games:
             report = append_games(output, games, GamesJsonExporter(), protected(archive))
@@ -168,7 +167,7 @@ def _write_table(what: str, format_name: str, where: str, output: str, force: bo
     exporter = make_exporter(what, format_name)
     chosen = game_filter(**filters)
     whole = what == "games"
-    with open_archive(where) as archive, rare_collections():
+    with open_archive(where) as archive:
         require_keys(archive, chosen)
         reasons = left_out(archive, chosen)
         with (
