@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy import URL, Connection, Engine, create_engine, event
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError
 from sqlalchemy.pool import NullPool
@@ -83,7 +83,8 @@ def make_engine(path: Path, *, read_only: bool = False, foreign_keys: bool = Tru
         read_only: open it so that nothing can be written.
         foreign_keys: False for migrations and bulk work, which check once at their end instead of per row.
     """
-    engine = create_engine("sqlite://", creator=lambda: open_sqlite(path, read_only=read_only), poolclass=NullPool)
+    url = URL.create("sqlite")
+    engine = create_engine(url, creator=lambda: open_sqlite(path, read_only=read_only), poolclass=NullPool)
 
     @event.listens_for(engine, "connect")
     def set_pragmas(connection: sqlite3.Connection, _record: Any) -> None:

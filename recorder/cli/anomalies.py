@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import click
 
-from recorder.cli.kept import short_names
 from recorder.cli.options import ANOMALIES, archive_option, json_option, open_archive
 from recorder.cli.terminal import print_json, print_table
 
@@ -25,6 +24,8 @@ Examples:
 @json_option
 def command(source_id: str | None, kinds: tuple[str, ...], where: str, as_json: bool) -> None:
     """List what was wrong in the logs, or in the log ID: kind, place, what and the line."""
+    from recorder.cli.kept import short_names
+
     with open_archive(where) as archive:
         found = [
             (row, anomaly) for row, anomaly in archive.anomalies(source_id) if not kinds or anomaly.kind.value in kinds

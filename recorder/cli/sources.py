@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import click
 
-from recorder.cli.kept import short_names
 from recorder.cli.options import archive_option, json_option, open_archive
 from recorder.cli.terminal import plural, print_json, print_table, say
 
@@ -25,6 +24,8 @@ Examples:
 @click.pass_context
 def command(ctx: click.Context, where: str, as_json: bool) -> None:
     """List the logs in the archive; `sources forget ID` takes one out again."""
+    from recorder.cli.kept import short_names
+
     if ctx.invoked_subcommand is not None:
         return
     with open_archive(where) as archive:
