@@ -105,20 +105,23 @@ def _blocks_of(raw: BufferedReader, compression: str | None, size: int) -> Itera
         "xz": lzma.LZMAFile,
     }
     reader = openers[compression](raw)
-    kept = b""
+    parts: list[bytes] = []  # a decompressor gives a few kilobytes at a time
+    length = 0
     while True:
         try:
-            block = reader.read1(size)
+            part = reader.read1(size)
         except _DAMAGE:
-            if kept:
-                yield kept
+            if parts:
+                yield b"".join(parts)
             raise
-        kept += block
-        if not block or len(kept) >= size:
-            if kept:
-                yield kept
-            kept = b""
-        if not block:
+        if part:
+            parts.append(part)
+            length += len(part)
+        if parts and (length >= size or not part):
+            yield b"".join(parts)
+            parts.clear()
+            length = 0
+        if not part:
             return
 
 
