@@ -14,6 +14,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import chess.pgn
 
@@ -39,23 +40,57 @@ def string_exporter(path: str) -> dict[str, float]:
 
 
 def executemany(path: str) -> dict[str, float]:
-    """Insert an archive's plies, already in memory and in key order, with nothing but ``sqlite3.executemany``."""
-    archive = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
-    rows = archive.execute("SELECT * FROM plies ORDER BY id").fetchall()
-    (table,) = archive.execute("SELECT sql FROM sqlite_master WHERE name = 'plies'").fetchone()
-    archive.close()
-    marks = ", ".join("?" * len(rows[0]))
+    """Insert all rows of an archive, and then its plies alone, with nothing but ``sqlite3.executemany``.
+
+    Returns:
+        ``rows`` and ``seconds`` of all tables, ``plies`` and ``plies_seconds`` of that one table, each into a new file.
+    """
+    statements, rows = load(path)
+    plies = {"plies": rows["plies"]}
     with tempfile.TemporaryDirectory() as folder:
-        fresh = sqlite3.connect(Path(folder) / "raw.sqlite")
-        fresh.execute("PRAGMA journal_mode = WAL")
-        fresh.execute("PRAGMA synchronous = NORMAL")
-        fresh.execute(table)
-        started = time.perf_counter()
-        with fresh:
-            fresh.executemany(f"INSERT INTO plies VALUES ({marks})", rows)
-        seconds = time.perf_counter() - started
-        fresh.close()
-    return {"rows": len(rows), "seconds": seconds}
+        seconds = insert(Path(folder) / "all.sqlite", statements, rows)
+        plies_seconds = insert(Path(folder) / "plies.sqlite", statements, plies)
+    return {
+        "rows": sum(map(len, rows.values())),
+        "seconds": seconds,
+        "plies": len(rows["plies"]),
+        "plies_seconds": plies_seconds,
+    }
+
+
+Tables = dict[str, list[tuple[Any, ...]]]
+"""Rows by table, parents first."""
+
+
+def load(path: str) -> tuple[list[str], Tables]:
+    """The statements that make an archive's tables and indexes, and all its rows, as they lie in the file."""
+    archive = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
+    query = "SELECT type, name, sql FROM sqlite_master WHERE type IN ('table', 'index') AND sql IS NOT NULL"
+    schema = archive.execute(f"{query} ORDER BY rowid").fetchall()
+    tables = {name: archive.execute(f"SELECT * FROM {name}").fetchall() for kind, name, _ in schema if kind == "table"}
+    archive.close()
+    return [sql for _, _, sql in schema], tables
+
+
+def insert(path: Path, statements: list[str], tables: Tables) -> float:
+    """Insert rows into a new file as the import does: indexes are there, one transaction, no foreign key checks.
+
+    Returns:
+        The seconds of the transaction alone.
+    """
+    fresh = sqlite3.connect(path)
+    for pragma in ("journal_mode = WAL", "synchronous = NORMAL", "foreign_keys = OFF"):
+        fresh.execute(f"PRAGMA {pragma}")
+    for statement in statements:
+        fresh.execute(statement)
+    started = time.perf_counter()
+    with fresh:
+        for name, rows in tables.items():
+            if rows:
+                fresh.executemany(f"INSERT INTO {name} VALUES ({', '.join('?' * len(rows[0]))})", rows)
+    seconds = time.perf_counter() - started
+    fresh.close()
+    return seconds
 
 
 COMMANDS = {

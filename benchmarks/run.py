@@ -103,6 +103,7 @@ class Bench:
             read = self.took("read_game", process("benchmarks.peers", "read-games", self.made.truth).seconds)
             raw = process("benchmarks.peers", "executemany", self.archive).printed
             self.took("executemany", raw["seconds"])
+            self.took("executemany, plies alone", raw["plies_seconds"])
             pgn = self.folder / "games.pgn"
             export = process("recorder", "export", "pgn", "--db", self.archive, "-o", pgn, "--force").seconds
             exporter = process("benchmarks.peers", "string-exporter", self.made.truth).printed
@@ -110,6 +111,7 @@ class Bench:
             self.took("StringExporter", exporter["seconds"])
             self.note("import / read_game", read / ours)
             self.note("import / executemany", raw["seconds"] / ours)
+            self.note("import / executemany, plies alone", raw["plies_seconds"] / ours)
             self.note("export / StringExporter", exporter["seconds"] / export)
 
     def memory(self) -> None:
