@@ -7,6 +7,7 @@ begins at the next position that was seen (``Game.anchors``). Plies without a kn
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from operator import itemgetter
 
 from exporters.holdings import hands_at
 from recorder.model import Anchor, Game, Origin, Ply, Proof
@@ -14,6 +15,7 @@ from recorder.model import Anchor, Game, Origin, Ply, Proof
 __all__ = ["Part", "cut_into_parts", "fen_with_hands"]
 
 _DROP_GAMES = frozenset(("crazyhouse", "bughouse"))
+_PROOF_OF = itemgetter(Ply._fields.index("proof"))
 _PROVED = frozenset({Proof.FULL.value, Proof.LIST.value, Proof.INFERRED.value})
 
 
@@ -40,7 +42,7 @@ def cut_into_parts(game: Game) -> list[Part]:
     if (
         (fen is not None or game.start_ply == 0)
         and (not plies or (plies[0].ply == game.start_ply + 1 and plies[-1].ply == game.start_ply + len(plies)))
-        and {ply.proof for ply in plies} <= _PROVED
+        and _PROVED.issuperset(map(_PROOF_OF, plies))
         and not any(anchor.reason == "conflict" for anchor in anchors.values())
     ):
         return [whole]

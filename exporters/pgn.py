@@ -15,7 +15,7 @@ from exporters.parts import Part, cut_into_parts
 from exporters.pgn_extras import Extras, find_extras
 from exporters.pgn_tags import KEY_TAG, fics_tags, tags
 from exporters.pgn_text import GLUE, brace_comment, colours_for_handles, wrap
-from exporters.times import HMS, THOUSANDTHS, decimal_seconds, hms, short_seconds
+from exporters.times import HMS, THOUSANDTHS, Texts, decimal_seconds, hms, short_seconds
 from recorder.errors import ExportError
 from recorder.model import Game, Ply, Precision, Proof
 
@@ -33,6 +33,9 @@ _ENDS = {
     "log-ends": "Log ends here",
     "reused": "Game number taken by another game",
 }
+
+_NUMBERS = Texts(lambda ply: f"{(ply + 1) // 2}{'.' if ply % 2 else '...'} ", 1000)
+_CLOCK_ENDS = tuple(f"{thousandths}]" for thousandths in THOUSANDTHS)
 
 _Annotate = Callable[[Ply], str]
 
@@ -59,6 +62,11 @@ class PgnOptions:
         if unknown := sorted(self.clock - set(CLOCK_WORDS)):
             raise ExportError(f"Clock comment {unknown[0]!r} is not known; use any of {', '.join(CLOCK_WORDS)}.")
 
+    @property
+    def whole_plies(self) -> bool:
+        """Whether more than moves, clocks, elapsed times and their proof is written: an archive reads less without."""
+        return "lag" in self.clock and self.style != "fics"
+
 
 class PgnExporter:
     """Writes games as PGN in UTF-8.
@@ -74,7 +82,7 @@ class PgnExporter:
         self.key_mark = None if self.options.style == "fics" else f'[{KEY_TAG} "'
         self._fics = self.options.style == "fics"
         self._annotate: _Annotate = _annotator(self.options)
-        self._usual = self._annotate is _clk_emt
+        self._usual = not self._fics and self.options.clock == {"clk", "emt"}
 
     def write(self, games: Iterable[Game], out: BinaryIO) -> ExportReport:
         """Write games in their order.
@@ -105,8 +113,8 @@ class PgnExporter:
         last = number == count
         tokens = self._movetext(game, part)
         if part.unproved:
-            moves = " ".join(f"{_number(ply)}{GLUE}{ply.san}" for ply in part.unproved)
-            tokens.append(brace_comment(f"Not proved: {moves.replace(GLUE, ' ')}"))
+            moves = " ".join(f"{_NUMBERS[ply.ply]}{ply.san}" for ply in part.unproved)
+            tokens.append(brace_comment(f"Not proved: {moves}"))
         reason = game.reason or _ENDS.get(game.end)
         if not last:
             tokens.append("{Moves are missing here}")
@@ -117,7 +125,7 @@ class PgnExporter:
 
     def _fics_text(self, game: Game, part: Part, number: int, count: int) -> str:
         last = number == count
-        part.plies = [ply._replace(san=_fics_san(ply.san, game.variant)) for ply in part.plies]
+        part.plies = _with_fics_san(part.plies, game.variant)
         tokens = self._movetext(game, part) or [""]
         reason = game.reason or _ENDS.get(game.end)
         if last and reason:
@@ -134,91 +142,66 @@ class PgnExporter:
         tokens: list[str] = []
         if extras is not None and part.start_ply in extras.comments:
             tokens += extras.comments[part.start_ply]
-        if extras is None and self._usual:
-            _usual_moves(part.plies, tokens)
-        elif part.plies:
-            self._moves(part.plies, tokens, extras)
+        self._moves(part.plies, tokens, extras)
         return tokens
 
     def _moves(self, plies: list[Ply], tokens: list[str], extras: Extras | None) -> None:
-        """Append moves with their comments to ``tokens``; the first of Black's gets its ``12...``."""
-        add, annotate, fics = tokens.append, self._annotate, self._fics
+        """Append moves with their comments to ``tokens``; the first of Black's gets its ``12...``.
+
+        A clock and an elapsed time as nearly every ply has them are put together here; what is uncommon about a ply
+        goes the long way, through ``_annotate``.
+        """
+        add, annotate = tokens.append, self._annotate
+        numbers, seconds, ends = _NUMBERS, HMS, _CLOCK_ENDS
+        usual, fics = self._usual, self._fics
         interrupted = True
         for ply in plies:
-            number = ply[0]
-            if number & 1:
-                add(f"{(number + 1) >> 1}. {ply[2]}")
-            elif interrupted:
-                add(f"{number >> 1}... {ply[2]}")
+            number, _, san, clock_ms, black_ms, elapsed_ms, _, _, _, _, proof, _, precision, _ = ply
+            white = number & 1
+            move_number = numbers[number] if white or interrupted else ""
+            if not white:
+                clock_ms = black_ms
+            if (
+                usual
+                and precision
+                and clock_ms is not None
+                and elapsed_ms is not None
+                and clock_ms >= 0
+                and elapsed_ms >= 0
+                and proof != _INFERRED
+            ):
+                add(
+                    f"{move_number}{san} {{[%clk\x01{seconds[clock_ms // 1000]}{ends[clock_ms % 1000]} "
+                    f"[%emt\x01{seconds[elapsed_ms // 1000]}{ends[elapsed_ms % 1000]}}}"
+                )
+                interrupted = True
             else:
-                add(ply[2])
-            comment = annotate(ply)
-            if comment:
-                add(comment)
-            interrupted = bool(comment) and not fics
-            if extras is not None:
-                more = extras.comments.get(number, [])
-                tokens += more
-                for line in extras.variations.get(number, []):
-                    inside: list[str] = []
-                    self._moves(line.plies, inside, extras.of(line))
-                    tokens.append(f"({' '.join(inside)})")
-                    interrupted = True
-                interrupted = interrupted or bool(more)
+                comment = annotate(ply)
+                add(f"{move_number}{san} {comment}" if comment else f"{move_number}{san}")
+                interrupted = not fics and comment != ""
+            if extras is not None and self._add_extras(number, tokens, extras):
+                interrupted = True
 
-
-def _number(ply: Ply) -> str:
-    return f"{(ply.ply + 1) // 2}{'.' if ply.white_moved else '...'}"
+    def _add_extras(self, number: int, tokens: list[str], extras: Extras) -> bool:
+        """Append what stands after a ply; True if there was anything."""
+        before = len(tokens)
+        tokens += extras.comments.get(number, ())
+        for line in extras.variations.get(number, ()):
+            inside: list[str] = []
+            self._moves(line.plies, inside, extras.of(line))
+            tokens.append(f"({' '.join(inside)})")
+        return len(tokens) > before
 
 
 def _annotator(options: PgnOptions) -> _Annotate:
     if options.style == "fics":
         return _fics_comment if options.clock else _no_comment
-    if options.clock == {"clk", "emt"}:
-        return _clk_emt
     words = options.clock
 
     def annotate(ply: Ply) -> str:
         return _comment(ply, "clk" in words, "emt" in words, "lag" in words)
 
     return annotate
-
-
-def _clk_emt(ply: Ply) -> str:
-    return _comment(ply, True, True, False)
-
-
-def _usual_moves(plies: list[Ply], tokens: list[str]) -> None:
-    """What ``_moves`` gives for clock and elapsed time without extras, in one loop: nearly every export is this.
-
-    Whatever is uncommon about a ply goes the long way.
-    """
-    add, clocks, thousandths = tokens.append, HMS, THOUSANDTHS
-    interrupted = True
-    for ply in plies:
-        number, _, san, clock_ms, black_ms, elapsed_ms, _, _, _, _, proof, _, precision, _ = ply
-        if number & 1:
-            move = f"{(number + 1) >> 1}. {san}"
-        else:
-            clock_ms = black_ms
-            move = f"{number >> 1}... {san}" if interrupted else san
-        if (
-            clock_ms is None
-            or elapsed_ms is None
-            or clock_ms < 0
-            or elapsed_ms < 0
-            or proof == _INFERRED
-            or not precision
-        ):
-            comment = _clk_emt(ply)
-            add(f"{move} {comment}" if comment else move)
-            interrupted = bool(comment)
-        else:
-            add(
-                f"{move} {{[%clk\x01{clocks[clock_ms // 1000]}{thousandths[clock_ms % 1000]}] "
-                f"[%emt\x01{clocks[elapsed_ms // 1000]}{thousandths[elapsed_ms % 1000]}]}}"
-            )
-            interrupted = True
 
 
 def _comment(ply: Ply, clk: bool, emt: bool, lag: bool) -> str:
@@ -243,11 +226,11 @@ def _fics_comment(ply: Ply) -> str:
     return "" if ply.elapsed_ms is None else f"{{[%emt {short_seconds(ply.elapsed_ms)}]}}"
 
 
-def _fics_san(san: str, variant: str | None) -> str:
+def _with_fics_san(plies: list[Ply], variant: str | None) -> list[Ply]:
     """SAN as the archive writes it: pawn drops ``P@e4``; no check or mate signs in suicide, where there is no check."""
     if variant == "suicide":
-        san = san.rstrip("+#")
-    return f"P{san}" if san.startswith("@") else san
+        plies = [ply._replace(san=ply.san.rstrip("+#")) if ply.san[-1:] in "+#" else ply for ply in plies]
+    return [ply._replace(san=f"P{ply.san}") if ply.san[:1] == "@" else ply for ply in plies]
 
 
 def _no_comment(_: Ply) -> str:

@@ -11,6 +11,7 @@ __all__ = ["GLUE", "brace_comment", "colours_for_handles", "readable", "tag", "w
 GLUE = "\x01"
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
+_LINE = re.compile(r"(.{1,79}|[^ ]{80,})(?: |\Z)", re.DOTALL)
 _BRACES = str.maketrans("{}", "()")
 
 
@@ -54,21 +55,9 @@ def colours_for_handles(reason: str, white: str, black: str) -> str:
     return reason
 
 
-def wrap(text: str, width: int = 79) -> str:
-    """Break at blanks into lines of at most ``width`` characters (a longer word stays whole); no line feed at the end.
+def wrap(text: str) -> str:
+    """Break at blanks into lines of at most 79 characters (a longer word stays whole); no line feed at the end.
 
     PGN standard 4.3 allows fewer than 80 printable characters in a line for exported text.
     """
-    lines = []
-    start, length = 0, len(text)
-    find_last, find = text.rfind, text.find
-    while length - start > width:
-        cut = find_last(" ", start, start + width + 1)
-        if cut <= start:
-            cut = find(" ", start + width)
-            if cut < 0:
-                break
-        lines.append(text[start:cut])
-        start = cut + 1
-    lines.append(text[start:])
-    return "\n".join(lines).replace(GLUE, " ")
+    return "\n".join(_LINE.findall(text)).replace(GLUE, " ")

@@ -5,28 +5,49 @@ Milliseconds are written where the server printed them, else whole seconds.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 from recorder.model import TimeBasis
 
-__all__ = ["HMS", "THOUSANDTHS", "date_of", "dated", "decimal_seconds", "hms", "iso", "short_seconds", "start_clock"]
+__all__ = [
+    "HMS",
+    "THOUSANDTHS",
+    "Texts",
+    "date_of",
+    "dated",
+    "decimal_seconds",
+    "hms",
+    "iso",
+    "short_seconds",
+    "start_clock",
+]
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 THOUSANDTHS = tuple(f".{n:03d}" for n in range(1000))
 _SHORT = tuple("." + (f"{n:03d}".rstrip("0") or "0") for n in range(1000))
 
 
-class _Hms(dict[int, str]):
-    """Seconds → ``h:mm:ss``; clocks of all games share a few thousand values."""
+class Texts(dict[int, str]):
+    """Number → its text, made when it is first asked for; the first ``limit`` ones are kept.
 
-    def __missing__(self, seconds: int) -> str:
-        text = f"{seconds // 3600}:{seconds // 60 % 60:02d}:{seconds % 60:02d}"
-        if len(self) < 100_000:
-            self[seconds] = text
+    Only for few numbers: a table that does not fit the processor's cache takes longer than making the text anew.
+    """
+
+    def __init__(self, make: Callable[[int], str], limit: int) -> None:
+        super().__init__()
+        self._make = make
+        self._limit = limit
+
+    def __missing__(self, number: int) -> str:
+        text = self._make(number)
+        if len(self) < self._limit:
+            self[number] = text
         return text
 
 
-HMS = _Hms()
+HMS = Texts(lambda seconds: f"{seconds // 3600}:{seconds // 60 % 60:02d}:{seconds % 60:02d}", 100_000)
+"""Seconds → ``h:mm:ss``; clocks of all games share a few thousand values."""
 
 
 def hms(ms: int, milliseconds: bool) -> str:

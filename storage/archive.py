@@ -352,6 +352,7 @@ class Archive:
         with_events: bool = True,
         with_holdings: bool = True,
         with_lines: bool = True,
+        whole_plies: bool = True,
     ) -> Iterator[Game]:
         """The games that match, streaming.
 
@@ -362,11 +363,17 @@ class Archive:
             where: which ones; the default is every played game with a ply.
             with_events, with_holdings: False leaves those lists empty, for speed.
             with_lines: False leaves out taken-back lines.
+            whole_plies: False reads only moves, clocks, elapsed times and proof; a ply's other fields are None.
         """
         with self._reading() as connection:
             ids = game_ids(connection, where)
             yield from load_games(
-                connection, ids, with_events=with_events, with_holdings=with_holdings, with_lines=with_lines
+                connection,
+                ids,
+                with_events=with_events,
+                with_holdings=with_holdings,
+                with_lines=with_lines,
+                whole_plies=whole_plies,
             )
 
     def game(self, spec: str) -> Game:
@@ -377,7 +384,12 @@ class Archive:
         """
         with self._reading() as connection:
             found = load_games(
-                connection, [resolve(connection, spec)], with_events=True, with_holdings=True, with_lines=True
+                connection,
+                [resolve(connection, spec)],
+                with_events=True,
+                with_holdings=True,
+                with_lines=True,
+                whole_plies=True,
             )
             return next(found)
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 from recorder.model import Ply, Precision
 from storage.models import plies as table
 
-__all__ = ["add_values", "insert_plies", "load_plies"]
+__all__ = ["add_values", "insert_plies", "load_plies", "load_timed_plies"]
 
 _COLUMNS: Final = [column.name for column in table.columns if column.name != "id"]
 _WIDTH: Final = len(_COLUMNS)
@@ -31,8 +31,12 @@ _STORED: Final = {
     "precision": "CASE quality >> 6 WHEN 0 THEN 1 WHEN 1 THEN 0 END",
     "offset": "from_offset + ?",
 }
-_FIELDS: Final = ", ".join(_STORED.get(name, name) for name in Ply._fields)
-_SELECT: Final = f"SELECT {_FIELDS} FROM plies WHERE id BETWEEN ? AND ? ORDER BY id"
+_RUN: Final = "FROM plies WHERE id BETWEEN ? AND ? ORDER BY id"
+_SELECT: Final = f"SELECT {', '.join(_STORED.get(name, name) for name in Ply._fields)} {_RUN}"
+_SELECT_TIMED: Final = f"SELECT ply, move, san, white_clock_ms, black_clock_ms, elapsed_ms, quality {_RUN}"
+_PROOFS: Final = tuple(quality & 7 for quality in range(256))
+_ORIGINS: Final = tuple(quality >> 3 & 7 for quality in range(256))
+_PRECISIONS: Final = tuple((1, 0, None, None)[quality >> 6] for quality in range(256))
 
 
 def add_values(values: list[Any], plies: list[Ply], base_ms: int, base_offset: int) -> None:
@@ -65,3 +69,23 @@ def load_plies(driver: sqlite3.Connection, first: int, count: int, base_ms: int,
     """The plies of the rows ``first … first + count - 1``; the bases as for ``add_values``."""
     rows = driver.execute(_SELECT, (base_ms, base_offset, first, first + count - 1))
     return list(map(tuple.__new__, repeat(Ply), rows))
+
+
+def load_timed_plies(driver: sqlite3.Connection, first: int, count: int) -> list[Ply]:
+    """Like ``load_plies``, but only what PGN shows: moves, clocks, elapsed times and how far all this is proved.
+
+    The other fields are None: every column costs time, looked at or not.
+    """
+    new, proofs, origins, precisions = tuple.__new__, _PROOFS, _ORIGINS, _PRECISIONS
+    return [
+        new(
+            Ply,
+            (
+                ply, move, san, white_ms, black_ms, elapsed_ms, None, None,
+                None, None, proofs[quality], origins[quality], precisions[quality], None,
+            ),
+        )
+        for ply, move, san, white_ms, black_ms, elapsed_ms, quality in driver.execute(
+            _SELECT_TIMED, (first, first + count - 1)
+        )
+    ]  # fmt: skip

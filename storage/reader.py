@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import chain
+from typing import NamedTuple
 
 from sqlalchemy import Connection
 
-from recorder.model import Game, Observation, SourceName
+from recorder.model import Game, Observation, Ply, PlyLine, SourceName
 from storage import models
 from storage.mapping import (
     Row,
@@ -20,40 +23,68 @@ from storage.mapping import (
     segment_from_row,
     select_sql,
 )
-from storage.plyrows import load_plies
+from storage.plyrows import load_plies, load_timed_plies
 
 __all__ = ["BATCH_GAMES", "load_games"]
 
 BATCH_GAMES = 200
-"""Games loaded by one set of queries: about 14,000 plies, a few megabytes."""
+"""Games loaded by one set of queries, all but their plies, which are most of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """What to load besides the games: the arguments of ``load_games``."""
+
+    events: bool
+    holdings: bool
+    lines: bool
+    whole_plies: bool
+
+
+class _Run(NamedTuple):
+    """Where the plies of a line are."""
+
+    seen: Observation
+    line: PlyLine
+    first: int
+    plies: int
 
 
 def load_games(
-    connection: Connection, ids: list[int], *, with_events: bool, with_holdings: bool, with_lines: bool
+    connection: Connection,
+    ids: list[int],
+    *,
+    with_events: bool,
+    with_holdings: bool,
+    with_lines: bool,
+    whole_plies: bool,
 ) -> Iterator[Game]:
-    """The games with these row numbers, in this order; memory is bounded by one batch.
+    """The games with these row numbers, in this order; memory is bounded by one batch without its plies.
 
     Args:
         connection: to the archive; must stay in one transaction while the iterator is used.
         ids: row numbers of ``games``.
         with_events, with_holdings: False leaves the observations' lists empty.
         with_lines: False loads only the main line of each observation.
+        whole_plies: False leaves None what ``load_timed_plies`` does not load.
     """
     driver = connection.connection.driver_connection
     assert isinstance(driver, sqlite3.Connection)
+    wanted = _Wanted(with_events, with_holdings, with_lines, whole_plies)
     for start in range(0, len(ids), BATCH_GAMES):
-        yield from _load(driver, ids[start : start + BATCH_GAMES], with_events, with_holdings, with_lines)
+        yield from _load(driver, ids[start : start + BATCH_GAMES], wanted)
 
 
-def _load(
-    driver: sqlite3.Connection, ids: list[int], with_events: bool, with_holdings: bool, with_lines: bool
-) -> list[Game]:
+def _load(driver: sqlite3.Connection, ids: list[int], wanted: _Wanted) -> Iterator[Game]:
+    """Games of one batch. Each gets its plies just before it is handed out: they are used while they are in cache."""
     of_games = f"IN ({','.join(map(str, ids))})"  # integers of ours
     found: dict[int, Game] = {
         row[0]: game_from_row(row) for row in driver.execute(f"{select_sql(models.games)} WHERE id {of_games}")
     }
     seen: dict[int, Observation] = {}
     places: dict[int, int] = {}
+    runs: dict[int, list[_Run]] = {}
+    runs_of_game: dict[int, list[list[_Run]]] = {row_id: [] for row_id in ids}
     names = {
         row_id: SourceName(name, sha256)
         for row_id, name, sha256 in driver.execute(
@@ -67,29 +98,41 @@ def _load(
         siblings = found[row[2]].observations
         places[row[0]] = len(siblings)
         siblings.append(observation)
+        runs[row[0]] = []
+        runs_of_game[row[2]].append(runs[row[0]])
     for row in driver.execute(f"{select_sql(models.segments)} WHERE game_id {of_games} ORDER BY game_id, seq"):
         found[row[0]].segments.append(segment_from_row(row, places))
     if seen:
-        _load_children(driver, seen, with_events, with_holdings, with_lines)
-    return [found[row_id] for row_id in ids]
+        _load_children(driver, seen, runs, wanted)
+    for row_id in ids:
+        for run in chain.from_iterable(runs_of_game.pop(row_id)):
+            run.line.plies = _load_run(driver, run, wanted.whole_plies)
+        yield found.pop(row_id)
+
+
+def _load_run(driver: sqlite3.Connection, run: _Run, whole: bool) -> list[Ply]:
+    if whole:
+        return load_plies(driver, run.first, run.plies, run.seen.started_at_ms or 0, run.seen.offset)
+    return load_timed_plies(driver, run.first, run.plies)
 
 
 def _load_children(
-    driver: sqlite3.Connection, seen: dict[int, Observation], with_events: bool, with_holdings: bool, with_lines: bool
+    driver: sqlite3.Connection, seen: dict[int, Observation], runs: dict[int, list[_Run]], wanted: _Wanted
 ) -> None:
+    """Everything below observations; of the lines' plies only where they are, appended to ``runs``."""
     ids = ",".join(map(str, seen))
     mine = f"WHERE observation_id IN ({ids})"
-    main = "" if with_lines else " AND line_no = 0"
+    main = "" if wanted.lines else " AND line_no = 0"
     for row in driver.execute(f"{select_sql(models.ply_lines)} {mine}{main} ORDER BY observation_id, line_no"):
-        observation, line = seen[row[0]], ply_line_from_row(row)
-        line.plies = load_plies(driver, row[5], row[6], observation.started_at_ms or 0, observation.offset)
-        observation.lines.append(line)
+        line = ply_line_from_row(row)
+        seen[row[0]].lines.append(line)
+        runs[row[0]].append(_Run(seen[row[0]], line, row[5], row[6]))
     for row in driver.execute(f"{select_sql(models.anchors)} {mine}{main} ORDER BY observation_id, seq"):
         seen[row[0]].anchors.append(anchor_from_row(row))
-    if with_holdings:
+    if wanted.holdings:
         for row in _in_order(driver, f"{select_sql(models.holdings)} {mine}"):
             seen[row[0]].holdings.append(holdings_from_row(row, seen[row[0]].started_at_ms or 0))
-    if with_events:
+    if wanted.events:
         for row in _in_order(driver, f"{select_sql(models.events)} {mine}"):
             seen[row[0]].events.append(event_from_row(row, seen[row[0]].started_at_ms or 0))
 

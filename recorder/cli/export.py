@@ -82,12 +82,15 @@ def _pgn(
         raise click.UsageError("--append and --split need -o with a file or folder.")
     if append and force:
         raise click.UsageError(_APPEND_OR_FORCE)
-    exporter = PgnExporter(make_pgn_options(clock, style, variations, comments))
+    options = make_pgn_options(clock, style, variations, comments)
+    exporter = PgnExporter(options)
     chosen = game_filter(**filters)
     with open_archive(where) as archive:
         require_keys(archive, chosen)
         keep = protected(archive)
-        with chosen_games(archive, chosen, events=comments, holdings=False, lines=variations) as games:
+        with chosen_games(
+            archive, chosen, events=comments, holdings=False, lines=variations, whole_plies=options.whole_plies
+        ) as games:
             if split is not None:
                 report = write_split(output, games, exporter, split, force=force, append=append, protect=keep)
             elif append:

@@ -83,10 +83,16 @@ def make_pgn_options(clock: frozenset[str], style: str, variations: bool, commen
 
 @contextmanager
 def chosen_games(
-    archive: Archive, where: GameFilter, *, events: bool = True, holdings: bool = True, lines: bool = True
+    archive: Archive,
+    where: GameFilter,
+    *,
+    events: bool = True,
+    holdings: bool = True,
+    lines: bool = True,
+    whole_plies: bool = True,
 ) -> Iterator[Iterator[Game]]:
     """The games that match, let go of when writing them fails in the middle; see ``Archive.games``."""
-    games = archive.games(where, with_events=events, with_holdings=holdings, with_lines=lines)
+    games = archive.games(where, with_events=events, with_holdings=holdings, with_lines=lines, whole_plies=whole_plies)
     with closing(cast("Generator[Game, None, None]", games)):
         yield games
 

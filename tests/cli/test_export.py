@@ -11,7 +11,9 @@ from pathlib import Path
 import chess.pgn
 import pytest
 
+from exporters.pgn import STYLES, PgnExporter, PgnOptions
 from recorder.cli.terminal import ExitCode
+from storage import Archive
 from tests.support.cli import ADJOURNED, WATCHER, Cli
 
 
@@ -35,6 +37,16 @@ def test_pgn_options_reach_the_exporter(filled: Cli) -> None:
     assert "%emt" not in filled("export", "pgn", "--clock", "clk").stdout
     assert "%clk" not in filled("export", "pgn", "--clock", "none").stdout
     assert "\r\n" in filled("export", "pgn", "--style", "fics").stdout_bytes.decode()
+
+
+@pytest.mark.parametrize("clock", ["clk,emt", "clk", "emt", "lag", "clk,emt,lag", "none"])
+@pytest.mark.parametrize("style", STYLES)
+def test_what_is_read_is_what_the_options_show(filled: Cli, style: str, clock: str) -> None:
+    shown = filled("export", "pgn", "--style", style, "--clock", clock, "--variations", "--comments").stdout_bytes
+    words = frozenset(clock.split(",")) - {"none"}
+    exporter = PgnExporter(PgnOptions(words, style, variations=True, comments=True))
+    with Archive.open(str(filled.archive), read_only=True) as archive:
+        assert "".join(map(exporter.game_text, archive.games())).encode() == shown
 
 
 def test_nothing_is_overwritten_unasked(filled: Cli, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -453,3 +454,12 @@ def test_plies_are_plain_tuples() -> None:
     """The quick path unpacks a ply by position."""
     assert Ply._fields[:7] == ("ply", "move", "san", "white_clock_ms", "black_clock_ms", "elapsed_ms", "lag_ms")
     assert Ply._fields[10:13] == ("proof", "origin", "precision")
+
+
+def test_move_numbers_of_a_game_longer_than_any() -> None:
+    moves = ["g1f3", "g8f6", "f3g1", "f6g8"] * 600
+    text = PgnExporter().game_text(make_game(moves))
+    words = text.partition("\n\n")[2].split()
+    assert [word for word in words if re.fullmatch(r"\d+\.+", word)] == [
+        f"{(ply + 1) // 2}{'.' if ply % 2 else '...'}" for ply in range(1, len(moves) + 1)
+    ]

@@ -16,7 +16,11 @@ from recorder.model import (
     AnomalyKind,
     Disposition,
     GameKind,
+    Origin,
     Player,
+    Precision,
+    Proof,
+    Segment,
     Shape,
     SourceReport,
     TimeBasis,
@@ -301,6 +305,25 @@ def test_what_is_not_wanted_is_not_loaded(archive: Archive) -> None:
     seen = game.observations[0]
     assert (seen.events, seen.holdings, [line.number for line in seen.lines]) == ([], [], [0])
     assert game.plies == make_game().plies
+
+
+def test_timed_plies_hold_moves_times_and_proof_and_nothing_else(archive: Archive) -> None:
+    wanted = {
+        "ply", "move", "san", "white_clock_ms", "black_clock_ms", "elapsed_ms", "proof", "origin", "precision",
+    }  # fmt: skip
+    kinds = [(proof, origin, precision) for proof in Proof for origin in Origin for precision in (*Precision, None)]
+    game = make_game()
+    line = game.observations[0].lines[0]
+    line.plies = [
+        line.plies[0]._replace(ply=number, proof=proof, origin=origin, precision=precision)
+        for number, (proof, origin, precision) in enumerate(kinds, 1)
+    ]
+    game.segments = [Segment(1, len(kinds), 0)]
+    import_bytes(archive, b"one", [game])
+    (found,) = archive.games(whole_plies=False)
+    assert len(found.plies) == len(kinds)
+    for whole, timed in zip(game.plies, found.plies, strict=True):
+        assert timed._asdict() == {name: value if name in wanted else None for name, value in whole._asdict().items()}
 
 
 def test_a_game_names_its_sources(archive: Archive) -> None:
