@@ -148,7 +148,7 @@ class Style12:
         return self.tail[place]
 
     def _int(self, place: int, field: str) -> int:
-        value = self._text(place, field)
+        value = self.tail[place] if place < len(self.tail) else self._text(place, field)
         if not (value.isdecimal() or (value[:1] == "-" and value[1:].isdecimal())):
             raise LineError(f"the frame's {field} cannot be {value!r}", self.text, field, value)
         return int(value)

@@ -31,6 +31,7 @@ __all__ = [
     "game_from_row",
     "game_row",
     "holdings_from_row",
+    "insert_into",
     "insert_sql",
     "observation_from_row",
     "observation_row",
@@ -47,9 +48,14 @@ def _names(table: Table) -> str:
     return ", ".join(f'"{column.name}"' for column in table.columns)
 
 
+def insert_into(table: Table) -> str:
+    """An INSERT of all columns up to the word VALUES and a blank."""
+    return f"INSERT INTO {table.name} ({_names(table)}) VALUES "
+
+
 def insert_sql(table: Table) -> str:
-    """An INSERT of all columns for ``exec_driver_sql``."""
-    return f"INSERT INTO {table.name} ({_names(table)}) VALUES ({', '.join('?' * len(table.columns))})"
+    """An INSERT of one row for ``exec_driver_sql``."""
+    return f"{insert_into(table)}({', '.join('?' * len(table.columns))})"
 
 
 def select_sql(table: Table) -> str:

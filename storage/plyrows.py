@@ -1,7 +1,4 @@
-"""Rows of the large table, many at a time. A ply's row is its tuple with times, places and proof packed.
-
-A row is bound in steps of many: one INSERT of 64 rows costs two thirds of 64 INSERTs of one.
-"""
+"""Rows of the large table, many at a time. A ply's row is its tuple with times, places and proof packed."""
 
 from __future__ import annotations
 
@@ -10,17 +7,13 @@ from itertools import repeat
 from typing import Any, Final
 
 from recorder.model import Ply, Precision
+from storage.bulk import insert_values
 from storage.models import plies as table
 
 __all__ = ["add_values", "insert_plies", "load_plies", "load_timed_plies"]
 
 _COLUMNS: Final = [column.name for column in table.columns if column.name != "id"]
-_WIDTH: Final = len(_COLUMNS)
-_STEP: Final = 64 * _WIDTH  # fewer than 999, the least number of variables any SQLite takes
-_MARKS: Final = f"({', '.join('?' * _WIDTH)})"
-_INSERT: Final = f"INSERT INTO plies ({', '.join(_COLUMNS)}) VALUES "
-_INSERT_ONE: Final = _INSERT + _MARKS
-_INSERT_MANY: Final = _INSERT + ", ".join([_MARKS] * (_STEP // _WIDTH))
+_INTO: Final = f"INSERT INTO plies ({', '.join(_COLUMNS)}) VALUES "
 
 # the third part of ``quality``; 0 for the commonest one
 _PRECISION_CODES: Final = {Precision.MILLISECONDS.value: 0, Precision.SECONDS.value: 1, None: 2}
@@ -60,9 +53,7 @@ def add_values(values: list[Any], plies: list[Ply], base_ms: int, base_offset: i
 
 def insert_plies(driver: sqlite3.Connection, values: list[Any]) -> None:
     """Insert what ``add_values`` gathered; SQLite numbers the rows from the largest ``id`` on, in this order."""
-    whole = len(values) - len(values) % _STEP
-    driver.executemany(_INSERT_MANY, [values[at : at + _STEP] for at in range(0, whole, _STEP)])
-    driver.executemany(_INSERT_ONE, [values[at : at + _WIDTH] for at in range(whole, len(values), _WIDTH)])
+    insert_values(driver, _INTO, len(_COLUMNS), values)
 
 
 def load_plies(driver: sqlite3.Connection, first: int, count: int, base_ms: int, base_offset: int) -> list[Ply]:

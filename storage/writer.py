@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-import hashlib
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Any
 
 import zstandard
 from sqlalchemy import Connection, delete, func, insert, select, update
 
 from recorder.errors import StorageError
-from recorder.model import Disposition, Game, Player, SourceReport
+from recorder.model import Disposition, Game, SourceReport
 from storage import models
-from storage.mapping import Row, game_row, insert_sql, observation_row, rows_of_observation
-from storage.plyrows import add_values, insert_plies
-from storage.query import fold
+from storage.gamerows import GameRows
+from storage.mapping import Row, insert_sql
 from storage.removal import delete_games, delete_unused_players
 
 __all__ = [
-    "BATCH_EVENTS",
-    "BATCH_VALUES",
     "CHUNK_BYTES",
-    "KNOWN_PLAYERS",
     "SourceWriter",
     "continue_source",
     "reopen_last_chunk",
@@ -32,30 +27,7 @@ __all__ = [
 CHUNK_BYTES = 1 << 20
 """Most decompressed bytes in one stored chunk."""
 
-BATCH_VALUES = 120_000
-"""Values of plies (12 each) held back before they are inserted."""
-
-BATCH_EVENTS = 10_000
-"""Events held back at most."""
-
-KNOWN_PLAYERS = 20_000
-"""Players whose row numbers are remembered."""
-
-_TABLES = (
-    "players",
-    "games",
-    "observations",
-    "ply_lines",
-    "anchors",
-    "holdings",
-    "events",
-    "segments",
-)  # parents first
-_INSERTS = {name: insert_sql(models.metadata.tables[name]) for name in _TABLES}
 _INSERT_CHUNK = insert_sql(models.source_chunks)
-_FIND_PLAYER = "SELECT id FROM players WHERE server = ? AND handle_folded = ?"
-_FIND_KEY = "SELECT games.id, sha256 FROM games JOIN sources ON sources.id = source_id WHERE key = ?"
-_SHA256 = "SELECT sha256 FROM sources WHERE id = ?"
 
 
 class SourceWriter:
@@ -83,18 +55,8 @@ class SourceWriter:
         self._pending_size = len(rest)
         self._chunk_offset = chunk_offset
         self._compressor = zstandard.ZstdCompressor(level=1)  # level 3: 1 % smaller, 40 % slower
-        self._batches: dict[str, list[Row]] = {name: [] for name in _TABLES}
-        self._ply_values: list[Any] = []
-        self._pending_keys: set[str] = set()
-        self._next_game = self._next_id(models.games)
-        self._next_observation = self._next_id(models.observations)
-        self._next_ply = self._next_id(models.plies)
-        self._next_player = self._next_id(models.players)
-        self._players: dict[tuple[str, str], int] = {}
+        self._rows = GameRows(driver, row_id)
         self._finished = False
-
-    def _next_id(self, table: Any) -> int:
-        return (self._connection.scalar(select(func.max(table.c.id))) or 0) + 1
 
     def keep(self, block: bytes) -> None:
         """Store the next bytes of the source, secrets already replaced. Does nothing if they are not to be kept.
@@ -123,78 +85,17 @@ class SourceWriter:
         self._pending = [bytes(data[done:])]
         self._pending_size = len(data) - done
 
-    def add_games(self, games: Iterable[Game]) -> None:
+    def add_games(self, games: Sequence[Game]) -> None:
         """Store games of this source, each with all its observations.
 
-        Until witnesses are merged, two sources of one game are two games: of games with one key, that of the source
-        with the least sha256 has it and the others have its successors in that order, whichever came first.
+        Of games with one key, that of the source with the least sha256 has it and the others have its successors in
+        that order, whichever came first.
         """
-        batches = self._batches
-        for game in games:
-            key = self._key(game.key)
-            game_id = self._next_game
-            self._next_game += 1
-            white, black = self._player(game.server, game.white), self._player(game.server, game.black)
-            batches["games"].append(game_row(game, key, game_id, white, black, self.row_id))
-            first = self._next_observation
-            for seq, seen in enumerate(game.observations):
-                row_id = self._next_observation
-                self._next_observation += 1
-                batches["observations"].append(observation_row(seen, row_id, self.row_id, game_id, seq))
-                for name, rows in rows_of_observation(seen, row_id, self._next_ply):
-                    batches[name] += rows
-                for line in seen.lines:
-                    add_values(self._ply_values, line.plies, seen.started_at_ms or 0, seen.offset)
-                    self._next_ply += len(line.plies)
-            batches["segments"] += [
-                (game_id, seq, part.from_ply, part.to_ply, first + part.observation)
-                for seq, part in enumerate(game.segments)
-            ]
-            if len(self._ply_values) >= BATCH_VALUES or len(batches["events"]) >= BATCH_EVENTS:
-                self.flush()
+        self._rows.add(games)
 
     def flush(self) -> None:
         """Insert what is held back."""
-        for name, rows in self._batches.items():
-            self._driver.executemany(_INSERTS[name], rows)
-            rows.clear()
-        insert_plies(self._driver, self._ply_values)
-        self._ply_values.clear()
-        self._pending_keys.clear()
-        if len(self._players) > KNOWN_PLAYERS:
-            self._players.clear()
-
-    def _key(self, wanted: str) -> str:
-        """The key for a game; games of other sources may have to move up to a later successor."""
-        key = wanted
-        if key in self._pending_keys or self._driver.execute(_FIND_KEY, (key,)).fetchone():
-            self.flush()
-            (mine,) = self._driver.execute(_SHA256, (self.row_id,)).fetchone()
-            later: list[tuple[int, str]] = []
-            number = 1
-            while found := self._driver.execute(_FIND_KEY, (key,)).fetchone():
-                if later or found[1] > mine:
-                    later.append((found[0], key))
-                number += 1
-                key = hashlib.sha256(f"{wanted}:{number}".encode()).hexdigest()[: len(wanted)]
-            for game_id, its in reversed(later):
-                self._driver.execute("UPDATE games SET key = ? WHERE id = ?", (key, game_id))
-                key = its
-        self._pending_keys.add(key)
-        return key
-
-    def _player(self, server: str | None, player: Player) -> int:
-        place = (server or "", fold(player.handle))
-        known = self._players.get(place)
-        if known is not None:
-            return known
-        row = self._driver.execute(_FIND_PLAYER, place).fetchone()
-        if row is None:
-            row = (self._next_player,)
-            self._next_player += 1
-            self._batches["players"].append((*row, place[0], player.handle, place[1]))
-        self._players[place] = number = int(row[0])
-        return number
+        self._rows.flush()
 
     def restart(self, offset: int, state: dict[str, Any]) -> None:
         """Note where reading goes on when the source has grown.
@@ -215,8 +116,8 @@ class SourceWriter:
         It replaces an earlier report, so its counts must speak of all bytes; of the anomalies those before
         ``report.anomalies_from`` stay.
         """
-        self.flush()
         self._store_chunks(1)
+        self.flush()
         connection, sources = self._connection, models.sources
         kept_bytes = {"kept_bytes": self._chunk_offset} if self._keep else {}
         if self._keep and self._chunk_offset != self._size_bytes:

@@ -250,10 +250,11 @@ class Recogniser:
 
     @staticmethod
     def _about_game(line: Line) -> Event | None:
+        if line.text.startswith("{Game "):
+            return parse_created(line)
         return (
             parse_observing(line)
             or parse_header(line)
-            or parse_created(line)
             or parse_creating(line)
             or parse_notice(line)
             or parse_examine(line)

@@ -76,21 +76,20 @@ def cut_usual(text: str, offset: int, at_ms: int | None, block: Block | None) ->
     Returns:
         The frame, or None when only ``parse_style12`` can tell what it is.
     """
-    board, rest = text[5:76], text[77:]
+    rest = text[77:]
     tail = rest.split(" ")
     if (
-        tail[0] in _TURNS
-        and 22 <= len(tail) <= 24
+        22 <= len(tail) <= 24
+        and tail[0] in _TURNS
         and tail[-1].isdigit()
         and tail[TAIL_VERBOSE]
         and text[76] == " "
-        and "<" not in rest
+        and text.rfind("<") == 0
         and "_" not in rest  # int() would take 18_0 for 180; the whole grammar does not
-        and "<" not in board
     ):
         # What Style12(…) does, without the call: frames are most of what is read.
         frame = _new(Style12)
-        frame.board = board
+        frame.board = text[5:76]
         frame.tail = tail
         frame.offset = offset
         frame.at_ms = at_ms

@@ -29,9 +29,11 @@ _SPOSITION_CODE = 125  # block mode's code of the command that shows a stored po
 _TOLERANCE_MS = 1000
 _TURNS = ("W", "B")
 _NUMBERS = [str(number) for number in range(1000)]
+_VALUES = {text: number for number, text in enumerate(_NUMBERS)}
 
 _new_ply = tuple.__new__
-_known_times = ELAPSED_MEMO
+_known_time = ELAPSED_MEMO.get
+_value_of = _VALUES.get
 
 
 class Boards(Held):
@@ -65,16 +67,21 @@ class Boards(Held):
                 if tail[0] == _TURNS[ply & 1] and tail[17] == _NUMBERS[(ply >> 1) + 1]:
                     played = advance(run.position, tail[18], tail[20], frame.board)  # type: ignore[arg-type]
                     if type(played) is tuple:
-                        elapsed_ms, in_ms = _known_times.get(tail[19]) or parse_elapsed(tail[19])
+                        elapsed_ms, in_ms = _known_time(tail[19]) or parse_elapsed(tail[19])
                         white_ms, black_ms = int(tail[15]), int(tail[16])
                         if not in_ms:
                             white_ms *= 1000
                             black_ms *= 1000
-                        lag_ms = None if len(tail) < 24 or self.lag_meaningless else int(tail[23])
+                        if len(tail) < 24 or self.lag_meaningless:
+                            lag_ms = None
+                        elif (lag_ms := _value_of(tail[23])) is None:
+                            lag_ms = int(tail[23])
+                        if (irreversible := _value_of(tail[6])) is None:
+                            irreversible = int(tail[6])
                         move, san, after = played
                         row = (
                             ply, move, san, white_ms, black_ms, elapsed_ms, lag_ms, frame.at_ms,
-                            after[2] | (after[3] + 1) << 4, int(tail[6]), 1, 0, 1 if in_ms else 0, frame.offset,
+                            after[2] | (after[3] + 1) << 4, irreversible, 1, 0, 1 if in_ms else 0, frame.offset,
                         )  # fmt: skip
                         run.plies.append(_new_ply(Ply, row))
                         run.position = after

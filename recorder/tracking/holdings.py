@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import lru_cache
 
 from recorder.events import HoldingsLine
 from recorder.model import Anchor, Disposition, Observation, Ply
@@ -119,5 +120,6 @@ def _with_hands(anchor: Anchor, position: Position) -> Anchor:
     return anchor._replace(fen=f"{board}[{white}{black.lower()}] {rest}")
 
 
+@lru_cache(maxsize=4096)
 def _sorted(letters: str) -> str:
     return "".join(sorted(letters.upper(), key=_ORDER.find))

@@ -8,7 +8,7 @@ restart point are muted there.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import fields
 from typing import Any
 
@@ -33,12 +33,13 @@ class GivenOut:
     def __init__(self) -> None:
         self._games: list[tuple[int | None, int, int, list[int]]] = []
 
-    def add(self, game: Game, oldest_held: int) -> None:
+    def add(self, game: Game, oldest_held: Callable[[], int]) -> None:
         """Note a game; now and then forget those that end before the oldest game still held."""
         lists = [seen.offset for seen in game.observations if seen.kind is ObservationKind.MOVELIST]
         self._games.append((game.game_no, game.first_offset, game.last_offset, lists))
         if len(self._games) > 4096:
-            self._games = [given for given in self._games if given[2] >= oldest_held]
+            oldest = oldest_held()
+            self._games = [given for given in self._games if given[2] >= oldest]
 
     def across(self, offset: int) -> tuple[list[list[int]], list[int]]:
         """Of the games that begin before ``offset`` and end at or after it: number and last offset; their lists."""

@@ -169,7 +169,7 @@ class Tracker:
                     if titles is not None:
                         setattr(game, side, player._replace(titles=titles))
                 self._games.append(game)
-                self._given_out.add(game, self._oldest_held())
+                self._given_out.add(game, self._oldest_held)
         over.clear()
 
     def _release(self, offset: int) -> None:

@@ -17,7 +17,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import Counter
-from itertools import accumulate
+from itertools import accumulate, repeat
 from typing import Final
 
 from recorder.events import Chunk, Line
@@ -224,12 +224,13 @@ class LineReader:
     def _give_many(self, texts: list[str], firsts: list[int], at_ms: int | None, out: list[Line]) -> None:
         """Give away lines that are text alone and continue nothing: what ``_take`` does with them, in bulk."""
         self._release(out)
-        new, block = tuple.__new__, self._block
-        out += [
-            new(Line, (text, first, at_ms, block))
+        block = self._block
+        lines = [
+            (text, first, at_ms, block)
             for text, first in zip(texts, firsts, strict=True)
             if len(text) > _LONGEST_PROMPT or (text and text not in _PROMPTS)
         ]
+        out += map(tuple.__new__, repeat(Line), lines)
         if self.prompt is None:
             self.prompt = next((found for found in zip(texts, firsts, strict=True) if found[0] in _PROMPTS), None)
         last = texts[-1]

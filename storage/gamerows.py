@@ -1,0 +1,156 @@
+"""Games into rows, many at a time: keys and players are settled, and the rows inserted in few steps."""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+from collections.abc import Sequence
+from typing import Any
+
+from recorder.model import Game, Player
+from storage import models
+from storage.bulk import insert_rows, select_in
+from storage.mapping import Row, game_row, insert_into, observation_row, rows_of_observation
+from storage.plyrows import add_values, insert_plies
+from storage.query import fold
+
+__all__ = ["BATCH_EVENTS", "BATCH_VALUES", "KNOWN_PLAYERS", "GameRows"]
+
+BATCH_VALUES = 120_000
+"""Values of plies (12 each) held back before they are inserted."""
+
+BATCH_EVENTS = 10_000
+"""Events held back at most."""
+
+KNOWN_PLAYERS = 20_000
+"""Players whose row numbers are remembered."""
+
+_TABLES = (
+    "players",
+    "games",
+    "observations",
+    "ply_lines",
+    "anchors",
+    "holdings",
+    "events",
+    "segments",
+)  # parents first
+_INTO = {name: insert_into(models.metadata.tables[name]) for name in _TABLES}
+_KEY = [column.name for column in models.games.columns].index("key")
+_FIND_PLAYERS = "SELECT server, handle_folded, id FROM players WHERE (server, handle_folded) IN (VALUES "
+_FIND_KEYS = "SELECT key FROM games WHERE key IN (VALUES "
+_FIND_KEY = "SELECT games.id, sha256 FROM games JOIN sources ON sources.id = source_id WHERE key = ?"
+_SHA256 = "SELECT sha256 FROM sources WHERE id = ?"
+
+
+class GameRows:
+    """The games of one source on their way into the tables.
+
+    Args:
+        driver: in a transaction. source_id: the source's row number.
+    """
+
+    def __init__(self, driver: sqlite3.Connection, source_id: int) -> None:
+        self._driver = driver
+        self._source_id = source_id
+        self._batches: dict[str, list[Row]] = {name: [] for name in _TABLES}
+        self._ply_values: list[Any] = []
+        self._next_game = self._next_id("games")
+        self._next_observation = self._next_id("observations")
+        self._next_ply = self._next_id("plies")
+        self._next_player = self._next_id("players")
+        self._players: dict[tuple[str, str], int] = {}
+
+    def _next_id(self, table: str) -> int:
+        (last,) = self._driver.execute(f"SELECT max(id) FROM {table}").fetchone()
+        return int(last or 0) + 1
+
+    def add(self, games: Sequence[Game]) -> None:
+        """Take games, each with all its observations."""
+        batches = self._batches
+        self._learn_players(games)
+        for game in games:
+            game_id = self._next_game
+            self._next_game += 1
+            white, black = self._player(game.server, game.white), self._player(game.server, game.black)
+            batches["games"].append(game_row(game, game.key, game_id, white, black, self._source_id))
+            first = self._next_observation
+            for seq, seen in enumerate(game.observations):
+                row_id = self._next_observation
+                self._next_observation += 1
+                batches["observations"].append(observation_row(seen, row_id, self._source_id, game_id, seq))
+                for name, rows in rows_of_observation(seen, row_id, self._next_ply):
+                    batches[name] += rows
+                for line in seen.lines:
+                    add_values(self._ply_values, line.plies, seen.started_at_ms or 0, seen.offset)
+                    self._next_ply += len(line.plies)
+            batches["segments"] += [
+                (game_id, seq, part.from_ply, part.to_ply, first + part.observation)
+                for seq, part in enumerate(game.segments)
+            ]
+            if len(self._ply_values) >= BATCH_VALUES or len(batches["events"]) >= BATCH_EVENTS:
+                self.flush()
+
+    def flush(self) -> None:
+        """Insert what is held back."""
+        for name, rows in self._batches.items():
+            if name == "games":
+                rows[:] = self._with_own_keys(rows)
+            insert_rows(self._driver, _INTO[name], rows)
+            rows.clear()
+        insert_plies(self._driver, self._ply_values)
+        self._ply_values.clear()
+        if len(self._players) > KNOWN_PLAYERS:
+            self._players.clear()
+
+    def _with_own_keys(self, games: list[Row]) -> list[Row]:
+        """Rows of games whose keys nobody has; games of the archive may have moved on to make them free."""
+        found = {key for (key,) in select_in(self._driver, _FIND_KEYS, [(row[_KEY],) for row in games])}
+        seen: set[str] = set()
+        ready: list[Row] = []
+        for row in games:
+            key = row[_KEY]
+            if key in found or key in seen:
+                insert_rows(self._driver, _INTO["games"], ready)
+                ready.clear()
+                key = self._successor(key)
+                row = (*row[:_KEY], key, *row[_KEY + 1 :])
+            seen.add(key)
+            ready.append(row)
+        return ready
+
+    def _successor(self, wanted: str) -> str:
+        """The key for a game whose own is taken; games of other sources may have to move up to a later successor.
+
+        Until witnesses are merged, two sources of one game are two games: of games with one key, that of the source
+        with the least sha256 has it and the others have its successors in that order, whichever came first.
+        """
+        (mine,) = self._driver.execute(_SHA256, (self._source_id,)).fetchone()
+        key, number = wanted, 1
+        later: list[tuple[int, str]] = []
+        while found := self._driver.execute(_FIND_KEY, (key,)).fetchone():
+            if later or found[1] > mine:
+                later.append((found[0], key))
+            number += 1
+            key = hashlib.sha256(f"{wanted}:{number}".encode()).hexdigest()[: len(wanted)]
+        for game_id, its in reversed(later):
+            self._driver.execute("UPDATE games SET key = ? WHERE id = ?", (key, game_id))
+            key = its
+        return key
+
+    def _learn_players(self, games: Sequence[Game]) -> None:
+        """Look up the players of games that are not known yet."""
+        wanted = {
+            (game.server or "", fold(player.handle)) for game in games for player in (game.white, game.black)
+        } - self._players.keys()
+        for server, folded, number in select_in(self._driver, _FIND_PLAYERS, wanted):
+            self._players[server, folded] = number
+
+    def _player(self, server: str | None, player: Player) -> int:
+        place = (server or "", fold(player.handle))
+        known = self._players.get(place)
+        if known is None:
+            known = self._players[place] = self._next_player
+            self._next_player += 1
+            self._batches["players"].append((known, place[0], player.handle, place[1]))
+        return known
