@@ -76,7 +76,7 @@ def test_byte_by_byte_changes_nothing(name: tuple[str, str]) -> None:
 
 
 @pytest.mark.parametrize("name", SMALL)
-@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(draw=st.data())
 def test_cuts_change_nothing(name: tuple[str, str], draw: st.DataObject) -> None:
     stream = _stream(*name)

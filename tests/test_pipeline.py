@@ -51,7 +51,7 @@ def counts(pipeline: Pipeline) -> tuple[dict[Disposition, int], dict[Disposition
 
 @pytest.mark.parametrize("name", STREAMS)
 @given(data=st.data())
-@settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=8, suppress_health_check=list(HealthCheck))
 def test_cutting_the_bytes_anywhere_changes_nothing(name: str, data: st.DataObject) -> None:
     stream = read_stream(name)[:120_000]
     expected, reference = whole(stream)
@@ -99,7 +99,7 @@ class Archived:
 
 @pytest.mark.parametrize("name", STREAMS)
 @given(data=st.data())
-@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=12, suppress_health_check=list(HealthCheck))
 def test_a_log_that_grew_gives_what_one_reading_gives(name: str, data: st.DataObject) -> None:
     """Games from the restart point on are dropped and read again, as often as the log has grown."""
     stream = read_stream(name)
@@ -119,7 +119,6 @@ def test_a_log_that_grew_gives_what_one_reading_gives(name: str, data: st.DataOb
 
 
 @given(st.binary(max_size=400), st.binary(max_size=400))
-@settings(deadline=None)
 def test_any_bytes_at_all_are_read(head: bytes, tail: bytes) -> None:
     board = b"rnbqkbnr pppppppp -------- -------- -------- -------- PPPPPPPP RNBQKBNR"
     frame = b"\n\r<12> " + board + b" W -1 1 1 1 1 0 7 A B 0 3 0 39 39 180 180 1 none (0:00) none 0 0 0\n\r"
