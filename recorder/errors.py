@@ -6,6 +6,8 @@
     ├── WireError      bytes that cannot become lines
     ├── LineError      a known line with an impossible field (also a ValueError)
     ├── SourceError    a log that cannot be opened, decompressed or told apart
+    ├── JournalError   a journal that cannot be written or read
+    ├── LoginError     a server that does not let us in
     ├── StorageError   an archive that cannot be used: wrong schema, no such game, not ours
     └── ExportError    a game that does not fit a format, or an output that must not be written
 
@@ -16,7 +18,9 @@ from __future__ import annotations
 
 __all__ = [
     "ExportError",
+    "JournalError",
     "LineError",
+    "LoginError",
     "RecorderError",
     "SourceError",
     "StorageError",
@@ -60,6 +64,14 @@ class LineError(RecorderError, ValueError):
 
 class SourceError(RecorderError):
     """A log that cannot be opened, decompressed or recognised."""
+
+
+class JournalError(RecorderError):
+    """A journal that cannot be written, so that recording must stop, or a file that is none this program can read."""
+
+
+class LoginError(RecorderError):
+    """A server that does not let us in; the text says why and never holds a password."""
 
 
 class StorageError(RecorderError):

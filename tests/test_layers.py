@@ -13,7 +13,7 @@ ROOT = Path(__file__).parent.parent
 PACKAGES = ("recorder", "storage", "exporters", "migrations")
 CORE = {"recorder.errors", "recorder.frames", "recorder.events", "recorder.model", "recorder.moves"}
 BELOW_CLI = CORE | {
-    f"recorder.{layer}" for layer in ("wire", "dialects", "tracking", "sources", "pipeline", "__init__")
+    f"recorder.{layer}" for layer in ("wire", "dialects", "tracking", "journal", "sources", "live", "pipeline", "__init__")
 }
 EVERYTHING = BELOW_CLI | {"recorder.cli", "storage", "exporters", "migrations"}
 
@@ -23,9 +23,11 @@ TABLE: dict[str, tuple[str, set[str]]] = {
     "recorder.wire": ("`wire` ← those", CORE),
     "recorder.dialects": ("`dialects` ← those, `wire`", CORE | {"recorder.wire"}),
     "recorder.tracking": ("`tracking` ← those, `dialects`", CORE | {"recorder.dialects"}),
-    "recorder.sources": ("`sources` ← the first five", CORE),
-    "recorder.pipeline": ("`pipeline` ← all of `recorder` but `cli`", BELOW_CLI),
-    "recorder.__init__": ("`pipeline` ← all of `recorder` but `cli`", BELOW_CLI),
+    "recorder.journal": ("`journal sources` ← the first five, each other", CORE | {"recorder.sources"}),
+    "recorder.sources": ("`journal sources` ← the first five, each other", CORE | {"recorder.journal"}),
+    "recorder.live": ("`live pipeline` ← all of `recorder` but `cli`", BELOW_CLI),
+    "recorder.pipeline": ("`live pipeline` ← all of `recorder` but `cli`", BELOW_CLI),
+    "recorder.__init__": ("`live pipeline` ← all of `recorder` but `cli`", BELOW_CLI),
     "storage": ("`storage` ← the first five, `migrations` (its path)", CORE | {"migrations"}),
     "exporters": ("`exporters` ← the first five, `storage` (reading)", CORE | {"storage"}),
     "migrations.versions": ("files in `versions/` ← nothing of ours", set()),

@@ -31,7 +31,7 @@ from recorder.cli import (
 )
 from recorder.cli.garbage import rare_collections
 from recorder.cli.terminal import ExitCode, say
-from recorder.errors import ExportError, RecorderError, SourceError, StorageError
+from recorder.errors import ExportError, JournalError, LoginError, RecorderError, SourceError, StorageError
 
 __all__ = ["main"]
 
@@ -39,6 +39,8 @@ _CODES: tuple[tuple[type[RecorderError], ExitCode], ...] = (
     (SourceError, ExitCode.INPUT),
     (StorageError, ExitCode.ARCHIVE),
     (ExportError, ExitCode.OUTPUT),
+    (JournalError, ExitCode.JOURNAL),
+    (LoginError, ExitCode.LOGIN),
 )
 
 

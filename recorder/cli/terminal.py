@@ -35,6 +35,8 @@ class ExitCode(IntEnum):
     ARCHIVE = 4
     OUTPUT = 5
     UNPROVED = 6  # verify could read none of the logs again
+    JOURNAL = 7  # the journal cannot be written (recording has stopped) or read
+    LOGIN = 8  # the server does not let us in
     INTERRUPTED = 130
     PIPE = 141
 

@@ -1,0 +1,1 @@
+"""What a connection carried, written before anything is understood: see docs/journal-format.md."""
