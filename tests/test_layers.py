@@ -13,7 +13,8 @@ ROOT = Path(__file__).parent.parent
 PACKAGES = ("recorder", "storage", "exporters", "migrations")
 CORE = {"recorder.errors", "recorder.frames", "recorder.events", "recorder.model", "recorder.moves"}
 BELOW_CLI = CORE | {
-    f"recorder.{layer}" for layer in ("wire", "dialects", "tracking", "journal", "sources", "live", "pipeline", "__init__")
+    f"recorder.{layer}"
+    for layer in ("wire", "dialects", "tracking", "journal", "sources", "live", "pipeline", "__init__")
 }
 EVERYTHING = BELOW_CLI | {"recorder.cli", "storage", "exporters", "migrations"}
 

@@ -24,6 +24,8 @@ _CODES = {
     ExitCode.ARCHIVE: "the archive cannot be used as asked",
     ExitCode.OUTPUT: "an output cannot or must not be written",
     ExitCode.UNPROVED: "`verify` could read none of the logs again",
+    ExitCode.JOURNAL: "a journal cannot be written (recording has stopped) or read",
+    ExitCode.LOGIN: "a server does not let us in",
     ExitCode.INTERRUPTED: "interrupted by the user; what was finished before is kept",
     ExitCode.PIPE: "the reader of standard output has gone away",
 }

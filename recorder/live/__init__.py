@@ -1,1 +1,1 @@
-"""Living connections: logging in, keeping secrets out of the journal, asking for games, standing between client and server."""
+"""Living connections: logging in, secrets kept out of the journal, what to observe, the proxy."""
