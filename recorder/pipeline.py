@@ -31,6 +31,7 @@ __all__ = ["PARSER_VERSION", "Pipeline", "read_games"]
 
 PARSER_VERSION = "1"
 _PIECE_BYTES = 1 << 16
+_FEW_LINES = 32
 _MANY_QUOTED = 10
 
 
@@ -115,15 +116,18 @@ class Pipeline:
             # Lines before the mark were read and counted once already; from here on everything is new.
             again = [line for line in lines if line.offset < self._mark]
             resume, self._resume = self._resume, None
-            games = self._understand(again)
+            early = self._understand(again)
             self._pass_mark(resume)
-            return games + self._understand(lines[len(again) :])
+            return early + self._understand(lines[len(again) :])
         self._line_count += len(lines)
-        events = self._recogniser.feed(lines)
         self._tracker.basis = self._decoder.time_basis
         if self._tracker.session.prompt is None:
             self._tracker.session.prompt = self._reader.prompt
-        return self._tracker.feed(events)
+        games: list[Game] = []
+        # A frame's tokens are used and thrown away while the processor still has them at hand.
+        for start in range(0, len(lines), _FEW_LINES):
+            games += self._tracker.feed(self._recogniser.feed(lines[start : start + _FEW_LINES]))
+        return games
 
     def _pass_mark(self, resume: dict[str, Any]) -> None:
         self._recogniser.quoted = Counter(resume["quoted"])

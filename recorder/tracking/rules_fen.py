@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from recorder.tracking.rules_legal import attacked, moved, rights_left
 from recorder.tracking.rules_state import NO_PROMOTED, STANDARD_ROOKS, Position, Rules
@@ -14,6 +15,7 @@ _HAND_ORDER = "QRBNP"
 _BOARD = re.compile(r"[-pnbrqkPNBRQK]{8}(?: [-pnbrqkPNBRQK]{8}){7}")
 
 
+@lru_cache(maxsize=256)  # nearly every game begins on the same board
 def start_position(
     board: str,
     white_to_move: bool,
