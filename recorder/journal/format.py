@@ -1,0 +1,232 @@
+r"""The text of a journal: one header line, then one line a record. Pure; the specification is docs/journal-format.md.
+
+::
+
+    ics-recorder journal 1 {"session":"…","part":1, … "anchor_utc_ns":1763762400000000000, …} 1f0c2b3a
+    0.000412933 < login: \xff\xfb\x01 5d1e09aa
+    2.118002154 > guest\n 0b77c1d2
+
+Every line ends with the CRC-32 of what stands before it, so that damage in the middle is told from a torn tail and
+what follows is still read. Bytes outside printable ASCII are escaped, so that every value survives and ``less`` can
+show the file.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from enum import Enum
+from typing import Any, Final, NamedTuple
+from zlib import crc32
+
+from recorder.errors import JournalError
+
+__all__ = [
+    "MAGIC",
+    "MAX_DATA_BYTES",
+    "MAX_LINE_BYTES",
+    "UPGRADES",
+    "VERSION",
+    "Header",
+    "Record",
+    "RecordKind",
+    "format_header",
+    "format_note",
+    "format_record",
+    "parse_header",
+    "parse_note",
+    "parse_record",
+]
+
+VERSION: Final = 1
+MAGIC: Final = b"ics-recorder journal "
+"""How every journal begins, whatever its version."""
+MAX_DATA_BYTES: Final = 1 << 16
+"""More bytes than these stand in several records of one time."""
+MAX_LINE_BYTES: Final = 4 * MAX_DATA_BYTES + 64
+"""No line is longer, its end not counted; so a reader's memory is bounded whatever a file holds."""
+
+UPGRADES: Final[Mapping[int, Callable[[bytes], bytes]]] = {}
+"""Version → what makes a line of the next version out of one of this version, both without their checksum."""
+
+_ABOUT: Final = (
+    "each line: seconds since anchor_utc_ns, < received or > sent or ! note, bytes escaped as in C, CRC-32 of the line"
+)
+_SECOND: Final = 1_000_000_000
+_HEADER: Final = re.compile(re.escape(MAGIC) + rb"([1-9][0-9]{0,5}) (\{.*\})", re.ASCII)
+_NEWER: Final = re.compile(re.escape(MAGIC) + rb"([1-9][0-9]{0,5}) ", re.ASCII)
+# One way only to write each byte: what is read and written again is the same line.
+_RECORD: Final = re.compile(
+    rb"(0|[1-9][0-9]{0,10})\.([0-9]{9}) ([<>!]) "
+    rb"((?:[ -\[\]-~]++|\\(?:[\\nrt]|x(?:0[0-8bcef]|1[0-9a-f]|7f|[89a-f][0-9a-f])))*+)"
+)
+
+
+class RecordKind(Enum):
+    """What a record holds; the value is its mark in the line."""
+
+    RECEIVED = "<"
+    SENT = ">"
+    NOTE = "!"
+
+
+_KINDS: Final = {kind.value.encode(): kind for kind in RecordKind}
+
+
+class Header(NamedTuple):
+    """Where a journal's part comes from.
+
+    Attributes:
+        version: of the file as it was written; what is read has been brought to ``VERSION``.
+        session: of the connection, random hexadecimal digits; the same in all its parts.
+        part: 1, 2 … in the order in which they were written.
+        role: ``record``, ``proxy`` or ``follow``.
+        host, port: of the server; port None: not known.
+        anchor_utc_ns: the wall clock when the session began, nanoseconds since 1970; the same in all parts.
+        program: what wrote it, with its version.
+    """
+
+    version: int
+    session: str
+    part: int
+    role: str
+    host: str
+    port: int | None
+    anchor_utc_ns: int
+    program: str
+
+
+class Record(NamedTuple):
+    """What happened at one instant.
+
+    Attributes:
+        at_ns: monotonic nanoseconds since the session's anchor.
+        kind: which way the bytes went, or a note.
+        data: the bytes; a note's are one JSON object, see ``parse_note``.
+    """
+
+    at_ns: int
+    kind: RecordKind
+    data: bytes
+
+
+def format_header(header: Header) -> bytes:
+    """Write a header as its line, without the line end."""
+    fields = header._asdict()
+    del fields["version"]
+    text = json.dumps({**fields, "about": _ABOUT}, separators=(",", ":")).encode("ascii")
+    return _checked(b"%b%d %b" % (MAGIC, header.version, text))
+
+
+def parse_header(line: bytes) -> Header:
+    """Read a header's line.
+
+    Args:
+        line: without its end.
+    Raises:
+        JournalError: it is damaged or none at all, or its version is newer than this program.
+    """
+    content = _content(line)
+    match = _NEWER.match(content)
+    if match is None:
+        raise JournalError("This is no header of a journal.")
+    version = int(match[1])
+    if version > VERSION:
+        raise JournalError(
+            f"This journal has version {version}; this program reads versions up to {VERSION}. Use a newer one."
+        )
+    match = _HEADER.fullmatch(_upgraded(content, version))
+    try:
+        fields = json.loads(match[2]) if match else None
+    except (ValueError, RecursionError):
+        fields = None
+    if not isinstance(fields, dict):
+        raise JournalError("The journal's header is malformed.")
+    header = Header._make([version, *(fields.get(name) for name in Header._fields[1:])])
+    integers = [header.part, header.anchor_utc_ns] + ([] if header.port is None else [header.port])
+    texts = (header.session, header.role, header.host, header.program)
+    if any(type(value) is not int for value in integers) or not all(isinstance(value, str) for value in texts):
+        raise JournalError("The journal's header lacks a field.")
+    return header
+
+
+def format_record(record: Record) -> bytes:
+    """Write a record as its line, without the line end.
+
+    Raises:
+        ValueError: its time is negative, or it has more than ``MAX_DATA_BYTES`` bytes.
+    """
+    at_ns, kind, data = record
+    if at_ns < 0 or len(data) > MAX_DATA_BYTES:
+        raise ValueError(f"no record at {at_ns} ns with {len(data)} bytes can be written")
+    # The codec escapes exactly \t, \n, \r, \\ and as \xHH what is not printable ASCII.
+    text = data.decode("latin-1").encode("unicode_escape")
+    return _checked(b"%d.%09d %b %b" % (*divmod(at_ns, _SECOND), kind.value.encode(), text))
+
+
+def parse_record(line: bytes, version: int = VERSION) -> Record:
+    """Read a record's line.
+
+    Args:
+        line: without its end. version: of the file it stands in.
+    Raises:
+        JournalError: it is damaged.
+    """
+    match = _RECORD.fullmatch(_upgraded(_content(line), version))
+    if match is None:
+        raise JournalError("This is no record of a journal.")
+    seconds, fraction, mark, text = match.groups()
+    data = text.decode("unicode_escape").encode("latin-1")
+    if len(data) > MAX_DATA_BYTES:
+        raise JournalError("The record is too long.")
+    return Record(int(seconds) * _SECOND + int(fraction), _KINDS[mark], data)
+
+
+def format_note(kind: str, facts: Mapping[str, Any]) -> bytes:
+    """Write a note's data.
+
+    Args:
+        kind: ``connected``, ``closed``, ``outage``, ``timer`` … facts: values that JSON has; none is called kind.
+    Raises:
+        ValueError: the facts cannot be written as JSON, or they are too long for a record.
+    """
+    if "kind" in facts:
+        raise ValueError("a note has only one kind")
+    data = json.dumps({"kind": kind, **facts}, separators=(",", ":"), allow_nan=False).encode("ascii")
+    if len(data) > MAX_DATA_BYTES:
+        raise ValueError(f"a note of {len(data)} bytes is too long")
+    return data
+
+
+def parse_note(data: bytes) -> dict[str, Any]:
+    """Read a note's data: an object whose ``kind`` is a text.
+
+    Raises:
+        JournalError: they are something else.
+    """
+    try:
+        note = json.loads(data)
+    except (ValueError, RecursionError):
+        note = None
+    if not isinstance(note, dict) or not isinstance(note.get("kind"), str):
+        raise JournalError("The note is malformed.")
+    return note
+
+
+def _checked(content: bytes) -> bytes:
+    return b"%b %08x" % (content, crc32(content))
+
+
+def _content(line: bytes) -> bytes:
+    """A line without its checksum, which must be right."""
+    content = line[:-9]
+    if _checked(content) != line:
+        raise JournalError("The line's checksum is wrong.")
+    return content
+
+
+def _upgraded(content: bytes, version: int) -> bytes:
+    for step in range(version, VERSION):
+        content = UPGRADES[step](content)
+    return content

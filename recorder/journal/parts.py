@@ -1,0 +1,230 @@
+"""The files of a session: their names, how they are made, appended to, and compressed when they are closed."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import time
+from concurrent.futures import Future, ThreadPoolExecutor
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final, Protocol
+
+import zstandard
+
+from recorder.errors import JournalError
+from recorder.journal.format import Header, RecordKind, parse_note, parse_record
+
+__all__ = [
+    "COMPRESSED",
+    "SUFFIX",
+    "Compressor",
+    "PartFile",
+    "compress_part",
+    "find_part",
+    "new_part",
+    "part_name",
+    "session_parts",
+    "sync_folder",
+]
+
+SUFFIX: Final = ".journal"
+COMPRESSED: Final = ".journal.zst"
+
+_MODE: Final = 0o600
+_UNSAFE: Final = re.compile(r"[^a-z0-9.-]")
+_LONGEST_HOST: Final = 80
+_NAME: Final = re.compile(r"(?P<session>.+)_(?P<part>\d{5,})\.journal(?:\.zst)?")
+_LAST_LINE_BYTES: Final = 4096
+_STALE_S: Final = 3600
+_LEVEL: Final = 6
+_BLOCK: Final = 1 << 20
+
+
+class PartFile(Protocol):
+    """A file that is being appended to. Every method raises ``OSError``."""
+
+    def write(self, data: bytes, /) -> int:
+        """Hand bytes to the operating system, perhaps fewer than all; how many it took."""
+        ...
+
+    def sync(self) -> None:
+        """Return when the disk has what was written."""
+        ...
+
+    def check(self) -> None:
+        """Fail if the file has been removed: what is written to it would be lost unseen."""
+        ...
+
+    def close(self) -> None:
+        """Let go of it."""
+        ...
+
+
+class _File:
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC, _MODE)
+
+    def write(self, data: bytes, /) -> int:
+        return os.write(self._fd, data)
+
+    def sync(self) -> None:
+        os.fdatasync(self._fd)
+
+    def check(self) -> None:
+        if os.fstat(self._fd).st_nlink == 0:
+            raise FileNotFoundError(None, "it was removed while it was being written", str(self._path))
+
+    def close(self) -> None:
+        os.close(self._fd)
+
+
+def new_part(path: Path) -> PartFile:
+    """Make a file that only its owner may read, and that is not there yet.
+
+    Raises:
+        OSError: it is there, or cannot be made.
+    """
+    return _File(path)
+
+
+def part_name(header: Header) -> str:
+    """The file's name: sorts by the session's time and the part, safe whatever the host is called."""
+    begun = datetime.fromtimestamp(header.anchor_utc_ns // 1_000_000_000, UTC)
+    ms = header.anchor_utc_ns // 1_000_000 % 1000
+    server = header.host if header.port is None else f"{header.host}_{header.port}"
+    safe = _UNSAFE.sub("_", server.lower())[:_LONGEST_HOST]
+    return f"{begun:%Y%m%dT%H%M%S}{ms:03}Z_{safe}_{header.session}_{header.part:05}{SUFFIX}"
+
+
+def find_part(path: Path) -> Path:
+    """Where a part is now: it gets another name when it is compressed, or was compressed and is plain again.
+
+    Returns:
+        ``path``, or the same part compressed or not; ``path`` if none of them is there.
+    """
+    other = path.with_suffix("") if path.name.endswith(COMPRESSED) else path.with_name(f"{path.name}.zst")
+    return other if not path.exists() and other.exists() else path
+
+
+def session_parts(path: Path) -> dict[int, Path]:
+    """The parts of a file's session that stand in its folder, by number; compressed ones before plain ones.
+
+    Returns:
+        Only the file itself as part 0 if its name is not one that ``part_name`` gives.
+    """
+    name = _NAME.fullmatch(path.name)
+    if name is None:
+        return {0: path}
+    found: dict[int, Path] = {}
+    for entry in sorted(path.parent.iterdir()):  # x.journal before x.journal.zst
+        match = _NAME.fullmatch(entry.name)
+        if match is not None and match["session"] == name["session"]:
+            found[int(match["part"])] = entry
+    return dict(sorted(found.items()))
+
+
+def sync_folder(folder: Path) -> None:
+    """Make the names in a folder durable."""
+    fd = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+
+
+def compress_part(path: Path) -> Path:
+    """Replace a closed part by its compressed form.
+
+    The compressed file gets its name only when it is on the disk and was read again, and only then the plain one is
+    removed: after a crash at any point one of them is whole, and where both are there they hold the same.
+
+    Returns:
+        The compressed file.
+    Raises:
+        OSError: it cannot be written; the plain file is as it was.
+    """
+    target = path.with_name(f"{path.name}.zst")
+    unfinished = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        with path.open("rb") as plain, os.fdopen(_private(unfinished), "wb") as out:
+            size = os.fstat(plain.fileno()).st_size
+            zstandard.ZstdCompressor(level=_LEVEL, write_checksum=True).copy_stream(plain, out, size=size)
+            out.flush()
+            os.fsync(out.fileno())
+        if not _same_content(path, unfinished):
+            raise OSError(None, "the compressed file does not hold the same bytes", str(target))
+        unfinished.replace(target)
+        sync_folder(path.parent)
+        path.unlink()
+        sync_folder(path.parent)
+    finally:
+        with contextlib.suppress(OSError):
+            unfinished.unlink(missing_ok=True)
+    return target
+
+
+def _private(path: Path) -> int:
+    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, _MODE)
+
+
+def _same_content(plain: Path, compressed: Path) -> bool:
+    with plain.open("rb") as one, compressed.open("rb") as file:
+        try:
+            with zstandard.ZstdDecompressor().stream_reader(file) as other:
+                while block := one.read(_BLOCK):
+                    if other.read(len(block)) != block:
+                        return False
+                return not other.read(1)
+        except zstandard.ZstdError:
+            return False
+
+
+class Compressor:
+    """Compresses closed parts of one folder in a thread of its own, so that recording need not wait."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="journal")
+        self._work: list[tuple[str, Future[object]]] = [("", self._thread.submit(self._compress_left_over))]
+
+    def compress(self, path: Path) -> None:
+        """Compress a part that was closed, some time."""
+        self._work.append((path.name, self._thread.submit(compress_part, path)))
+
+    def failures(self) -> list[tuple[str, str]]:
+        """Parts that had to stay plain since the last call, and why."""
+        done = [(name, work) for name, work in self._work if work.done()]
+        self._work = [entry for entry in self._work if entry not in done]
+        return [(name, str(error)) for name, work in done if (error := work.exception()) is not None]
+
+    def finish(self) -> None:
+        """Wait for all that was asked for."""
+        self._thread.shutdown()
+
+    def _compress_left_over(self) -> None:
+        """Finish what a crash interrupted: closed parts that are still plain, unfinished files that nobody writes."""
+        for path in sorted(self._folder.iterdir()):
+            if path.name.startswith(".") and f"{SUFFIX}." in path.name and path.suffix == ".part":
+                with contextlib.suppress(OSError):
+                    if time.time() - path.stat().st_mtime > _STALE_S:
+                        path.unlink()
+            elif path.suffix == SUFFIX and _NAME.fullmatch(path.name) and _is_closed(path):
+                with contextlib.suppress(OSError):  # another program is just doing the same
+                    compress_part(path)
+
+
+def _is_closed(path: Path) -> bool:
+    """Whether a part ends with the note that says so; one without it may be another program's, still written."""
+    try:
+        with path.open("rb") as file:
+            file.seek(-min(_LAST_LINE_BYTES, path.stat().st_size), os.SEEK_END)
+            tail = file.read()
+        if not tail.endswith(b"\n"):
+            return False
+        record = parse_record(tail[:-1].rpartition(b"\n")[2])
+        return record.kind is RecordKind.NOTE and parse_note(record.data)["kind"] == "end"
+    except (OSError, JournalError):
+        return False

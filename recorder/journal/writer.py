@@ -1,0 +1,294 @@
+"""Writes what a connection carries, before anything is understood.
+
+The strategy: one line a record, handed to the operating system in one call before the method returns, so that a crash
+of this program loses nothing that was acknowledged; when the disk has it is the caller's choice (``Sync``). A file is
+only ever appended to. The first failure to write or sync is the last: after it every call raises, because a disk
+that failed once may have dropped what it said it kept.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+import time
+from collections.abc import Callable
+from enum import Enum
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Final, NoReturn, Protocol
+
+from recorder.errors import JournalError
+from recorder.journal.format import (
+    MAX_DATA_BYTES,
+    VERSION,
+    Header,
+    Record,
+    RecordKind,
+    format_header,
+    format_note,
+    format_record,
+)
+from recorder.journal.parts import Compressor, PartFile, find_part, new_part, part_name, sync_folder
+
+__all__ = ["MAX_PART_BYTES", "SYNC_INTERVAL_NS", "SYSTEM", "Clock", "JournalWriter", "Sync"]
+
+MAX_PART_BYTES: Final = 64 << 20
+SYNC_INTERVAL_NS: Final = 1_000_000_000
+
+_DAY_NS: Final = 86_400 * 1_000_000_000
+_CHECK_NS: Final = 1_000_000_000  # how often a file is looked for that somebody may have removed
+
+
+class Sync(Enum):
+    """When the disk has what was written. What the process being killed can lose: nothing, in all three."""
+
+    ALWAYS = "always"  # before the call returns: a power cut loses nothing that was acknowledged
+    INTERVAL = "interval"  # a power cut loses at most the last two seconds
+    OS = "os"  # a power cut loses what the operating system has not yet written, commonly 30 seconds
+
+
+class Clock(Protocol):
+    """Where the time comes from."""
+
+    def utc_ns(self) -> int:
+        """The wall clock, nanoseconds since 1970; read once a session."""
+        ...
+
+    def monotonic_ns(self) -> int:
+        """Nanoseconds that never go back, whoever sets the wall clock."""
+        ...
+
+
+class _System:
+    utc_ns = staticmethod(time.time_ns)
+    if hasattr(time, "CLOCK_BOOTTIME"):
+
+        @staticmethod
+        def monotonic_ns() -> int:
+            return time.clock_gettime_ns(time.CLOCK_BOOTTIME)  # goes on while the machine sleeps
+
+    else:
+        monotonic_ns = staticmethod(time.monotonic_ns)
+
+
+SYSTEM: Final[Clock] = _System()
+
+
+class JournalWriter:
+    """The journal of one connection: a file, or several parts one after the other. Not for use by several threads.
+
+    Args:
+        folder: where the files stand; made if it is not there.
+        host, port: of the server; port None: not known.
+        role: ``record``, ``proxy`` or ``follow``.
+        sync: when the disk has what was written.
+        max_bytes: a part that would grow beyond is closed and the next begun; so it is at midnight (UTC).
+        clock, open_part: where time comes from, and what makes a part's file.
+    Attributes:
+        last_sync_ns: when the disk last confirmed that it has everything, since the anchor; None: never yet.
+        size_bytes: of the current part.
+    Raises:
+        JournalError: from every method: the journal cannot be written. It is not written any more then.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        host: str,
+        port: int | None,
+        role: str,
+        sync: Sync = Sync.ALWAYS,
+        max_bytes: int = MAX_PART_BYTES,
+        clock: Clock = SYSTEM,
+        open_part: Callable[[Path], PartFile] = new_part,
+    ) -> None:
+        self._folder = folder
+        self._sync = sync
+        self._max_bytes = max_bytes
+        self._clock_ns = clock.monotonic_ns
+        self._start_ns = clock.monotonic_ns()
+        self._open_part = open_part
+        program = f"ics-recorder {version('ics-recorder')}"
+        self._header = Header(VERSION, secrets.token_hex(8), 0, role, host, port, clock.utc_ns(), program)
+        self._refusal: str | None = None
+        self._file: PartFile | None = None
+        self.path = folder
+        self.size_bytes = 0
+        self.last_sync_ns: int | None = None
+        self._records = 0  # in this part
+        self._unsynced = False
+        self._checked_ns = 0
+        self._day_end_ns = 0
+        try:
+            if not folder.is_dir():
+                folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+                sync_folder(folder.parent)
+            self._compressor = Compressor(folder)
+        except OSError as error:
+            self._fail(error)
+        self._begin_part(0)
+
+    @property
+    def header(self) -> Header:
+        """Of the current part."""
+        return self._header
+
+    def now_ns(self) -> int:
+        """Nanoseconds since the session's anchor, to be taken when bytes arrive."""
+        return self._clock_ns() - self._start_ns
+
+    def received(self, data: bytes, at_ns: int | None = None) -> None:
+        """Write bytes from the server; ``at_ns``: when they arrived, else now."""
+        self._put(RecordKind.RECEIVED, data, self.now_ns() if at_ns is None else at_ns)
+
+    def sent(self, data: bytes, at_ns: int | None = None) -> None:
+        """Write bytes to the server; ``at_ns``: when they were sent, which may be before the last record."""
+        self._put(RecordKind.SENT, data, self.now_ns() if at_ns is None else at_ns)
+
+    def withheld(self, count: int, at_ns: int | None = None) -> None:
+        """Write that ``count`` bytes were sent which must not be kept."""
+        data = format_note("withheld", {"bytes": count})
+        self._append(Record(self.now_ns() if at_ns is None else at_ns, RecordKind.NOTE, data))
+
+    def note(self, kind: str, **facts: Any) -> None:
+        """Write a fact about the connection: ``connected``, ``closed``, ``outage``, ``timer`` …
+
+        Args:
+            kind: one word. ``end`` and ``withheld`` are this module's own.
+            facts: values that JSON has.
+        Raises:
+            ValueError: the facts cannot be written as JSON.
+        """
+        self._append(Record(self.now_ns(), RecordKind.NOTE, format_note(kind, facts)))
+
+    def tick(self) -> None:
+        """Do what time demands; to be called at least once a second while nothing arrives, too."""
+        self._refuse()
+        now = self.now_ns()
+        if now >= self._day_end_ns:
+            self._next_part(now)
+        self._check(now)
+        if self._sync is Sync.INTERVAL and self._unsynced:
+            self._sync_if_due(now)
+        for part, why in self._compressor.failures():
+            self.note("uncompressed", part=part, why=why)
+
+    def close(self) -> None:
+        """End the journal and wait until its parts are compressed. After a failure, or a second time: nothing."""
+        if self._refusal is None:
+            self._end_part(self.now_ns(), more=False)
+            self._refusal = f"The journal {self.path} is closed."
+            self._compressor.finish()
+            self.path = find_part(self.path)
+        elif self._file is not None:
+            file, self._file = self._file, None
+            with contextlib.suppress(OSError):
+                file.close()
+            self._compressor.finish()
+
+    def _put(self, kind: RecordKind, data: bytes, at_ns: int) -> None:
+        if len(data) <= MAX_DATA_BYTES:
+            if data:
+                self._append(Record(at_ns, kind, data))
+            return
+        for begin in range(0, len(data), MAX_DATA_BYTES):
+            self._append(Record(at_ns, kind, data[begin : begin + MAX_DATA_BYTES]))
+
+    def _append(self, record: Record) -> None:
+        self._refuse()
+        at_ns = record.at_ns
+        line = format_record(record) + b"\n"
+        if at_ns >= self._day_end_ns or (self._records and self.size_bytes + len(line) > self._max_bytes):
+            self._next_part(at_ns)
+        self._write(line)
+        self._records += 1
+        if self._sync is Sync.ALWAYS:
+            self._sync_now()
+        elif at_ns - self._checked_ns >= _CHECK_NS:
+            now = self.now_ns()
+            self._check(now)
+            if self._sync is Sync.INTERVAL:
+                self._sync_if_due(now)
+
+    def _write(self, line: bytes) -> None:
+        file = self._file
+        assert file is not None
+        try:
+            done = file.write(line)
+            while done < len(line):  # the next try tells what is wrong
+                done += file.write(line[done:])
+        except OSError as error:
+            self._fail(error)
+        self.size_bytes += len(line)
+        self._unsynced = True
+
+    def _check(self, now: int) -> None:
+        assert self._file is not None
+        self._checked_ns = now
+        try:
+            self._file.check()
+        except OSError as error:
+            self._fail(error)
+
+    def _sync_if_due(self, now: int) -> None:
+        if now - (self.last_sync_ns or 0) >= SYNC_INTERVAL_NS:
+            self._sync_now()
+
+    def _sync_now(self) -> None:
+        assert self._file is not None
+        try:
+            self._file.sync()
+            self._file.check()
+        except OSError as error:
+            self._fail(error)
+        self.last_sync_ns = self._checked_ns = self.now_ns()
+        self._unsynced = False
+
+    def _begin_part(self, at_ns: int) -> None:
+        header = self._header._replace(part=self._header.part + 1)
+        self._header = header
+        self.path = self._folder / part_name(header)
+        self._records = self.size_bytes = 0
+        day = (header.anchor_utc_ns + at_ns) // _DAY_NS
+        self._day_end_ns = (day + 1) * _DAY_NS - header.anchor_utc_ns
+        try:
+            self._file = self._open_part(self.path)
+        except OSError as error:
+            self._fail(error)
+        self._write(format_header(header) + b"\n")
+        if self._sync is not Sync.OS:
+            self._sync_now()
+            try:
+                sync_folder(self._folder)
+            except OSError as error:
+                self._fail(error)
+
+    def _next_part(self, at_ns: int) -> None:
+        self._end_part(self.now_ns(), more=True)
+        self._begin_part(at_ns)
+
+    def _end_part(self, now: int, *, more: bool) -> None:
+        """Close a part with a note that tells how many records stand before it: none can vanish unseen."""
+        facts = {"records": self._records, "more": more}
+        self._write(format_record(Record(now, RecordKind.NOTE, format_note("end", facts))) + b"\n")
+        if self._sync is not Sync.OS:
+            self._sync_now()
+        file, self._file = self._file, None
+        assert file is not None
+        try:
+            file.close()
+        except OSError as error:
+            self._fail(error)
+        self._compressor.compress(self.path)
+
+    def _refuse(self) -> None:
+        if self._refusal is not None:
+            raise JournalError(self._refusal)
+
+    def _fail(self, error: OSError) -> NoReturn:
+        self._refusal = (
+            f"The journal {self.path} cannot be written: {error.strerror or error}. Recording has stopped; see to the"
+            " disk, then start again."
+        )
+        raise JournalError(self._refusal) from error
