@@ -4,6 +4,7 @@ from recorder.journal.format import (
     MAGIC,
     VERSION,
     Header,
+    NewerJournalError,
     Record,
     RecordKind,
     format_header,
@@ -14,6 +15,7 @@ from recorder.journal.format import (
     parse_record,
 )
 from recorder.journal.parts import find_part
+from recorder.journal.reader import Damage, Entry, JournalReader
 from recorder.journal.writer import SYSTEM, Clock, JournalWriter, Sync
 
 __all__ = [
@@ -21,8 +23,12 @@ __all__ = [
     "SYSTEM",
     "VERSION",
     "Clock",
+    "Damage",
+    "Entry",
     "Header",
+    "JournalReader",
     "JournalWriter",
+    "NewerJournalError",
     "Record",
     "RecordKind",
     "Sync",

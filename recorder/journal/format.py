@@ -29,6 +29,7 @@ __all__ = [
     "UPGRADES",
     "VERSION",
     "Header",
+    "NewerJournalError",
     "Record",
     "RecordKind",
     "format_header",
@@ -61,6 +62,10 @@ _RECORD: Final = re.compile(
     rb"(0|[1-9][0-9]{0,10})\.([0-9]{9}) ([<>!]) "
     rb"((?:[ -\[\]-~]++|\\(?:[\\nrt]|x(?:0[0-8bcef]|1[0-9a-f]|7f|[89a-f][0-9a-f])))*+)"
 )
+
+
+class NewerJournalError(JournalError):
+    """A whole header of a version that this program does not know: what follows is no damage, but cannot be read."""
 
 
 class RecordKind(Enum):
@@ -125,7 +130,8 @@ def parse_header(line: bytes) -> Header:
     Args:
         line: without its end.
     Raises:
-        JournalError: it is damaged or none at all, or its version is newer than this program.
+        NewerJournalError: its version is newer than this program.
+        JournalError: it is damaged or none at all.
     """
     content = _content(line)
     match = _NEWER.match(content)
@@ -133,7 +139,7 @@ def parse_header(line: bytes) -> Header:
         raise JournalError("This is no header of a journal.")
     version = int(match[1])
     if version > VERSION:
-        raise JournalError(
+        raise NewerJournalError(
             f"This journal has version {version}; this program reads versions up to {VERSION}. Use a newer one."
         )
     match = _HEADER.fullmatch(_upgraded(content, version))

@@ -1,0 +1,125 @@
+"""Reads a journal's bytes, whatever became of them: what is whole is given, what is not is reported with its place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from recorder.errors import JournalError
+from recorder.journal.format import (
+    MAGIC,
+    MAX_LINE_BYTES,
+    VERSION,
+    Header,
+    NewerJournalError,
+    Record,
+    parse_header,
+    parse_record,
+)
+
+__all__ = ["Damage", "Entry", "JournalReader"]
+
+
+class Entry(NamedTuple):
+    """A line of a journal: ``offset`` of its first byte, and what it says."""
+
+    offset: int
+    value: Header | Record
+
+
+class Damage(NamedTuple):
+    """Bytes that are no line of a journal: where they begin, how many, and what is wrong with the first of them."""
+
+    offset: int
+    size_bytes: int
+    why: str
+
+
+class JournalReader:
+    """Turns bytes into headers and records. Pure: how the journal is cut into blocks never matters.
+
+    Parts may follow each other: each begins with a header. Damage costs the lines that it is in, no others.
+
+    Attributes:
+        damage: what could not be read, in the order of the file; neighbours are one.
+        torn: the last line, if it is not whole: what was written when the recorder was killed or the disk was full.
+            Complete after ``finish``.
+        size_bytes: read so far.
+    """
+
+    def __init__(self) -> None:
+        self.damage: list[Damage] = []
+        self.torn: Damage | None = None
+        self.size_bytes = 0
+        self._rest = b""
+        self._offset = 0  # of the first byte of ``_rest``, or of the line that is too long
+        self._in_long = False
+        self._version = VERSION
+
+    def read(self, blocks: Iterable[bytes]) -> Iterator[Entry]:
+        """Read a whole journal.
+
+        Raises:
+            NewerJournalError: a header's version is newer than this program.
+        """
+        for block in blocks:
+            yield from self.receive(block)
+        yield from self.finish()
+
+    def receive(self, block: bytes) -> list[Entry]:
+        """Read the next bytes; raises what ``read`` does."""
+        self.size_bytes += len(block)
+        lines = (self._rest + block).split(b"\n")
+        self._rest = lines.pop()
+        out: list[Entry] = []
+        end = self.size_bytes - len(self._rest) - sum(map(len, lines)) - len(lines)  # of what was read before
+        for line in lines:
+            end += len(line) + 1
+            if self._in_long or len(line) > MAX_LINE_BYTES:
+                self._in_long = False
+                self._damaged(end, "no line is so long")
+            else:
+                self._read(line, end, out)
+            self._offset = end
+        if len(self._rest) > MAX_LINE_BYTES:
+            self._in_long = True
+            self._rest = b""
+        return out
+
+    def finish(self) -> list[Entry]:
+        """Read what stands at the end. A line that only lacks its end is whole."""
+        out: list[Entry] = []
+        if self._rest and not self._in_long:
+            try:
+                out.append(Entry(self._offset, self._parse(self._rest)))
+            except NewerJournalError:
+                raise
+            except JournalError:
+                self._tear()
+        elif self._in_long:
+            self._tear()
+        return out
+
+    def _tear(self) -> None:
+        self.torn = Damage(self._offset, self.size_bytes - self._offset, "the last line is torn")
+
+    def _read(self, line: bytes, end: int, out: list[Entry]) -> None:
+        try:
+            out.append(Entry(self._offset, self._parse(line)))
+        except NewerJournalError:
+            raise
+        except JournalError as error:
+            self._damaged(end, str(error).rstrip("."))
+
+    def _parse(self, line: bytes) -> Header | Record:
+        if not line.startswith(MAGIC):
+            return parse_record(line, self._version)
+        header = parse_header(line)
+        self._version = header.version
+        return header
+
+    def _damaged(self, end: int, why: str) -> None:
+        offset = self._offset
+        if self.damage and self.damage[-1].offset + self.damage[-1].size_bytes == offset:
+            offset, _, why = self.damage.pop()
+        self.damage.append(Damage(offset, end - offset, why))
