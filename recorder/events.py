@@ -27,17 +27,23 @@ __all__ = [
     "GameInfo",
     "GameNotice",
     "GameNoticeKind",
+    "GameNotified",
+    "GamesCounted",
+    "GamesRow",
     "HoldingsLine",
     "Line",
     "ListRow",
     "Malformed",
     "MovelistRead",
     "Noise",
+    "ObserveRefused",
     "ObservingEnded",
     "ObservingStarted",
     "RatingText",
+    "Refusal",
     "SessionNotice",
     "SessionNoticeKind",
+    "TablePlayer",
     "Unrecognised",
 ]
 
@@ -46,7 +52,8 @@ class Chunk(NamedTuple):
     """Bytes of the incoming direction as one read (or one log entry) gave them.
 
     ``offset`` is the position of ``data[0]`` in the source's own decompressed bytes. Sources whose bytes
-    are escaped (client logs) cut their chunks so that every line begins at a chunk's first byte.
+    are escaped (client logs, journals) cut their chunks so that every line begins at a chunk's first byte.
+    A chunk without data says that the connection ended there: what follows continues nothing.
     ``at_ms`` is the arrival in milliseconds in the basis that the source states (see ``TimeBasis``), or None.
     """
 
@@ -187,6 +194,73 @@ class ObservingEnded:
 
     line: Line
     game_no: int
+
+
+class Refusal(Enum):
+    """Why a server does not do as ``observe`` or ``unobserve`` asks."""
+
+    LIMIT = "limit"
+    NO_SUCH_GAME = "no-such-game"
+    ALREADY = "already-observing"
+    NOT_OBSERVING = "not-observing"
+    OWN_GAME = "own-game"
+    EXAMINING = "examining"
+
+
+@dataclass(frozen=True, slots=True)
+class ObserveRefused:
+    """``You are already observing the maximum number of games.`` and its like; ``game_no`` where the line prints it."""
+
+    line: Line
+    reason: Refusal
+    game_no: int | None
+
+
+class TablePlayer(NamedTuple):
+    """A side of a ``GamesRow``; ``cut``: the name fills its column. None: the table has no such column."""
+
+    name: str
+    cut: bool
+    rating: RatingText
+    titles: str | None
+    clock_s: int | None
+    material: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class GamesRow:
+    """A row of the table that ``games`` prints; ``state`` is ``Exam.``, ``Setup`` or None for a game being played.
+
+    ``kind`` is the letter of the game's type, ``category`` the word for it, None where its meaning is not known.
+    """
+
+    line: Line
+    game_no: int
+    white: TablePlayer
+    black: TablePlayer
+    state: str | None
+    private: bool
+    kind: str
+    category: str | None
+    rated: bool
+    base_min: int
+    increment_s: int
+    white_to_move: bool
+    move_no: int
+
+
+@dataclass(frozen=True, slots=True)
+class GamesCounted:
+    """``267 games displayed.``: the table's end; ``total`` games are in progress, if it tells so."""
+
+    line: Line
+    displayed: int
+    total: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class GameNotified(GameHeader):
+    """``Game notification: A (1515) vs. B (1712) rated standard 10 30: Game 30``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -358,6 +432,7 @@ class SessionNoticeKind(Enum):
     LOGOUT = "logout"
     LOST_DATA = "lost-data"
     ZONE = "zone"
+    CLOSED = "closed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -365,6 +440,7 @@ class SessionNotice:
     """``LOGIN``: ``value`` is our handle; ``BANNER``: ``value`` is the server family it tells.
 
     ``SHUTDOWN``: ``value`` is ``immediately`` when the connection ends with this line, None for a warning.
+    ``CLOSED``: the source tells, not the server, that the connection ended; its line has no text.
     """
 
     line: Line
@@ -408,6 +484,10 @@ Event = (
     | GameHeader
     | ObservingStarted
     | ObservingEnded
+    | ObserveRefused
+    | GamesRow
+    | GamesCounted
+    | GameNotified
     | GameEnded
     | MovelistRead
     | ChatLine

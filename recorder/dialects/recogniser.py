@@ -13,6 +13,7 @@ from collections.abc import Callable
 
 from recorder.dialects.chat import parse_chat
 from recorder.dialects.gameinfo import parse_delta, parse_gameinfo
+from recorder.dialects.gamestable import parse_counted, parse_notified, parse_refusal, parse_row
 from recorder.dialects.holdings import HOLDINGS_TAG, parse_holdings
 from recorder.dialects.movelist import MovelistReader
 from recorder.dialects.notices import (
@@ -236,7 +237,7 @@ class Recogniser:
             if self._list.begin(line):
                 self._quote(text)
                 return True
-            event = parse_chat(line) or parse_session(line) or self._about_game(line)
+            event = parse_chat(line) or parse_session(line) or self._about_game(line) or self._listed(line)
         if event is None and is_noise(text):
             event = Noise(line)
         if event is None:
@@ -259,6 +260,11 @@ class Recogniser:
             or parse_notice(line)
             or parse_examine(line)
         )
+
+    @staticmethod
+    def _listed(line: Line) -> Event | None:
+        """A row or the end of the ``games`` table, a game that began elsewhere, a refusal to observe."""
+        return parse_row(line) or parse_counted(line) or parse_notified(line) or parse_refusal(line)
 
     def _end_list(self, out: list[Event]) -> None:
         if self._list.open:

@@ -63,7 +63,7 @@ def test_an_own_prompt_is_taken_off_once_the_server_has_told_it() -> None:
         "<sr> 8 17 30",
         "<pf> 20 w=X t=match p=X (----) [white] Y (----) unrated blitz 2 12",
         "Challenge: X (----) Y (1708) unrated blitz 5 0.",
-        "Game notification: A (1515) vs. B (1712) rated standard 10 30: Game 30",
+        "Game notification: A (1515) vs. B (1712) rated standard 10 30",
         "login: ",
         "Your new RD will be 22.9",
     ],
