@@ -28,17 +28,20 @@ __all__ = [
 _WHITE_WIDTH = 11
 _BLACK_WIDTH = 10
 _RATED_TEXT = r"([0-9]{1,5}[EP]?|\+{4}|-{4}|UNR)"
-_PLAYERS = rf"{_RATED_TEXT} +(\S{1, 40}?)(?:\((\S{1, 40})\))? +{_RATED_TEXT} +(\S{1, 40}?)(?:\((\S{1, 40})\))?"
+_NAME = r"(\S{1,40}?)(?:\((\S{1,40})\))?"
+_NUMBER = r"([0-9]{1,6})"
+_CLOCK = r"([0-9:]{1,12})"
+_PLAYERS = rf"{_RATED_TEXT} +{_NAME} +{_RATED_TEXT} +{_NAME}"
 _ROW = re.compile(
-    rf" *([0-9]{1, 6}) +(?:\((Exam\.|Setup) +{_PLAYERS} *\)|{_PLAYERS})"
-    r" +(?:\[([ p]?)([A-Za-z])([ru]) *([0-9]{1,6}) +([0-9]{1,6})\]|(p?)([A-Za-z])([ru]) +([0-9]{1,6}) +([0-9]{1,6}))"
-    rf" +(?:([0-9:]{1, 12}) +- *([0-9:]{1, 12}) +\( *([0-9]{1, 6})- *([0-9]{1, 6})\) +)?([WB]): *([0-9]{1, 6}) *"
+    rf" *{_NUMBER} +(?:\((Exam\.|Setup) +{_PLAYERS} *\)|{_PLAYERS})"
+    rf" +(?:\[([ p]?)([A-Za-z])([ru]) *{_NUMBER} +{_NUMBER}\]|(p?)([A-Za-z])([ru]) +{_NUMBER} +{_NUMBER})"
+    rf" +(?:{_CLOCK} +- *{_CLOCK} +\( *{_NUMBER}- *{_NUMBER}\) +)?([WB]): *{_NUMBER} *"
 )
 _COUNTED = re.compile(r" *([0-9]{1,6}) games? displayed(?: \(of +([0-9]{1,6})(?: in progress)?\))?\.? *")
 _NO_GAMES = re.compile(r"There are no games in progress\. *")
 _NOTIFIED = re.compile(
-    rf"Game notification: (\S+) {RATING} vs\. (\S+) {RATING} (rated|unrated) ?(\S*|\S+ \S+) ([0-9]{1, 6}) ([0-9]{1, 6})"
-    r": Game ([0-9]{1,6}) *"
+    rf"Game notification: (\S+) {RATING} vs\. (\S+) {RATING} (rated|unrated) ?(\S*|\S+ \S+) {_NUMBER} {_NUMBER}"
+    rf": Game {_NUMBER} *"
 )
 
 # Letters in brackets are those of the C servers, FICS and FatICS.
