@@ -120,13 +120,17 @@ class LineReader:
         return self._telnet.rest_offset if self._telnet.rest else None
 
     def finish(self) -> list[Line]:
-        """Return what is left, the last line without a line end included."""
+        """Return what is left, the last line without a line end included; what comes then is a new connection's."""
         out: list[Line] = []
         if self._telnet.rest:
             self._pend(self._telnet.rest, self._telnet.rest_offset)
             self._telnet = TelnetFilter()
         self._complete(self._at_ms, out)
         self._release(out)
+        self._block = None
+        self._outer.clear()
+        self._units = 0
+        self._datagram = self._string = False
         return out
 
     def _split(self, data: bytes, offset: int, at_ms: int | None, out: list[Line]) -> None:
@@ -397,12 +401,12 @@ def _cut(data: bytes, offset: int) -> tuple[list[str], list[int]]:
     if b"\x07" not in data and b"\0" not in data:
         lead = data.startswith(b"\r")
         body = data[lead:].decode("latin-1")
-        ends, returns = data.count(b"\n"), data.count(b"\r") - lead
-        end = "\n\r" if returns else "\n"
-        if returns == ends + 1 and body.endswith("\r"):
-            end, returns, body = "\r\n", ends, body[:-1]
-        # With as many of each as there are line ends of this form, none stands anywhere else.
-        if returns in (0, ends) and len(texts := body.split(end)) == ends + 1:
+        end = _line_end(body)
+        if end == "\r\n" and body.endswith("\r"):
+            body = body[:-1]
+        texts = body.split(end)
+        rest = "".join(texts)
+        if "\n" not in rest and "\r" not in rest:
             width = len(end)
             return texts, list(accumulate([len(text) + width for text in texts], initial=offset + lead))
     raws = data.split(b"\n")
@@ -411,6 +415,16 @@ def _cut(data: bytes, offset: int) -> tuple[list[str], list[int]]:
         if raw[:1] == b"\r":
             firsts[index] += len(raw) - len(raw.lstrip(b"\r"))
     return data.translate(None, _DELETED).decode("latin-1").split("\n"), firsts
+
+
+def _line_end(body: str) -> str:
+    """How the first line ends; the last line's own ``\\n`` is not in ``body``."""
+    at = body.find("\n")
+    if at < 0:
+        return "\r\n" if body.endswith("\r") else "\n"
+    if body[at + 1 : at + 2] == "\r":
+        return "\n\r"
+    return "\r\n" if at and body[at - 1] == "\r" else "\n"
 
 
 def _is_whole(text: str) -> bool:
