@@ -5,9 +5,12 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import secrets
 import time
+from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import UTC, datetime
+from itertools import zip_longest
 from pathlib import Path
 from typing import Final, Protocol
 
@@ -24,6 +27,7 @@ __all__ = [
     "compress_part",
     "find_part",
     "new_part",
+    "part_blocks",
     "part_name",
     "session_parts",
     "sync_folder",
@@ -40,6 +44,8 @@ _LAST_LINE_BYTES: Final = 4096
 _STALE_S: Final = 3600
 _LEVEL: Final = 6
 _BLOCK: Final = 1 << 20
+_ZSTD: Final = b"\x28\xb5\x2f\xfd"
+_sync = getattr(os, "fdatasync", os.fsync)  # the size is synced, too, as far as it takes to read the bytes again
 
 
 class PartFile(Protocol):
@@ -65,13 +71,13 @@ class PartFile(Protocol):
 class _File:
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC, _MODE)
+        self._fd = _create(path, os.O_APPEND)
 
     def write(self, data: bytes, /) -> int:
         return os.write(self._fd, data)
 
     def sync(self) -> None:
-        os.fdatasync(self._fd)
+        _sync(self._fd)
 
     def check(self) -> None:
         if os.fstat(self._fd).st_nlink == 0:
@@ -79,6 +85,10 @@ class _File:
 
     def close(self) -> None:
         os.close(self._fd)
+
+
+def _create(path: Path, flags: int = 0) -> int:
+    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | flags, _MODE)
 
 
 def new_part(path: Path) -> PartFile:
@@ -147,9 +157,9 @@ def compress_part(path: Path) -> Path:
         OSError: it cannot be written; the plain file is as it was.
     """
     target = path.with_name(f"{path.name}.zst")
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}.part")
+    unfinished = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")  # several may do this at once
     try:
-        with path.open("rb") as plain, os.fdopen(_private(unfinished), "wb") as out:
+        with path.open("rb") as plain, os.fdopen(_create(unfinished), "wb") as out:
             size = os.fstat(plain.fileno()).st_size
             zstandard.ZstdCompressor(level=_LEVEL, write_checksum=True).copy_stream(plain, out, size=size)
             out.flush()
@@ -158,7 +168,7 @@ def compress_part(path: Path) -> Path:
             raise OSError(None, "the compressed file does not hold the same bytes", str(target))
         unfinished.replace(target)
         sync_folder(path.parent)
-        path.unlink()
+        path.unlink(missing_ok=True)
         sync_folder(path.parent)
     finally:
         with contextlib.suppress(OSError):
@@ -166,20 +176,25 @@ def compress_part(path: Path) -> Path:
     return target
 
 
-def _private(path: Path) -> int:
-    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, _MODE)
+def _same_content(one: Path, other: Path) -> bool:
+    try:
+        pairs = zip_longest(part_blocks(one), part_blocks(other))
+        return all(mine == theirs for mine, theirs in pairs)
+    except zstandard.ZstdError:
+        return False
 
 
-def _same_content(plain: Path, compressed: Path) -> bool:
-    with plain.open("rb") as one, compressed.open("rb") as file:
-        try:
-            with zstandard.ZstdDecompressor().stream_reader(file) as other:
-                while block := one.read(_BLOCK):
-                    if other.read(len(block)) != block:
-                        return False
-                return not other.read(1)
-        except zstandard.ZstdError:
-            return False
+def part_blocks(path: Path) -> Iterator[bytes]:
+    """The bytes of one part, decompressed, in blocks of a mebibyte.
+
+    Raises:
+        OSError: the file cannot be read. zstandard.ZstdError: what was compressed is damaged.
+    """
+    with path.open("rb") as file, contextlib.ExitStack() as stack:
+        packed = file.peek(len(_ZSTD))[: len(_ZSTD)] == _ZSTD
+        stream = stack.enter_context(zstandard.ZstdDecompressor().stream_reader(file)) if packed else file
+        while block := stream.read(_BLOCK):
+            yield block
 
 
 class Compressor:
@@ -207,12 +222,11 @@ class Compressor:
     def _compress_left_over(self) -> None:
         """Finish what a crash interrupted: closed parts that are still plain, unfinished files that nobody writes."""
         for path in sorted(self._folder.iterdir()):
-            if path.name.startswith(".") and f"{SUFFIX}." in path.name and path.suffix == ".part":
-                with contextlib.suppress(OSError):
+            with contextlib.suppress(OSError):  # another program is just doing the same
+                if path.name.startswith(".") and f"{SUFFIX}." in path.name and path.suffix == ".part":
                     if time.time() - path.stat().st_mtime > _STALE_S:
                         path.unlink()
-            elif path.suffix == SUFFIX and _NAME.fullmatch(path.name) and _is_closed(path):
-                with contextlib.suppress(OSError):  # another program is just doing the same
+                elif path.suffix == SUFFIX and _NAME.fullmatch(path.name) and _is_closed(path):
                     compress_part(path)
 
 

@@ -86,7 +86,7 @@ class JournalWriter:
         clock, open_part: where time comes from, and what makes a part's file.
     Attributes:
         last_sync_ns: when the disk last confirmed that it has everything, since the anchor; None: never yet.
-        size_bytes: of the current part.
+        path, size_bytes: of the current part; after ``close`` the last part's path.
     Raises:
         JournalError: from every method: the journal cannot be written. It is not written any more then.
     """
@@ -128,11 +128,6 @@ class JournalWriter:
         except OSError as error:
             self._fail(error)
         self._begin_part(0)
-
-    @property
-    def header(self) -> Header:
-        """Of the current part."""
-        return self._header
 
     def now_ns(self) -> int:
         """Nanoseconds since the session's anchor, to be taken when bytes arrive."""
@@ -176,16 +171,12 @@ class JournalWriter:
 
     def close(self) -> None:
         """End the journal and wait until its parts are compressed. After a failure, or a second time: nothing."""
-        if self._refusal is None:
-            self._end_part(self.now_ns(), more=False)
-            self._refusal = f"The journal {self.path} is closed."
-            self._compressor.finish()
-            self.path = find_part(self.path)
-        elif self._file is not None:
-            file, self._file = self._file, None
-            with contextlib.suppress(OSError):
-                file.close()
-            self._compressor.finish()
+        if self._refusal is not None:
+            return
+        self._end_part(self.now_ns(), more=False)
+        self._refusal = f"The journal {self.path} is closed."
+        self._compressor.finish()
+        self.path = find_part(self.path)
 
     def _put(self, kind: RecordKind, data: bytes, at_ns: int) -> None:
         if len(data) <= MAX_DATA_BYTES:
@@ -291,4 +282,8 @@ class JournalWriter:
             f"The journal {self.path} cannot be written: {error.strerror or error}. Recording has stopped; see to the"
             " disk, then start again."
         )
+        file, self._file = self._file, None
+        if file is not None:
+            with contextlib.suppress(OSError):
+                file.close()
         raise JournalError(self._refusal) from error
