@@ -417,6 +417,7 @@ class AnomalyKind(Enum):
     VARIANT = "variant"
     CUT = "cut"
     LOST_DATA = "lost-data"
+    DAMAGED = "damaged"
 
 
 class Anomaly(NamedTuple):

@@ -11,8 +11,8 @@ from typing import Any
 
 from recorder.dialects.recogniser import Recogniser
 from recorder.errors import SourceError
-from recorder.events import Chunk, Line
-from recorder.model import Disposition, Game, Shape, SourceReport
+from recorder.events import Chunk, Line, SessionNotice, SessionNoticeKind
+from recorder.model import Anomaly, Disposition, Game, Shape, SourceReport
 from recorder.sources import (
     HEAD_BYTES,
     SourceKind,
@@ -24,6 +24,7 @@ from recorder.sources import (
     why_not_a_log,
 )
 from recorder.sources.base import RawDecoder
+from recorder.sources.journal import JournalDecoder
 from recorder.tracking.tracker import Tracker
 from recorder.wire.lines import LineReader
 
@@ -43,7 +44,7 @@ class Pipeline:
         date, tz: of the log's first line and its stamps, where the log does not tell them.
         chat: ``none``, ``public``, ``own`` or ``all``.
         timing: the bytes of a typescript's timing file.
-        resume: state from an earlier ``restart``; then the first block must begin at its offset.
+        resume: state from an earlier ``restart``; then the first block must begin at the state's ``begin``.
         offset: where in the source the first block begins.
     """
 
@@ -60,17 +61,21 @@ class Pipeline:
         offset: int = 0,
     ) -> None:
         self._kind = kind
-        self._decoder = make_decoder(kind, date=date, tz=tz, timing=timing, begun=resume is not None)
+        self._decoder = make_decoder(
+            kind, date=date, tz=tz, timing=timing, begun=None if resume is None else resume.get("decoder", {})
+        )
         self._reader = LineReader()
         self._recogniser = Recogniser()
         self._tracker = Tracker(basis=self._decoder.time_basis, server=server, chat=chat, date=date)
         self._base = self._end = offset
         self._line_count = 0
         self._resume = resume
-        self._mark = 0
-        self._dropped_before: Counter[str] = Counter()
+        self._mark = self._from = 0
+        self._dropped_before: Counter[str] | None = Counter()
         if resume is not None:
             self._mark = resume["tracker"]["mark"]
+            self._from = resume.get("from", offset)
+            self._dropped_before = None  # known when the mark is reached
             self._tracker.resume(resume["tracker"])
 
     def receive(self, block: bytes) -> list[Game]:
@@ -86,8 +91,6 @@ class Pipeline:
             stop = start + _PIECE_BYTES
             if self._end < self._mark:
                 stop = min(stop, start + self._mark - self._end)
-            elif self._end == self._mark:
-                self._dropped_before = Counter(self._reader.dropped)
             piece = block[start:stop]
             self._end += len(piece)
             games += self._take(self._decoder.receive(piece))
@@ -108,10 +111,28 @@ class Pipeline:
         for chunk in chunks:
             if self._base:
                 chunk = chunk._replace(offset=chunk.offset + self._base)
+            if not chunk.data:
+                games += self._lose(chunk)
+                continue
+            if self._dropped_before is None and chunk.offset + len(chunk.data) > self._mark:
+                self._dropped_before = Counter(self._reader.dropped)
             games += self._understand(self._reader.receive(chunk))
         return games
 
+    def _lose(self, end: Chunk) -> list[Game]:
+        """The connection ended: no line, list or game goes on behind this place."""
+        games = self._understand(self._reader.finish())
+        if end.offset < self._from:
+            return games
+        if self._resume is not None and end.offset >= self._mark:
+            resume, self._resume = self._resume, None
+            self._pass_mark(resume)
+        closed = SessionNotice(Line("", end.offset, end.at_ms), SessionNoticeKind.CLOSED, None)
+        return games + self._tracker.feed([*self._recogniser.finish(), closed])
+
     def _understand(self, lines: list[Line]) -> list[Game]:
+        if self._resume is not None and self._from > self._base:
+            lines = [line for line in lines if line.offset >= self._from]
         if self._resume is not None and lines and lines[-1].offset >= self._mark:
             # Lines before the mark were read and counted once already; from here on everything is new.
             again = [line for line in lines if line.offset < self._mark]
@@ -139,19 +160,26 @@ class Pipeline:
         """Where reading can go on when the source has grown; ask before ``finish``.
 
         Returns:
-            The offset to read from, and the state for ``resume`` (a JSON value). For kinds whose decoder cannot begin
-            in the middle, and while a movelist is being read, the offset is 0 and the state empty: such a log is read
-            again as a whole.
+            An offset, and the state for ``resume`` (a JSON value): games that begin before the offset are final, all
+            others are given out again. Reading goes on at the state's ``begin``, which is the offset or a little
+            before. For kinds whose decoder cannot begin in the middle, and while a movelist is being read, the offset
+            is 0 and the state empty: such a log is read again as a whole.
         """
         if self._resume is not None:
-            return self._base, self._resume  # nothing new was understood yet
-        plain = isinstance(self._decoder, RawDecoder) and self._decoder.plain
-        if not plain or self._recogniser.pending_offset is not None:
+            return self._from, self._resume  # nothing new was understood yet
+        decoder = self._decoder
+        if not isinstance(decoder, RawDecoder | JournalDecoder) or self._recogniser.pending_offset is not None:
             return 0, {}
         pending = self._reader.pending_offset
-        mark = self._end if pending is None else pending
+        mark = self._base + decoder.decoded if pending is None else pending
         offset, tracker = self._tracker.restart_state(mark)
+        place = decoder.restart(offset - self._base)
+        if place is None:
+            return 0, {}
         return offset, {
+            "from": offset,
+            "begin": place[0] + self._base,
+            "decoder": place[1],
             "tracker": tracker,
             "quoted": self._quoted(),
             "shapes": {shape: list(seen) for shape, seen in self._recogniser.shapes.items()},
@@ -161,8 +189,9 @@ class Pipeline:
     def _quoted(self) -> Counter[str]:
         """Tags that stand in other text or in bytes that became no line."""
         quoted = Counter(self._recogniser.quoted)
+        before = self._reader.dropped if self._dropped_before is None else self._dropped_before
         for tag, count in self._reader.dropped.items():
-            quoted[tag] += count - self._dropped_before[tag]
+            quoted[tag] += count - before[tag]
         return quoted
 
     @property
@@ -183,11 +212,15 @@ class Pipeline:
                 f"{frames[Disposition.QUOTED]:,} <12> stand inside other text and none is a board: are the line ends "
                 f"lost, or is it no {self._kind.value} log (--kind)?"
             )
-        elif self._end and not self._line_count:
+        elif self._end and not self._line_count and self._kind is not SourceKind.JOURNAL:
             warnings.append(
                 f"{self._end:,} bytes gave no line when read as kind {self._kind.value}: "
                 "is the log of another (--kind)?"
             )
+        decoder_anomalies: list[Anomaly] = []
+        if isinstance(self._decoder, JournalDecoder):
+            warnings += self._decoder.warnings
+            decoder_anomalies = [found._replace(offset=found.offset + self._base) for found in self._decoder.anomalies]
         server, dialect, me = tracker.session.facts(self._end + 1)
         return SourceReport(
             kind=self._kind.value,
@@ -200,7 +233,11 @@ class Pipeline:
             frames=frames,
             holdings=holdings,
             anomalies=sorted(
-                (found for found in [*self._reader.anomalies, *tracker.anomalies] if found.offset >= self._mark),
+                (
+                    found
+                    for found in [*decoder_anomalies, *self._reader.anomalies, *tracker.anomalies]
+                    if found.offset >= self._mark
+                ),
                 key=lambda found: found.offset,
             ),
             anomalies_from=self._mark,

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from recorder.model import Anomaly, Disposition, Game
 from recorder.pipeline import Pipeline, read_games
 from recorder.sources import SourceKind
+from tests.support.journals import journal_of
 
 CORPUS = Path(__file__).parent / "corpus" / "server"
 STREAMS = [
@@ -34,8 +35,8 @@ def read_stream(name: str) -> bytes:
     return gzip.decompress(data) if found.suffix == ".gz" else data
 
 
-def whole(data: bytes) -> tuple[list[Game], Pipeline]:
-    pipeline = Pipeline(SourceKind.RAW)
+def whole(data: bytes, kind: SourceKind = SourceKind.RAW) -> tuple[list[Game], Pipeline]:
+    pipeline = Pipeline(kind)
     return pipeline.receive(data) + pipeline.finish(), pipeline
 
 
@@ -78,16 +79,18 @@ def test_byte_by_byte() -> None:
 class Archived:
     """What the archive keeps of a source that is read again whenever it has grown."""
 
-    def __init__(self) -> None:
+    def __init__(self, kind: SourceKind = SourceKind.RAW) -> None:
+        self.kind = kind
         self.games: list[Game] = []
         self.anomalies: list[Anomaly] = []
         self.offset = 0
         self.state: dict[str, Any] = {}
 
     def read(self, stream: bytes) -> Pipeline:
-        pipeline = Pipeline(SourceKind.RAW, resume=self.state or None, offset=self.offset)
+        begin = self.state.get("begin", 0)
+        pipeline = Pipeline(self.kind, resume=self.state or None, offset=begin)
         kept = [game for game in self.games if game.first_offset < self.offset]
-        new = pipeline.receive(stream[self.offset :])
+        new = pipeline.receive(stream[begin:])
         offset, state = pipeline.restart()
         assert 0 <= offset <= len(stream)
         self.games = kept + new + pipeline.finish()
@@ -102,9 +105,20 @@ class Archived:
 @settings(max_examples=12, suppress_health_check=list(HealthCheck))
 def test_a_log_that_grew_gives_what_one_reading_gives(name: str, data: st.DataObject) -> None:
     """Games from the restart point on are dropped and read again, as often as the log has grown."""
-    stream = read_stream(name)
-    expected, reference = whole(stream)
-    archived = Archived()
+    grows_without_a_difference(data, read_stream(name), SourceKind.RAW)
+
+
+@pytest.mark.parametrize("name", STREAMS)
+@given(data=st.data())
+@settings(max_examples=8, suppress_health_check=list(HealthCheck))
+def test_a_journal_that_grew_gives_what_one_reading_gives(name: str, data: st.DataObject) -> None:
+    journal = journal_of(read_stream(name), data.draw(st.integers(0, 1 << 16)))
+    grows_without_a_difference(data, journal, SourceKind.JOURNAL)
+
+
+def grows_without_a_difference(data: st.DataObject, stream: bytes, kind: SourceKind) -> None:
+    expected, reference = whole(stream, kind)
+    archived = Archived(kind)
     steps = data.draw(st.lists(st.integers(0, len(stream)) | st.integers(0, 40), min_size=1, max_size=5))
     sizes = sorted(min(step, len(stream)) for step in steps)
     near = data.draw(st.integers(0, 4))
@@ -115,6 +129,7 @@ def test_a_log_that_grew_gives_what_one_reading_gives(name: str, data: st.DataOb
     assert counts(last) == counts(reference)
     assert last.report.line_count == reference.report.line_count
     assert archived.anomalies == reference.report.anomalies
+    assert last.report.warnings == reference.report.warnings
     assert sorted(last.report.shapes) == sorted(reference.report.shapes)
 
 

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from recorder.cli.copies import Copies
-from recorder.cli.inputs import Fingerprint, Input, Reading, ReadOptions, fingerprint, timing_of
-from recorder.errors import SourceError
+from recorder.cli.inputs import Fingerprint, Hashed, Input, Reading, ReadOptions, fingerprint, timing_of
+from recorder.errors import JournalError, SourceError
 from recorder.model import SourceReport
 from recorder.pipeline import PARSER_VERSION
 from recorder.sources import SourceKind, detect, scrubbed, why_not_a_log
@@ -101,6 +101,7 @@ def import_source(
     copies: Copies,
     keep: bool = True,
     progress: Progress | None = None,
+    hashed: Hashed | None = None,
 ) -> Outcome:
     """Read one log into the archive, in one transaction.
 
@@ -113,8 +114,9 @@ def import_source(
         source: the log.
         options: how it is read.
         copies: finds out whether it is an earlier part of a log in the archive.
-        keep: whether its bytes are kept.
+        keep: whether its bytes are kept; those of a journal never are.
         progress: told after each block.
+        hashed: as for ``fingerprint``, of a log that is followed.
     Returns:
         What became of it; a log that cannot be read is ``failed``, not an exception.
     Raises:
@@ -123,12 +125,17 @@ def import_source(
     if source.error is not None:
         return Outcome(source.name, "failed", source.error)
     candidates = archive.growth_candidates()
+    sizes = [size for size, _, _ in candidates]
     try:
-        seen = fingerprint(source, [size for size, _, _ in candidates])
+        seen = fingerprint(source, sizes, hashed)
+        before = _continued(candidates, seen)
+        if before is None and hashed is not None:
+            hashed.forget()  # another process may have imported a beginning whose hash was not asked for
+            seen = fingerprint(source, sizes, hashed)
+            before = _continued(candidates, seen)
     except SourceError as error:
         return Outcome(source.name, "failed", str(error))
     outcome = Outcome(source.name, "new", seen.damage, sha256=seen.sha256, size_bytes=seen.size, named=source.named)
-    before = next((row for size, sha256, row in reversed(candidates) if seen.marks.get(size) == sha256), None)
     if seen.size and (before is None or before.sha256 != seen.sha256):
         try:
             whole = copies.whole_of(source, seen.size, seen.head)
@@ -157,8 +164,15 @@ def import_source(
         _write(archive, source, seen, kind, options, outcome, before=before, keep=keep, progress=progress)
     except SourceError as error:
         return Outcome(source.name, "failed", str(error), outcome.kind, seen.sha256, seen.size)
+    except JournalError as error:
+        return Outcome(source.name, "failed", f"{source.name}: {error}", outcome.kind, seen.sha256, seen.size)
     outcome.flawed = _is_flawed(archive, seen)
     return outcome
+
+
+def _continued(candidates: list[tuple[int, str, SourceRow]], seen: Fingerprint) -> SourceRow | None:
+    """The longest source that a file's bytes begin with."""
+    return next((row for size, sha256, row in reversed(candidates) if seen.marks.get(size) == sha256), None)
 
 
 def _is_flawed(archive: Archive, seen: Fingerprint) -> bool:
@@ -179,7 +193,8 @@ def _write(
 ) -> None:
     """The second pass: one transaction."""
     resumed = before if before is not None and before.read_up_to else None
-    start = resumed.read_up_to if resumed else 0
+    start = resumed.restart_state.get("begin", resumed.read_up_to) if resumed else 0
+    keep = keep and kind is not SourceKind.JOURNAL
     pipeline = options.pipeline(kind, resume=resumed.restart_state if resumed else None, offset=start)
     with archive.write_source(
         sha256=seen.sha256,
@@ -193,14 +208,15 @@ def _write(
         timing=options.timing,
         continues=before,
     ) as writer:
-        keep_from = writer.keep_from
-        done = 0
+        keep_from = writer.keep_from if keep else start
+        # A resumed log is one of whose lines none tells of another: what is before need not be looked at again.
+        done = first = start if start <= keep_from else 0
 
         def store(games: list[Game]) -> None:
             writer.add_games(games)
             outcome.count(games)
 
-        for block in scrubbed(Reading(source, progress, size=seen.size), kind):
+        for block in scrubbed(Reading(source, progress, size=seen.size, offset=first), kind, begun=first > 0):
             if keep:
                 writer.keep(block[max(keep_from - done, 0) :])
             if done + len(block) > start:

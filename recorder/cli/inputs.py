@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Fingerprint",
     "GameReader",
+    "Hashed",
     "Input",
     "ReadOptions",
     "Reading",
@@ -171,20 +172,23 @@ def _stream(path: str) -> AbstractContextManager[IO[bytes]]:
 
 
 class Reading:
-    """Blocks of one file, at most ``size`` bytes of it.
+    """Blocks of one log from ``offset`` on, at most up to ``size`` bytes of it.
 
     Damage at its end (a truncated gzip) is noted in ``damage`` after all before it has been read.
     """
 
-    def __init__(self, source: Input, progress: Progress | None = None, size: int | None = None) -> None:
+    def __init__(
+        self, source: Input, progress: Progress | None = None, size: int | None = None, offset: int = 0
+    ) -> None:
         self.damage: str | None = None
         self._source = source
         self._progress = progress
         self._size = size
+        self._offset = offset
 
     def __iter__(self) -> Iterator[bytes]:
-        done = 0
-        with closing(read_blocks(self._source.path)) as blocks:
+        done = self._offset
+        with closing(read_blocks(self._source.path, offset=self._offset)) as blocks:
             for block in blocks:
                 if self._size is not None:
                     block = block[: self._size - done]  # what a running client appends meanwhile waits for next time
@@ -217,21 +221,41 @@ class Fingerprint:
     damage: str | None
 
 
-def fingerprint(source: Input, marks: Sequence[int] = ()) -> Fingerprint:
+class Hashed:
+    """What is remembered of a log that is only appended to, so that its first bytes need not be hashed each time.
+
+    Attributes:
+        size: of what was hashed. head: its first 64 KiB. marks: as in ``Fingerprint``.
+    """
+
+    def __init__(self) -> None:
+        self.forget()
+
+    def forget(self) -> None:
+        """Begin anew."""
+        self.size = 0
+        self.head = b""
+        self.marks: dict[int, str] = {}
+        self.running = hashlib.sha256()
+
+
+def fingerprint(source: Input, marks: Sequence[int] = (), hashed: Hashed | None = None) -> Fingerprint:
     """Hash a file's decompressed bytes.
 
     Args:
         source: the log.
         marks: sizes at which the hash of the bytes so far is wanted.
+        hashed: what an earlier call learnt of the same file; only what was appended since is read. Of sizes before
+            only those are known that were asked for then.
     Raises:
         SourceError: the file cannot be opened, or nothing of it can be decompressed.
     """
-    running = hashlib.sha256()
-    wanted = sorted(set(marks))
-    found: dict[int, str] = {}
-    head = b""
-    size = 0
-    reading = Reading(source)
+    known = hashed or Hashed()
+    running = known.running.copy()
+    size, head = known.size, known.head
+    found = {mark: known.marks[mark] for mark in marks if mark in known.marks}
+    wanted = sorted(mark for mark in set(marks) if mark > size)
+    reading = Reading(source, offset=size)
     for block in reading:
         if len(head) < HEAD_BYTES:
             head += block[: HEAD_BYTES - len(head)]
@@ -243,6 +267,9 @@ def fingerprint(source: Input, marks: Sequence[int] = ()) -> Fingerprint:
             found[mark] = running.hexdigest()
         running.update(block[start:])
         size += len(block)
+    if reading.damage is None:
+        known.running, known.size, known.head = running, size, head
+        known.marks = {**found, size: running.hexdigest()}
     return Fingerprint(running.hexdigest(), size, head, found, reading.damage)
 
 

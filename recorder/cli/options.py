@@ -39,10 +39,21 @@ __all__ = [
 
 _AnyCommand = TypeVar("_AnyCommand", bound=Callable[..., Any])
 
-KINDS = ("raw", "typescript", "xboard", "pychess", "stamped")
+KINDS = ("raw", "typescript", "xboard", "pychess", "stamped", "journal")
 CHATS = ("none", "public", "own", "all")
 RESULTS = ("1-0", "0-1", "1/2-1/2", "*")
-ANOMALIES = ("malformed", "long-line", "conflict", "holdings", "gap", "movelist", "variant", "cut", "lost-data")
+ANOMALIES = (
+    "malformed",
+    "long-line",
+    "conflict",
+    "holdings",
+    "gap",
+    "movelist",
+    "variant",
+    "cut",
+    "lost-data",
+    "damaged",
+)
 INCLUDES = ("examined", "setup", "empty")
 
 

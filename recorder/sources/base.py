@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import Protocol
+from typing import Any, Protocol
 
 from recorder.events import Chunk
 from recorder.model import TimeBasis
@@ -23,6 +23,7 @@ class SourceKind(Enum):
     XBOARD = "xboard"
     PYCHESS = "pychess"
     STAMPED = "stamped"
+    JOURNAL = "journal"
 
 
 class Decoder(Protocol):
@@ -102,9 +103,17 @@ class RawDecoder:
         self._mark: bytes | None = None if begun else b""  # the mark's beginning, perhaps; None: that is over
 
     @property
-    def plain(self) -> bool:
-        """Whether the log's bytes are given as they are, so that reading may go on in the middle."""
-        return self._ends.decided and not self._ends.swapped
+    def decoded(self) -> int:
+        """How many bytes were given away, what is left out at the beginning included."""
+        return self._offset
+
+    def restart(self, offset: int) -> tuple[int, dict[str, Any]] | None:
+        """Where reading can begin to give what stands at ``offset``, and what ``begun`` must be then.
+
+        Returns:
+            None if only the whole log can be read: the bytes were not given as they are.
+        """
+        return (offset, {}) if self._ends.decided and not self._ends.swapped else None
 
     def receive(self, block: bytes) -> list[Chunk]:
         return self._read(self._ends.receive(block))

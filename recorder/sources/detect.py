@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from datetime import date, tzinfo
-from typing import Final
+from typing import Any, Final
 
+from recorder.journal.format import MAGIC
 from recorder.sources.base import Decoder, LineEnds, RawDecoder, SourceKind
+from recorder.sources.journal import JournalDecoder
 from recorder.sources.pychess import HEADER, PychessDecoder
 from recorder.sources.stamped import STAMP, StampedDecoder
 from recorder.sources.typescript import TypescriptDecoder
@@ -46,6 +48,8 @@ def detect(head: bytes) -> SourceKind | None:
     head = (ends.receive(head) + ends.finish()).removeprefix(b"\xef\xbb\xbf")
     if _foreign(head) is not None:
         return None
+    if head.startswith(MAGIC):
+        return SourceKind.JOURNAL
     if head.startswith(b"Script started"):
         return SourceKind.TYPESCRIPT
     lines = head.split(b"\n")
@@ -77,7 +81,7 @@ def make_decoder(
     date: date | None = None,
     tz: tzinfo | None = None,
     timing: bytes | None = None,
-    begun: bool = False,
+    begun: dict[str, Any] | None = None,
 ) -> Decoder:
     """Make the decoder of a kind.
 
@@ -85,7 +89,7 @@ def make_decoder(
         date: the day on which the log begins, for logs that print the time of day alone.
         tz: the zone of times that are printed without one.
         timing: the whole timing file of a typescript.
-        begun: of a raw log: as for ``RawDecoder``.
+        begun: what ``restart`` of a raw log's or a journal's decoder gave, to begin in the middle.
     """
     if kind is SourceKind.TYPESCRIPT:
         return TypescriptDecoder(timing, tz)
@@ -95,7 +99,9 @@ def make_decoder(
         return PychessDecoder(date, tz)
     if kind is SourceKind.STAMPED:
         return StampedDecoder(date, tz)
-    return RawDecoder(begun)
+    if kind is SourceKind.JOURNAL:
+        return JournalDecoder(begun)
+    return RawDecoder(begun is not None)
 
 
 def _foreign(head: bytes) -> str | None:

@@ -8,7 +8,7 @@ import lzma
 import sys
 import zlib
 from collections.abc import Callable, Generator, Iterable, Iterator
-from io import BufferedReader
+from io import SEEK_END, BufferedReader
 from os import PathLike
 from pathlib import Path
 from typing import Final, Protocol, cast
@@ -16,9 +16,10 @@ from typing import Final, Protocol, cast
 import zstandard
 
 from recorder.errors import SourceError
+from recorder.journal.parts import COMPRESSED, SUFFIX, find_part, session_parts
 from recorder.sources.typescript import looks_like_timing
 
-__all__ = ["BlockReader", "find_logs", "find_timing", "read_blocks"]
+__all__ = ["BlockReader", "find_logs", "find_timing", "log_files", "read_blocks"]
 
 _MAGIC: Final = (
     (b"\x1f\x8b", "gzip"),
@@ -30,6 +31,7 @@ _MAGIC: Final = (
 _OURS: Final = (".pgn", ".db", ".db-wal", ".db-shm", ".db-journal", ".sqlite", ".csv", ".parquet")
 _TIMING_SUFFIXES: Final = (".timing", ".tm", ".time")
 _STDIN: Final = "-"
+_FRAME_HEADER_BYTES: Final = 18
 _DAMAGE: Final = (EOFError, OSError, zlib.error, lzma.LZMAError, zstandard.ZstdError)
 
 
@@ -38,26 +40,38 @@ class _Readable(Protocol):
 
 
 class BlockReader:
-    """An iterator over a log's decompressed bytes.
+    """An iterator over a log's decompressed bytes; all parts of a journal's session are one log.
 
     Attributes:
         problem: after the last block: why the rest could not be read, or None.
         compression: ``gzip``, ``bzip2``, ``xz``, ``zstd`` or None, told by the first bytes and not by the name.
     """
 
-    def __init__(self, path: str | PathLike[str], size: int = 1 << 20) -> None:
+    def __init__(self, path: str | PathLike[str], size: int = 1 << 20, offset: int = 0) -> None:
         self.problem: SourceError | None = None
         self.compression: str | None = None
         self._name = "standard input" if str(path) == _STDIN else str(path)
+        self._skip = offset
         try:
-            # closed by _read's "with", or by close()
-            raw = cast(BufferedReader, sys.stdin.buffer) if str(path) == _STDIN else Path(path).open("rb")  # noqa: SIM115
-            head = raw.peek(8)
+            self._parts = [Path(_STDIN)] if str(path) == _STDIN else log_files(Path(path))
+            raw = self._open(self._parts[0])
         except OSError as error:
             raise SourceError(f"{self._name}: cannot be read: {error.strerror or error}") from error
-        self.compression = next((name for magic, name in _MAGIC if head.startswith(magic)), None)
         self._raw = raw
         self._blocks = self._read(raw, size)
+
+    def _open(self, path: Path) -> BufferedReader:
+        """Open a file; ``_read``'s "with" or ``close`` closes it."""
+        if str(path) == _STDIN:
+            raw = cast(BufferedReader, sys.stdin.buffer)
+        else:
+            try:
+                raw = path.open("rb")
+            except FileNotFoundError:
+                raw = find_part(path).open("rb")  # it is just being compressed
+        head = raw.peek(8)
+        self.compression = next((name for magic, name in _MAGIC if head.startswith(magic)), None)
+        return raw
 
     def __iter__(self) -> Iterator[bytes]:
         return self._blocks
@@ -73,25 +87,56 @@ class BlockReader:
     def _read(self, raw: BufferedReader, size: int) -> Generator[bytes, None, None]:
         done = 0
         try:
-            with raw:
-                for block in _blocks_of(raw, self.compression, size):
-                    done += len(block)
-                    yield block
+            for part in self._parts:
+                if part is not self._parts[0]:
+                    self._name = str(part)
+                    raw = self._raw = self._open(part)
+                with raw:
+                    if self._skip and part is not self._parts[-1] and self.compression == "zstd":
+                        # A closed part is one frame, which tells its size.
+                        length = zstandard.get_frame_parameters(raw.peek(_FRAME_HEADER_BYTES)).content_size
+                        if 0 < length <= self._skip:
+                            self._skip -= length
+                            continue
+                    elif self._skip and self.compression is None and raw.seekable():
+                        length = raw.seek(0, SEEK_END)
+                        raw.seek(min(self._skip, length))
+                        self._skip = max(self._skip - length, 0)
+                    for block in _blocks_of(raw, self.compression, size):
+                        done += len(block)
+                        skip = min(self._skip, len(block))
+                        self._skip -= skip
+                        if skip < len(block):
+                            yield block[skip:]
         except _DAMAGE as error:
             what = f"the {self.compression} data" if self.compression else "the file"
             detail = "it is cut short" if isinstance(error, EOFError) else str(error)
             self.problem = SourceError(f"{self._name}: {what} can be read only up to byte {done}: {detail}")
 
 
-def read_blocks(path: str | PathLike[str], size: int = 1 << 20) -> BlockReader:
+def read_blocks(path: str | PathLike[str], size: int = 1 << 20, offset: int = 0) -> BlockReader:
     """Read a log, decompressed, in blocks of at most about ``size`` bytes; ``-`` is standard input.
 
+    Of a journal all parts are read that stand in its folder, whichever is named: together they are one log.
     Damage in the middle ends the iteration early: look at ``problem`` then.
 
+    Args:
+        offset: of the first byte wanted.
     Raises:
         SourceError: the file cannot be opened.
     """
-    return BlockReader(path, size)
+    return BlockReader(path, size, offset)
+
+
+def log_files(path: Path) -> list[Path]:
+    """The files that make up a log: the parts of a journal's session in order, else the file itself.
+
+    Raises:
+        OSError: the folder cannot be listed.
+    """
+    if not path.name.endswith((SUFFIX, COMPRESSED)):
+        return [path]
+    return list(session_parts(path).values()) or [path]
 
 
 def _blocks_of(raw: BufferedReader, compression: str | None, size: int) -> Iterator[bytes]:
@@ -144,6 +189,8 @@ def _zstd_blocks(raw: BufferedReader, size: int) -> Iterator[bytes]:
 def find_logs(paths: Iterable[str | PathLike[str]], skipped: list[Path] | None = None) -> Iterator[Path]:
     """Files that may be logs, each once: those named, and all in the folders named, sorted by name.
 
+    Of a journal's session only the first part is given: ``read_blocks`` reads the others with it.
+
     In folders, hidden files, timing files of typescripts and this program's own outputs are left out.
 
     Args:
@@ -159,9 +206,17 @@ def find_logs(paths: Iterable[str | PathLike[str]], skipped: list[Path] | None =
             raise SourceError(f"{path}: no such file or folder")
         found = _walk(path, [] if skipped is None else skipped) if str(path) != _STDIN and path.is_dir() else (path,)
         for file in found:
+            file = _first_part(file)
             if file not in given:
                 given.add(file)
                 yield file
+
+
+def _first_part(path: Path) -> Path:
+    try:
+        return log_files(path)[0]
+    except OSError:
+        return path  # who opens it says why
 
 
 def _walk(folder: Path, skipped: list[Path]) -> Iterator[Path]:

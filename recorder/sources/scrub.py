@@ -16,7 +16,7 @@ from recorder.sources.pychess import HEADER
 from recorder.sources.stamped import STAMP
 from recorder.sources.xboard import ENTRY
 
-__all__ = ["FILLER", "Scrubber", "scrubbed"]
+__all__ = ["FILLER", "Scrubber", "fill", "fill_command", "scrubbed"]
 
 FILLER: Final = b"*"
 
@@ -46,6 +46,7 @@ _LOGGED_IN: Final = re.compile(rb"\*\*\*\* Starting |[fa]ics% |<12> ")
 _SENT: Final = b">ICS: "
 _LINE_ENDS: Final = re.compile(rb"(?:\\01[25])+")
 _SHOWN: Final = re.compile(rb"[\x21-\x7e]")
+_FILLED: Final = re.compile(rb"\xff(?:[\xfb-\xfe].|[\xf0-\xfa])|[\x21-\x7e\x80-\xff]", re.S)
 _HINTS: Final = (b"pas", b"ogin:")  # in lower case
 _MAX_LINE: Final = 1 << 16
 
@@ -138,7 +139,7 @@ class Scrubber:
         if not self._logging_in:
             pieces = _LINE_ENDS.split(typed)
             ends = _LINE_ENDS.findall(typed)
-            commands = [_fill_command(piece) for piece in pieces]
+            commands = [fill_command(piece) for piece in pieces]
             return b"".join(a + b for a, b in zip(commands, [*ends, b""], strict=True))
         self._sent_before_login += 1
         if self._sent_before_login > 1:
@@ -153,10 +154,10 @@ class Scrubber:
             begin = header.end()
             if self._asked:
                 self._asked = False
-                return line[:begin] + _fill(line[begin:])
+                return line[:begin] + fill(line[begin:])
             command = re.compile(rb"\d* *").match(line, begin)
             begin = command.end() if command else begin
-            return line[:begin] + _fill_command(line[begin:])
+            return line[:begin] + fill_command(line[begin:])
         if _ASKED_PYCHESS.search(line[header.end() :] if header is not None else line):
             self._asked = True
         return line
@@ -170,7 +171,7 @@ def _scrub_plain(line: bytes, cut: bool) -> bytes:
     if match := _ASKED.match(line, _end(_NO_TEXT, line, place)):
         answer = line.find(_STARTING, match.end())
         end = len(line) if answer < 0 else answer
-        return line[: match.end()] + _fill(line[match.end() : end]) + line[end:]
+        return line[: match.end()] + fill(line[match.end() : end]) + line[end:]
     if match := _TYPED_NAME.match(line, place):
         return _fill_secret(line, match)
     typed = _SHOWN.search(line[begin:place]) is not None
@@ -188,17 +189,23 @@ def _end(pattern: re.Pattern[bytes], line: bytes, start: int) -> int:
 
 
 def _fill_secret(line: bytes, match: re.Match[bytes]) -> bytes:
-    return line[: match.start("secret")] + _fill(match["secret"]) + line[match.end("secret") :]
+    return line[: match.start("secret")] + fill(match["secret"]) + line[match.end("secret") :]
 
 
-def scrubbed(blocks: Iterable[bytes], kind: SourceKind) -> Iterator[bytes]:
+def scrubbed(blocks: Iterable[bytes], kind: SourceKind, begun: bool = False) -> Iterator[bytes]:
     """A log's bytes with its secrets replaced: as many bytes, cut elsewhere.
+
+    A journal's are given as they are: its writer has replaced its secrets.
 
     Args:
         blocks: all of the log from its first byte: whether a line is a password depends on those before.
         kind: of the log.
+        begun: the bytes begin at a line in the middle of a raw log or a journal, of which no line tells of another.
     """
-    scrubber, ends = Scrubber(kind), LineEnds()
+    if kind is SourceKind.JOURNAL:
+        yield from blocks
+        return
+    scrubber, ends = Scrubber(kind), LineEnds(begun)
     for block in blocks:
         if clean := scrubber.receive(ends.receive(block)):
             yield ends.swap(clean)
@@ -208,19 +215,21 @@ def scrubbed(blocks: Iterable[bytes], kind: SourceKind) -> Iterator[bytes]:
         yield ends.swap(rest)
 
 
-def _fill(text: bytes) -> bytes:
-    return _SHOWN.sub(FILLER, text)
+def fill(text: bytes) -> bytes:
+    """Replace all that can be seen of a text, telnet commands excepted; blanks and control characters stay."""
+    return _FILLED.sub(lambda match: FILLER if len(match[0]) == 1 else match[0], text)
 
 
 def _fill_typed(text: bytes) -> bytes:
     """Fill typed text, its escaped line ends excepted."""
     out, position = b"", 0
     for match in _LINE_ENDS.finditer(text):
-        out += _fill(text[position : match.start()]) + match[0]
+        out += fill(text[position : match.start()]) + match[0]
         position = match.end()
-    return out + _fill(text[position:])
+    return out + fill(text[position:])
 
 
-def _fill_command(text: bytes) -> bytes:
+def fill_command(text: bytes) -> bytes:
+    """Replace what follows the ``password`` command in a typed line, abbreviated and with ``$`` or ``/`` before it."""
     match = _TYPED_CHANGE.match(text)
     return text if match is None else _fill_secret(text, match)

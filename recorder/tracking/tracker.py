@@ -59,7 +59,13 @@ _SUSPENDED_WAIT_BYTES = 16 * 1024 * 1024
 _PUBLIC = frozenset((ChatKind.KIBITZ, ChatKind.WHISPER))
 _OWN = frozenset((ChatKind.SAY, ChatKind.TELL, ChatKind.PARTNER_TELL))
 _LOST_FEED = frozenset(
-    (SessionNoticeKind.SHUTDOWN, SessionNoticeKind.IDLE_LOGOUT, SessionNoticeKind.TAKEN_OVER, SessionNoticeKind.LOGOUT)
+    (
+        SessionNoticeKind.SHUTDOWN,
+        SessionNoticeKind.IDLE_LOGOUT,
+        SessionNoticeKind.TAKEN_OVER,
+        SessionNoticeKind.LOGOUT,
+        SessionNoticeKind.CLOSED,
+    )
 )
 
 

@@ -1,0 +1,150 @@
+"""Journals: what ``recorder.journal`` wrote while a connection lived, read as a saved log.
+
+Only what the server sent is given; what we sent it and most notes say nothing about games. A note that the connection
+ended is given as a chunk without data. So is a place where records are missing: nobody knows what stood there, and two
+halves of different lines must not become one.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from typing import Any, Final
+
+from recorder.errors import JournalError
+from recorder.events import Chunk
+from recorder.journal.format import VERSION, Header, Record, RecordKind, parse_note
+from recorder.journal.reader import Entry, JournalReader
+from recorder.model import Anomaly, AnomalyKind, TimeBasis
+
+__all__ = ["JournalDecoder"]
+
+_NS_PER_MS: Final = 1_000_000
+_NS_PER_S: Final = 1_000_000_000
+_SPACING: Final = 1 << 14
+_STATE: Final = ("session", "part", "anchor_utc_ns")
+_ENDS: Final = frozenset(("closed", "outage"))
+_BEFORE_DATA: Final = len(".123456789 < ")  # and the seconds
+# Line ends go with the line before them, so that every line begins a piece.
+_PIECE: Final = re.compile(rb"[\r\n]+|[^\n]+(?:\n[\r\n]*)?")
+
+
+class JournalDecoder:
+    """Gives the received bytes, cut so that every server line begins at a chunk's first byte.
+
+    Several parts of one session may follow each other. Damage costs the records that it is in. ``at_ms`` is UTC: the
+    wall clock when the session began, and monotonic time since.
+
+    Args:
+        begun: what ``restart`` gave; then the first byte is that of the place it gave.
+    Attributes:
+        decoded: offset of the first line that was not read yet.
+    """
+
+    def __init__(self, begun: dict[str, Any] | None = None) -> None:
+        self.decoded = 0
+        self._reader = JournalReader()
+        self._headers: list[tuple[int, Header]] = []  # with their places
+        self._starts: list[int] = []  # some of the places where a line begins
+        self._missing: list[Anomaly] = []
+        self._told = 0  # how much of the damage was told
+        self._begun = begun or {}
+        self._session: str | None = self._begun.get("session")
+        self._part: int = self._begun.get("part", 0)
+        self._anchor_ns: int | None = self._begun.get("anchor_utc_ns")
+        self._at_ms: int | None = None
+
+    @property
+    def time_basis(self) -> TimeBasis:
+        return TimeBasis.NONE if self._anchor_ns is None else TimeBasis.UTC
+
+    @property
+    def anomalies(self) -> list[Anomaly]:
+        """The damage found so far."""
+        found = [
+            Anomaly.of(AnomalyKind.DAMAGED, place, None, f"{size:,} bytes are no record and were left out: {why}", "")
+            for place, size, why in self._reader.damage
+        ]
+        return [*found, *self._missing]
+
+    @property
+    def warnings(self) -> list[str]:
+        """A last record that is not whole. Complete after ``finish``."""
+        torn = self._reader.torn
+        if torn is None:
+            return []
+        return [f"The last record is torn: its {torn.size_bytes:,} bytes were left out, all before them was read."]
+
+    def restart(self, offset: int) -> tuple[int, dict[str, Any]] | None:
+        """Where reading can begin to give the line at ``offset``, and what ``begun`` must be then.
+
+        Returns:
+            None if only the whole journal can be read.
+        """
+        found = bisect_right(self._starts, offset)
+        headers = [header for _, header in self._headers]
+        if not found or any(header.version != VERSION for header in headers):
+            return None
+        begin = self._starts[found - 1]
+        before = bisect_right([place for place, _ in self._headers], begin - 1)
+        state = headers[before - 1]._asdict() if before else self._begun
+        return begin, {name: state[name] for name in _STATE if name in state}
+
+    def receive(self, block: bytes) -> list[Chunk]:
+        before = self._reader.size_bytes
+        out = self._take(self._reader.receive(block))
+        if (end := block.rfind(b"\n")) >= 0:
+            self.decoded = before + end + 1
+            if (damage := self._reader.damage) and damage[-1].offset + damage[-1].size_bytes == self.decoded:
+                self.decoded = damage[-1].offset  # more of it may follow
+        return out
+
+    def finish(self) -> list[Chunk]:
+        return self._take(self._reader.finish())
+
+    def _take(self, entries: list[Entry]) -> list[Chunk]:
+        out: list[Chunk] = []
+        damage = self._reader.damage
+        for place, value in entries:
+            if not self._starts or place >= self._starts[-1] + _SPACING:
+                self._starts.append(place)
+            while self._told < len(damage) and damage[self._told].offset < place:
+                self._cut(damage[self._told].offset, out)
+                self._told += 1
+            if isinstance(value, Header):
+                self._header(place, value, out)
+            else:
+                self._record(place, value, out)
+        return out
+
+    def _header(self, place: int, header: Header, out: list[Chunk]) -> None:
+        if self._session is not None and header.session != self._session:
+            self._cut(place, out)
+        elif self._session is not None and header.part != self._part + 1:
+            message = f"part {header.part} of the session follows part {self._part}"
+            self._missing.append(Anomaly.of(AnomalyKind.DAMAGED, place, None, message, ""))
+            self._cut(place, out)
+        self._headers.append((place, header))
+        self._session, self._part, self._anchor_ns = header.session, header.part, header.anchor_utc_ns
+
+    def _record(self, place: int, record: Record, out: list[Chunk]) -> None:
+        at_ns, kind, data = record
+        self._at_ms = None if self._anchor_ns is None else (self._anchor_ns + at_ns) // _NS_PER_MS
+        if kind is RecordKind.RECEIVED:
+            place += len(str(at_ns // _NS_PER_S)) + _BEFORE_DATA
+            for piece in _PIECE.findall(data):
+                out.append(Chunk(piece, place, self._at_ms))
+                place += len(piece.decode("latin-1").encode("unicode_escape"))
+        elif kind is RecordKind.NOTE and _note_kind(data) in _ENDS:
+            self._cut(place, out)
+
+    def _cut(self, place: int, out: list[Chunk]) -> None:
+        """What follows continues nothing of what was before."""
+        out.append(Chunk(b"", place, self._at_ms))
+
+
+def _note_kind(data: bytes) -> str | None:
+    try:
+        return str(parse_note(data)["kind"])
+    except JournalError:
+        return None

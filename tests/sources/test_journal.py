@@ -1,0 +1,240 @@
+"""Journals as a kind of saved log."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recorder.errors import JournalError
+from recorder.events import Chunk
+from recorder.journal.format import Header, Record, RecordKind
+from recorder.journal.parts import compress_part, part_name
+from recorder.model import AnomalyKind, EventKind, TimeBasis
+from recorder.pipeline import Pipeline, read_games
+from recorder.sources import SourceKind, detect, find_logs, read_blocks
+from recorder.sources.journal import JournalDecoder
+from recorder.wire import LineReader
+from tests.support.journals import ANCHOR_NS, HEADER, journal_of, lines_of, note, received
+
+BOARD = "rnbqkbnr pppppppp -------- -------- ----P--- -------- PPPP-PPP RNBQKBNR"
+FRAME = f"<12> {BOARD} B -1 1 1 1 1 0 7 Ann Bob 0 5 0 39 39 300 300 1 P/e2-e4 (0:00) e4 0 0 0".encode()
+SECOND = 1_000_000_000
+ANCHOR_MS = ANCHOR_NS // 1_000_000
+CORPUS = Path(__file__).parent.parent / "corpus" / "server"
+
+
+def decode(data: bytes, step: int = 1 << 20) -> tuple[list[Chunk], JournalDecoder]:
+    decoder = JournalDecoder()
+    out = [chunk for begin in range(0, len(data), step) for chunk in decoder.receive(data[begin : begin + step])]
+    return out + decoder.finish(), decoder
+
+
+def text_lines(chunks: list[Chunk]) -> list[tuple[str, int, int | None]]:
+    reader = LineReader()
+    return [line[:3] for line in [line for chunk in chunks for line in reader.receive(chunk)] + reader.finish()]
+
+
+def test_a_header_tells_the_kind() -> None:
+    data = lines_of(HEADER, received(FRAME))
+    assert detect(data) is SourceKind.JOURNAL
+
+
+def test_lines_have_their_places_and_their_times() -> None:
+    data = lines_of(
+        HEADER,
+        received(b"\r\nlogin: \xff\xfb\x01\n\rfics% \n\r" + FRAME[:40], 2 * SECOND),
+        Record(3 * SECOND, RecordKind.SENT, FRAME + b"\n"),
+        received(FRAME[40:] + b"\n\rfics% \x07tab\there\\ \n\r", 12 * SECOND + 999_999),
+    )
+    chunks, decoder = decode(data)
+    assert decoder.time_basis is TimeBasis.UTC
+    found = text_lines(chunks)
+    assert found == [
+        ("login: ", data.index(b"login:"), ANCHOR_MS + 2000),
+        (FRAME.decode(), data.index(b"<12>"), ANCHOR_MS + 12000),
+        ("fics% tab\there\\ ", data.index(rb"fics% \x07"), ANCHOR_MS + 12000),
+    ]
+
+
+@given(st.lists(st.binary(min_size=1, max_size=60), max_size=8), st.integers(1, 90))
+def test_all_received_bytes_come_out_however_the_file_is_cut(reads: list[bytes], step: int) -> None:
+    data = lines_of(HEADER, *(received(read, at_ns) for at_ns, read in enumerate(reads)))
+    chunks, _ = decode(data, step)
+    assert b"".join(chunk.data for chunk in chunks) == b"".join(reads)
+    assert chunks == decode(data)[0]
+    ends = [chunk.data for chunk in chunks]
+    assert all(b"\n" not in end.rstrip(b"\r\n") for end in ends), "a line begins in the middle of a chunk"
+    places = [chunk.offset for chunk in chunks]
+    assert places == sorted(set(places))
+
+
+@pytest.mark.parametrize("size", range(1, 60, 7))
+def test_a_torn_tail_is_told_and_everything_before_read(size: int) -> None:
+    data = lines_of(HEADER, received(FRAME + b"\n\r"), received(b"the last line of all is longer than this"))[:-size]
+    pipeline = Pipeline(SourceKind.JOURNAL)
+    games = pipeline.receive(data) + pipeline.finish()
+    assert len(games) == 1
+    warnings = pipeline.report.warnings
+    # only the line end is missing: nothing is
+    assert warnings == [] if size == 1 else ("The last record is torn" in warnings[0] and len(warnings) == 1)
+    assert not pipeline.report.anomalies
+
+
+def test_damage_costs_the_records_it_is_in_and_joins_no_halves() -> None:
+    whole = lines_of(
+        HEADER,
+        received(b"Ann(1500)[7] kibitzes: it is "),
+        received(b"over\n\rfics% "),
+        received(b"Game 9 is over\n\r" + FRAME + b"\n\r"),
+    )
+    place = whole.index(b"over")
+    damaged = whole[:place] + b"X" + whole[place + 1 :]
+    pipeline = Pipeline(SourceKind.JOURNAL)
+    games = pipeline.receive(damaged) + pipeline.finish()
+    (found,) = pipeline.report.anomalies
+    assert found.kind is AnomalyKind.DAMAGED
+    assert found.offset == damaged.rindex(b"\n", 0, place) + 1
+    assert "checksum" in found.message
+    assert len(games) == 1
+    chunks, _ = decode(damaged)
+    empty = [chunk.offset for chunk in chunks if not chunk.data]
+    assert empty == [found.offset], "what stood there is unknown: no line goes on behind it"
+
+
+@pytest.mark.parametrize("word", ["closed", "outage"])
+def test_games_end_with_the_connection(word: str) -> None:
+    data = lines_of(HEADER, received(FRAME + b"\n\r"), note(word, SECOND, why="reset by peer"), note("connected"))
+    pipeline = Pipeline(SourceKind.JOURNAL)
+    (game,) = pipeline.receive(data) + pipeline.finish()
+    assert game.end == "lost-feed"
+    (event,) = [event for seen in game.observations for event in seen.events if event.kind is EventKind.FEED]
+    assert (event.detail, event.at_ms) == ("lost feed", ANCHOR_MS + 1000)
+    assert event.offset == data.rindex(b"\n", 0, data.index(word.encode())) + 1
+
+
+def test_other_notes_end_nothing() -> None:
+    data = lines_of(HEADER, received(FRAME + b"\n\r"), note("timer", SECOND), note("end", 2 * SECOND, more=False))
+    pipeline = Pipeline(SourceKind.JOURNAL)
+    (game,) = pipeline.receive(data) + pipeline.finish()
+    assert game.end == "log-ends"
+
+
+@given(st.binary(max_size=300), st.integers(0, 400))
+def test_any_bytes_at_all_are_read(junk: bytes, place: int) -> None:
+    data = lines_of(HEADER, received(FRAME + b"\n\r"), received(b"bye\n\r"))
+    pipeline = Pipeline(SourceKind.JOURNAL)
+    pipeline.receive(data[:place] + junk + data[place:])
+    pipeline.finish()
+    assert sum(pipeline.report.frames.values()) <= 1
+
+
+def test_a_newer_journal_says_so() -> None:
+    data = lines_of(HEADER._replace(version=99), received(FRAME))
+    with pytest.raises(JournalError, match="version 99"):
+        decode(data)
+
+
+def test_a_journal_gives_the_games_of_the_bytes_it_holds() -> None:
+    stream = (CORPUS / "b01_standard" / "observer_Watcher.raw").read_bytes()
+    raw = Pipeline(SourceKind.RAW)
+    expected = raw.receive(stream) + raw.finish()
+    pipeline = Pipeline(SourceKind.JOURNAL)
+    games = pipeline.receive(lines_of(HEADER, *cut(stream))) + pipeline.finish()
+    assert len(games) == len(expected) == 5
+    assert pipeline.report.frames == raw.report.frames
+    for game, same in zip(games, expected, strict=True):
+        plies = [ply for seen in game.observations for line in seen.lines for ply in line.plies]
+        others = [ply for seen in same.observations for line in seen.lines for ply in line.plies]
+        assert [ply._replace(at_ms=None, offset=0) for ply in plies] == [
+            ply._replace(at_ms=None, offset=0) for ply in others
+        ]
+        assert all(ply.at_ms is not None for ply in plies if ply.offset)
+        assert (game.white, game.black, game.result, game.end) == (same.white, same.black, same.result, same.end)
+
+
+def cut(stream: bytes) -> list[Record]:
+    return [received(stream[begin : begin + 777], begin * 1_000_000) for begin in range(0, len(stream), 777)]
+
+
+# -- files -----------------------------------------------------------------------------------------------------------
+
+
+def write_parts(folder: Path, parts: int, header: Header = HEADER) -> list[Path]:
+    stream = (CORPUS / "b01_standard" / "observer_Watcher.raw").read_bytes()
+    records = cut(stream)
+    paths = []
+    for number in range(parts):
+        own = header._replace(part=number + 1)
+        path = folder / part_name(own)
+        chosen = records[len(records) * number // parts : len(records) * (number + 1) // parts]
+        path.write_bytes(lines_of(own, *chosen))
+        paths.append(path)
+    return paths
+
+
+def plies_of(path: Path) -> list[list[tuple[int, str | None]]]:
+    return [
+        [(ply.ply, ply.san) for seen in game.observations for line in seen.lines for ply in line.plies]
+        for game in read_games(path)
+    ]
+
+
+def test_the_parts_of_a_session_are_one_log_whichever_is_named(tmp_path: Path) -> None:
+    (tmp_path / "one").mkdir()
+    (whole,) = write_parts(tmp_path / "one", 1)
+    paths = write_parts(tmp_path, 3)
+    for path in paths[:2]:
+        compress_part(path)
+    parts = [path.with_name(f"{path.name}.zst") for path in paths[:2]] + paths[2:]
+    assert [plies_of(path) for path in parts] == [plies_of(whole)] * 3
+    assert list(find_logs([tmp_path])) == [parts[0], tmp_path / "one" / whole.name]
+    assert list(find_logs(parts)) == parts[:1]
+    assert plies_of(paths[0]) == plies_of(whole), "it is found after it was compressed"
+
+
+def test_a_missing_part_is_told(tmp_path: Path) -> None:
+    paths = write_parts(tmp_path, 3)
+    paths[1].unlink()
+    pipeline = Pipeline(SourceKind.JOURNAL)
+    for block in read_blocks(paths[0]):
+        pipeline.receive(block)
+    pipeline.finish()
+    (found,) = [one for one in pipeline.report.anomalies if one.kind is AnomalyKind.DAMAGED]
+    assert "part 3 of the session follows part 1" in found.message
+
+
+@pytest.mark.parametrize("compressed", [0, 2, 3])
+def test_reading_begins_anywhere(tmp_path: Path, compressed: int) -> None:
+    paths = write_parts(tmp_path, 3)
+    whole = b"".join(path.read_bytes() for path in paths)
+    ends = [paths[0].stat().st_size, paths[0].stat().st_size + paths[1].stat().st_size]
+    for path in paths[:compressed]:
+        compress_part(path)
+    for offset in (0, 1, ends[0] - 1, ends[0], ends[0] + 1, ends[1], ends[1] + 5, len(whole) - 1, len(whole)):
+        assert b"".join(read_blocks(paths[0], offset=offset)) == whole[offset:]
+
+
+def test_sessions_are_told_apart(tmp_path: Path) -> None:
+    data = lines_of(HEADER, received(FRAME + b"\n\r")) + lines_of(
+        HEADER._replace(session="fedcba9876543210"), received(FRAME.replace(b" 7 ", b" 8 ") + b"\n\r")
+    )
+    pipeline = Pipeline(SourceKind.JOURNAL)
+    games = pipeline.receive(data) + pipeline.finish()
+    assert [game.end for game in games] == ["lost-feed", "log-ends"]
+
+
+def test_a_long_journal_remembers_few_places() -> None:
+    stream = (CORPUS / "b01_standard" / "observer_Watcher.raw").read_bytes()
+    data = journal_of(stream * 3)
+    _, decoder = decode(data)
+    place = decoder.restart(len(data) - 10)
+    assert place is not None
+    begin, state = place
+    assert len(data) - 40_000 < begin
+    again = JournalDecoder(state)
+    tail = again.receive(data[begin:]) + again.finish()
+    expected = [chunk for chunk in decode(data)[0] if chunk.offset >= begin]
+    assert [chunk._replace(offset=chunk.offset + begin) for chunk in tail] == expected
