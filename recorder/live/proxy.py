@@ -1,0 +1,364 @@
+"""Stands between a person's client and the server: forwards both directions byte-exact and records them.
+
+Here is only what touches sockets; ``relay`` decides what is read and written, ``recording`` what is journalled.
+Bytes are written on first and journalled then, so that a slow disk costs no time on the way; after a crash of this
+program at most what one read returned is not in the journal. With ``journal_first`` it is the other way round:
+nothing that a peer has seen is missing from the journal, and every read waits for the disk.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import ipaddress
+import os
+import socket
+from collections.abc import Callable, Coroutine
+from typing import Any, Final, NamedTuple
+
+from recorder.errors import JournalError
+from recorder.live.address import Address, format_address
+from recorder.live.recording import Recording
+from recorder.live.relay import Relay, Side
+
+__all__ = ["Closed", "Proxy", "is_loopback", "listen"]
+
+_READ_BYTES: Final = 1 << 16
+_CONNECT_S: Final = 30
+_LINGER_S: Final = 5
+"""How long the other side may go on talking when one is gone."""
+_TICK_S: Final = 0.5
+_ACCEPT_AGAIN_S: Final = 1
+_KEEPALIVE: Final = (("TCP_KEEPIDLE", 60), ("TCP_KEEPINTVL", 15), ("TCP_KEEPCNT", 4))
+"""A line that is dead without a word is noticed after two minutes."""
+
+
+class Closed(NamedTuple):
+    """A connection that is over.
+
+    Attributes:
+        number: counted from 1.
+        by: whose end or failure was seen first; None: the proxy was stopped.
+        from_client, from_server: bytes that were written on.
+        recording: what recorded it, closed; None if its journal could not be made.
+    """
+
+    number: int
+    by: Side | None
+    from_client: int
+    from_server: int
+    recording: Recording | None
+
+
+def listen(address: Address) -> list[socket.socket]:
+    """Listen on every number that a host's name stands for.
+
+    Raises:
+        OSError: one of them cannot be had.
+    """
+    found = socket.getaddrinfo(*address, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    sockets: list[socket.socket] = []
+    try:
+        for family, *_, where in dict.fromkeys(found):
+            sockets.append(socket.create_server(where[:2], family=family, backlog=16))
+            sockets[-1].setblocking(False)
+    except OSError:
+        for opened in sockets:
+            opened.close()
+        raise
+    return sockets
+
+
+def is_loopback(listener: socket.socket) -> bool:
+    """Whether only this machine reaches a listening socket."""
+    return ipaddress.ip_address(listener.getsockname()[0].partition("%")[0]).is_loopback
+
+
+class Proxy:
+    """Joins every client that comes with a connection of its own to the server.
+
+    Args:
+        server: where to connect to.
+        record: makes the recording of the connection with this number; if it raises, there is none.
+        tell: gets one sentence for people when something happens.
+        on_closed: told of every connection that is over; must not raise.
+        journal_first: journal before writing on.
+
+    Attributes:
+        connections: how many clients were joined with the server.
+        forwarded: bytes written on in connections that are over, by the side that sent them.
+        unrecorded: how many connections are not recorded as they should be.
+    """
+
+    def __init__(
+        self,
+        server: Address,
+        record: Callable[[int], Recording],
+        *,
+        tell: Callable[[str], None],
+        on_closed: Callable[[Closed], None] = lambda closed: None,
+        journal_first: bool = False,
+    ) -> None:
+        self._server = server
+        self._record = record
+        self._tell = tell
+        self._on_closed = on_closed
+        self.journal_first = journal_first
+        self._links: set[_Link] = set()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._clients = 0
+        self.connections = 0
+        self.forwarded = {Side.CLIENT: 0, Side.SERVER: 0}
+        self.unrecorded = 0
+
+    async def serve(self, listeners: list[socket.socket], stop: asyncio.Event) -> None:
+        """Serve clients until ``stop`` is set, then close every connection, journal and listener."""
+        accepting = [asyncio.create_task(self._accept(listener)) for listener in listeners]
+        ticking = asyncio.create_task(self._tick())
+        try:
+            await stop.wait()
+        finally:
+            tasks = [*accepting, ticking, *self._tasks]
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+            for listener in listeners:
+                listener.close()
+            for link in list(self._links):
+                link.abort()
+            await asyncio.gather(*self._tasks)
+
+    async def _accept(self, listener: socket.socket) -> None:
+        loop = asyncio.get_running_loop()
+        while True:
+            try:
+                client, _ = await loop.sock_accept(listener)
+            except OSError as error:  # no file descriptor is left, or the client has gone again
+                self._tell(f"A client could not be accepted: {_reason(error)}.")
+                await asyncio.sleep(_ACCEPT_AGAIN_S)
+                continue
+            self._start(self._join(client))
+
+    def _start(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _join(self, client: socket.socket) -> None:
+        self._clients += 1
+        number = self._clients
+        try:
+            async with asyncio.timeout(_CONNECT_S):
+                server = await _connect(self._server)
+        except BaseException as error:
+            client.close()
+            if not isinstance(error, (OSError, TimeoutError)):
+                raise
+            why = "no answer" if isinstance(error, TimeoutError) else _reason(error)
+            self._tell(f"Client {number} was turned away: {format_address(self._server)} cannot be reached ({why}).")
+            return
+        self.connections += 1
+        recording: Recording | None = None
+        try:
+            recording = self._record(number)
+        except Exception as error:  # whatever it is, the person's game comes first
+            self.unrecorded += 1
+            why = str(error) if isinstance(error, JournalError) else f"the journal failed ({type(error).__name__})."
+            self._tell(f"Error: Connection {number} IS NOT RECORDED, it goes on: {why}")
+        for connection in (client, server):
+            _prepare(connection)
+        link = _Link(self, number, client, server, recording)
+        self._links.add(link)
+        link.start()
+
+    async def _tick(self) -> None:
+        while True:
+            await asyncio.sleep(_TICK_S)
+            for link in list(self._links):
+                if link.recording is not None:
+                    link.recording.tick()
+
+    def end(self, link: _Link, closed: Closed, how: str) -> None:
+        """A connection is over: close its journal where that holds nobody up, then tell."""
+        self._links.discard(link)
+        self.forwarded[Side.CLIENT] += closed.from_client
+        self.forwarded[Side.SERVER] += closed.from_server
+        self._start(self._close(closed, how))
+
+    async def _close(self, closed: Closed, how: str) -> None:
+        if closed.recording is not None:
+            by = closed.by.value if closed.by else "proxy"
+            await asyncio.to_thread(closed.recording.close, by=by, how=how)
+            self.unrecorded += closed.recording.failed
+        self._on_closed(closed)
+
+
+class _Link:
+    """One client, its connection to the server, and what is between them."""
+
+    def __init__(
+        self,
+        proxy: Proxy,
+        number: int,
+        client: socket.socket,
+        server: socket.socket,
+        recording: Recording | None,
+    ) -> None:
+        self._proxy = proxy
+        self._number = number
+        self._sockets = {Side.CLIENT: client, Side.SERVER: server}
+        self._relay = Relay()
+        self._loop = asyncio.get_running_loop()
+        self._reading: set[Side] = set()
+        self._writing: set[Side] = set()
+        self._linger: asyncio.TimerHandle | None = None
+        self._by: Side | None = None
+        self._how = "stopped"
+        self.recording = recording
+
+    def start(self) -> None:
+        """Begin to forward."""
+        self._arrange()
+
+    def abort(self) -> None:
+        """End both connections now."""
+        if self._linger is not None:
+            self._linger.cancel()
+        for side, connection in self._sockets.items():
+            self._loop.remove_reader(connection)
+            self._loop.remove_writer(connection)
+            with contextlib.suppress(OSError):
+                self._relay.sent(side, connection.send(self._relay.data_to_send(side)))
+            with contextlib.suppress(OSError):
+                connection.shutdown(socket.SHUT_WR)
+            connection.close()
+        forwarded = self._relay.forwarded
+        closed = Closed(self._number, self._by, forwarded[Side.CLIENT], forwarded[Side.SERVER], self.recording)
+        self._proxy.end(self, closed, self._how)
+
+    def _readable(self, side: Side) -> None:
+        try:
+            data = self._sockets[side].recv(_READ_BYTES)
+        except (BlockingIOError, InterruptedError):
+            return
+        except OSError as error:
+            self._ends(side, "reset" if isinstance(error, ConnectionResetError) else "lost")
+            self._relay.lose(side)
+            self._arrange()
+            return
+        at_ns = 0 if self.recording is None else self.recording.now_ns()
+        if not data:
+            self._ends(side, "end")
+            self._relay.receive_end(side)
+            self._arrange()
+            return
+        if self._proxy.journal_first:
+            self._keep(side, data, at_ns)
+        self._relay.receive(side, data)
+        self._write(side.other)
+        if not self._proxy.journal_first:
+            self._keep(side, data, at_ns)
+        self._arrange()
+
+    def _keep(self, side: Side, data: bytes, at_ns: int) -> None:
+        if self.recording is None:
+            return
+        if side is Side.SERVER:
+            self.recording.server_said(data, at_ns)
+        else:
+            self.recording.client_said(data, at_ns)
+
+    def _writable(self, side: Side) -> None:
+        self._write(side)
+        self._arrange()
+
+    def _write(self, side: Side) -> None:
+        waiting = self._relay.data_to_send(side)
+        if not waiting:
+            return
+        try:
+            count = self._sockets[side].send(waiting)
+        except (BlockingIOError, InterruptedError):
+            return
+        except OSError:
+            # What it sent before is still to be read: its last words, then its end or a reset.
+            self._relay.refuse(side)
+            return
+        self._relay.sent(side, count)
+
+    def _ends(self, side: Side, how: str) -> None:
+        if self._by is None:
+            self._by, self._how = side, how
+
+    def _arrange(self) -> None:
+        """Pass ends on, then watch what the relay wants watched."""
+        for side, connection in self._sockets.items():
+            if self._relay.take_end(side):
+                with contextlib.suppress(OSError):  # it is gone; reading from it will tell
+                    connection.shutdown(socket.SHUT_WR)
+        if self._relay.done:
+            self.abort()
+            return
+        if self._relay.leaving and self._linger is None:
+            self._linger = self._loop.call_later(_LINGER_S, self.abort)
+        loop = self._loop
+        self._watch(self._relay.wants_read, self._reading, loop.add_reader, loop.remove_reader, self._readable)
+        self._watch(self._relay.wants_write, self._writing, loop.add_writer, loop.remove_writer, self._writable)
+
+    def _watch(
+        self,
+        wanted: Callable[[Side], bool],
+        watched: set[Side],
+        add: Callable[..., object],
+        remove: Callable[..., object],
+        callback: Callable[[Side], None],
+    ) -> None:
+        for side, connection in self._sockets.items():
+            if wanted(side) == (side in watched):
+                continue
+            if side in watched:
+                watched.discard(side)
+                remove(connection)
+            else:
+                watched.add(side)
+                add(connection, callback, side)
+
+
+async def _connect(address: Address) -> socket.socket:
+    """Connect to the first of a host's numbers that answers.
+
+    Raises:
+        OSError: none does.
+    """
+    loop = asyncio.get_running_loop()
+    failure: OSError | None = None
+    for family, kind, protocol, _, where in await loop.getaddrinfo(*address, type=socket.SOCK_STREAM):
+        connection = socket.socket(family, kind, protocol)
+        connection.setblocking(False)
+        try:
+            await loop.sock_connect(connection, where)
+        except BaseException as error:
+            connection.close()
+            if not isinstance(error, OSError):
+                raise
+            failure = error
+        else:
+            return connection
+    raise failure or OSError(f"{address.host} stands for no number")
+
+
+def _reason(error: OSError) -> str:
+    """Why it failed; asyncio writes addresses there, and a name that is not known has no number of the system's."""
+    if isinstance(error, socket.gaierror) or not error.errno:
+        return error.strerror or str(error)
+    return os.strerror(error.errno)
+
+
+def _prepare(connection: socket.socket) -> None:
+    """No waiting for more to send, and a dead line is noticed."""
+    connection.setblocking(False)
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    for name, value in _KEEPALIVE:
+        if hasattr(socket, name):
+            connection.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)

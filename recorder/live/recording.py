@@ -1,0 +1,155 @@
+"""What a proxied connection leaves in its journal; nothing that happens here reaches the connection.
+
+What the server says is written as it comes. What the client says goes through the guard, which may hold it back
+until it knows whether it is a password. If the guard fails, only the number of the client's bytes is kept from then
+on: they may hold a secret. If the journal fails, the recording has ended, and says so once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from typing import Any, Protocol
+
+from recorder.errors import JournalError
+from recorder.live.secrets import Release
+
+__all__ = ["Guard", "Journal", "Recording"]
+
+
+class Journal(Protocol):
+    """What is used of ``recorder.journal.writer.JournalWriter``."""
+
+    def now_ns(self) -> int:
+        """Nanoseconds since the journal's anchor."""
+
+    def received(self, data: bytes, at_ns: int | None = None) -> None:
+        """Write what the server sent."""
+
+    def sent(self, data: bytes, at_ns: int | None = None) -> None:
+        """Write what was sent to the server."""
+
+    def withheld(self, count: int, at_ns: int | None = None) -> None:
+        """Write how many bytes were sent that must not be kept."""
+
+    def note(self, kind: str, **facts: Any) -> None:
+        """Write a fact about the connection."""
+
+    def tick(self) -> None:
+        """To be called at least once a second."""
+
+    def close(self) -> None:
+        """Write what is left and close the file."""
+
+
+class Guard(Protocol):
+    """What is used of ``recorder.live.secrets.SecretGuard``."""
+
+    def server_said(self, data: bytes) -> list[Release]:
+        """Look at the server's bytes; tell what of the client's may be written now."""
+
+    def client_said(self, data: bytes, at_ns: int) -> list[Release]:
+        """Take the client's bytes; tell what may be written now."""
+
+    def finish(self) -> list[Release]:
+        """Tell what is left."""
+
+
+class Recording:
+    """One connection's journal and the guard before it. No method raises.
+
+    Args:
+        journal: where it is written.
+        guard: for what the client says.
+        tell: gets one sentence when something failed, never with bytes of the connection in it.
+
+    Attributes:
+        failed: the journal does not hold everything that may be kept.
+    """
+
+    def __init__(self, journal: Journal, guard: Guard, tell: Callable[[str], None]) -> None:
+        self._journal = journal
+        self._guard: Guard | None = guard
+        self._tell = tell
+        self._held = 0  # bytes of the client that the guard has not given back
+        self._ended = False
+        self.failed = False
+
+    def now_ns(self) -> int:
+        """When something arrives, on the journal's clock."""
+        return self._journal.now_ns()
+
+    def note(self, kind: str, **facts: Any) -> None:
+        """Write a fact about the connection."""
+        self._write(lambda: self._journal.note(kind, **facts))
+
+    def server_said(self, data: bytes, at_ns: int) -> None:
+        """The server has sent bytes: written before anything looks at them."""
+        self._write(lambda: self._journal.received(data, at_ns))
+        self._release(lambda guard: guard.server_said(data))
+
+    def client_said(self, data: bytes, at_ns: int) -> None:
+        """The client has sent bytes."""
+        self._held += len(data)
+        if self._guard is None:
+            self._withhold(at_ns)
+        else:
+            self._release(lambda guard: guard.client_said(data, at_ns))
+
+    def tick(self) -> None:
+        """Let the journal do what it does by time."""
+        self._write(self._journal.tick)
+
+    def close(self, **facts: Any) -> None:
+        """Write what the guard held, note how the connection ended, and close the journal."""
+        self._release(lambda guard: guard.finish())
+        if self._held > 0:
+            self._withhold(None)
+        self.note("closed", **facts)
+        self._write(self._journal.close)
+        self._ended = True
+
+    def _release(self, ask: Callable[[Guard], Iterable[Release]]) -> None:
+        if self._ended or self._guard is None:
+            return
+        try:
+            releases = list(ask(self._guard))
+        except Exception as error:  # a bug; its text may hold what the client typed
+            self._guard = None
+            self.failed = True
+            self._tell(
+                f"What the client sends is no longer recorded, only its length: the guard of its secrets failed "
+                f"({type(error).__name__}). The connection goes on."
+            )
+            self._withhold(None)
+            return
+        for release in releases:
+            self._held -= release.withheld or len(release.data)
+            self._write(lambda release=release: self._put(release))  # type: ignore[misc]
+
+    def _put(self, release: Release) -> None:
+        if release.withheld:
+            self._journal.withheld(release.withheld, release.at_ns)
+        else:
+            self._journal.sent(release.data, release.at_ns)
+
+    def _withhold(self, at_ns: int | None) -> None:
+        count, self._held = self._held, 0
+        if count > 0:
+            self._write(lambda: self._journal.withheld(count, at_ns))
+
+    def _write(self, write: Callable[[], None]) -> None:
+        if self._ended:
+            return
+        try:
+            write()
+        except JournalError as error:
+            self._end(str(error))
+        except Exception as error:  # a bug of the journal is no trouble of the connection
+            self._end(f"the journal failed ({type(error).__name__}).")
+
+    def _end(self, why: str) -> None:
+        self._ended = self.failed = True
+        with suppress(Exception):  # it has failed already; only its file is to be let go
+            self._journal.close()
+        self._tell(f"RECORDING HAS ENDED, the connection goes on: {why}")

@@ -1,0 +1,175 @@
+"""``ics-recorder proxy`` as a process of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import random
+import re
+import resource
+import signal
+import socket
+from pathlib import Path
+
+import pytest
+
+from recorder.live.manners import FICS
+from recorder.live.script import Fault, Say, Wait, script_of_chunks
+from recorder.live.testserver import Dialogue, ScriptedServer
+from tests.support.cli import Cli
+from tests.support.corpus import stream_bytes, stream_chunks
+from tests.support.live import Caller, Running, in_loop, journalled, running
+
+WATCHER = ("b01_standard", "observer_Watcher")
+FILE_LIMIT = 20_000
+
+
+def words(server: ScriptedServer, folder: Path, *more: str) -> list[str]:
+    return ["proxy", f"127.0.0.1:{server.port}", "--listen", "127.0.0.1:0", "--journal-dir", str(folder), *more]
+
+
+async def port_of(command: Running) -> int:
+    line = await command.until("Point your client at it")
+    return int(line.split()[-1])
+
+
+@in_loop
+async def test_records_and_ends_cleanly(tmp_path: Path) -> None:
+    script = script_of_chunks(stream_chunks(*WATCHER))
+    async with (
+        ScriptedServer(Dialogue(FICS, script=script)) as server,
+        running(*words(server, tmp_path / "journals")) as command,
+    ):
+        port = await port_of(command)
+        caller = await Caller.call(port)
+        caller.send(b"guest\n\n")
+        await caller.until(stream_bytes(*WATCHER))
+        connection = await server.connection()
+        assert await command.end(signal.SIGTERM) == 0
+        assert await caller.rest() == b""
+    kept = journalled(tmp_path / "journals")
+    assert kept.received == bytes(caller.heard) == bytes(connection.said)
+    assert kept.sent == b"guest\n\n"
+    assert [note["kind"] for note in kept.notes][-2:] == ["closed", "end"]
+    said = len(connection.said)
+    assert f"Listening on 127.0.0.1:{port} for 127.0.0.1:{server.port}." in command.talk
+    assert f"xboard -ics -icshost 127.0.0.1 -icsport {port}\n" in command.talk
+    assert f"Connection 1 was ended by this program: {said:,} bytes from the server, 7 to it." in command.talk
+    assert command.talk.endswith(
+        f"1 connection, {said:,} bytes from the server, 7 to it. The journals are in {tmp_path / 'journals'}.\n"
+    )
+
+
+@in_loop
+async def test_a_full_disk_ends_the_recording_loudly_and_the_game_goes_on(tmp_path: Path) -> None:
+    text = stream_bytes(*WATCHER) * 3
+    assert len(text) > 2 * FILE_LIMIT
+
+    def little_room() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (FILE_LIMIT, FILE_LIMIT))
+
+    script = [Say(text[begin : begin + 500]) for begin in range(0, len(text), 500)]
+    async with (
+        ScriptedServer(Dialogue(FICS, script=script, answers={b"date": b"It is late.\n\r"})) as server,
+        running(*words(server, tmp_path), before=little_room) as command,
+    ):
+        caller = await Caller.call(await port_of(command))
+        caller.send(b"guest\n\n")
+        await caller.until(text)
+        caller.send(b"date\n")
+        await caller.until(b"It is late.\n\r")
+        assert await command.end(signal.SIGINT) == 7
+    ended = re.findall(r"^Error: Connection 1: RECORDING HAS ENDED, the connection goes on: .*$", command.talk, re.M)
+    assert len(ended) == 1
+    assert "Error: 1 connection could not be recorded as a whole; see above.\n" in command.talk
+    kept = journalled(tmp_path)
+    assert 0 < len(kept.received) < FILE_LIMIT
+    assert bytes(caller.heard).startswith(kept.received)
+
+
+@pytest.mark.parametrize("seed", range(6))
+@in_loop
+async def test_killed_at_any_moment_the_journal_has_all_that_anybody_saw(tmp_path: Path, seed: int) -> None:
+    dice = random.Random(seed)
+    script: list[Say | Wait | Fault] = []
+    for number in range(100_000):
+        script.append(Say(b"line %d\n\r" % number * dice.randrange(1, 40)))
+        if number % 10 == 0:
+            script.append(Wait(1))
+    async with (
+        ScriptedServer(Dialogue(FICS, script=script, speed=1)) as server,
+        running(*words(server, tmp_path, "--sync", "always")) as command,
+    ):
+        caller = await Caller.call(await port_of(command))
+        caller.send(b"guest\n\n")
+        await caller.until(b"fics% ")
+        connection = await server.connection()
+
+        async def chat() -> None:
+            for number in range(100_000):
+                caller.send(b"tell 1 %d\n" % number)
+                await asyncio.sleep(dice.random() / 200)
+
+        async def listen() -> None:
+            with contextlib.suppress(ConnectionResetError):
+                await caller.rest()
+
+        chatting, listening = asyncio.create_task(chat()), asyncio.create_task(listen())
+        await asyncio.sleep(0.1 + dice.random() / 2)
+        command.process.send_signal(signal.SIGKILL)
+        await command.end()
+        await listening
+        chatting.cancel()
+        await asyncio.sleep(0.05)
+        heard = bytes(connection.heard)
+    kept = journalled(tmp_path)
+    assert kept.received.startswith(caller.heard)
+    assert len(caller.heard) > 1000
+    assert kept.sent.startswith(heard[: heard.rfind(b"\n") + 1])
+    assert heard.count(b"tell") > 3
+
+
+@in_loop
+async def test_the_password_is_nowhere(tmp_path: Path) -> None:
+    secret = "s3cretWord"
+    async with (
+        ScriptedServer(Dialogue(FICS, {"Ann": secret})) as server,
+        running(*words(server, tmp_path)) as command,
+    ):
+        caller = await Caller.call(await port_of(command))
+        caller.send(b"Ann\nwrong" + secret.encode() + b"\nAnn\n" + secret.encode() + b"\ndate\n")
+        await caller.until(b"**** Invalid password! ****")
+        await caller.until(b"date: Command not found.")
+        proc = Path("/proc") / str(command.process.pid)
+        assert secret.encode() not in (proc / "cmdline").read_bytes() + (proc / "environ").read_bytes()
+        assert await command.end(signal.SIGTERM) == 0
+        assert (await server.connection()).lines[3] == secret.encode()
+    kept = journalled(tmp_path)
+    assert b"date\n" in kept.sent
+    assert secret.encode() not in kept.raw + kept.sent
+    assert secret not in command.talk
+
+
+@in_loop
+async def test_warns_when_others_can_reach_it(tmp_path: Path) -> None:
+    async with (
+        ScriptedServer(Dialogue(FICS)) as server,
+        running(*words(server, tmp_path, "--listen", "0.0.0.0:0")) as command,
+    ):
+        await port_of(command)
+        assert await command.end(signal.SIGINT) == 0
+    assert re.search(r"^Warning: 0\.0\.0\.0:\d+ can be reached from other machines\.", command.talk, re.M)
+    assert "-icshost 127.0.0.1 " in command.talk
+    assert "0 connections, 0 bytes" in command.talk
+
+
+def test_a_port_that_is_taken_is_a_usage_error(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        where = f"127.0.0.1:{taken.getsockname()[1]}"
+        result = Cli(tmp_path / "a.sqlite")("proxy", "chess.example", "--listen", where, code=2)
+    assert f"Cannot listen on {where}: Address already in use" in result.output
+
+
+@pytest.mark.parametrize("text", ["chess.example:x", "", "a:b:c"])
+def test_an_address_that_is_none_is_a_usage_error(tmp_path: Path, text: str) -> None:
+    assert "write HOST:PORT" in Cli(tmp_path / "a.sqlite")("proxy", text, code=2).output

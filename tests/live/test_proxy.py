@@ -1,0 +1,379 @@
+"""The proxy in this process, between raw peers and the scripted server."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import random
+import socket
+import struct
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from recorder.journal.writer import JournalWriter, Sync
+from recorder.live.address import Address
+from recorder.live.manners import FICS, MANNERS, Manners
+from recorder.live.proxy import Closed, Proxy, is_loopback, listen
+from recorder.live.recording import Recording
+from recorder.live.relay import HIGH_BYTES, Side
+from recorder.live.script import Fault, Hear, Say, script_of_chunks
+from recorder.live.secrets import SecretGuard
+from recorder.live.testserver import Dialogue, ScriptedServer
+from recorder.wire.timeseal import seal
+from tests.support.corpus import stream_bytes, stream_chunks
+from tests.support.live import Caller, in_loop, journalled
+
+Talk = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+
+
+class Between:
+    """A running proxy and what it told."""
+
+    def __init__(self, server_port: int, folder: Path, sync: Sync) -> None:
+        self.told: list[str] = []
+        self.closed: list[Closed] = []
+        self.folder = folder
+        self._sync = sync
+        self._server = Address("127.0.0.1", server_port)
+        self.stop = asyncio.Event()
+        self.proxy = Proxy(
+            self._server,
+            self._record,
+            tell=self.told.append,
+            on_closed=self.closed.append,
+            journal_first=sync is Sync.ALWAYS,
+        )
+        self.listeners = listen(Address("127.0.0.1", 0))
+        self.port: int = self.listeners[0].getsockname()[1]
+
+    def _record(self, number: int) -> Recording:
+        journal = JournalWriter(
+            self.folder, host=self._server.host, port=self._server.port, role="proxy", sync=self._sync
+        )
+        return Recording(journal, SecretGuard(), self.told.append)
+
+    async def until_closed(self, count: int = 1) -> None:
+        while len(self.closed) < count:
+            await asyncio.sleep(0.01)
+
+
+@asynccontextmanager
+async def between(server_port: int, folder: Path, sync: Sync = Sync.OS) -> AsyncIterator[Between]:
+    it = Between(server_port, folder, sync)
+    serving = asyncio.create_task(it.proxy.serve(it.listeners, it.stop))
+    try:
+        yield it
+    finally:
+        it.stop.set()
+        await serving
+
+
+@asynccontextmanager
+async def raw_server(talk: Talk) -> AsyncIterator[int]:
+    """A server of one connection at a time that does what a test says."""
+
+    async def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            await talk(reader, writer)
+        finally:
+            writer.transport.abort()
+
+    server = await asyncio.start_server(accept, "127.0.0.1", 0)
+    try:
+        yield server.sockets[0].getsockname()[1]
+    finally:
+        server.close()
+
+
+async def say_in_bits(writer: asyncio.StreamWriter, data: bytes, dice: random.Random) -> None:
+    done = 0
+    while done < len(data):
+        size = dice.choice([1, 7, 100, 5000, 100_000])
+        writer.write(data[done : done + size])
+        await writer.drain()
+        done += size
+        if dice.random() < 0.2:
+            await asyncio.sleep(dice.random() / 500)
+
+
+@pytest.mark.parametrize("sync", [Sync.OS, Sync.ALWAYS])
+@pytest.mark.parametrize("seed", range(4))
+@in_loop
+async def test_any_bytes_pass_both_ways_unchanged_and_are_all_counted(tmp_path: Path, seed: int, sync: Sync) -> None:
+    dice = random.Random(seed)
+    down, up = dice.randbytes(300_000), dice.randbytes(200_000)
+    heard: list[bytes] = []
+
+    async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        saying = asyncio.create_task(say_in_bits(writer, down, random.Random(seed + 1)))
+        heard.append(await reader.read(-1))
+        await saying
+        writer.write_eof()
+        await asyncio.sleep(0.05)
+
+    async with raw_server(talk) as port, between(port, tmp_path, sync) as it:
+        caller = await Caller.call(it.port)
+        listening = asyncio.create_task(caller.rest())
+        await say_in_bits(caller.writer, up, dice)
+        caller.writer.write_eof()
+        assert await listening == down
+        await it.until_closed()
+    assert heard == [up]
+    kept = journalled(tmp_path)
+    assert kept.received == down
+    assert len(kept.sent) + kept.withheld == len(up)
+    assert it.proxy.forwarded == {Side.CLIENT: len(up), Side.SERVER: len(down)}
+    assert it.proxy.unrecorded == 0
+    assert not it.told
+
+
+@pytest.mark.parametrize("sealed", [False, True])
+@pytest.mark.parametrize("manners", MANNERS.values(), ids=MANNERS)
+@in_loop
+async def test_the_password_is_in_no_journal(tmp_path: Path, manners: Manners, sealed: bool) -> None:
+    secret = b"s3cretWord"
+    dialogue = Dialogue(manners, {"Ann": secret.decode()}, answers={b"date": b"It is late.\n\r"})
+    wrap = (lambda line: seal(line, 17)) if sealed else (lambda line: line + b"\n")
+    async with ScriptedServer(dialogue) as server, between(server.port, tmp_path) as it:
+        caller = await Caller.call(it.port)
+        if sealed:
+            caller.send(wrap(b"TIMESTAMP|ann|test|"))
+        for line in (b"Ann", secret, b"date"):  # xboard does not wait for prompts either
+            caller.send(wrap(line))
+        await caller.until(b"It is late.\n\r")
+        caller.send(wrap(b"password " + secret + b" newerWord"))
+        caller.send(wrap(b"quit"))
+        await caller.rest()
+        connection = await server.connection()
+        assert connection.lines == [b"Ann", secret, b"date", b"password " + secret + b" newerWord", b"quit"]
+        caller.writer.close()
+        await it.until_closed()
+    kept = journalled(tmp_path)
+    assert kept.received == connection.said
+    assert len(kept.sent) + kept.withheld == len(connection.heard)
+    assert wrap(b"date") in kept.sent
+    for word in (secret, b"newerWord"):
+        assert word not in kept.raw
+        assert word not in kept.sent
+    assert wrap(secret).strip() not in kept.sent
+    assert secret.decode() not in "".join(it.told)
+
+
+@in_loop
+async def test_three_clients_at_once_have_a_journal_each(tmp_path: Path) -> None:
+    names = [("a01_standard", "player_Morphy"), ("b01_standard", "observer_Watcher"), ("c01_standard", "player_Morphy")]
+    scripts = [[*script_of_chunks(stream_chunks(*name)), Fault.END] for name in names]
+    async with (
+        ScriptedServer(lambda number: Dialogue(FICS, script=scripts[number])) as server,
+        between(server.port, tmp_path) as it,
+    ):
+        callers = []
+        for number in range(3):
+            callers.append(await Caller.call(it.port))
+            await server.connection(number)
+        for caller in callers:
+            caller.send(b"guest\n\n")
+        heard = await asyncio.gather(*(caller.rest() for caller in callers))
+        for caller in callers:
+            caller.writer.write_eof()
+        await it.until_closed(3)
+    for text, name in zip(heard, names, strict=True):
+        assert text.endswith(stream_bytes(*name))
+    files = sorted(tmp_path.iterdir())
+    assert len(files) == 3
+    kept = journalled(tmp_path)
+    assert sorted(map(len, heard)) == sorted(closed.from_server for closed in it.closed)
+    assert len(kept.received) == sum(map(len, heard))
+    assert all(text in kept.received for text in heard)
+
+
+@in_loop
+async def test_a_client_that_does_not_read_holds_the_server_up(tmp_path: Path) -> None:
+    size = 30_000_000
+    said = 0
+    data = random.Random(1).randbytes(1 << 20)
+
+    async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal said
+        while said < size:
+            writer.write(data)
+            await writer.drain()
+            said += len(data)
+        writer.write_eof()
+        await reader.read(-1)
+
+    async with raw_server(talk) as port, between(port, tmp_path) as it:
+        caller = await Caller.call(it.port)
+        caller.writer.transport.pause_reading()  # type: ignore[attr-defined]
+        before = -1
+        while said != before:
+            before = said
+            await asyncio.sleep(0.3)
+        assert said < size * 2 / 3
+        (link,) = it.proxy._links
+        assert len(link._relay.data_to_send(Side.CLIENT)) < 2 * HIGH_BYTES
+        caller.send(b"still heard\n")
+        while it.proxy._links and link._relay.forwarded[Side.CLIENT] < 12:
+            await asyncio.sleep(0.01)
+        caller.writer.transport.resume_reading()  # type: ignore[attr-defined]
+        digest = hashlib.sha256(await caller.rest()).digest()
+        caller.writer.write_eof()
+        await it.until_closed()
+    assert said >= size
+    assert digest == hashlib.sha256(data * (said // len(data))).digest()
+
+
+@in_loop
+async def test_a_server_that_does_not_read_holds_the_client_up_but_is_heard(tmp_path: Path) -> None:
+    async with (
+        ScriptedServer(Dialogue(FICS, script=[Fault.DEAF])) as server,
+        between(server.port, tmp_path) as it,
+    ):
+        caller = await Caller.call(it.port)
+        caller.send(b"guest\n\n")
+        await caller.until(b"fics% ")
+        connection = await server.connection()
+        await connection.done.wait()
+
+        async def talk_on() -> None:
+            for _ in range(1000):
+                caller.send(b"x" * 65_536)
+                await caller.writer.drain()
+
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(talk_on(), 1)
+        (link,) = it.proxy._links
+        assert len(link._relay.data_to_send(Side.SERVER)) < 2 * HIGH_BYTES
+        await connection.say(b"You may still listen.\n\r")
+        await caller.until(b"You may still listen.\n\r")
+
+
+@in_loop
+async def test_a_half_close_is_passed_on_and_the_answer_comes_back(tmp_path: Path) -> None:
+    async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"got " + await reader.read(-1))
+        writer.write_eof()
+        await asyncio.sleep(0.05)
+
+    async with raw_server(talk) as port, between(port, tmp_path) as it:
+        caller = await Caller.call(it.port)
+        caller.send(b"quit\n")
+        caller.writer.write_eof()
+        assert await caller.rest() == b"got quit\n"
+        await it.until_closed()
+    assert it.closed[0].by is Side.CLIENT
+    assert journalled(tmp_path).notes[-2:] == [
+        {"kind": "closed", "by": "client", "how": "end"},
+        {"kind": "end", "records": 3, "more": False},
+    ]
+
+
+@in_loop
+async def test_the_last_words_before_a_server_reset_arrive(tmp_path: Path) -> None:
+    async with (
+        ScriptedServer(Dialogue(FICS, script=[Hear(b"now"), Say(b"last words"), Fault.RESET])) as server,
+        between(server.port, tmp_path) as it,
+    ):
+        caller = await Caller.call(it.port)
+        caller.send(b"guest\n\n")
+        await caller.until(b"fics% ")
+        caller.send(b"now\n")
+        heard = await caller.rest()
+        caller.writer.close()
+        await it.until_closed()
+    assert b"last words".startswith(heard), "a reset may overtake what was sent before it, nothing else"
+    assert it.closed[0].by is Side.SERVER
+    kept = journalled(tmp_path)
+    assert kept.received == bytes(caller.heard)
+    assert {"kind": "closed", "by": "server", "how": "reset"} in kept.notes
+
+
+@in_loop
+async def test_a_client_reset_ends_the_line_to_the_server(tmp_path: Path) -> None:
+    async with ScriptedServer(Dialogue(FICS)) as server, between(server.port, tmp_path) as it:
+        caller = await Caller.call(it.port)
+        caller.send(b"guest\n\n")
+        await caller.until(b"fics% ")
+        connection: socket.socket = caller.writer.get_extra_info("socket")
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        caller.writer.transport.abort()
+        await it.until_closed()
+        assert (await server.connection())._reader.at_eof()
+    assert it.closed[0].by is Side.CLIENT
+    assert {"kind": "closed", "by": "client", "how": "reset"} in journalled(tmp_path).notes
+
+
+@in_loop
+async def test_a_half_open_server_leaves_the_connection_as_it_is(tmp_path: Path) -> None:
+    async with (
+        ScriptedServer(Dialogue(FICS, script=[Fault.HALF_OPEN])) as server,
+        between(server.port, tmp_path) as it,
+    ):
+        caller = await Caller.call(it.port)
+        caller.send(b"guest\n\n")
+        await caller.until(b"fics% ")
+        caller.send(b"date\n")
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(caller.rest(), 0.3)
+        assert not it.closed
+        (link,) = it.proxy._links
+        for side in Side:
+            assert link._sockets[side].getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)
+            assert link._sockets[side].getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+    assert it.closed[0].by is None
+    kept = journalled(tmp_path)
+    assert kept.sent == b"guest\n\ndate\n"
+    assert {"kind": "closed", "by": "proxy", "how": "stopped"} in kept.notes
+
+
+@in_loop
+async def test_a_server_that_is_not_there_turns_the_client_away(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as nobody:
+        port = nobody.getsockname()[1]
+    async with between(port, tmp_path) as it:
+        caller = await Caller.call(it.port)
+        assert await caller.rest() == b""
+    assert it.told == [f"Client 1 was turned away: 127.0.0.1:{port} cannot be reached (Connection refused)."]
+    assert it.proxy.connections == 0
+    assert not list(tmp_path.iterdir())
+
+
+@in_loop
+async def test_without_a_journal_the_game_goes_on(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("no folder")
+    async with ScriptedServer(Dialogue(FICS)) as server, between(server.port, tmp_path / "file") as it:
+        caller = await Caller.call(it.port)
+        caller.send(b"guest\n\nquit\n")
+        await caller.until(b"fics% ")
+        await caller.rest()
+        caller.writer.close()
+        await it.until_closed()
+    assert it.proxy.unrecorded == 1
+    assert "Connection 1 IS NOT RECORDED, it goes on: The journal" in it.told[0]
+
+
+@in_loop
+async def test_a_removed_journal_ends_the_recording_loudly(tmp_path: Path) -> None:
+    async with ScriptedServer(Dialogue(FICS)) as server, between(server.port, tmp_path, Sync.ALWAYS) as it:
+        caller = await Caller.call(it.port)
+        await caller.until(b"login: ")
+        for path in tmp_path.iterdir():
+            path.unlink()
+        caller.send(b"guest\n\nquit\n")
+        await caller.until(b"fics% ")
+        await caller.rest()
+        caller.writer.close()
+        await it.until_closed()
+    assert it.proxy.unrecorded == 1
+    assert len(it.told) == 1
+    assert "RECORDING HAS ENDED, the connection goes on" in it.told[0]
+
+
+def test_tells_loopback_from_elsewhere() -> None:
+    for host, here in (("127.0.0.1", True), ("0.0.0.0", False)):
+        for listener in listen(Address(host, 0)):
+            assert is_loopback(listener) is here
+            listener.close()

@@ -1,0 +1,146 @@
+from __future__ import annotations
+
+from typing import Any
+
+from recorder.errors import JournalError
+from recorder.live.recording import Recording
+from recorder.live.secrets import Release
+
+
+class FakeJournal:
+    """Writes down what it is told to write; ``broken`` is raised from then on."""
+
+    def __init__(self) -> None:
+        self.wrote: list[tuple[Any, ...]] = []
+        self.broken: Exception | None = None
+
+    def _put(self, *what: Any) -> None:
+        if self.broken is not None:
+            raise self.broken
+        self.wrote.append(what)
+
+    def now_ns(self) -> int:
+        return 7
+
+    def received(self, data: bytes, at_ns: int | None = None) -> None:
+        self._put("<", data, at_ns)
+
+    def sent(self, data: bytes, at_ns: int | None = None) -> None:
+        self._put(">", data, at_ns)
+
+    def withheld(self, count: int, at_ns: int | None = None) -> None:
+        self._put("withheld", count, at_ns)
+
+    def note(self, kind: str, **facts: Any) -> None:
+        self._put(kind, facts)
+
+    def tick(self) -> None:
+        self._put("tick")
+
+    def close(self) -> None:
+        self._put("close")
+
+
+class FakeGuard:
+    """Holds everything until the server has said ``in``."""
+
+    def __init__(self) -> None:
+        self.held: list[Release] = []
+        self.broken = False
+
+    def server_said(self, data: bytes) -> list[Release]:
+        if self.broken:
+            raise RuntimeError("s3cret")
+        return self.finish() if data == b"in" else []
+
+    def client_said(self, data: bytes, at_ns: int) -> list[Release]:
+        if self.broken:
+            raise RuntimeError("s3cret")
+        secret = data == b"s3cret"
+        self.held.append(Release(at_ns, b"" if secret else data, len(data) if secret else 0))
+        return []
+
+    def finish(self) -> list[Release]:
+        held, self.held = self.held, []
+        return held
+
+
+def started() -> tuple[FakeJournal, FakeGuard, list[str], Recording]:
+    journal, guard, told = FakeJournal(), FakeGuard(), list[str]()
+    return journal, guard, told, Recording(journal, guard, told.append)
+
+
+def test_the_server_is_written_at_once_the_client_when_the_guard_says() -> None:
+    journal, _, told, recording = started()
+    recording.note("connected")
+    recording.server_said(b"password: ", 1)
+    recording.client_said(b"s3cret", 2)
+    recording.client_said(b"moves\n", 3)
+    assert journal.wrote == [("connected", {}), ("<", b"password: ", 1)]
+    recording.server_said(b"in", 4)
+    recording.close(by="client")
+    assert journal.wrote[2:] == [
+        ("<", b"in", 4),
+        ("withheld", 6, 2),
+        (">", b"moves\n", 3),
+        ("closed", {"by": "client"}),
+        ("close",),
+    ]
+    assert not told
+    assert not recording.failed
+
+
+def test_what_the_guard_still_holds_is_written_at_the_end() -> None:
+    journal, _, _, recording = started()
+    recording.client_said(b"name\n", 1)
+    recording.close()
+    assert journal.wrote == [(">", b"name\n", 1), ("closed", {}), ("close",)]
+
+
+def test_a_failed_guard_leaves_only_numbers_of_the_clients_bytes() -> None:
+    journal, guard, told, recording = started()
+    recording.client_said(b"held", 1)
+    guard.broken = True
+    recording.server_said(b"in", 2)
+    recording.client_said(b"s3cret", 3)
+    recording.server_said(b"more", 4)
+    recording.close()
+    assert journal.wrote == [
+        ("<", b"in", 2),
+        ("withheld", 4, None),
+        ("withheld", 6, 3),
+        ("<", b"more", 4),
+        ("closed", {}),
+        ("close",),
+    ]
+    assert recording.failed
+    assert len(told) == 1
+    assert "RuntimeError" in told[0]
+    assert "s3cret" not in told[0]
+
+
+def test_a_failed_journal_ends_the_recording_and_is_told_once() -> None:
+    journal, _, told, recording = started()
+    recording.server_said(b"one", 1)
+    journal.broken = JournalError("The journal x cannot be written: No space left on device.")
+    recording.server_said(b"two", 2)
+    recording.client_said(b"three", 3)
+    recording.tick()
+    recording.note("outage")
+    journal.broken = None
+    recording.server_said(b"in", 4)
+    recording.close()
+    assert journal.wrote == [("<", b"one", 1)]
+    assert recording.failed
+    assert told == [
+        "RECORDING HAS ENDED, the connection goes on: The journal x cannot be written: No space left on device."
+    ]
+
+
+def test_a_bug_in_the_journal_is_no_trouble_of_the_connection() -> None:
+    journal, _, told, recording = started()
+    journal.broken = ZeroDivisionError("s3cret")
+    recording.server_said(b"one", 1)
+    recording.close()
+    assert recording.failed
+    assert told == ["RECORDING HAS ENDED, the connection goes on: the journal failed (ZeroDivisionError)."]
