@@ -7,6 +7,7 @@ from recorder.journal.format import (
     NewerJournalError,
     Record,
     RecordKind,
+    escape,
     format_header,
     format_note,
     format_record,
@@ -14,8 +15,9 @@ from recorder.journal.format import (
     parse_note,
     parse_record,
 )
-from recorder.journal.parts import find_part
+from recorder.journal.parts import find_part, part_blocks
 from recorder.journal.reader import Damage, Entry, JournalReader
+from recorder.journal.survey import Finding, Outage, Survey
 from recorder.journal.writer import SYSTEM, Clock, JournalWriter, Sync
 
 __all__ = [
@@ -25,13 +27,17 @@ __all__ = [
     "Clock",
     "Damage",
     "Entry",
+    "Finding",
     "Header",
     "JournalReader",
     "JournalWriter",
     "NewerJournalError",
+    "Outage",
     "Record",
     "RecordKind",
+    "Survey",
     "Sync",
+    "escape",
     "find_part",
     "format_header",
     "format_note",
@@ -39,4 +45,5 @@ __all__ = [
     "parse_header",
     "parse_note",
     "parse_record",
+    "part_blocks",
 ]

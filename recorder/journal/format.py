@@ -32,6 +32,7 @@ __all__ = [
     "NewerJournalError",
     "Record",
     "RecordKind",
+    "escape",
     "format_header",
     "format_note",
     "format_record",
@@ -166,9 +167,13 @@ def format_record(record: Record) -> bytes:
     at_ns, kind, data = record
     if at_ns < 0 or len(data) > MAX_DATA_BYTES:
         raise ValueError(f"no record at {at_ns} ns with {len(data)} bytes can be written")
+    return _checked(b"%d.%09d %b %b" % (*divmod(at_ns, _SECOND), kind.value.encode(), escape(data)))
+
+
+def escape(data: bytes) -> bytes:
+    """Bytes as a record shows them, in printable ASCII."""
     # The codec escapes exactly \t, \n, \r, \\ and as \xHH what is not printable ASCII.
-    text = data.decode("latin-1").encode("unicode_escape")
-    return _checked(b"%d.%09d %b %b" % (*divmod(at_ns, _SECOND), kind.value.encode(), text))
+    return data.decode("latin-1").encode("unicode_escape")
 
 
 def parse_record(line: bytes, version: int = VERSION) -> Record:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
 import re
 import secrets
@@ -10,7 +11,6 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import UTC, datetime
-from itertools import zip_longest
 from pathlib import Path
 from typing import Final, Protocol
 
@@ -44,6 +44,7 @@ _LAST_LINE_BYTES: Final = 4096
 _STALE_S: Final = 3600
 _LEVEL: Final = 6
 _BLOCK: Final = 1 << 20
+_PACKED_BLOCK: Final = 1 << 16
 _ZSTD: Final = b"\x28\xb5\x2f\xfd"
 _sync = getattr(os, "fdatasync", os.fsync)  # the size is synced, too, as far as it takes to read the bytes again
 
@@ -154,7 +155,7 @@ def compress_part(path: Path) -> Path:
     Returns:
         The compressed file.
     Raises:
-        OSError: it cannot be written; the plain file is as it was.
+        OSError, JournalError: it cannot be written; the plain file is as it was.
     """
     target = path.with_name(f"{path.name}.zst")
     unfinished = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")  # several may do this at once
@@ -164,37 +165,51 @@ def compress_part(path: Path) -> Path:
             zstandard.ZstdCompressor(level=_LEVEL, write_checksum=True).copy_stream(plain, out, size=size)
             out.flush()
             os.fsync(out.fileno())
-        if not _same_content(path, unfinished):
-            raise OSError(None, "the compressed file does not hold the same bytes", str(target))
+        if _digest(path) != _digest(unfinished):
+            raise JournalError(f"{target} would not hold the same bytes")
         unfinished.replace(target)
         sync_folder(path.parent)
         path.unlink(missing_ok=True)
         sync_folder(path.parent)
+    except FileNotFoundError:
+        if path.exists() or not target.exists():  # else another has done it
+            raise
     finally:
         with contextlib.suppress(OSError):
             unfinished.unlink(missing_ok=True)
     return target
 
 
-def _same_content(one: Path, other: Path) -> bool:
-    try:
-        pairs = zip_longest(part_blocks(one), part_blocks(other))
-        return all(mine == theirs for mine, theirs in pairs)
-    except zstandard.ZstdError:
-        return False
+def _digest(path: Path) -> bytes:
+    running = hashlib.sha256()
+    for block in part_blocks(path):
+        running.update(block)
+    return running.digest()
 
 
 def part_blocks(path: Path) -> Iterator[bytes]:
-    """The bytes of one part, decompressed, in blocks of a mebibyte.
+    """The bytes of one part, decompressed if it is compressed.
 
     Raises:
-        OSError: the file cannot be read. zstandard.ZstdError: what was compressed is damaged.
+        OSError: the file cannot be read. JournalError: what was compressed is damaged; all before was given.
     """
-    with path.open("rb") as file, contextlib.ExitStack() as stack:
-        packed = file.peek(len(_ZSTD))[: len(_ZSTD)] == _ZSTD
-        stream = stack.enter_context(zstandard.ZstdDecompressor().stream_reader(file)) if packed else file
-        while block := stream.read(_BLOCK):
-            yield block
+    with path.open("rb") as file:
+        if not file.peek(len(_ZSTD)).startswith(_ZSTD):
+            while block := file.read(_BLOCK):
+                yield block
+            return
+        done = 0
+        decoder = zstandard.ZstdDecompressor().decompressobj()
+        try:
+            while not decoder.eof and (packed := file.read(_PACKED_BLOCK)):
+                block = decoder.decompress(packed)
+                yield block
+                done += len(block)
+        except zstandard.ZstdError as error:
+            raise JournalError(f"{path} can be decompressed only up to byte {done}: {error}") from error
+        if not decoder.eof or decoder.unused_data or file.read(1):
+            what = "more follows the compressed data" if decoder.eof else "it is cut short"
+            raise JournalError(f"{path} can be decompressed only up to byte {done}: {what}")
 
 
 class Compressor:

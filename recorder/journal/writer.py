@@ -196,6 +196,7 @@ class JournalWriter:
         self._records += 1
         if self._sync is Sync.ALWAYS:
             self._sync_now()
+            self._check(self.now_ns())
         elif at_ns - self._checked_ns >= _CHECK_NS:
             now = self.now_ns()
             self._check(now)
@@ -230,10 +231,9 @@ class JournalWriter:
         assert self._file is not None
         try:
             self._file.sync()
-            self._file.check()
         except OSError as error:
             self._fail(error)
-        self.last_sync_ns = self._checked_ns = self.now_ns()
+        self.last_sync_ns = self.now_ns()
         self._unsynced = False
 
     def _begin_part(self, at_ns: int) -> None:
@@ -261,6 +261,7 @@ class JournalWriter:
 
     def _end_part(self, now: int, *, more: bool) -> None:
         """Close a part with a note that tells how many records stand before it: none can vanish unseen."""
+        self._check(now)  # not later: once it has its end, anybody may compress and remove it
         facts = {"records": self._records, "more": more}
         self._write(format_record(Record(now, RecordKind.NOTE, format_note("end", facts))) + b"\n")
         if self._sync is not Sync.OS:

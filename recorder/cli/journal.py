@@ -1,0 +1,221 @@
+"""``ics-recorder journal``: what was recorded, read without an archive."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from recorder.cli.options import json_option
+from recorder.cli.terminal import ExitCode, clean, format_clock, plural, print_json, say
+from recorder.errors import JournalError, SourceError
+
+if TYPE_CHECKING:
+    from recorder.journal import Entry, JournalReader, Survey
+
+__all__ = ["command"]
+
+_SECOND = 1_000_000_000
+_DIRECTIONS = {"received": "<", "sent": ">", "both": "<>", "notes": "!"}
+
+
+@click.group(
+    "journal",
+    epilog="""\b
+Examples:
+  ics-recorder journal info 20251121T220000123Z_freechess.org_5000_5b1f0c9a3e7d2468_00001.journal
+  ics-recorder journal cat --times --direction both session.journal
+  ics-recorder journal check session.journal
+""",
+)
+def command() -> None:
+    """Look at what was recorded: all parts of a session together, whichever of its files is named."""
+
+
+@command.command("info")
+@click.argument("file", metavar="FILE")
+@json_option
+def _info(file: str, as_json: bool) -> None:
+    """Tell who was recorded, when, how much, and whether something is missing; - is standard input."""
+    survey, names = _survey(file)
+    header = survey.header
+    begun = None if header is None else _utc(header.anchor_utc_ns, 0)
+    if as_json:
+        print_json(
+            {
+                "session": None if header is None else header.session,
+                "role": None if header is None else header.role,
+                "host": None if header is None else header.host,
+                "port": None if header is None else header.port,
+                "program": None if header is None else header.program,
+                "version": None if header is None else header.version,
+                "begun": begun,
+                "lasted_ns": survey.last_ns,
+                "received_bytes": survey.received_bytes,
+                "sent_bytes": survey.sent_bytes,
+                "withheld_bytes": survey.withheld_bytes,
+                "records": sum(survey.records.values()),
+                "parts": survey.parts,
+                "files": names,
+                "closed": survey.closed,
+                "outages": [outage._asdict() for outage in survey.outages],
+                "torn": [{"file": name, **torn._asdict()} for name, torn in survey.torn],
+                "damage": [{"file": name, **damage._asdict()} for name, damage in survey.damage],
+            }
+        )
+        return
+    lasted = survey.last_ns or 0
+    rows: list[tuple[str, Any]] = []
+    if header is not None:
+        rows += [
+            ("Server", header.host if header.port is None else f"{header.host} {header.port}"),
+            ("Session", f"{header.session}, {header.role}, written by {header.program}"),
+            ("Begun", begun),
+            ("Ended" if survey.closed else "Last record", _utc(header.anchor_utc_ns, lasted)),
+        ]
+    rows += [
+        ("Lasted", format_clock(lasted // 1_000_000)),
+        ("Received", plural(survey.received_bytes, "byte")),
+        ("Sent", plural(survey.sent_bytes, "byte") + f", and {survey.withheld_bytes:,} not kept"),
+        ("Records", f"{sum(survey.records.values()):,}"),
+        ("Parts", ", ".join(map(str, survey.parts)) + ("" if survey.closed else "; the last is not closed")),
+        ("Outages", len(survey.outages)),
+        *((f"Outage {number}", _outage(survey, number)) for number in range(1, len(survey.outages) + 1)),
+        *(("Torn", f"{name}: {plural(torn.size_bytes, 'byte')} from byte {torn.offset}") for name, torn in survey.torn),
+        *(
+            ("Damaged", f"{name}: {plural(damage.size_bytes, 'byte')} from byte {damage.offset}")
+            for name, damage in survey.damage
+        ),
+    ]
+    for title, value in rows:
+        click.echo(f"{title + ':':<13}{clean(str(value))}")
+
+
+@command.command("cat")
+@click.argument("file", metavar="FILE")
+@click.option(
+    "--direction",
+    type=click.Choice(tuple(_DIRECTIONS)),
+    default="received",
+    show_default=True,
+    help="Which bytes: from the server, to it, both; or the notes, one a line.",
+)
+@click.option("--times", is_flag=True, help="A line a record: UTC, direction, and the bytes escaped as in C.")
+@click.pass_context
+def _cat(ctx: click.Context, file: str, direction: str, times: bool) -> None:
+    """Write the bytes that were recorded to standard output; - is standard input."""
+    from recorder.journal import Header, escape
+
+    wanted = _DIRECTIONS[direction]
+    anchor_ns: int | None = None
+    out = sys.stdout.buffer
+    damaged = False
+    for name, reader, entries in _parts(file):
+        for value in (entry.value for entry in entries):
+            if isinstance(value, Header):
+                anchor_ns = value.anchor_utc_ns
+            elif value.kind.value in wanted:
+                if times:
+                    when = f"+{value.at_ns / _SECOND:.9f}" if anchor_ns is None else _utc(anchor_ns, value.at_ns)
+                    out.write(f"{when} {value.kind.value} ".encode() + escape(value.data) + b"\n")
+                else:
+                    out.write(value.data + (b"\n" if direction == "notes" else b""))
+        for damage in (*reader.damage, *([reader.torn] if reader.torn else [])):
+            say(f"{name}: {plural(damage.size_bytes, 'byte')} left out at byte {damage.offset}: {damage.why}.")
+        damaged = damaged or bool(reader.damage)
+    out.flush()
+    if damaged:
+        ctx.exit(ExitCode.INPUT)
+
+
+@command.command("check")
+@click.argument("file", metavar="FILE")
+@click.pass_context
+def _check(ctx: click.Context, file: str) -> None:
+    """Check every line, the order of times, and that all parts are there; - is standard input."""
+    survey, _ = _survey(file)
+    for finding in survey.findings:
+        place = "" if finding.offset is None else f" byte {finding.offset}:"
+        click.echo(clean(f"{finding.file}:{place} {finding.what}"))
+    if survey.findings:
+        ctx.exit(ExitCode.FINDINGS)
+    records = plural(sum(survey.records.values()), "record")
+    state = "" if survey.closed else "; it is not closed: still being written, or its recorder was killed"
+    say(f"The journal is sound: {records} in {plural(len(survey.parts), 'part')}{state}.")
+
+
+def _parts(file: str) -> Iterator[tuple[str, JournalReader, Iterator[Entry]]]:
+    """Each file of the session: its name, its reader and its entries.
+
+    Raises:
+        SourceError: a file cannot be read. JournalError: there is no journal in any of them.
+    """
+    from recorder.journal import Damage, JournalReader, NewerJournalError, find_part, part_blocks
+    from recorder.sources import log_files, read_blocks
+
+    with _reading(file):
+        paths = [Path("-")] if file == "-" else log_files(Path(file))
+    found = False
+
+    def entries(reader: JournalReader, path: Path) -> Iterator[Entry]:
+        nonlocal found
+        stream = read_blocks("-") if str(path) == "-" else None
+        try:
+            with _reading(str(path)):
+                for entry in reader.read(part_blocks(find_part(path)) if stream is None else stream):
+                    found = True
+                    yield entry
+            if stream is not None and stream.problem is not None:
+                raise JournalError(str(stream.problem))
+        except NewerJournalError:
+            raise
+        except JournalError as error:  # what follows cannot be decompressed
+            found = True
+            yield from reader.finish()
+            reader.damage.append(Damage(reader.size_bytes, 0, str(error)))
+
+    for path in paths:
+        reader = JournalReader()
+        yield str(path), reader, entries(reader, path)
+    if not found:
+        raise JournalError(f"{file} is no journal.")
+
+
+@contextmanager
+def _reading(file: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise SourceError(f"{file}: cannot be read: {error.strerror or error}") from error
+
+
+def _survey(file: str) -> tuple[Survey, list[str]]:
+    from recorder.journal import Survey
+
+    survey, names = Survey(), []
+    for name, reader, entries in _parts(file):
+        names.append(name)
+        survey.begin(name)
+        for entry in entries:
+            survey.feed(entry)
+        survey.end(reader)
+    survey.finish()
+    return survey, names
+
+
+def _utc(anchor_ns: int, at_ns: int) -> str:
+    seconds, ns = divmod(anchor_ns + at_ns, _SECOND)
+    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%S}.{ns:09}Z"
+
+
+def _outage(survey: Survey, number: int) -> str:
+    outage = survey.outages[number - 1]
+    begun = format_clock(outage.from_ns // 1_000_000)
+    if outage.until_ns is None:
+        return f"at {begun}, to the end"
+    return f"at {begun} for {format_clock((outage.until_ns - outage.from_ns) // 1_000_000)}"

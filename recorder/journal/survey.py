@@ -1,0 +1,140 @@
+"""What a session's journal adds up to, and whether its parts belong together. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any, Final, NamedTuple
+
+from recorder.errors import JournalError
+from recorder.journal.format import Header, Record, RecordKind, parse_note
+from recorder.journal.reader import Damage, Entry, JournalReader
+
+__all__ = ["Finding", "Outage", "Survey"]
+
+_DIRECTIONS: Final = {RecordKind.RECEIVED: "received bytes", RecordKind.SENT: "sent bytes"}
+
+
+class Finding(NamedTuple):
+    """What is wrong: in which file, at which byte (None: with the file as a whole), in one clause."""
+
+    file: str
+    offset: int | None
+    what: str
+
+
+class Outage(NamedTuple):
+    """A time of which nothing is known: from the note ``outage`` to the next ``connected`` (None: there is none)."""
+
+    from_ns: int
+    until_ns: int | None
+    facts: dict[str, Any]
+
+
+class Survey:
+    """Takes the parts of one session in their order.
+
+    Attributes:
+        header: of the first part that has one. parts: their numbers. records: of each kind.
+        received_bytes, sent_bytes, withheld_bytes: of all parts.
+        last_ns: the latest time of a record, since the anchor; None: there is no record.
+        outages, findings, damage, torn: in the order of the files; ``torn`` and ``damage`` with their files.
+        closed: whether the last part ends with the note that says so.
+    """
+
+    def __init__(self) -> None:
+        self.header: Header | None = None
+        self.parts: list[int] = []
+        self.records: Counter[RecordKind] = Counter()
+        self.received_bytes = self.sent_bytes = self.withheld_bytes = 0
+        self.last_ns: int | None = None
+        self.outages: list[Outage] = []
+        self.findings: list[Finding] = []
+        self.damage: list[tuple[str, Damage]] = []
+        self.torn: list[tuple[str, Damage]] = []
+        self.closed = False
+        self._file = ""
+        self._more: bool | None = None  # what the last line of the part before promised; None: it was not closed
+        self._in_part = 0  # records since the header
+        self._latest: dict[str, int] = {}  # direction → time of its last record
+
+    def begin(self, file: str) -> None:
+        """Say how the next part's file is called."""
+        self._file = file
+        self.closed = False
+
+    def feed(self, entry: Entry) -> None:
+        """Take the next header or record."""
+        if isinstance(entry.value, Header):
+            self._begin_part(entry.offset, entry.value)
+            return
+        if self.closed:
+            self._find(entry.offset, "a record stands after the part's end")
+        self._read(entry.offset, entry.value)
+
+    def end(self, reader: JournalReader) -> None:
+        """Take what a file's reader has found besides headers and records, after its last entry."""
+        for damage in reader.damage:
+            self.damage.append((self._file, damage))
+            self._find(damage.offset, f"{damage.size_bytes:,} bytes are damaged: {damage.why}")
+        if reader.torn is not None:
+            self.torn.append((self._file, reader.torn))
+            self._find(reader.torn.offset, f"{reader.torn.why}: {reader.torn.size_bytes:,} bytes")
+
+    def finish(self) -> None:
+        """Say that there are no more parts."""
+        if self.parts and self.closed and self._more:
+            self._find(None, f"part {self.parts[-1] + 1} is missing")
+
+    def _find(self, offset: int | None, what: str) -> None:
+        self.findings.append(Finding(self._file, offset, what))
+
+    def _begin_part(self, offset: int, header: Header) -> None:
+        before = self.parts[-1] if self.parts else 0
+        same = (self.header or header)._replace(part=header.part, version=header.version, program=header.program)
+        if same != header:
+            self._find(offset, "the header is that of another session")
+        elif header.part <= before:
+            self._find(offset, f"part {header.part} stands after part {before}")
+        elif header.part > before + 1:
+            first, last = before + 1, header.part - 1
+            self._find(offset, f"part {first} is missing" if first == last else f"parts {first} to {last} are missing")
+        elif before and self._more is not True:
+            self._find(offset, f"part {before} has no end, although part {header.part} follows")
+        self.header = self.header or header
+        self.parts.append(header.part)
+        self._more, self.closed, self._in_part = None, False, 0
+
+    def _read(self, offset: int, record: Record) -> None:
+        self.records[record.kind] += 1
+        self.last_ns = max(record.at_ns, self.last_ns or 0)
+        direction = _DIRECTIONS.get(record.kind, "notes")
+        if record.kind is RecordKind.RECEIVED:
+            self.received_bytes += len(record.data)
+        elif record.kind is RecordKind.SENT:
+            self.sent_bytes += len(record.data)
+        else:
+            direction = self._read_note(offset, record) or direction
+        if record.at_ns < self._latest.get(direction, 0):
+            self._find(offset, f"the time of the {direction} goes back")
+        self._latest[direction] = record.at_ns
+        self._in_part += 1
+
+    def _read_note(self, offset: int, record: Record) -> str | None:
+        """Read a note; which direction it belongs to if not to the notes."""
+        try:
+            note = parse_note(record.data)
+        except JournalError:
+            self._find(offset, "the note is malformed")
+            return None
+        if note["kind"] == "withheld" and isinstance(note.get("bytes"), int):
+            self.withheld_bytes += note["bytes"]
+            return _DIRECTIONS[RecordKind.SENT]
+        if note["kind"] == "outage":
+            self.outages.append(Outage(record.at_ns, None, {key: note[key] for key in note if key != "kind"}))
+        elif note["kind"] == "connected" and self.outages and self.outages[-1].until_ns is None:
+            self.outages[-1] = self.outages[-1]._replace(until_ns=record.at_ns)
+        elif note["kind"] == "end":
+            if note.get("records") != self._in_part:
+                self._find(offset, f"{note.get('records')} records should stand before the end, not {self._in_part}")
+            self.closed, self._more = True, note.get("more") is True
+        return None

@@ -1,0 +1,218 @@
+"""``journal info``, ``cat`` and ``check`` on journals that the writer made, whole and damaged."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from recorder.journal import JournalWriter, find_part, part_blocks
+from recorder.journal.format import MAGIC
+from recorder.journal.parts import session_parts
+from tests.journal.test_format import checked
+from tests.journal.test_writer import DAY, Hands
+from tests.support.cli import Cli
+
+
+def recorded(folder: Path, *, closed: bool = True, max_bytes: int = 1 << 20) -> Path:
+    """A session of 61.5 seconds in which 9 + 256 bytes came, 6 were sent and 8 not kept."""
+    clock = Hands()
+    clock.utc = 20_000 * DAY + 5
+    journal = JournalWriter(folder, host="chess.example", port=5000, role="record", clock=clock, max_bytes=max_bytes)
+    journal.note("connected")
+    clock.go(1_500_000_000)
+    journal.received(b"\n\rlogin: ")
+    at_ns = journal.now_ns()
+    clock.go(1)
+    journal.received(bytes(range(256)))
+    journal.sent(b"guest\n", at_ns)
+    journal.withheld(8, at_ns)
+    journal.note("outage", why="reset")
+    clock.go(60_000_000_000)
+    journal.note("connected")
+    if closed:
+        journal.close()
+    return journal.path
+
+
+def unpack(path: Path) -> Path:
+    """The same part, plain."""
+    plain = path.with_suffix("")
+    plain.write_bytes(b"".join(part_blocks(path)))
+    path.unlink()
+    return plain
+
+
+def test_info(cli: Cli, tmp_path: Path) -> None:
+    path = recorded(tmp_path)
+    told = cli.json("journal", "info", path, "--json")
+    assert len(told.pop("session")) == 16
+    assert told.pop("program").startswith("ics-recorder ")
+    assert told == {
+        "role": "record",
+        "host": "chess.example",
+        "port": 5000,
+        "version": 1,
+        "begun": "2024-10-04T00:00:00.000000005Z",
+        "lasted_ns": 61_500_000_001,
+        "received_bytes": 265,
+        "sent_bytes": 6,
+        "withheld_bytes": 8,
+        "records": 8,
+        "parts": [1],
+        "files": [str(path)],
+        "closed": True,
+        "outages": [{"from_ns": 1_500_000_001, "until_ns": 61_500_000_001, "facts": {"why": "reset"}}],
+        "torn": [],
+        "damage": [],
+    }
+    text = cli("journal", "info", path).stdout
+    for line in (
+        "Server:      chess.example 5000",
+        "Ended:       2024-10-04T00:01:01.500000006Z",
+        "Lasted:      1:01.500",
+        "Received:    265 bytes",
+        "Sent:        6 bytes, and 8 not kept",
+        "Parts:       1",
+        "Outage 1:    at 0:01.500 for 1:00",
+    ):
+        assert f"{line}\n" in text
+
+
+def test_all_parts_are_read_whichever_is_named(cli: Cli, tmp_path: Path) -> None:
+    paths = list(session_parts(recorded(tmp_path, max_bytes=600)).values())
+    assert len(paths) > 1
+    for path in paths:
+        told = cli.json("journal", "info", path, "--json")
+        assert told["parts"] == list(range(1, len(paths) + 1))
+        assert told["files"] == [str(part) for part in paths]
+        assert cli("journal", "cat", path).stdout_bytes == b"\n\rlogin: " + bytes(range(256))
+        assert cli("journal", "check", path).stdout == ""
+
+
+def test_cat(cli: Cli, tmp_path: Path) -> None:
+    path = recorded(tmp_path)
+    every = bytes(range(256))
+    assert cli("journal", "cat", path).stdout_bytes == b"\n\rlogin: " + every
+    assert cli("journal", "cat", path, "--direction", "sent").stdout_bytes == b"guest\n"
+    assert cli("journal", "cat", path, "--direction", "both").stdout_bytes == b"\n\rlogin: " + every + b"guest\n"
+    notes = cli("journal", "cat", path, "--direction", "notes").stdout.splitlines()
+    assert [json.loads(note)["kind"] for note in notes] == ["connected", "withheld", "outage", "connected", "end"]
+    times = cli("journal", "cat", path, "--direction", "both", "--times").stdout.splitlines()
+    assert times[0] == r"2024-10-04T00:00:01.500000005Z < \n\rlogin: "
+    assert times[2] == r"2024-10-04T00:00:01.500000005Z > guest\n"
+
+
+def test_standard_input(tmp_path: Path) -> None:
+    data = recorded(tmp_path).read_bytes()
+
+    def run(*words: str, data: bytes = data) -> subprocess.CompletedProcess[bytes]:
+        program = [sys.executable, "-m", "recorder", "journal", *words]
+        return subprocess.run(program, input=data, capture_output=True, check=False)
+
+    assert run("cat", "-").stdout == b"\n\rlogin: " + bytes(range(256))
+    assert json.loads(run("info", "-", "--json").stdout)["files"] == ["-"]
+    told = run("check", "-", data=data[:-20])
+    assert (told.returncode, b"can be read only up to byte" in told.stdout) == (1, True)
+
+
+def test_a_journal_that_is_still_written_is_sound(cli: Cli, tmp_path: Path) -> None:
+    path = recorded(tmp_path, closed=False)
+    assert "still being written" in cli("journal", "check", path).stderr
+    assert "Last record: 2024" in cli("journal", "info", path).stdout
+
+
+def test_a_torn_tail(cli: Cli, tmp_path: Path) -> None:
+    path = recorded(tmp_path, closed=False)
+    data = path.read_bytes()
+    path.write_bytes(data[:-5])
+    begin = data[:-1].rindex(b"\n") + 1
+    told = cli("journal", "check", path, code=1).stdout
+    assert told == f"{path}: byte {begin}: the last line is torn: {len(data) - begin - 5} bytes\n"
+    assert (
+        f"Torn:        {path}: {len(data) - begin - 5} bytes from byte {begin}" in cli("journal", "info", path).stdout
+    )
+    assert cli("journal", "cat", path).stdout_bytes == b"\n\rlogin: " + bytes(range(256))
+
+
+def test_damage(cli: Cli, tmp_path: Path) -> None:
+    path = unpack(recorded(tmp_path))
+    data = path.read_bytes()
+    place = data.index(b"login")
+    begin = data.rindex(b"\n", 0, place) + 1
+    path.write_bytes(data.replace(b"login", b"logon"))
+    told = cli("journal", "check", path, code=1).stdout.splitlines()
+    size = data.index(b"\n", place) + 1 - begin
+    assert told == [
+        f"{path}: byte {data.rindex(bytes([10]), 0, -1) + 1}: 7 records should stand before the end, not 6",
+        f"{path}: byte {begin}: {size} bytes are damaged: The line's checksum is wrong",
+    ]
+    result = cli("journal", "cat", path, code=3)
+    assert result.stdout_bytes == bytes(range(256))
+    assert f"left out at byte {begin}" in result.stderr
+    assert cli.json("journal", "info", path, "--json")["damage"] == [
+        {"file": str(path), "offset": begin, "size_bytes": size, "why": "The line's checksum is wrong"}
+    ]
+
+
+@pytest.mark.parametrize("cut", [1, 60, 300])
+def test_a_compressed_part_that_is_damaged(cli: Cli, tmp_path: Path, cut: int) -> None:
+    path = recorded(tmp_path)
+    path.write_bytes(path.read_bytes()[:-cut])
+    assert "can be decompressed only up to byte" in cli("journal", "check", path, code=1).stdout
+    cli("journal", "cat", path, code=3)
+
+
+def test_a_missing_line_is_seen(cli: Cli, tmp_path: Path) -> None:
+    path = unpack(recorded(tmp_path))
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join(lines[:2] + lines[3:]))
+    assert "7 records should stand before the end, not 6" in cli("journal", "check", path, code=1).stdout
+
+
+def test_a_line_that_stands_before_its_time(cli: Cli, tmp_path: Path) -> None:
+    path = unpack(recorded(tmp_path))
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join([*lines[:2], lines[3], lines[2], *lines[4:]]))
+    assert "the time of the received bytes goes back" in cli("journal", "check", path, code=1).stdout
+
+
+@pytest.mark.parametrize(("gone", "what"), [(1, "part 1 is missing"), (2, "part 2 is missing"), (-1, "is missing")])
+def test_a_missing_part(cli: Cli, tmp_path: Path, gone: int, what: str) -> None:
+    paths = session_parts(recorded(tmp_path, max_bytes=450))
+    assert len(paths) > 2
+    number = max(paths) if gone < 0 else gone
+    paths[number].unlink()
+    told = cli("journal", "check", find_part(paths[2 if number == 1 else 1]), code=1).stdout
+    assert f"part {number} is missing" in told
+    assert what in told
+
+
+def test_a_part_of_another_session_and_one_without_end(cli: Cli, tmp_path: Path) -> None:
+    paths = session_parts(recorded(tmp_path / "a", max_bytes=450))
+    (other,) = session_parts(recorded(tmp_path / "b")).values()
+    paths[2].write_bytes(other.read_bytes())
+    assert "the header is that of another session" in cli("journal", "check", paths[1], code=1).stdout
+    paths = session_parts(recorded(tmp_path / "c", max_bytes=450))
+    plain = unpack(paths[1])
+    plain.write_bytes(b"".join(plain.read_bytes().splitlines(keepends=True)[:-1]))
+    assert "part 1 has no end, although part 2 follows" in cli("journal", "check", plain, code=1).stdout
+
+
+def test_what_is_no_journal(cli: Cli, tmp_path: Path) -> None:
+    for name, data in (("a.log", b"fics% "), ("b.journal", b"")):
+        (tmp_path / name).write_bytes(data)
+        for what in ("info", "cat", "check"):
+            assert "is no journal" in cli("journal", what, tmp_path / name, code=7).stderr
+    assert "cannot be read" in cli("journal", "info", tmp_path / "none", code=3).stderr
+    assert "cannot be read" in cli("journal", "info", tmp_path / "none" / "x.journal", code=3).stderr
+
+
+def test_a_newer_journal_says_so(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "x.journal"
+    path.write_bytes(checked(MAGIC + b"2 who knows") + b"\n")
+    for what in ("info", "cat", "check"):
+        assert "This journal has version 2" in cli("journal", what, path, code=7).stderr
