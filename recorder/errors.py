@@ -8,6 +8,7 @@
     ├── SourceError    a log that cannot be opened, decompressed or told apart
     ├── JournalError   a journal that cannot be written or read
     ├── LoginError     a server that does not let us in
+    ├── PolicyError    an expression or a list of handles that cannot be read
     ├── StorageError   an archive that cannot be used: wrong schema, no such game, not ours
     └── ExportError    a game that does not fit a format, or an output that must not be written
 
@@ -21,6 +22,7 @@ __all__ = [
     "JournalError",
     "LineError",
     "LoginError",
+    "PolicyError",
     "RecorderError",
     "SourceError",
     "StorageError",
@@ -72,6 +74,19 @@ class JournalError(RecorderError):
 
 class LoginError(RecorderError):
     """A server that does not let us in; the text says why and never holds a password."""
+
+
+class PolicyError(RecorderError):
+    """What to observe was written in words that cannot be read.
+
+    Args:
+        message: what is wrong and what was expected, one sentence.
+        column: where in the expression, counted from 1; None in a list of handles.
+    """
+
+    def __init__(self, message: str, column: int | None = None) -> None:
+        super().__init__(message if column is None else f"Column {column} of the policy: {message}")
+        self.column = column
 
 
 class StorageError(RecorderError):

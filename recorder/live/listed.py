@@ -1,0 +1,118 @@
+"""A game as lists and announcements tell of it, before and while it is observed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from recorder.events import GameCreated, GameHeader, GameInfo, GamesRow
+from recorder.tracking.facts import Facts
+
+__all__ = ["Listed", "ListedEvent", "title_words"]
+
+ListedEvent = GamesRow | GameInfo | GameCreated | GameHeader
+_VAGUE = (None, "wild", "nonstandard")  # what a table's letter tells; other lines name the exact variant
+
+
+@dataclass(slots=True)
+class Listed:
+    """What is known of one game; None is unknown.
+
+    Attributes:
+        facts: players, ratings, times, as the tracker keeps them too.
+        white_cut, black_cut: the name in ``facts`` is only the beginning of the handle, or may be.
+        white_titles, black_titles: titles in upper case; empty: the server told that there are none.
+        examined: being examined or set up; such games are in the table, and no board is played in them.
+    """
+
+    game_no: int
+    facts: Facts
+    private: bool | None = None
+    examined: bool | None = None
+    white_cut: bool = False
+    black_cut: bool = False
+    white_titles: frozenset[str] | None = None
+    black_titles: frozenset[str] | None = None
+
+    def between(self, event: ListedEvent) -> bool:
+        """Whether a line can be of this game: the same two players, as far as both lines print their names."""
+        if isinstance(event, GameInfo) or self.facts.white is None or self.facts.black is None:
+            return True
+        if isinstance(event, GamesRow):
+            sides = (event.white.name, event.white.cut), (event.black.name, event.black.cut)
+        else:
+            sides = (event.white, False), (event.black, False)
+        return _same((self.facts.white, self.white_cut), sides[0]) and _same(
+            (self.facts.black, self.black_cut), sides[1]
+        )
+
+    def take(self, event: ListedEvent) -> None:
+        """Fill in what a line of this game tells."""
+        facts = self.facts
+        if isinstance(event, GameInfo):
+            facts.add_info(event)
+            self.private = event.private if event.private is not None else self.private
+            # Exact to the second, where the others print whole minutes.
+            for name in ("white_base_s", "white_increment_s", "black_base_s", "black_increment_s"):
+                told = getattr(event, name)
+                if told is not None:
+                    setattr(facts, name, told)
+            return
+        if isinstance(event, GamesRow):
+            self._row(event)
+        elif isinstance(event, GameCreated):
+            facts.add_created(event)
+        else:
+            facts.add_header(event)
+        if not isinstance(event, GamesRow):
+            self.white_cut = self.black_cut = False
+            if facts.category in _VAGUE and event.category is not None:
+                facts.category = event.category
+        if not isinstance(event, GameCreated) and event.base_min is not None and facts.white_base_s is None:
+            facts.white_base_s = facts.black_base_s = 60 * event.base_min
+            facts.white_increment_s = facts.black_increment_s = event.increment_s
+
+    def _row(self, event: GamesRow) -> None:
+        facts = self.facts
+        if facts.white is None or facts.black is None:
+            facts.white, self.white_cut = event.white.name, event.white.cut
+            facts.black, self.black_cut = event.black.name, event.black.cut
+        facts.white_rating = facts.white_rating or event.white.rating
+        facts.black_rating = facts.black_rating or event.black.rating
+        facts.rated = event.rated if facts.rated is None else facts.rated
+        facts.category = facts.category or event.category
+        self.private = event.private
+        self.examined = event.state is not None
+        if event.white.titles is not None:
+            self.white_titles = title_words(event.white.titles)
+        if event.black.titles is not None:
+            self.black_titles = title_words(event.black.titles)
+
+    def registered(self, white: bool) -> bool | None:
+        """Whether a player has an account: told, or by the rating that is printed (``++++`` is a guest's)."""
+        told = self.facts.white_registered if white else self.facts.black_registered
+        rating = self.facts.white_rating if white else self.facts.black_rating
+        if told is not None or rating is None or rating.text == "UNR":
+            return told
+        if rating.text.startswith("+"):
+            return False
+        return None if rating.value == 0 else True
+
+    def rating(self, white: bool) -> int | None:
+        """A player's rating; None where none is known, or the server prints 0 for none."""
+        rating = self.facts.white_rating if white else self.facts.black_rating
+        return None if rating is None else rating.value or None
+
+
+def title_words(text: str) -> frozenset[str]:
+    """The titles in a text like ``GM)(C`` or ``(SR)(TM)``."""
+    return frozenset(text.upper().replace("(", " ").replace(")", " ").split())
+
+
+def _same(first: tuple[str, bool], second: tuple[str, bool]) -> bool:
+    (one, one_cut), (two, two_cut) = first, second
+    one, two = one.lower(), two.lower()
+    if one_cut and two_cut:
+        return one == two
+    if one_cut:
+        return two.startswith(one)
+    return one.startswith(two) if two_cut else one == two

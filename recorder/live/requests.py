@@ -1,0 +1,321 @@
+"""What a recorder asks a server for, and the queue that sends it politely.
+
+Requests are values (as plain tuples ``observe 3`` and ``unobserve 3`` would be equal, so they are none). The queue
+spaces them by a bucket of tokens, sends what cannot wait before what can, never holds the same request twice, and waits
+for answers: servers answer in order and some refusals name no game, so one command is under way at a time, or several
+where block mode gives each answer its command's number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from recorder.dialects.registry import Family
+from recorder.events import (
+    Event,
+    GameEnded,
+    GameNotice,
+    GameNoticeKind,
+    GamesCounted,
+    MovelistRead,
+    ObserveRefused,
+    ObservingEnded,
+    ObservingStarted,
+    Refusal,
+)
+from recorder.frames import Style12
+
+__all__ = [
+    "AskGames",
+    "AskMoves",
+    "AskRefresh",
+    "KeepAlive",
+    "Observe",
+    "Request",
+    "RequestQueue",
+    "Sending",
+    "Unobserve",
+    "format_request",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Observe:
+    """Watch a game. On old servers the command toggles, so it is only for games that are not watched."""
+
+    game_no: int
+
+
+@dataclass(frozen=True, slots=True)
+class Unobserve:
+    """Watch a game no longer."""
+
+    game_no: int
+
+
+@dataclass(frozen=True, slots=True)
+class AskMoves:
+    """The list of a game's moves so far."""
+
+    game_no: int
+
+
+@dataclass(frozen=True, slots=True)
+class AskRefresh:
+    """A game's board once more."""
+
+    game_no: int
+
+
+@dataclass(frozen=True, slots=True)
+class AskGames:
+    """The table of all games."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeepAlive:
+    """Something harmless, so that the server does not think us idle."""
+
+
+Request = Observe | Unobserve | AskMoves | AskRefresh | AskGames | KeepAlive
+
+# What is sent first. A list asked for too late is of another game; a place given up lets the next game be observed.
+_PRIORITY: dict[type, int] = {AskMoves: 0, AskRefresh: 0, Unobserve: 1, Observe: 2, AskGames: 3, KeepAlive: 4}
+_COMMANDS: dict[type, str] = {
+    Observe: "observe",
+    Unobserve: "unobserve",
+    AskMoves: "moves",
+    AskRefresh: "refresh",
+    AskGames: "games",
+    KeepAlive: "date",
+}
+_PATIENCE_MS = 60_000  # after which a request of low priority goes first
+_BLOCK_IDS = range(1, 10)  # help pages recommend small ones
+
+
+def format_request(request: Request, family: Family | None = None) -> str:
+    """Write a request as the command of a server, without line end.
+
+    Args:
+        request: what is asked for.
+        family: of server; ICC and chess.net take a ``/`` in front, which keeps a user's aliases away.
+    """
+    slash = "/" if family in (Family.ICC, Family.CHESSNET) else ""
+    command = slash + _COMMANDS[type(request)]
+    return command if isinstance(request, AskGames | KeepAlive) else f"{command} {request.game_no}"
+
+
+class Sending(NamedTuple):
+    """What ``take`` gives: bytes to send now (may be empty), the requests in them, those that were given up because no
+    answer came, and when to ask again (None: when something new is put)."""
+
+    data: bytes
+    sent: tuple[Request, ...]
+    given_up: tuple[Request, ...]
+    again_at_ms: int | None
+
+
+class _Waiting(NamedTuple):
+    since_ms: int
+    order: int
+    request: Request
+
+
+class _UnderWay(NamedTuple):
+    request: Request
+    sent_ms: int
+    block_id: int | None
+
+
+class RequestQueue:
+    """Requests of one connection.
+
+    Args:
+        family: of server, for how commands are written.
+        block: every command gets an id, as block mode wants it.
+        gap_ms: between two commands in the long run. burst: commands that may go at once after a pause.
+        answer_ms: how long an answer is waited for.
+    """
+
+    def __init__(
+        self,
+        family: Family | None = None,
+        *,
+        block: bool = False,
+        gap_ms: int = 500,
+        burst: int = 4,
+        answer_ms: int = 15_000,
+    ) -> None:
+        if gap_ms < 1 or burst < 1 or answer_ms < 1:
+            raise ValueError("gap_ms, burst and answer_ms must be at least 1")
+        self.family = family
+        self.block = block
+        self._gap_ms = gap_ms
+        self._full_ms = gap_ms * burst
+        self._answer_ms = answer_ms
+        self._credit_ms = self._full_ms
+        self._credit_at_ms: int | None = None
+        self._waiting: dict[Request, _Waiting] = {}
+        self._under_way: list[_UnderWay] = []
+        self._order = 0
+        self._next_id = 0
+
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+    @property
+    def under_way(self) -> tuple[Request, ...]:
+        """What was sent and is not answered yet, oldest first."""
+        return tuple(sent.request for sent in self._under_way)
+
+    def put(self, requests: Iterable[Request], now_ms: int) -> None:
+        """Add requests; those that wait already, or are being answered, are not added again.
+
+        An ``Observe`` and an ``Unobserve`` of one game that both wait are settled without the server.
+        """
+        for request in requests:
+            if request in self._waiting or request in self.under_way:
+                continue
+            opposite = _opposite(request)
+            if opposite is not None and self._waiting.pop(opposite, None) is not None:
+                continue
+            self._order += 1
+            self._waiting[request] = _Waiting(now_ms, self._order, request)
+
+    def clear(self) -> None:
+        """Forget everything: the connection is another one."""
+        self._waiting.clear()
+        self._under_way.clear()
+
+    def take(self, now_ms: int) -> Sending:
+        """What is to be sent now.
+
+        Args:
+            now_ms: monotonic milliseconds, never less than before.
+        """
+        given_up = tuple(sent.request for sent in self._under_way if now_ms >= sent.sent_ms + self._answer_ms)
+        self._under_way = [sent for sent in self._under_way if now_ms < sent.sent_ms + self._answer_ms]
+        if self._credit_at_ms is not None:
+            self._credit_ms = min(self._full_ms, self._credit_ms + now_ms - self._credit_at_ms)
+        self._credit_at_ms = now_ms
+        lines: list[str] = []
+        taken: list[Request] = []
+        while self._waiting and self._credit_ms >= self._gap_ms and self._may_send():
+            waiting = min(self._waiting.values(), key=lambda waiting: self._rank(waiting, now_ms))
+            del self._waiting[waiting.request]
+            self._credit_ms -= self._gap_ms
+            block_id = self._free_id() if self.block else None
+            text = format_request(waiting.request, self.family)
+            lines.append(text if block_id is None else f"{block_id} {text}")
+            taken.append(waiting.request)
+            if not isinstance(waiting.request, KeepAlive):  # nobody waits for the answer to that
+                self._under_way.append(_UnderWay(waiting.request, now_ms, block_id))
+        data = "".join(f"{line}\n" for line in lines).encode("ascii")
+        return Sending(data, tuple(taken), given_up, self._again_at(now_ms))
+
+    def _again_at(self, now_ms: int) -> int | None:
+        times = [sent.sent_ms + self._answer_ms for sent in self._under_way]
+        if self._waiting and self._may_send():
+            times.append(now_ms + self._gap_ms - self._credit_ms)
+        return min(times, default=None)
+
+    def _may_send(self) -> bool:
+        return len(self._under_way) < (len(_BLOCK_IDS) if self.block else 1)
+
+    @staticmethod
+    def _rank(waiting: _Waiting, now_ms: int) -> tuple[int, int]:
+        patient = now_ms - waiting.since_ms < _PATIENCE_MS
+        return (_PRIORITY[type(waiting.request)] if patient else -1, waiting.order)
+
+    def _free_id(self) -> int:
+        used = {sent.block_id for sent in self._under_way}
+        while True:
+            self._next_id = self._next_id % len(_BLOCK_IDS) + 1
+            if self._next_id not in used:
+                return self._next_id
+
+    # -- answers -----------------------------------------------------------------------------------------------
+
+    def feed(self, events: Iterable[Event]) -> None:
+        """See which requests the server has answered, and drop those about games that are over."""
+        if not self._waiting and not self._under_way:
+            return
+        for event in events:
+            if type(event) is Style12:
+                if self._under_way:
+                    self._frame(event)
+                continue
+            handler = _ANSWERS.get(type(event))
+            block = event.line.block  # type: ignore[union-attr]
+            if block is not None and self.block:
+                self._done_block(block.command_id)
+            elif handler is not None:
+                handler(self, event)
+
+    def _frame(self, frame: Style12) -> None:
+        if any(type(sent.request) is AskRefresh for sent in self._under_way):
+            self._done(AskRefresh(frame.game_no))
+
+    def _settle(self, answered: Callable[[_UnderWay], bool]) -> None:
+        for sent in self._under_way:
+            if answered(sent):
+                self._under_way.remove(sent)
+                return
+
+    def _done(self, *requests: Request) -> None:
+        self._settle(lambda sent: sent.request in requests)
+
+    def _done_block(self, block_id: int) -> None:
+        self._settle(lambda sent: sent.block_id == block_id)
+
+    def _done_kind(self, *kinds: type) -> None:
+        self._settle(lambda sent: type(sent.request) in kinds)
+
+    def _observing(self, event: ObservingStarted | ObservingEnded) -> None:
+        self._done(Observe(event.game_no), Unobserve(event.game_no))
+
+    def _moves(self, event: MovelistRead) -> None:
+        if event.game_no is None:
+            self._done_kind(AskMoves)
+        else:
+            self._done(AskMoves(event.game_no))
+
+    def _games(self, event: GamesCounted) -> None:
+        self._done_kind(AskGames)
+
+    def _refused(self, event: ObserveRefused) -> None:
+        if event.game_no is not None:
+            self._done(Observe(event.game_no), Unobserve(event.game_no))
+        elif event.reason is Refusal.NO_SUCH_GAME:
+            self._done_kind(Observe, Unobserve, AskMoves, AskRefresh)
+        elif event.reason is Refusal.NOT_OBSERVING:
+            self._done_kind(Unobserve, AskRefresh)
+        else:
+            self._done_kind(Observe)
+
+    def _notice(self, event: GameNotice) -> None:
+        if event.kind is GameNoticeKind.PRIVATE_GAME:
+            self._done_kind(Observe, AskMoves, AskRefresh)
+
+    def _ended(self, event: GameEnded) -> None:
+        for kind in (Observe, Unobserve, AskMoves, AskRefresh):
+            self._waiting.pop(kind(event.game_no), None)  # its number may soon be another game's
+
+
+def _opposite(request: Request) -> Request | None:
+    if isinstance(request, Observe):
+        return Unobserve(request.game_no)
+    return Observe(request.game_no) if isinstance(request, Unobserve) else None
+
+
+_ANSWERS: dict[type, Callable[[RequestQueue, Any], None]] = {
+    ObservingStarted: RequestQueue._observing,
+    ObservingEnded: RequestQueue._observing,
+    MovelistRead: RequestQueue._moves,
+    GamesCounted: RequestQueue._games,
+    ObserveRefused: RequestQueue._refused,
+    GameNotice: RequestQueue._notice,
+    GameEnded: RequestQueue._ended,
+}
