@@ -14,10 +14,12 @@ __all__ = ["format_session", "is_noise", "parse_session"]
 
 _K = SessionNoticeKind
 _FORMS: list[tuple[SessionNoticeKind, str]] = [
-    (_K.LOGIN, r"\*{4} Starting FICS session as (?P<value>[A-Za-z]\w*)(?:\([^()]*\))* \*{4}"),
+    (_K.LOGIN, r"\*{4} Starting (?:\S+ )?session as (?P<value>[A-Za-z]\w*)(?:\([^()]*\))* \*{4}"),
     (_K.LOGIN, r"Logging you in as \"(?P<value>[A-Za-z]\w*)\".*"),
     (_K.LOGIN, r"Press return to enter (?:the )?\S+ as \"(?P<value>[A-Za-z]\w*)\":.*"),
     (_K.LOGIN, r"\"(?P<value>[A-Za-z]\w*)\" is a registered name\. .*"),
+    (_K.LOGIN, r"Your name for this session will be \"?(?P<value>[A-Za-z]\w*)\"?\.?"),
+    (_K.LOGIN, r"Created temporary login '(?P<value>[A-Za-z]\w*)'"),
     (_K.TAKEN_OVER, r"\*{4} (?P<value>\S+) has arrived - you can't both be logged in\.? \*{4}"),
     (_K.IDLE_LOGOUT, r"\*{4} Auto-logout because you were idle more than .*\*{4}"),
     (_K.SHUTDOWN, r"\*{4} Server shutting down (?P<value>immediately)\. \*{4}"),

@@ -1,6 +1,6 @@
 """Bytes → lines, and what to strip from a line's beginning."""
 
 from recorder.wire.lines import COUNTED_TAGS, LineReader
-from recorder.wire.prompts import PromptStripper, strip_prompts
+from recorder.wire.prompts import LONE_PROMPT, PromptStripper, strip_prompts
 
-__all__ = ["COUNTED_TAGS", "LineReader", "PromptStripper", "strip_prompts"]
+__all__ = ["COUNTED_TAGS", "LONE_PROMPT", "LineReader", "PromptStripper", "strip_prompts"]

@@ -10,15 +10,16 @@ import re
 from collections import Counter
 from typing import Final
 
-__all__ = ["PromptStripper", "strip_prompts"]
+__all__ = ["LONE_PROMPT", "PromptStripper", "strip_prompts"]
 
 _DEFAULT: Final = r"(?:\d\d:\d\d_)?[fa]ics% ?"
 _DEFAULTS: Final = re.compile(f"(?:{_DEFAULT})+")
 _DEFAULT_FIRSTS: Final = "fa0123456789"
 _SET: Final = re.compile(r'prompt (?:now |is now )?set to:? "(?P<prompt>[^"]{1,60})"\.?\s*', re.IGNORECASE)
 # A bot's line begins with a colon and a chat line has a speaker, so neither can look like this.
-_ALONE: Final = re.compile(r"(?:\d\d:\d\d_)?(?P<prompt>[^\s:<>{}()\[\]\\]{1,24}% )")
-_SEEN_ALONE = 3
+LONE_PROMPT: Final = re.compile(r"(?:\d\d:\d\d_)?(?P<prompt>[^\s:<>{}()\[\]\\]{1,24}% )")
+"""What any user's own prompt may look like."""
+_SEENLONE_PROMPT = 3
 _PROMPT_ENDS: Final = ("%", ">", "$", "#")
 
 
@@ -60,9 +61,9 @@ class PromptStripper:
         rest, _ = self.strip(text)
         if match := _SET.fullmatch(rest):
             return self._add(match["prompt"])
-        if match := _ALONE.fullmatch(rest):
+        if match := LONE_PROMPT.fullmatch(rest):
             self._alone[match["prompt"]] += 1
-            return self._alone[match["prompt"]] >= _SEEN_ALONE and self._add(match["prompt"])
+            return self._alone[match["prompt"]] >= _SEENLONE_PROMPT and self._add(match["prompt"])
         return False
 
     def _add(self, prompt: str) -> bool:

@@ -92,7 +92,7 @@ def format_hello(version: int, user: str, system: str) -> bytes:
 class Pings(NamedTuple):
     """What received bytes ask for."""
 
-    count: int
+    number: int
     answer: bytes  # one sealed line a ping; send it at once
 
 

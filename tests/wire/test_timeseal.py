@@ -96,17 +96,17 @@ def test_pings_across_every_cut(version: int, data: bytes, count: int) -> None:
     for cut in range(len(data) + 1):
         reader = PingReader(version)
         pings = [reader.receive(data[:cut], 7), reader.receive(data[cut:], 7)]
-        assert sum(found.count for found in pings) == count
+        assert sum(found.number for found in pings) == count
         assert b"".join(found.answer for found in pings) == seal(b"\x029", 7) * count
     reader = PingReader(version)
-    assert sum(reader.receive(bytes((byte,)), 7).count for byte in data) == count
+    assert sum(reader.receive(bytes((byte,)), 7).number for byte in data) == count
 
 
 def test_a_line_without_end_takes_no_memory() -> None:
     reader = PingReader(1)
-    assert sum(reader.receive(b"x" * 10_000, 1).count for _ in range(100)) == 0
+    assert sum(reader.receive(b"x" * 10_000, 1).number for _ in range(100)) == 0
     assert len(reader._rest) < 100
-    assert reader.receive(b"\n[G]\n", 1).count == 1
+    assert reader.receive(b"\n[G]\n", 1).number == 1
 
 
 def test_there_are_two_versions() -> None:

@@ -1,0 +1,173 @@
+"""What a server says while somebody logs in: bytes → cues.
+
+Prompts have no line end, what follows them may stand on the same line, telnet commands stand between, and reads cut
+anywhere. So a line is looked at whenever more of it comes; what was understood is taken off its beginning.
+
+Source: the login dialogues of FICS 1.6.2, Lasker and FatICS (recorded transcripts), and what clients look for on ICC,
+chess.net and chessd, whose prompts may be translated: there only telnet's WILL ECHO tells.
+"""
+
+from __future__ import annotations
+
+import re
+from enum import Enum
+from typing import Final, NamedTuple
+
+from recorder.dialects.session import parse_session
+from recorder.events import Line, SessionNotice, SessionNoticeKind
+from recorder.wire import LONE_PROMPT, strip_prompts
+from recorder.wire.telnet import TelnetFilter
+
+__all__ = ["Cue", "CueKind", "CueReader"]
+
+
+class CueKind(Enum):
+    """What the server wants, or tells."""
+
+    NAME = "name"  # it asks for a name
+    PASSWORD = "password"
+    RETURN = "return"  # it asks for an empty line to enter as a guest
+    HIDE = "hide"  # WILL ECHO: what is typed next shall not be shown
+    SHOW = "show"  # WONT ECHO
+    CALLED = "called"  # it says the name; text
+    STARTED = "started"  # the session has begun; text is the handle
+    PROMPT = "prompt"  # its prompt for commands stands there, or something else that comes only after the login; text
+    LONE_WORD = "lone-word"  # what may be a user's own prompt
+    NOTICE = "notice"  # any other line that ``parse_session`` knows
+    LINE = "line"  # any other line; text
+
+
+class Cue(NamedTuple):
+    """One of them, in the order in which they came."""
+
+    kind: CueKind
+    text: str = ""
+    notice: SessionNotice | None = None
+
+
+_WILL_ECHO: Final = b"\xff\xfb\x01"
+_ECHO: Final = {_WILL_ECHO: CueKind.HIDE, b"\xff\xfc\x01": CueKind.SHOW}
+_ECHOES: Final = re.compile(rb"\xff[\xfb\xfc]\x01")
+_BLANK: Final = b"\r\x07\x00"
+_LEAD: Final = " \t"
+# No colon before it: chat has a speaker.
+_ASKS: Final = re.compile(r"(?:(?P<name>login)|[a-z' ]{0,60}password[a-z ]{0,20}): ?", re.I | re.ASCII)
+_RETURN: Final = re.compile(r'Press return to enter [^"]+ as "[^"]+":')
+# Datagram 0 tells ICC's clients who they are.
+_WHO_AM_I: Final = re.compile(r"\x19\(0 (?P<handle>[A-Za-z]\w*) ")
+_FRAME: Final = "<12> "
+_PING: Final = "[G]"
+_HINTS: Final = (b"assword", b"ogin:")
+_LONGEST: Final = 4096
+"""Of a line without end, only so much is looked at; no cue is as long."""
+
+
+class CueReader:
+    """Reads the server's bytes; how they are cut changes nothing but when a cue is given.
+
+    Attributes:
+        logged_in: set by whoever uses it; then lines that ask for nothing are passed over, which is quick.
+    """
+
+    def __init__(self) -> None:
+        self.logged_in = False
+        self._telnet = TelnetFilter()
+        self._offset = 0
+        self._line = b""  # what has come of a line and was not understood yet
+        self._long = False
+        self._alone_told = False
+
+    def receive(self, data: bytes) -> list[Cue]:
+        """Take bytes and return what they say."""
+        cues: list[Cue] = []
+        if not self._telnet.rest and b"\xff" not in data:
+            self._offset += len(data)
+            self._read(data, cues)
+            return cues
+        begin = self._offset - len(self._telnet.rest)
+        whole = self._telnet.rest + data
+        done = 0
+        for piece, offset in self._telnet.receive(data, self._offset):
+            self._read_commands(whole[done : offset - begin], cues)
+            self._read(piece, cues)
+            done = offset - begin + len(piece)
+        self._offset += len(data)
+        self._read_commands(whole[done : len(whole) - len(self._telnet.rest)], cues)
+        return cues
+
+    def _read_commands(self, commands: bytes, cues: list[Cue]) -> None:
+        cues += [Cue(_ECHO[command]) for command in _ECHOES.findall(commands)]
+
+    def _read(self, text: bytes, cues: list[Cue]) -> None:
+        if self._long:
+            end = text.find(b"\n") + 1
+            if not end:
+                return
+            text, self._long = text[end:], False
+        data = self._line + text
+        last = data.rfind(b"\n") + 1
+        if last:
+            self._alone_told = False
+            if not self.logged_in or _hinted(data[:last]):
+                for line in data[: last - 1].split(b"\n"):
+                    self._line = line
+                    self._look(cues, whole=True)
+        self._line = data[last:]
+        if self._line and (not self.logged_in or _hinted(self._line)):
+            self._look(cues, whole=False)
+        if len(self._line) > _LONGEST:
+            self._line, self._long = b"", True
+
+    def _look(self, cues: list[Cue], *, whole: bool) -> None:
+        """Understand what can be of the line, and keep the rest of it."""
+        text = self._line.translate(None, _BLANK).decode("latin-1")
+        while True:
+            text = text.lstrip(_LEAD).removeprefix(_PING)
+            rest, size = strip_prompts(text)
+            if size:
+                cues.append(Cue(CueKind.PROMPT, text[:size]))
+            elif (match := _ASKS.match(text)) and not (self.logged_in and text[match.end() :].strip()):
+                cues.append(Cue(CueKind.NAME if match["name"] else CueKind.PASSWORD))
+                rest = text[match.end() :]
+            elif (match := _RETURN.match(text)) and (notice := _parse(match[0])) is not None:
+                cues += [Cue(CueKind.CALLED, notice.value or "", notice), Cue(CueKind.RETURN)]
+                rest = text[match.end() :]
+            elif match := _WHO_AM_I.match(text):
+                cues.append(Cue(CueKind.STARTED, match["handle"]))
+                rest = ""
+            elif text.startswith(_FRAME):
+                cues.append(Cue(CueKind.PROMPT))
+                rest = ""
+            else:
+                break
+            text = rest
+        self._line = text.encode("latin-1")
+        if whole:
+            self._line = b""
+            if text.strip():
+                cues.append(_cue_of(text))
+        elif not self._alone_told and LONE_PROMPT.fullmatch(text):
+            self._alone_told = True
+            cues.append(Cue(CueKind.LONE_WORD, text))
+
+
+def _hinted(data: bytes) -> bool:
+    lower = data.lower()
+    return any(hint in lower for hint in _HINTS)
+
+
+def _parse(text: str) -> SessionNotice | None:
+    return parse_session(Line(text, 0))
+
+
+def _cue_of(text: str) -> Cue:
+    """The cue of a whole line."""
+    notice = _parse(text)
+    if notice is None:
+        return Cue(CueKind.LINE, text)
+    if notice.kind is SessionNoticeKind.LOGIN:
+        started = text.lstrip().startswith("**** ")
+        return Cue(CueKind.STARTED if started else CueKind.CALLED, notice.value or "", notice)
+    if notice.kind is SessionNoticeKind.STYLE:
+        return Cue(CueKind.PROMPT, "", notice)
+    return Cue(CueKind.NOTICE, text, notice)

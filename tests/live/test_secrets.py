@@ -1,0 +1,259 @@
+"""No secret of the client in what may be journalled, and everything else as it was."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from recorder.live.secrets import Release, SecretGuard
+from recorder.wire.timeseal import format_hello, seal, unseal
+from tests.live.dialogues import DIALOGUES, NAME, PASSWORD, WILL, WONT, Step
+
+COMMANDS: list[tuple[bytes, bytes]] = [
+    (b"$set style 12", b"$set style 12"),
+    (b"password old " + PASSWORD, b"password *** " + b"*" * len(PASSWORD)),
+    (b"tell Bob my password is mine", b"tell Bob my password is mine"),
+    (b"$$pass " + PASSWORD + b" " + PASSWORD, b"$$pass " + b"*" * len(PASSWORD) + b" " + b"*" * len(PASSWORD)),
+    (b"3 passw " + PASSWORD + b" b", b"3 passw " + b"*" * len(PASSWORD) + b" *"),
+    (b"12 observe 3", b"12 observe 3"),
+    (b"`x9`password a b", b"`x9`password * *"),
+    (b"/set password " + PASSWORD, b"/set password " + b"*" * len(PASSWORD)),
+    (b"kibitz d\xc3\xa9j\xc3\xa0 vu", b"kibitz d\xc3\xa9j\xc3\xa0 vu"),
+    (b"pass", b"pass"),
+    (b"", b""),
+    (b"passed pawns", b"passed pawns"),
+]
+# Nobody repeats these names, so nothing tells that they are names.
+UNTOLD = {"translated prompts"}
+
+
+def seven_bits(data: bytes) -> bytes:
+    return bytes(byte & 0x7F for byte in data)
+
+
+def expected(steps: list[Step], name: str, sealed: bool, end: bytes) -> tuple[list[bytes], list[bytes | None]]:
+    """What the client sends, line by line, and what may be kept of each; None: its length."""
+    pairs = []
+    for number, step in enumerate(steps):
+        if step.takes is not None:
+            hidden = step.secret or (number == 0 and name in UNTOLD)
+            pairs.append((step.takes, b"*" * len(step.takes) if hidden else step.takes))
+    pairs += COMMANDS
+    if not sealed:
+        return [typed + end for typed, _ in pairs], [kept + end for _, kept in pairs]
+    hello = seal(format_hello(1, "ann", "test"), 1)
+    lines = [seal(seven_bits(typed), number) for number, (typed, _) in enumerate(pairs)]
+    kept: list[bytes | None] = [line if a == b else None for line, (a, b) in zip(lines, pairs, strict=True)]
+    return [hello, *lines], [hello, *kept]
+
+
+def cut(data: st.DataObject, whole: bytes) -> list[bytes]:
+    places = data.draw(st.lists(st.integers(0, len(whole)), max_size=6).map(sorted))
+    return [whole[a:b] for a, b in zip([0, *places], [*places, len(whole)], strict=True)]
+
+
+class Wire:
+    """Feeds a guard and keeps what it releases; checks at every moment that nothing overtakes."""
+
+    def __init__(self) -> None:
+        self.guard = SecretGuard()
+        self.sent: list[tuple[int, int]] = []  # when, and up to where
+        self.size = 0
+        self.clock = 0
+        self.out: list[Release] = []
+
+    def server(self, data: bytes) -> None:
+        self.clock += 1
+        self.out += self.guard.server_said(data)
+
+    def client(self, data: bytes) -> None:
+        self.clock += 1
+        self.size += len(data)
+        self.sent.append((self.clock, self.size))
+        self.out += self.guard.client_said(data, self.clock)
+
+    def finish(self) -> list[tuple[bytes, int]]:
+        self.out += self.guard.finish()
+        done = 0
+        for release in self.out:
+            assert bool(release.data) != bool(release.withheld)
+            size = len(release.data) + release.withheld
+            begin = next(at for at, end in self.sent if end > done)
+            last = next(at for at, end in self.sent if end >= done + size)
+            assert release.at_ns == begin == last
+            done += size
+        assert done == self.size
+        return [(release.data, release.withheld) for release in self.out]
+
+
+def flat(releases: list[tuple[bytes, int]]) -> list[bytes | None]:
+    """One entry a byte; None: withheld."""
+    return [
+        byte
+        for data, count in releases
+        for byte in ([data[i : i + 1] for i in range(len(data))] if data else [None] * count)
+    ]
+
+
+@pytest.mark.parametrize("name", DIALOGUES)
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_every_login(name: str, data: st.DataObject) -> None:
+    steps = DIALOGUES[name]
+    sealed = data.draw(st.booleans(), "sealed")
+    lines, kept = expected(steps, name, sealed, data.draw(st.sampled_from([b"\n", b"\r\n"])))
+    stream = b"".join(lines)
+    ends = [sum(map(len, lines[: number + 1])) for number in range(len(lines))]
+    wire, sent, taken = Wire(), 0, -1 + sealed
+    hasty = data.draw(st.booleans(), "types ahead")
+    for step in steps:
+        due = ends[taken] if taken >= 0 else 0  # the server has taken this much before it says this
+        upto = max(due, sent)
+        if hasty:
+            upto = data.draw(st.sampled_from([upto, len(stream)]) | st.integers(upto, len(stream)))
+        for piece in cut(data, stream[sent:upto]):
+            wire.client(piece)
+        sent = upto
+        for piece in cut(data, step.says):
+            wire.server(piece)
+        taken += 1
+    for piece in cut(data, stream[sent:]):
+        wire.client(piece)
+    found = wire.finish()
+    told = b"".join(part for part, _ in found)
+    assert PASSWORD not in told
+    assert b"".join((unseal(line) or (b"", 0))[0] for line in told.split(b"\n")).count(seven_bits(PASSWORD)) == 0
+    want = flat([(b"", len(line)) if keep is None else (keep, 0) for line, keep in zip(lines, kept, strict=True)])
+    assert flat(found) == want
+
+
+def releases(*parts: tuple[str, bytes]) -> list[tuple[bytes, int]]:
+    """What a script of ``<`` (server) and ``>`` (client) leads to, pieces joined."""
+    wire = Wire()
+    for side, data in parts:
+        (wire.server if side == "<" else wire.client)(data)
+    joined: list[tuple[bytes, int]] = []
+    for data, count in wire.finish():
+        if joined and bool(joined[-1][1]) == bool(count):
+            joined[-1] = (joined[-1][0] + data, joined[-1][1] + count)
+        else:
+            joined.append((data, count))
+    return joined
+
+
+IN = ("<", b"login: "), (">", b"Ann\n"), ("<", b"\n**** Starting FICS session as Ann ****\nfics% ")
+
+
+@pytest.mark.parametrize(
+    ("parts", "kept"),
+    [
+        ([("<", b"login: "), (">", b"Ann\nsecret\nwho\n")], [(b"", 15)]),
+        ([(">", b"Ann\nsecret\n"), ("<", b"login: password: ")], [(b"", 11)]),
+        # ICC: both on one line, with options before them
+        (
+            [
+                ("<", b"login: "),
+                (">", b"level1=5 Ann secret\n"),
+                ("<", b"\r\n**** Starting ICC session as Ann ****\r\naics% "),
+            ],
+            [(b"level1=5 Ann ******\n", 0)],
+        ),
+        (
+            [
+                (">", b"level1=5\nlevel2settings=0110\nAnn\nsecret\nwho\n"),
+                ("<", b"login: password: \r\n**** Starting ICC session as Ann ****\r\naics% "),
+            ],
+            [(b"level1=5\nlevel2settings=0110\nAnn\n******\nwho\n", 0)],
+        ),
+        # the variables of FICS, after which the server asks again, or does not
+        (
+            [
+                (">", b"%b0110\nAnn\nsecret\nwho\n"),
+                ("<", b'login: \nlogin: \n"Ann" is a registered name. x\npassword: \nfics% '),
+            ],
+            [(b"%b0110\nAnn\n******\nwho\n", 0)],
+        ),
+        # a name that the server does not take for one; prompts that nobody knows
+        ([("<", b"login: "), (">", b"secret\n"), ("<", b"\nfics% ")], [(b"******\n", 0)]),
+        ([(">", b"Ann\nsecret\n"), ("<", b"User? Key? \nfics% ")], [(b"***\n******\n", 0)]),
+        # prompts after the login
+        ([*IN, ("<", b"\nEnter your new password: "), (">", b"secret\nwho\n")], [(b"Ann\n******\nwho\n", 0)]),
+        ([*IN, ("<", b"\n\xff\xfb\x01Neu? "), (">", b"secret\nwho\n")], [(b"Ann\n******\nwho\n", 0)]),
+        ([*IN, ("<", WILL + WONT), (">", b"who\n")], [(b"Ann\nwho\n", 0)]),
+        ([*IN, ("<", b"\nBob(1500) kibitzes: password: "), (">", b"who\n")], [(b"Ann\nwho\n", 0)]),
+        ([*IN, ("<", b"\nlogin: what you type first\nfics% "), (">", b"who\n")], [(b"Ann\nwho\n", 0)]),
+        # somebody else on the same connection
+        (
+            [
+                *IN,
+                (">", b"quit\nBob\nsecret\nwho\n"),
+                ("<", b"\nlogin: "),
+                (">", b"Carl\nsecond\nwho\n"),
+                ("<", b'\n"Carl" is a registered name. x\npassword: '),
+            ],
+            [(b"Ann\nquit\nBob\nsecret\nwho\n", 0), (b"", 16)],
+        ),
+        (
+            [
+                *IN,
+                (">", b"quit\n"),
+                ("<", b"\nlogin: "),
+                (">", b"Carl\nsecond\nwho\n"),
+                ("<", b'\n"Carl" is a registered name. x\npassword: \nfics% '),
+                (">", b"games\n"),
+            ],
+            [(b"Ann\nquit\nCarl\n******\nwho\ngames\n", 0)],
+        ),
+        # telnet's answers stay where they were
+        (
+            [
+                ("<", b"login: "),
+                (">", b"Ann\n"),
+                ("<", b'"Ann" is a registered name. x\npassword: \xff\xfb\x01'),
+                (">", b"\xff\xfd\x01secret\n"),
+                ("<", b"\xff\xfc\x01\nfics% "),
+                (">", b"\xff\xfe\x01who\n"),
+            ],
+            [(b"Ann\n\xff\xfd\x01******\n\xff\xfe\x01who\n", 0)],
+        ),
+        ([*IN, (">", b"pass\xff\xfd\x01 a b\n")], [(b"Ann\n", 0), (b"", 12)]),
+        # a terminal's corrections, a seal in the open, what nobody can read, a line without end
+        ([*IN, (">", b"pax\x08ssword a b\nwhx\x08o\n")], [(b"Ann\n", 0), (b"", 15), (b"whx\x08o\n", 0)]),
+        ([*IN, (">", b"password a b\x181f\nwho\x1820\n")], [(b"Ann\npassword * *\x181f\nwho\x1820\n", 0)]),
+        ([*IN, (">", b"\x00\x01\n" + b"\xc1" * 12 + b"\x80\n")], [(b"Ann\n", 0), (b"", 17)]),
+        ([*IN, (">", b"password a b")], [(b"Ann\npassword * *", 0)]),
+        ([*IN, (">", b"who")], [(b"Ann\nwho", 0)]),
+        ([*IN, (">", seal(b"password a b", 1)[:9])], [(b"Ann\n", 0), (b"", 9)]),
+        ([*IN, (">", seal(b"\x029", 5) + seal(b"who", 6))], [(b"Ann\n" + seal(b"\x029", 5) + seal(b"who", 6), 0)]),
+        ([*IN, ("<", b"password: "), (">", seal(b"\x029", 5) + b"secret\n")],
+         [(b"Ann\n" + seal(b"\x029", 5) + b"******\n", 0)]),
+    ],
+)  # fmt: skip
+def test_what_is_kept(parts: list[tuple[str, bytes]], kept: list[tuple[bytes, int]]) -> None:
+    assert releases(*parts) == kept
+
+
+def test_a_login_without_end_and_lines_without_end_take_no_memory() -> None:
+    wire = Wire()
+    wire.server(b"login: ")
+    for _ in range(20):
+        wire.client(b"x" * 9_999 + b"\n")
+    assert sum(release.withheld for release in wire.out) > 100_000
+    wire.server(b"\nfics% ")
+    wire.client(b"who\n")
+    for _ in range(20):
+        wire.client(b"y" * 10_000)
+    assert sum(release.withheld for release in wire.out) == 280_000
+    wire.client(b" secret\nwho\n")
+    wire.finish()
+    told = b"".join(release.data for release in wire.out)
+    assert told.count(b"who\n") == 2
+    assert not told.replace(b"who\n", b"").strip(b"*\n")
+
+
+@given(st.lists(st.tuples(st.sampled_from("<>"), st.binary(max_size=30) | st.sampled_from(
+    [b"login: ", b"password: ", b"fics% ", b"\n", WILL, WONT, b'"Ann" is a registered name. x\n', NAME, seal(NAME, 1)]
+))))  # fmt: skip
+def test_any_bytes_are_all_accounted_for(parts: list[tuple[str, bytes]]) -> None:
+    releases(*parts)
