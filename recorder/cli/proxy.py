@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import os
 import signal
 import socket
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 from click.exceptions import Exit
 
-from recorder.cli.options import default_archive
+from recorder.cli.options import archive_option, default_archive
 from recorder.cli.terminal import ExitCode, plural, say
 from recorder.live.address import Address, format_address, parse_address
 
@@ -86,15 +89,25 @@ Examples:
     "that anybody has seen, and every message waits for the disk; interval: a power cut loses at most two seconds; "
     "os: when the operating system likes.",
 )
-def command(server: Address, listen_at: Address, journal_dir: Path, sync_word: str) -> None:
+@click.option(
+    "--import/--no-import",
+    "to_archive",
+    default=True,
+    show_default=True,
+    help="Import every journal into the archive when its connection is over.",
+)
+@archive_option
+def command(
+    server: Address, listen_at: Address, journal_dir: Path, sync_word: str, to_archive: bool, where: str
+) -> None:
     """Stand between a client and the server, and record both.
 
     Point xboard, PyChess or any other client at the address of --listen instead of the server's and play.
     Both directions are forwarded as they come, time-sealed or not, and written to a journal for each connection.
     Passwords are never written. The port of HOST is 5000 if none is given.
 
-    Ctrl-C ends it: every journal is closed. If a journal could not be written, the game went on unrecorded, and the
-    exit status is 7.
+    Ctrl-C ends it: every journal is closed and imported; a second Ctrl-C leaves out what is not imported yet. If a
+    journal could not be written, the game went on unrecorded, and the exit status is 7.
     """
     from recorder.live.proxy import listen
 
@@ -106,33 +119,109 @@ def command(server: Address, listen_at: Address, journal_dir: Path, sync_word: s
             "Choose another address with --listen."
         ) from error
     journals = journal_dir.absolute()
-    proxy = asyncio.run(_run(server, listeners, journals, sync_word))
+    proxy = asyncio.run(_run(server, listeners, journals, sync_word, where if to_archive else None))
     _say_end(proxy, journals)
     if proxy.unrecorded:
         raise Exit(ExitCode.JOURNAL)
 
 
-async def _run(server: Address, listeners: list[socket.socket], journals: Path, sync_word: str) -> Proxy:
+async def _run(
+    server: Address, listeners: list[socket.socket], journals: Path, sync_word: str, where: str | None
+) -> Proxy:
+    """Serve until a signal comes.
+
+    Args:
+        where: the archive; None: nothing is imported.
+    """
     from recorder.journal.writer import JournalWriter, Sync
     from recorder.live.proxy import Proxy
     from recorder.live.recording import Recording
     from recorder.live.secrets import SecretGuard
 
     sync = Sync(sync_word)
+    writers: dict[int, JournalWriter] = {}
+    imports = _Imports(where)
 
     def record(number: int) -> Recording:
         journal = JournalWriter(journals, host=server.host, port=server.port, role="proxy", sync=sync)
+        writers[number] = journal
         say(f"Connection {number} is recorded in {journal.path}.")
         return Recording(journal, SecretGuard(), lambda message: say(f"Error: Connection {number}: {message}"))
 
-    proxy = Proxy(server, record, tell=say, on_closed=_say_closed, journal_first=sync is Sync.ALWAYS)
-    stop = asyncio.Event()
+    def on_closed(closed: Closed) -> None:
+        _say_closed(closed)
+        if journal := writers.pop(closed.number, None):
+            imports.add(closed.number, journal.path)
+
+    proxy = Proxy(server, record, tell=say, on_closed=on_closed, journal_first=sync is Sync.ALWAYS)
+    stop, hurry = asyncio.Event(), asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, stop.set)
+        loop.add_signal_handler(number, lambda: (hurry if stop.is_set() else stop).set())
     _say_beginning(server, listeners, journals)  # who reads this may end us at once
+    importing = asyncio.create_task(imports.work())
     await proxy.serve(listeners, stop)
+    await imports.finish(importing, hurry)
     return proxy
+
+
+class _Imports:
+    """Imports journals one after the other, each in a process of its own: it takes no time from a living connection.
+
+    Args:
+        where: the archive; None: nothing is imported.
+    """
+
+    def __init__(self, where: str | None) -> None:
+        self._where = where
+        self._waiting: asyncio.Queue[tuple[int, Path] | None] = asyncio.Queue()
+
+    def add(self, number: int, journal: Path) -> None:
+        """Import a connection's journal some time."""
+        if self._where is not None:
+            self._waiting.put_nowait((number, journal))
+
+    async def work(self) -> None:
+        """Import what comes."""
+        while (job := await self._waiting.get()) is not None:
+            await self._import(*job)
+
+    async def finish(self, working: asyncio.Task[None], hurry: asyncio.Event) -> None:
+        """Wait until everything is imported, or until somebody is in a hurry."""
+        self._waiting.put_nowait(None)
+        hurrying = asyncio.create_task(hurry.wait())
+        await asyncio.wait((working, hurrying), return_when=asyncio.FIRST_COMPLETED)
+        for task in (working, hurrying):
+            task.cancel()
+        await asyncio.gather(working, hurrying, return_exceptions=True)
+        if working.cancelled():
+            say("Not every journal was imported; `ics-recorder import` does it later.")
+
+    async def _import(self, number: int, journal: Path) -> None:
+        # A session of its own: Ctrl-C on the terminal is for us, not for it. It is killed if nobody waits for it.
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "recorder", "import", "--json", "--chat", "own", "--", str(journal)),
+            env={**os.environ, "ICS_RECORDER_DB": str(self._where)},
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            start_new_session=True,
+        )
+        try:
+            answer, talk = await process.communicate()
+        finally:
+            if process.returncode is None:
+                process.kill()
+                await process.wait()
+        if process.returncode == ExitCode.OK:
+            games = sum(outcome["games"] for outcome in json.loads(answer))
+            say(f"Connection {number}: {plural(games, 'game')} went into {self._where}.")
+            return
+        why = talk.decode(errors="replace").strip().rpartition("\n")[2].removeprefix("Error: ")
+        say(
+            f"Error: Connection {number} was not imported: {why or f'exit status {process.returncode}.'} "
+            f"Do it later: ics-recorder import {journal}"
+        )
 
 
 def _say_beginning(server: Address, listeners: list[socket.socket], journals: Path) -> None:

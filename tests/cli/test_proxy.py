@@ -25,7 +25,8 @@ FILE_LIMIT = 20_000
 
 
 def words(server: ScriptedServer, folder: Path, *more: str) -> list[str]:
-    return ["proxy", f"127.0.0.1:{server.port}", "--listen", "127.0.0.1:0", "--journal-dir", str(folder), *more]
+    where = ["--listen", "127.0.0.1:0", "--journal-dir", str(folder), "--no-import"]
+    return ["proxy", f"127.0.0.1:{server.port}", *where, *more]
 
 
 async def port_of(command: Running) -> int:
@@ -173,3 +174,53 @@ def test_a_port_that_is_taken_is_a_usage_error(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", ["chess.example:x", "", "a:b:c"])
 def test_an_address_that_is_none_is_a_usage_error(tmp_path: Path, text: str) -> None:
     assert "write HOST:PORT" in Cli(tmp_path / "a.sqlite")("proxy", text, code=2).output
+
+
+@in_loop
+async def test_every_connection_goes_into_the_archive_when_it_is_over(tmp_path: Path) -> None:
+    script = [*script_of_chunks(stream_chunks(*WATCHER)), Fault.CLOSE]
+    archive = tmp_path / "a.sqlite"
+    async with (
+        ScriptedServer(Dialogue(FICS, script=script)) as server,
+        running(*words(server, tmp_path / "j", "--import", "--db", str(archive))) as command,
+    ):
+        caller = await Caller.call(await port_of(command))
+        caller.send(b"guest\n\n")
+        await caller.rest()
+        caller.writer.write_eof()
+        await command.until(f"Connection 1: 5 games went into {archive}.")
+        other = await Caller.call(int(command.talk.split("-icsport ")[1].split()[0]))
+        other.send(b"guest\n\n")
+        await other.rest()
+        assert await command.end(signal.SIGTERM) == 0, "what is left is imported at the end"
+    assert re.search(r"^Connection 2: \d games? went into ", command.talk, re.M)
+    cli = Cli(archive)
+    assert len(cli.table("sources")) == 2
+    raw = tmp_path / "session.raw"
+    raw.write_bytes(bytes(caller.heard))
+    alone = Cli(tmp_path / "b.sqlite")
+    alone("import", raw)
+    assert _movetexts(cli) == _movetexts(alone)
+    assert len(_movetexts(alone)) == 5
+
+
+def _movetexts(cli: Cli) -> set[str]:
+    """Each game once, without tags and comments."""
+    pgn = cli("export", "pgn", "--include", "empty").stdout
+    plain = re.sub(r"\s*\{[^}]*\}", "", re.sub(r"^\[.*\]$", "", pgn, flags=re.M))
+    return {" ".join(text.split()) for text in plain.split("\n\n") if text.strip()}
+
+
+@in_loop
+async def test_an_archive_that_cannot_be_written_is_told_and_loses_nothing(tmp_path: Path) -> None:
+    nowhere = tmp_path / "nowhere" / "a.sqlite"
+    async with (
+        ScriptedServer(Dialogue(FICS)) as server,
+        running(*words(server, tmp_path / "j", "--import", "--db", str(nowhere))) as command,
+    ):
+        caller = await Caller.call(await port_of(command))
+        await caller.until(b"login: ")
+        assert await command.end(signal.SIGTERM) == 0
+    (journal,) = (tmp_path / "j").iterdir()
+    assert f"was not imported: Cannot create {nowhere}: there is no folder {nowhere.parent}." in command.talk
+    assert f"Do it later: ics-recorder import {journal}\n" in command.talk
