@@ -95,6 +95,12 @@ class CueReader:
         self._read_commands(whole[done : len(whole) - len(self._telnet.rest)], cues)
         return cues
 
+    def finish(self) -> list[Cue]:
+        """Return what the last line says, which was not ended."""
+        cues: list[Cue] = []
+        self._look(cues, whole=True)
+        return cues
+
     def _read_commands(self, commands: bytes, cues: list[Cue]) -> None:
         cues += [Cue(_ECHO[command]) for command in _ECHOES.findall(commands)]
 
