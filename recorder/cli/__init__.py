@@ -23,6 +23,7 @@ from recorder.cli import (
     convert,
     db,
     export,
+    follow,
     games,
     importing,
     journal,
@@ -133,6 +134,7 @@ def _name_variables(command: click.Command, prefix: str) -> None:
 
 for _command in (
     importing.command,
+    follow.command,
     sources.command,
     anomalies.command,
     games.command,

@@ -8,6 +8,7 @@ were finished.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -38,6 +39,7 @@ class Outcome:
         flawed: the archive has anomalies of it, found now or by an earlier import.
         named: as ``Input.named``.
         part_of: the log in the archive that begins with all of this one, or None.
+        read_up_to: games that begin before this place are final; None: nothing was stored.
     """
 
     name: str
@@ -53,6 +55,7 @@ class Outcome:
     flawed: bool = False
     named: bool = True
     part_of: str | None = None
+    read_up_to: int | None = None
 
     @property
     def unreadable(self) -> bool:
@@ -102,6 +105,7 @@ def import_source(
     keep: bool = True,
     progress: Progress | None = None,
     hashed: Hashed | None = None,
+    on_games: Callable[[list[Game]], None] | None = None,
 ) -> Outcome:
     """Read one log into the archive, in one transaction.
 
@@ -117,6 +121,7 @@ def import_source(
         keep: whether its bytes are kept; those of a journal never are.
         progress: told after each block.
         hashed: as for ``fingerprint``, of a log that is followed.
+        on_games: is given the games that are stored, before they are committed.
     Returns:
         What became of it; a log that cannot be read is ``failed``, not an exception.
     Raises:
@@ -161,7 +166,18 @@ def import_source(
         return _no_log(outcome, seen)
     outcome.kind = kind.value
     try:
-        _write(archive, source, seen, kind, options, outcome, before=before, keep=keep, progress=progress)
+        _write(
+            archive,
+            source,
+            seen,
+            kind,
+            options,
+            outcome,
+            before=before,
+            keep=keep,
+            progress=progress,
+            on_games=on_games,
+        )
     except SourceError as error:
         return Outcome(source.name, "failed", str(error), outcome.kind, seen.sha256, seen.size)
     except JournalError as error:
@@ -190,6 +206,7 @@ def _write(
     before: SourceRow | None,
     keep: bool,
     progress: Progress | None,
+    on_games: Callable[[list[Game]], None] | None,
 ) -> None:
     """The second pass: one transaction."""
     resumed = before if before is not None and before.read_up_to else None
@@ -215,6 +232,8 @@ def _write(
         def store(games: list[Game]) -> None:
             writer.add_games(games)
             outcome.count(games)
+            if on_games is not None:
+                on_games(games)
 
         for block in scrubbed(Reading(source, progress, size=seen.size, offset=first), kind, begun=first > 0):
             if keep:
@@ -224,7 +243,8 @@ def _write(
             done += len(block)
         if done != seen.size:
             raise SourceError(f"{source.name}: it became shorter while it was read; import it again")
-        writer.restart(*pipeline.restart())
+        outcome.read_up_to, state = pipeline.restart()
+        writer.restart(outcome.read_up_to, state)
         store(pipeline.finish())
         outcome.report = pipeline.report
         writer.finish(pipeline.report)

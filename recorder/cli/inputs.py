@@ -46,6 +46,8 @@ __all__ = [
     "timing_of",
 ]
 
+_TAIL_BYTES = 4096
+
 
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
@@ -225,7 +227,7 @@ class Hashed:
     """What is remembered of a log that is only appended to, so that its first bytes need not be hashed each time.
 
     Attributes:
-        size: of what was hashed. head: its first 64 KiB. marks: as in ``Fingerprint``.
+        size: of what was hashed. head: its first 64 KiB. tail: its last bytes. marks: as in ``Fingerprint``.
     """
 
     def __init__(self) -> None:
@@ -235,6 +237,7 @@ class Hashed:
         """Begin anew."""
         self.size = 0
         self.head = b""
+        self.tail = b""
         self.marks: dict[int, str] = {}
         self.running = hashlib.sha256()
 
@@ -252,7 +255,7 @@ def fingerprint(source: Input, marks: Sequence[int] = (), hashed: Hashed | None 
     """
     known = hashed or Hashed()
     running = known.running.copy()
-    size, head = known.size, known.head
+    size, head, tail = known.size, known.head, known.tail
     found = {mark: known.marks[mark] for mark in marks if mark in known.marks}
     wanted = sorted(mark for mark in set(marks) if mark > size)
     reading = Reading(source, offset=size)
@@ -267,8 +270,9 @@ def fingerprint(source: Input, marks: Sequence[int] = (), hashed: Hashed | None 
             found[mark] = running.hexdigest()
         running.update(block[start:])
         size += len(block)
+        tail = (tail + block[-_TAIL_BYTES:])[-_TAIL_BYTES:]
     if reading.damage is None:
-        known.running, known.size, known.head = running, size, head
+        known.running, known.size, known.head, known.tail = running, size, head, tail
         known.marks = {**found, size: running.hexdigest()}
     return Fingerprint(running.hexdigest(), size, head, found, reading.damage)
 

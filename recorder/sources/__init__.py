@@ -2,7 +2,7 @@
 
 from recorder.sources.base import Decoder, SourceKind
 from recorder.sources.detect import HEAD_BYTES, detect, make_decoder, why_not_a_log
-from recorder.sources.files import BlockReader, find_logs, find_timing, log_files, read_blocks
+from recorder.sources.files import BlockReader, find_logs, find_timing, is_journal, log_files, read_blocks
 from recorder.sources.scrub import FILLER, Scrubber, scrubbed
 
 __all__ = [
@@ -15,6 +15,7 @@ __all__ = [
     "detect",
     "find_logs",
     "find_timing",
+    "is_journal",
     "log_files",
     "make_decoder",
     "read_blocks",

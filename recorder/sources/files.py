@@ -19,7 +19,7 @@ from recorder.errors import SourceError
 from recorder.journal.parts import COMPRESSED, SUFFIX, find_part, session_parts
 from recorder.sources.typescript import looks_like_timing
 
-__all__ = ["BlockReader", "find_logs", "find_timing", "log_files", "read_blocks"]
+__all__ = ["BlockReader", "find_logs", "find_timing", "is_journal", "log_files", "read_blocks"]
 
 _MAGIC: Final = (
     (b"\x1f\x8b", "gzip"),
@@ -134,9 +134,12 @@ def log_files(path: Path) -> list[Path]:
     Raises:
         OSError: the folder cannot be listed.
     """
-    if not path.name.endswith((SUFFIX, COMPRESSED)):
-        return [path]
-    return list(session_parts(path).values()) or [path]
+    return (list(session_parts(path).values()) if is_journal(path) else []) or [path]
+
+
+def is_journal(path: Path) -> bool:
+    """Whether a file is by its name a part of a journal."""
+    return path.name.endswith((SUFFIX, COMPRESSED))
 
 
 def _blocks_of(raw: BufferedReader, compression: str | None, size: int) -> Iterator[bytes]:
