@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from recorder.cli.options import json_option
+from recorder.cli.options import force_option, json_option
 from recorder.cli.terminal import ExitCode, clean, format_clock, plural, print_json, say
 from recorder.errors import JournalError, SourceError
 
@@ -147,6 +148,47 @@ def _check(ctx: click.Context, file: str) -> None:
     records = plural(sum(survey.records.values()), "record")
     state = "" if survey.closed else "; it is not closed: still being written, or its recorder was killed"
     say(f"The journal is sound: {records} in {plural(len(survey.parts), 'part')}{state}.")
+
+
+@command.command("scrub")
+@click.argument("file", metavar="FILE")
+@click.option("-o", "--output", required=True, metavar="FILE", help="The clean copy: all parts in one; - is stdout.")
+@force_option
+def _scrub(file: str, output: str, force: bool) -> None:
+    """Write a copy in which passwords that an older version or another tool left are replaced by filler.
+
+    Every record keeps its place and length, unless bytes cannot be told from a secret: of them only the number stays.
+    The journal itself is not changed.
+    """
+    from exporters.output import open_output
+    from recorder.journal import Header, Record
+    from recorder.live.scrubbing import JournalCleaner
+    from recorder.sources import log_files
+
+    if file == "-" or Path(file).is_fifo():
+        raise click.UsageError("A journal is read several times for this; name a file.")
+    left_out: dict[str, int] = {}
+
+    def values() -> Iterator[Header | Record]:
+        for name, reader, entries in _parts(file):
+            yield from (entry.value for entry in entries)
+            lost = (*reader.damage, *([reader.torn] if reader.torn else []))
+            left_out[name] = sum(damage.size_bytes for damage in lost)
+
+    for _ in values():  # what is no journal is said before the copy is begun
+        break
+    with _reading(file):
+        paths = log_files(Path(file))
+    cleaner = JournalCleaner(values)
+    with open_output(output, force, paths) as out:
+        if output != "-":
+            os.fchmod(out.fileno(), 0o600)
+        for line in cleaner.lines():
+            out.write(line)
+    say(
+        f"{plural(cleaner.replaced, 'byte')} replaced by filler, {cleaner.counted:,} only counted"
+        + (f", {lost:,} damaged ones left out." if (lost := sum(left_out.values())) else ".")
+    )
 
 
 def _parts(file: str) -> Iterator[tuple[str, JournalReader, Iterator[Entry]]]:

@@ -18,7 +18,8 @@ __all__ = ["reference"]
 
 _CODES = {
     ExitCode.OK: "all is well",
-    ExitCode.FINDINGS: "`verify` or `db check` found something, or `--strict` was given and a log has anomalies",
+    ExitCode.FINDINGS: "`verify`, `db check` or `journal check` found something, or `--strict` was given and a log has"
+    " anomalies",
     ExitCode.USAGE: "the command line makes no sense",
     ExitCode.INPUT: "a named file is no log, a folder holds none, or a log could not be read whole; the others were",
     ExitCode.ARCHIVE: "the archive cannot be used as asked",

@@ -29,7 +29,7 @@ class ExitCode(IntEnum):
     """What the process's exit status means; README.md has the same table."""
 
     OK = 0
-    FINDINGS = 1  # verify or db check found something, or --strict and a log has anomalies
+    FINDINGS = 1  # verify, db check or journal check found something, or --strict and a log has anomalies
     USAGE = 2
     INPUT = 3  # some log could not be read; the others were
     ARCHIVE = 4

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import stat
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -216,3 +218,63 @@ def test_a_newer_journal_says_so(cli: Cli, tmp_path: Path) -> None:
     path.write_bytes(checked(MAGIC + b"2 who knows") + b"\n")
     for what in ("info", "cat", "check"):
         assert "This journal has version 2" in cli("journal", what, path, code=7).stderr
+
+
+def leaky(folder: Path, **how: Any) -> list[Path]:
+    """A session in which nobody kept the password from the journal."""
+    journal = JournalWriter(folder, host="chess.example", port=5000, role="record", **how)
+    for says, takes in ((b"login: ", b"Ann\n"), (b"\n\rpassword: ", b"hunter22\n")):
+        journal.received(says)
+        journal.sent(takes)
+    journal.received(b"\n\r**** Starting FICS session as Ann ****\n\rfics% ")
+    journal.close()
+    return list(session_parts(journal.path).values())
+
+
+def test_scrub(cli: Cli, tmp_path: Path) -> None:
+    (path,) = leaky(tmp_path / "a")
+    out = tmp_path / "clean.journal"
+    assert "8 bytes replaced by filler, 0 only counted." in cli("journal", "scrub", path, "-o", out).stderr
+    assert stat.S_IMODE(out.stat().st_mode) == 0o600
+    assert cli("journal", "cat", out, "--direction", "sent").stdout_bytes == b"Ann\n********\n"
+    assert cli("journal", "cat", out).stdout_bytes == cli("journal", "cat", path).stdout_bytes
+    assert b"hunter22" in b"".join(part_blocks(path))
+    cli("journal", "check", out)
+    times = cli("journal", "cat", out, "--direction", "both", "--times").stdout.replace("********", "hunter22")
+    assert times == cli("journal", "cat", path, "--direction", "both", "--times").stdout
+
+
+def test_scrub_of_several_parts_to_standard_output(cli: Cli, tmp_path: Path) -> None:
+    paths = leaky(tmp_path / "a", max_bytes=420)
+    assert len(paths) > 2
+    out = tmp_path / "clean.journal"
+    out.write_bytes(cli("journal", "scrub", paths[1], "-o", "-").stdout_bytes)
+    assert b"hunter22" not in out.read_bytes()
+    cli("journal", "check", out)
+    assert cli.json("journal", "info", out, "--json")["parts"] == list(range(1, len(paths) + 1))
+
+
+def test_scrub_overwrites_nothing_unasked(cli: Cli, tmp_path: Path) -> None:
+    (path,) = leaky(tmp_path / "a")
+    before = path.read_bytes()
+    out = tmp_path / "clean.journal"
+    out.write_text("mine")
+    assert "--force" in cli("journal", "scrub", path, "-o", out, code=5).stderr
+    assert out.read_text() == "mine"
+    cli("journal", "scrub", path, "-o", out, "--force")
+    cli("journal", "check", out)
+    assert "name another file" in cli("journal", "scrub", path, "-o", path, "--force", code=5).stderr
+    assert path.read_bytes() == before
+    assert "name a file" in cli("journal", "scrub", "-", "-o", out, code=2).stderr
+    out.unlink()
+    (tmp_path / "x.log").write_bytes(b"fics% ")
+    assert "is no journal" in cli("journal", "scrub", tmp_path / "x.log", "-o", out, code=7).stderr
+    assert not out.exists()
+
+
+def test_scrub_tells_what_it_leaves_out(cli: Cli, tmp_path: Path) -> None:
+    (path,) = leaky(tmp_path / "a")
+    plain = unpack(path)
+    plain.write_bytes(plain.read_bytes() + b"torn")
+    out = tmp_path / "clean.journal"
+    assert ", 4 damaged ones left out." in cli("journal", "scrub", plain, "-o", out).stderr

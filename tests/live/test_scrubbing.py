@@ -1,0 +1,150 @@
+"""A clean copy of a journal: no secret in it, everything else as it was."""
+
+from __future__ import annotations
+
+import pytest
+
+from recorder.journal import Header, JournalReader, Record, RecordKind, format_header, format_note, format_record
+from recorder.live.scrubbing import JournalCleaner
+from recorder.live.secrets import SecretGuard
+from tests.journal.test_format import HEADER
+from tests.live.dialogues import DIALOGUES, PASSWORD, Step
+
+RECEIVED, SENT, NOTE = RecordKind.RECEIVED, RecordKind.SENT, RecordKind.NOTE
+COMMANDS = b"$set style 12\npassword old " + PASSWORD + b"\ntell Bob passed pawns\n"
+ANSWER = b'\n\rPassword changed from "old" to "%b".\n\rfics%% ' % PASSWORD
+
+
+def said(steps: list[Step]) -> list[Record]:
+    """A login, a password command, chat, as they came and went."""
+    out: list[Record] = []
+    for step in steps:
+        out.append(Record(len(out) * 10, RECEIVED, step.says))
+        if step.takes is not None:
+            out.append(Record(len(out) * 10, SENT, step.takes + b"\n"))
+    out.append(Record(len(out) * 10, SENT, COMMANDS))
+    out.append(Record(len(out) * 10, RECEIVED, ANSWER))
+    return out
+
+
+def guarded(records: list[Record]) -> list[Record]:
+    """What a living connection leaves of them: sent bytes stand where the guard let them go."""
+    guard = SecretGuard()
+    out: list[Record] = []
+    for record in records:
+        if record.kind is RECEIVED:
+            out.append(record)
+        released = (
+            guard.server_said(record.data) if record.kind is RECEIVED else guard.client_said(record.data, record.at_ns)
+        )
+        for at_ns, data, withheld in released:
+            note = format_note("withheld", {"bytes": withheld})
+            out.append(Record(at_ns, NOTE, note) if withheld else Record(at_ns, SENT, data))
+    return out
+
+
+def closed(records: list[Record]) -> list[Header | Record]:
+    return [HEADER, *records, Record(10**6, NOTE, format_note("end", {"records": len(records), "more": False}))]
+
+
+def clean(values: list[Header | Record]) -> tuple[JournalCleaner, list[Header | Record]]:
+    cleaner = JournalCleaner(lambda: values)
+    reader = JournalReader()
+    found = [entry.value for entry in reader.read(cleaner.lines())]
+    assert (reader.damage, reader.torn) == ([], None)
+    return cleaner, found
+
+
+def sent_bytes(values: list[Header | Record]) -> bytes:
+    return b"".join(value.data for value in values if isinstance(value, Record) and value.kind is SENT)
+
+
+@pytest.mark.parametrize("name", DIALOGUES)
+@pytest.mark.parametrize("late", [False, True], ids=["in order", "sent bytes late"])
+def test_no_password_is_left(name: str, late: bool) -> None:
+    records = said(DIALOGUES[name])
+    if late:  # as a recorder does that waits for the login and then hides nothing
+        records.sort(key=lambda record: record.kind is SENT)
+    cleaner, found = clean(closed(records))
+    text = b"".join(value.data for value in found if isinstance(value, Record))
+    assert PASSWORD not in text
+    assert len(found) - 2 >= len(records)
+    hidden = [value for value in found if isinstance(value, Record) and value.kind is NOTE][:-1]
+    if not hidden:
+        assert [len(value.data) for value in found[1:-1] if isinstance(value, Record)] == [
+            len(record.data) for record in records
+        ]
+        assert cleaner.counted == 0
+    assert cleaner.replaced + cleaner.counted > 0
+    assert b"tell Bob passed pawns\n" in sent_bytes(found)
+
+
+@pytest.mark.parametrize("name", DIALOGUES)
+def test_what_is_clean_stays_as_it_is(name: str) -> None:
+    records = [record for record in guarded(said(DIALOGUES[name])) if record.data != ANSWER]
+    values = closed(records)
+    once = clean(values)[1]
+    for was, now in zip(values, once, strict=True):
+        assert now == was or (isinstance(was, Record) and was.kind is RECEIVED)
+    assert clean(once)[1] == once
+    assert b"$set style 12\npassword *** " in sent_bytes(once)
+
+
+def test_a_part_counts_what_stands_in_it() -> None:
+    """Two records of one line that nobody can read become two counts; a line and a half become three records."""
+    values: list[Header | Record] = [
+        HEADER,
+        Record(1, RECEIVED, b"login: "),
+        Record(2, SENT, b"Ann\nsecret\xff"),
+        Record(3, SENT, b"\xfe\xfd and more"),
+        Record(4, NOTE, format_note("end", {"records": 3, "more": True})),
+        HEADER._replace(part=2),
+        Record(5, SENT, b""),
+        Record(6, NOTE, format_note("end", {"records": 1, "more": False})),
+    ]
+    _, found = clean(values)
+    counts: list[int] = []
+    for value in found:
+        if isinstance(value, Header):
+            counts.append(0)
+        elif b'"end"' in value.data:
+            assert b'"records":%d,' % counts[-1] in value.data
+        else:
+            counts[-1] += 1
+    assert b"secret" not in sent_bytes(found)
+    assert counts[1] == 1
+
+
+def test_a_journal_that_grows_meanwhile() -> None:
+    values: list[Header | Record] = [HEADER, *said(DIALOGUES["FICS"])]
+    read = 0
+
+    def growing() -> list[Header | Record]:
+        nonlocal read
+        read += 1
+        return values + [Record(10**6 + read, SENT, b"more\n")] * read
+
+    found = [entry.value for entry in JournalReader().read(JournalCleaner(growing).lines())]
+    assert len(found) == len(values) + 1
+
+
+def test_every_connection_has_its_own_login() -> None:
+    steps = DIALOGUES["FICS"]
+    first = said(steps)
+    again = [record._replace(at_ns=record.at_ns + 10_000) for record in first]
+    note = Record(9_000, NOTE, format_note("connected", {}))
+    _, found = clean(closed([*first, note, *again]))
+    assert PASSWORD not in b"".join(format_record(value) for value in found if isinstance(value, Record))
+    assert note in found
+
+
+def test_bytes_that_came_are_scrubbed_across_records() -> None:
+    pieces = [b"\n\rpassword chan", b"ged from x to hunter", b"2 now\n\rfics% "]
+    values: list[Header | Record] = [HEADER, *(Record(at, RECEIVED, piece) for at, piece in enumerate(pieces))]
+    _, found = clean(values)
+    assert [value.data for value in found if isinstance(value, Record)] == [
+        b"\n\rpassword chan",
+        b"ged from * ** *******"[:20],
+        b"* ***\n\rfics% ",
+    ]
+    assert format_header(HEADER) == format_header(found[0])  # type: ignore[arg-type]
