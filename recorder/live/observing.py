@@ -1,0 +1,450 @@
+"""Which games are observed: the policy and the list of handles, the games that the server has and the places it gives.
+
+Events and the time go in, requests come out; reading the requests without sending them is a dry run. What is being
+watched stays watched to its end. A place that becomes free goes to the game that waits at the front: those watched
+before the connection was lost, bughouse partners of watched games, games of listed handles, then all others, each in
+the order in which they were first seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import Enum
+
+from recorder.events import (
+    ChatLine,
+    CreatingLine,
+    Event,
+    GameCreated,
+    GameEnded,
+    GameHeader,
+    GameInfo,
+    GameNotice,
+    GameNoticeKind,
+    GameNotified,
+    GamesCounted,
+    GamesRow,
+    ObserveRefused,
+    ObservingEnded,
+    ObservingStarted,
+    Refusal,
+)
+from recorder.frames import Style12
+from recorder.live.judging import Judgement, explain
+from recorder.live.listed import Listed, ListedEvent, title_words
+from recorder.live.policy import Expression
+from recorder.live.requests import AskGames, Observe, Request, Unobserve
+from recorder.tracking.facts import Facts
+
+__all__ = ["Observing", "State"]
+
+_IN_FLIGHT = 4  # observes without an answer: a refusal that names no game must be one of few
+_MAX_TRIES = 3
+_ANSWER_MS = 30_000
+_TITLES_KEPT = 4096
+_CREATING_KEPT = 64
+
+
+class State(Enum):
+    """How a game stands with us."""
+
+    SEEN = "seen"
+    ASKED = "asked"
+    WATCHED = "watched"
+    LEAVING = "leaving"
+
+
+@dataclass(slots=True)
+class _Game:
+    listed: Listed
+    order: int  # of first being seen, or of having been dropped for another
+    sweep: int  # the table that showed it last
+    state: State = State.SEEN
+    since_ms: int = 0  # of the state
+    tries: int = 0
+    again: bool = False  # was watched before the connection was lost
+    refused: str | None = None  # why it is not asked for any more
+    on_cut_name: bool = False  # asked for while a name was printed cut
+    judgement: Judgement | None = None  # of the policy, until another line tells more
+
+
+class Observing:
+    """Decides what to observe on one connection after another.
+
+    Args:
+        policy: what to observe, or None for the handles alone.
+        handles: players whose games are observed whatever the policy says.
+        limit: games that may be observed at a time; None: as many as the server lets us, learned from its refusal.
+        games_every_ms: how often the table of games is asked for.
+        rotate_after_ms: a game watched for longer gives its place to one that waits; None: it is watched to its end.
+
+    Attributes:
+        limit: the limit in force; None: not known.
+    """
+
+    def __init__(
+        self,
+        policy: Expression | None,
+        handles: Iterable[str] = (),
+        *,
+        limit: int | None = None,
+        games_every_ms: int = 60_000,
+        rotate_after_ms: int | None = None,
+    ) -> None:
+        if limit is not None and limit < 1:
+            raise ValueError("the limit must be at least 1")
+        self.limit = limit
+        self._told_limit = limit
+        self._policy = policy
+        self._handles = frozenset(handle.lower() for handle in handles)
+        self._games_every_ms = games_every_ms
+        self._rotate_after_ms = rotate_after_ms
+        self._games: dict[int, _Game] = {}
+        self._titles: dict[str, frozenset[str]] = {}
+        self._creating: dict[frozenset[str], CreatingLine] = {}
+        self._order = 0
+        self._sweep = 0
+        self._confirmed_from = 0  # games that no line named since that table may be over
+        self._rows = 0
+        self._table_asked_ms: int | None = None  # an answer is waited for
+        self._table_due_ms: int | None = None  # None: not connected
+        self._table_seen = False  # since the connection began
+        self._held_until_ms = 0
+
+    # -- the connection ----------------------------------------------------------------------------------------
+
+    def connected(self, now_ms: int) -> None:
+        """We are logged in, for the first time or again: what was watched is to be watched again."""
+        for game in self._games.values():
+            game.again = game.again or game.state is State.WATCHED
+            game.state = State.SEEN
+            game.tries = 0
+            game.refused = None
+        self.limit = self._told_limit
+        self._sweep += 1
+        self._confirmed_from = self._sweep
+        self._rows = 0
+        self._held_until_ms = now_ms
+        self._table_due_ms = now_ms
+        self._table_asked_ms = None
+        self._table_seen = False
+
+    def disconnected(self) -> None:
+        """The connection is gone: nothing is asked for until ``connected``."""
+        self._table_due_ms = None
+
+    # -- what arrives ------------------------------------------------------------------------------------------
+
+    def feed(self, events: Iterable[Event], now_ms: int) -> None:
+        """Take events in order; boards tell nothing here."""
+        for event in events:
+            if type(event) is Style12:
+                continue
+            if isinstance(event, GamesRow | GameInfo | GameCreated | GameHeader):
+                self._told(event, now_ms)
+            elif isinstance(event, GamesCounted):
+                self._table_ends(event, now_ms)
+            elif isinstance(event, ObservingStarted):
+                self._move(self._known(event.game_no, now_ms, event.line.offset), State.WATCHED, now_ms)
+            elif isinstance(event, ObservingEnded):
+                self._left(event.game_no, now_ms)
+            elif isinstance(event, ObserveRefused):
+                self._refused(event, now_ms)
+            elif isinstance(event, GameEnded):
+                self._ended(event)
+            elif isinstance(event, GameNotice):
+                if event.kind is GameNoticeKind.PRIVATE_GAME and event.game_no in self._games:
+                    game = self._games[event.game_no]
+                    game.listed.private = True
+                    self._give_up(game, "the server says that it is private", now_ms)
+            elif isinstance(event, ChatLine):
+                if event.speaker and len(self._titles) < _TITLES_KEPT:
+                    self._titles[event.speaker.lower()] = title_words(event.titles or "")
+            elif isinstance(event, CreatingLine):
+                self._creating[frozenset((event.first.lower(), event.second.lower()))] = event
+                if len(self._creating) > _CREATING_KEPT:
+                    del self._creating[next(iter(self._creating))]
+
+    def _known(self, number: int, now_ms: int, offset: int) -> _Game:
+        game = self._games.get(number)
+        if game is None:
+            self._order += 1
+            game = self._games[number] = _Game(Listed(number, Facts(offset)), self._order, self._sweep, since_ms=now_ms)
+        game.sweep = self._sweep
+        return game
+
+    def _told(self, event: ListedEvent, now_ms: int) -> None:
+        number = event.game_no
+        old = self._games.get(number)
+        if old is not None and not old.listed.between(event):
+            del self._games[number]  # the number has another game now
+        elif old is not None and isinstance(event, GameCreated) and old.state in (State.SEEN, State.WATCHED):
+            del self._games[number]  # the same players again
+        game = self._known(number, now_ms, event.line.offset)
+        game.listed.take(event)
+        game.judgement = None
+        if isinstance(event, GameInfo) and event.partner_game_no is not None:
+            self._known(event.partner_game_no, now_ms, event.line.offset)
+        if isinstance(event, GameCreated):
+            facts = self._creating.pop(frozenset((event.white.lower(), event.black.lower())), None)
+            if facts is not None:
+                game.listed.facts.add_creating(facts, event.white)
+        if isinstance(event, GamesRow):
+            self._rows += 1
+        elif isinstance(event, GameHeader) and not isinstance(event, GameNotified) and game.state is State.ASKED:
+            self._move(game, State.WATCHED, now_ms)
+        for white in (True, False):
+            self._add_titles(game.listed, white)
+
+    def _add_titles(self, listed: Listed, white: bool) -> None:
+        name = listed.facts.white if white else listed.facts.black
+        titles = self._titles.get(name.lower()) if name is not None else None
+        if titles is not None and white:
+            listed.white_titles = titles
+        elif titles is not None:
+            listed.black_titles = titles
+
+    def _table_ends(self, event: GamesCounted, now_ms: int) -> None:
+        whole = event.total is None or event.total <= event.displayed
+        if whole and self._rows >= event.displayed:
+            # What no line has named since the table before is over: its end passed us by.
+            for number, game in list(self._games.items()):
+                if game.sweep < self._sweep:
+                    del self._games[number]
+            self._sweep += 1
+        self._rows = 0
+        self._table_seen = True
+        self._table_asked_ms = None
+        if self._table_due_ms is not None:
+            self._table_due_ms = now_ms + self._games_every_ms
+
+    def _left(self, number: int, now_ms: int) -> None:
+        game = self._games.get(number)
+        if game is None:
+            return
+        if game.state is State.WATCHED:
+            game.refused = "somebody ended its observation"
+        # An answer to our observe: the game was watched already, and the command toggles. Then it is asked for again.
+        self._move(game, State.SEEN, now_ms)
+
+    def _refused(self, event: ObserveRefused, now_ms: int) -> None:
+        if event.reason is Refusal.NOT_OBSERVING:
+            left = [game for game in self._games.values() if game.state is State.LEAVING]
+            for game in left:
+                if event.game_no in (None, game.listed.game_no) or len(left) == 1:
+                    self._move(game, State.SEEN, now_ms)
+            return
+        if event.game_no is not None:
+            game = self._known(event.game_no, now_ms, event.line.offset)
+            if event.reason is Refusal.ALREADY:
+                self._move(game, State.WATCHED, now_ms)
+            return
+        asked = [game for game in self._games.values() if game.state is State.ASKED]
+        if not asked:
+            return
+        game = min(asked, key=lambda game: (game.since_ms, game.order))
+        if event.reason is Refusal.LIMIT:
+            places = sum(other.state in (State.WATCHED, State.LEAVING) for other in self._games.values())
+            self.limit = max(1, places)
+            if places == 0:  # others of our account observe, or we cannot count: try again later
+                self._held_until_ms = now_ms + self._games_every_ms
+            self._move(game, State.SEEN, now_ms)
+        elif event.reason is Refusal.NO_SUCH_GAME:
+            del self._games[game.listed.game_no]
+        elif event.reason is Refusal.OWN_GAME:
+            self._give_up(game, "we play in it ourselves", now_ms)
+        else:
+            self._give_up(game, "we are examining a game", now_ms)
+
+    def _ended(self, event: GameEnded) -> None:
+        game = self._games.get(event.game_no)
+        if game is not None:
+            players = GameCreated(event.line, event.game_no, event.white, event.black, None, None, False)
+            if game.listed.between(players):
+                del self._games[event.game_no]
+
+    @staticmethod
+    def _move(game: _Game, state: State, now_ms: int) -> None:
+        game.state = state
+        game.since_ms = now_ms
+        if state is State.WATCHED:
+            game.again = False
+            game.tries = 0
+            game.refused = None
+
+    def _give_up(self, game: _Game, reason: str, now_ms: int) -> None:
+        game.refused = reason
+        self._move(game, State.SEEN, now_ms)
+
+    # -- what is decided ---------------------------------------------------------------------------------------
+
+    @property
+    def watched(self) -> tuple[int, ...]:
+        """Numbers of the games that the server says we observe, in order."""
+        return tuple(sorted(number for number, game in self._games.items() if game.state is State.WATCHED))
+
+    def decide(self, now_ms: int) -> list[Request]:
+        """What to ask for now; each request is given once, so they are to be sent (or shown).
+
+        Args:
+            now_ms: monotonic milliseconds.
+        """
+        if self._table_due_ms is None:
+            return []
+        requests: list[Request] = []
+        if self._table_asked_ms is not None and now_ms >= self._table_asked_ms + _ANSWER_MS:
+            self._table_asked_ms = None
+            self._table_seen = True  # a server without an answer: go on with what else it tells
+            self._table_due_ms = now_ms + self._games_every_ms
+        elif self._table_asked_ms is None and now_ms >= self._table_due_ms:
+            self._table_asked_ms = now_ms
+            requests.append(AskGames())
+        self._time_out(now_ms)
+        if not self._table_seen:
+            return requests  # numbers may be those of other games since we were here last
+        requests += self._drop_mistaken(now_ms)
+        if now_ms < self._held_until_ms:
+            return requests
+        in_flight = sum(game.state is State.ASKED for game in self._games.values())
+        taken = sum(game.state is not State.SEEN for game in self._games.values())
+        for game in self._queue():
+            if in_flight >= _IN_FLIGHT or (self.limit is not None and taken >= self.limit):
+                break
+            self._move(game, State.ASKED, now_ms)
+            game.tries += 1
+            in_flight += 1
+            taken += 1
+            game.on_cut_name = game.listed.white_cut or game.listed.black_cut
+            requests.append(Observe(game.listed.game_no))
+        return requests + self._rotate(now_ms)
+
+    def next_at_ms(self, now_ms: int) -> int | None:
+        """When ``decide`` may have something to do even if nothing arrives; None: not connected."""
+        if self._table_due_ms is None:
+            return None
+        times = [self._table_due_ms if self._table_asked_ms is None else self._table_asked_ms + _ANSWER_MS]
+        # A place was free and nothing may be asked for yet.
+        times += [self._held_until_ms] if self._held_until_ms > now_ms else []
+        for game in self._games.values():
+            if game.state in (State.ASKED, State.LEAVING):
+                times.append(game.since_ms + _ANSWER_MS)
+            elif game.state is State.WATCHED and self._rotate_after_ms is not None:
+                times.append(game.since_ms + self._rotate_after_ms)
+        return min(times)
+
+    def _time_out(self, now_ms: int) -> None:
+        for game in self._games.values():
+            if game.state in (State.ASKED, State.LEAVING) and now_ms >= game.since_ms + _ANSWER_MS:
+                if game.state is State.ASKED and game.tries >= _MAX_TRIES:
+                    game.refused = f"the server did not answer {_MAX_TRIES} times"
+                self._move(game, State.SEEN, now_ms)
+
+    def _queue(self) -> list[_Game]:
+        waiting = [
+            (rank, game.order, game)
+            for game in self._games.values()
+            if game.state is State.SEEN
+            and game.refused is None
+            and game.sweep >= self._confirmed_from
+            and (rank := self._wanted(game)[0]) is not None
+        ]
+        return [game for _, _, game in sorted(waiting, key=lambda entry: entry[:2])]
+
+    def _wanted(self, game: _Game) -> tuple[int | None, str]:
+        """The rank of a game in the queue, lower first (None: it is not wanted), and why."""
+        listed = game.listed
+        if game.again:
+            return 0, "it was observed before the connection was lost"
+        partner = self._watched_partner(game)
+        if partner is not None:
+            return 1, f"its bughouse partner, game {partner}, is observed"
+        if listed.facts.white is None or listed.facts.black is None:
+            return None, "not observed: no line tells who plays it"
+        handle = self._listed_handle(listed)
+        if handle is not None and not listed.examined and not listed.private:
+            return 2, f"{handle} is in the list of handles"
+        if self._policy is None:
+            return None, "not observed: no player of it is in the list of handles"
+        if game.judgement is None:
+            game.judgement = explain(self._policy, listed)
+        return 3 if game.judgement.observed else None, game.judgement.sentence.removeprefix("observed: ")
+
+    def _watched_partner(self, game: _Game) -> int | None:
+        """The watched game on the other board of a bughouse match, whichever of the two lines told of the other."""
+        number = game.listed.facts.partner_game_no
+        other = None if number is None else self._games.get(number)
+        if other is not None and other.state in (State.WATCHED, State.ASKED):
+            return number
+        for found, other in self._games.items():
+            if other.listed.facts.partner_game_no == game.listed.game_no and other.state is State.WATCHED:
+                return found
+        return None
+
+    def _listed_handle(self, listed: Listed) -> str | None:
+        for name, cut in ((listed.facts.white, listed.white_cut), (listed.facts.black, listed.black_cut)):
+            if name is None:
+                continue
+            shown = name.lower()
+            if shown in self._handles or (cut and any(handle.startswith(shown) for handle in self._handles)):
+                return name
+        return None
+
+    def _drop_mistaken(self, now_ms: int) -> list[Request]:
+        """Leave games that were taken for the beginning of a name and turned out to be another player's."""
+        requests: list[Request] = []
+        for game in self._games.values():
+            if (
+                game.on_cut_name
+                and game.state is State.WATCHED
+                and not (game.listed.white_cut or game.listed.black_cut)
+            ):
+                game.on_cut_name = False
+                if self._wanted(game)[0] is None:
+                    requests.append(self._leave(game, now_ms))
+        return requests
+
+    def _rotate(self, now_ms: int) -> list[Request]:
+        if self._rotate_after_ms is None or self.limit is None:
+            return []
+        watched = [game for game in self._games.values() if game.state is State.WATCHED]
+        old = [
+            game for game in watched
+            if now_ms >= game.since_ms + self._rotate_after_ms and self._wanted(game)[0] == 3
+        ]  # fmt: skip
+        free = self.limit - sum(game.state in (State.WATCHED, State.ASKED) for game in self._games.values())
+        wanted = max(0, len(self._queue()) - free)
+        requests: list[Request] = []
+        for game in sorted(old, key=lambda game: game.since_ms)[:wanted]:
+            self._order += 1
+            game.order = self._order
+            requests.append(self._leave(game, now_ms))
+        return requests
+
+    def _leave(self, game: _Game, now_ms: int) -> Request:
+        self._move(game, State.LEAVING, now_ms)
+        return Unobserve(game.listed.game_no)
+
+    # -- what a person asks ------------------------------------------------------------------------------------
+
+    def why(self, number: int) -> str:
+        """Why a game is or is not observed, in one sentence."""
+        game = self._games.get(number)
+        if game is None:
+            return f"Game {number} is not known: no line since the last table of games told of it."
+        rank, reason = self._wanted(game)
+        if game.state is State.WATCHED:
+            told = reason if rank is not None else "the server began to show it without being asked"
+            return f"Game {number} is observed: {told}."
+        if game.state is State.ASKED:
+            return f"Game {number} was asked for and the server has not answered yet: {reason}."
+        if game.state is State.LEAVING:
+            return f"Game {number} is being left, its place goes to a game that waits."
+        if game.refused is not None:
+            return f"Game {number} is not observed: {game.refused}."
+        if rank is None:
+            return f"Game {number} is {reason}."
+        if game.sweep < self._confirmed_from:
+            return f"Game {number} waits until a line shows that it is still being played: {reason}."
+        places = "places" if self.limit is None else "place" if self.limit == 1 else f"{self.limit} places"
+        return f"Game {number} waits with {self._queue().index(game)} before it for one of the {places}: {reason}."

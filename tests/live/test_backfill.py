@@ -1,0 +1,144 @@
+"""What is asked for because the tracker lacks it."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+from recorder.dialects.recogniser import Recogniser
+from recorder.events import Chunk, Event, Line
+from recorder.live.backfill import Backfill
+from recorder.live.requests import AskMoves, AskRefresh, Request
+from recorder.model import Disposition, TimeBasis
+from recorder.tracking.tracker import Tracker
+from recorder.wire.lines import LineReader
+from tests.edge_cases.scripts import Table
+from tests.tracking.answers import RUNNING, movelist
+
+SERVER = Path(__file__).parents[1] / "corpus/server"
+
+
+class Feed:
+    """A tracker and what is asked for after each piece of its input."""
+
+    def __init__(self) -> None:
+        self.tracker = Tracker(basis=TimeBasis.NONE)
+        self.backfill = Backfill()
+        self.recogniser = Recogniser()
+        self.offset = 0
+
+    def __call__(self, *lines: str) -> list[Request]:
+        asked: list[Request] = []
+        for text in lines:
+            asked += self.take(self.recogniser.feed([Line(text, self.offset)]))
+            self.offset += len(text) + 2
+        return asked
+
+    def take(self, events: list[Event]) -> list[Request]:
+        self.tracker.feed(events)
+        return self.backfill.look(self.tracker, events)
+
+
+def test_nothing_is_asked_for_a_game_seen_from_its_start() -> None:
+    table = Table()
+    feed = Feed()
+    assert (
+        feed(table.observing(), table.frame(), *table.plays("e4", "e5", "Nf3"), table.over("Bob resigns", "1-0")) == []
+    )
+
+
+def test_joining_in_the_middle_asks_once() -> None:
+    table = Table()
+    feed = Feed()
+    moves = table.plays("e4", "e5", "Nf3")
+    assert feed(table.observing(), moves[-1]) == [AskMoves(7)]
+    assert feed(*table.plays("Nc6", "Bb5"), table.frame()) == []
+    assert feed(*movelist("e4", "e5", "Nf3", "Nc6", "Bb5", trailer=RUNNING)) == []
+    assert feed(*table.plays("a6")) == []
+
+
+def test_a_list_that_came_by_itself_is_not_asked_for() -> None:
+    table = Table()
+    feed = Feed()
+    moves = table.plays("e4", "e5", "Nf3")
+    feed.tracker.feed(feed.recogniser.feed([Line(text, 0) for text in (table.observing(), moves[-1])]))
+    answer = feed.recogniser.feed([Line(text, 1) for text in movelist("e4", "e5", "Nf3", trailer=RUNNING)])
+    assert feed.take(answer) == []
+
+
+def test_observing_again_after_moves_were_missed_asks_again() -> None:
+    table = Table()
+    feed = Feed()
+    assert feed(table.observing(), table.frame(), *table.plays("e4", "e5"), table.removed()) == []
+    table.plays("Nf3", "Nc6")
+    assert feed(table.observing(), *table.plays("Bb5")) == [AskMoves(7)]
+    assert feed(*table.plays("a6")) == []
+
+
+def test_each_gap_is_asked_for_once() -> None:
+    table = Table()
+    feed = Feed()
+    assert feed(table.observing(), table.frame(), *table.plays("e4", "e5")) == []
+    table.plays("Nf3", "Nc6", "Bb5")
+    assert feed(*table.plays("a6")) == [AskMoves(7)]
+    assert feed(*table.plays("Ba4")) == []
+    assert feed(*movelist("e4", "e5", "Nf3", "Nc6", "Bb5", "a6", "Ba4", trailer=RUNNING)) == []
+    table.plays("Nf6", "O-O", "Be7")
+    assert feed(*table.plays("Re1", "b5")) == [AskMoves(7)]
+
+
+def test_a_gap_that_only_one_move_can_fill_needs_nothing() -> None:
+    table = Table()
+    feed = Feed()
+    assert feed(table.observing(), table.frame(), *table.plays("e4", "e5")) == []
+    table.plays("Nf3")
+    assert feed(*table.plays("Nc6")) == []
+
+
+def test_an_examined_game_is_not_asked_for() -> None:
+    table = Table(relation=-2)
+    feed = Feed()
+    assert feed(*table.plays("e4", "e5")[1:]) == []
+
+
+def test_a_board_that_cannot_be_read_is_asked_for_again() -> None:
+    table = Table()
+    feed = Feed()
+    feed(table.observing(), table.frame())
+    table.plays("e4")
+    assert feed(table.frame().replace(" 300 ", " 3x0 ", 1)) == [AskRefresh(7)]
+    assert feed(*table.plays("e5")) == []
+
+
+def test_lost_output_asks_for_every_board() -> None:
+    first, second = Table(7), Table(8, "Cid", "Dee")
+    feed = Feed()
+    feed(first.observing(), first.frame(), second.observing(), second.frame(), second.over("Cid resigns", "0-1"))
+    assert feed("\x1a") == [AskRefresh(7)]
+
+
+def test_a_followed_game_costs_nothing() -> None:
+    """Between two boards that simply follow each other not even the games are looked at."""
+    table = Table()
+    feed = Feed()
+    feed(table.observing(), table.frame())
+    feed.tracker.boards.runs = None  # type: ignore[assignment]
+    assert feed.backfill.look(feed.tracker) == []
+
+
+@pytest.mark.parametrize("name", ["a07_eight_boards/observer_GuestObsI", "b07_eight_boards/observer_GuestXs"])
+def test_a_real_session_would_have_asked_for_each_game_that_was_joined(name: str) -> None:
+    data = gzip.decompress((SERVER / f"{name}.raw.gz").read_bytes())
+    reader, recogniser = LineReader(), Recogniser()
+    tracker, backfill = Tracker(basis=TimeBasis.NONE), Backfill()
+    asked: list[Request] = []
+    for start in range(0, len(data), 256):
+        events = recogniser.feed(reader.receive(Chunk(data[start : start + 256], start)))
+        tracker.feed(events)
+        asked += backfill.look(tracker, events)
+    joined = tracker.boards.frame_counts()[Disposition.JOINED]
+    assert joined > 2
+    assert {type(request) for request in asked} == {AskMoves}
+    assert len(asked) == joined

@@ -1,0 +1,407 @@
+"""Which games are observed: scripts, and a small server with games that come and go."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from recorder.dialects.recogniser import Recogniser
+from recorder.events import Event, Line
+from recorder.live.observing import Observing
+from recorder.live.policy import parse_policy
+from recorder.live.requests import AskGames, Observe, RequestQueue, Unobserve
+
+
+def events(*texts: str) -> list[Event]:
+    recogniser = Recogniser()
+    return recogniser.feed([Line(text, 0) for text in texts]) + recogniser.finish()
+
+
+def row(number: int, white: str = "", black: str = "", *, flags: str = " br", rating: int = 1500) -> str:
+    white, black = white or f"White{number}", black or f"Black{number}"
+    return (
+        f"{number:>3} {rating:>4} {white:<11.11} {rating:>4} {black:<10.10} [{flags}  5   0]"
+        "   2:08 -  3:25 (31-30) W:  9"
+    )
+
+
+def table(*rows: str) -> list[str]:
+    return [*rows, f"{len(rows):>3} games displayed."] if rows else ["There are no games in progress."]
+
+
+def started(policy: str | None = "rated", *rows: str, handles: Iterable[str] = (), **options: int) -> Observing:
+    """One that is connected and has read its first table."""
+    observing = Observing(None if policy is None else parse_policy(policy), handles, **options)
+    observing.connected(0)
+    assert observing.decide(0) == [AskGames()]
+    observing.feed(events(*table(*rows)), 0)
+    return observing
+
+
+def watch(observing: Observing, *numbers: int, now_ms: int = 0) -> None:
+    observing.feed(events(*(f"You are now observing game {number}." for number in numbers)), now_ms)
+
+
+def test_the_table_is_asked_for_first_and_then_each_minute() -> None:
+    observing = Observing(parse_policy("rated"))
+    assert (observing.decide(0), observing.next_at_ms(0)) == ([], None)
+    observing.connected(5)
+    assert observing.decide(5) == [AskGames()]
+    assert observing.decide(6) == []
+    observing.feed(events(row(1), row(2, flags=" bu")), 7)
+    assert observing.decide(7) == []  # the table goes on
+    observing.feed(events("  2 games displayed."), 8)
+    assert observing.decide(8) == [Observe(1)]
+    assert observing.decide(9) == []
+    watch(observing, 1, now_ms=10)
+    assert observing.next_at_ms(10) == 60_008
+    assert observing.decide(60_007) == []
+    assert observing.decide(60_008) == [AskGames()]
+    assert observing.why(1) == "Game 1 is observed: rated is true because the game is rated."
+    assert observing.why(2) == "Game 2 is not observed: rated is false because the game is unrated."
+    assert observing.why(9) == "Game 9 is not known: no line since the last table of games told of it."
+
+
+def test_few_are_asked_for_at_a_time() -> None:
+    observing = started("rated", *(row(number) for number in range(1, 8)))
+    assert observing.decide(0) == [Observe(1), Observe(2), Observe(3), Observe(4)]
+    watch(observing, 1, 2)
+    assert observing.decide(0) == [Observe(5), Observe(6)]
+    assert "has not answered yet" in observing.why(6)
+
+
+def test_the_limit_is_learned_and_a_free_place_goes_to_the_one_that_waited_longest() -> None:
+    observing = started("rated", *(row(number) for number in (1, 2, 3, 4)))
+    observing.decide(0)
+    watch(observing, 1, 2)
+    refusal = "You are already observing the maximum number of games."
+    observing.feed(events(refusal, refusal), 1)
+    assert observing.limit == 2
+    assert observing.decide(1) == []
+    assert observing.why(4).startswith("Game 4 waits with 1 before it for one of the 2 places: rated is true")
+    observing.feed(events("{Game 2 (White2 vs. Black2) White2 resigns} 0-1"), 2)
+    assert observing.decide(2) == [Observe(3)]
+    assert observing.watched == (1,)
+
+
+def test_a_refusal_with_nothing_watched_is_not_repeated_at_once() -> None:
+    observing = started("rated", row(1))
+    observing.decide(0)
+    observing.feed(events("You are already observing the maximum number of games."), 1)
+    assert observing.decide(2) == []
+    assert observing.next_at_ms(2) == 60_000
+    assert Observe(1) in observing.decide(60_001)
+
+
+def test_handles_come_first_and_need_no_policy() -> None:
+    rows = [row(1), row(2), row(3, "Morphy"), row(4, "KingkonglongTheSecond")]
+    assert started("rated", *rows, handles=["MORPHY"], limit=1).decide(0) == [Observe(3)]
+    observing = started(None, *rows, handles=["morphy", "KingkonglongTheSecond"])
+    assert observing.decide(0) == [Observe(3), Observe(4)]
+    assert observing.why(1) == "Game 1 is not observed: no player of it is in the list of handles."
+    assert observing.why(3).endswith("Morphy is in the list of handles.")
+
+
+def test_a_game_taken_for_the_beginning_of_a_name_is_left_when_it_is_another() -> None:
+    observing = started(None, row(4, "KingkonglongTheSecond"), handles=["KingkonglongTheFirst"])
+    assert observing.decide(0) == [Observe(4)]
+    observing.feed(
+        events(
+            "You are now observing game 4.",
+            "Game 4: KingkonglongTheSecond (1500) Black4 (1500) rated blitz 5 0",
+        ),
+        1,
+    )
+    assert observing.decide(1) == [Unobserve(4)]
+    assert observing.why(4) == "Game 4 is being left, its place goes to a game that waits."
+    observing.feed(events("Removing game 4 from observation list."), 2)
+    assert observing.decide(2) == []
+
+
+def test_bughouse_partners_are_pulled_in() -> None:
+    observing = started("number = 1", row(1, flags=" Br"), row(2, flags=" Br"), row(3))
+    assert observing.decide(0) == [Observe(1)]
+    observing.feed(events("<g1> 1 p=0 t=bughouse r=1 u=0,0 it=180,0 i=180,0 pt=2 rt=1500,1500 ts=1,1"), 1)
+    watch(observing, 1)
+    assert observing.decide(1) == [Observe(2)]
+    watch(observing, 2)
+    assert observing.why(2) == "Game 2 is observed: its bughouse partner, game 1, is observed."
+
+
+def test_a_partner_that_no_table_showed_is_pulled_in_before_others() -> None:
+    observing = started("rated", row(1, flags=" Br"), row(3), limit=2)
+    assert observing.decide(0) == [Observe(1), Observe(3)]
+    watch(observing, 1, 3)
+    observing.feed(
+        events(row(5), "<g1> 1 p=0 t=bughouse r=1 pt=9", "{Game 3 (White3 vs. Black3) Black3 resigns} 1-0"), 1
+    )
+    assert observing.decide(1) == [Observe(9)]
+
+
+def test_announcements_count_like_rows() -> None:
+    observing = started("blitz & rating > 1600")
+    observing.feed(
+        events(
+            "Creating: A (1700) B (1800) rated blitz 5 0",
+            "{Game 7 (B vs. A) Creating rated blitz match.}",
+            "Game notification: C (1915) vs. D (1712) rated blitz 5 0: Game 30",
+            "{Game 8 (E vs. F) Creating rated blitz match.}",
+        ),
+        1,
+    )
+    assert observing.decide(1) == [Observe(7), Observe(30)]
+    assert observing.why(8).endswith("rating > 1600 is unknown because White has no rating and Black has no rating.")
+
+
+def test_after_a_reconnect_what_was_watched_comes_first_once_a_line_shows_it() -> None:
+    observing = started("rated", row(1), row(2), row(3))
+    observing.decide(0)
+    watch(observing, 2, 3)
+    observing.disconnected()
+    assert observing.decide(10) == []
+    observing.connected(1000)
+    assert observing.decide(1000) == [AskGames()]
+    assert "waits until a line shows that it is still being played" in observing.why(3)
+    # Game 2 is over and its number another game's; game 1 was seen before game 3.
+    observing.feed(events(*table(row(1), row(2, "Other", flags=" bu"), row(3))), 1001)
+    assert observing.decide(1001) == [Observe(3), Observe(1)]
+
+
+def test_without_a_table_numbers_from_before_are_not_trusted() -> None:
+    observing = started("rated", row(1), row(2))
+    observing.decide(0)
+    watch(observing, 1, 2)
+    observing.connected(1000)
+    observing.decide(1000)
+    assert observing.decide(31_000) == []  # no answer to "games"
+    observing.feed(events(row(2)), 31_001)
+    assert observing.decide(31_001) == [Observe(2)]
+
+
+def test_games_that_a_whole_table_does_not_show_are_forgotten() -> None:
+    observing = started("unrated", row(1), row(2))
+    observing.feed(events(*table(row(2))), 1)
+    observing.feed(events(row(2), "  1 game displayed (of 2 in progress)."), 2)  # part of a table tells nothing
+    observing.feed(events("  1 game displayed."), 3)  # nor does a count without its rows
+    assert "not known" in observing.why(1)
+    assert "unrated" in observing.why(2)
+
+
+def test_a_number_that_another_game_has_got() -> None:
+    observing = started("rated", row(1))
+    observing.decide(0)
+    watch(observing, 1)
+    observing.feed(events(row(1, "Somebody")), 1)
+    assert observing.watched == ()
+    assert observing.decide(1) == [Observe(1)]
+    watch(observing, 1)
+    observing.feed(events("{Game 1 (Somebody vs. Black1) Creating rated blitz match.}"), 2)  # a return match
+    assert observing.decide(2) == [Observe(1)]
+    observing.feed(events("{Game 1 (Other vs. Black1) Other resigns} 0-1"), 3)  # not of this one
+    watch(observing, 1)
+    assert observing.watched == (1,)
+
+
+def test_what_somebody_ended_by_hand_stays_ended() -> None:
+    observing = started("rated", row(1))
+    observing.decide(0)
+    watch(observing, 1)
+    observing.feed(events("Removing game 1 from observation list.", row(1)), 1)
+    assert observing.decide(1) == []
+    assert observing.why(1) == "Game 1 is not observed: somebody ended its observation."
+
+
+def test_an_observe_that_toggled_is_repeated() -> None:
+    observing = started("rated", row(1))
+    observing.decide(0)
+    observing.feed(events("Removing game 1 from observation list."), 1)
+    assert observing.decide(1) == [Observe(1)]
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        ("Sorry, game 1 is a private game.", "the server says that it is private"),
+        ("You cannot observe a game that you are playing.", "we play in it ourselves"),
+        ("You are still examining a game.", "we are examining a game"),
+    ],
+)
+def test_refused_games_are_not_asked_for_again(answer: str, told: str) -> None:
+    observing = started("rated", row(1))
+    observing.decide(0)
+    observing.feed(events(answer), 1)
+    assert observing.decide(1) == []
+    assert observing.why(1) == f"Game 1 is not observed: {told}."
+
+
+def test_other_answers() -> None:
+    observing = started("rated", row(1), row(2))
+    observing.decide(0)
+    observing.feed(events("There is no such game.", "You are already observing game 2."), 1)
+    assert observing.watched == (2,)
+    assert "not known" in observing.why(1)
+    observing.feed(events("There is no such game.", "You are not observing game 5."), 1)
+    assert observing.watched == (2,)
+
+
+def test_no_answer_three_times() -> None:
+    observing = started("rated", row(1), games_every_ms=1_000_000)
+    assert observing.decide(0) == [Observe(1)]
+    assert observing.next_at_ms(0) == 30_000
+    assert observing.decide(30_000) == [Observe(1)]
+    assert observing.decide(60_000) == [Observe(1)]
+    assert observing.decide(90_000) == []
+    assert observing.why(1) == "Game 1 is not observed: the server did not answer 3 times."
+
+
+def test_titles_from_chat() -> None:
+    observing = started("gm", row(1))
+    observing.feed(events("White1(GM)(TM) kibitzes: hello", row(1)), 1)
+    assert observing.decide(1) == [Observe(1)]
+
+
+def test_nothing_is_left_before_its_end_unless_rotation_is_asked_for() -> None:
+    rows = [row(number) for number in (1, 2, 3)]
+    fixed = started("rated", *rows, limit=2)
+    fixed.decide(0)
+    watch(fixed, 1, 2)
+    assert [request for request in fixed.decide(10**9) if isinstance(request, Unobserve)] == []
+
+    observing = started("rated", *rows, row(4, "Morphy"), handles=["Morphy"], limit=2, rotate_after_ms=10_000)
+    assert observing.decide(0) == [Observe(4), Observe(1)]
+    watch(observing, 4, 1)
+    assert observing.next_at_ms(0) == 10_000
+    assert observing.decide(9_999) == []
+    assert observing.decide(10_000) == [Unobserve(1)]  # never the game of a listed handle
+    assert observing.decide(10_001) == []
+    observing.feed(events("Removing game 1 from observation list."), 10_002)
+    assert observing.decide(10_002) == [Observe(2)]
+    watch(observing, 2, now_ms=10_003)
+    assert observing.decide(20_003) == [Unobserve(2)]
+    observing.feed(events("Removing game 2 from observation list."), 20_004)
+    assert observing.decide(20_004) == [Observe(3)]  # game 1 stands at the end of the queue
+
+
+def test_an_unobserve_that_came_too_late() -> None:
+    observing = started("rated", row(1), row(2), limit=1, rotate_after_ms=10)
+    observing.decide(0)
+    watch(observing, 1)
+    assert observing.decide(10) == [Unobserve(1)]
+    observing.feed(events("You are not observing game 0."), 11)  # chessd prints one less
+    assert observing.decide(11) == [Observe(2)]
+
+
+def test_a_limit_must_be_positive() -> None:
+    with pytest.raises(ValueError, match="at least 1"):
+        Observing(None, limit=0)
+
+
+class Server:
+    """Games that come and go, a limit, and an ``observe`` that toggles; it answers in its own lines."""
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        self.games: dict[int, str] = {}
+        self.observed: set[int] = set()
+        self.ever: set[str] = set()
+        self.count = 0
+
+    def begin(self) -> list[str]:
+        number = next(number for number in range(1, 99) if number not in self.games)
+        self.count += 1
+        self.games[number] = f"P{self.count}"
+        return []
+
+    def end(self, index: int) -> list[str]:
+        if not self.games:
+            return []
+        number = sorted(self.games)[index % len(self.games)]
+        name = self.games.pop(number)
+        if number not in self.observed:
+            return []
+        self.observed.discard(number)
+        return [f"{{Game {number} ({name} vs. Q) Q resigns}} 1-0"]
+
+    def take(self, line: str) -> list[str]:
+        command, _, argument = line.partition(" ")
+        if command == "games":
+            return table(*(row(number, name, "Q") for number, name in sorted(self.games.items())))
+        number = int(argument)
+        if number not in self.games:
+            return ["There is no such game."]
+        if command == "observe":
+            assert number not in self.observed, "an observe would have ended the observation"
+            if len(self.observed) >= self.limit:
+                return ["You are already observing the maximum number of games."]
+            self.observed.add(number)
+            self.ever.add(self.games[number])
+            return [f"You are now observing game {number}."]
+        assert command == "unobserve"
+        assert number in self.observed
+        self.observed.discard(number)
+        return [f"Removing game {number} from observation list."]
+
+
+def drive(server: Server, observing: Observing, queue: RequestQueue, now: int, lines: list[str]) -> None:
+    """One step: lines arrive, requests go out and are answered with a step's delay."""
+    arrived = events(*lines)
+    observing.feed(arrived, now)
+    queue.feed(arrived)
+    asked = observing.decide(now)
+    queue.put(asked, now)
+    if observing.limit is not None and any(isinstance(request, Observe) for request in asked):
+        assert len(observing.watched) + sum(isinstance(request, Observe) for request in asked) <= observing.limit
+
+
+@settings(deadline=None)
+@given(
+    st.integers(1, 4),
+    st.lists(st.tuples(st.integers(0, 3), st.integers(0, 20)), max_size=40),
+    st.none() | st.integers(1, 3_000) | st.integers(3_000, 120_000),
+    st.booleans(),
+)
+def test_with_games_that_come_and_go_every_request_makes_sense_and_no_game_starves(
+    limit: int, steps: list[tuple[int, int]], rotate: int | None, reconnect: bool
+) -> None:
+    server = Server(limit)
+    observing = Observing(parse_policy("rated"), rotate_after_ms=rotate)
+    queue = RequestQueue(gap_ms=100)
+    now = 0
+    observing.connected(now)
+    lines: list[str] = []
+
+    def step() -> None:
+        nonlocal now, lines
+        now += 700
+        drive(server, observing, queue, now, lines)
+        lines = []
+        for line in queue.take(now).data.decode().splitlines():
+            lines += server.take(line)
+        assert len(server.observed) <= limit
+
+    for index, (what, which) in enumerate(steps):
+        if what < 2:
+            lines += server.begin()
+        elif what == 2:
+            lines += server.end(which)
+        if reconnect and index == len(steps) // 2:
+            server.observed.clear()
+            lines = []
+            queue.clear()
+            observing.disconnected()
+            observing.connected(now)
+        step()
+    # From here on nothing begins. Each game lasts until it was observed; then every one gets its turn.
+    for _ in range(400):
+        step()
+        for number in sorted(server.observed):
+            if rotate is None:
+                lines += server.end(sorted(server.games).index(number))
+                break
+        if set(server.games.values()) <= server.ever:
+            break
+    if rotate is None or rotate < 3_000:
+        assert set(server.games.values()) <= server.ever
