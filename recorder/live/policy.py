@@ -15,6 +15,7 @@ from recorder.errors import PolicyError
 
 __all__ = [
     "And",
+    "CATEGORIES",
     "Category",
     "Compare",
     "Expression",
@@ -23,6 +24,7 @@ __all__ = [
     "Or",
     "Plays",
     "TITLES",
+    "WORDS",
     "Word",
     "format_policy",
     "parse_handles",
@@ -39,8 +41,8 @@ CATEGORIES = (
 FIELDS = (
     "rating", "white_rating", "black_rating", "min_rating", "max_rating", "base", "increment", "etime", "number",
 )  # fmt: skip
-SIDES = ("player", "white", "black")
-_RESERVED = {*WORDS, *TITLES, *CATEGORIES, *FIELDS, *SIDES}
+_SIDES = ("player", "white", "black")
+_RESERVED = {*WORDS, *TITLES, *CATEGORIES, *FIELDS, *_SIDES}
 _SIGNS = ("<", "<=", ">", ">=", "=", "!=")
 _MAX_DEPTH = 100
 _MAX_LENGTH = 100_000
@@ -216,7 +218,7 @@ class _Parser:
         name = token.text.lower()
         if name in FIELDS:
             return self._comparison(name, token)
-        if name in SIDES:
+        if name in _SIDES:
             return self._plays(name, token)
         if name in WORDS or name in TITLES:
             return Word(name)

@@ -187,3 +187,23 @@ def test_the_tree_with_values() -> None:
         "    rating > 1900: false (White has 1835, Black has 1831)"
     )
     assert judged.sentence == "not observed: gm is unknown because no line told the players' titles"
+
+
+def test_a_real_table_under_a_real_policy() -> None:
+    """What the example of the command line takes from 269 games, reckoned a second time from the columns."""
+    listing = Path(__file__).parents[1] / "corpus/public/mekk-games-listing.txt"
+    tree = parse_policy("rated & (blitz | standard) & rating > 1700")
+    taken, wanted = set(), set()
+    for text in listing.read_text(encoding="latin-1").splitlines():
+        row = parse_row(Line(text, 0))
+        if row is None:
+            continue
+        listed = Listed(row.game_no, Facts(0))
+        listed.take(row)
+        if explain(tree, listed).observed:
+            taken.add(row.game_no)
+        ratings = text[4:8], text[21:25]
+        if text[38] == " " and text[39] in "bs" and text[40] == "r" and all(part.strip().isdigit() for part in ratings):
+            wanted |= {int(text[:3])} if min(map(int, ratings)) > 1700 else set()
+    assert taken == wanted
+    assert len(taken) > 10

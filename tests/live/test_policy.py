@@ -15,6 +15,7 @@ from recorder.live.policy import (
     CATEGORIES,
     FIELDS,
     TITLES,
+    WORDS,
     And,
     Category,
     Compare,
@@ -78,6 +79,12 @@ def test_trees(text: str, tree: Expression) -> None:
 def test_examples_of_the_page_are_read(text: str) -> None:
     tree = parse_policy(text)
     assert parse_policy(format_policy(tree)) == tree
+
+
+def test_the_page_names_every_word() -> None:
+    table = PAGE[PAGE.index("| part |") : PAGE.index("Signs are")]
+    told = set(re.findall(r"[a-z0-9_]+", " ".join(re.findall(r"`([^`]*)`", table))))
+    assert {*WORDS, *TITLES, *CATEGORIES, *FIELDS} <= told
 
 
 @pytest.mark.parametrize("line", examples("refused"))
@@ -157,9 +164,7 @@ def test_any_text_is_read_or_refused(text: str) -> None:
 
 
 leaves: st.SearchStrategy[Expression] = st.one_of(
-    st.sampled_from(
-        ["rated", "unrated", "private", "guest", "registered", "computer", "titled", "examined", *TITLES]
-    ).map(Word),
+    st.sampled_from([*WORDS, *TITLES]).map(Word),
     st.sampled_from([*CATEGORIES, "wild/fr", "wild(22)", "seirawan/0", "some thing"]).map(Category),
     st.builds(
         Compare,
