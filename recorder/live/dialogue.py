@@ -131,7 +131,7 @@ class CueReader:
             text = text.lstrip(_LEAD).removeprefix(_PING)
             rest, size = strip_prompts(text)
             if size:
-                cues.append(Cue(CueKind.PROMPT, text[:size]))
+                cues.append(Cue(CueKind.PROMPT, text[:size].rstrip()))
             elif (match := _ASKS.match(text)) and not (self.logged_in and text[match.end() :].strip()):
                 cues.append(Cue(CueKind.NAME if match["name"] else CueKind.PASSWORD))
                 rest = text[match.end() :]

@@ -15,11 +15,11 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from recorder.live.dialogue import Cue, CueKind, CueReader
-from recorder.sources.scrub import fill, fill_command
+from recorder.sources.scrub import fill, fill_command, find_repeated
 from recorder.wire.telnet import TelnetFilter
 from recorder.wire.timeseal import PING_ANSWER, unseal
 
-__all__ = ["Release", "SecretGuard"]
+__all__ = ["AnswerGuard", "Release", "SecretGuard"]
 
 _MOST_HELD: Final = 1 << 16
 _MOST_QUESTIONS: Final = 256
@@ -34,6 +34,9 @@ _STAMP: Final = re.compile(rb"\x18[0-9a-fA-F]{1,16}\Z")
 _TAG: Final = re.compile(rb"[\r$/ \t]*(?:`[^`]*`[ \t]*)?(?:[0-9]{1,9}[ \t]+)?")
 _ERASED: Final = re.compile(rb"[^\x08\x7f][\x08\x7f]|^[\x08\x7f]+")
 _CONTROLS: Final = re.compile(rb"[\x00-\x06\x0e-\x1a\x1c-\x1f]")
+_REPEATS: Final = b"password"
+_LONGEST_WORDS: Final = 256  # before such a password
+_PIECE: Final = re.compile(rb"[^\n]*\n|[^\n]+")
 _SEAL_BYTES: Final = re.compile(rb"[\x60-\xdf]{12,}[\x80-\xb1]")
 
 
@@ -324,6 +327,31 @@ class SecretGuard:
                 out[-1] = Release(at_ns, last.data + release.data, last.withheld + release.withheld)
             else:
                 out.append(release)
+
+
+class AnswerGuard:
+    """Replaces the passwords that a server repeats in its answer to the command that changes them.
+
+    The server's words come before the password, so nothing has to be held back.
+    """
+
+    def __init__(self) -> None:
+        self._line = b""  # what has come of a line, up to the longest beginning that could matter
+
+    def receive(self, data: bytes) -> bytes:
+        """Return the server's bytes as they may be journalled: as many, at once."""
+        if _REPEATS not in (self._line + data).lower():
+            self._line = (self._line + data).rpartition(b"\n")[2][:_LONGEST_WORDS]
+            return data
+        out = bytearray()
+        for piece in _PIECE.findall(data):
+            line = self._line + piece
+            begin = find_repeated(line)
+            kept = len(piece) if begin is None else max(0, begin - len(self._line))
+            out += piece[:kept] + fill(piece[kept:])
+            known = _LONGEST_WORDS if begin is None else begin + 1
+            self._line = b"" if piece.endswith(b"\n") else line[:known]
+        return bytes(out)
 
 
 def _typed(pieces: list[tuple[int, bytes]], text: bytes, lead: int) -> _Typed:

@@ -16,7 +16,7 @@ from recorder.sources.pychess import HEADER
 from recorder.sources.stamped import STAMP
 from recorder.sources.xboard import ENTRY
 
-__all__ = ["FILLER", "Scrubber", "fill", "fill_command", "scrubbed"]
+__all__ = ["FILLER", "Scrubber", "fill", "fill_command", "find_repeated", "scrubbed"]
 
 FILLER: Final = b"*"
 
@@ -213,6 +213,13 @@ def scrubbed(blocks: Iterable[bytes], kind: SourceKind, begun: bool = False) -> 
         yield ends.swap(held)
     if rest := scrubber.finish():
         yield ends.swap(rest)
+
+
+def find_repeated(line: bytes) -> int | None:
+    """Where on a server's line the password begins that it repeats when one was changed; None: it does not."""
+    place = _end(_PROMPTS, line, _end(_NO_TEXT, line, 0))
+    match = _CHANGED.match(line, place)
+    return None if match is None else match.start("secret")
 
 
 def fill(text: bytes) -> bytes:

@@ -28,6 +28,7 @@ def scrub(kind: SourceKind, data: bytes, step: int = 1 << 20) -> bytes:
         ("xboard", b"<ICS: fics% \n<ICS: password: \n>ICS: x\\012\n>ICS: y\\012\n",
          b"<ICS: fics% \n<ICS: password: \n>ICS: *\\012\n>ICS: y\\012\n"),
         ("raw", b"login: Ann\r\npassword: secret\r\nhi", b"login: Ann\r\npassword: ******\r\nhi"),
+        ("raw", b"password: \xff\xfb\x01h\xc3\xa9\n", b"password: \xff\xfb\x01***\n"),
         ("raw", b"password: \xff\xfb\x01\xff\xfc\x01\n\r**** Starting",
          b"password: \xff\xfb\x01\xff\xfc\x01\n\r**** Starting"),
         ("raw", b"password: **** Starting FICS session as Ann ****\n",
