@@ -264,7 +264,10 @@ class Recogniser:
     @staticmethod
     def _listed(line: Line) -> Event | None:
         """A row or the end of the ``games`` table, a game that began elsewhere, a refusal to observe."""
-        return parse_row(line) or parse_counted(line) or parse_notified(line) or parse_refusal(line)
+        first = line.text[:1]
+        if first.isdecimal() or first == " ":
+            return parse_row(line) or parse_counted(line)
+        return (parse_counted(line) or parse_notified(line) or parse_refusal(line)) if first in "GTY" else None
 
     def _end_list(self, out: list[Event]) -> None:
         if self._list.open:

@@ -10,15 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from recorder.events import Event, SessionNotice, SessionNoticeKind
-from recorder.frames import Style12
 from recorder.live.requests import AskMoves, AskRefresh, Request
-from recorder.model import AnomalyKind, Disposition
+from recorder.model import Anomaly, AnomalyKind, Disposition
 from recorder.tracking.run import Run
 from recorder.tracking.tracker import Tracker
 
 __all__ = ["Backfill"]
 
-_TELLING = (Disposition.JOINED, Disposition.GAP, Disposition.CONFLICT)
 _MISSING = frozenset(("gap", "conflict"))
 
 
@@ -26,7 +24,7 @@ class Backfill:
     """Derives requests from a tracker; ``look`` is called after each ``Tracker.feed``."""
 
     def __init__(self) -> None:
-        self._counts: tuple[int, ...] = ()
+        self._troubles = 0
         self._anomalies = 0
         self._asked: dict[int, tuple[Run, int, int]] = {}
 
@@ -41,34 +39,33 @@ class Backfill:
         """
         boards = tracker.boards
         requests: list[Request] = []
-        counts = tuple(boards.counts[disposition] for disposition in _TELLING)
-        if counts != self._counts:
-            self._counts = counts
+        counts = boards.counts
+        troubles = counts[Disposition.JOINED] + counts[Disposition.GAP] + counts[Disposition.CONFLICT]
+        if troubles != self._troubles:
+            self._troubles = troubles
             for run in list(boards.runs.values()):
                 self._missing(run, requests)
             self._asked = {
                 number: asked for number, asked in self._asked.items() if boards.runs.get(str(number)) is asked[0]
             }
         anomalies = tracker.anomalies
-        # A board that cannot be read: the next one would show a gap; the same one again shows none.
-        for anomaly in anomalies[self._anomalies :]:
-            damaged = boards.runs.get(str(anomaly.game_no))
-            if (
-                anomaly.kind is AnomalyKind.MALFORMED
-                and damaged is not None
-                and damaged.following
-                and damaged.game_no is not None
-            ):
-                _add(requests, AskRefresh(damaged.game_no))
-        self._anomalies = len(anomalies)
+        if len(anomalies) != self._anomalies:
+            self._damaged(tracker, anomalies[self._anomalies :], requests)
+            self._anomalies = len(anomalies)
         for event in events:
-            if type(event) is Style12 or not isinstance(event, SessionNotice):
-                continue
-            if event.kind is SessionNoticeKind.LOST_DATA:
+            if type(event) is SessionNotice and event.kind is SessionNoticeKind.LOST_DATA:
                 for run in boards.runs.values():
                     if run.following and run.game_no is not None:
                         _add(requests, AskRefresh(run.game_no))
         return requests
+
+    @staticmethod
+    def _damaged(tracker: Tracker, anomalies: Iterable[Anomaly], requests: list[Request]) -> None:
+        """A board that cannot be read: the next move's would show a gap, but one that was sent again shows none."""
+        for anomaly in anomalies:
+            run = tracker.boards.runs.get(str(anomaly.game_no))
+            if anomaly.kind is AnomalyKind.MALFORMED and run is not None and run.following and run.game_no is not None:
+                _add(requests, AskRefresh(run.game_no))
 
     def _missing(self, run: Run, requests: list[Request]) -> None:
         if not run.following or run.examined or run.game_no is None or run.current is None:

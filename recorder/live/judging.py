@@ -42,18 +42,28 @@ _VAGUE_CATEGORIES = ("wild", "nonstandard")
 class Part(NamedTuple):
     """A part of the expression with its value; ``reason`` is the fact behind it, empty where the parts tell."""
 
-    text: str
+    tree: Expression
     value: bool | None
     reason: str
     parts: tuple[Part, ...] = ()
 
+    @property
+    def text(self) -> str:
+        """The part as it is written."""
+        return format_policy(self.tree)
+
 
 class Judgement(NamedTuple):
-    """Whether a game is to be observed, in one sentence, and every part of the expression."""
+    """Whether a game is to be observed, and every part of the expression; ``barred`` tells what stands above it."""
 
     observed: bool
-    sentence: str
+    barred: str | None
     part: Part
+
+    @property
+    def sentence(self) -> str:
+        """The same in one sentence: ``observed: …`` or ``not observed: …``."""
+        return f"{'observed' if self.observed else 'not observed'}: {self.barred or _because(self.part)}"
 
 
 def explain(tree: Expression, game: Listed) -> Judgement:
@@ -63,14 +73,11 @@ def explain(tree: Expression, game: Listed) -> Judgement:
     servers refuse to show, if it has the word ``private``.
     """
     part = _judge(tree, game)
-    words = words_of(tree)
-    if game.examined and "examined" not in words:
-        return Judgement(False, "not observed: the game is being examined and the policy does not ask for such", part)
-    if game.private and "private" not in words:
-        return Judgement(False, "not observed: the game is private", part)
-    if part.value is True:
-        return Judgement(True, f"observed: {_because(part)}", part)
-    return Judgement(False, f"not observed: {_because(part)}", part)
+    if game.examined and "examined" not in words_of(tree):
+        return Judgement(False, "the game is being examined and the policy does not ask for such", part)
+    if game.private and "private" not in words_of(tree):
+        return Judgement(False, "the game is private", part)
+    return Judgement(part.value is True, None, part)
 
 
 def format_part(part: Part, indent: str = "") -> str:
@@ -102,10 +109,10 @@ def _judge(tree: Expression, game: Listed) -> Part:
     if isinstance(tree, And | Or):
         parts = tuple(_judge(part, game) for part in tree.parts)
         values = [part.value for part in parts]
-        return Part(format_policy(tree), _all(values) if isinstance(tree, And) else _any(values), "", parts)
+        return Part(tree, _all(values) if isinstance(tree, And) else _any(values), "", parts)
     if isinstance(tree, Not):
         part = _judge(tree.part, game)
-        return Part(format_policy(tree), None if part.value is None else not part.value, "", (part,))
+        return Part(tree, None if part.value is None else not part.value, "", (part,))
     if isinstance(tree, Compare):
         value, reason = _compare(tree, game)
     elif isinstance(tree, Plays):
@@ -114,7 +121,7 @@ def _judge(tree: Expression, game: Listed) -> Part:
         value, reason = _category(tree.name, game)
     else:
         value, reason = _word(tree.name, game)
-    return Part(format_policy(tree), value, reason)
+    return Part(tree, value, reason)
 
 
 def _word(name: str, game: Listed) -> tuple[bool | None, str]:

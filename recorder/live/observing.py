@@ -9,6 +9,7 @@ the order in which they were first seen.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from copy import copy
 from dataclasses import dataclass
 from enum import Enum
 
@@ -182,8 +183,10 @@ class Observing:
         elif old is not None and isinstance(event, GameCreated) and old.state in (State.SEEN, State.WATCHED):
             del self._games[number]  # the same players again
         game = self._known(number, now_ms, event.line.offset)
+        before = copy(game.listed.facts), game.listed.private, game.listed.examined
         game.listed.take(event)
-        game.judgement = None
+        for white in (True, False):
+            self._add_titles(game, white)
         if isinstance(event, GameInfo) and event.partner_game_no is not None:
             self._known(event.partner_game_no, now_ms, event.line.offset)
         if isinstance(event, GameCreated):
@@ -194,15 +197,19 @@ class Observing:
             self._rows += 1
         elif isinstance(event, GameHeader) and not isinstance(event, GameNotified) and game.state is State.ASKED:
             self._move(game, State.WATCHED, now_ms)
-        for white in (True, False):
-            self._add_titles(game.listed, white)
+        if before != (game.listed.facts, game.listed.private, game.listed.examined):
+            game.judgement = None
 
-    def _add_titles(self, listed: Listed, white: bool) -> None:
+    def _add_titles(self, game: _Game, white: bool) -> None:
+        listed = game.listed
         name = listed.facts.white if white else listed.facts.black
         titles = self._titles.get(name.lower()) if name is not None else None
-        if titles is not None and white:
+        if titles is None or titles == (listed.white_titles if white else listed.black_titles):
+            return
+        game.judgement = None
+        if white:
             listed.white_titles = titles
-        elif titles is not None:
+        else:
             listed.black_titles = titles
 
     def _table_ends(self, event: GamesCounted, now_ms: int) -> None:
@@ -324,14 +331,14 @@ class Observing:
         if self._table_due_ms is None:
             return None
         times = [self._table_due_ms if self._table_asked_ms is None else self._table_asked_ms + _ANSWER_MS]
-        # A place was free and nothing may be asked for yet.
-        times += [self._held_until_ms] if self._held_until_ms > now_ms else []
+        # Times that have passed need something to arrive: another game that waits, a place that becomes free.
+        later = [self._held_until_ms]
         for game in self._games.values():
             if game.state in (State.ASKED, State.LEAVING):
                 times.append(game.since_ms + _ANSWER_MS)
             elif game.state is State.WATCHED and self._rotate_after_ms is not None:
-                times.append(game.since_ms + self._rotate_after_ms)
-        return min(times)
+                later.append(game.since_ms + self._rotate_after_ms)
+        return min([*times, *(time for time in later if time > now_ms)])
 
     def _time_out(self, now_ms: int) -> None:
         for game in self._games.values():
@@ -341,22 +348,36 @@ class Observing:
                 self._move(game, State.SEEN, now_ms)
 
     def _queue(self) -> list[_Game]:
+        partners = self._partners()
         waiting = [
             (rank, game.order, game)
             for game in self._games.values()
             if game.state is State.SEEN
             and game.refused is None
             and game.sweep >= self._confirmed_from
-            and (rank := self._wanted(game)[0]) is not None
+            and (rank := self._wanted(game, partners)[0]) is not None
         ]
         return [game for _, _, game in sorted(waiting, key=lambda entry: entry[:2])]
 
-    def _wanted(self, game: _Game) -> tuple[int | None, str]:
-        """The rank of a game in the queue, lower first (None: it is not wanted), and why."""
+    def _partners(self) -> dict[int, int]:
+        """Each game that is the other board of a watched one → that one, whichever line told of the pair."""
+        pairs: dict[int, int] = {}
+        for number, game in self._games.items():
+            other = game.listed.facts.partner_game_no
+            if other is None:
+                continue
+            if game.state is State.WATCHED:
+                pairs[other] = number
+            if other in self._games and self._games[other].state is State.WATCHED:
+                pairs[number] = other
+        return pairs
+
+    def _wanted(self, game: _Game, partners: dict[int, int]) -> tuple[int | None, str]:
+        """The rank of a game in the queue, lower first (None: it is not wanted), and why (empty: the policy)."""
         listed = game.listed
         if game.again:
             return 0, "it was observed before the connection was lost"
-        partner = self._watched_partner(game)
+        partner = partners.get(listed.game_no)
         if partner is not None:
             return 1, f"its bughouse partner, game {partner}, is observed"
         if listed.facts.white is None or listed.facts.black is None:
@@ -368,18 +389,7 @@ class Observing:
             return None, "not observed: no player of it is in the list of handles"
         if game.judgement is None:
             game.judgement = explain(self._policy, listed)
-        return 3 if game.judgement.observed else None, game.judgement.sentence.removeprefix("observed: ")
-
-    def _watched_partner(self, game: _Game) -> int | None:
-        """The watched game on the other board of a bughouse match, whichever of the two lines told of the other."""
-        number = game.listed.facts.partner_game_no
-        other = None if number is None else self._games.get(number)
-        if other is not None and other.state in (State.WATCHED, State.ASKED):
-            return number
-        for found, other in self._games.items():
-            if other.listed.facts.partner_game_no == game.listed.game_no and other.state is State.WATCHED:
-                return found
-        return None
+        return (3, "") if game.judgement.observed else (None, "")
 
     def _listed_handle(self, listed: Listed) -> str | None:
         for name, cut in ((listed.facts.white, listed.white_cut), (listed.facts.black, listed.black_cut)):
@@ -400,17 +410,18 @@ class Observing:
                 and not (game.listed.white_cut or game.listed.black_cut)
             ):
                 game.on_cut_name = False
-                if self._wanted(game)[0] is None:
+                if self._wanted(game, self._partners())[0] is None:
                     requests.append(self._leave(game, now_ms))
         return requests
 
     def _rotate(self, now_ms: int) -> list[Request]:
         if self._rotate_after_ms is None or self.limit is None:
             return []
+        partners = self._partners()
         watched = [game for game in self._games.values() if game.state is State.WATCHED]
         old = [
             game for game in watched
-            if now_ms >= game.since_ms + self._rotate_after_ms and self._wanted(game)[0] == 3
+            if now_ms >= game.since_ms + self._rotate_after_ms and self._wanted(game, partners)[0] == 3
         ]  # fmt: skip
         free = self.limit - sum(game.state in (State.WATCHED, State.ASKED) for game in self._games.values())
         wanted = max(0, len(self._queue()) - free)
@@ -432,7 +443,9 @@ class Observing:
         game = self._games.get(number)
         if game is None:
             return f"Game {number} is not known: no line since the last table of games told of it."
-        rank, reason = self._wanted(game)
+        rank, reason = self._wanted(game, self._partners())
+        if not reason and game.judgement is not None:
+            reason = game.judgement.sentence.removeprefix("observed: ")
         if game.state is State.WATCHED:
             told = reason if rank is not None else "the server began to show it without being asked"
             return f"Game {number} is observed: {told}."

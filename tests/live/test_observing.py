@@ -405,3 +405,68 @@ def test_with_games_that_come_and_go_every_request_makes_sense_and_no_game_starv
             break
     if rotate is None or rotate < 3_000:
         assert set(server.games.values()) <= server.ever
+
+
+NOISY = st.one_of(
+    st.sampled_from(
+        [
+            "There is no such game.",
+            "You are already observing the maximum number of games.",
+            "You are still examining a game.",
+            "You are not observing any games.",
+            "There are no games in progress.",
+            "  2 games displayed.",
+            "  1 game displayed (of 3 in progress).",
+            "Ann(GM) kibitzes: hello",
+            "Creating: Ann (1700) Bob (1800) rated blitz 5 0",
+        ]
+    ),
+    st.builds(
+        str.format,
+        st.sampled_from(
+            [
+                "You are now observing game {0}.",
+                "Removing game {0} from observation list.",
+                "You are already observing game {0}.",
+                "You are not observing game {0}.",
+                "Sorry, game {0} is a private game.",
+                "Game {0}: {1} (1500) {2} (1600) rated blitz 5 0",
+                "{{Game {0} ({1} vs. {2}) Creating rated bughouse match.}}",
+                "{{Game {0} ({1} vs. {2}) {1} resigns}} 0-1",
+                "<g1> {0} p=0 t=bughouse r=1 pt=3",
+                "{0:>3} 1500 {1:<11} 1500 {2:<10} [ Br  5   0]   2:08 -  3:25 (31-30) W:  9",
+            ]
+        ),
+        st.integers(1, 4),
+        st.sampled_from(["Ann", "Bob"]),
+        st.sampled_from(["Cid", "Dee"]),
+    ),
+)
+
+
+@given(
+    st.lists(st.tuples(NOISY, st.integers(0, 40_000)), max_size=40),
+    st.none() | st.integers(1, 3),
+    st.none() | st.integers(1, 60_000),
+)
+def test_whatever_a_server_says_requests_stay_sensible(
+    said: list[tuple[str, int]], limit: int | None, rotate: int | None
+) -> None:
+    observing = Observing(parse_policy("rated"), ["Dee"], limit=limit, rotate_after_ms=rotate)
+    observing.connected(0)
+    now = 0
+    for text, wait in said:
+        now += wait
+        observing.feed(events(text), now)
+        before = observing.watched
+        asked = observing.decide(now)
+        assert len(set(asked)) == len(asked)
+        for request in asked:
+            assert not isinstance(request, Observe) or request.game_no not in before
+            assert not isinstance(request, Unobserve) or request.game_no in before
+        observes = sum(isinstance(request, Observe) for request in asked)
+        assert observing.limit is None or not observes or len(before) + observes <= observing.limit
+        assert all(observing.why(number).startswith(f"Game {number} ") for number in range(1, 5))
+        due = observing.next_at_ms(now)
+        assert due is not None
+        assert due > now  # else whoever follows the advice would spin
