@@ -1,8 +1,9 @@
 """What a proxied connection leaves in its journal; nothing that happens here reaches the connection.
 
-What the server says is written as it comes. What the client says goes through the guard, which may hold it back
-until it knows whether it is a password. If the guard fails, only the number of the client's bytes is kept from then
-on: they may hold a secret. If the journal fails, the recording has ended, and says so once.
+What the server says is written as it comes, but for a password that it repeats. What the client says goes through
+the guard, which may hold it back until it knows whether it is a password. If the guard fails, only the number of the
+client's bytes is kept from then on: they may hold a secret. If the journal fails, the recording has ended, and says
+so once.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from contextlib import suppress
 from typing import Any, Protocol
 
 from recorder.errors import JournalError
-from recorder.live.secrets import Release
+from recorder.live.secrets import AnswerGuard, Release
 
 __all__ = ["Guard", "Journal", "Recording"]
 
@@ -71,6 +72,7 @@ class Recording:
         self._journal = journal
         self._guard: Guard | None = guard
         self._tell = tell
+        self._answers = AnswerGuard()
         self._held = 0  # bytes of the client that the guard has not given back
         self._ended = False
         self.failed = False
@@ -85,7 +87,7 @@ class Recording:
 
     def server_said(self, data: bytes, at_ns: int) -> None:
         """The server has sent bytes: written before anything looks at them."""
-        self._write(lambda: self._journal.received(data, at_ns))
+        self._write(lambda: self._journal.received(self._answers.receive(data), at_ns))
         self._release(lambda guard: guard.server_said(data))
 
     def client_said(self, data: bytes, at_ns: int) -> None:

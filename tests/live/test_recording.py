@@ -90,6 +90,13 @@ def test_the_server_is_written_at_once_the_client_when_the_guard_says() -> None:
     assert not recording.failed
 
 
+def test_a_password_that_the_server_repeats_is_not_written() -> None:
+    journal, _, _, recording = started()
+    recording.server_said(b"fics% Password changed to se", 1)
+    recording.server_said(b"cret.\n\rfics% ", 2)
+    assert journal.wrote == [("<", b"fics% Password changed to **", 1), ("<", b"*****\n\rfics% ", 2)]
+
+
 def test_what_the_guard_still_holds_is_written_at_the_end() -> None:
     journal, _, _, recording = started()
     recording.client_said(b"name\n", 1)
