@@ -29,6 +29,8 @@ from recorder.journal.format import (
     parse_note,
     parse_record,
 )
+from recorder.journal.parts import part_name
+from recorder.journal.writer import MAX_PART_BYTES, Sync
 
 DOCUMENT = Path(__file__).parent.parent.parent / "docs/journal-format.md"
 HEADER = Header(1, "0123456789abcdef", 1, "record", "freechess.org", 5000, 1_763_762_400_123_456_789, "ics-recorder 1")
@@ -207,3 +209,9 @@ def test_the_limits_of_the_specification() -> None:
     text = DOCUMENT.read_text(encoding="utf-8")
     assert f"{MAX_DATA_BYTES:,}" in text
     assert f"{MAX_LINE_BYTES:,}" in text
+    assert f"{MAX_PART_BYTES >> 20} MiB" in text
+    assert re.findall(r"^\| `(\w+)` \| nothing that was written \|", text, re.MULTILINE) == [
+        sync.value for sync in Sync
+    ]
+    (example,) = re.findall(r"```journal\n(.*)\n", text)
+    assert f"    {part_name(parse_header(example.encode()))}\n" in text

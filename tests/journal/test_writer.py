@@ -354,11 +354,12 @@ def test_a_removed_folder(tmp_path: Path, sync: Sync) -> None:
         journal.received(b"y")
 
 
-def test_a_removed_file_is_seen_while_nothing_comes(tmp_path: Path) -> None:
+@pytest.mark.parametrize("use", [JournalWriter.tick, JournalWriter.close])
+def test_a_removed_file_is_seen_while_nothing_comes(tmp_path: Path, use: Callable[[JournalWriter], None]) -> None:
     journal = writer(tmp_path, sync=Sync.OS)
     journal.path.unlink()
     with pytest.raises(JournalError, match="removed"):
-        journal.tick()
+        use(journal)
 
 
 def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
