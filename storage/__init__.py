@@ -15,6 +15,7 @@ from storage.check import check
 from storage.engine import backup, file_of
 from storage.query import GameFilter
 from storage.removal import ForgetReport
+from storage.replace import Replacement, replacing
 from storage.schema import current, head, upgrade
 from storage.share import share
 from storage.writer import SourceWriter
@@ -23,6 +24,7 @@ __all__ = [
     "Archive",
     "ForgetReport",
     "GameFilter",
+    "Replacement",
     "SourceRow",
     "SourceWriter",
     "backup",
@@ -30,6 +32,7 @@ __all__ = [
     "current",
     "file_of",
     "head",
+    "replacing",
     "share",
     "upgrade",
 ]

@@ -281,11 +281,14 @@ class Archive:
             raise StorageError(f"{self.path} was opened for reading only.")
         engine = make_engine(self.path, foreign_keys=False)
         try:
+            file = _identity(self.path)
             with (
                 _told(self.path),
                 engine.connect().execution_options(immediate=True) as connection,
                 connection.begin(),
             ):
+                if _identity(self.path) != file:  # while this was waiting for its turn
+                    raise StorageError(f"{self.path} was replaced by another archive just now: try again.")
                 yield connection
         finally:
             engine.dispose()
@@ -422,6 +425,15 @@ def _told(path: Path) -> Iterator[None]:
     except (DBAPIError, sqlite3.Error) as error:  # plies are read by the driver itself
         reason = error.orig if isinstance(error, DBAPIError) else error
         raise StorageError(f"The archive {path} cannot be read or written: {reason}.") from error
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Which file stands at a path."""
+    try:
+        about = path.stat()
+    except OSError:
+        return None
+    return about.st_dev, about.st_ino
 
 
 def _source_rows(connection: Connection) -> list[SourceRow]:

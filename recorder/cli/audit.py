@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from recorder.cli.terminal import Progress
     from storage import Archive, SourceRow
 
-__all__ = ["Audit", "audit_source"]
+__all__ = ["Audit", "audit_source", "game_parts"]
 
 _Digest = dict[str, bytes]
 _Place = tuple[int, int | None, str, str]
@@ -153,10 +153,10 @@ def _place(game: Game) -> _Place:
 
 def _note(found: dict[_Place, _Digest], games: Iterable[Game]) -> None:
     for game in games:
-        found[_place(game)] = _digest(game)
+        found[_place(game)] = game_parts(game)
 
 
-def _digest(game: Game) -> _Digest:
+def game_parts(game: Game) -> dict[str, bytes]:
     """Hashes of what a game consists of: a few hundred bytes a game, however long the log. Keys may differ."""
     headers = [
         (name, getattr(game, name))

@@ -13,7 +13,7 @@ import click
 
 from recorder.cli.exporting import archive_files
 from recorder.cli.options import archive_file, archive_option
-from recorder.cli.terminal import ExitCode, say
+from recorder.cli.terminal import ExitCode, clean, plural, say, show_progress
 from recorder.errors import ExportError, StorageError
 
 __all__ = ["command"]
@@ -25,11 +25,12 @@ __all__ = ["command"]
 Examples:
   ics-recorder db check
   ics-recorder db backup saved.sqlite
+  ics-recorder db rebuild --dry-run
   ics-recorder db share --pseudonyms -o shared.sqlite
 """,
 )
 def command() -> None:
-    """Upgrade, check, back up and share the archive."""
+    """Upgrade, check, back up, rebuild and share the archive."""
 
 
 @contextmanager
@@ -111,6 +112,52 @@ def _backup(target: str, where: str) -> None:
     with _copying(where, target) as path:
         backup(path, Path(target))
     say(f"Saved as {target}.")
+
+
+@command.command("rebuild")
+@click.option("-n", "--dry-run", is_flag=True, help="Only tell which games would change; nothing is replaced.")
+@click.option("--no-backup", is_flag=True, help="Do not keep the old archive under another name.")
+@archive_option
+@click.pass_context
+def _rebuild(ctx: click.Context, dry_run: bool, no_backup: bool, where: str) -> None:
+    """Make the archive anew from its journals and kept logs, and put it in the old one's place.
+
+    Every log in the archive is read again by this program's parser with the options it was imported with; what was
+    forgotten stays forgotten. Games that change are listed by their keys. If a log is neither kept nor where it was,
+    it is named and the old archive stays. The new archive needs as much room as the old one.
+    """
+    from recorder.cli.rebuild import compare, read_again
+    from storage import Archive, replacing
+
+    path = archive_file(where)
+    with replacing(path) as replacement:
+        with (
+            Archive.open(str(path), read_only=True) as old,
+            Archive.open(str(replacement.path)) as new,
+            show_progress() as progress,
+        ):
+            missing = read_again(old, new, progress)
+            changes = None if missing else compare(old, new)
+        for row in missing:
+            say(f"{clean(row.path or row.name)} ({row.id}) is not kept in the archive, and gone or changed.")
+        if changes is None:
+            say(f"{path} stays as it is: bring the logs back, or take them out with `ics-recorder sources forget`.")
+            ctx.exit(ExitCode.INPUT)
+        for word, games in (("added", changes.added), ("gone", changes.gone)):
+            for game in games:
+                click.echo(f"{game.key} {word}: {clean(game.white.handle)} vs. {clean(game.black.handle)}")
+        for game, parts in changes.differing:
+            handles = f"{clean(game.white.handle)} vs. {clean(game.black.handle)}"
+            click.echo(f"{game.key} differs in its {', '.join(parts)}: {handles}")
+        said = (
+            f"{plural(changes.games, 'game')}: {len(changes.added):,} added, {len(changes.gone):,} gone, "
+            f"{len(changes.differing):,} differing"
+        )
+        if dry_run:
+            say(f"{said}; nothing was replaced.")
+            return
+        saved = replacement.swap(keep_old=not no_backup)
+    say(f"{path} is rebuilt. {said}." + (f" The old archive is saved as {saved}." if saved else ""))
 
 
 @command.command("share")

@@ -1,0 +1,189 @@
+"""``db rebuild``: the same archive again from its logs, or the old one untouched."""
+
+from __future__ import annotations
+
+import gzip
+import shutil
+import sqlite3
+import threading
+from pathlib import Path
+
+import pytest
+
+import storage.archive
+import storage.engine
+from recorder.errors import StorageError
+from recorder.journal.parts import compress_part
+from recorder.journal.writer import JournalWriter, Sync
+from storage import Archive, replacing
+from tests.support.cli import ADJOURNED, SERVER, WATCHER, Cli
+
+
+def exports(cli: Cli, folder: Path) -> dict[str, bytes]:
+    """Everything that is exported of all games."""
+    found = {}
+    for name, words in {
+        "pgn": ("export", "pgn", "--variations", "--comments", "--clock", "clk,emt,lag"),
+        "csv": ("export", "plies", "--format", "csv"),
+        "jsonl": ("export", "games", "--format", "jsonl"),
+    }.items():
+        out = folder / f"{len(list(folder.iterdir()))}.{name}"
+        cli(*words, "--include", "examined,setup,empty", "-o", out)
+        found[name] = out.read_bytes()
+    return found
+
+
+@pytest.fixture
+def made(cli: Cli, tmp_path: Path) -> Cli:
+    """An archive of kept logs, of one that is not kept, and of a journal that grew between imports."""
+    logs = tmp_path / "logs"
+    logs.mkdir()
+    cli("import", WATCHER, SERVER / "b09_crazyhouse")
+    shutil.copy(ADJOURNED, logs)
+    cli("import", "--no-keep-source", "--chat", "none", "--server", "chess.example", logs / ADJOURNED.name)
+    stream = gzip.decompress((SERVER / "b07_eight_boards" / "observer_GuestXs.raw.gz").read_bytes())[:150_000]
+    writer = JournalWriter(tmp_path / "journals", host="h", port=1, role="record", sync=Sync.OS, max_bytes=30_000)
+    for begin in range(0, len(stream), 600):
+        writer.received(stream[begin : begin + 600])
+        if begin % 60_000 == 0:
+            cli("import", tmp_path / "journals")
+    writer.close()
+    cli("import", tmp_path / "journals")
+    return cli
+
+
+def test_exports_are_the_same_byte_for_byte(made: Cli, tmp_path: Path) -> None:
+    (out := tmp_path / "out").mkdir()
+    before, sources = exports(made, out), made.json("sources", "--json")
+    made.archive.chmod(0o640)
+    told = made("db", "rebuild")
+    assert "0 added, 0 gone, 0 differing" in told.stderr
+    assert exports(made, out) == before
+    assert made.json("sources", "--json") == sources
+    assert made.archive.stat().st_mode & 0o777 == 0o640
+    saved = Path(f"{made.archive}.before-rebuild.1")
+    assert str(saved) in told.stderr
+    assert exports(Cli(saved), out) == before
+    made("db", "check")
+    assert "0 findings" in made("verify").stderr
+    assert [path.name for path in sorted(tmp_path.glob("archive.sqlite*"))] == [made.archive.name, saved.name]
+
+
+def test_what_is_imported_after_it_goes_on(made: Cli, tmp_path: Path) -> None:
+    made("db", "rebuild", "--no-backup")
+    assert not list(tmp_path.glob("*.before-rebuild*"))
+    assert "nothing new" in made("import", tmp_path / "journals").stdout
+    log = tmp_path / "logs" / ADJOURNED.name
+    log.write_bytes(log.read_bytes() + b"fics% \n\r")
+    assert ", grew\n" in made("import", log).stdout
+
+
+def change_a_game(cli: Cli) -> tuple[str, str, str]:
+    """Make the archive one that another parser might have left: a game differs, one is missing, one too many."""
+    with sqlite3.connect(cli.archive) as connection:
+        keys = [key for (key,) in connection.execute("SELECT key FROM games WHERE ply_count > 4 ORDER BY key LIMIT 2")]
+        connection.execute("UPDATE games SET result = '*', rated = NOT rated WHERE key = ?", keys[:1])
+        connection.execute("UPDATE games SET key = 'ffffffffffffffffffff' WHERE key = ?", keys[1:])
+    connection.close()
+    return keys[0], keys[1], "ffffffffffffffffffff"
+
+
+def test_a_dry_run_shows_what_would_change(made: Cli, tmp_path: Path) -> None:
+    differing, added, gone = change_a_game(made)
+    before = made.archive.read_bytes()
+    told = made("db", "rebuild", "--dry-run")
+    lines = told.stdout.splitlines()
+    assert [line.split(":")[0] for line in lines] == [
+        f"{added} added",
+        f"{gone} gone",
+        f"{differing} differs in its headers",
+    ]
+    assert made.archive.read_bytes() == before
+    assert "nothing was replaced" in told.stderr
+    assert [path.name for path in tmp_path.glob("archive.sqlite*")] == [made.archive.name]
+    made("db", "rebuild")
+    assert made("db", "rebuild", "--dry-run").stdout == ""
+
+
+def test_what_was_forgotten_stays_forgotten(made: Cli) -> None:
+    forgotten = next(source for source in made.json("sources", "--json") if source["name"] == WATCHER.name)
+    made("sources", "forget", forgotten["id"])
+    left = made.json("sources", "--json")
+    made("db", "rebuild")
+    assert made.json("sources", "--json") == left
+
+
+@pytest.mark.parametrize("how", ["gone", "changed"])
+def test_a_log_that_cannot_be_found_is_named_and_nothing_replaced(made: Cli, tmp_path: Path, how: str) -> None:
+    log = tmp_path / "logs" / ADJOURNED.name
+    log.write_bytes(b"fics% another log\n") if how == "changed" else log.unlink()
+    before = made.archive.read_bytes()
+    told = made("db", "rebuild", code=3)
+    assert str(log) in told.stderr
+    assert made.archive.read_bytes() == before
+    assert [path.name for path in tmp_path.glob("archive.sqlite*")] == [made.archive.name]
+
+
+def test_a_journal_whose_parts_were_compressed_meanwhile_is_found(cli: Cli, tmp_path: Path) -> None:
+    writer = JournalWriter(tmp_path / "journals", host="h", port=1, role="record", sync=Sync.OS)
+    writer.received(WATCHER.read_bytes()[:50_000])
+    cli("import", writer.path)
+    shutil.copy(writer.path, tmp_path)
+    plain = writer.path
+    writer.close()
+    plain.with_name(f"{plain.name}.zst").unlink()
+    shutil.copy(tmp_path / plain.name, plain)
+    compress_part(plain)
+    assert "0 differing" in cli("db", "rebuild").stderr
+
+
+def test_nobody_may_have_it_open(made: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(storage.engine, "BUSY_TIMEOUT_MS", 100)
+    before = made("export", "pgn").stdout
+    reader = sqlite3.connect(made.archive)
+    reader.execute("SELECT count(*) FROM games").fetchone()
+    assert "in use by another program" in made("db", "rebuild", code=4).stderr
+    reader.close()
+    assert made("export", "pgn").stdout == before
+    made("db", "rebuild")
+
+
+def test_a_writer_that_waited_does_not_write_into_the_old_file(filled: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It had opened the old file, and gets its turn when that is only a backup."""
+    waits = threading.Event()
+    problems: list[str] = []
+    identity = storage.archive._identity
+
+    def noted(path: Path) -> tuple[int, int] | None:
+        found = identity(path)
+        waits.set()
+        return found
+
+    def write() -> None:
+        try:
+            with Archive.open(str(filled.archive)) as archive:
+                archive.forget_source(archive.sources()[0].id)
+        except StorageError as error:
+            problems.append(str(error))
+
+    with Archive.open(str(filled.archive)):
+        pass
+    thread = threading.Thread(target=write)
+    with replacing(filled.archive) as replacement:
+        monkeypatch.setattr(storage.archive, "_identity", noted)
+        thread.start()
+        waits.wait(10)
+        replacement.path.replace(filled.archive)  # as swap does at its end
+        replacement.begin()
+    thread.join(60)
+    assert problems
+    assert "replaced by another archive" in problems[0]
+
+
+def test_an_interrupted_attempt_is_in_nobodys_way(made: Cli) -> None:
+    leftover = Path(f"{made.archive}.rebuilt")
+    leftover.write_bytes(b"half a file")
+    Path(f"{leftover}-wal").write_bytes(b"and its log")
+    made("db", "rebuild")
+    made("db", "check")
+    assert not leftover.exists()
