@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from recorder.journal import Header, JournalReader, Record, RecordKind, format_header, format_note, format_record
+from recorder.journal import Header, JournalReader, Record, RecordKind, format_header, format_note
 from recorder.live.scrubbing import JournalCleaner
 from recorder.live.secrets import SecretGuard
 from tests.journal.test_format import HEADER
@@ -129,12 +129,14 @@ def test_a_journal_that_grows_meanwhile() -> None:
 
 
 def test_every_connection_has_its_own_login() -> None:
+    """In the second one, name and password are sent before the server says a word, as xboard does."""
     steps = DIALOGUES["FICS"]
-    first = said(steps)
-    again = [record._replace(at_ns=record.at_ns + 10_000) for record in first]
     note = Record(9_000, NOTE, format_note("connected", {}))
-    _, found = clean(closed([*first, note, *again]))
-    assert PASSWORD not in b"".join(format_record(value) for value in found if isinstance(value, Record))
+    early = Record(9_001, SENT, b"Ann\n" + PASSWORD + b"\n")
+    heard = [Record(9_002 + at, RECEIVED, step.says) for at, step in enumerate(steps)]
+    _, found = clean(closed([*said(steps), note, early, *heard]))
+    assert PASSWORD not in b"".join(value.data for value in found if isinstance(value, Record))
+    assert early._replace(data=b"Ann\n" + b"*" * len(PASSWORD) + b"\n") in found
     assert note in found
 
 
