@@ -28,6 +28,7 @@ from recorder.cli import (
     importing,
     journal,
     proxy,
+    record,
     show,
     sources,
     verify,
@@ -134,6 +135,8 @@ def _name_variables(command: click.Command, prefix: str) -> None:
 
 for _command in (
     importing.command,
+    record.command,
+    proxy.command,
     follow.command,
     sources.command,
     anomalies.command,
@@ -144,7 +147,6 @@ for _command in (
     journal.command,
     clocks.command,
     verify.command,
-    proxy.command,
     db.command,
     completion.command,
 ):

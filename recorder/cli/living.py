@@ -1,0 +1,70 @@
+"""Options of the commands that talk to servers, declared once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from recorder.cli.options import default_archive
+from recorder.live.address import Address, parse_address
+
+if TYPE_CHECKING:
+    _ParamType = click.ParamType[Any]
+else:
+    _ParamType = click.ParamType  # not generic in older versions
+
+__all__ = ["DEFAULT_PORT", "AddressType", "journal_options"]
+
+DEFAULT_PORT = 5000
+
+_AnyCommand = TypeVar("_AnyCommand", bound=Callable[..., Any])
+
+
+class AddressType(_ParamType):
+    """``HOST:PORT``, checked.
+
+    Args:
+        default_port: if none is typed; None: one must be.
+    """
+
+    name = "address"
+
+    def __init__(self, default_port: int | None = None) -> None:
+        self._default_port = default_port
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Address:
+        if isinstance(value, Address):
+            return value
+        try:
+            return parse_address(value, self._default_port)
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+
+
+def _default_journals() -> str:
+    return str(Path(default_archive()).parent / "journals")
+
+
+def journal_options(command: _AnyCommand) -> _AnyCommand:
+    """``--journal-dir`` and ``--sync``, as ``journal_dir`` and ``sync_word``."""
+    sync = click.option(
+        "--sync",
+        "sync_word",
+        type=click.Choice(("always", "interval", "os")),
+        default="interval",
+        show_default=True,
+        help="When the disk has what was recorded. always: before anything is done with it, so that a power cut loses "
+        "nothing that anybody has seen; interval: a power cut loses at most two seconds; os: when the operating "
+        "system likes.",
+    )
+    folder = click.option(
+        "--journal-dir",
+        type=click.Path(file_okay=False, path_type=Path),
+        default=_default_journals,
+        show_default="journals beside the default archive",
+        help="Where the journals are written; made if it is not there.",
+    )
+    return folder(sync(command))

@@ -1,0 +1,263 @@
+"""``ics-recorder record``: observe games on a server and keep everything that comes."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from recorder.cli.living import DEFAULT_PORT, AddressType, journal_options
+from recorder.cli.options import archive_file, archive_option
+from recorder.cli.terminal import ExitCode, plural, say
+from recorder.errors import PolicyError
+from recorder.live.address import Address, format_address
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from recorder.live.capture import Capture
+    from recorder.live.observing import Observing
+
+__all__ = ["command"]
+
+_PASSWORD_VARIABLE = "ICS_RECORDER_PASSWORD"
+_FOLLOWER_END_S = 60.0
+
+
+def _read_config(ctx: click.Context, _param: click.Parameter, path: Path | None) -> Path | None:
+    """Take a TOML file's values as the options' defaults: what is typed counts more."""
+    if path is None:
+        return None
+    import tomllib
+
+    try:
+        values = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise click.BadParameter(f"{path} cannot be read as TOML: {error}") from error
+    options = {name: option.name for option in ctx.command.params for name in (*option.opts, *option.secondary_opts)}
+    defaults: dict[str, Any] = {}
+    for key, value in values.items():
+        name = options.get(f"--{key}") or (key if key == "server" else None)
+        if name is None or key == "config":
+            raise click.BadParameter(f"{path} sets {key!r}, but there is no option --{key}.")
+        defaults[name] = value
+    ctx.default_map = {**(ctx.default_map or {}), **defaults}
+    return path
+
+
+@click.command(
+    "record",
+    epilog=f"""\b
+Examples:
+  ics-recorder record freechess.org --guest --observe 'rated & (blitz | standard) & rating > 2000'
+  ics-recorder record freechess.org --guest --observe-handles masters.txt --pgn games/
+  ics-recorder record chess.example:5000 --user Ann      # asks for the password, or takes {_PASSWORD_VARIABLE}
+""",
+)
+@click.argument("server", type=AddressType(DEFAULT_PORT), metavar="HOST[:PORT]")
+@click.option("--guest", is_flag=True, help="Log in as a guest.")
+@click.option(
+    "--user", metavar="NAME", help=f"Log in with this name; the password is asked for or is {_PASSWORD_VARIABLE}."
+)
+@click.option("--observe", metavar="EXPRESSION", help="Which games to observe; docs/observing.md has the language.")
+@click.option(
+    "--observe-handles",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Observe the games of these players too: one handle a line.",
+)
+@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Observe at most so many games at a time.")
+@click.option(
+    "--rotate",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="MINUTES",
+    help="A game watched for longer gives its place to one that waits; else it is watched to its end.",
+)
+@click.option(
+    "--config",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    is_eager=True,
+    expose_value=False,
+    callback=_read_config,
+    metavar="FILE",
+    help="Take options from a TOML file, named as here without the dashes.",
+)
+@journal_options
+@click.option(
+    "--import/--no-import",
+    "to_archive",
+    default=True,
+    show_default=True,
+    help="Keep the archive up to date with the journal while it is written.",
+)
+@click.option("--pgn", metavar="FILE|DIR", help="Append each game when it is over; in a folder, to one file a day.")
+@click.option("--events", type=click.Choice(["-"]), help="Print starts, plies and ends of games as JSON lines.")
+@archive_option
+def command(
+    server: Address,
+    guest: bool,
+    user: str | None,
+    observe: str | None,
+    observe_handles: Path | None,
+    limit: int | None,
+    rotate: float | None,
+    journal_dir: Path,
+    sync_word: str,
+    to_archive: bool,
+    pgn: str | None,
+    events: str | None,
+    where: str,
+) -> None:
+    """Observe games on a server and keep everything that comes.
+
+    Every byte is in a journal before anything looks at it; the archive, the PGN and the events are made from the
+    journal by a process of its own, so nothing that goes wrong there loses a move. A connection that is lost is made
+    again. Only settings of the session are changed; what outlives it is put back.
+
+    Ctrl-C ends it cleanly. If the journal cannot be written, recording stops with exit status 7.
+    """
+    if guest == (user is not None):
+        raise click.UsageError("Say who logs in: --guest or --user NAME.")
+    if not to_archive and (pgn or events):
+        raise click.UsageError("--pgn and --events are made from the archive: leave out --no-import.")
+    observing = _observing(observe, observe_handles, limit, rotate)
+    password = None if user is None else _password(user)
+    followers = _Followers(where, pgn, events) if to_archive else None
+    capture = asyncio.run(_run(server, user, password, observing, journal_dir.absolute(), sync_word, followers))
+    _say_end(capture, journal_dir.absolute(), where if to_archive else None, pgn)
+
+
+def _observing(observe: str | None, handles: Path | None, limit: int | None, rotate: float | None) -> Observing:
+    from recorder.live.observing import Observing
+    from recorder.live.policy import parse_handles, parse_policy
+
+    if observe is None and handles is None:
+        raise click.UsageError("Say what to record: --observe EXPRESSION or --observe-handles FILE.")
+    try:
+        policy = None if observe is None else parse_policy(observe)
+    except PolicyError as error:
+        raise click.BadParameter(str(error), param_hint="--observe") from error
+    try:
+        names = () if handles is None else parse_handles(handles.read_text(encoding="utf-8"))
+    except (PolicyError, OSError, UnicodeDecodeError) as error:
+        raise click.BadParameter(f"{handles}: {error}", param_hint="--observe-handles") from error
+    return Observing(policy, names, limit=limit, rotate_after_ms=None if rotate is None else round(rotate * 60_000))
+
+
+def _password(user: str) -> Callable[[], str]:
+    """The password, for every login of this run; it is in no argument, file or message."""
+    password = os.environ.pop(_PASSWORD_VARIABLE, None)  # no process of ours needs to inherit it
+    if password is None:
+        password = click.prompt(f"Password of {user}", hide_input=True, err=True)
+    return lambda: password
+
+
+async def _run(
+    server: Address,
+    user: str | None,
+    password: Callable[[], str] | None,
+    observing: Observing,
+    journals: Path,
+    sync_word: str,
+    followers: _Followers | None,
+) -> Capture:
+    from recorder.journal import JournalWriter, Sync
+    from recorder.live.capture import Capture
+    from recorder.live.conversation import Conversation
+    from recorder.live.login import Login
+
+    def open_journal() -> JournalWriter:
+        return JournalWriter(journals, host=server.host, port=server.port, role="record", sync=Sync(sync_word))
+
+    def converse() -> Conversation:
+        return Conversation(Login(user, password), observing, server=server.host)
+
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stop.set)
+    capture = Capture(server, open_journal, converse, say, watched=lambda: observing.watched)
+    following = None if followers is None else asyncio.create_task(followers.follow(capture))
+    say(f"Recording from {format_address(server)}; Ctrl-C ends it.")
+    try:
+        await capture.run(stop)
+    finally:
+        if followers is not None and following is not None:
+            followers.end()
+            await following
+    return capture
+
+
+class _Followers:
+    """Keeps the archive up to date with one journal after the other, each by a ``follow`` process of its own.
+
+    Args:
+        where, pgn, events: options of ``follow``.
+    """
+
+    def __init__(self, where: str, pgn: str | None, events: str | None) -> None:
+        self._where = where
+        self._options = [*([] if pgn is None else ["--pgn", pgn]), *([] if events is None else ["--events", events])]
+        self._ended = asyncio.Event()
+
+    def end(self) -> None:
+        """No journal comes any more."""
+        self._ended.set()
+
+    async def follow(self, capture: Capture) -> None:
+        """Follow the journals of a capture until ``end``."""
+        current = None
+        process: asyncio.subprocess.Process | None = None
+        while True:
+            ended = self._ended.is_set()
+            if capture.journal is not current:
+                await self._stop(process)
+                current = capture.journal
+                process = None if current is None else await self._start(current.path)
+            if ended:
+                await self._stop(process)
+                return
+            if process is not None and process.returncode is not None:
+                say("What follows the journal has ended and is started again.")
+                process = None if current is None else await self._start(current.path)
+            await asyncio.wait([asyncio.create_task(self._ended.wait())], timeout=1.0)
+
+    async def _start(self, journal: Path) -> asyncio.subprocess.Process:
+        # A session of its own: Ctrl-C on the terminal is for us, not for it.
+        return await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "recorder", "follow", *self._options, "--", str(journal)),
+            env={**os.environ, "ICS_RECORDER_DB": self._where},
+            stdin=asyncio.subprocess.DEVNULL,
+            start_new_session=True,
+        )
+
+    async def _stop(self, process: asyncio.subprocess.Process | None) -> None:
+        if process is None:
+            return
+        if process.returncode is None:
+            process.send_signal(signal.SIGTERM)
+        try:
+            status = await asyncio.wait_for(process.wait(), _FOLLOWER_END_S)
+        except TimeoutError:
+            process.kill()
+            status = await process.wait()
+        if status != ExitCode.OK:
+            say("Not everything of the journal is in the archive; the next import of it completes that.")
+
+
+def _say_end(capture: Capture, journals: Path, where: str | None, pgn: str | None) -> None:
+    came = capture.progress
+    say(
+        f"{plural(came.connections, 'connection')}, {came.received:,} bytes, {plural(came.boards, 'board')}, "
+        f"{plural(came.games, 'game')}."
+    )
+    say(f"Journals: {journals}")
+    if where is not None:
+        say(f"Archive: {archive_file(where)}")
+    if pgn is not None:
+        say(f"PGN: {pgn}")

@@ -1,0 +1,224 @@
+"""What a recorder says to a server from the first byte to the last. Pure: bytes and times in, bytes out.
+
+After the login come the settings that make the server's output whole (milliseconds, unwrapped lines, start positions,
+game facts), then the games: which to observe, and what to ask for where something is missing. On leaving, a setting
+that outlives the session is put back. All that arrives is understood here only to know what to say; the archive is
+filled from the journal.
+"""
+
+from __future__ import annotations
+
+import re
+from enum import Enum
+from typing import Final
+
+from recorder.dialects.recogniser import Recogniser
+from recorder.dialects.registry import Family
+from recorder.events import Chunk, Event, Noise, SessionNotice, SessionNoticeKind, Unrecognised
+from recorder.live.backfill import Backfill
+from recorder.live.login import LoggedIn, Login
+from recorder.live.observing import Observing
+from recorder.live.requests import KeepAlive, RequestQueue
+from recorder.model import TimeBasis
+from recorder.tracking.tracker import Tracker
+from recorder.wire.lines import LineReader
+
+__all__ = ["Conversation", "Stage", "setting_commands"]
+
+_KEEP_ALIVE_MS: Final = 30 * 60_000
+_VARIABLES_MS: Final = 5_000
+# "style=1" among others on a line of the answer to `variables`; nothing but such pairs stands on it.
+_VARIABLES: Final = re.compile(r"\s*(?:[a-z_]+=\S+\s*)+")
+_STYLE: Final = re.compile(r"(?:^|\s)style=([0-9]+)")
+_ISETS: Final = ("defprompt", "nohighlight", "ms", "nowrap", "startpos", "gameinfo", "allresults")
+_LASTING: Final = "12"
+
+
+class Stage(Enum):
+    """How far the conversation is."""
+
+    LOGIN = "login"
+    ASKING = "asking"  # what the settings were
+    RECORDING = "recording"
+    LEFT = "left"
+
+
+def setting_commands(family: Family | None, style: str | None) -> tuple[list[str], list[str]]:
+    """The commands that make the output whole, and those that put back what outlives the session.
+
+    Args:
+        family: of server. style: the user's own, as ``variables`` tells it; None: not known, or a guest's.
+    Source: ``help iset`` of FICS; chess.net and ICC take a ``/`` in front.
+    """
+    if family in (Family.ICC, Family.CHESSNET):
+        quietly = "/set-quietly style" if family is Family.ICC else "/style"
+        return [f"{quietly} {_LASTING}"], ([f"{quietly} {style}"] if style not in (None, _LASTING) else [])
+    commands = [f"iset {name} 1" for name in _ISETS]
+    if style == _LASTING:
+        return commands, []
+    return [*commands, f"set style {_LASTING}"], [f"set style {style}"] if style is not None else []
+
+
+class Conversation:
+    """One connection.
+
+    Args:
+        login: lets us in.
+        observing: which games to watch; it outlives the connection.
+        server: the site's name where the server does not tell it.
+
+    Attributes:
+        stage: how far it is.
+        we: who we are, once we are in.
+        tracker: knows the games that are being watched.
+        lost: why the server ends the session, as far as it said so: a notice, or None.
+        games: that came and are over, or were given up with the connection.
+    """
+
+    def __init__(self, login: Login, observing: Observing, *, server: str | None = None) -> None:
+        self.stage = Stage.LOGIN
+        self.we: LoggedIn | None = None
+        self.tracker = Tracker(basis=TimeBasis.UTC, server=server, chat="none")
+        self.lost: SessionNotice | None = None
+        self.games = 0
+        self._login = login
+        self._observing = observing
+        self._reader = LineReader()
+        self._recogniser = Recogniser()
+        self._backfill = Backfill()
+        self._queue = RequestQueue()
+        self._to_send = b""
+        self._heard_ms = 0
+        self._restore: list[str] = []
+        self._style: str | None = None
+        self._offset = 0
+        self._due_ms = 0  # of what the stage waits for
+        self._again_ms: int | None = None  # when the queue wants to be asked again
+
+    @property
+    def boards(self) -> int:
+        """Boards that came so far."""
+        return sum(self.tracker.boards.frame_counts().values())
+
+    def receive(self, data: bytes, now_ms: int, at_ms: int) -> None:
+        """Take the server's bytes.
+
+        Args:
+            now_ms: monotonic. at_ms: UTC.
+        Raises:
+            LoginError: the server does not let us in.
+        """
+        if self.stage is Stage.LOGIN:
+            self._heard_ms = now_ms
+            self._to_send += self._login.receive(data)
+            if self._login.logged_in is not None:
+                self._enter(self._login.logged_in, now_ms)
+        lines = self._reader.receive(Chunk(data, self._offset, at_ms))
+        self._offset += len(data)
+        events = self._recogniser.feed(lines)
+        if self.tracker.session.prompt is None:
+            self.tracker.session.prompt = self._reader.prompt
+        self.games += len(self.tracker.feed(events))
+        if self.stage is Stage.ASKING:
+            self._look_for_style(events, now_ms)
+        self._note_loss(events)
+        if self.stage is Stage.RECORDING:
+            self._observing.feed(events, now_ms)
+            self._queue.feed(events)
+            self._queue.put(self._backfill.look(self.tracker, events), now_ms)
+
+    def _enter(self, we: LoggedIn, now_ms: int) -> None:
+        self.we = we
+        self._queue.family = we.family
+        if we.guest:
+            self._begin(now_ms)
+        else:
+            self.stage = Stage.ASKING
+            self._due_ms = now_ms + _VARIABLES_MS
+            self._say("variables")
+
+    def _look_for_style(self, events: list[Event], now_ms: int) -> None:
+        for event in events:
+            if isinstance(event, Unrecognised | Noise) and _VARIABLES.fullmatch(event.line.text):
+                found = _STYLE.search(event.line.text)
+                if found is not None:
+                    self._style = found[1]
+                    self._begin(now_ms)
+                    return
+
+    def _begin(self, now_ms: int) -> None:
+        """Set what makes the output whole, and begin to observe."""
+        self.stage = Stage.RECORDING
+        commands, self._restore = setting_commands(self._queue.family, self._style)
+        for command in commands:
+            self._say(command)
+        self._observing.connected(now_ms)
+        self._due_ms = now_ms + _KEEP_ALIVE_MS
+
+    def _note_loss(self, events: list[Event]) -> None:
+        for event in events:
+            if isinstance(event, SessionNotice) and event.kind in (
+                SessionNoticeKind.SHUTDOWN,
+                SessionNoticeKind.IDLE_LOGOUT,
+                SessionNoticeKind.TAKEN_OVER,
+            ):
+                self.lost = event
+
+    def _say(self, command: str) -> None:
+        self._to_send += f"{command}\n".encode("ascii")
+
+    def take(self, now_ms: int) -> bytes:
+        """What is to be sent now, whole lines.
+
+        Raises:
+            LoginError: the server has not answered for too long.
+        """
+        if self.stage is Stage.LOGIN and now_ms >= self._heard_ms + self._login.patience_ms:
+            self._login.timed_out()
+        if self.stage is Stage.ASKING and now_ms >= self._due_ms:
+            self._begin(now_ms)
+        if self.stage is Stage.RECORDING:
+            if now_ms >= self._due_ms:
+                self._due_ms = now_ms + _KEEP_ALIVE_MS
+                self._queue.put([KeepAlive()], now_ms)
+            self._queue.put(self._observing.decide(now_ms), now_ms)
+            sending = self._queue.take(now_ms)
+            self._to_send += sending.data
+            self._again_ms = sending.again_at_ms
+        data, self._to_send = self._to_send, b""
+        return data
+
+    def next_at_ms(self, now_ms: int) -> int | None:
+        """When ``take`` may have something even if nothing arrives; None: not before something does."""
+        if self.stage is Stage.LOGIN:
+            return self._heard_ms + self._login.patience_ms
+        if self.stage is Stage.ASKING:
+            return self._due_ms
+        if self.stage is not Stage.RECORDING:
+            return None
+        times = (self._due_ms, self._again_ms, self._observing.next_at_ms(now_ms))
+        return min(time for time in times if time is not None)
+
+    def leave(self) -> None:
+        """Put back what was changed and say good-bye; nothing is asked for any more."""
+        if self.stage is Stage.RECORDING:
+            for command in self._restore:
+                self._say(command)
+            self._observing.disconnected()
+        if self.stage is not Stage.LEFT:
+            self._say("quit")
+        self.stage = Stage.LEFT
+
+    def disconnected(self) -> None:
+        """The connection is gone: what came last, perhaps without a line end, is looked at.
+
+        Raises:
+            LoginError: the server has ended it before we were in.
+        """
+        events = self._recogniser.feed(self._reader.finish()) + self._recogniser.finish()
+        self._note_loss(events)
+        self.games += len(self.tracker.feed(events)) + len(self.tracker.finish())
+        before, self.stage = self.stage, Stage.LEFT
+        self._observing.disconnected()
+        if before is Stage.LOGIN:
+            self._login.closed()
