@@ -9,6 +9,7 @@ import re
 import resource
 import signal
 import socket
+import sqlite3
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ import pytest
 from recorder.live.manners import FICS
 from recorder.live.script import Fault, Say, Wait, script_of_chunks
 from recorder.live.testserver import Dialogue, ScriptedServer
-from tests.support.cli import Cli
+from tests.support.cli import ADJOURNED, Cli
 from tests.support.corpus import stream_bytes, stream_chunks
 from tests.support.live import Caller, Running, in_loop, journalled, running
 
@@ -224,3 +225,30 @@ async def test_an_archive_that_cannot_be_written_is_told_and_loses_nothing(tmp_p
     (journal,) = (tmp_path / "j").iterdir()
     assert f"was not imported: Cannot create {nowhere}: there is no folder {nowhere.parent}." in command.talk
     assert f"Do it later: ics-recorder import {journal}\n" in command.talk
+
+
+@in_loop
+async def test_a_locked_archive_holds_nobody_up(tmp_path: Path) -> None:
+    archive = tmp_path / "a.sqlite"
+    Cli(archive)("import", ADJOURNED)
+    answers = {b"date": b"It is late.\n\r"}
+    with contextlib.closing(sqlite3.connect(archive, isolation_level=None)) as lock:
+        lock.execute("BEGIN EXCLUSIVE")
+        async with (
+            ScriptedServer(Dialogue(FICS, answers=answers)) as server,
+            running(*words(server, tmp_path / "j", "--import", "--db", str(archive))) as command,
+        ):
+            port = await port_of(command)
+            first = await Caller.call(port)
+            first.send(b"guest\n\nquit\n")
+            await first.rest()
+            first.writer.close()
+            await command.until("Connection 1 was ended by the server")
+            other = await Caller.call(port)
+            other.send(b"guest\n\ndate\n")
+            await other.until(b"It is late.\n\r")
+            command.process.send_signal(signal.SIGTERM)
+            await command.until("Connection 2 was ended by this program")
+            assert await command.end(signal.SIGTERM) == 0, "nobody waits for imports who says so twice"
+    assert "Not every journal was imported; `ics-recorder import` does it later.\n" in command.talk
+    assert journalled(tmp_path / "j").sent.count(b"guest\n\n") == 2
