@@ -32,6 +32,7 @@ __all__ = ["PARSER_VERSION", "Pipeline", "read_games"]
 
 PARSER_VERSION = "1"
 _PIECE_BYTES = 1 << 16
+_RESTART_BYTES = 1 << 20
 _FEW_LINES = 32
 _MANY_QUOTED = 10
 
@@ -72,6 +73,10 @@ class Pipeline:
         self._resume = resume
         self._mark = self._from = 0
         self._dropped_before: Counter[str] | None = Counter()
+        self._restart_before: tuple[int, dict[str, Any]] = (
+            (0, {}) if resume is None else (resume.get("from", offset), resume)
+        )
+        self._restart_again = self._end + _RESTART_BYTES
         if resume is not None:
             self._mark = resume["tracker"]["mark"]
             self._from = resume.get("from", offset)
@@ -95,6 +100,9 @@ class Pipeline:
             self._end += len(piece)
             games += self._take(self._decoder.receive(piece))
             start = stop
+            if self._end >= self._restart_again and (place := self._restart()) is not None:
+                self._restart_before = place
+                self._restart_again = self._end + _RESTART_BYTES
         return games
 
     def finish(self) -> list[Game]:
@@ -142,6 +150,8 @@ class Pipeline:
             return early + self._understand(lines[len(again) :])
         self._line_count += len(lines)
         self._tracker.basis = self._decoder.time_basis
+        if isinstance(self._decoder, JournalDecoder):
+            self._tracker.session.host = self._decoder.host
         if self._tracker.session.prompt is None:
             self._tracker.session.prompt = self._reader.prompt
         games: list[Game] = []
@@ -162,20 +172,24 @@ class Pipeline:
         Returns:
             An offset, and the state for ``resume`` (a JSON value): games that begin before the offset are final, all
             others are given out again. Reading goes on at the state's ``begin``, which is the offset or a little
-            before. For kinds whose decoder cannot begin in the middle, and while a movelist is being read, the offset
-            is 0 and the state empty: such a log is read again as a whole.
+            before. In the middle of a movelist it is an earlier place. For kinds whose decoder cannot begin in the
+            middle the offset is 0 and the state empty: such a log is read again as a whole.
         """
-        if self._resume is not None:
-            return self._from, self._resume  # nothing new was understood yet
+        return self._restart() or self._restart_before
+
+    def _restart(self) -> tuple[int, dict[str, Any]] | None:
+        """What ``restart`` gives, or None where reading cannot go on."""
         decoder = self._decoder
-        if not isinstance(decoder, RawDecoder | JournalDecoder) or self._recogniser.pending_offset is not None:
-            return 0, {}
+        if not isinstance(decoder, RawDecoder | JournalDecoder) or self._resume is not None:
+            return None  # if it was resumed, nothing new was understood yet
+        if self._recogniser.pending_offset is not None:
+            return None
         pending = self._reader.pending_offset
         mark = self._base + decoder.decoded if pending is None else pending
         offset, tracker = self._tracker.restart_state(mark)
         place = decoder.restart(offset - self._base)
         if place is None:
-            return 0, {}
+            return None
         return offset, {
             "from": offset,
             "begin": place[0] + self._base,

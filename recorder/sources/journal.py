@@ -22,7 +22,7 @@ __all__ = ["JournalDecoder"]
 _NS_PER_MS: Final = 1_000_000
 _NS_PER_S: Final = 1_000_000_000
 _SPACING: Final = 1 << 14
-_STATE: Final = ("session", "part", "anchor_utc_ns")
+_STATE: Final = ("session", "part", "anchor_utc_ns", "host")
 _ENDS: Final = frozenset(("closed", "outage"))
 _BEFORE_DATA: Final = len(".123456789 < ")  # and the seconds
 # Line ends go with the line before them, so that every line begins a piece.
@@ -39,6 +39,7 @@ class JournalDecoder:
         begun: what ``restart`` gave; then the first byte is that of the place it gave.
     Attributes:
         decoded: offset of the first line that was not read yet.
+        host: of the server, as the header that was read last names it; None before one was.
     """
 
     def __init__(self, begun: dict[str, Any] | None = None) -> None:
@@ -53,6 +54,7 @@ class JournalDecoder:
         self._part: int = self._begun.get("part", 0)
         self._anchor_ns: int | None = self._begun.get("anchor_utc_ns")
         self._at_ms: int | None = None
+        self.host: str | None = self._begun.get("host")
 
     @property
     def time_basis(self) -> TimeBasis:
@@ -126,6 +128,7 @@ class JournalDecoder:
             self._cut(place, out)
         self._headers.append((place, header))
         self._session, self._part, self._anchor_ns = header.session, header.part, header.anchor_utc_ns
+        self.host = header.host
 
     def _record(self, place: int, record: Record, out: list[Chunk]) -> None:
         at_ns, kind, data = record

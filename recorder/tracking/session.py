@@ -27,6 +27,7 @@ class Session:
 
     Args:
         server: the site's name where the user gave it. family: what the banner told, or None.
+        host: whom the connection was made to; the site's name where nothing else tells it.
 
     Attributes:
         me: our handle. tokens: of the first whole frame, tag included.
@@ -34,8 +35,11 @@ class Session:
             counts only for what is concluded behind it, so the pieces in which bytes arrive do not matter.
     """
 
-    def __init__(self, server: str | None, family: str | None = None, me: str | None = None) -> None:
+    def __init__(
+        self, server: str | None, family: str | None = None, me: str | None = None, host: str | None = None
+    ) -> None:
         self.server = server
+        self.host = host
         self.family = family
         self.me = me
         self.tokens: int | None = None
@@ -56,7 +60,7 @@ class Session:
         """What is known at a place of the source."""
         prompt = self.prompt[0] if self.prompt is not None and self.prompt[1] < offset else None
         dialect = detect_dialect(self.family, prompt, self.tokens)
-        site = self.server if self.server is not None else (dialect.site if dialect is not None else None)
+        site = self.server or (dialect.site if dialect is not None else None) or self.host
         return SessionFacts(site, dialect.name if dialect is not None else None, self.me)
 
     def saved(self) -> list[Any]:

@@ -370,7 +370,7 @@ class Tracker:
 
     def _begin_session(self, family: str | None, me: str | None) -> None:
         """A banner or a login that is not this session's begins another one; its games keep their own."""
-        self.boards.session = Session(self.server, family, me)
+        self.boards.session = Session(self.server, family, me, self.session.host)
         self.boards.lag_meaningless = self.session.lag_meaningless
 
     def _movelist(self, event: MovelistRead) -> None:

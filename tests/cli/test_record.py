@@ -45,7 +45,7 @@ async def test_games_go_into_journal_archive_and_pgn(tmp_path: Path) -> None:
     assert "1. e4 {[%clk 0:05:00.000] [%emt 0:00:00.000]} {Bob resigns} 1-0" in pgn.read_text(encoding="utf-8")
     with Archive.open(str(tmp_path / "a.sqlite"), read_only=True) as archive:
         (game,) = archive.games()
-    assert (game.white.handle, game.result) == ("Ann", "1-0")
+    assert (game.white.handle, game.result, game.server) == ("Ann", "1-0", "127.0.0.1")
     assert game.plies[0].at_ms is not None
     for place in ("Journals: ", "Archive: ", "PGN: ", "2 boards, 1 game."):
         assert place in run.talk
