@@ -20,7 +20,7 @@ from recorder.events import SessionNoticeKind
 from recorder.journal import JournalWriter
 from recorder.live.address import Address, format_address
 from recorder.live.conversation import Conversation, Stage
-from recorder.live.secrets import Release, SecretGuard
+from recorder.live.secrets import AnswerGuard, Release, SecretGuard
 
 __all__ = ["Capture", "Progress", "TakenOverError", "pause_s"]
 
@@ -179,6 +179,7 @@ class _Line:
         self._capture = capture
         self._anchor_ms = time.time_ns() // 1_000_000 - journal.now_ns() // 1_000_000
         self._guard = SecretGuard()
+        self._answers = AnswerGuard()
         self._leaving_s: float | None = None
 
     def _now_ms(self) -> int:
@@ -233,7 +234,7 @@ class _Line:
             return False
         if not data:
             return False
-        self._journal.received(data, at_ns)
+        self._journal.received(self._answers.receive(data), at_ns)
         self._keep(self._guard.server_said(data))
         conversation = self._conversation
         before, boards = conversation.stage, conversation.boards

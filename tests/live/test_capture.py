@@ -120,6 +120,18 @@ async def test_a_lasting_setting_is_put_back_and_the_password_is_nowhere(tmp_pat
 
 
 @in_loop
+async def test_a_password_that_the_server_repeats_is_not_kept(tmp_path: Path) -> None:
+    changed = b'\n\rPassword changed from "' + PASSWORD.encode() + b'" to "another".\n\rfics% '
+    script: list[Step] = [Hear(b"games"), Say(changed), Say(BOARD)]
+    async with ScriptedServer(Dialogue(FICS, ACCOUNTS, script=script, answers=ANSWERS)) as server:
+        run = Run(server.port, tmp_path, "Ann", lambda: PASSWORD)
+        await run.until(lambda: run.capture.progress.boards == 1)
+        await run.end()
+    assert "Password changed from" in run.journals
+    assert PASSWORD not in run.journals
+
+
+@in_loop
 async def test_a_refused_login_ends_it_with_one_sentence(tmp_path: Path) -> None:
     async with ScriptedServer(Dialogue(FICS, ACCOUNTS)) as server:
         run = Run(server.port, tmp_path, "Ann", lambda: "wrongWord")
