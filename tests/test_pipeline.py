@@ -118,6 +118,14 @@ def test_a_journal_that_grew_gives_what_one_reading_gives(name: str, data: st.Da
 
 def grows_without_a_difference(data: st.DataObject, stream: bytes, kind: SourceKind) -> None:
     expected, reference = whole(stream, kind)
+    with pytest.MonkeyPatch.context() as patch:
+        # places to which reading falls back while a movelist is open
+        patch.setattr("recorder.pipeline._RESTART_BYTES", data.draw(st.sampled_from([1 << 12, 1 << 20])))
+        patch.setattr("recorder.pipeline._PIECE_BYTES", 1 << 11)
+        grow(data, stream, kind, expected, reference)
+
+
+def grow(data: st.DataObject, stream: bytes, kind: SourceKind, expected: list[Game], reference: Pipeline) -> None:
     archived = Archived(kind)
     steps = data.draw(st.lists(st.integers(0, len(stream)) | st.integers(0, 40), min_size=1, max_size=5))
     sizes = sorted(min(step, len(stream)) for step in steps)
@@ -131,6 +139,20 @@ def grows_without_a_difference(data: st.DataObject, stream: bytes, kind: SourceK
     assert archived.anomalies == reference.report.anomalies
     assert last.report.warnings == reference.report.warnings
     assert sorted(last.report.shapes) == sorted(reference.report.shapes)
+
+
+def test_a_step_that_ends_in_a_movelist_does_not_begin_the_log_anew() -> None:
+    """One restart at 0 would cost a journal of weeks hours."""
+    stream = read_stream("a07_eight_boards/observer_GuestObsI.raw.gz")
+    inside = stream.index(b"Movelist for game", len(stream) * 2 // 3) + 60
+    archived = Archived()
+    archived.read(stream[: inside - 5_000])
+    before = archived.offset
+    assert before > 0
+    archived.read(stream[:inside])
+    assert archived.offset >= before
+    archived.read(stream)
+    assert by_key(archived.games) == by_key(whole(stream)[0])
 
 
 @given(st.binary(max_size=400), st.binary(max_size=400))
