@@ -31,6 +31,7 @@ from recorder.cli import (
     record,
     show,
     sources,
+    status,
     verify,
 )
 from recorder.cli.garbage import rare_collections
@@ -138,6 +139,7 @@ for _command in (
     record.command,
     proxy.command,
     follow.command,
+    status.command,
     sources.command,
     anomalies.command,
     games.command,

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 else:
     _ParamType = click.ParamType  # not generic in older versions
 
-__all__ = ["DEFAULT_PORT", "AddressType", "journal_options"]
+__all__ = ["DEFAULT_PORT", "AddressType", "journal_dir_option", "journal_options"]
 
 DEFAULT_PORT = 5000
 
@@ -48,6 +48,17 @@ def _default_journals() -> str:
     return str(Path(default_archive()).parent / "journals")
 
 
+def journal_dir_option(command: _AnyCommand) -> _AnyCommand:
+    """``--journal-dir``."""
+    return click.option(
+        "--journal-dir",
+        type=click.Path(file_okay=False, path_type=Path),
+        default=_default_journals,
+        show_default="journals beside the default archive",
+        help="Where the journals are written; made if it is not there.",
+    )(command)
+
+
 def journal_options(command: _AnyCommand) -> _AnyCommand:
     """``--journal-dir`` and ``--sync``, as ``journal_dir`` and ``sync_word``."""
     sync = click.option(
@@ -60,11 +71,4 @@ def journal_options(command: _AnyCommand) -> _AnyCommand:
         "nothing that anybody has seen; interval: a power cut loses at most two seconds; os: when the operating "
         "system likes.",
     )
-    folder = click.option(
-        "--journal-dir",
-        type=click.Path(file_okay=False, path_type=Path),
-        default=_default_journals,
-        show_default="journals beside the default archive",
-        help="Where the journals are written; made if it is not there.",
-    )
-    return folder(sync(command))
+    return journal_dir_option(sync(command))

@@ -127,7 +127,7 @@ def command(
         raise click.UsageError("--pgn and --events are made from the archive: leave out --no-import.")
     observing = _observing(observe, observe_handles, limit, rotate)
     password = None if user is None else _password(user)
-    followers = _Followers(where, pgn, events) if to_archive else None
+    followers = _Followers(where, pgn, events, journal_dir.absolute()) if to_archive else None
     capture = asyncio.run(_run(server, user, password, observing, journal_dir.absolute(), sync_word, followers))
     _say_end(capture, journal_dir.absolute(), where if to_archive else None, pgn)
 
@@ -198,10 +198,12 @@ class _Followers:
 
     Args:
         where, pgn, events: options of ``follow``.
+        journals: the folder of the journals.
     """
 
-    def __init__(self, where: str, pgn: str | None, events: str | None) -> None:
+    def __init__(self, where: str, pgn: str | None, events: str | None, journals: Path) -> None:
         self._where = where
+        self._journals = journals
         self._options = [*([] if pgn is None else ["--pgn", pgn]), *([] if events is None else ["--events", events])]
         self._ended = asyncio.Event()
 
@@ -210,7 +212,8 @@ class _Followers:
         self._ended.set()
 
     async def follow(self, capture: Capture) -> None:
-        """Follow the journals of a capture until ``end``."""
+        """Follow the journals of a capture until ``end``, after those that a crash has left."""
+        await self._take_left_over()
         current = None
         process: asyncio.subprocess.Process | None = None
         while True:
@@ -226,6 +229,22 @@ class _Followers:
                 say("What follows the journal has ended and is started again.")
                 process = None if current is None else await self._start(current.path)
             await asyncio.wait([asyncio.create_task(self._ended.wait())], timeout=1.0)
+
+    async def _take_left_over(self) -> None:
+        from recorder.journal import open_sessions
+
+        left = [str(found.path) for found in open_sessions(self._journals) if not found.written]
+        if not left:
+            return
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "recorder", "import", "--", *left),
+            env={**os.environ, "ICS_RECORDER_DB": self._where},
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        if await process.wait() == ExitCode.OK:
+            say(f"{plural(len(left), 'journal')} left open by an earlier run: the archive is up to date with it.")
 
     async def _start(self, journal: Path) -> asyncio.subprocess.Process:
         # A session of its own: Ctrl-C on the terminal is for us, not for it.

@@ -17,6 +17,7 @@ from recorder.journal.format import (
 )
 from recorder.journal.parts import find_part, part_blocks
 from recorder.journal.reader import Damage, Entry, JournalReader
+from recorder.journal.sessions import OpenSession, open_sessions
 from recorder.journal.survey import Finding, Outage, Survey
 from recorder.journal.writer import SYSTEM, Clock, JournalWriter, Sync
 
@@ -32,6 +33,7 @@ __all__ = [
     "JournalReader",
     "JournalWriter",
     "NewerJournalError",
+    "OpenSession",
     "Outage",
     "Record",
     "RecordKind",
@@ -42,6 +44,7 @@ __all__ = [
     "format_header",
     "format_note",
     "format_record",
+    "open_sessions",
     "parse_header",
     "parse_note",
     "parse_record",

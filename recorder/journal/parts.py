@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import hashlib
 import os
 import re
@@ -26,6 +27,8 @@ __all__ = [
     "PartFile",
     "compress_part",
     "find_part",
+    "is_being_written",
+    "is_closed",
     "new_part",
     "part_blocks",
     "part_name",
@@ -73,6 +76,8 @@ class _File:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._fd = _create(path, os.O_APPEND)
+        with contextlib.suppress(OSError):  # not every file system has locks; only `is_being_written` needs it
+            fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
     def write(self, data: bytes, /) -> int:
         return os.write(self._fd, data)
@@ -99,6 +104,18 @@ def new_part(path: Path) -> PartFile:
         OSError: it is there, or cannot be made.
     """
     return _File(path)
+
+
+def is_being_written(path: Path) -> bool:
+    """Whether a living process appends to a part."""
+    try:
+        with path.open("rb") as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    return False
 
 
 def part_name(header: Header) -> str:
@@ -241,11 +258,11 @@ class Compressor:
                 if path.name.startswith(".") and f"{SUFFIX}." in path.name and path.suffix == ".part":
                     if time.time() - path.stat().st_mtime > _STALE_S:
                         path.unlink()
-                elif path.suffix == SUFFIX and _NAME.fullmatch(path.name) and _is_closed(path):
+                elif path.suffix == SUFFIX and _NAME.fullmatch(path.name) and is_closed(path):
                     compress_part(path)
 
 
-def _is_closed(path: Path) -> bool:
+def is_closed(path: Path) -> bool:
     """Whether a part ends with the note that says so; one without it may be another program's, still written."""
     try:
         with path.open("rb") as file:

@@ -103,6 +103,26 @@ async def test_a_kill_loses_nothing_that_came(tmp_path: Path) -> None:
 
 
 @in_loop
+async def test_what_a_killed_run_left_is_imported_by_the_next_one(tmp_path: Path) -> None:
+    async with ScriptedServer(Dialogue(FICS, script=SCRIPT, answers={b"games": TABLE})) as server:
+        async with running(*_words(server, tmp_path, "--guest", "--no-import")) as killed:
+            connection = await server.connection()
+            await connection.done.wait()
+            while END not in journalled(tmp_path / "journals").received:
+                await asyncio.sleep(0.01)
+            seen = CliRunner().invoke(main, ["status", "--json", "--journal-dir", str(tmp_path / "journals")])
+            assert [found["written"] for found in json.loads(seen.stdout)] == [True]
+            await killed.end(signal.SIGKILL)
+        seen = CliRunner().invoke(main, ["status", "--journal-dir", str(tmp_path / "journals")])
+        assert "left open\trecord\t127.0.0.1:" in seen.stdout
+        async with running(*_words(server, tmp_path, "--guest")) as again:
+            await again.until("1 journal left open by an earlier run")
+            assert await again.end(signal.SIGTERM) == ExitCode.OK
+    with Archive.open(str(tmp_path / "a.sqlite"), read_only=True) as archive:
+        assert [game.result for game in archive.games()] == ["1-0"]
+
+
+@in_loop
 async def test_a_refusal_has_its_own_exit_status(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ICS_RECORDER_PASSWORD", "wrongWord")
     async with (
