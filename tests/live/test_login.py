@@ -175,6 +175,16 @@ def test_a_banner_may_speak_of_refusals() -> None:
     assert machine.receive(b"If the server is full, nobody from your site may login.\nlogin: ") == b"guest\n"
 
 
+@pytest.mark.parametrize("words", [RETURN, b"fics% ", b"mine% ", b"password: "])
+def test_nothing_happens_before_a_name_was_asked_for(words: bytes) -> None:
+    machine = Login("Ann")
+    assert machine.receive(words) == b""
+    assert machine.logged_in is None
+    assert machine.receive(b"\nlogin: ") == b"Ann\n"
+    machine.receive(b"mine% ")
+    assert machine.logged_in is None
+
+
 def test_silence() -> None:
     machine = Login("Ann", asked)
     assert machine.patience_ms == 30_000

@@ -183,6 +183,39 @@ IN = ("<", b"login: "), (">", b"Ann\n"), ("<", b"\n**** Starting FICS session as
         ([*IN, ("<", WILL + WONT), (">", b"who\n")], [(b"Ann\nwho\n", 0)]),
         ([*IN, ("<", b"\nBob(1500) kibitzes: password: "), (">", b"who\n")], [(b"Ann\nwho\n", 0)]),
         ([*IN, ("<", b"\nlogin: what you type first\nfics% "), (">", b"who\n")], [(b"Ann\nwho\n", 0)]),
+        # questions that nobody finished, or whose echo was never turned on again
+        ([("<", WILL + b"login: "), (">", b"guest\nwho\n"), ("<", b"\nfics% ")], [(b"guest\nwho\n", 0)]),
+        (
+            [*IN, ("<", b"\n\xff\xfb\x01Neu? "), (">", b"first\n"), ("<", b"\nPassword: "), (">", b"second\nwho\n")],
+            [(b"Ann\n*****\n******\nwho\n", 0)],
+        ),
+        (
+            [
+                ("<", b"login: "),
+                (">", b"guest\n"),
+                ("<", WILL + b"Senha: "),
+                (">", b"first\n"),
+                ("<", b"\nfics% \nNew password: "),
+                (">", b"second\nwho\n"),
+            ],
+            [(b"guest\n*****\n******\nwho\n", 0)],
+        ),
+        (
+            [
+                ("<", b"login: "),
+                (">", b"guest\n"),
+                ("<", b"password: "),
+                (">", b"first\n"),
+                ("<", b"\nNo.\n" + WILL + b"Senha: "),
+                (">", b"second\nwho\n"),
+                ("<", WONT + b"\nfics% "),
+            ],
+            [(b"guest\n*****\n******\nwho\n", 0)],
+        ),
+        # what looks like somebody's prompt before anybody was asked; a password that is the name
+        ([(">", b"Ann\nsecret\n"), ("<", b"50% ")], [(b"", 11)]),
+        ([*IN[:1], (">", b"Ann ann\n"), *IN[2:]], [(b"Ann ***\n", 0)]),
+        ([*IN, ("<", b"\nlogin: "), (">", b"Ann\n"), ("<", b"\nfics% ")], [(b"Ann\n***\n", 0)]),
         # somebody else on the same connection
         (
             [
