@@ -116,16 +116,20 @@ class Pipeline:
 
     def _take(self, chunks: list[Chunk]) -> list[Game]:
         games: list[Game] = []
+        lines: list[Line] = []
+        receive = self._reader.receive
         for chunk in chunks:
             if self._base:
                 chunk = chunk._replace(offset=chunk.offset + self._base)
             if not chunk.data:
+                games += self._understand(lines)
+                lines = []
                 games += self._lose(chunk)
                 continue
             if self._dropped_before is None and chunk.offset + len(chunk.data) > self._mark:
                 self._dropped_before = Counter(self._reader.dropped)
-            games += self._understand(self._reader.receive(chunk))
-        return games
+            lines += receive(chunk)
+        return games + self._understand(lines)
 
     def _lose(self, end: Chunk) -> list[Game]:
         """The connection ended: no line, list or game goes on behind this place."""

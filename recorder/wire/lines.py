@@ -144,7 +144,11 @@ class LineReader:
                 self._pend(data[: begin - 1], offset)
                 self._complete(at_ms, out)
             if begin <= last:
-                self._take_many(data[begin:last], offset + begin, at_ms, out)
+                whole = data[begin:last]
+                if b"\n" in whole:
+                    self._take_many(whole, offset + begin, at_ms, out)
+                else:
+                    self._take(whole, offset + begin, at_ms, out)
             self._pend(data[last + 1 :], offset + last + 1)
         if self._held is not None and self._parts and self._parts[0].lstrip(_DELETED)[:1] not in _MAY_CONTINUE:
             self._release(out)  # what has come of the next line shows that it is another one
