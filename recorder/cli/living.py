@@ -68,7 +68,7 @@ def journal_options(command: _AnyCommand) -> _AnyCommand:
         default="interval",
         show_default=True,
         help="When the disk has what was recorded. always: before anything is done with it, so that a power cut loses "
-        "nothing that anybody has seen; interval: a power cut loses at most two seconds; os: when the operating "
-        "system likes.",
+        "nothing that anybody has seen, and every message waits for the disk; interval: a power cut loses at most two "
+        "seconds; os: when the operating system likes.",
     )
     return journal_dir_option(sync(command))

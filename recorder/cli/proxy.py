@@ -9,47 +9,20 @@ import signal
 import socket
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 from click.exceptions import Exit
 
-from recorder.cli.options import archive_option, default_archive
+from recorder.cli.living import DEFAULT_PORT, AddressType, journal_options
+from recorder.cli.options import archive_option
 from recorder.cli.terminal import ExitCode, plural, say
-from recorder.live.address import Address, format_address, parse_address
+from recorder.live.address import Address, format_address
 
 if TYPE_CHECKING:
     from recorder.live.proxy import Closed, Proxy
 
-    _ParamType = click.ParamType[Any]
-else:
-    _ParamType = click.ParamType  # not generic in older versions
-
 __all__ = ["command"]
-
-_DEFAULT_PORT = 5000
-_SYNCS = ("always", "interval", "os")
-
-
-class _AddressType(_ParamType):
-    """``HOST:PORT``, checked."""
-
-    name = "address"
-
-    def __init__(self, default_port: int | None = None) -> None:
-        self._default_port = default_port
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Address:
-        if isinstance(value, Address):
-            return value
-        try:
-            return parse_address(value, self._default_port)
-        except ValueError as error:
-            self.fail(str(error), param, ctx)
-
-
-def _default_journals() -> str:
-    return str(Path(default_archive()).parent / "journals")
 
 
 @click.command(
@@ -62,33 +35,17 @@ Examples:
   ics-recorder proxy chess.example:5000 --listen 127.0.0.1:6000 --journal-dir ~/journals --sync always
 """,
 )
-@click.argument("server", type=_AddressType(_DEFAULT_PORT), metavar="HOST[:PORT]")
+@click.argument("server", type=AddressType(DEFAULT_PORT), metavar="HOST[:PORT]")
 @click.option(
     "--listen",
     "listen_at",
-    type=_AddressType(),
+    type=AddressType(),
     default="127.0.0.1:5001",
     metavar="HOST:PORT",
     show_default=True,
     help="Where clients connect to. Elsewhere than on loopback anybody on the network may.",
 )
-@click.option(
-    "--journal-dir",
-    type=click.Path(file_okay=False, path_type=Path),
-    default=_default_journals,
-    show_default="journals beside the default archive",
-    help="Where the journals are written; made if it is not there.",
-)
-@click.option(
-    "--sync",
-    "sync_word",
-    type=click.Choice(_SYNCS),
-    default="interval",
-    show_default=True,
-    help="When the disk has what was recorded. always: before it is written on, so that a power cut loses nothing "
-    "that anybody has seen, and every message waits for the disk; interval: a power cut loses at most two seconds; "
-    "os: when the operating system likes.",
-)
+@journal_options
 @click.option(
     "--import/--no-import",
     "to_archive",
