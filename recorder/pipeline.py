@@ -134,8 +134,6 @@ class Pipeline:
     def _lose(self, end: Chunk) -> list[Game]:
         """The connection ended: no line, list or game goes on behind this place."""
         games = self._understand(self._reader.finish())
-        if end.offset < self._from:
-            return games
         if self._resume is not None and end.offset >= self._mark:
             resume, self._resume = self._resume, None
             self._pass_mark(resume)
