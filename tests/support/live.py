@@ -16,7 +16,7 @@ import zstandard
 from recorder.errors import JournalError
 from recorder.journal.format import Record, RecordKind, parse_note, parse_record
 
-LIMIT_S = 30
+LIMIT_S = 120  # a slow machine with other work
 
 
 def in_loop(test: Callable[..., Coroutine[Any, Any, None]]) -> Callable[..., None]:
