@@ -68,6 +68,9 @@ class GameRows:
     def add(self, games: Sequence[Game]) -> None:
         """Take games, each with all its observations."""
         batches = self._batches
+        if len(self._players) > KNOWN_PLAYERS:
+            self.flush()
+            self._players.clear()
         self._learn_players(games)
         for game in games:
             game_id = self._next_game
@@ -100,8 +103,6 @@ class GameRows:
             rows.clear()
         insert_plies(self._driver, self._ply_values)
         self._ply_values.clear()
-        if len(self._players) > KNOWN_PLAYERS:
-            self._players.clear()
 
     def _with_own_keys(self, games: list[Row]) -> list[Row]:
         """Rows of games whose keys nobody has; games of the archive may have moved on to make them free."""

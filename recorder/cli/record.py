@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import signal
 import sys
@@ -27,6 +28,7 @@ __all__ = ["command"]
 
 _PASSWORD_VARIABLE = "ICS_RECORDER_PASSWORD"
 _FOLLOWER_END_S = 60.0
+_LONGEST_PAUSE_S = 60.0
 
 
 def _read_config(ctx: click.Context, _param: click.Parameter, path: Path | None) -> Path | None:
@@ -39,7 +41,7 @@ def _read_config(ctx: click.Context, _param: click.Parameter, path: Path | None)
         values = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise click.BadParameter(f"{path} cannot be read as TOML: {error}") from error
-    options = {name: option.name for option in ctx.command.params for name in (*option.opts, *option.secondary_opts)}
+    options = {name: option.name for option in ctx.command.params for name in option.opts}
     defaults: dict[str, Any] = {}
     for key, value in values.items():
         name = options.get(f"--{key}") or (key if key == "server" else None)
@@ -126,7 +128,8 @@ def command(
     if not to_archive and (pgn or events):
         raise click.UsageError("--pgn and --events are made from the archive: leave out --no-import.")
     observing = _observing(observe, observe_handles, limit, rotate)
-    password = None if user is None else _password(user)
+    known = os.environ.pop(_PASSWORD_VARIABLE, None)  # no process of ours needs to inherit it
+    password = None if user is None else _password(user, known)
     followers = _Followers(where, pgn, events, journal_dir.absolute()) if to_archive else None
     capture = asyncio.run(_run(server, user, password, observing, journal_dir.absolute(), sync_word, followers))
     _say_end(capture, journal_dir.absolute(), where if to_archive else None, pgn)
@@ -149,11 +152,9 @@ def _observing(observe: str | None, handles: Path | None, limit: int | None, rot
     return Observing(policy, names, limit=limit, rotate_after_ms=None if rotate is None else round(rotate * 60_000))
 
 
-def _password(user: str) -> Callable[[], str]:
+def _password(user: str, known: str | None) -> Callable[[], str]:
     """The password, for every login of this run; it is in no argument, file or message."""
-    password = os.environ.pop(_PASSWORD_VARIABLE, None)  # no process of ours needs to inherit it
-    if password is None:
-        password = click.prompt(f"Password of {user}", hide_input=True, err=True)
+    password: str = known or click.prompt(f"Password of {user}", hide_input=True, err=True)
     return lambda: password
 
 
@@ -174,8 +175,10 @@ async def _run(
     def open_journal() -> JournalWriter:
         return JournalWriter(journals, host=server.host, port=server.port, role="record", sync=Sync(sync_word))
 
+    kept: dict[str, str] = {}
+
     def converse() -> Conversation:
-        return Conversation(Login(user, password), observing, server=server.host)
+        return Conversation(Login(user, password), observing, server=server.host, kept=kept)
 
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
@@ -189,7 +192,9 @@ async def _run(
     finally:
         if followers is not None and following is not None:
             followers.end()
-            await following
+            (failure,) = await asyncio.gather(following, return_exceptions=True)
+            if failure is not None:
+                say(f"The archive is not up to date ({failure}); import {journals} later.")
     return capture
 
 
@@ -214,37 +219,47 @@ class _Followers:
     async def follow(self, capture: Capture) -> None:
         """Follow the journals of a capture until ``end``, after those that a crash has left."""
         await self._take_left_over()
-        current = None
+        followed = starts = 0
         process: asyncio.subprocess.Process | None = None
         while True:
             ended = self._ended.is_set()
-            if capture.journal is not current:
-                await self._stop(process)
-                current = capture.journal
-                process = None if current is None else await self._start(current.path)
+            while followed < len(capture.journals):
+                await self._stop(process, followed and capture.journals[followed - 1].path)
+                process = await self._start(capture.journals[followed].path)
+                followed, starts = followed + 1, 0
             if ended:
-                await self._stop(process)
+                await self._stop(process, followed and capture.journals[followed - 1].path)
                 return
+            pause_s = 1.0
             if process is not None and process.returncode is not None:
-                say("What follows the journal has ended and is started again.")
-                process = None if current is None else await self._start(current.path)
-            await asyncio.wait([asyncio.create_task(self._ended.wait())], timeout=1.0)
+                starts += 1
+                pause_s = min(2.0**starts, _LONGEST_PAUSE_S)
+                say(f"What follows the journal has ended; it is started again in {pause_s:.0f} s.")
+                process = None
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._ended.wait(), pause_s)
+            if process is None and starts and not self._ended.is_set():
+                process = await self._start(capture.journals[followed - 1].path)
 
     async def _take_left_over(self) -> None:
         from recorder.journal import open_sessions
 
-        left = [str(found.path) for found in open_sessions(self._journals) if not found.written]
-        if not left:
-            return
+        left = [found.path for found in open_sessions(self._journals) if not found.written]
+        if left and await self._import(left):
+            say(f"{plural(len(left), 'journal')} left open by an earlier run: the archive is up to date with it.")
+
+    async def _import(self, journals: list[Path]) -> bool:
         process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "recorder", "import", "--", *left),
+            *(sys.executable, "-m", "recorder", "import", "--", *map(str, journals)),
             env={**os.environ, "ICS_RECORDER_DB": self._where},
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.DEVNULL,
             start_new_session=True,
         )
         if await process.wait() == ExitCode.OK:
-            say(f"{plural(len(left), 'journal')} left open by an earlier run: the archive is up to date with it.")
+            return True
+        say("Not everything of the journal is in the archive; import it later.")
+        return False
 
     async def _start(self, journal: Path) -> asyncio.subprocess.Process:
         # A session of its own: Ctrl-C on the terminal is for us, not for it.
@@ -255,8 +270,12 @@ class _Followers:
             start_new_session=True,
         )
 
-    async def _stop(self, process: asyncio.subprocess.Process | None) -> None:
+    async def _stop(self, process: asyncio.subprocess.Process | None, journal: Path | int) -> None:
+        """End what follows a journal; what it could not do is done by an import."""
+        if not isinstance(journal, Path):
+            return
         if process is None:
+            await self._import([journal])
             return
         if process.returncode is None:
             process.send_signal(signal.SIGTERM)
@@ -266,7 +285,7 @@ class _Followers:
             process.kill()
             status = await process.wait()
         if status != ExitCode.OK:
-            say("Not everything of the journal is in the archive; the next import of it completes that.")
+            await self._import([journal])
 
 
 def _say_end(capture: Capture, journals: Path, where: str | None, pgn: str | None) -> None:

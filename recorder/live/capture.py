@@ -73,7 +73,7 @@ class Capture:
 
     Attributes:
         progress: what came so far.
-        journal: of the connection there is, or of the last one; None before the first.
+        journals: of all connections, the oldest first.
     """
 
     def __init__(
@@ -87,7 +87,7 @@ class Capture:
         chance: Callable[[], float] = random.random,
     ) -> None:
         self.progress = Progress()
-        self.journal: JournalWriter | None = None
+        self.journals: list[JournalWriter] = []
         self._address = address
         self._open_journal = open_journal
         self._converse = converse
@@ -129,7 +129,8 @@ class Capture:
         """One connection from its beginning to its end; tells how it ended."""
         async with asyncio.timeout(_CONNECT_S):
             reader, writer = await asyncio.open_connection(self._address.host, self._address.port)
-        journal = self.journal = self._open_journal()
+        journal = self._open_journal()
+        self.journals.append(journal)
         conversation = self._converse()
         self.progress.connections += 1
         self._tell(f"Connected to {format_address(self._address)}, recorded in {journal.path}.")
@@ -138,15 +139,23 @@ class Capture:
             if lost_ns is not None:
                 journal.note("outage", since_utc_ns=lost_ns)
             how = await _Line(journal, conversation, reader, writer, self).run(stop)
+        except BaseException:
+            with contextlib.suppress(JournalError):  # what is on its way up already counts
+                self._close(journal, how)
+            raise
+        else:
+            self._close(journal, how)
             return how
         finally:
             self.progress.games += conversation.games
             writer.close()
-            with contextlib.suppress(OSError):
-                await writer.wait_closed()
-            with contextlib.suppress(JournalError):  # the first one is on its way up already
-                journal.note("closed", how=how)
-                journal.close()
+            with contextlib.suppress(OSError, TimeoutError):
+                await asyncio.wait_for(writer.wait_closed(), _LEAVE_S)
+
+    @staticmethod
+    def _close(journal: JournalWriter, how: str) -> None:
+        journal.note("closed", how=how)
+        journal.close()
 
     def count(self, conversation: Conversation, received: int, boards: int) -> None:
         """Add what one read brought."""
@@ -180,6 +189,7 @@ class _Line:
         self._anchor_ms = time.time_ns() // 1_000_000 - journal.now_ns() // 1_000_000
         self._guard = SecretGuard()
         self._answers = AnswerGuard()
+        self._deaf = False
         self._leaving_s: float | None = None
 
     def _now_ms(self) -> int:
@@ -239,11 +249,25 @@ class _Line:
         conversation = self._conversation
         before, boards = conversation.stage, conversation.boards
         at_ms = at_ns // 1_000_000
-        conversation.receive(data, at_ms, self._anchor_ms + at_ms)
+        self._understand(data, at_ms)
         if before is Stage.LOGIN and conversation.we is not None:
             self._capture.tell(f"Logged in as {conversation.we.handle or 'a guest'}.")
         self._capture.count(conversation, len(data), conversation.boards - boards)
         return True
+
+    def _understand(self, data: bytes, at_ms: int) -> None:
+        if self._deaf:
+            return
+        try:
+            self._conversation.receive(data, at_ms, self._anchor_ms + at_ms)
+        except LoginError:
+            raise
+        except Exception as error:  # a bug of ours: what comes is still written down
+            self._deaf = True
+            self._capture.tell(
+                f"What the server says is no longer understood, only recorded ({type(error).__name__}: a bug). "
+                "Start again to go on choosing games."
+            )
 
     async def _speak(self) -> None:
         data = self._conversation.take(self._now_ms())

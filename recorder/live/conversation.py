@@ -27,6 +27,7 @@ __all__ = ["Conversation", "Stage", "setting_commands"]
 
 _KEEP_ALIVE_MS: Final = 30 * 60_000
 _VARIABLES_MS: Final = 5_000
+_MOST_ANOMALIES: Final = 1_000
 # "style=1" among others on a line of the answer to `variables`; nothing but such pairs stands on it.
 _VARIABLES: Final = re.compile(r"\s*(?:[a-z_]+=\S+\s*)+")
 _STYLE: Final = re.compile(r"(?:^|\s)style=([0-9]+)")
@@ -66,6 +67,7 @@ class Conversation:
         login: lets us in.
         observing: which games to watch; it outlives the connection.
         server: the site's name where the server does not tell it.
+        kept: settings as they were before our first connection; it outlives the connection, too.
 
     Attributes:
         stage: how far it is.
@@ -75,7 +77,9 @@ class Conversation:
         games: that came and are over, or were given up with the connection.
     """
 
-    def __init__(self, login: Login, observing: Observing, *, server: str | None = None) -> None:
+    def __init__(
+        self, login: Login, observing: Observing, *, server: str | None = None, kept: dict[str, str] | None = None
+    ) -> None:
         self.stage = Stage.LOGIN
         self.we: LoggedIn | None = None
         self.tracker = Tracker(basis=TimeBasis.UTC, server=server, chat="none")
@@ -89,8 +93,7 @@ class Conversation:
         self._queue = RequestQueue()
         self._to_send = b""
         self._heard_ms = 0
-        self._restore: list[str] = []
-        self._style: str | None = None
+        self._kept = {} if kept is None else kept
         self._offset = 0
         self._due_ms = 0  # of what the stage waits for
         self._again_ms: int | None = None  # when the queue wants to be asked again
@@ -119,13 +122,18 @@ class Conversation:
         if self.tracker.session.prompt is None:
             self.tracker.session.prompt = self._reader.prompt
         self.games += len(self.tracker.feed(events))
-        if self.stage is Stage.ASKING:
-            self._look_for_style(events, now_ms)
+        if self.we is not None and not self.we.guest and "style" not in self._kept:
+            self._look_for_style(events)
+        if self.stage is Stage.ASKING and "style" in self._kept:
+            self._begin(now_ms)
         self._note_loss(events)
         if self.stage is Stage.RECORDING:
             self._observing.feed(events, now_ms)
             self._queue.feed(events)
             self._queue.put(self._backfill.look(self.tracker, events), now_ms)
+        if len(self.tracker.anomalies) + len(self._reader.anomalies) > _MOST_ANOMALIES:  # the import tells them
+            self.tracker.anomalies.clear()
+            self._reader.anomalies.clear()
 
     def _enter(self, we: LoggedIn, now_ms: int) -> None:
         self.we = we
@@ -137,20 +145,17 @@ class Conversation:
             self._due_ms = now_ms + _VARIABLES_MS
             self._say("variables")
 
-    def _look_for_style(self, events: list[Event], now_ms: int) -> None:
+    def _look_for_style(self, events: list[Event]) -> None:
         for event in events:
             if isinstance(event, Unrecognised | Noise) and _VARIABLES.fullmatch(event.line.text):
                 found = _STYLE.search(event.line.text)
                 if found is not None:
-                    self._style = found[1]
-                    self._begin(now_ms)
-                    return
+                    self._kept["style"] = found[1]
 
     def _begin(self, now_ms: int) -> None:
         """Set what makes the output whole, and begin to observe."""
         self.stage = Stage.RECORDING
-        commands, self._restore = setting_commands(self._queue.family, self._style)
-        for command in commands:
+        for command in setting_commands(self._queue.family, self._kept.get("style"))[0]:
             self._say(command)
         self._observing.connected(now_ms)
         self._due_ms = now_ms + _KEEP_ALIVE_MS
@@ -202,7 +207,7 @@ class Conversation:
     def leave(self) -> None:
         """Put back what was changed and say good-bye; nothing is asked for any more."""
         if self.stage is Stage.RECORDING:
-            for command in self._restore:
+            for command in setting_commands(self._queue.family, self._kept.get("style"))[1]:
                 self._say(command)
             self._observing.disconnected()
         if self.stage is not Stage.LEFT:

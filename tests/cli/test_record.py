@@ -104,7 +104,8 @@ async def test_a_kill_loses_nothing_that_came(tmp_path: Path) -> None:
 
 @in_loop
 async def test_what_a_killed_run_left_is_imported_by_the_next_one(tmp_path: Path) -> None:
-    async with ScriptedServer(Dialogue(FICS, script=SCRIPT, answers={b"games": TABLE})) as server:
+    played = Dialogue(FICS, script=SCRIPT, answers={b"games": TABLE})
+    async with ScriptedServer(lambda number: Dialogue(FICS) if number else played) as server:
         async with running(*_words(server, tmp_path, "--guest", "--no-import")) as killed:
             connection = await server.connection()
             await connection.done.wait()

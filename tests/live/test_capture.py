@@ -53,10 +53,11 @@ class Run:
         self.told: list[str] = []
         self.stop = asyncio.Event()
         observing = Observing(parse_policy("rated & blitz"))
+        kept: dict[str, str] = {}
         self.capture = Capture(
             Address("127.0.0.1", port),
             lambda: JournalWriter(folder, host="127.0.0.1", port=port, role="record", sync=Sync.OS),
-            lambda: Conversation(Login(user, password), observing),
+            lambda: Conversation(Login(user, password), observing, kept=kept),
             self.told.append,
             watched=lambda: observing.watched,
             chance=lambda: 0.0,
@@ -132,6 +133,24 @@ async def test_a_password_that_the_server_repeats_is_not_kept(tmp_path: Path) ->
 
 
 @in_loop
+async def test_a_bug_of_ours_does_not_end_the_recording(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> None:
+        raise AssertionError("a bug")
+
+    script: list[Step] = [Hear(b"games"), Say(BOARD), Say(MOVE)]
+    async with ScriptedServer(Dialogue(FICS, script=script, answers=ANSWERS)) as server:
+        run = Run(server.port, tmp_path)
+        connection = await server.connection()
+        await run.until(lambda: b"games" in connection.lines)
+        monkeypatch.setattr("recorder.tracking.tracker.Tracker.feed", broken)
+        await connection.say(END)
+        await run.until(lambda: "Removing game 12" in run.journals)
+        monkeypatch.undo()
+        await run.end()
+    assert any("no longer understood, only recorded" in sentence for sentence in run.told)
+
+
+@in_loop
 async def test_a_refused_login_ends_it_with_one_sentence(tmp_path: Path) -> None:
     async with ScriptedServer(Dialogue(FICS, ACCOUNTS)) as server:
         run = Run(server.port, tmp_path, "Ann", lambda: "wrongWord")
@@ -157,6 +176,21 @@ async def test_a_lost_connection_is_made_again_and_the_gap_is_noted(
 
 
 @in_loop
+async def test_the_style_before_the_first_connection_is_put_back_by_the_last(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("recorder.live.capture._FIRST_PAUSE_S", 0.01)
+    changed = ANSWERS | {b"variables": VARIABLES.replace(b"style=1", b"style=12")}
+    first = Dialogue(FICS, ACCOUNTS, script=[Hear(b"games"), Fault.RESET], answers=ANSWERS)
+    async with ScriptedServer(lambda number: Dialogue(FICS, ACCOUNTS, answers=changed) if number else first) as server:
+        run = Run(server.port, tmp_path, "Ann", lambda: PASSWORD)
+        second = await server.connection(1)
+        await run.until(lambda: b"games" in second.lines)
+        await run.end()
+    assert second.lines[-2:] == [b"set style 1", b"quit"]
+
+
+@in_loop
 async def test_another_login_is_not_fought_with(tmp_path: Path) -> None:
     taken = b"\n\r**** Ann has arrived - you can't both be logged in. ****\n\r"
     script: list[Step] = [Hear(b"games"), Say(taken), Fault.CLOSE]
@@ -172,7 +206,7 @@ async def test_a_journal_that_cannot_be_written_ends_everything(tmp_path: Path) 
     folder = tmp_path / "journals"
     async with ScriptedServer(Dialogue(FICS, script=[Hear(b"games"), Hear(b"never")])) as server:
         run = Run(server.port, folder)
-        await run.until(lambda: run.capture.journal is not None)
+        await run.until(lambda: bool(run.capture.journals))
         for path in folder.iterdir():
             path.unlink()
         folder.rmdir()
