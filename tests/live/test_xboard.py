@@ -11,8 +11,6 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-import pytest
-
 from recorder.live.manners import FATICS
 from recorder.live.script import Wait, script_of_chunks
 from recorder.live.testserver import Dialogue, ScriptedServer
@@ -42,9 +40,10 @@ async def display() -> AsyncIterator[str]:
         await server.wait()
 
 
-@pytest.mark.skipif(XBOARD is None or XVFB is None, reason="xboard and Xvfb are not installed")
 @in_loop
 async def test_xboard_plays_through_the_proxy(tmp_path: Path) -> None:
+    assert XBOARD is not None, "xboard is not installed"
+    assert XVFB is not None, "Xvfb is not installed"
     chunks = stream_chunks(*PLAYER)
     begin = next(index for index, (_, data) in enumerate(chunks) if b"Creating: " in data)
     script = [Wait(9000), *script_of_chunks(chunks[begin:])]
