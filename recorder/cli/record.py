@@ -14,7 +14,7 @@ import click
 
 from recorder.cli.living import DEFAULT_PORT, AddressType, journal_options
 from recorder.cli.options import archive_file, archive_option
-from recorder.cli.terminal import ExitCode, plural, say
+from recorder.cli.terminal import ExitCode, clean, plural, say
 from recorder.errors import PolicyError
 from recorder.live.address import Address, format_address
 
@@ -184,7 +184,7 @@ async def _run(
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stop.set)
-    capture = Capture(server, open_journal, converse, say, watched=lambda: observing.watched)
+    capture = Capture(server, open_journal, converse, lambda sentence: say(clean(sentence)))
     following = None if followers is None else asyncio.create_task(followers.follow(capture))
     say(f"Recording from {format_address(server)}; Ctrl-C ends it.")
     try:

@@ -53,7 +53,6 @@ class Progress:
     received: int = 0
     boards: int = 0
     games: int = 0
-    watched: tuple[int, ...] = ()
 
 
 class TakenOverError(LoginError):
@@ -68,7 +67,6 @@ class Capture:
         open_journal: makes the journal of a new connection.
         converse: makes what is said on a new connection.
         tell: gets one sentence whenever something changes.
-        watched: numbers of the games that are being watched.
         chance: 0 to 1, for the pauses.
 
     Attributes:
@@ -83,7 +81,6 @@ class Capture:
         converse: Callable[[], Conversation],
         tell: Callable[[str], None],
         *,
-        watched: Callable[[], tuple[int, ...]],
         chance: Callable[[], float] = random.random,
     ) -> None:
         self.progress = Progress()
@@ -92,7 +89,6 @@ class Capture:
         self._open_journal = open_journal
         self._converse = converse
         self._tell = tell
-        self._watched = watched
         self._chance = chance
         self._been_in = False
 
@@ -163,7 +159,6 @@ class Capture:
         self.progress.boards += boards
         if conversation.stage is Stage.RECORDING:
             self._been_in = True
-            self.progress.watched = self._watched()
 
     def tell(self, sentence: str) -> None:
         """Pass a sentence on."""

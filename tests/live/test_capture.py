@@ -59,7 +59,6 @@ class Run:
             lambda: JournalWriter(folder, host="127.0.0.1", port=port, role="record", sync=Sync.OS),
             lambda: Conversation(Login(user, password), observing, kept=kept),
             self.told.append,
-            watched=lambda: observing.watched,
             chance=lambda: 0.0,
         )
         self.task = asyncio.create_task(self.capture.run(self.stop))
