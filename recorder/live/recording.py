@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from functools import partial
 from typing import Any, Protocol
 
 from recorder.errors import JournalError
@@ -127,7 +128,7 @@ class Recording:
             return
         for release in releases:
             self._held -= release.withheld or len(release.data)
-            self._write(lambda release=release: self._put(release))  # type: ignore[misc]
+            self._write(partial(self._put, release))
 
     def _put(self, release: Release) -> None:
         if release.withheld:

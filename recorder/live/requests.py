@@ -248,6 +248,7 @@ class RequestQueue:
                     self._frame(event)
                 continue
             handler = _ANSWERS.get(type(event))
+            # Every event but a frame has its line; the type checker does not see that frames were passed over.
             block = event.line.block  # type: ignore[union-attr]
             if block is not None and self.block:
                 self._done_block(block.command_id)
