@@ -7,6 +7,7 @@ import contextlib
 import os
 import signal
 import sys
+from collections import deque
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -184,8 +185,9 @@ async def _run(
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stop.set)
-    capture = Capture(server, open_journal, converse, lambda sentence: say(clean(sentence)))
-    following = None if followers is None else asyncio.create_task(followers.follow(capture))
+    opened = None if followers is None else followers.opened
+    capture = Capture(server, open_journal, converse, lambda sentence: say(clean(sentence)), opened=opened)
+    following = None if followers is None else asyncio.create_task(followers.follow())
     say(f"Recording from {format_address(server)}; Ctrl-C ends it.")
     try:
         await capture.run(stop)
@@ -210,25 +212,31 @@ class _Followers:
         self._where = where
         self._journals = journals
         self._options = [*([] if pgn is None else ["--pgn", pgn]), *([] if events is None else ["--events", events])]
+        self._opened: deque[Path] = deque()
         self._ended = asyncio.Event()
+
+    def opened(self, journal: Path) -> None:
+        """Another connection has a journal."""
+        self._opened.append(journal)
 
     def end(self) -> None:
         """No journal comes any more."""
         self._ended.set()
 
-    async def follow(self, capture: Capture) -> None:
+    async def follow(self) -> None:
         """Follow the journals of a capture until ``end``, after those that a crash has left."""
         await self._take_left_over()
-        followed = starts = 0
+        starts = 0
+        journal: Path | None = None
         process: asyncio.subprocess.Process | None = None
         while True:
             ended = self._ended.is_set()
-            while followed < len(capture.journals):
-                await self._stop(process, followed and capture.journals[followed - 1].path)
-                process = await self._start(capture.journals[followed].path)
-                followed, starts = followed + 1, 0
+            while self._opened:
+                await self._stop(process, journal)
+                journal, starts = self._opened.popleft(), 0
+                process = await self._start(journal)
             if ended:
-                await self._stop(process, followed and capture.journals[followed - 1].path)
+                await self._stop(process, journal)
                 return
             pause_s = 1.0
             if process is not None and process.returncode is not None:
@@ -238,8 +246,8 @@ class _Followers:
                 process = None
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._ended.wait(), pause_s)
-            if process is None and starts and not self._ended.is_set():
-                process = await self._start(capture.journals[followed - 1].path)
+            if process is None and journal is not None and starts and not self._ended.is_set():
+                process = await self._start(journal)
 
     async def _take_left_over(self) -> None:
         from recorder.journal import open_sessions
@@ -270,9 +278,9 @@ class _Followers:
             start_new_session=True,
         )
 
-    async def _stop(self, process: asyncio.subprocess.Process | None, journal: Path | int) -> None:
+    async def _stop(self, process: asyncio.subprocess.Process | None, journal: Path | None) -> None:
         """End what follows a journal; what it could not do is done by an import."""
-        if not isinstance(journal, Path):
+        if journal is None:
             return
         if process is None:
             await self._import([journal])

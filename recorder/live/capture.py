@@ -13,6 +13,7 @@ import random
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 from recorder.errors import JournalError, LoginError
@@ -67,11 +68,11 @@ class Capture:
         open_journal: makes the journal of a new connection.
         converse: makes what is said on a new connection.
         tell: gets one sentence whenever something changes.
+        opened: gets the path of each new connection's journal.
         chance: 0 to 1, for the pauses.
 
     Attributes:
         progress: what came so far.
-        journals: of all connections, the oldest first.
     """
 
     def __init__(
@@ -81,14 +82,15 @@ class Capture:
         converse: Callable[[], Conversation],
         tell: Callable[[str], None],
         *,
+        opened: Callable[[Path], None] | None = None,
         chance: Callable[[], float] = random.random,
     ) -> None:
         self.progress = Progress()
-        self.journals: list[JournalWriter] = []
         self._address = address
         self._open_journal = open_journal
         self._converse = converse
         self._tell = tell
+        self._opened = opened
         self._chance = chance
         self._been_in = False
 
@@ -126,7 +128,8 @@ class Capture:
         async with asyncio.timeout(_CONNECT_S):
             reader, writer = await asyncio.open_connection(self._address.host, self._address.port)
         journal = self._open_journal()
-        self.journals.append(journal)
+        if self._opened is not None:
+            self._opened(journal.path)
         conversation = self._converse()
         self.progress.connections += 1
         self._tell(f"Connected to {format_address(self._address)}, recorded in {journal.path}.")

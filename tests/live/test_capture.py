@@ -51,6 +51,7 @@ class Run:
     ) -> None:
         self.folder = folder
         self.told: list[str] = []
+        self.opened: list[Path] = []
         self.stop = asyncio.Event()
         observing = Observing(parse_policy("rated & blitz"))
         kept: dict[str, str] = {}
@@ -59,6 +60,7 @@ class Run:
             lambda: JournalWriter(folder, host="127.0.0.1", port=port, role="record", sync=Sync.OS),
             lambda: Conversation(Login(user, password), observing, kept=kept),
             self.told.append,
+            opened=self.opened.append,
             chance=lambda: 0.0,
         )
         self.task = asyncio.create_task(self.capture.run(self.stop))
@@ -205,7 +207,7 @@ async def test_a_journal_that_cannot_be_written_ends_everything(tmp_path: Path) 
     folder = tmp_path / "journals"
     async with ScriptedServer(Dialogue(FICS, script=[Hear(b"games"), Hear(b"never")])) as server:
         run = Run(server.port, folder)
-        await run.until(lambda: bool(run.capture.journals))
+        await run.until(lambda: bool(run.opened))
         for path in folder.iterdir():
             path.unlink()
         folder.rmdir()
