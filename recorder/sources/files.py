@@ -205,7 +205,8 @@ def find_logs(paths: Iterable[str | PathLike[str]], skipped: list[Path] | None =
     given: set[Path] = set()
     for name in paths:
         path = Path(name)
-        if str(path) != _STDIN and not path.exists():
+        # A journal that was closed meanwhile may be compressed by now: its name is still good.
+        if str(path) != _STDIN and not (find_part(path) if is_journal(path) else path).exists():
             raise SourceError(f"{path}: no such file or folder")
         found = _walk(path, [] if skipped is None else skipped) if str(path) != _STDIN and path.is_dir() else (path,)
         for file in found:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recorder.errors import JournalError
+from recorder.errors import JournalError, SourceError
 from recorder.events import Chunk
 from recorder.journal.format import Header, Record, RecordKind
 from recorder.journal.parts import compress_part, part_name
@@ -193,6 +193,9 @@ def test_the_parts_of_a_session_are_one_log_whichever_is_named(tmp_path: Path) -
     assert list(find_logs([tmp_path])) == [parts[0], tmp_path / "one" / whole.name]
     assert list(find_logs(parts)) == parts[:1]
     assert plies_of(paths[0]) == plies_of(whole), "it is found after it was compressed"
+    assert list(find_logs(paths[:1])) == parts[:1]
+    with pytest.raises(SourceError, match="no such file"):
+        list(find_logs([tmp_path / "other.journal"]))
 
 
 def test_a_missing_part_is_told(tmp_path: Path) -> None:
