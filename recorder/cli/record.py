@@ -15,8 +15,9 @@ import click
 
 from recorder.cli.living import DEFAULT_PORT, AddressType, journal_options
 from recorder.cli.options import archive_file, archive_option
-from recorder.cli.terminal import ExitCode, clean, plural, say
-from recorder.errors import PolicyError
+from recorder.cli.runlog import RunLog, log_option, teller
+from recorder.cli.terminal import ExitCode, plural, say
+from recorder.errors import PolicyError, RecorderError
 from recorder.live.address import Address, format_address
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
     from recorder.live.capture import Capture
     from recorder.live.observing import Observing
+    from recorder.live.telling import Tell
 
 __all__ = ["command"]
 
@@ -100,6 +102,7 @@ Examples:
 )
 @click.option("--pgn", metavar="FILE|DIR", help="Append each game when it is over; in a folder, to one file a day.")
 @click.option("--events", type=click.Choice(["-"]), help="Print starts, plies and ends of games as JSON lines.")
+@log_option
 @archive_option
 def command(
     server: Address,
@@ -114,6 +117,7 @@ def command(
     to_archive: bool,
     pgn: str | None,
     events: str | None,
+    log_file: Path | None,
     where: str,
 ) -> None:
     """Observe games on a server and keep everything that comes.
@@ -132,7 +136,24 @@ def command(
     known = os.environ.pop(_PASSWORD_VARIABLE, None)  # no process of ours needs to inherit it
     password = None if user is None else _password(user, known)
     followers = _Followers(where, pgn, events, journal_dir.absolute()) if to_archive else None
-    capture = asyncio.run(_run(server, user, password, observing, journal_dir.absolute(), sync_word, followers))
+    log = None if log_file is None else RunLog(log_file.absolute())
+    try:
+        capture = asyncio.run(
+            _run(server, user, password, observing, journal_dir.absolute(), sync_word, followers, teller(log))
+        )
+    except RecorderError as error:
+        if log is not None:
+            log.write("failed", str(error), error=type(error).__name__)
+        raise
+    if log is not None:
+        came = capture.progress
+        log.write(
+            *("ended", "Recording has ended."),
+            connections=came.connections,
+            received_bytes=came.received,
+            boards=came.boards,
+            games=came.games,
+        )
     _say_end(capture, journal_dir.absolute(), where if to_archive else None, pgn)
 
 
@@ -167,6 +188,7 @@ async def _run(
     journals: Path,
     sync_word: str,
     followers: _Followers | None,
+    tell: Tell,
 ) -> Capture:
     from recorder.journal import JournalWriter, Sync
     from recorder.live.capture import Capture
@@ -186,9 +208,10 @@ async def _run(
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stop.set)
     opened = None if followers is None else followers.opened
-    capture = Capture(server, open_journal, converse, lambda sentence: say(clean(sentence)), opened=opened)
+    capture = Capture(server, open_journal, converse, tell, opened=opened)
     following = None if followers is None else asyncio.create_task(followers.follow())
-    say(f"Recording from {format_address(server)}; Ctrl-C ends it.")
+    name = format_address(server)
+    tell("started", f"Recording from {name}; Ctrl-C ends it.", server=name, journal_dir=str(journals))
     try:
         await capture.run(stop)
     finally:

@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from recorder.errors import JournalError, LoginError
 from recorder.events import SessionNoticeKind
@@ -22,8 +22,9 @@ from recorder.journal import JournalWriter
 from recorder.live.address import Address, format_address
 from recorder.live.conversation import Conversation, Stage
 from recorder.live.secrets import AnswerGuard, Release, SecretGuard
+from recorder.live.telling import Fact, Tell
 
-__all__ = ["Capture", "Progress", "TakenOverError", "pause_s"]
+__all__ = ["Capture", "Progress", "Standing", "TakenOverError", "pause_s"]
 
 _CONNECT_S: Final = 30.0
 _SILENCE_S: Final = 40 * 60.0  # the server has not even answered what keeps us from being idle
@@ -56,6 +57,20 @@ class Progress:
     games: int = 0
 
 
+class Standing(NamedTuple):
+    """How the connection is.
+
+    Attributes:
+        since_s: monotonic, when this began. until_s: when the next attempt is made; None: no pause.
+        conversation, journal: of the connection that is there; both None: there is none.
+    """
+
+    since_s: float
+    until_s: float | None = None
+    conversation: Conversation | None = None
+    journal: JournalWriter | None = None
+
+
 class TakenOverError(LoginError):
     """Another login of ours is in; two that fight for a name would never end."""
 
@@ -67,12 +82,14 @@ class Capture:
         address: of the server.
         open_journal: makes the journal of a new connection.
         converse: makes what is said on a new connection.
-        tell: gets one sentence whenever something changes.
+        tell: gets whatever changes.
         opened: gets the path of each new connection's journal.
         chance: 0 to 1, for the pauses.
 
     Attributes:
         progress: what came so far.
+        standing: how the connection is now.
+        address: of the server.
     """
 
     def __init__(
@@ -80,13 +97,14 @@ class Capture:
         address: Address,
         open_journal: Callable[[], JournalWriter],
         converse: Callable[[], Conversation],
-        tell: Callable[[str], None],
+        tell: Tell,
         *,
         opened: Callable[[Path], None] | None = None,
         chance: Callable[[], float] = random.random,
     ) -> None:
         self.progress = Progress()
-        self._address = address
+        self.standing = Standing(time.monotonic())
+        self.address = address
         self._open_journal = open_journal
         self._converse = converse
         self._tell = tell
@@ -105,34 +123,43 @@ class Capture:
         lost_ns: int | None = None
         while not stop.is_set():
             began = time.monotonic()
+            self.standing = Standing(began)
+            event = "disconnected"
             try:
                 how = await self._connection(stop, lost_ns)
             except LoginError as error:
                 if isinstance(error, TakenOverError) or not self._been_in:
                     raise
-                how = str(error).removesuffix(".")
+                event, how = "refused", str(error).removesuffix(".")
             except (OSError, TimeoutError) as error:
-                how = f"no connection to {format_address(self._address)}: {_reason(error)}"
+                event, how = "unreachable", f"no connection to {format_address(self.address)}: {_reason(error)}"
             else:
                 lost_ns = time.time_ns()
             if stop.is_set():
                 return
             failures = 1 if time.monotonic() - began >= _STEADY_S else failures + 1
             pause = pause_s(failures, self._chance())
-            self._tell(f"{how[0].upper()}{how[1:]}. Trying again in {pause:.0f} s.")
+            now = time.monotonic()
+            self.standing = Standing(now, now + pause)
+            sentence = f"{how[0].upper()}{how[1:]}. Trying again in {pause:.0f} s."
+            self._tell(event, sentence, how=how, retry_ms=round(pause * 1000))
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(stop.wait(), pause)
 
     async def _connection(self, stop: asyncio.Event, lost_ns: int | None) -> str:
         """One connection from its beginning to its end; tells how it ended."""
         async with asyncio.timeout(_CONNECT_S):
-            reader, writer = await asyncio.open_connection(self._address.host, self._address.port)
+            reader, writer = await asyncio.open_connection(self.address.host, self.address.port)
         journal = self._open_journal()
         if self._opened is not None:
             self._opened(journal.path)
         conversation = self._converse()
         self.progress.connections += 1
-        self._tell(f"Connected to {format_address(self._address)}, recorded in {journal.path}.")
+        self.standing = Standing(time.monotonic(), None, conversation, journal)
+        where = format_address(self.address)
+        self._tell(
+            "connected", f"Connected to {where}, recorded in {journal.path}.", server=where, journal=str(journal.path)
+        )
         how = "ended by a failure"
         try:
             if lost_ns is not None:
@@ -163,9 +190,9 @@ class Capture:
         if conversation.stage is Stage.RECORDING:
             self._been_in = True
 
-    def tell(self, sentence: str) -> None:
-        """Pass a sentence on."""
-        self._tell(sentence)
+    def tell(self, event: str, sentence: str, /, **facts: Fact) -> None:
+        """Pass on what has happened."""
+        self._tell(event, sentence, **facts)
 
 
 class _Line:
@@ -249,7 +276,8 @@ class _Line:
         at_ms = at_ns // 1_000_000
         self._understand(data, at_ms)
         if before is Stage.LOGIN and conversation.we is not None:
-            self._capture.tell(f"Logged in as {conversation.we.handle or 'a guest'}.")
+            handle = conversation.we.handle
+            self._capture.tell("logged_in", f"Logged in as {handle or 'a guest'}.", handle=handle)
         self._capture.count(conversation, len(data), conversation.boards - boards)
         return True
 
@@ -263,8 +291,10 @@ class _Line:
         except Exception as error:  # a bug of ours: what comes is still written down
             self._deaf = True
             self._capture.tell(
+                "deaf",
                 f"What the server says is no longer understood, only recorded ({type(error).__name__}: a bug). "
-                "Start again to go on choosing games."
+                "Start again to go on choosing games.",
+                error=type(error).__name__,
             )
 
     async def _speak(self) -> None:

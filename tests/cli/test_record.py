@@ -59,7 +59,7 @@ async def test_the_password_comes_from_the_environment_and_goes_nowhere(
     monkeypatch.setenv("ICS_RECORDER_PASSWORD", PASSWORD)
     async with (
         ScriptedServer(Dialogue(FICS, ACCOUNTS, script=SCRIPT, answers=ANSWERS)) as server,
-        running(*_words(server, tmp_path, "--user", "Ann")) as run,
+        running(*_words(server, tmp_path, "--user", "Ann", "--log", tmp_path / "run.log")) as run,
     ):
         connection = await server.connection()
         await connection.done.wait()
@@ -79,6 +79,9 @@ async def test_the_password_comes_from_the_environment_and_goes_nowhere(
     for path in tmp_path.rglob("*"):
         assert not path.is_file() or PASSWORD.encode() not in path.read_bytes()
     assert PASSWORD.encode() not in journalled(tmp_path / "journals").raw
+    logged = [json.loads(line) for line in (tmp_path / "run.log").read_text(encoding="ascii").splitlines()]
+    assert [line["event"] for line in logged] == ["started", "connected", "logged_in", "ended"]
+    assert (logged[2]["handle"], logged[3]["games"]) == ("Ann", 1)
 
 
 @in_loop
@@ -128,11 +131,13 @@ async def test_a_refusal_has_its_own_exit_status(tmp_path: Path, monkeypatch: py
     monkeypatch.setenv("ICS_RECORDER_PASSWORD", "wrongWord")
     async with (
         ScriptedServer(Dialogue(FICS, ACCOUNTS)) as server,
-        running(*_words(server, tmp_path, "--user", "Ann")) as run,
+        running(*_words(server, tmp_path, "--user", "Ann", "--log", tmp_path / "run.log")) as run,
     ):
         assert await run.end() == ExitCode.LOGIN
     assert "does not accept this password for Ann" in run.talk
-    assert "wrongWord" not in run.talk
+    log = (tmp_path / "run.log").read_text(encoding="ascii")
+    assert "wrongWord" not in run.talk + log
+    assert json.loads(log.splitlines()[-1])["event"] == "failed"
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,7 @@ from recorder.live.manners import FATICS, FICS, ICC, Manners
 from recorder.live.observing import Observing
 from recorder.live.policy import parse_policy
 from recorder.live.script import Fault, Hear, Say, Step
+from recorder.live.telling import EVENTS, Fact
 from recorder.live.testserver import Dialogue, ScriptedServer
 from tests.support.live import in_loop
 
@@ -59,11 +60,16 @@ class Run:
             Address("127.0.0.1", port),
             lambda: JournalWriter(folder, host="127.0.0.1", port=port, role="record", sync=Sync.OS),
             lambda: Conversation(Login(user, password), observing, kept=kept),
-            self.told.append,
+            self.tell,
             opened=self.opened.append,
             chance=lambda: 0.0,
         )
         self.task = asyncio.create_task(self.capture.run(self.stop))
+
+    def tell(self, event: str, sentence: str, /, **facts: Fact) -> None:
+        """Keep what is told; it must be as the table of events says."""
+        assert set(facts) == set(EVENTS[event].facts)
+        self.told.append(sentence)
 
     async def end(self) -> None:
         """Stop it, and wait."""
