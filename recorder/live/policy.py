@@ -44,6 +44,7 @@ FIELDS = (
 _SIDES = ("player", "white", "black")
 _RESERVED = {*WORDS, *TITLES, *CATEGORIES, *FIELDS, *_SIDES}
 _SIGNS = ("<", "<=", ">", ">=", "=", "!=")
+_MEANT = {"=>": ">=", "=<": "<=", "<>": "!=", "=!": "!="}  # written the other way round
 _MAX_DEPTH = 100
 _MAX_LENGTH = 100_000
 _MAX_DIGITS = 20
@@ -233,6 +234,8 @@ class _Parser:
         if sign.kind not in _SIGNS:
             raise PolicyError(f"expected one of {' '.join(_SIGNS)} behind {field}, found {_shown(sign)}", sign.column)
         number = self._take()
+        if meant := _MEANT.get(sign.text + number.kind):
+            raise PolicyError(f"{sign.text + number.kind!r} is no sign, did you mean {meant}?", sign.column)
         if number.kind != "number":
             raise PolicyError(f"expected a number behind {field} {sign.text}, found {_shown(number)}", number.column)
         if len(number.text) > _MAX_DIGITS:
