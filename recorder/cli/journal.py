@@ -17,7 +17,7 @@ from recorder.cli.terminal import ExitCode, clean, format_clock, plural, print_j
 from recorder.errors import JournalError, SourceError
 
 if TYPE_CHECKING:
-    from recorder.journal import Entry, JournalReader, Survey
+    from recorder.journal import Damage, Entry, Finding, JournalReader, Survey
 
 __all__ = ["command"]
 
@@ -64,9 +64,11 @@ def _info(file: str, as_json: bool) -> None:
                 "parts": survey.parts,
                 "files": names,
                 "closed": survey.closed,
+                "crashed": survey.crashed,
                 "outages": [outage._asdict() for outage in survey.outages],
                 "torn": [{"file": name, **torn._asdict()} for name, torn in survey.torn],
                 "damage": [{"file": name, **damage._asdict()} for name, damage in survey.damage],
+                "findings": [finding._asdict() for finding in survey.findings],
             }
         )
         return
@@ -77,7 +79,10 @@ def _info(file: str, as_json: bool) -> None:
             ("Server", header.host if header.port is None else f"{header.host} {header.port}"),
             ("Session", f"{header.session}, {header.role}, written by {header.program}"),
             ("Begun", begun),
-            ("Ended" if survey.closed else "Last record", _utc(header.anchor_utc_ns, lasted)),
+            (
+                "Ended" if survey.closed and not survey.crashed else "Last record",
+                _utc(header.anchor_utc_ns, lasted) + ("; then a crash" if survey.crashed else ""),
+            ),
         ]
     rows += [
         ("Lasted", format_clock(lasted // 1_000_000)),
@@ -88,10 +93,8 @@ def _info(file: str, as_json: bool) -> None:
         ("Outages", len(survey.outages)),
         *((f"Outage {number}", _outage(survey, number)) for number in range(1, len(survey.outages) + 1)),
         *(("Torn", f"{name}: {plural(torn.size_bytes, 'byte')} from byte {torn.offset}") for name, torn in survey.torn),
-        *(
-            ("Damaged", f"{name}: {plural(damage.size_bytes, 'byte')} from byte {damage.offset}")
-            for name, damage in survey.damage
-        ),
+        *(("Damaged", f"{name}: {_extent(damage)}") for name, damage in survey.damage),
+        *(("Wrong", _told(finding)) for finding in survey.disorder),
     ]
     for title, value in rows:
         click.echo(f"{title + ':':<13}{clean(str(value))}")
@@ -115,7 +118,8 @@ def _cat(ctx: click.Context, file: str, direction: str, times: bool) -> None:
     wanted = _DIRECTIONS[direction]
     anchor_ns: int | None = None
     out = sys.stdout.buffer
-    damaged = False
+    lost: list[str] = []
+    status = ExitCode.OK
     for name, reader, entries in _parts(file):
         for value in (entry.value for entry in entries):
             if isinstance(value, Header):
@@ -127,11 +131,13 @@ def _cat(ctx: click.Context, file: str, direction: str, times: bool) -> None:
                 else:
                     out.write(value.data + (b"\n" if direction == "notes" else b""))
         for damage in (*reader.damage, *([reader.torn] if reader.torn else [])):
-            say(f"{name}: {plural(damage.size_bytes, 'byte')} left out at byte {damage.offset}: {damage.why}.")
-        damaged = damaged or bool(reader.damage)
+            size = f"{plural(damage.size_bytes, 'byte')} left out at" if damage.size_bytes else "all is left out from"
+            lost.append(f"{name}: {size} byte {damage.offset}: {damage.why}.")
+        status = ExitCode.INPUT if reader.damage else status
     out.flush()
-    if damaged:
-        ctx.exit(ExitCode.INPUT)
+    for sentence in lost:
+        say(clean(sentence))
+    ctx.exit(status)
 
 
 @command.command("check")
@@ -141,12 +147,12 @@ def _check(ctx: click.Context, file: str) -> None:
     """Check every line, the order of times, and that all parts are there; - is standard input."""
     survey, _ = _survey(file)
     for finding in survey.findings:
-        place = "" if finding.offset is None else f" byte {finding.offset}:"
-        click.echo(clean(f"{finding.file}:{place} {finding.what}"))
+        click.echo(clean(_told(finding)))
     if survey.findings:
         ctx.exit(ExitCode.FINDINGS)
     records = plural(sum(survey.records.values()), "record")
     state = "" if survey.closed else "; it is not closed: still being written, or its recorder was killed"
+    state = "; its recorder was killed" if survey.crashed else state
     say(f"The journal is sound: {records} in {plural(len(survey.parts), 'part')}{state}.")
 
 
@@ -200,6 +206,8 @@ def _parts(file: str) -> Iterator[tuple[str, JournalReader, Iterator[Entry]]]:
     from recorder.journal import Damage, JournalReader, NewerJournalError, find_part, part_blocks
     from recorder.sources import log_files, read_blocks
 
+    if file != "-" and Path(file).is_dir():
+        raise SourceError(f"{file} is a folder: name one of the journals in it.")
     with _reading(file):
         paths = [Path("-")] if file == "-" else log_files(Path(file))
     found = False
@@ -219,7 +227,8 @@ def _parts(file: str) -> Iterator[tuple[str, JournalReader, Iterator[Entry]]]:
         except JournalError as error:  # what follows cannot be decompressed
             found = True
             yield from reader.finish()
-            reader.damage.append(Damage(reader.size_bytes, 0, str(error)))
+            why = str(error).rpartition(": ")[2]
+            reader.damage.append(Damage(reader.size_bytes, 0, f"what follows cannot be decompressed: {why}"))
 
     for path in paths:
         reader = JournalReader()
@@ -248,6 +257,16 @@ def _survey(file: str) -> tuple[Survey, list[str]]:
         survey.end(reader)
     survey.finish()
     return survey, names
+
+
+def _extent(damage: Damage) -> str:
+    size = plural(damage.size_bytes, "byte") if damage.size_bytes else "all"  # what follows cannot be decompressed
+    return f"{size} from byte {damage.offset}"
+
+
+def _told(finding: Finding) -> str:
+    place = "" if finding.offset is None else f" byte {finding.offset}:"
+    return f"{finding.file}:{place} {finding.what}"
 
 
 def _utc(anchor_ns: int, at_ns: int) -> str:

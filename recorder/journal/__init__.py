@@ -17,7 +17,7 @@ from recorder.journal.format import (
 )
 from recorder.journal.parts import find_part, part_blocks
 from recorder.journal.reader import Damage, Entry, JournalReader
-from recorder.journal.sessions import OpenSession, open_sessions
+from recorder.journal.sessions import OpenSession, close_left_open, open_sessions
 from recorder.journal.survey import Finding, Outage, Survey
 from recorder.journal.writer import SYSTEM, Clock, JournalWriter, Sync
 
@@ -39,6 +39,7 @@ __all__ = [
     "RecordKind",
     "Survey",
     "Sync",
+    "close_left_open",
     "escape",
     "find_part",
     "format_header",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from typing import Any, Final, NamedTuple
 
 from recorder.errors import JournalError
 from recorder.journal.format import (
@@ -13,11 +13,15 @@ from recorder.journal.format import (
     Header,
     NewerJournalError,
     Record,
+    RecordKind,
     parse_header,
+    parse_note,
     parse_record,
 )
 
 __all__ = ["Damage", "Entry", "JournalReader"]
+
+_TORN: Final = "the last line is torn"
 
 
 class Entry(NamedTuple):
@@ -43,7 +47,7 @@ class JournalReader:
     Attributes:
         damage: what could not be read, in the order of the file; neighbours are one.
         torn: the last line, if it is not whole: what was written when the recorder was killed or the disk was full.
-            Complete after ``finish``.
+            Complete after ``finish``. So is a line of which the note ``end`` behind it says so.
         size_bytes: read so far.
     """
 
@@ -101,15 +105,33 @@ class JournalReader:
         return out
 
     def _tear(self) -> None:
-        self.torn = Damage(self._offset, self.size_bytes - self._offset, "the last line is torn")
+        self.torn = Damage(self._offset, self.size_bytes - self._offset, _TORN)
 
     def _read(self, line: bytes, end: int, out: list[Entry]) -> None:
         try:
-            out.append(Entry(self._offset, self._parse(line)))
+            value = self._parse(line)
         except NewerJournalError:
             raise
         except JournalError as error:
             self._damaged(end, str(error).rstrip("."))
+            return
+        if isinstance(value, Record) and value.kind is RecordKind.NOTE:
+            self._note(value)
+        out.append(Entry(self._offset, value))
+
+    def _note(self, note: Record) -> None:
+        """What was left torn by a crash stands before the note that somebody ended the part with later."""
+        damage = self.damage[-1] if self.damage else None
+        if damage is None or damage.offset + damage.size_bytes != self._offset or b'"torn"' not in note.data:
+            return
+        facts = _facts(note)
+        torn = facts.get("torn")
+        if facts.get("kind") != "end" or not isinstance(torn, int) or not 0 < torn < damage.size_bytes:
+            return
+        self.damage.pop()
+        if damage.size_bytes > torn + 1:
+            self.damage.append(damage._replace(size_bytes=damage.size_bytes - torn - 1))
+        self.torn = Damage(self._offset - torn - 1, torn, _TORN)
 
     def _parse(self, line: bytes) -> Header | Record:
         if not line.startswith(MAGIC):
@@ -123,3 +145,10 @@ class JournalReader:
         if self.damage and self.damage[-1].offset + self.damage[-1].size_bytes == offset:
             offset, _, why = self.damage.pop()
         self.damage.append(Damage(offset, end - offset, why))
+
+
+def _facts(note: Record) -> dict[str, Any]:
+    try:
+        return parse_note(note.data)
+    except JournalError:
+        return {}

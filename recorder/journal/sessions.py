@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
+from importlib.metadata import version
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from recorder.errors import JournalError
-from recorder.journal.format import Header, parse_header, parse_record
-from recorder.journal.parts import SUFFIX, is_being_written, is_closed
+from recorder.journal.format import (
+    Header,
+    Record,
+    RecordKind,
+    format_note,
+    format_record,
+    parse_header,
+    parse_record,
+)
+from recorder.journal.parts import SUFFIX, is_being_written, is_closed, part_blocks
+from recorder.journal.reader import JournalReader
 
-__all__ = ["OpenSession", "open_sessions"]
+__all__ = ["OpenSession", "close_left_open", "open_sessions"]
 
 _FIRST_LINE_BYTES: Final = 4096
 _LAST_BYTES: Final = 1 << 17  # more than two of the longest records
@@ -62,3 +74,50 @@ def _last_ns(path: Path, size: int) -> int | None:
         except JournalError:
             continue  # a torn one
     return None
+
+
+def close_left_open(path: Path) -> bool:
+    """End a part that a crash has left open by the note ``end`` that its recorder could not write.
+
+    What its recorder wrote stays as it is. It is made sure that nobody writes it: where the file system has no locks,
+    nothing is done.
+
+    Args:
+        path: of the part, as ``open_sessions`` gives it.
+    Returns:
+        Whether it was done; not if another process writes or has just ended it.
+    Raises:
+        OSError: the file cannot be read or written. NewerJournalError: only a newer program may end it.
+    """
+    with path.open("r+b", buffering=0) as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            return False
+        if os.fstat(file.fileno()).st_nlink == 0 or is_closed(path):
+            return False
+        reader, records, last_ns = JournalReader(), 0, 0
+        for entry in reader.read(part_blocks(path)):
+            if isinstance(entry.value, Record):
+                records += 1
+                last_ns = max(last_ns, entry.value.at_ns)
+        facts = {"records": records, "more": False, "crashed": True, "by": f"ics-recorder {version('ics-recorder')}"}
+        if reader.torn is not None:
+            facts["torn"] = reader.torn.size_bytes
+        line = format_record(Record(last_ns, RecordKind.NOTE, format_note("end", facts))) + b"\n"
+        file.seek(-1, os.SEEK_END)
+        _append(file.fileno(), line if file.read(1) == b"\n" else b"\n" + line)
+    return True
+
+
+def _append(fd: int, data: bytes) -> None:
+    """Write all at the end, durably, or nothing."""
+    size = os.lseek(fd, 0, os.SEEK_END)
+    try:
+        done = 0
+        while done < len(data):
+            done += os.write(fd, data[done:])
+        os.fsync(fd)
+    except OSError:
+        os.ftruncate(fd, size)
+        raise

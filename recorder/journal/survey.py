@@ -37,8 +37,11 @@ class Survey:
         header: of the first part that has one. parts: their numbers. records: of each kind.
         received_bytes, sent_bytes, withheld_bytes: of all parts.
         last_ns: the latest time of a record, since the anchor; None: there is no record.
-        outages, findings, damage, torn: in the order of the files; ``torn`` and ``damage`` with their files.
+        outages, damage, torn: in the order of the files; ``torn`` and ``damage`` with their files.
+        findings: all that is wrong, by file and place; complete after ``finish``. disorder: of them what is no damage:
+            lines and parts that are missing, or stand where they should not.
         closed: whether the last part ends with the note that says so.
+        crashed: whether this note was written by another than its recorder, after a crash.
     """
 
     def __init__(self) -> None:
@@ -49,10 +52,12 @@ class Survey:
         self.last_ns: int | None = None
         self.outages: list[Outage] = []
         self.findings: list[Finding] = []
+        self.disorder: list[Finding] = []
         self.damage: list[tuple[str, Damage]] = []
         self.torn: list[tuple[str, Damage]] = []
-        self.closed = False
+        self.closed = self.crashed = False
         self._file = ""
+        self._files: list[str] = []
         self._more: bool | None = None  # what the last line of the part before promised; None: it was not closed
         self._in_part = 0  # records since the header
         self._latest: dict[str, int] = {}  # direction → time of its last record
@@ -60,6 +65,7 @@ class Survey:
     def begin(self, file: str) -> None:
         """Say how the next part's file is called."""
         self._file = file
+        self._files.append(file)
         self.closed = False
 
     def feed(self, entry: Entry) -> None:
@@ -75,18 +81,23 @@ class Survey:
         """Take what a file's reader has found besides headers and records, after its last entry."""
         for damage in reader.damage:
             self.damage.append((self._file, damage))
-            self._find(damage.offset, f"{damage.size_bytes:,} bytes are damaged: {damage.why}")
+            what = f"{damage.size_bytes:,} bytes are damaged: {damage.why}" if damage.size_bytes else damage.why
+            self.findings.append(Finding(self._file, damage.offset, what))
         if reader.torn is not None:
             self.torn.append((self._file, reader.torn))
-            self._find(reader.torn.offset, f"{reader.torn.why}: {reader.torn.size_bytes:,} bytes")
+            what = f"{reader.torn.why}: {reader.torn.size_bytes:,} bytes"
+            self.findings.append(Finding(self._file, reader.torn.offset, what))
 
     def finish(self) -> None:
         """Say that there are no more parts."""
         if self.parts and self.closed and self._more:
             self._find(None, f"part {self.parts[-1] + 1} is missing")
+        self.findings += self.disorder
+        places = {file: place for place, file in enumerate(self._files)}
+        self.findings.sort(key=lambda one: (places[one.file], one.offset is None, one.offset or 0))
 
     def _find(self, offset: int | None, what: str) -> None:
-        self.findings.append(Finding(self._file, offset, what))
+        self.disorder.append(Finding(self._file, offset, what))
 
     def _begin_part(self, offset: int, header: Header) -> None:
         before = self.parts[-1] if self.parts else 0
@@ -137,4 +148,5 @@ class Survey:
             if note.get("records") != self._in_part:
                 self._find(offset, f"{note.get('records')} records should stand before the end, not {self._in_part}")
             self.closed, self._more = True, note.get("more") is True
+            self.crashed = note.get("crashed") is True
         return None

@@ -46,12 +46,15 @@ class JournalDecoder:
         self.decoded = 0
         self._reader = JournalReader()
         self._headers: list[tuple[int, Header]] = []  # with their places
-        self._starts: list[int] = []  # some of the places where a line begins
+        self._starts: list[tuple[int, int | None]] = []  # some of the places where a line begins, and records before it
         self._missing: list[Anomaly] = []
         self._told = 0  # how much of the damage was told
+        self._part_place = 0  # where this part begins
         self._begun = begun or {}
         self._session: str | None = self._begun.get("session")
         self._part: int = self._begun.get("part", 0)
+        self._records: int | None = self._begun.get("records")  # in this part; None: unknown, or it has its end
+        self._more = False  # the last part's end says that another follows
         self._anchor_ns: int | None = self._begun.get("anchor_utc_ns")
         self._at_ms: int | None = None
         self.host: str | None = self._begun.get("host")
@@ -71,11 +74,13 @@ class JournalDecoder:
 
     @property
     def warnings(self) -> list[str]:
-        """A last record that is not whole. Complete after ``finish``."""
-        torn = self._reader.torn
-        if torn is None:
-            return []
-        return [f"The last record is torn: its {torn.size_bytes:,} bytes were left out, all before them was read."]
+        """A last record that is not whole, a last part that is missing. Complete after ``finish``."""
+        found = []
+        if (torn := self._reader.torn) is not None:
+            found += [f"The last record is torn: its {torn.size_bytes:,} bytes were left out, all before was read."]
+        if self._more:
+            found += [f"Part {self._part + 1} of the session is missing: part {self._part} says that it follows."]
+        return found
 
     def restart(self, offset: int) -> tuple[int, dict[str, Any]] | None:
         """Where reading can begin to give the line at ``offset``, and what ``begun`` must be then.
@@ -83,14 +88,14 @@ class JournalDecoder:
         Returns:
             None if only the whole journal can be read.
         """
-        found = bisect_right(self._starts, offset)
+        found = bisect_right(self._starts, offset, key=lambda start: start[0])
         headers = [header for _, header in self._headers]
         if not found or any(header.version != VERSION for header in headers):
             return None
-        begin = self._starts[found - 1]
+        begin, records = self._starts[found - 1]
         before = bisect_right([place for place, _ in self._headers], begin - 1)
         state = headers[before - 1]._asdict() if before else self._begun
-        return begin, {name: state[name] for name in _STATE if name in state}
+        return begin, {**{name: state[name] for name in _STATE if name in state}, "records": records}
 
     def receive(self, block: bytes) -> list[Chunk]:
         before = self._reader.size_bytes
@@ -108,8 +113,8 @@ class JournalDecoder:
         out: list[Chunk] = []
         damage = self._reader.damage
         for place, value in entries:
-            if not self._starts or place >= self._starts[-1] + _SPACING:
-                self._starts.append(place)
+            if not self._starts or place >= self._starts[-1][0] + _SPACING:
+                self._starts.append((place, self._records))
             while self._told < len(damage) and damage[self._told].offset < place:
                 self._cut(damage[self._told].offset, out)
                 self._told += 1
@@ -122,10 +127,14 @@ class JournalDecoder:
     def _header(self, place: int, header: Header, out: list[Chunk]) -> None:
         if self._session is not None and header.session != self._session:
             self._cut(place, out)
-        elif self._session is not None and header.part != self._part + 1:
-            message = f"part {header.part} of the session follows part {self._part}"
-            self._missing.append(Anomaly.of(AnomalyKind.DAMAGED, place, None, message, ""))
+        elif header.part != self._part + 1:
+            before = f"follows part {self._part}" if self._part else "is the first that is there"
+            self._miss(place, f"part {header.part} of the session {before}")
             self._cut(place, out)
+        elif self._records is not None:
+            self._miss(place, f"part {self._part} of the session has no end, although part {header.part} follows")
+            self._cut(place, out)
+        self._records, self._more, self._part_place = 0, False, place
         self._headers.append((place, header))
         self._session, self._part, self._anchor_ns = header.session, header.part, header.anchor_utc_ns
         self.host = header.host
@@ -138,16 +147,32 @@ class JournalDecoder:
             for piece in _PIECE.findall(data):
                 out.append(Chunk(piece, place, self._at_ms))
                 place += len(piece.decode("latin-1").encode("unicode_escape"))
-        elif kind is RecordKind.NOTE and _note_kind(data) in _ENDS:
+        elif kind is RecordKind.NOTE:
+            self._note(place, _note(data), out)
+        if self._records is not None:
+            self._records += 1
+
+    def _note(self, place: int, note: dict[str, Any], out: list[Chunk]) -> None:
+        if note["kind"] in _ENDS:
             self._cut(place, out)
+        elif note["kind"] == "end":
+            written, here = note.get("records"), self._records
+            whole = not any(self._part_place < lost[0] < place for lost in self._reader.damage)  # else it is told
+            if whole and here is not None and isinstance(written, int) and written != here:
+                self._miss(place, f"{written} records should stand before the end of part {self._part}, not {here}")
+                self._cut(place, out)
+            self._records, self._more = None, note.get("more") is True
+
+    def _miss(self, place: int, message: str) -> None:
+        self._missing.append(Anomaly.of(AnomalyKind.DAMAGED, place, None, message, ""))
 
     def _cut(self, place: int, out: list[Chunk]) -> None:
         """What follows continues nothing of what was before."""
         out.append(Chunk(b"", place, self._at_ms))
 
 
-def _note_kind(data: bytes) -> str | None:
+def _note(data: bytes) -> dict[str, Any]:
     try:
-        return str(parse_note(data)["kind"])
+        return parse_note(data)
     except JournalError:
-        return None
+        return {"kind": ""}

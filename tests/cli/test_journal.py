@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import stat
 import subprocess
 import sys
@@ -11,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from recorder.journal import JournalWriter, find_part, part_blocks
+from recorder.journal import JournalWriter, close_left_open, find_part, part_blocks
 from recorder.journal.format import MAGIC
 from recorder.journal.parts import session_parts
 from tests.journal.test_format import checked
@@ -70,6 +71,8 @@ def test_info(cli: Cli, tmp_path: Path) -> None:
         "outages": [{"from_ns": 1_500_000_001, "until_ns": 61_500_000_001, "facts": {"why": "reset"}}],
         "torn": [],
         "damage": [],
+        "findings": [],
+        "crashed": False,
     }
     text = cli("journal", "info", path).stdout
     for line in (
@@ -118,7 +121,7 @@ def test_standard_input(tmp_path: Path) -> None:
     assert run("cat", "-").stdout == b"\n\rlogin: " + bytes(range(256))
     assert json.loads(run("info", "-", "--json").stdout)["files"] == ["-"]
     told = run("check", "-", data=data[:-20])
-    assert (told.returncode, b"can be read only up to byte" in told.stdout) == (1, True)
+    assert (told.returncode, b"what follows cannot be decompressed: it is cut short" in told.stdout) == (1, True)
 
 
 def test_a_journal_that_is_still_written_is_sound(cli: Cli, tmp_path: Path) -> None:
@@ -140,6 +143,26 @@ def test_a_torn_tail(cli: Cli, tmp_path: Path) -> None:
     assert cli("journal", "cat", path).stdout_bytes == b"\n\rlogin: " + bytes(range(256))
 
 
+def test_a_crash_that_was_noted_later(cli: Cli, tmp_path: Path) -> None:
+    path = recorded(tmp_path, closed=False)
+    data = path.read_bytes()
+    left = tmp_path / "left" / path.name
+    left.parent.mkdir()
+    left.write_bytes(data[:-5])
+    assert close_left_open(left)
+    told = cli("journal", "info", left).stdout
+    assert "Last record: 2024-10-04T00:00:01.500000006Z; then a crash\n" in told
+    assert f"Torn:        {left}: " in told
+    assert "Damaged" not in told
+    assert cli.json("journal", "info", left, "--json")["crashed"] is True
+    begin = data[:-1].rindex(b"\n") + 1
+    told = cli("journal", "check", left, code=1).stdout
+    assert told == f"{left}: byte {begin}: the last line is torn: {len(data) - begin - 5} bytes\n"
+    told = cli("import", left).stdout
+    assert "The last record is torn" in told
+    assert "damaged" not in told
+
+
 def test_damage(cli: Cli, tmp_path: Path) -> None:
     path = unpack(recorded(tmp_path))
     data = path.read_bytes()
@@ -149,8 +172,8 @@ def test_damage(cli: Cli, tmp_path: Path) -> None:
     told = cli("journal", "check", path, code=1).stdout.splitlines()
     size = data.index(b"\n", place) + 1 - begin
     assert told == [
-        f"{path}: byte {data.rindex(bytes([10]), 0, -1) + 1}: 7 records should stand before the end, not 6",
         f"{path}: byte {begin}: {size} bytes are damaged: The line's checksum is wrong",
+        f"{path}: byte {data.rindex(bytes([10]), 0, -1) + 1}: 7 records should stand before the end, not 6",
     ]
     result = cli("journal", "cat", path, code=3)
     assert result.stdout_bytes == bytes(range(256))
@@ -164,15 +187,24 @@ def test_damage(cli: Cli, tmp_path: Path) -> None:
 def test_a_compressed_part_that_is_damaged(cli: Cli, tmp_path: Path, cut: int) -> None:
     path = recorded(tmp_path)
     path.write_bytes(path.read_bytes()[:-cut])
-    assert "can be decompressed only up to byte" in cli("journal", "check", path, code=1).stdout
-    cli("journal", "cat", path, code=3)
+    told = cli("journal", "check", path, code=1).stdout
+    what = "what follows cannot be decompressed: it is cut short"
+    assert re.fullmatch(rf"{re.escape(str(path))}: byte \d+: {what}\n", told)
+    told = cli("journal", "cat", path, code=3).stderr
+    assert re.fullmatch(rf"{re.escape(str(path))}: all is left out from byte \d+: {what}\.\n", told)
+    assert "Damaged:     " in cli("journal", "info", path).stdout
 
 
 def test_a_missing_line_is_seen(cli: Cli, tmp_path: Path) -> None:
     path = unpack(recorded(tmp_path))
     lines = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(b"".join(lines[:2] + lines[3:]))
-    assert "7 records should stand before the end, not 6" in cli("journal", "check", path, code=1).stdout
+    told = "7 records should stand before the end, not 6"
+    assert told in cli("journal", "check", path, code=1).stdout
+    assert re.search(rf"^Wrong: .* byte \d+: {told}$", cli("journal", "info", path).stdout, re.M)
+    assert cli.json("journal", "info", path, "--json")["findings"][0]["what"] == told
+    cli("import", "--strict", path, code=1)
+    assert "7 records should stand before the end of part 1, not 6" in cli("anomalies").stdout
 
 
 def test_a_line_that_stands_before_its_time(cli: Cli, tmp_path: Path) -> None:
@@ -191,6 +223,11 @@ def test_a_missing_part(cli: Cli, tmp_path: Path, gone: int, what: str) -> None:
     told = cli("journal", "check", find_part(paths[2 if number == 1 else 1]), code=1).stdout
     assert f"part {number} is missing" in told
     assert what in told
+    if gone < 0:
+        assert f"Part {number} of the session is missing" in cli("import", paths[1]).stdout
+    else:
+        cli("import", "--strict", find_part(paths[2 if number == 1 else 1]), code=1)
+        assert " of the session " in cli("anomalies").stdout
 
 
 def test_a_part_of_another_session_and_one_without_end(cli: Cli, tmp_path: Path) -> None:
@@ -209,6 +246,9 @@ def test_what_is_no_journal(cli: Cli, tmp_path: Path) -> None:
         (tmp_path / name).write_bytes(data)
         for what in ("info", "cat", "check"):
             assert "is no journal" in cli("journal", what, tmp_path / name, code=7).stderr
+            told = cli("journal", what, tmp_path, code=3).stderr
+            assert told == f"Error: {tmp_path} is a folder: name one of the journals in it.\n"
+    assert cli("journal", "cat", tmp_path / "a.log", code=7).stderr == f"Error: {tmp_path / 'a.log'} is no journal.\n"
     assert "cannot be read" in cli("journal", "info", tmp_path / "none", code=3).stderr
     assert "cannot be read" in cli("journal", "info", tmp_path / "none" / "x.journal", code=3).stderr
 

@@ -2,9 +2,21 @@
 
 from __future__ import annotations
 
+import fcntl
 from pathlib import Path
 
-from recorder.journal import JournalWriter, Sync, open_sessions
+import pytest
+
+from recorder.journal import (
+    JournalReader,
+    JournalWriter,
+    Record,
+    Sync,
+    close_left_open,
+    open_sessions,
+    parse_note,
+    part_blocks,
+)
 
 
 def _writer(folder: Path) -> JournalWriter:
@@ -33,3 +45,69 @@ def test_other_files_and_no_folder(tmp_path: Path) -> None:
     (tmp_path / "y.journal").write_bytes(b"")
     assert open_sessions(tmp_path) == []
     assert open_sessions(tmp_path / "nowhere") == []
+
+
+def _left(folder: Path, tail: bytes = b"", *, drop: int = 0) -> Path:
+    """A journal of three records whose recorder was killed."""
+    writer = _writer(folder / "living")
+    for at_ns in (1_000, 3_000, 2_000):
+        writer.received(b"fics% ", at_ns)
+    left = folder / writer.path.name
+    data = writer.path.read_bytes()
+    left.write_bytes(data[: len(data) - drop] + tail)
+    writer.close()
+    return left
+
+
+@pytest.mark.parametrize(
+    ("tail", "drop", "records", "torn"),
+    [(b"", 0, 3, None), (b"6.000000000 < torn", 0, 3, 18), (b"", 1, 3, None), (b"", 2, 2, 28), (b"\0" * 9, 0, 3, 9)],
+)
+def test_what_a_crash_left_is_ended_once(
+    tmp_path: Path, tail: bytes, drop: int, records: int, torn: int | None
+) -> None:
+    path = _left(tmp_path, tail, drop=drop)
+    before = path.read_bytes()
+    assert [found.path for found in open_sessions(tmp_path)] == [path]
+    assert close_left_open(path)
+    after = path.read_bytes()
+    assert after.startswith(before)
+    assert open_sessions(tmp_path) == []
+    assert not close_left_open(path)
+    assert path.read_bytes() == after
+    reader = JournalReader()
+    *_, last = reader.read(part_blocks(path))
+    assert reader.damage == []
+    assert (None if reader.torn is None else reader.torn.size_bytes) == torn
+    note = parse_note(last.value.data) if isinstance(last.value, Record) else {}
+    assert (note["kind"], note["records"], note["more"], note["crashed"]) == ("end", records, False, True)
+    assert note.get("torn") == torn
+    step = [entry for reader in [JournalReader()] for byte in after for entry in reader.receive(bytes([byte]))]
+    assert step[-1] == last
+
+
+def test_nobody_ends_what_another_writes(tmp_path: Path) -> None:
+    living = _writer(tmp_path)
+    living.received(b"fics% ")
+    before = living.path.read_bytes()
+    assert not close_left_open(living.path)
+    assert living.path.read_bytes() == before
+    living.close()
+    path = _left(tmp_path / "left")
+    with path.open("rb") as other:
+        fcntl.flock(other, fcntl.LOCK_EX)
+        assert not close_left_open(path)
+    assert close_left_open(path)
+
+
+def test_a_disk_that_is_full_leaves_it_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = _left(tmp_path, b"torn")
+    before = path.read_bytes()
+
+    def full(_fd: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("recorder.journal.sessions.os.fsync", full)
+    with pytest.raises(OSError, match="No space"):
+        close_left_open(path)
+    assert path.read_bytes() == before

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -241,3 +242,57 @@ def test_a_long_journal_remembers_few_places() -> None:
     tail = again.receive(data[begin:]) + again.finish()
     expected = [chunk for chunk in decode(data)[0] if chunk.offset >= begin]
     assert [chunk._replace(offset=chunk.offset + begin) for chunk in tail] == expected
+
+
+def _missing(data: bytes, step: int = 1 << 20, begun: dict[str, Any] | None = None) -> list[str]:
+    decoder = JournalDecoder(begun)
+    for begin in range(0, len(data), step):
+        decoder.receive(data[begin : begin + step])
+    decoder.finish()
+    return [one.message for one in decoder.anomalies] + decoder.warnings
+
+
+def test_lines_and_parts_that_are_missing_are_told() -> None:
+    first = [HEADER, received(b"a"), received(b"b"), note("end", records=2, more=True)]
+    second = [HEADER._replace(part=2), received(b"c"), note("end", records=1, more=False)]
+    third = HEADER._replace(part=3)
+    assert _missing(lines_of(*first, *second)) == []
+    assert _missing(lines_of(*first[:1], *first[2:], *second)) == [
+        "2 records should stand before the end of part 1, not 1"
+    ]
+    assert _missing(lines_of(*first[:-1], *second)) == ["part 1 of the session has no end, although part 2 follows"]
+    assert _missing(lines_of(*second)) == ["part 2 of the session is the first that is there"]
+    assert _missing(lines_of(*first, third)) == ["part 3 of the session follows part 1"]
+    assert _missing(lines_of(*first)) == ["Part 2 of the session is missing: part 1 says that it follows."]
+    damaged = lines_of(*first[:1]) + b"x" + lines_of(*first[1:], *second)
+    assert len(_missing(damaged)) == 1, "what is damaged is not missing, too"
+
+
+def test_records_are_counted_from_where_reading_began() -> None:
+    many = [received(b"x" * 5000) for _ in range(20)]
+    data = lines_of(HEADER, *many, note("end", records=20, more=False))
+    decoder = JournalDecoder()
+    decoder.receive(data)
+    place = data.rindex(b" < ")
+    found = decoder.restart(place)
+    assert found is not None
+    begin, begun = found
+    assert 0 < begun["records"] < 20
+    assert _missing(data[begin:], 7, begun) == []
+    later = data.index(b"\n", begin) + 1
+    assert _missing(data[later:], 7, begun) == ["20 records should stand before the end of part 1, not 19"]
+    del begun["records"]  # an archive of an older version
+    assert _missing(data[later:], 7, begun) == []
+
+
+def test_a_tail_that_a_crash_tore_is_no_damage_once_it_was_ended() -> None:
+    end = note("end", records=1, more=False, crashed=True, torn=4)
+    data = lines_of(HEADER, received(b"a")) + b"torn\n" + lines_of(end)
+    told = ["The last record is torn: its 4 bytes were left out, all before was read."]
+    for step in (1, 1000):
+        assert _missing(data, step) == told
+    worse = lines_of(HEADER, received(b"a")) + b"damaged\ntorn\n" + lines_of(end)
+    assert "8 bytes are no record" in _missing(worse)[0]
+    assert _missing(worse)[1:] == told
+    wrong = lines_of(HEADER, received(b"a")) + b"torn\n" + lines_of(note("end", records=1, more=False, torn=400))
+    assert "5 bytes are no record" in _missing(wrong)[0]
