@@ -18,7 +18,8 @@ from recorder.errors import StorageError
 from recorder.model import Anomaly, AnomalyKind, Disposition, Game, Shape, SourceReport, TimeBasis
 from storage import models, schema
 from storage.check import check
-from storage.engine import file_of, make_engine
+from storage.engine import driver_of, file_of, make_engine
+from storage.equalkeys import closing_up
 from storage.query import ALL_PLAYED, GameFilter, count_games, game_ids, resolve, undated
 from storage.reader import load_games
 from storage.removal import ForgetReport, delete_source
@@ -263,10 +264,12 @@ class Archive:
     def forget_source(self, source_id: str) -> ForgetReport:
         """Remove a source, its bytes, games and findings, and players without another game.
 
+        Games of other sources that had successors of its games' keys get the keys that are free then.
+
         Raises:
             StorageError: there is no such source, or several ids begin so.
         """
-        with self._writing() as connection:
+        with self._writing() as connection, closing_up(driver_of(connection)):
             row = _one_source(connection, source_id)
             return delete_source(connection, _row_number(connection, row.sha256))
 

@@ -20,6 +20,7 @@ __all__ = [
     "BUSY_TIMEOUT_MS",
     "backup",
     "create_file",
+    "driver_of",
     "file_of",
     "make_engine",
     "open_sqlite",
@@ -69,6 +70,13 @@ def open_sqlite(path: Path, *, read_only: bool = False) -> sqlite3.Connection:
     """A driver connection in autocommit mode: every transaction is begun by a statement of ours."""
     uri = f"file:{quote(str(path.absolute()))}?mode={'ro' if read_only else 'rw'}"
     return sqlite3.connect(uri, uri=True, isolation_level=None, timeout=BUSY_TIMEOUT_MS / 1000, check_same_thread=False)
+
+
+def driver_of(connection: Connection) -> sqlite3.Connection:
+    """The driver's own connection, for what is done once a game or more often."""
+    driver = connection.connection.driver_connection
+    assert isinstance(driver, sqlite3.Connection)
+    return driver
 
 
 def make_engine(path: Path, *, read_only: bool = False, foreign_keys: bool = True) -> Engine:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import sqlite3
 from collections.abc import Sequence
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 from recorder.model import Game, Player
 from storage import models
 from storage.bulk import insert_rows, select_in
+from storage.equalkeys import successor
 from storage.mapping import Row, game_row, insert_into, observation_row, rows_of_observation
 from storage.plyrows import add_values, insert_plies
 from storage.query import fold
@@ -133,7 +133,7 @@ class GameRows:
             if later or found[1] > mine:
                 later.append((found[0], key))
             number += 1
-            key = hashlib.sha256(f"{wanted}:{number}".encode()).hexdigest()[: len(wanted)]
+            key = successor(wanted, number)
         for game_id, its in reversed(later):
             self._driver.execute("UPDATE games SET key = ? WHERE id = ?", (key, game_id))
             key = its
