@@ -19,7 +19,8 @@ from recorder.model import Anomaly, AnomalyKind, Disposition, Game, Shape, Sourc
 from storage import models, schema
 from storage.check import check
 from storage.engine import driver_of, file_of, make_engine
-from storage.equalkeys import closing_up
+from storage.equalkeys import closing_up, find_successors
+from storage.forgotten import ForgottenSource, forgotten_sources, note_source, recall_source
 from storage.query import ALL_PLAYED, GameFilter, count_games, game_ids, resolve, undated
 from storage.reader import load_games
 from storage.removal import ForgetReport, delete_source
@@ -82,6 +83,7 @@ class Archive:
         self.path = path
         self.read_only = read_only
         self._engine: Engine = make_engine(path, read_only=read_only)
+        self._within: Connection | None = None  # the transaction that everything written is part of
 
     @classmethod
     def open(cls, where: str, *, create: bool = False, read_only: bool = False) -> Archive:
@@ -262,7 +264,7 @@ class Archive:
             return None if timing is None else zstandard.ZstdDecompressor().decompress(timing)
 
     def forget_source(self, source_id: str) -> ForgetReport:
-        """Remove a source, its bytes, games and findings, and players without another game.
+        """Remove a source, its bytes, games and findings, and players without another game; remember that.
 
         Games of other sources that had successors of its games' keys get the keys that are free then.
 
@@ -271,7 +273,34 @@ class Archive:
         """
         with self._writing() as connection, closing_up(driver_of(connection)):
             row = _one_source(connection, source_id)
+            note_source(driver_of(connection), ForgottenSource(row.sha256, row.size_bytes, row.name))
             return delete_source(connection, _row_number(connection, row.sha256))
+
+    def forgotten_sources(self) -> list[ForgottenSource]:
+        """The sources that were forgotten and not written again since."""
+        with self._reading() as connection:
+            return forgotten_sources(driver_of(connection))
+
+    def recall_source(self, sha256: str) -> None:
+        """A forgotten source is wanted again, as it was or grown."""
+        with self._writing() as connection:
+            recall_source(driver_of(connection), sha256)
+
+    def successors(self) -> dict[str, str]:
+        """Keys that games have because another game has theirs, with the keys that they would have alone."""
+        with self._reading() as connection:
+            chains = find_successors(driver_of(connection))
+            return {key: wanted for wanted, chain in chains.items() for key in chain[1:]}
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Whatever is written in the block is one transaction: committed when it ends, undone when it raises."""
+        with self._writing() as connection:
+            self._within = connection
+            try:
+                yield
+            finally:
+                self._within = None
 
     @contextmanager
     def _writing(self) -> Iterator[Connection]:
@@ -282,6 +311,9 @@ class Archive:
         """
         if self.read_only:
             raise StorageError(f"{self.path} was opened for reading only.")
+        if self._within is not None:
+            yield self._within
+            return
         engine = make_engine(self.path, foreign_keys=False)
         try:
             file = _identity(self.path)
@@ -335,6 +367,7 @@ class Archive:
             "timing": zstandard.ZstdCompressor(level=6).compress(timing) if keep and timing is not None else None,
         }
         with self._writing() as connection:
+            recall_source(driver_of(connection), sha256)
             chunk_offset, rest = 0, b""
             if continues is None:
                 row_id = start_source(connection, values)

@@ -12,6 +12,7 @@ from pathlib import Path
 from recorder.errors import StorageError
 from recorder.model import EventKind
 from storage.engine import backup, open_sqlite
+from storage.forgotten import PREFIX as FORGOTTEN
 from storage.query import fold
 from storage.schema import require_current
 
@@ -107,7 +108,7 @@ def _strip(connection: sqlite3.Connection, pseudonyms: bool, rewrites: list[Rewr
         connection.create_function("rewrite", 1, rewrite, deterministic=True)
         for table, column in _TEXTS:
             connection.execute(f"UPDATE {table} SET {column} = rewrite({column}) WHERE {column} IS NOT NULL")
-    connection.execute("DELETE FROM settings WHERE name = 'pseudonym-secret'")
+    connection.execute("DELETE FROM settings WHERE name = 'pseudonym-secret' OR name GLOB ?", (f"{FORGOTTEN}*",))
     connection.execute("COMMIT")
     connection.execute("VACUUM")  # nothing deleted stays in free pages
 

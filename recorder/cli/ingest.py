@@ -33,7 +33,8 @@ class Outcome:
     """What became of one log.
 
     Attributes:
-        status: ``new``, ``known``, ``grown``, ``replaced``, ``log`` (only looked at), ``not-a-log`` or ``failed``.
+        status: ``new``, ``known``, ``grown``, ``replaced``, ``forgotten`` (was taken out, and is not asked for by its
+            name), ``log`` (only looked at), ``not-a-log`` or ``failed``.
         message: why not all of it was read, one sentence, or None.
         games, plies, undated: what this import added; ``undated`` games have no known date.
         flawed: the archive has anomalies of it, found now or by an earlier import.
@@ -111,7 +112,7 @@ def import_source(
 
     A source that an earlier parser version read, or that was read with other options than are given now, is read
     again as a whole; options that are not given now are those it was read with. An earlier part of a source has
-    nothing new, however it is read.
+    nothing new, however it is read. A source that was forgotten comes back only if the user names it.
 
     Args:
         archive: open for writing.
@@ -129,8 +130,8 @@ def import_source(
     """
     if source.error is not None:
         return Outcome(source.name, "failed", source.error)
-    candidates = archive.growth_candidates()
-    sizes = [size for size, _, _ in candidates]
+    candidates, forgotten = archive.growth_candidates(), archive.forgotten_sources()
+    sizes = [*(size for size, _, _ in candidates), *(row.size_bytes for row in forgotten)]
     try:
         seen = fingerprint(source, sizes, hashed)
         before = _continued(candidates, seen)
@@ -141,6 +142,11 @@ def import_source(
     except SourceError as error:
         return Outcome(source.name, "failed", str(error))
     outcome = Outcome(source.name, "new", seen.damage, sha256=seen.sha256, size_bytes=seen.size, named=source.named)
+    forgotten = [row for row in forgotten if row.size_bytes and seen.marks.get(row.size_bytes) == row.sha256]
+    if forgotten and not source.named:
+        told = _kind_of(seen, options)
+        outcome.status, outcome.kind = "forgotten", None if told is None else told.value
+        return outcome
     if seen.size and (before is None or before.sha256 != seen.sha256):
         try:
             whole = copies.whole_of(source, seen.size, seen.head)
@@ -182,6 +188,8 @@ def import_source(
         return Outcome(source.name, "failed", str(error), outcome.kind, seen.sha256, seen.size)
     except JournalError as error:
         return Outcome(source.name, "failed", f"{source.name}: {error}", outcome.kind, seen.sha256, seen.size)
+    for row in forgotten:
+        archive.recall_source(row.sha256)
     outcome.flawed = _is_flawed(archive, seen)
     return outcome
 

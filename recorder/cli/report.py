@@ -37,6 +37,8 @@ def print_outcome(outcome: Outcome, *, verbose: bool) -> None:
     if outcome.report is None:
         if outcome.part_of is not None:
             click.echo(f"{name}: an earlier part of {clean(outcome.part_of)}; nothing new")
+        elif outcome.status == "forgotten":
+            click.echo(f"{name}: left out, it was forgotten; import it by its own name to have it again")
         elif outcome.kind is not None:
             click.echo(f"{name}: {_KNOWN if outcome.status == 'known' else f'{outcome.kind} log'}")
         return

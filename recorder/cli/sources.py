@@ -80,7 +80,11 @@ def command(ctx: click.Context, where: str, as_json: bool) -> None:
 @click.argument("source_id", metavar="ID")
 @archive_option
 def _forget(source_id: str, where: str) -> None:
-    """Take the log ID out of the archive, with its bytes, games and findings."""
+    """Take the log ID out of the archive, with its bytes, games and findings.
+
+    It stays out: when a folder that it is in or another archive is imported, also after it has grown, and when the
+    archive is rebuilt. Importing it by its own name brings it back. The file itself is left alone.
+    """
     with open_archive(where, read_only=False) as archive:
         gone = archive.forget_source(source_id)
     say(f"Forgot {gone.name}: {plural(gone.games, 'game')}, {plural(gone.plies, 'ply', 'plies')}.")

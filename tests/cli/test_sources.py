@@ -23,6 +23,34 @@ def test_forget_undoes_an_import(filled: Cli) -> None:
     assert filled.json("import", "--json", WATCHER)[0]["games"] == 5
 
 
+def test_what_is_forgotten_comes_back_only_by_its_name(cli: Cli, tmp_path: Path) -> None:
+    """Not with its folder, not when it has grown, not by a rebuild."""
+    (logs := tmp_path / "logs").mkdir()
+    kept, gone = logs / "kept.raw", logs / "gone.raw"
+    kept.write_bytes(ADJOURNED.read_bytes())
+    gone.write_bytes(WATCHER.read_bytes()[:20_000])
+    cli("import", logs)
+    ident = next(row["id"] for row in cli.json("sources", "--json") if row["name"] == "gone.raw")
+    cli("sources", "forget", ident)
+    for _ in range(2):
+        told = cli("import", logs).stdout
+        assert f"{gone}: left out, it was forgotten" in told
+        assert "1 forgotten, 1 known" in told
+        cli("db", "rebuild", "--no-backup")
+        assert [row["name"] for row in cli.json("sources", "--json")] == ["kept.raw"]
+        gone.write_bytes(WATCHER.read_bytes())
+    assert "5 games" in cli("import", gone).stdout
+    assert "2 known" in cli("import", logs).stdout
+
+
+def test_a_share_does_not_tell_what_was_forgotten(filled: Cli, tmp_path: Path) -> None:
+    row = filled.json("sources", "--json")[1]
+    filled("sources", "forget", row["id"])
+    filled("db", "share", "-o", tmp_path / "shared.sqlite")
+    assert row["sha256"].encode() in filled.archive.read_bytes()
+    assert row["sha256"].encode() not in (tmp_path / "shared.sqlite").read_bytes()
+
+
 def test_forget_of_an_unknown_id(filled: Cli) -> None:
     assert "lists them" in filled("sources", "forget", "0000000", code=ExitCode.ARCHIVE).stderr
 

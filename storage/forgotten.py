@@ -1,0 +1,48 @@
+"""What an archive was told to forget: rows of ``settings`` that outlive rebuilds, backups and merges, not a share."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from typing import NamedTuple
+
+__all__ = ["PREFIX", "ForgottenSource", "forgotten_sources", "note_source", "recall_source"]
+
+PREFIX = "forgotten-"
+"""With which the names of all these settings begin."""
+
+_SOURCE = f"{PREFIX}source:"
+
+
+class ForgottenSource(NamedTuple):
+    """A log that was taken out.
+
+    Attributes:
+        sha256, size_bytes: of its decompressed bytes: a log that begins with them is the same one, grown.
+        name: as ``sources`` printed it.
+    """
+
+    sha256: str
+    size_bytes: int
+    name: str
+
+
+def forgotten_sources(driver: sqlite3.Connection) -> list[ForgottenSource]:
+    """The logs that were taken out and not asked for again, by sha256."""
+    rows = driver.execute(
+        "SELECT substr(name, ?), value FROM settings WHERE name GLOB ? ORDER BY name", (len(_SOURCE) + 1, f"{_SOURCE}*")
+    )
+    return [ForgottenSource(sha256, **json.loads(value)) for sha256, value in rows]
+
+
+def note_source(driver: sqlite3.Connection, source: ForgottenSource) -> None:
+    """Remember a log as forgotten."""
+    facts = {"size_bytes": source.size_bytes, "name": source.name}
+    driver.execute(
+        "INSERT OR REPLACE INTO settings (name, value) VALUES (?, ?)", (_SOURCE + source.sha256, json.dumps(facts))
+    )
+
+
+def recall_source(driver: sqlite3.Connection, sha256: str) -> None:
+    """A log is wanted again."""
+    driver.execute("DELETE FROM settings WHERE name = ?", (_SOURCE + sha256,))
