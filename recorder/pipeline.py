@@ -25,6 +25,7 @@ from recorder.sources import (
 )
 from recorder.sources.base import RawDecoder
 from recorder.sources.journal import JournalDecoder
+from recorder.tracking.living import Changes, LivingTracker
 from recorder.tracking.tracker import Tracker
 from recorder.wire.lines import LineReader
 
@@ -47,6 +48,7 @@ class Pipeline:
         timing: the bytes of a typescript's timing file.
         resume: state from an earlier ``restart``; then the first block must begin at the state's ``begin``.
         offset: where in the source the first block begins.
+        living: whether ``changes`` will be asked.
     """
 
     def __init__(
@@ -60,6 +62,7 @@ class Pipeline:
         timing: bytes | None = None,
         resume: dict[str, Any] | None = None,
         offset: int = 0,
+        living: bool = False,
     ) -> None:
         self._kind = kind
         self._decoder = make_decoder(
@@ -67,7 +70,8 @@ class Pipeline:
         )
         self._reader = LineReader()
         self._recogniser = Recogniser()
-        self._tracker = Tracker(basis=self._decoder.time_basis, server=server, chat=chat, date=date)
+        tracker = LivingTracker if living else Tracker
+        self._tracker = tracker(basis=self._decoder.time_basis, server=server, chat=chat, date=date)
         self._base = self._end = offset
         self._line_count = 0
         self._resume = resume
@@ -105,14 +109,26 @@ class Pipeline:
                 self._restart_again = self._end + _RESTART_BYTES
         return games
 
-    def finish(self) -> list[Game]:
-        """The source has ended: return all games that were still open."""
-        games = self._take(self._decoder.finish())
-        games += self._understand(self._reader.finish())
+    def finish(self, *, unfinished: bool = False) -> list[Game]:
+        """The source has ended: return all games that were still open.
+
+        Args:
+            unfinished: somebody is writing it just now: a last line without its end is not there yet.
+        """
+        games: list[Game] = []
+        if not unfinished:
+            games += self._take(self._decoder.finish())
+            games += self._understand(self._reader.finish())
         if self._resume is not None:
             self._pass_mark(self._resume)
-        games += self._tracker.feed(self._recogniser.finish())
+        if not unfinished:
+            games += self._tracker.feed(self._recogniser.finish())
         return games + self._tracker.finish()
+
+    def changes(self) -> Changes:
+        """What has become, since the last call, of games that are not given out; only if ``living`` was asked for."""
+        assert isinstance(self._tracker, LivingTracker)
+        return self._tracker.changes()
 
     def _take(self, chunks: list[Chunk]) -> list[Game]:
         games: list[Game] = []

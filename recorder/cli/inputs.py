@@ -95,7 +95,9 @@ class ReadOptions:
             self.timing or older.timing,
         )
 
-    def pipeline(self, kind: SourceKind, *, resume: dict[str, Any] | None = None, offset: int = 0) -> Pipeline:
+    def pipeline(
+        self, kind: SourceKind, *, resume: dict[str, Any] | None = None, offset: int = 0, living: bool = False
+    ) -> Pipeline:
         """The pipeline that reads a log of this kind with these options; ``resume`` starts it at ``offset``."""
         return Pipeline(
             kind,
@@ -106,6 +108,7 @@ class ReadOptions:
             timing=self.timing,
             resume=resume,
             offset=offset,
+            living=living,
         )
 
 

@@ -3,7 +3,7 @@
 from recorder.sources.base import Decoder, SourceKind
 from recorder.sources.detect import HEAD_BYTES, detect, make_decoder, why_not_a_log
 from recorder.sources.files import BlockReader, find_logs, find_timing, is_journal, log_files, read_blocks
-from recorder.sources.scrub import FILLER, Scrubber, scrubbed
+from recorder.sources.scrub import FILLER, Scrubber, Scrubbing, scrubbed
 
 __all__ = [
     "FILLER",
@@ -11,6 +11,7 @@ __all__ = [
     "BlockReader",
     "Decoder",
     "Scrubber",
+    "Scrubbing",
     "SourceKind",
     "detect",
     "find_logs",

@@ -16,7 +16,7 @@ from recorder.sources.pychess import HEADER
 from recorder.sources.stamped import STAMP
 from recorder.sources.xboard import ENTRY
 
-__all__ = ["FILLER", "Scrubber", "fill", "fill_command", "find_repeated", "scrubbed"]
+__all__ = ["FILLER", "Scrubber", "Scrubbing", "fill", "fill_command", "find_repeated", "scrubbed"]
 
 FILLER: Final = b"*"
 
@@ -202,17 +202,33 @@ def scrubbed(blocks: Iterable[bytes], kind: SourceKind, begun: bool = False) -> 
         kind: of the log.
         begun: the bytes begin at a line in the middle of a raw log or a journal, of which no line tells of another.
     """
-    if kind is SourceKind.JOURNAL:
-        yield from blocks
-        return
-    scrubber, ends = Scrubber(kind), LineEnds(begun)
+    scrubbing = Scrubbing(kind, begun)
     for block in blocks:
-        if clean := scrubber.receive(ends.receive(block)):
-            yield ends.swap(clean)
-    if held := scrubber.receive(ends.finish()):
-        yield ends.swap(held)
-    if rest := scrubber.finish():
-        yield ends.swap(rest)
+        if clean := scrubbing.receive(block):
+            yield clean
+    if rest := scrubbing.finish():
+        yield rest
+
+
+class Scrubbing:
+    """What ``scrubbed`` does, for a log whose bytes come one by one; arguments as there."""
+
+    def __init__(self, kind: SourceKind, begun: bool = False) -> None:
+        self._scrubber = None if kind is SourceKind.JOURNAL else Scrubber(kind)
+        self._ends = LineEnds(begun)
+
+    def receive(self, block: bytes) -> bytes:
+        """The next bytes whose line is complete, scrubbed."""
+        if self._scrubber is None:
+            return block
+        return self._ends.swap(self._scrubber.receive(self._ends.receive(block)))
+
+    def finish(self) -> bytes:
+        """What was held back."""
+        if self._scrubber is None:
+            return b""
+        held = self._scrubber.receive(self._ends.finish())
+        return self._ends.swap(held + self._scrubber.finish())
 
 
 def find_repeated(line: bytes) -> int | None:

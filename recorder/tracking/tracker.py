@@ -167,16 +167,21 @@ class Tracker:
         over = self.boards.over
         for run in over:
             if run.observations or run.lists:
-                session = run.session or self.session
-                game = assemble(run, session=session.facts(offset), basis=self.basis, date=self.date)
-                for side in ("white", "black"):
-                    player = getattr(game, side)
-                    titles = self._titles.get(player.handle.lower())
-                    if titles is not None:
-                        setattr(game, side, player._replace(titles=titles))
+                game = self._game(run, offset)
                 self._games.append(game)
                 self._given_out.add(game, self._oldest_held)
         over.clear()
+
+    def _game(self, run: Run, offset: int) -> Game:
+        """The game of a run that is closed, with what is known at a place of the source."""
+        session = run.session or self.session
+        game = assemble(run, session=session.facts(offset), basis=self.basis, date=self.date)
+        for side in ("white", "black"):
+            player = getattr(game, side)
+            titles = self._titles.get(player.handle.lower())
+            if titles is not None:
+                setattr(game, side, player._replace(titles=titles))
+        return game
 
     def _release(self, offset: int) -> None:
         """Give out what has waited long enough, as of a place in the source."""

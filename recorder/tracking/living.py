@@ -1,0 +1,205 @@
+"""Games that are still going on, as they stand now: for whoever shows them before they are over.
+
+The strategy: what a game has gained since it was last shown is nearly always a ply or an event at the end of its only
+unbroken observation, and that costs no more than those rows. Whatever else has changed (a takeback, a gap, a movelist,
+names, header facts, its end) the whole game is computed anew, from copies: looking at a game never changes it.
+"""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass, fields, replace
+from typing import Any, Final
+
+from recorder.events import ChatLine, Event, MovelistRead
+from recorder.frames import Style12
+from recorder.model import Game, GameEvent, HoldingsChange, Observation, Ply, PlyLine
+from recorder.tracking.facts import Facts
+from recorder.tracking.run import ListSeen, Run
+from recorder.tracking.tracker import Tracker
+from recorder.tracking.variants import has_pockets
+
+__all__ = ["Changes", "Gained", "LivingTracker", "Shown"]
+
+_FACTS: Final = [field.name for field in fields(Facts)]
+_NOT_YET: Final = 1 << 62
+
+
+@dataclass(slots=True, eq=False)
+class Shown:
+    """What was shown of a game that is not given out. Whoever stores it hangs his own place on ``place``."""
+
+    run: Run
+    place: Any = None
+    shape: tuple[Any, ...] = ()
+    plies: int = 0
+    events: int = 0
+    holdings: int = 0
+    plain: bool = False
+    last_ply: int = -1
+
+
+@dataclass(slots=True)
+class Gained:
+    """What a game has gained at its end.
+
+    Attributes:
+        observation: place of the one that goes on among the game's. plies, events, holdings: what it has more.
+        end_offset, ended_at_ms: of it now.
+    """
+
+    shown: Shown
+    observation: int
+    plies: list[Ply]
+    events: list[GameEvent]
+    holdings: list[HoldingsChange]
+    end_offset: int
+    ended_at_ms: int | None
+
+
+@dataclass(slots=True)
+class Changes:
+    """What has become of the living games since they were last looked at.
+
+    Attributes:
+        gone: were given out, or dropped. anew: to be shown as a whole. gained: have more at their end.
+    """
+
+    gone: list[Shown]
+    anew: list[tuple[Shown, Game]]
+    gained: list[Gained]
+
+
+class LivingTracker(Tracker):
+    """A tracker that also tells of games that are not over. The games that it gives out are those of ``Tracker``."""
+
+    def __init__(self, **how: Any) -> None:
+        super().__init__(**how)
+        self._shown: dict[Run, Shown] = {}
+        self._gone: list[Shown] = []
+        self._touched: set[str] = set()
+        self._any = False  # something may have touched any game
+
+    def feed(self, events: list[Event]) -> list[Game]:
+        touch = self._touched.add
+        for event in events:
+            if type(event) is Style12:
+                if len(event.tail) > 7:
+                    touch(event.tail[7])
+            elif isinstance(event, ChatLine) and event.kind not in self._chat:
+                continue
+            elif isinstance(event, MovelistRead) or (number := getattr(event, "game_no", None)) is None:
+                self._any = True
+            else:
+                touch(str(number))
+        return super().feed(events)
+
+    def changes(self) -> Changes:
+        """What has changed since the last call."""
+        found = Changes(self._gone, [], [])
+        self._gone = []
+        runs = self.boards.every() if self._any else self._named()
+        self._touched.clear()
+        self._any = False
+        for run in runs:
+            if not (run.observations or run.lists):
+                continue
+            shown = self._shown.get(run)
+            if shown is None:
+                shown = self._shown[run] = Shown(run)
+            elif (gained := _gained(shown)) is not None:
+                if gained.plies or gained.events or gained.holdings:
+                    found.gained.append(gained)
+                continue
+            found.anew.append((shown, self._as_it_stands(shown)))
+        return found
+
+    def _named(self) -> list[Run]:
+        boards = self.boards
+        found = [run for number in self._touched if (run := boards.runs.get(number)) is not None]
+        return found + [run for number in self._touched if (run := boards.examined.get(number)) is not None]
+
+    def _give_out(self, offset: int) -> None:
+        self._gone += [shown for run in self.boards.over if (shown := self._shown.pop(run, None)) is not None]
+        super()._give_out(offset)
+
+    def _as_it_stands(self, shown: Shown) -> Game:
+        run = shown.run
+        current = run.current
+        shown.shape = _shape(run)
+        shown.plies, shown.last_ply = len(run.plies), run.plies[-1].ply if run.plies else -1
+        if current is not None:
+            shown.events, shown.holdings = len(current.events), len(current.holdings)
+        game = self._game(_closed_copy(run), _NOT_YET)
+        last = game.segments[-1] if game.segments else None
+        shown.plain = (
+            last is not None
+            and current is not None
+            and current is run.observations[-1]
+            and last.observation == len(run.observations) - 1
+            and last.to_ply == shown.last_ply
+        )
+        return game
+
+
+def _shape(run: Run) -> tuple[Any, ...]:
+    """All of a run that decides how its game looks, but for what stands at the end of its last observation."""
+    facts, current = run.facts, run.current
+    return (
+        id(current), len(run.observations), id(run.plies), run.white, run.black, run.variant, run.end, run.following,
+        run.suspended, run.result, run.gapped, run.deltas, run.setup,
+        None if current is None else (len(current.lines), tuple(current.anchors)),
+        tuple((id(seen), seen.valid_to) for seen in run.lists),
+        tuple([getattr(facts, name) for name in _FACTS]),
+    )  # fmt: skip
+
+
+def _gained(shown: Shown) -> Gained | None:
+    """What a run has gained since it was shown; None: it must be shown as a whole."""
+    run = shown.run
+    current, last = run.current, run.last
+    if _shape(run) != shown.shape:
+        return None
+    plies = run.plies[shown.plies :]
+    events = [] if current is None else current.events[shown.events :]
+    holdings = [] if current is None else current.holdings[shown.holdings :]
+    if plies:
+        if not shown.plain or len(run.plies) < shown.plies:
+            return None
+        if plies[0].ply != shown.last_ply + 1 or plies[-1].ply - plies[0].ply + 1 != len(plies):
+            return None
+        if run.rules is not None and has_pockets(run.rules) and any((ply.uci or "  ")[1] == "@" for ply in plies):
+            return None  # how far a drop is proved depends on the hands that were told
+        shown.plies, shown.last_ply = len(run.plies), plies[-1].ply
+    elif len(run.plies) != shown.plies or (events and current is None):
+        return None
+    shown.events += len(events)
+    shown.holdings += len(holdings)
+    end_offset = max(0 if current is None else current.end_offset, last.offset if last is not None else 0)
+    return Gained(
+        shown, len(run.observations) - 1, plies, events, holdings, end_offset, None if last is None else last.at_ms
+    )
+
+
+def _closed_copy(run: Run) -> Run:
+    """A run as it would be if the source ended here; nothing in it is shared that computing its game changes."""
+    twin = copy.copy(run)
+    places = {id(seen): _copy(seen) for seen in run.observations}
+    twin.observations = list(places.values())
+    twin.current = None if run.current is None else places.get(id(run.current), run.current)
+    twin.lists = []
+    for seen in run.lists:
+        listed = ListSeen(seen.event, _copy(seen.observation), seen.start, seen.first_ply, seen.positions)
+        listed.valid_to = seen.valid_to
+        twin.lists.append(listed)
+    if twin.end is None:
+        twin.end = twin.left if twin.suspended else "log-ends"
+    twin.close_observation()
+    return twin
+
+
+def _copy(seen: Observation) -> Observation:
+    lines = [PlyLine(line.number, line.kind, line.parent, line.parent_ply, list(line.plies)) for line in seen.lines]
+    return replace(
+        seen, lines=lines, anchors=list(seen.anchors), holdings=list(seen.holdings), events=list(seen.events)
+    )
