@@ -63,7 +63,7 @@ class GameRows:
 
     def _next_id(self, table: str) -> int:
         (last,) = self._driver.execute(f"SELECT max(id) FROM {table}").fetchone()
-        return int(last or 0) + 1
+        return max(int(last or 0), 0) + 1  # plies of living games have numbers below 0
 
     def add(self, games: Sequence[Game]) -> None:
         """Take games, each with all its observations."""
@@ -101,7 +101,7 @@ class GameRows:
                 rows[:] = self._with_own_keys(rows)
             insert_rows(self._driver, _INTO[name], rows)
             rows.clear()
-        insert_plies(self._driver, self._ply_values)
+        insert_plies(self._driver, self._ply_values, self._next_ply)
         self._ply_values.clear()
 
     def _with_own_keys(self, games: list[Row]) -> list[Row]:

@@ -10,10 +10,11 @@ from recorder.model import Ply, Precision
 from storage.bulk import insert_values
 from storage.models import plies as table
 
-__all__ = ["add_values", "insert_plies", "load_plies", "load_timed_plies"]
+__all__ = ["add_values", "insert_numbered", "insert_plies", "load_plies", "load_timed_plies"]
 
 _COLUMNS: Final = [column.name for column in table.columns if column.name != "id"]
 _INTO: Final = f"INSERT INTO plies ({', '.join(_COLUMNS)}) VALUES "
+_NUMBERED: Final = f"INSERT INTO plies (id, {', '.join(_COLUMNS)}) VALUES ({', '.join('?' * (len(_COLUMNS) + 1))})"
 
 # the third part of ``quality``; 0 for the commonest one
 _PRECISION_CODES: Final = {Precision.MILLISECONDS.value: 0, Precision.SECONDS.value: 1, None: 2}
@@ -51,9 +52,24 @@ def add_values(values: list[Any], plies: list[Ply], base_ms: int, base_offset: i
         )  # fmt: skip
 
 
-def insert_plies(driver: sqlite3.Connection, values: list[Any]) -> None:
-    """Insert what ``add_values`` gathered; SQLite numbers the rows from the largest ``id`` on, in this order."""
-    insert_values(driver, _INTO, len(_COLUMNS), values)
+def insert_plies(driver: sqlite3.Connection, values: list[Any], end: int) -> None:
+    """Insert what ``add_values`` gathered; SQLite numbers the rows from the largest ``id`` on, in this order.
+
+    Args:
+        values: of the plies. end: the number behind the last of them.
+    """
+    width = len(_COLUMNS)
+    if values and end - len(values) // width == 1:  # the largest may be below 0: see ``storage.living``
+        insert_numbered(driver, values[:width], 1)
+        values = values[width:]
+    insert_values(driver, _INTO, width, values)
+
+
+def insert_numbered(driver: sqlite3.Connection, values: list[Any], first: int) -> None:
+    """As ``insert_plies``, numbered from ``first`` on."""
+    width = len(_COLUMNS)
+    rows = [(first + at // width, *values[at : at + width]) for at in range(0, len(values), width)]
+    driver.executemany(_NUMBERED, rows)
 
 
 def load_plies(driver: sqlite3.Connection, first: int, count: int, base_ms: int, base_offset: int) -> list[Ply]:
