@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event
 from sqlalchemy.engine import make_url
-from sqlalchemy.exc import ArgumentError
+from sqlalchemy.exc import ArgumentError, DBAPIError
 from sqlalchemy.pool import NullPool
 
 from recorder.errors import StorageError
@@ -22,8 +24,10 @@ __all__ = [
     "create_file",
     "driver_of",
     "file_of",
+    "identity_of",
     "make_engine",
     "open_sqlite",
+    "told",
 ]
 
 BUSY_TIMEOUT_MS = 30_000
@@ -70,6 +74,25 @@ def open_sqlite(path: Path, *, read_only: bool = False) -> sqlite3.Connection:
     """A driver connection in autocommit mode: every transaction is begun by a statement of ours."""
     uri = f"file:{quote(str(path.absolute()))}?mode={'ro' if read_only else 'rw'}"
     return sqlite3.connect(uri, uri=True, isolation_level=None, timeout=BUSY_TIMEOUT_MS / 1000, check_same_thread=False)
+
+
+@contextmanager
+def told(path: Path) -> Iterator[None]:
+    """Database errors as one sentence."""
+    try:
+        yield
+    except (DBAPIError, sqlite3.Error) as error:  # plies are read by the driver itself
+        reason = error.orig if isinstance(error, DBAPIError) else error
+        raise StorageError(f"The archive {path} cannot be read or written: {reason}.") from error
+
+
+def identity_of(path: Path) -> tuple[int, int] | None:
+    """Which file stands at a path."""
+    try:
+        about = path.stat()
+    except OSError:
+        return None
+    return about.st_dev, about.st_ino
 
 
 def driver_of(connection: Connection) -> sqlite3.Connection:

@@ -28,9 +28,11 @@ __all__ = [
     "Row",
     "anchor_from_row",
     "event_from_row",
+    "event_row",
     "game_from_row",
     "game_row",
     "holdings_from_row",
+    "holdings_row",
     "insert_into",
     "insert_sql",
     "observation_from_row",
@@ -225,14 +227,18 @@ def rows_of_observation(seen: Observation, row_id: int, ply_id: int) -> Iterator
         yield "ply_lines", [(row_id, line.number, line.kind.value, line.parent, line.parent_ply, ply_id, len(plies))]
         ply_id += len(plies)
     yield "anchors", [(row_id, seq, *anchor) for seq, anchor in enumerate(seen.anchors)]
-    yield "holdings", [(row_id, *change[:5], _relative(change.at_ms, base), change.offset) for change in seen.holdings]
-    yield (
-        "events",
-        [
-            (row_id, event.seq, event.kind.value, *event[2:9], _relative(event.at_ms, base), event.offset)
-            for event in seen.events
-        ],
-    )
+    yield "holdings", [holdings_row(change, row_id, base) for change in seen.holdings]
+    yield "events", [event_row(event, row_id, base) for event in seen.events]
+
+
+def holdings_row(change: HoldingsChange, row_id: int, base_ms: int) -> Row:
+    """The row of ``holdings`` of an observation's row that began at ``base_ms``."""
+    return (row_id, *change[:5], _relative(change.at_ms, base_ms), change.offset)
+
+
+def event_row(event: GameEvent, row_id: int, base_ms: int) -> Row:
+    """The row of ``events`` of an observation's row that began at ``base_ms``."""
+    return (row_id, event.seq, event.kind.value, *event[2:9], _relative(event.at_ms, base_ms), event.offset)
 
 
 def ply_line_from_row(row: Row) -> PlyLine:

@@ -1,0 +1,310 @@
+"""A source whose games are written while they go on: a row is there as soon as its line was read.
+
+The strategy: games that are over are stored as an import stores them and never touched again. A game that goes on is
+stored as it stands, and a ply more is one row more and a few numbers changed. Plies of such games have row numbers
+below 0, each line with room to grow, so that the others stand close together as ever. When the game is over its rows
+are deleted and it is stored like any other: nothing of how it came to be is left.
+
+Until ``settle`` the source's row tells of fewer bytes than its games: whoever goes on from there deletes those games
+and reads them again.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from sqlalchemy import update
+
+from recorder.errors import StorageError
+from recorder.model import Game, GameEvent, HoldingsChange, Ply, SourceReport
+from storage import models
+from storage.engine import driver_of, identity_of, make_engine, told
+from storage.gamerows import GameRows
+from storage.mapping import (
+    event_row,
+    game_row,
+    holdings_row,
+    insert_sql,
+    observation_row,
+    rows_of_observation,
+)
+from storage.plyrows import add_values, insert_numbered
+from storage.removal import delete_unused_players
+from storage.writer import SourceWriter, reopen_last_chunk
+
+__all__ = ["LivingSource", "OvertakenError", "Place"]
+
+_WAIT_MS: Final = 5_000  # for another writer; who waits longer comes again
+_ROOM: Final = 128
+_INSERT_EVENT: Final = insert_sql(models.events)
+_INSERT_HOLDINGS: Final = insert_sql(models.holdings)
+_OF_OBSERVATION: Final = ("events", "holdings", "anchors", "ply_lines")
+
+
+class OvertakenError(StorageError):
+    """Another program has changed this source or replaced the archive: begin anew."""
+
+
+@dataclass(slots=True)
+class Place:
+    """Where a game that goes on stands.
+
+    Attributes:
+        game_id: its row. observations: rows of its observations. plies: first row number and count of every line.
+        first, count, room: of the line that goes on. base_ms, base_offset: of its observation.
+        at: which of ``plies`` it is. segment: its number in the game.
+    """
+
+    game_id: int
+    observations: list[int]
+    plies: list[tuple[int, int]] = field(default_factory=list)
+    first: int = 0
+    count: int = 0
+    room: int = 0
+    at: int = 0
+    base_ms: int = 0
+    base_offset: int = 0
+    segment: int = -1
+
+
+class _LivingRows(GameRows):
+    """Rows of games that go on, besides those of games that are over."""
+
+    def __init__(self, driver: sqlite3.Connection, source_id: int) -> None:
+        super().__init__(driver, source_id)
+        (lowest,) = driver.execute("SELECT min(id) FROM plies").fetchone()
+        self._lowest = min(lowest or 0, 0)
+
+    def show(self, game: Game, goes_on: int | None) -> Place:
+        """Take a game as it stands; ``goes_on``: the observation that plies will be added to."""
+        batches = self._batches
+        self._learn_players([game])
+        place = Place(self._next_game, [])
+        self._next_game += 1
+        white, black = self._player(game.server, game.white), self._player(game.server, game.black)
+        batches["games"].append(game_row(game, game.key, place.game_id, white, black, self._source_id))
+        for seq, seen in enumerate(game.observations):
+            row_id = self._next_observation
+            self._next_observation += 1
+            place.observations.append(row_id)
+            batches["observations"].append(observation_row(seen, row_id, self._source_id, place.game_id, seq))
+            for name, rows in rows_of_observation(seen, row_id, 0):
+                if name != "ply_lines":
+                    batches[name] += rows
+            base_ms = seen.started_at_ms or 0
+            for line in seen.lines:
+                count = len(line.plies)
+                living = seq == goes_on and line.number == 0
+                room = count + max(_ROOM, count) if living else count
+                self._lowest -= room
+                first = self._lowest
+                values: list[Any] = []
+                add_values(values, line.plies, base_ms, seen.offset)
+                insert_numbered(self._driver, values, first)
+                batches["ply_lines"].append(
+                    (row_id, line.number, line.kind.value, line.parent, line.parent_ply, first, count)
+                )
+                place.plies.append((first, count))
+                if living:
+                    place.first, place.count, place.room = first, count, room
+                    place.at = len(place.plies) - 1
+                    place.base_ms, place.base_offset = base_ms, seen.offset
+        for seq, part in enumerate(game.segments):
+            batches["segments"].append(
+                (place.game_id, seq, part.from_ply, part.to_ply, place.observations[part.observation])
+            )
+            if part.observation == goes_on:
+                place.segment = seq
+        return place
+
+
+class LivingSource:
+    """Writes one source that is in the archive already, again and again.
+
+    Args:
+        path: of the archive. sha256: of the source as it is stored.
+    Raises:
+        StorageError: from every method: the archive cannot be written. Then close it and begin anew.
+        OvertakenError: as it says.
+    """
+
+    def __init__(self, path: Path, sha256: str) -> None:
+        self._path = path
+        self._sha256 = sha256
+        self._engine = make_engine(path, foreign_keys=False)
+        with told(path):
+            self._connection = self._engine.connect().execution_options(immediate=True)
+            self._driver = driver_of(self._connection)
+            self._driver.execute(f"PRAGMA busy_timeout={_WAIT_MS}")
+            self._driver.execute("PRAGMA wal_autocheckpoint=0")
+            row = self._driver.execute("SELECT id, kept_bytes FROM sources WHERE sha256 = ?", (sha256,)).fetchone()
+        if row is None:
+            raise OvertakenError(f"The source {sha256[:12]} is no longer in {path}.")
+        self._row_id: int = row[0]
+        self._file = identity_of(path)
+        self._version = -1
+        self._rows: _LivingRows | None = None
+        self._places: dict[int, Place] = {}
+        self._dropped = False  # a game that goes on was stored anew: players of it may be left over
+
+    def close(self) -> None:
+        """Let go of the archive."""
+        self._connection.close()
+        self._engine.dispose()
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Whatever is written in the block is committed when it ends and undone when it raises."""
+        with told(self._path):
+            self._driver.execute("BEGIN IMMEDIATE")
+            try:
+                self._look_around()
+                yield
+                self._open_rows.flush()
+                self._driver.execute("COMMIT")
+            except BaseException:
+                if self._driver.in_transaction:
+                    self._driver.execute("ROLLBACK")
+                raise
+
+    def _look_around(self) -> None:
+        """Make sure that everything is as this program left it."""
+        if identity_of(self._path) != self._file:
+            raise OvertakenError(f"{self._path} was replaced by another archive.")
+        (version,) = self._driver.execute("PRAGMA data_version").fetchone()
+        if version == self._version:
+            return
+        found = self._driver.execute("SELECT sha256 FROM sources WHERE id = ?", (self._row_id,)).fetchone()
+        there = {number for (number,) in self._driver.execute(
+            "SELECT id FROM games WHERE source_id = ?", (self._row_id,)
+        )} if self._places else set()  # fmt: skip
+        if found != (self._sha256,) or not there >= self._places.keys():
+            raise OvertakenError(f"Another program has changed the source {self._sha256[:12]} in {self._path}.")
+        self._version = version
+        self._rows = _LivingRows(self._driver, self._row_id)
+
+    @property
+    def _open_rows(self) -> _LivingRows:
+        assert self._rows is not None, "outside a transaction"
+        return self._rows
+
+    # --- in a transaction
+
+    def add_games(self, games: Sequence[Game]) -> None:
+        """Store games that are over."""
+        self._open_rows.add(games)
+
+    def show(self, game: Game, goes_on: int | None, before: Place | None) -> Place:
+        """Store a game as it stands.
+
+        Args:
+            goes_on: which of its observations gets more; None: none.
+            before: where it stands now, for the last time.
+        """
+        if before is not None:
+            self.hide(before)
+        place = self._open_rows.show(game, goes_on)
+        self._places[place.game_id] = place
+        return place
+
+    def hide(self, place: Place) -> None:
+        """Delete a game that is stored as it stood."""
+        run = self._driver.execute
+        run("DELETE FROM game_links WHERE game_id = ? OR other_game_id = ?", (place.game_id, place.game_id))
+        run("DELETE FROM segments WHERE game_id = ?", (place.game_id,))
+        for first, count in place.plies:
+            if count:
+                run("DELETE FROM plies WHERE id >= ? AND id < ?", (first, first + count))
+        for number in place.observations:
+            for table in _OF_OBSERVATION:
+                run(f"DELETE FROM {table} WHERE observation_id = ?", (number,))
+        run("DELETE FROM observations WHERE game_id = ?", (place.game_id,))
+        run("DELETE FROM games WHERE id = ?", (place.game_id,))
+        self._places.pop(place.game_id, None)
+        self._dropped = True
+
+    def has_room(self, place: Place, plies: int) -> bool:
+        """Whether so many plies can be added."""
+        return place.segment >= 0 and place.count + plies <= place.room
+
+    def gain(
+        self,
+        place: Place,
+        observation: int,
+        plies: list[Ply],
+        events: list[GameEvent],
+        holdings: list[HoldingsChange],
+        end_offset: int,
+        ended_at_ms: int | None,
+    ) -> None:
+        """Add what a game has more; of plies no more than it has room for."""
+        run = self._driver.execute
+        number = place.observations[observation]
+        if plies:
+            values: list[Any] = []
+            add_values(values, plies, place.base_ms, place.base_offset)
+            insert_numbered(self._driver, values, place.first + place.count)
+            place.count += len(plies)
+            place.plies[place.at] = (place.first, place.count)
+            run("UPDATE ply_lines SET ply_count = ? WHERE observation_id = ? AND line_no = 0", (place.count, number))
+            run(
+                "UPDATE segments SET to_ply = ? WHERE game_id = ? AND seq = ?",
+                (plies[-1].ply, place.game_id, place.segment),
+            )
+        for event in events:
+            run(_INSERT_EVENT, event_row(event, number, place.base_ms))
+        for change in holdings:
+            run(_INSERT_HOLDINGS, holdings_row(change, number, place.base_ms))
+        run("UPDATE observations SET end_offset = ?, ended_at_ms = ? WHERE id = ?", (end_offset, ended_at_ms, number))
+        run(
+            "UPDATE games SET ply_count = ply_count + ?, ended_at_ms = coalesce(?, ended_at_ms), "
+            "last_offset = max(last_offset, ?) WHERE id = ?",
+            (len(plies), ended_at_ms, end_offset, place.game_id),
+        )
+
+    # --- by itself
+
+    def settle(
+        self,
+        *,
+        sha256: str,
+        size_bytes: int,
+        kept: Sequence[bytes] | None,
+        restart: tuple[int, dict[str, Any]],
+        report: SourceReport,
+    ) -> None:
+        """Let the source's row tell of all that was read, in one transaction.
+
+        Args:
+            sha256, size_bytes: of all its bytes.
+            kept: those that came since the last time, secrets replaced; None: they are not kept.
+            restart, report: as for ``SourceWriter``.
+        """
+        sources = models.sources
+        with told(self._path), self._connection.begin():
+            self._look_around()
+            connection = self._connection
+            connection.execute(
+                update(sources).where(sources.c.id == self._row_id).values(sha256=sha256, size_bytes=size_bytes)
+            )
+            offset, rest = (0, b"") if kept is None else reopen_last_chunk(connection, self._row_id)
+            writer = SourceWriter(
+                connection, self._row_id, size_bytes=size_bytes, keep=kept is not None, chunk_offset=offset, rest=rest
+            )
+            for block in kept or ():
+                writer.keep(block)
+            writer.restart(*restart)
+            writer.finish(report)
+            if self._dropped and not self._places:
+                delete_unused_players(connection)
+        self._sha256 = sha256
+
+    def checkpoint(self) -> None:
+        """Bring what was committed into the archive's file, as far as nobody is in the way."""
+        with told(self._path):
+            self._driver.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
