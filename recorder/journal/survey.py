@@ -23,7 +23,10 @@ class Finding(NamedTuple):
 
 
 class Outage(NamedTuple):
-    """A time of which nothing is known: from the note ``outage`` to the next ``connected`` (None: there is none)."""
+    """A time of which nothing is known: from the note ``outage`` to the next ``connected`` (None: there is none).
+
+    It began before this journal, with a negative ``from_ns``, where a connection before was lost.
+    """
 
     from_ns: int
     until_ns: int | None
@@ -130,6 +133,12 @@ class Survey:
         self._latest[direction] = record.at_ns
         self._in_part += 1
 
+    def _since_ns(self, at_ns: int, facts: dict[str, Any]) -> int:
+        since_ns = facts.get("since_utc_ns")
+        if self.header is None or not isinstance(since_ns, int):
+            return at_ns
+        return min(at_ns, since_ns - self.header.anchor_utc_ns)
+
     def _read_note(self, offset: int, record: Record) -> str | None:
         """Read a note; which direction it belongs to if not to the notes."""
         try:
@@ -141,7 +150,8 @@ class Survey:
             self.withheld_bytes += note["bytes"]
             return _DIRECTIONS[RecordKind.SENT]
         if note["kind"] == "outage":
-            self.outages.append(Outage(record.at_ns, None, {key: note[key] for key in note if key != "kind"}))
+            facts = {key: note[key] for key in note if key != "kind"}
+            self.outages.append(Outage(self._since_ns(record.at_ns, facts), None, facts))
         elif note["kind"] == "connected" and self.outages and self.outages[-1].until_ns is None:
             self.outages[-1] = self.outages[-1]._replace(until_ns=record.at_ns)
         elif note["kind"] == "end":

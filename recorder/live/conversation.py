@@ -18,14 +18,13 @@ from recorder.events import Chunk, Event, Noise, SessionNotice, SessionNoticeKin
 from recorder.live.backfill import Backfill
 from recorder.live.login import LoggedIn, Login
 from recorder.live.observing import Observing
-from recorder.live.requests import KeepAlive, RequestQueue
+from recorder.live.requests import KeepAlive, RequestQueue, Setting
 from recorder.model import TimeBasis
 from recorder.tracking.tracker import Tracker
 from recorder.wire.lines import LineReader
 
 __all__ = ["Conversation", "Stage", "setting_commands"]
 
-_KEEP_ALIVE_MS: Final = 30 * 60_000
 _VARIABLES_MS: Final = 5_000
 _MOST_ANOMALIES: Final = 1_000
 # "style=1" among others on a line of the answer to `variables`; nothing but such pairs stands on it.
@@ -68,6 +67,7 @@ class Conversation:
         observing: which games to watch; it outlives the connection.
         server: the site's name where the server does not tell it.
         kept: settings as they were before our first connection; it outlives the connection, too.
+        queue: spaces what is said after the login.
 
     Attributes:
         stage: how far it is.
@@ -78,7 +78,13 @@ class Conversation:
     """
 
     def __init__(
-        self, login: Login, observing: Observing, *, server: str | None = None, kept: dict[str, str] | None = None
+        self,
+        login: Login,
+        observing: Observing,
+        *,
+        server: str | None = None,
+        kept: dict[str, str] | None = None,
+        queue: RequestQueue | None = None,
     ) -> None:
         self.stage = Stage.LOGIN
         self.we: LoggedIn | None = None
@@ -90,12 +96,12 @@ class Conversation:
         self._reader = LineReader()
         self._recogniser = Recogniser()
         self._backfill = Backfill()
-        self._queue = RequestQueue()
+        self._queue = RequestQueue() if queue is None else queue
         self._to_send = b""
         self._heard_ms = 0
         self._kept = {} if kept is None else kept
         self._offset = 0
-        self._due_ms = 0  # of what the stage waits for
+        self._due_ms = 0  # when the answer to `variables` is given up
         self._again_ms: int | None = None  # when the queue wants to be asked again
 
     @property
@@ -143,7 +149,7 @@ class Conversation:
         else:
             self.stage = Stage.ASKING
             self._due_ms = now_ms + _VARIABLES_MS
-            self._say("variables")
+            self._queue.put([Setting("variables")], now_ms)
 
     def _look_for_style(self, events: list[Event]) -> None:
         for event in events:
@@ -155,10 +161,9 @@ class Conversation:
     def _begin(self, now_ms: int) -> None:
         """Set what makes the output whole, and begin to observe."""
         self.stage = Stage.RECORDING
-        for command in setting_commands(self._queue.family, self._kept.get("style"))[0]:
-            self._say(command)
+        commands, _ = setting_commands(self._queue.family, self._kept.get("style"))
+        self._queue.put(map(Setting, commands), now_ms)
         self._observing.connected(now_ms)
-        self._due_ms = now_ms + _KEEP_ALIVE_MS
 
     def _note_loss(self, events: list[Event]) -> None:
         for event in events:
@@ -183,10 +188,8 @@ class Conversation:
         if self.stage is Stage.ASKING and now_ms >= self._due_ms:
             self._begin(now_ms)
         if self.stage is Stage.RECORDING:
-            if now_ms >= self._due_ms:
-                self._due_ms = now_ms + _KEEP_ALIVE_MS
-                self._queue.put([KeepAlive()], now_ms)
             self._queue.put(self._observing.decide(now_ms), now_ms)
+        if self.stage in (Stage.ASKING, Stage.RECORDING):
             sending = self._queue.take(now_ms)
             self._to_send += sending.data
             self._again_ms = sending.again_at_ms
@@ -201,8 +204,13 @@ class Conversation:
             return self._due_ms
         if self.stage is not Stage.RECORDING:
             return None
-        times = (self._due_ms, self._again_ms, self._observing.next_at_ms(now_ms))
-        return min(time for time in times if time is not None)
+        times = (self._again_ms, self._observing.next_at_ms(now_ms))
+        return min((time for time in times if time is not None), default=None)
+
+    def keep_alive(self, now_ms: int) -> None:
+        """Say something harmless in its turn, if we are in."""
+        if self.stage is Stage.RECORDING:
+            self._queue.put([KeepAlive()], now_ms)
 
     def leave(self) -> None:
         """Put back what was changed and say good-bye; nothing is asked for any more."""

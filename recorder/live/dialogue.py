@@ -57,6 +57,7 @@ _RETURN: Final = re.compile(r'Press return to enter [^"]+ as "[^"]+":')
 _WHO_AM_I: Final = re.compile(r"\x19\(0 (?P<handle>[A-Za-z]\w*) ")
 _FRAME: Final = "<12> "
 _PING: Final = "[G]"
+_PING_ANYWHERE: Final = b"[G]\x00"  # a time seal's second version has it inside lines, too
 _HINTS: Final = (b"assword", b"ogin:")
 _LONGEST: Final = 4096
 """Of a line without end, only so much is looked at; no cue is as long."""
@@ -111,6 +112,8 @@ class CueReader:
                 return
             text, self._long = text[end:], False
         data = self._line + text
+        if _PING_ANYWHERE in data:
+            data = data.replace(_PING_ANYWHERE, b"")
         last = data.rfind(b"\n") + 1
         if last:
             self._alone_told = False

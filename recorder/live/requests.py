@@ -36,9 +36,17 @@ __all__ = [
     "Request",
     "RequestQueue",
     "Sending",
+    "Setting",
     "Unobserve",
     "format_request",
 ]
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A setting of the session, or the question for them; nobody waits for the answer."""
+
+    command: str  # in the server's own words
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,10 +87,19 @@ class KeepAlive:
     """Something harmless, so that the server does not think us idle."""
 
 
-Request = Observe | Unobserve | AskMoves | AskRefresh | AskGames | KeepAlive
+Request = Setting | Observe | Unobserve | AskMoves | AskRefresh | AskGames | KeepAlive
 
-# What is sent first. A list asked for too late is of another game; a place given up lets the next game be observed.
-_PRIORITY: dict[type, int] = {AskMoves: 0, AskRefresh: 0, Unobserve: 1, Observe: 2, AskGames: 3, KeepAlive: 4}
+# What is sent first. Without the settings all else is worth less; a list asked for too late is of another game; a place
+# given up lets the next game be observed.
+_PRIORITY: dict[type, int] = {
+    Setting: 0,
+    AskMoves: 1,
+    AskRefresh: 1,
+    Unobserve: 2,
+    Observe: 3,
+    AskGames: 4,
+    KeepAlive: 5,
+}
 _COMMANDS: dict[type, str] = {
     Observe: "observe",
     Unobserve: "unobserve",
@@ -100,8 +117,11 @@ def format_request(request: Request, family: Family | None = None) -> str:
 
     Args:
         request: what is asked for.
-        family: of server; ICC and chess.net take a ``/`` in front, which keeps a user's aliases away.
+        family: of server; ICC and chess.net take a ``/`` in front, which keeps a user's aliases away. A setting is
+            in a server's own words already.
     """
+    if isinstance(request, Setting):
+        return request.command
     slash = "/" if family in (Family.ICC, Family.CHESSNET) else ""
     command = slash + _COMMANDS[type(request)]
     return command if isinstance(request, AskGames | KeepAlive) else f"{command} {request.game_no}"
@@ -210,7 +230,7 @@ class RequestQueue:
             text = format_request(waiting.request, self.family)
             lines.append(text if block_id is None else f"{block_id} {text}")
             taken.append(waiting.request)
-            if not isinstance(waiting.request, KeepAlive):  # nobody waits for the answer to that
+            if not isinstance(waiting.request, Setting | KeepAlive):  # nobody waits for the answer to those
                 self._under_way.append(_UnderWay(waiting.request, now_ms, block_id))
         data = "".join(f"{line}\n" for line in lines).encode("ascii")
         return Sending(data, tuple(taken), given_up, self._again_at(now_ms))

@@ -3,25 +3,37 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import socket
+import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
+from recorder.cli import main
 from recorder.dialects.registry import Family
 from recorder.errors import JournalError, LoginError
-from recorder.journal import JournalWriter, Sync
+from recorder.journal import JournalReader, JournalWriter, Record, RecordKind, Sync
+from recorder.journal.format import parse_note
 from recorder.live.address import Address
 from recorder.live.capture import Capture, pause_s
+from recorder.live.connection import Connection
 from recorder.live.conversation import Conversation, setting_commands
 from recorder.live.login import Login
 from recorder.live.manners import FATICS, FICS, ICC, Manners
 from recorder.live.observing import Observing
 from recorder.live.policy import parse_policy
+from recorder.live.requests import RequestQueue
 from recorder.live.script import Fault, Hear, Say, Step
+from recorder.live.sealing import Sealing
 from recorder.live.telling import EVENTS, Fact
 from recorder.live.testserver import Dialogue, ScriptedServer
-from tests.support.live import in_loop
+from recorder.sources import read_blocks
+from recorder.wire.timeseal import PING_ANSWER, unseal
+from tests.support.live import in_loop, journalled
 
 TABLE = (
     b"\n\r 12 1835 Ann         1831 Bob        [ br  5   0]   2:08 -  3:25 (31-30) W:  9\n\r\n\r"
@@ -48,7 +60,14 @@ class Run:
     """A capture under way; ``told`` is what it has told."""
 
     def __init__(
-        self, port: int, folder: Path, user: str | None = None, password: Callable[[], str] | None = None
+        self,
+        port: int,
+        folder: Path,
+        user: str | None = None,
+        password: Callable[[], str] | None = None,
+        *,
+        host: str = "127.0.0.1",
+        timeseal: int | None = None,
     ) -> None:
         self.folder = folder
         self.told: list[str] = []
@@ -57,11 +76,12 @@ class Run:
         observing = Observing(parse_policy("rated & blitz"))
         kept: dict[str, str] = {}
         self.capture = Capture(
-            Address("127.0.0.1", port),
-            lambda: JournalWriter(folder, host="127.0.0.1", port=port, role="record", sync=Sync.OS),
-            lambda: Conversation(Login(user, password), observing, kept=kept),
+            Address(host, port),
+            lambda: JournalWriter(folder, host=host, port=port, role="record", sync=Sync.OS),
+            lambda: Conversation(Login(user, password), observing, kept=kept, queue=RequestQueue(gap_ms=1)),
             self.tell,
             opened=self.opened.append,
+            timeseal=timeseal,
             chance=lambda: 0.0,
         )
         self.task = asyncio.create_task(self.capture.run(self.stop))
@@ -94,6 +114,16 @@ class Run:
                 data = zstandard.ZstdDecompressor().decompressobj().decompress(data)
             texts.append(data.decode("ascii"))
         return "".join(texts)
+
+
+def notes_of(path: Path) -> list[dict[str, Any]]:
+    """The notes of one journal, in order."""
+    reader = JournalReader()
+    values = [
+        entry.value for block in read_blocks(path) for entry in reader.receive(block)
+    ] + [entry.value for entry in reader.finish()]  # fmt: skip
+    records = [value for value in values if isinstance(value, Record)]
+    return [parse_note(record.data) for record in records if record.kind is RecordKind.NOTE]
 
 
 @pytest.mark.parametrize("manners", [FICS, FATICS], ids=["fics", "fatics"])
@@ -179,7 +209,15 @@ async def test_a_lost_connection_is_made_again_and_the_gap_is_noted(
         await run.end()
     assert run.capture.progress.connections == 2
     assert any("Trying again in" in sentence for sentence in run.told)
-    assert '"outage"' in run.journals
+    first_notes, second_notes = (notes_of(path) for path in sorted(tmp_path.iterdir()))
+    assert [note["kind"] for note in first_notes] == ["connected", "reset", "outage", "closed", "end"]
+    assert first_notes[0] == {"kind": "connected", "address": f"127.0.0.1:{server.port}"}
+    assert first_notes[2]["reason"] == "the connection was lost"
+    assert [note["kind"] for note in second_notes] == ["outage", "connected", "closed", "end"]
+    assert 0 < time.time_ns() - second_notes[0]["since_utc_ns"] < 3600 * 10**9
+    info = CliRunner().invoke(main, ["journal", "info", "--json", str(sorted(tmp_path.iterdir())[1])])
+    (outage,) = json.loads(info.stdout)["outages"]
+    assert outage["from_ns"] < 0 < outage["until_ns"]  # as later analysis sees it
 
 
 @in_loop
@@ -234,3 +272,152 @@ def test_icc_is_told_quietly() -> None:
     assert setting_commands(Family.ICC, None)[1] == []
     assert setting_commands(Family.FICS, "12")[1] == []
     assert ICC.prompt == "aics% "
+
+
+@in_loop
+async def test_a_name_that_nobody_knows_ends_the_first_attempt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def unknown(*_: object, **__: object) -> list[object]:
+        raise socket.gaierror(-2, "Name or service not known")
+
+    monkeypatch.setattr(socket, "getaddrinfo", unknown)
+    run = Run(5000, tmp_path, host="no.such.example")
+    with pytest.raises(LoginError, match=r"^The name no.such.example cannot be looked up \(Name or .*\); check how"):
+        await run.task
+
+
+@in_loop
+async def test_a_refused_port_is_tried_again_and_told_in_words(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+    run = Run(port, tmp_path)
+    await run.until(lambda: bool(run.told))
+    assert run.told[0] == f"127.0.0.1:{port} refuses the connection; no server listens there. Trying again in 1 s."
+    run.stop.set()
+    with pytest.raises(LoginError, match=r"no server listens there\. Nothing was recorded\.$"):
+        await run.task
+
+
+@in_loop
+async def test_stopping_does_not_wait_for_a_connection(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def never(_: object) -> socket.socket:
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    monkeypatch.setattr("recorder.live.capture.connect", never)
+    run = Run(5000, tmp_path)
+    await asyncio.sleep(0.05)
+    begin = time.monotonic()
+    await run.end()
+    assert time.monotonic() - begin < 10  # an attempt lasts thirty
+    assert not tmp_path.exists() or not list(tmp_path.iterdir())
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What takes minutes takes tenths of seconds."""
+    monkeypatch.setattr("recorder.live.pulse.ANSWER_MS", 400)
+    monkeypatch.setattr("recorder.live.pulse._QUIET_MS", 300)
+    monkeypatch.setattr("recorder.live.connection._TICK_S", 0.05)
+    monkeypatch.setattr("recorder.live.capture._FIRST_PAUSE_S", 0.01)
+
+
+@pytest.mark.usefixtures("impatient")
+@in_loop
+async def test_a_half_open_line_is_given_up_and_made_again(tmp_path: Path) -> None:
+    first = Dialogue(FICS, script=[*WATCHED[:3], Fault.HALF_OPEN], answers=ANSWERS)
+    again = Dialogue(FICS, script=WATCHED, answers=ANSWERS)
+    async with ScriptedServer(lambda number: again if number else first) as server:
+        run = Run(server.port, tmp_path)
+        await run.until(lambda: run.capture.progress.boards == 4)
+        await run.end()
+    assert any(
+        sentence.startswith("The line is dead: the server has not answered for a minute.") for sentence in run.told
+    )
+    assert b"date" not in (await server.connection(0)).lines  # it was said, and nobody read it
+    assert "> date" in run.journals
+
+
+@pytest.mark.usefixtures("impatient")
+@in_loop
+async def test_a_quiet_server_that_answers_is_alive(tmp_path: Path) -> None:
+    answers = {b"games": b"\n\rThere are no games in progress.\n\r", b"date": b"\n\rIt is late.\n\r"}
+    async with ScriptedServer(Dialogue(FICS, answers=answers)) as server:
+        run = Run(server.port, tmp_path)
+        connection = await server.connection()
+        await run.until(lambda: connection.lines.count(b"date") >= 3)
+        await run.end()
+    assert run.capture.progress.connections == 1
+
+
+@pytest.mark.usefixtures("impatient")
+@in_loop
+async def test_a_server_that_does_not_read_costs_no_memory_and_is_given_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def narrow(connection: socket.socket, **_: object) -> None:
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)
+
+    waiting: list[int] = []
+    real = Connection._write
+
+    def watched(self: Connection, data: bytes) -> None:
+        real(self, data)
+        waiting.append(self._writer.transport.get_write_buffer_size())
+
+    monkeypatch.setattr("recorder.live.capture.prepare", narrow)
+    monkeypatch.setattr(Connection, "_write", watched)
+    # Answers to all of them would be 25 bytes for each 4.
+    pings: list[Step] = [Say(b"[G]\x00" * 1000)] * 60
+    first = Dialogue(FICS, script=[Hear(b"games"), Fault.DEAF, *pings], answers=ANSWERS)
+    async with ScriptedServer(lambda number: Dialogue(FICS) if number else first) as server:
+        run = Run(server.port, tmp_path, timeseal=2)
+        await run.until(lambda: run.capture.progress.connections == 2)
+        await run.end()
+    assert any("the server has taken nothing for a minute" in sentence for sentence in run.told)
+    assert 0 < max(waiting) < 600_000
+    assert run.journals.count("[G]") == 60_000  # all that it said was kept
+
+
+@pytest.mark.parametrize("version", [1, 2])
+@in_loop
+async def test_a_sealed_connection(version: int, tmp_path: Path) -> None:
+    ping = b"\n\r[G]\n\r" if version == 1 else b"[G]\x00"
+    script: list[Step] = [
+        *(Hear(b"observe 12"), Say(BOARD[:90] + (ping if version == 2 else b"") + BOARD[90:]), Say(ping[:3])),
+        *(Say(ping[3:]), Say(MOVE), Say(END)),
+    ]  # fmt: skip
+    async with ScriptedServer(Dialogue(FICS, ACCOUNTS, script=script, answers=ANSWERS)) as server:
+        run = Run(server.port, tmp_path, "Ann", lambda: PASSWORD, timeseal=version)
+        connection = await server.connection()
+        await run.until(lambda: run.capture.progress.boards == 2)
+        await run.until(lambda: pongs(connection.heard) == version)
+        await run.end()
+    assert connection.lines[:2] == [b"Ann", PASSWORD.encode()]
+    assert connection.lines[-1] == b"quit"
+    hello, *sealed = map(unseal, bytes(connection.heard).split(b"\n")[:-1])
+    assert hello is not None
+    assert hello[0] == {1: b"TIMESTAMP", 2: b"TIMESEAL2"}[version] + b"|ics-recorder|python|"
+    assert all(line is not None for line in sealed)
+    found = journalled(tmp_path)
+    assert found.received == bytes(connection.said)  # pings and all
+    kept = [line[0] for line in map(unseal, found.sent.split(b"\n")[:-1]) if line is not None]
+    assert PASSWORD.encode() not in b"".join(kept)
+    assert found.withheld == len(Sealing(version).seal_lines(PASSWORD.encode() + b"\n", 1))
+    assert kept[1] == b"Ann"
+    assert {b"observe 12", b"\x029", b"quit"} <= set(kept)
+    assert found.notes[0]["timeseal"] == version
+
+
+def pongs(heard: bytearray) -> int:
+    """How many pings were answered."""
+    return sum(line is not None and line[0] == PING_ANSWER for line in map(unseal, bytes(heard).split(b"\n")[:-1]))
+
+
+@in_loop
+async def test_a_password_that_no_seal_has_room_for(tmp_path: Path) -> None:
+    async with ScriptedServer(Dialogue(FICS, ACCOUNTS)) as server:
+        run = Run(server.port, tmp_path, "Ann", lambda: "hunTer2é", timeseal=1)
+        with pytest.raises(LoginError, match="log in without --timeseal, or change the password") as caught:
+            await run.task
+    assert caught.value.__cause__ is None
+    assert "hunTer2" not in run.journals + str(caught.value)

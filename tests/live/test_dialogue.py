@@ -22,6 +22,7 @@ def kinds(cues: list[Cue]) -> list[tuple[CueKind, str]]:
         (b"\n\rlogin: ", [(K.NAME, "")]),
         (b"LOGIN:password:", [(K.NAME, ""), (K.PASSWORD, "")]),
         (b"\x07[G]\x00login: ", [(K.NAME, "")]),
+        (b"log[G]\x00in: pass[G]\x00word: [G]\x00fics[G]\x00% ", [(K.NAME, ""), (K.PASSWORD, ""), (K.PROMPT, "fics%")]),
         (b"password: " + WILL + WONT, [(K.PASSWORD, ""), (K.HIDE, ""), (K.SHOW, "")]),
         (b"pass\xff\xf1word: ", [(K.PASSWORD, "")]),
         (b"\xff\xff" + WILL + b"x\n", [(K.HIDE, "")]),

@@ -18,6 +18,7 @@ from recorder.live.requests import (
     Observe,
     Request,
     RequestQueue,
+    Setting,
     Unobserve,
     format_request,
 )
@@ -59,6 +60,17 @@ def test_commands(request_: Request, text: str) -> None:
     for family in (None, Family.FICS, Family.FATICS, Family.LASKER, Family.OLD, Family.CHESSD, Family.BICS):
         assert format_request(request_, family) == text
     assert format_request(request_, Family.ICC) == format_request(request_, Family.CHESSNET) == f"/{text}"
+
+
+def test_settings_go_first_in_the_same_rhythm_and_in_their_own_words() -> None:
+    queue = RequestQueue(Family.ICC, gap_ms=500, burst=2)
+    queue.put([AskGames(), AskMoves(3), *map(Setting, ("set a", "/b", "iset c 1"))], 0)
+    assert queue.take(0).data == b"set a\n/b\n"
+    sending = queue.take(499)
+    assert (sending.data, sending.again_at_ms) == (b"", 500)
+    assert queue.take(500).data == b"iset c 1\n"
+    assert queue.under_way == ()
+    assert queue.take(1000).data == b"/moves 3\n"
 
 
 def test_one_command_at_a_time_and_the_answer_lets_the_next_go() -> None:
@@ -190,6 +202,7 @@ def test_options_must_be_positive(option: dict[str, int]) -> None:
 
 
 requests = st.one_of(
+    st.builds(Setting, st.sampled_from(["iset ms 1", "set style 12"])),
     st.builds(Observe, st.integers(1, 4)),
     st.builds(Unobserve, st.integers(1, 4)),
     st.builds(AskMoves, st.integers(1, 4)),

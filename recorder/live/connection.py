@@ -1,0 +1,237 @@
+"""The loop of one recorded connection: read, write down, understand, answer.
+
+What arrives is in the journal before anything looks at it. Nothing here waits for the server to take what we say: a
+server that does not read is still listened to, and given up after a while.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import socket
+import time
+from collections.abc import Callable
+from typing import Final
+
+from recorder.errors import LoginError
+from recorder.events import SessionNoticeKind
+from recorder.journal import JournalWriter
+from recorder.live.conversation import Conversation, Stage
+from recorder.live.dialling import failure_reason
+from recorder.live.pulse import Pulse
+from recorder.live.requests import KeepAlive, format_request
+from recorder.live.sealing import Sealing
+from recorder.live.secrets import AnswerGuard, Release, SecretGuard
+from recorder.live.telling import Tell
+
+__all__ = ["LEAVE_S", "Connection", "TakenOverError"]
+
+LEAVE_S: Final = 3.0
+"""So long a server has to close the connection when we have said good-bye."""
+_TICK_S: Final = 1.0
+_READ_BYTES: Final = 1 << 16
+_MOST_WAITING: Final = 1 << 16
+
+
+class TakenOverError(LoginError):
+    """Another login of ours is in; two that fight for a name would never end."""
+
+
+class Connection:
+    """One connection.
+
+    Args:
+        journal: takes everything first. conversation: decides what to say.
+        sealing: if the connection is time-sealed.
+        tell: gets whatever changes.
+        count: gets how many bytes and boards each read has brought.
+
+    Attributes:
+        lost: whether the other side, or the line, has ended it.
+    """
+
+    def __init__(
+        self,
+        journal: JournalWriter,
+        conversation: Conversation,
+        sealing: Sealing | None,
+        tell: Tell,
+        count: Callable[[int, int], None],
+    ) -> None:
+        self.lost = False
+        self._journal = journal
+        self._conversation = conversation
+        self._sealing = sealing
+        self._tell = tell
+        self._count = count
+        self._anchor_ms = time.time_ns() // 1_000_000 - journal.now_ns() // 1_000_000
+        self._guard = SecretGuard()
+        self._answers = AnswerGuard()
+        self._pulse = Pulse(self._now_ms())
+        self._deaf = False
+        self._leaving_ms: int | None = None
+
+    async def run(self, connected: socket.socket, stop: asyncio.Event) -> str:
+        """Record until one side ends it; tells how it ended.
+
+        Args:
+            connected: to the server; it is closed at the end. stop: set when we shall leave.
+        Raises:
+            LoginError: the server does not let us in, or has let somebody else in.
+            JournalError: the journal cannot be written.
+        """
+        reader, self._writer = await asyncio.open_connection(sock=connected)
+        try:
+            return await self._record(reader, stop)
+        finally:
+            self._writer.close()
+            if self._writer.transport.get_write_buffer_size():  # nobody takes it
+                self._writer.transport.abort()
+            with contextlib.suppress(OSError, TimeoutError):
+                await asyncio.wait_for(self._writer.wait_closed(), LEAVE_S)
+
+    async def _record(self, reader: asyncio.StreamReader, stop: asyncio.Event) -> str:
+        stopped = asyncio.create_task(stop.wait())
+        reading = asyncio.create_task(reader.read(_READ_BYTES))
+        try:
+            if self._sealing is not None:
+                self._write(self._sealing.hello(self._now_ms()))
+            while True:
+                self._speak()
+                waiting = {reading} if self._leaving_ms is not None else {reading, stopped}
+                await asyncio.wait(waiting, timeout=self._wait_s(), return_when=asyncio.FIRST_COMPLETED)
+                self._journal.tick()
+                if reading.done():
+                    if not self._hear(reading):
+                        self._understand(self._conversation.disconnected)
+                        return self._how()
+                    reading = asyncio.create_task(reader.read(_READ_BYTES))
+                now_ms = self._now_ms()
+                if stop.is_set() and self._leaving_ms is None:
+                    self._leaving_ms = now_ms
+                    self._conversation.leave()
+                elif self._leaving_ms is not None and now_ms - self._leaving_ms >= LEAVE_S * 1000:
+                    self._understand(self._conversation.disconnected)
+                    return "left; the server did not close the connection"
+                elif (why := self._pulse.dead(now_ms)) is not None:
+                    self.lost = True
+                    self._understand(self._conversation.disconnected)
+                    return f"the line is dead: {why}"
+        finally:
+            self._keep(self._guard.finish())
+            stopped.cancel()
+            reading.cancel()
+            with contextlib.suppress(asyncio.CancelledError, OSError):
+                await reading
+
+    def _now_ms(self) -> int:
+        return self._journal.now_ns() // 1_000_000
+
+    def _wait_s(self) -> float:
+        if self._deaf or self._writer.transport.get_write_buffer_size():
+            return _TICK_S
+        now_ms = self._now_ms()
+        due_ms = self._conversation.next_at_ms(now_ms)
+        return _TICK_S if due_ms is None else min(_TICK_S, max(0.0, (due_ms - now_ms) / 1000))
+
+    def _hear(self, reading: asyncio.Task[bytes]) -> bool:
+        """Write down what came, then look at it; False when the connection has ended."""
+        at_ns = self._journal.now_ns()
+        try:
+            data = reading.result()
+        except OSError as error:
+            self._journal.note("reset", reason=failure_reason(error))
+            return False
+        if not data:
+            return False
+        self._journal.received(self._answers.receive(data), at_ns)
+        self._keep(self._guard.server_said(data))
+        at_ms = at_ns // 1_000_000
+        self._pulse.heard(at_ms)
+        if self._sealing is not None and (answers := self._sealing.answers(data, at_ms)):
+            self._write(answers)
+        conversation = self._conversation
+        before, boards = conversation.stage, conversation.boards
+        self._understand(lambda: conversation.receive(data, at_ms, self._anchor_ms + at_ms))
+        if before is Stage.LOGIN and conversation.we is not None:
+            handle = conversation.we.handle
+            self._tell("logged_in", f"Logged in as {handle or 'a guest'}.", handle=handle)
+        self._count(len(data), conversation.boards - boards)
+        return True
+
+    def _understand(self, work: Callable[[], None]) -> None:
+        """Do what depends on the server's words; a bug of ours there must not end the recording."""
+        if self._deaf:
+            return
+        try:
+            work()
+        except LoginError:
+            raise
+        except Exception as error:
+            self._deaf = True
+            self._tell(
+                "deaf",
+                f"What the server says is no longer understood, only recorded ({type(error).__name__}: a bug). "
+                "Start again to go on choosing games.",
+                error=type(error).__name__,
+            )
+
+    def _speak(self) -> None:
+        """Say what is due, unless the server has not even taken what was said before."""
+        now_ms = self._now_ms()
+        waiting = self._writer.transport.get_write_buffer_size() > 0
+        self._pulse.waits(waiting, now_ms)
+        if waiting:
+            return
+        if lines := self._due(now_ms):
+            self._pulse.said(now_ms)
+            self._write(lines if self._sealing is None else self._sealed(lines, now_ms))
+
+    def _due(self, now_ms: int) -> bytes:
+        conversation = self._conversation
+        if conversation.stage is Stage.LEFT:
+            return conversation.take(now_ms)
+        if self._deaf:
+            return f"{format_request(KeepAlive())}\n".encode("ascii") if self._pulse.wants_words(now_ms) else b""
+        if self._pulse.wants_words(now_ms):
+            conversation.keep_alive(now_ms)
+        lines = bytearray()
+        self._understand(lambda: lines.extend(conversation.take(now_ms)))
+        return bytes(lines)
+
+    def _sealed(self, lines: bytes, now_ms: int) -> bytes:
+        assert self._sealing is not None
+        try:
+            return self._sealing.seal_lines(lines, now_ms)
+        except ValueError:
+            raise LoginError(
+                "A time seal has room for unaccented letters, digits and signs only; "
+                "log in without --timeseal, or change the password."
+            ) from None
+
+    def _write(self, data: bytes) -> None:
+        """Hand bytes to the network, and to the journal what of them holds no secret."""
+        if self._writer.transport.get_write_buffer_size() >= _MOST_WAITING:
+            return  # answers to the pings of a server that does not read; the line will be given up
+        self._keep(self._guard.client_said(data, self._journal.now_ns()))
+        self._writer.write(data)
+
+    def _keep(self, releases: list[Release]) -> None:
+        """Write down what of our own words holds no secret."""
+        for release in releases:
+            if release.withheld:
+                self._journal.withheld(release.withheld, release.at_ns)
+            else:
+                self._journal.sent(release.data, release.at_ns)
+
+    def _how(self) -> str:
+        """How the server ended it."""
+        lost = self._conversation.lost
+        if self._leaving_ms is not None:
+            return "left"
+        self.lost = True
+        if lost is not None and lost.kind is SessionNoticeKind.TAKEN_OVER:
+            raise TakenOverError("Another login with this name has taken the session over; not logging in again.")
+        if lost is not None:
+            return f"the server ended the session: {lost.line.text.strip()}"
+        return "the connection was lost"

@@ -1,0 +1,108 @@
+"""Connecting to a host: its numbers one after the other, words for what fails, and sockets that notice a dead line."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import socket
+import threading
+from typing import Any, Final
+
+from recorder.live.address import Address, format_address
+
+__all__ = ["connect", "failure_reason", "prepare", "why_no_connection"]
+
+_KEEPALIVE: Final = (("TCP_KEEPIDLE", 60), ("TCP_KEEPINTVL", 15), ("TCP_KEEPCNT", 4))
+"""A line that is dead without a word is noticed after two minutes."""
+
+
+async def connect(address: Address) -> socket.socket:
+    """Connect to the first of a host's numbers that answers.
+
+    Raises:
+        OSError: none does; ``socket.gaierror``: the name stands for none.
+    """
+    loop = asyncio.get_running_loop()
+    failure: OSError | None = None
+    for family, kind, protocol, _, where in await _look_up(address):
+        connection = socket.socket(family, kind, protocol)
+        connection.setblocking(False)
+        try:
+            await loop.sock_connect(connection, where)
+        except BaseException as error:
+            connection.close()
+            if not isinstance(error, OSError):
+                raise
+            failure = error
+        else:
+            return connection
+    raise failure or OSError(f"{address.host} stands for no number")
+
+
+async def _look_up(address: Address) -> list[Any]:
+    """The numbers of a host. The loop's own way makes the program's end wait for a name server that is silent."""
+    loop = asyncio.get_running_loop()
+    answer: asyncio.Future[list[Any]] = loop.create_future()
+
+    def settle(found: list[Any] | OSError) -> None:
+        if answer.done():
+            return
+        if isinstance(found, OSError):
+            answer.set_exception(found)
+        else:
+            answer.set_result(found)
+
+    def ask() -> None:
+        found: list[Any] | OSError
+        try:
+            found = list(socket.getaddrinfo(*address, type=socket.SOCK_STREAM))
+        except OSError as error:
+            found = error
+        except UnicodeError:  # a part of the name that is empty or too long
+            found = socket.gaierror(socket.EAI_NONAME, "the name has no form that a host's name has")
+        with contextlib.suppress(RuntimeError):  # the loop has ended meanwhile
+            loop.call_soon_threadsafe(settle, found)
+
+    threading.Thread(target=ask, name="look up", daemon=True).start()
+    return await answer
+
+
+def failure_reason(error: BaseException) -> str:
+    """Why something of the network failed, in the system's words.
+
+    asyncio writes addresses into its errors, and a name that is not known has no number of the system's.
+    """
+    if isinstance(error, TimeoutError) and not getattr(error, "errno", None):
+        return "no answer"
+    if isinstance(error, OSError) and error.errno and not isinstance(error, socket.gaierror):
+        return os.strerror(error.errno)
+    return getattr(error, "strerror", None) or str(error) or type(error).__name__
+
+
+def why_no_connection(address: Address, error: BaseException) -> str:
+    """One sentence without its full stop about a connection that did not come about."""
+    where = format_address(address)
+    if isinstance(error, socket.gaierror):
+        return f"The name {address.host} cannot be looked up ({failure_reason(error)})"
+    if isinstance(error, ConnectionRefusedError):
+        return f"{where} refuses the connection; no server listens there"
+    if isinstance(error, TimeoutError):
+        return f"{where} does not answer"
+    return f"{where} cannot be reached ({failure_reason(error)})"
+
+
+def prepare(connection: socket.socket, *, patience_ms: int | None = None) -> None:
+    """No waiting for more to send, and a dead line is noticed.
+
+    Args:
+        patience_ms: how long the other side may leave bytes of ours unacknowledged, where the system can tell;
+            None: as long as the system likes.
+    """
+    connection.setblocking(False)
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    options = _KEEPALIVE if patience_ms is None else (*_KEEPALIVE, ("TCP_USER_TIMEOUT", patience_ms))
+    for name, value in options:
+        if hasattr(socket, name):
+            connection.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)

@@ -1,0 +1,97 @@
+"""Connecting, and words for what keeps us from it."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import socket
+import threading
+import time
+
+import pytest
+
+from recorder.live.address import Address
+from recorder.live.dialling import connect, failure_reason, prepare, why_no_connection
+from tests.support.live import in_loop
+
+SERVER = Address("chess.example", 5000)
+
+
+@in_loop
+async def test_connects_to_the_number_that_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    listener = socket.create_server(("127.0.0.1", 0))
+    port = listener.getsockname()[1]
+    real = socket.getaddrinfo
+
+    def two(*_: object, **__: object) -> list[object]:
+        return [*real("127.0.0.2", port, type=socket.SOCK_STREAM), *real("127.0.0.1", port, type=socket.SOCK_STREAM)]
+
+    monkeypatch.setattr(socket, "getaddrinfo", two)
+    with listener, await connect(Address("two.example", port)) as connection:
+        assert connection.getpeername() == ("127.0.0.1", port)
+
+
+@in_loop
+async def test_nobody_listens() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+    with pytest.raises(ConnectionRefusedError) as caught:
+        await connect(Address("127.0.0.1", port))
+    told = why_no_connection(SERVER, caught.value)
+    assert told == "chess.example:5000 refuses the connection; no server listens there"
+
+
+@pytest.mark.parametrize("host", ["a" * 70 + ".example", "a..example"])
+@in_loop
+async def test_a_name_that_cannot_be_one(host: str) -> None:
+    with pytest.raises(socket.gaierror) as caught:
+        await connect(Address(host, 5000))
+    assert why_no_connection(Address(host, 5000), caught.value).startswith(f"The name {host} cannot be looked up (")
+
+
+def test_a_silent_name_server_does_not_hold_up_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = threading.Event()
+
+    def silent(*_: object, **__: object) -> list[object]:
+        asked.wait(60)
+        return []
+
+    monkeypatch.setattr(socket, "getaddrinfo", silent)
+
+    async def give_up() -> None:
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(connect(SERVER), 0.05)
+
+    begin = time.monotonic()
+    asyncio.run(give_up())
+    assert time.monotonic() - begin < 30
+    asked.set()
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (TimeoutError(), "chess.example:5000 does not answer"),
+        (socket.gaierror(-2, "Name or service not known"),
+         "The name chess.example cannot be looked up (Name or service not known)"),
+        (OSError(errno.ENETUNREACH, "Connect call failed ('1.2.3.4', 1)"),
+         "chess.example:5000 cannot be reached (Network is unreachable)"),
+        (OSError("stands for no number"), "chess.example:5000 cannot be reached (stands for no number)"),
+    ],
+)  # fmt: skip
+def test_reasons(error: OSError, told: str) -> None:
+    assert why_no_connection(SERVER, error) == told
+
+
+def test_a_reset_has_the_systems_words() -> None:
+    assert failure_reason(ConnectionResetError(errno.ECONNRESET, "x")) == "Connection reset by peer"
+    assert failure_reason(OSError()) == "OSError"
+
+
+def test_a_dead_line_is_noticed_by_the_system() -> None:
+    with socket.socket() as connection:
+        prepare(connection, patience_ms=120_000)
+        assert connection.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)
+        assert connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+        if hasattr(socket, "TCP_USER_TIMEOUT"):
+            assert connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT) == 120_000

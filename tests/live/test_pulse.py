@@ -1,0 +1,54 @@
+"""Signs of life of a connection."""
+
+from __future__ import annotations
+
+from recorder.live.pulse import ANSWER_MS, Pulse
+
+MINUTE = 60_000
+
+
+def test_after_a_quiet_time_something_is_said_once() -> None:
+    pulse = Pulse(0)
+    pulse.said(0)
+    pulse.heard(10)
+    assert not pulse.wants_words(10 + 2 * MINUTE - 1)
+    assert pulse.wants_words(10 + 2 * MINUTE)
+    pulse.said(10 + 2 * MINUTE)
+    assert not pulse.wants_words(20 + 2 * MINUTE)  # an answer is waited for
+
+
+def test_a_server_that_only_speaks_is_spoken_to_every_half_hour() -> None:
+    pulse = Pulse(0)
+    for minute in range(30):
+        pulse.heard(minute * MINUTE)
+        assert not pulse.wants_words(minute * MINUTE)
+    pulse.heard(30 * MINUTE)
+    assert pulse.wants_words(30 * MINUTE)
+
+
+def test_words_without_an_answer_mean_a_dead_line() -> None:
+    pulse = Pulse(0)
+    pulse.heard(5_000)
+    pulse.said(MINUTE)
+    pulse.said(2 * MINUTE)  # saying more does not make it younger
+    assert pulse.dead(MINUTE + ANSWER_MS - 1) is None
+    assert pulse.dead(MINUTE + ANSWER_MS) == "the server has not answered for 3 minutes"
+    pulse.heard(MINUTE + ANSWER_MS)
+    assert pulse.dead(9 * MINUTE) is None
+
+
+def test_silence_alone_is_no_death() -> None:
+    pulse = Pulse(0)
+    assert pulse.dead(90 * MINUTE) is None
+
+
+def test_a_server_that_takes_nothing_is_given_up_although_it_speaks() -> None:
+    pulse = Pulse(0)
+    for second in range(0, ANSWER_MS, 1000):
+        pulse.heard(second)
+        pulse.waits(True, second)
+        assert pulse.dead(second) is None
+    pulse.waits(True, ANSWER_MS)
+    assert pulse.dead(ANSWER_MS) == "the server has taken nothing for 2 minutes"
+    pulse.waits(False, ANSWER_MS)
+    assert pulse.dead(ANSWER_MS) is None
