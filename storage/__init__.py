@@ -13,6 +13,8 @@
 from storage.archive import Archive, SourceRow
 from storage.check import check
 from storage.engine import backup, file_of
+from storage.forgotten import ForgottenSource
+from storage.other import is_database, reading_other
 from storage.query import GameFilter
 from storage.removal import ForgetReport
 from storage.replace import Replacement, replacing
@@ -23,6 +25,7 @@ from storage.writer import SourceWriter
 __all__ = [
     "Archive",
     "ForgetReport",
+    "ForgottenSource",
     "GameFilter",
     "Replacement",
     "SourceRow",
@@ -32,6 +35,8 @@ __all__ = [
     "current",
     "file_of",
     "head",
+    "is_database",
+    "reading_other",
     "replacing",
     "share",
     "upgrade",

@@ -83,7 +83,7 @@ class Archive:
         self.path = path
         self.read_only = read_only
         self._engine: Engine = make_engine(path, read_only=read_only)
-        self._within: Connection | None = None  # the transaction that everything written is part of
+        self._within: Connection | None = None  # of ``snapshot`` or ``transaction``
 
     @classmethod
     def open(cls, where: str, *, create: bool = False, read_only: bool = False) -> Archive:
@@ -117,8 +117,21 @@ class Archive:
 
     @contextmanager
     def _reading(self) -> Iterator[Connection]:
+        if self._within is not None:
+            yield self._within
+            return
         with _told(self.path), self._engine.connect() as connection:
             yield connection
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """Whatever is read in the block is of one moment, even while somebody writes."""
+        with self._reading() as connection:
+            self._within = connection
+            try:
+                yield
+            finally:
+                self._within = None
 
     # --- sources
 
@@ -294,7 +307,7 @@ class Archive:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Whatever is written in the block is one transaction: committed when it ends, undone when it raises."""
+        """Whatever is read and written in the block is one transaction: undone when it raises."""
         with self._writing() as connection:
             self._within = connection
             try:

@@ -49,9 +49,26 @@ class Copies:
                 return row
         return None
 
+    def begins(self, row: SourceRow, others: Copies, other: SourceRow) -> bool:
+        """Whether a source is the beginning of a longer one in another archive; False if nobody can tell.
+
+        Args:
+            row: of this archive. others: of the other archive. other: of that.
+        """
+        if not 0 < row.size_bytes < other.size_bytes:
+            return False
+        if not _alike(self._head_of(row), others._head_of(other)[: row.size_bytes]):
+            return False
+        part, whole = source_blocks(self._archive, row), source_blocks(others._archive, other)
+        if part is None or whole is None:
+            return False
+        with closing(cast("Generator[bytes, None, None]", whole)) as stored:
+            return _same(part, stored)
+
     def _head_of(self, row: SourceRow) -> bytes:
         if row.sha256 not in self._heads:
-            self._heads[row.sha256] = _head_of_file(row)
+            kept = self._archive.beginnings({row.sha256}, _HEAD_BYTES) if row.kept_bytes else {}
+            self._heads[row.sha256] = kept.get(row.sha256) or _head_of_file(row)
         return self._heads[row.sha256]
 
     def _is_beginning(self, source: Input, size: int, row: SourceRow) -> bool:

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from recorder.cli.options import archive_option, json_option, open_archive, reading_options
+from recorder.cli.options import archive_file, archive_option, json_option, open_archive, reading_options
 from recorder.cli.terminal import ExitCode, plural, print_json, say, show_progress
+from recorder.errors import StorageError
 
 if TYPE_CHECKING:
     from recorder.cli.ingest import Outcome
+    from recorder.cli.inputs import Input
+    from recorder.cli.terminal import Progress
+    from storage import Archive
 
 __all__ = ["command"]
 
@@ -22,6 +27,7 @@ __all__ = ["command"]
 Examples:
   ics-recorder import ~/ics-logs
   ics-recorder import -n ~/ics-logs               what each file is, nothing is stored
+  ics-recorder import laptop.sqlite               another archive, merged into this one
   ics-recorder import --server freechess.org --tz Europe/Vienna session.log.gz
   zcat old.gz | ics-recorder import -
 """,
@@ -47,17 +53,21 @@ def command(
     as_json: bool,
     **reading: Any,
 ) -> None:
-    """Read logs into the archive: files, folders with all below them, or - for standard input.
+    """Read logs or another archive into the archive: files, folders with all below them, or - for standard input.
 
     The kind of each file is told by its content; gz, bz2, xz and zst files are read as what is in them. A log that
     is already in the archive changes nothing, nor does an older copy of one; of a log that grew only the new part
     is read, and a log that cannot be read does not keep the others from being read. A file in a folder that is no
     log is told, but is no failure; hidden files, .pgn, .csv, .parquet, .db and .sqlite in folders are not opened.
+
+    From another archive comes what importing its logs would give, without reading them again: the longer version of
+    a log that both have, nothing twice, nothing that was forgotten here. Reading options do not apply to it.
     """
     from recorder.cli.copies import Copies
     from recorder.cli.ingest import import_source, tell_kind
     from recorder.cli.inputs import open_inputs, read_options
-    from recorder.cli.report import outcome_json, print_outcome, print_total
+    from recorder.cli.report import outcome_json, print_merged, print_outcome, print_total
+    from storage import is_database
 
     options = read_options(**reading)
     outcomes: list[Outcome] = []
@@ -67,6 +77,12 @@ def command(
     try:
         with open_inputs(paths, skipped) as inputs, show_progress() as progress:
             for source in inputs:
+                if source.named and is_database(source.path):
+                    merged = _merge(where, archive, source, progress)
+                    outcomes += merged
+                    for outcome in [] if as_json else merged:
+                        print_merged(outcome)
+                    continue
                 if archive is None or copies is None:
                     outcome = tell_kind(source, options)
                 else:
@@ -93,3 +109,23 @@ def command(
     if strict and flawed:
         say(f"{plural(flawed, 'log')} with anomalies (--strict).")
         ctx.exit(ExitCode.FINDINGS)
+
+
+def _merge(where: str, archive: Archive | None, source: Input, progress: Progress) -> list[Outcome]:
+    """Merge another archive; ``archive`` None: only tell."""
+    from recorder.cli.ingest import Outcome
+    from recorder.cli.merging import merge
+    from storage import reading_other
+
+    ours = archive_file(where)
+    with ExitStack() as stack:
+        try:
+            if ours.exists() and source.path.samefile(ours):
+                raise StorageError(f"{source.name} is the archive itself.")
+            other = stack.enter_context(reading_other(source.path))
+        except StorageError as error:
+            return [Outcome(source.name, "failed", str(error))]
+        if archive is not None or not ours.exists():
+            return merge(archive, other, source.name, dry_run=archive is None, progress=progress)
+        with open_archive(where) as reading:
+            return merge(reading, other, source.name, dry_run=True, progress=progress)

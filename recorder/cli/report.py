@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from recorder.cli.ingest import Outcome
     from recorder.model import Disposition, SourceReport
 
-__all__ = ["outcome_json", "print_outcome", "print_total", "report_json"]
+__all__ = ["outcome_json", "print_merged", "print_outcome", "print_total", "report_json"]
 
 
 _KNOWN = "already in the archive, nothing new"
@@ -61,6 +61,23 @@ def print_outcome(outcome: Outcome, *, verbose: bool) -> None:
     _print_findings(report, verbose=verbose)
 
 
+_MERGED = {
+    "new": "new",
+    "grown": "more of it than was here",
+    "replaced": "kept, or read by a newer program, there",
+    "forgotten": "left out, it was forgotten",
+}
+
+
+def print_merged(outcome: Outcome) -> None:
+    """Tell what became of one source of another archive."""
+    if outcome.part_of is not None or outcome.status not in _MERGED:
+        print_outcome(outcome, verbose=False)
+        return
+    found = "" if outcome.status == "forgotten" else f": {plural(outcome.games, 'game')}"
+    click.echo(f"{clean(outcome.name)}: {_MERGED[outcome.status]}{found}")
+
+
 def _print_findings(report: SourceReport, *, verbose: bool) -> None:
     if report.anomalies:
         kinds = Counter(anomaly.kind.value for anomaly in report.anomalies)
@@ -80,7 +97,7 @@ def _print_findings(report: SourceReport, *, verbose: bool) -> None:
 def print_total(outcomes: Sequence[Outcome], *, dry_run: bool) -> None:
     """One line for all files together."""
     states = Counter(outcome.status.replace("-", " ") for outcome in outcomes)
-    if dry_run:
+    if dry_run and "log" in states:
         logs = plural(states.pop("log", 0), "log")
         others = "".join(f", {count:,} {status}" for status, count in sorted(states.items()))
         click.echo(f"{plural(len(outcomes), 'file')}: {logs}{others}; nothing was stored")
@@ -88,7 +105,8 @@ def print_total(outcomes: Sequence[Outcome], *, dry_run: bool) -> None:
     words = ", ".join(f"{count:,} {status}" for status, count in sorted(states.items()))
     what = "log" if all(outcome.kind is not None for outcome in outcomes) else "file"
     games, plies = sum(outcome.games for outcome in outcomes), sum(outcome.plies for outcome in outcomes)
-    click.echo(f"{plural(len(outcomes), what)} ({words}): {plural(games, 'game')}, {plural(plies, 'ply', 'plies')}")
+    found = "nothing was stored" if dry_run else f"{plural(games, 'game')}, {plural(plies, 'ply', 'plies')}"
+    click.echo(f"{plural(len(outcomes), what)} ({words}): {found}")
 
 
 def report_json(report: SourceReport, *, verbose: bool = True) -> dict[str, Any]:

@@ -1,0 +1,161 @@
+"""One archive into another: its sources with their games as they were read, not their bytes parsed again.
+
+The archive gets what importing all logs of both would give it. So a source that both have is there once; where one has
+more of a log than the other, the longer one counts; what was forgotten here stays out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from recorder.cli.copies import Copies
+from recorder.cli.ingest import Outcome
+from recorder.cli.kept import source_blocks
+from recorder.pipeline import PARSER_VERSION
+from storage import Archive, ForgottenSource, GameFilter, SourceRow
+
+if TYPE_CHECKING:
+    from recorder.cli.terminal import Progress
+
+__all__ = ["merge"]
+
+_GAMES = 200
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """What is to become of a source.
+
+    Attributes:
+        row: of the other archive. status: as ``Outcome.status``.
+        ours: the source whose place it takes. part_of: the name of a longer one that is here.
+    """
+
+    row: SourceRow
+    status: str
+    ours: SourceRow | None = None
+    part_of: str | None = None
+
+
+def merge(archive: Archive | None, other: Archive, name: str, *, dry_run: bool, progress: Progress) -> list[Outcome]:
+    """Take what another archive has and this one has not, in one transaction.
+
+    Args:
+        archive: open for writing, or for reading if ``dry_run``; None: it is not there yet.
+        other: a snapshot. name: what the user calls it.
+        dry_run: only tell.
+        progress: told the bytes of each source when it was taken.
+    Returns:
+        What became of each of its sources.
+    Raises:
+        StorageError: an archive cannot be read, or this one not written; it is as it was.
+    """
+    if archive is None:
+        return [_outcome(name, _Step(row, "new")) for row in other.sources()]
+    if dry_run:
+        return [_outcome(name, step) for step in _plan(archive, other)]
+    with archive.transaction():
+        wanted = other.successors()
+        outcomes: list[Outcome] = []
+        for step in _plan(archive, other):
+            outcomes.append(_outcome(name, step))
+            if step.status in ("new", "grown", "replaced"):
+                _take(archive, other, step, wanted, outcomes[-1])
+                progress(step.row.name, step.row.size_bytes, step.row.size_bytes)
+    return outcomes
+
+
+def _outcome(name: str, step: _Step) -> Outcome:
+    row = step.row
+    return Outcome(
+        f"{name}: {row.name}",
+        step.status,
+        kind=row.kind,
+        sha256=row.sha256,
+        size_bytes=row.size_bytes,
+        games=row.games if step.status in ("new", "grown", "replaced") else 0,
+        part_of=step.part_of,
+    )
+
+
+def _plan(archive: Archive, other: Archive) -> list[_Step]:
+    ours, forgotten = archive.sources(), archive.forgotten_sources()
+    by_hash = {row.sha256: row for row in ours}
+    here, there = Copies(archive), Copies(other)
+    ours.sort(key=lambda row: -row.size_bytes)
+    steps: list[_Step] = []
+    for row in other.sources():
+        if (mine := by_hash.get(row.sha256)) is not None:
+            steps.append(_Step(row, "replaced" if _is_better(row, mine) else "known", mine))
+        elif _was_forgotten(other, row, forgotten):
+            steps.append(_Step(row, "forgotten"))
+        elif (whole := next((mine for mine in ours if there.begins(row, here, mine)), None)) is not None:
+            steps.append(_Step(row, "known", part_of=whole.name))
+        else:
+            before = next((mine for mine in ours if here.begins(mine, there, row)), None)
+            if before is not None:
+                ours.remove(before)  # another version of it goes on differently and is a log of its own
+            steps.append(_Step(row, "new" if before is None else "grown", before))
+    return steps
+
+
+def _is_better(row: SourceRow, mine: SourceRow) -> bool:
+    """Whether the other archive knows more of the same source."""
+    if (row.parser_version == PARSER_VERSION) != (mine.parser_version == PARSER_VERSION):
+        return row.parser_version == PARSER_VERSION
+    return row.kept and not mine.kept and row.options == mine.options
+
+
+def _was_forgotten(other: Archive, row: SourceRow, forgotten: list[ForgottenSource]) -> bool:
+    """Whether a source, or the beginning of it, was taken out here."""
+    if any(row.sha256 == gone.sha256 for gone in forgotten):
+        return True
+    marks = {gone.size_bytes: gone.sha256 for gone in forgotten if 0 < gone.size_bytes < row.size_bytes}
+    blocks = source_blocks(other, row) if marks else None
+    if blocks is None:
+        return False
+    running, size = sha256(), 0
+    for block in blocks:
+        start = 0
+        for mark in sorted(mark for mark in marks if size < mark <= size + len(block)):
+            running.update(block[start : mark - size])
+            start = mark - size
+            if running.hexdigest() in (gone.sha256 for gone in forgotten if gone.size_bytes == mark):
+                return True
+        running.update(block[start:])
+        size += len(block)
+    return False
+
+
+def _take(archive: Archive, other: Archive, step: _Step, wanted: dict[str, str], outcome: Outcome) -> None:
+    """Copy one source; ``wanted`` gives the keys that games would have alone."""
+    row, ours = step.row, step.ours
+    same = ours if ours is not None and ours.sha256 == row.sha256 else row
+    outcome.games = 0
+    with archive.write_source(
+        sha256=row.sha256,
+        size_bytes=row.size_bytes,
+        name=same.name,
+        path=same.path,
+        kind=row.kind,
+        keep=row.kept,
+        parser_version=row.parser_version,
+        options=row.options,
+        timing=other.source_timing(row.id),
+        continues=None if ours is None else replace(ours, read_up_to=0),
+    ) as writer:
+        if row.kept:
+            for block in other.read_source(row.sha256, writer.keep_from):
+                writer.keep(block)
+        games = other.games(GameFilter(source=row.sha256, kinds=frozenset(), min_plies=0))
+        while some := list(islice(games, _GAMES)):
+            taken = [replace(game, key=wanted.get(game.key, game.key)) for game in some]
+            writer.add_games(taken)
+            outcome.count(taken)
+        writer.restart(row.read_up_to, row.restart_state)
+        outcome.report = other.report(row.sha256)
+        outcome.flawed = bool(outcome.report.anomalies)
+        writer.finish(outcome.report)

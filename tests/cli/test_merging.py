@@ -1,0 +1,279 @@
+"""``import other.db``: the archive is the one that importing all logs of both would have made."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import random
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import storage.schema
+from recorder.cli.terminal import ExitCode
+from recorder.journal.writer import JournalWriter, Sync
+from storage import Archive, check
+from tests.support.cli import ADJOURNED, SERVER, WATCHER, Cli
+
+OPTIONS = ("--include", "examined,setup,empty")
+
+
+def state(cli: Cli, folder: Path) -> dict[str, Any]:
+    """All that an archive tells: its exports, findings, sources and their kept bytes, but not where they were."""
+    found: dict[str, Any] = {}
+    for name, words in {
+        "pgn": ("export", "pgn", "--variations", "--comments", "--clock", "clk,emt,lag"),
+        "csv": ("export", "plies", "--format", "csv"),
+        "jsonl": ("export", "games", "--format", "jsonl"),
+    }.items():
+        out = folder / f"{len(list(folder.iterdir()))}.{name}"
+        cli(*words, *OPTIONS, "-o", out)
+        found[name] = out.read_bytes()
+    found["anomalies"] = [
+        {**row, "id": None, "source": None} for row in cli.json("anomalies", "--json") if isinstance(row, dict)
+    ]
+    found["sources"] = {row["sha256"]: {**row, "path": None, "name": None} for row in cli.json("sources", "--json")}
+    with Archive.open(str(cli.archive), read_only=True) as archive:
+        for row in archive.sources():
+            if row.kept:
+                found["sources"][row.sha256]["bytes"] = hashlib.sha256(
+                    b"".join(archive.read_source(row.id))
+                ).hexdigest()
+            found["sources"][row.sha256]["report"] = archive.report(row.id)
+            found["sources"][row.sha256]["restart"] = row.restart_state
+    assert check(cli.archive) == []
+    return found
+
+
+@pytest.fixture(scope="module")
+def logs(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """Logs of all sorts, two of which are a longer and a shorter version, or a version that goes on differently."""
+    folder = tmp_path_factory.mktemp("logs")
+    whole, other = WATCHER.read_bytes(), ADJOURNED.read_bytes()
+    texts = {
+        "short.raw": whole[:8_000],
+        "longer.raw": whole[:15_000],
+        "whole.raw": whole,
+        "forked.raw": whole[:12_000] + other,
+        "forked-again.raw": whole[:14_000] + other[:2_000],
+        "other.raw": other,
+        "secret.raw": b"login: ann\n\rpassword: hunter2\n\r" + other,
+        "secret-cut.raw": b"login: ann\n\rpassword: hunter2\n\r" + other[:3_000],
+    }
+    for name, data in texts.items():
+        (folder / name).write_bytes(data)
+    return [folder / name for name in texts]
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_any_two_archives_in_any_order(logs: list[Path], tmp_path: Path, seed: int) -> None:
+    chance = random.Random(seed)
+    first, second = (Cli(tmp_path / f"{name}.sqlite") for name in ("first", "second"))
+    here, there = (chance.sample(logs, chance.randint(1, len(logs))) for _ in range(2))
+    if seed == 0:  # of a log that is here, both branches are there
+        here, there = [logs[0]], [logs[2], logs[3]]
+    if seed == 1:  # three games have one key
+        copies = sorted(logs[2:5], key=lambda log: hashlib.sha256(log.read_bytes()).hexdigest())
+        here, there = copies[:1], copies[1:]
+    for cli, some in ((first, here), (second, there)):
+        for log in some:
+            cli("import", log)
+    saved = tmp_path / "saved.sqlite"
+    first("db", "backup", saved)
+    together = [*here, *there]
+    chance.shuffle(together)
+    new = Cli(tmp_path / "new.sqlite")
+    for log in together:
+        new("import", log)
+    (out := tmp_path / "out").mkdir()
+    wanted = state(new, out)
+    would = [row["status"] for row in first.json("import", "-n", "--json", second.archive)]
+    assert [row["status"] for row in first.json("import", "--json", second.archive)] == would
+    assert state(first, out) == wanted
+    second("import", saved)
+    assert state(second, out) == wanted
+    again = second.json("import", "--json", first.archive)
+    assert {row["status"] for row in again} == {"known"}
+    assert state(second, out) == wanted
+    into_nothing = Cli(tmp_path / "fresh.sqlite")
+    into_nothing("import", first.archive)
+    assert state(into_nothing, out) == wanted
+    for log in logs:  # what is imported after it goes on
+        for cli in (new, first):
+            cli("import", log)
+    assert state(first, out) == state(new, out)
+
+
+def test_a_journal_that_one_archive_has_more_of(tmp_path: Path) -> None:
+    """Its bytes are in neither archive."""
+    first, second, new = (Cli(tmp_path / f"{name}.sqlite") for name in ("first", "second", "new"))
+    data = WATCHER.read_bytes()
+    writer = JournalWriter(tmp_path / "journals", host="h", port=1, role="record", sync=Sync.OS)
+    writer.received(data[:9_000])
+    first("import", tmp_path / "journals")
+    writer.received(data[9_000:])
+    for cli in (second, new):
+        cli("import", tmp_path / "journals")
+    writer.close()
+    (out := tmp_path / "out").mkdir()
+    assert [row["status"] for row in second.json("import", "--json", first.archive)] == ["known"]
+    assert [row["status"] for row in first.json("import", "--json", second.archive)] == ["grown"]
+    assert state(first, out) == state(second, out) == state(new, out)
+    for cli in (first, new):
+        cli("import", tmp_path / "journals")
+    assert state(first, out) == state(new, out)
+
+
+def test_games_of_logs_that_are_not_kept_and_gone(tmp_path: Path) -> None:
+    first, second = (Cli(tmp_path / f"{name}.sqlite") for name in ("first", "second"))
+    log = tmp_path / "gone.raw"
+    log.write_bytes(WATCHER.read_bytes())
+    second("import", "--no-keep-source", log)
+    log.unlink()
+    first("import", ADJOURNED)
+    (out := tmp_path / "out").mkdir()
+    assert "gone.raw: new: 5 games" in first("import", second.archive).stdout
+    second("import", first.archive)
+    assert state(first, out) == state(second, out)
+
+
+def test_bytes_are_kept_if_one_archive_keeps_them(tmp_path: Path) -> None:
+    first, second = (Cli(tmp_path / f"{name}.sqlite") for name in ("first", "second"))
+    first("import", "--no-keep-source", WATCHER)
+    second("import", WATCHER)
+    assert "kept, or read by a newer program, there: 5 games" in first("import", second.archive).stdout
+    assert [row["kept"] for row in first.json("sources", "--json")] == [True]
+    (out := tmp_path / "out").mkdir()
+    assert state(first, out) == state(second, out)
+    assert "nothing new" in second("import", first.archive).stdout
+
+
+def test_what_a_newer_parser_read_counts(filled: Cli, tmp_path: Path) -> None:
+    older = Cli(tmp_path / "older.sqlite")
+    filled("db", "backup", older.archive)
+    connection = sqlite3.connect(older.archive)
+    connection.execute("UPDATE sources SET parser_version = '0'")
+    connection.execute("UPDATE games SET result = '*'")
+    connection.commit()
+    connection.close()
+    (out := tmp_path / "out").mkdir()
+    wanted = state(filled, out)
+    assert {row["status"] for row in filled.json("import", "--json", older.archive)} == {"known"}
+    assert {row["status"] for row in older.json("import", "--json", filled.archive)} == {"replaced"}
+    assert state(filled, out) == state(older, out) == wanted
+
+
+def test_what_was_forgotten_here_does_not_come_back(filled: Cli, tmp_path: Path) -> None:
+    other = Cli(tmp_path / "other.sqlite")
+    other("import", WATCHER, ADJOURNED)
+    grown = tmp_path / "grown.raw"
+    grown.write_bytes(ADJOURNED.read_bytes() + b"more\n\r")
+    third = Cli(tmp_path / "third.sqlite")
+    third("import", grown)
+    for row in filled.json("sources", "--json"):
+        filled("sources", "forget", row["id"])
+    assert filled("import", other.archive).stdout.count("left out, it was forgotten") == 2
+    assert filled("import", third.archive).stdout.count("left out, it was forgotten") == 1
+    assert filled.json("sources", "--json") == []
+
+
+def test_what_was_forgotten_there_stays_here(filled: Cli, tmp_path: Path) -> None:
+    other = Cli(tmp_path / "other.sqlite")
+    other("import", WATCHER)
+    other("sources", "forget", other.json("sources", "--json")[0]["id"])
+    filled("import", other.archive, code=ExitCode.INPUT)  # nothing is in it
+    assert len(filled.json("sources", "--json")) == 2
+
+
+def test_a_dry_run_writes_nothing(filled: Cli, tmp_path: Path) -> None:
+    other = Cli(tmp_path / "other.sqlite")
+    assert "2 logs (2 new): nothing was stored" in other("import", "-n", filled.archive).stdout
+    assert not other.archive.exists()
+    other("import", SERVER / "b09_crazyhouse" / "observer_GuestXy.raw.gz")
+    before = other.archive.read_bytes()
+    other("import", "-n", filled.archive)
+    assert other.archive.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("what", "told"),
+    [
+        ("itself", "is the archive itself"),
+        ("foreign", "is a database, but not an archive of ics-recorder"),
+        ("newer", "has the schema 9999, which is newer than this program's"),
+        ("damaged", "cannot be read as an archive"),
+    ],
+)
+def test_what_cannot_be_merged_is_told_and_nothing_changes(filled: Cli, tmp_path: Path, what: str, told: str) -> None:
+    other = tmp_path / "other.sqlite"
+    if what == "itself":
+        other.symlink_to(filled.archive)
+    elif what == "damaged":
+        other.write_bytes(filled.archive.read_bytes()[:50] + b"x" * 5_000)
+    else:
+        if what == "newer":
+            other.write_bytes(filled.archive.read_bytes())
+        connection = sqlite3.connect(other)
+        connection.execute("CREATE TABLE t (x)" if what == "foreign" else "UPDATE alembic_version SET version_num=9999")
+        connection.commit()
+        connection.close()
+    (out := tmp_path / "out").mkdir()
+    before = state(filled, out)
+    result = filled("import", other, ADJOURNED, code=ExitCode.INPUT)
+    assert told in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+    assert "nothing new" in result.stdout  # the others were read
+    assert state(filled, out) == before
+
+
+def test_an_older_archive_is_upgraded_in_a_copy(filled: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    other = tmp_path / "older.sqlite"
+    other.write_bytes(filled.archive.read_bytes())
+    connection = sqlite3.connect(other)
+    connection.execute("UPDATE alembic_version SET version_num = '0000'")
+    connection.commit()
+    connection.close()
+    before = other.read_bytes()
+
+    def upgrade(path: Path) -> None:
+        assert path != other
+        copy = sqlite3.connect(path)
+        copy.execute("UPDATE alembic_version SET version_num = ?", (storage.schema.HEAD,))
+        copy.commit()
+        copy.close()
+
+    monkeypatch.setattr(storage.schema, "revisions", lambda: ["0000", storage.schema.HEAD])
+    monkeypatch.setattr(storage.schema, "upgrade", upgrade)
+    new = Cli(tmp_path / "new.sqlite")
+    assert "2 logs (2 new): 6 games" in new("import", other).stdout
+    assert other.read_bytes() == before
+
+
+@pytest.mark.parametrize("step", [0, 3, 7])
+def test_killed_at_any_moment_it_is_as_before(filled: Cli, tmp_path: Path, step: int) -> None:
+    other = Cli(tmp_path / "other.sqlite")
+    for name in ("b09_crazyhouse", "b01_standard"):
+        for log in sorted((SERVER / name).glob("observer*.raw*")):
+            other("import", log)
+    code = (
+        "import os, sys; from itertools import count; from storage.writer import SourceWriter as W; steps = count();"
+        "step = int(sys.argv.pop(1));"
+        "tick = lambda f: lambda *a: (next(steps) == step and os._exit(9), f(*a))[1];"
+        "W.keep, W.add_games, W.finish = tick(W.keep), tick(W.add_games), tick(W.finish);"
+        "from recorder.cli import main; main()"
+    )
+    (out := tmp_path / "out").mkdir()
+    before = state(filled, out)
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(step), "import", str(other.archive)],
+        check=False,
+        env={**os.environ, "ICS_RECORDER_DB": str(filled.archive)},
+        stdout=subprocess.DEVNULL,
+    )
+    assert done.returncode == 9
+    assert state(filled, out) == before
+    assert {row["status"] for row in filled.json("import", "--json", other.archive)} == {"new", "known"}
