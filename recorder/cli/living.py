@@ -27,19 +27,20 @@ class AddressType(_ParamType):
     """``HOST:PORT``, checked.
 
     Args:
-        default_port: if none is typed; None: one must be.
+        default_port, default_host: as for ``parse_address``.
     """
 
     name = "address"
 
-    def __init__(self, default_port: int | None = None) -> None:
+    def __init__(self, default_port: int | None = None, default_host: str | None = None) -> None:
         self._default_port = default_port
+        self._default_host = default_host
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Address:
         if isinstance(value, Address):
             return value
         try:
-            return parse_address(value, self._default_port)
+            return parse_address(value, self._default_port, self._default_host)
         except ValueError as error:
             self.fail(str(error), param, ctx)
 

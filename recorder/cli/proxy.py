@@ -39,11 +39,11 @@ Examples:
 @click.option(
     "--listen",
     "listen_at",
-    type=AddressType(),
+    type=AddressType(default_host="127.0.0.1"),
     default="127.0.0.1:5001",
-    metavar="HOST:PORT",
+    metavar="[HOST:]PORT",
     show_default=True,
-    help="Where clients connect to. Elsewhere than on loopback anybody on the network may.",
+    help="Where clients connect to; a port alone is on loopback. Elsewhere anybody on the network may connect.",
 )
 @journal_options
 @click.option(
@@ -66,15 +66,14 @@ def command(
     Ctrl-C ends it: every journal is closed and imported; a second Ctrl-C leaves out what is not imported yet. If a
     journal could not be written, the game went on unrecorded, and the exit status is 7.
     """
-    from recorder.live.proxy import listen
+    from recorder.live.listening import listen
 
     try:
         listeners = listen(listen_at)
     except OSError as error:
-        raise click.UsageError(
-            f"Cannot listen on {format_address(listen_at)}: {error.strerror or error}. "
-            "Choose another address with --listen."
-        ) from error
+        why = os.strerror(error.errno) if error.errno and error.errno > 0 else error.strerror or str(error)
+        say(f"Error: Cannot listen on {format_address(listen_at)} ({why}): choose another address with --listen.")
+        raise Exit(ExitCode.LISTEN) from error
     journals = journal_dir.absolute()
     proxy = asyncio.run(_run(server, listeners, journals, sync_word, where if to_archive else None))
     _say_end(proxy, journals)
@@ -91,6 +90,7 @@ async def _run(
         where: the archive; None: nothing is imported.
     """
     from recorder.journal.writer import JournalWriter, Sync
+    from recorder.live.deferred import DeferredJournal
     from recorder.live.proxy import Proxy
     from recorder.live.recording import Recording
     from recorder.live.secrets import SecretGuard
@@ -103,7 +103,8 @@ async def _run(
         journal = JournalWriter(journals, host=server.host, port=server.port, role="proxy", sync=sync)
         writers[number] = journal
         say(f"Connection {number} is recorded in {journal.path}.")
-        return Recording(journal, SecretGuard(), lambda message: say(f"Error: Connection {number}: {message}"))
+        written = journal if sync is Sync.ALWAYS else DeferredJournal(journal)
+        return Recording(written, SecretGuard(), lambda message: say(f"Error: Connection {number}: {message}"))
 
     def on_closed(closed: Closed) -> None:
         _say_closed(closed)
@@ -182,7 +183,7 @@ class _Imports:
 
 
 def _say_beginning(server: Address, listeners: list[socket.socket], journals: Path) -> None:
-    from recorder.live.proxy import is_loopback
+    from recorder.live.listening import is_loopback
 
     for listener in listeners:
         here = Address(*listener.getsockname()[:2])

@@ -37,6 +37,7 @@ class ExitCode(IntEnum):
     UNPROVED = 6  # verify could read none of the logs again
     JOURNAL = 7  # the journal cannot be written (recording has stopped) or read
     LOGIN = 8  # the server does not let us in
+    LISTEN = 9  # nobody can be served at the address of --listen
     INTERRUPTED = 130
     PIPE = 141
 

@@ -19,18 +19,23 @@ class Address(NamedTuple):
     port: int
 
 
-def parse_address(text: str, default_port: int | None = None) -> Address:
-    """Read ``chess.example:5000``, ``chess.example``, ``[::1]:5000`` or ``::1``.
+def parse_address(text: str, default_port: int | None = None, default_host: str | None = None) -> Address:
+    """Read ``chess.example:5000``, ``chess.example``, ``[::1]:5000``, ``::1`` or ``5000``.
 
     Args:
         text: what was typed.
         default_port: if none is typed; None: one must be.
+        default_host: if a number alone is typed, it is a port there; None: a host must be typed.
     Raises:
         ValueError: it has another form; the text says what to write.
     """
     host: str
     port: int | None
-    if _is_ipv6(text):
+    if text.isascii() and text.isdigit():
+        if default_host is None:
+            raise ValueError(f"{text!r} is a port without a host; write HOST:{text}.")
+        host, port = default_host, int(text)
+    elif _is_ipv6(text):
         host, port = text, default_port
     elif match := _FORM.fullmatch(text):
         host = match["literal"] or match["name"]

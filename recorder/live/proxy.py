@@ -1,27 +1,29 @@
 """Stands between a person's client and the server: forwards both directions byte-exact and records them.
 
 Here is only what touches sockets; ``relay`` decides what is read and written, ``recording`` what is journalled.
-Bytes are written on first and journalled then, so that a slow disk costs no time on the way; after a crash of this
-program at most what one read returned is not in the journal. With ``journal_first`` it is the other way round:
-nothing that a peer has seen is missing from the journal, and every read waits for the disk.
+Bytes are written on first and journalled then, in a thread (``deferred``), so that a slow disk costs no time on the
+way; after a crash of this program what waited for the disk is not in the journal, commonly some milliseconds. With
+``journal_first`` it is the other way round: nothing that a peer has seen is missing from the journal, and every read
+waits for the disk.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import ipaddress
-import os
 import socket
 from collections.abc import Callable, Coroutine
 from typing import Any, Final, NamedTuple
 
 from recorder.errors import JournalError
-from recorder.live.address import Address, format_address
+from recorder.live.address import Address
+from recorder.live.deferred import in_thread
+from recorder.live.dialling import connect, failure_reason, prepare, why_no_connection
+from recorder.live.listening import say_farewell
 from recorder.live.recording import Recording
 from recorder.live.relay import Relay, Side
 
-__all__ = ["Closed", "Proxy", "is_loopback", "listen"]
+__all__ = ["Closed", "Proxy"]
 
 _READ_BYTES: Final = 1 << 16
 _CONNECT_S: Final = 30
@@ -29,8 +31,8 @@ _LINGER_S: Final = 5
 """How long the other side may go on talking when one is gone."""
 _TICK_S: Final = 0.5
 _ACCEPT_AGAIN_S: Final = 1
-_KEEPALIVE: Final = (("TCP_KEEPIDLE", 60), ("TCP_KEEPINTVL", 15), ("TCP_KEEPCNT", 4))
-"""A line that is dead without a word is noticed after two minutes."""
+_OPEN_S: Final = 5
+"""How long a client waits for the disk to make its journal."""
 
 
 class Closed(NamedTuple):
@@ -48,30 +50,6 @@ class Closed(NamedTuple):
     from_client: int
     from_server: int
     recording: Recording | None
-
-
-def listen(address: Address) -> list[socket.socket]:
-    """Listen on every number that a host's name stands for.
-
-    Raises:
-        OSError: one of them cannot be had.
-    """
-    found = socket.getaddrinfo(*address, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-    sockets: list[socket.socket] = []
-    try:
-        for family, *_, where in dict.fromkeys(found):
-            sockets.append(socket.create_server(where[:2], family=family, backlog=16))
-            sockets[-1].setblocking(False)
-    except OSError:
-        for opened in sockets:
-            opened.close()
-        raise
-    return sockets
-
-
-def is_loopback(listener: socket.socket) -> bool:
-    """Whether only this machine reaches a listening socket."""
-    return ipaddress.ip_address(listener.getsockname()[0].partition("%")[0]).is_loopback
 
 
 class Proxy:
@@ -105,7 +83,8 @@ class Proxy:
         self._on_closed = on_closed
         self.journal_first = journal_first
         self._links: set[_Link] = set()
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._joining: set[asyncio.Task[None]] = set()
+        self._closing: set[asyncio.Task[None]] = set()
         self._clients = 0
         self.connections = 0
         self.forwarded = {Side.CLIENT: 0, Side.SERVER: 0}
@@ -118,7 +97,7 @@ class Proxy:
         try:
             await stop.wait()
         finally:
-            tasks = [*accepting, ticking, *self._tasks]
+            tasks = [*accepting, ticking, *self._joining]
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
@@ -126,7 +105,7 @@ class Proxy:
                 listener.close()
             for link in list(self._links):
                 link.abort()
-            await asyncio.gather(*self._tasks)
+            await asyncio.gather(*self._closing)
 
     async def _accept(self, listener: socket.socket) -> None:
         loop = asyncio.get_running_loop()
@@ -134,42 +113,53 @@ class Proxy:
             try:
                 client, _ = await loop.sock_accept(listener)
             except OSError as error:  # no file descriptor is left, or the client has gone again
-                self._tell(f"A client could not be accepted: {_reason(error)}.")
+                self._tell(f"A client could not be accepted: {failure_reason(error)}.")
                 await asyncio.sleep(_ACCEPT_AGAIN_S)
                 continue
-            self._start(self._join(client))
+            self._start(self._join(client), self._joining)
 
-    def _start(self, work: Coroutine[Any, Any, None]) -> None:
+    def _start(self, work: Coroutine[Any, Any, None], tasks: set[asyncio.Task[None]]) -> None:
         task = asyncio.create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        tasks.add(task)
+        task.add_done_callback(tasks.discard)
 
     async def _join(self, client: socket.socket) -> None:
         self._clients += 1
         number = self._clients
-        try:
-            async with asyncio.timeout(_CONNECT_S):
-                server = await _connect(self._server)
-        except BaseException as error:
-            client.close()
-            if not isinstance(error, (OSError, TimeoutError)):
-                raise
-            why = "no answer" if isinstance(error, TimeoutError) else _reason(error)
-            self._tell(f"Client {number} was turned away: {format_address(self._server)} cannot be reached ({why}).")
-            return
-        self.connections += 1
-        recording: Recording | None = None
-        try:
-            recording = self._record(number)
-        except Exception as error:  # whatever it is, the person's game comes first
-            self.unrecorded += 1
-            why = str(error) if isinstance(error, JournalError) else f"the journal failed ({type(error).__name__})."
-            self._tell(f"Error: Connection {number} IS NOT RECORDED, it goes on: {why}")
+        with contextlib.ExitStack() as sockets:  # closes them if we are stopped
+            sockets.callback(client.close)
+            try:
+                async with asyncio.timeout(_CONNECT_S):
+                    server = await connect(self._server)
+            except (OSError, TimeoutError) as error:
+                why = why_no_connection(self._server, error)
+                self._tell(f"Client {number} was turned away: {why}.")
+                await say_farewell(client, f"ics-recorder: {why}.")
+                return
+            sockets.callback(server.close)
+            self.connections += 1
+            recording = await self._open(number)
+            sockets.pop_all()
         for connection in (client, server):
-            _prepare(connection)
+            prepare(connection)
         link = _Link(self, number, client, server, recording)
         self._links.add(link)
         link.start()
+
+    async def _open(self, number: int) -> Recording | None:
+        """Make the recording of a connection in a thread: a disk that hangs must not hold up the other connections."""
+        try:
+            async with asyncio.timeout(_OPEN_S):
+                return await in_thread(lambda: self._record(number), lambda late: late.close(how="too late"))
+        except Exception as error:  # whatever it is, the person's game comes first
+            self.unrecorded += 1
+            why = f"the journal failed ({type(error).__name__})."
+            if isinstance(error, JournalError):
+                why = str(error)
+            elif isinstance(error, TimeoutError):
+                why = f"the disk did not make a journal within {_OPEN_S} s."
+            self._tell(f"Error: Connection {number} IS NOT RECORDED, it goes on: {why}")
+            return None
 
     async def _tick(self) -> None:
         while True:
@@ -183,7 +173,7 @@ class Proxy:
         self._links.discard(link)
         self.forwarded[Side.CLIENT] += closed.from_client
         self.forwarded[Side.SERVER] += closed.from_server
-        self._start(self._close(closed, how))
+        self._start(self._close(closed, how), self._closing)
 
     async def _close(self, closed: Closed, how: str) -> None:
         if closed.recording is not None:
@@ -322,43 +312,3 @@ class _Link:
             else:
                 watched.add(side)
                 add(connection, callback, side)
-
-
-async def _connect(address: Address) -> socket.socket:
-    """Connect to the first of a host's numbers that answers.
-
-    Raises:
-        OSError: none does.
-    """
-    loop = asyncio.get_running_loop()
-    failure: OSError | None = None
-    for family, kind, protocol, _, where in await loop.getaddrinfo(*address, type=socket.SOCK_STREAM):
-        connection = socket.socket(family, kind, protocol)
-        connection.setblocking(False)
-        try:
-            await loop.sock_connect(connection, where)
-        except BaseException as error:
-            connection.close()
-            if not isinstance(error, OSError):
-                raise
-            failure = error
-        else:
-            return connection
-    raise failure or OSError(f"{address.host} stands for no number")
-
-
-def _reason(error: OSError) -> str:
-    """Why it failed; asyncio writes addresses there, and a name that is not known has no number of the system's."""
-    if isinstance(error, socket.gaierror) or not error.errno:
-        return error.strerror or str(error)
-    return os.strerror(error.errno)
-
-
-def _prepare(connection: socket.socket) -> None:
-    """No waiting for more to send, and a dead line is noticed."""
-    connection.setblocking(False)
-    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-    for name, value in _KEEPALIVE:
-        if hasattr(socket, name):
-            connection.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)

@@ -165,11 +165,31 @@ async def test_warns_when_others_can_reach_it(tmp_path: Path) -> None:
     assert "0 connections, 0 bytes" in command.talk
 
 
-def test_a_port_that_is_taken_is_a_usage_error(tmp_path: Path) -> None:
+def test_a_port_that_is_taken_is_told_in_a_sentence(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         where = f"127.0.0.1:{taken.getsockname()[1]}"
-        result = Cli(tmp_path / "a.sqlite")("proxy", "chess.example", "--listen", where, code=2)
-    assert f"Cannot listen on {where}: Address already in use" in result.output
+        result = Cli(tmp_path / "a.sqlite")("proxy", "chess.example", "--listen", where, code=9)
+    why = "Address already in use"
+    assert result.output == f"Error: Cannot listen on {where} ({why}): choose another address with --listen.\n"
+    nowhere = "no-such-host.invalid:5001"
+    result = Cli(tmp_path / "a.sqlite")("proxy", "chess.example", "--listen", nowhere, code=9)
+    assert result.output.startswith(f"Error: Cannot listen on {nowhere} (")
+    assert result.output.count("\n") == 1
+
+
+@in_loop
+async def test_a_port_alone_is_on_loopback(tmp_path: Path) -> None:
+    async with (
+        ScriptedServer(Dialogue(FICS)) as server,
+        running(*words(server, tmp_path, "--listen", "0")) as command,
+    ):
+        await port_of(command)
+        assert await command.end(signal.SIGINT) == 0
+    assert re.search(r"^Listening on 127\.0\.0\.1:\d+ for ", command.talk, re.M)
+
+
+def test_a_port_is_no_server(tmp_path: Path) -> None:
+    assert "'6124' is a port without a host; write HOST:6124." in Cli(tmp_path / "a")("proxy", "6124", code=2).output
 
 
 @pytest.mark.parametrize("text", ["chess.example:x", "", "a:b:c"])

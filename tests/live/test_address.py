@@ -26,6 +26,14 @@ def test_the_port_may_be_left_out_if_there_is_a_usual_one(text: str) -> None:
         parse_address(text)
 
 
+def test_a_number_alone_is_a_port_where_a_host_is_usual() -> None:
+    assert parse_address("6124", None, "127.0.0.1") == Address("127.0.0.1", 6124)
+    with pytest.raises(ValueError, match="'6124' is a port without a host; write HOST:6124"):
+        parse_address("6124", 5000)
+    with pytest.raises(ValueError, match="ports go up to 65535"):
+        parse_address("65536", None, "127.0.0.1")
+
+
 @pytest.mark.parametrize("text", ["", ":5000", "a b:1", "host:", "host:x", "host:65536", "[::1:5", "a:b:c", "[]:1"])
 def test_anything_else_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"write HOST:PORT|ports go up"):

@@ -7,17 +7,22 @@ import hashlib
 import random
 import socket
 import struct
+import threading
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
 
+from recorder.journal.parts import PartFile, new_part
 from recorder.journal.writer import JournalWriter, Sync
 from recorder.live.address import Address
+from recorder.live.deferred import DeferredJournal
+from recorder.live.listening import is_loopback, listen
 from recorder.live.manners import FICS, MANNERS, Manners
-from recorder.live.proxy import Closed, Proxy, is_loopback, listen
-from recorder.live.recording import Recording
+from recorder.live.proxy import Closed, Proxy
+from recorder.live.recording import Journal, Recording
 from recorder.live.relay import HIGH_BYTES, Side
 from recorder.live.script import Fault, Hear, Say, script_of_chunks
 from recorder.live.secrets import SecretGuard
@@ -32,8 +37,9 @@ Talk = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 class Between:
     """A running proxy and what it told."""
 
-    def __init__(self, server_port: int, folder: Path, sync: Sync) -> None:
+    def __init__(self, server_port: int, folder: Path, sync: Sync, open_part: Callable[[Path], PartFile]) -> None:
         self.told: list[str] = []
+        self._open_part = open_part
         self.closed: list[Closed] = []
         self.folder = folder
         self._sync = sync
@@ -50,9 +56,12 @@ class Between:
         self.port: int = self.listeners[0].getsockname()[1]
 
     def _record(self, number: int) -> Recording:
-        journal = JournalWriter(
-            self.folder, host=self._server.host, port=self._server.port, role="proxy", sync=self._sync
+        host, port = self._server
+        journal: Journal = JournalWriter(
+            self.folder, host=host, port=port, role="proxy", sync=self._sync, open_part=self._open_part
         )
+        if self._sync is not Sync.ALWAYS:
+            journal = DeferredJournal(journal, most_bytes=1 << 20, hangs_s=0.1, close_s=1)
         return Recording(journal, SecretGuard(), self.told.append)
 
     async def until_closed(self, count: int = 1) -> None:
@@ -61,8 +70,10 @@ class Between:
 
 
 @asynccontextmanager
-async def between(server_port: int, folder: Path, sync: Sync = Sync.OS) -> AsyncIterator[Between]:
-    it = Between(server_port, folder, sync)
+async def between(
+    server_port: int, folder: Path, sync: Sync = Sync.OS, open_part: Callable[[Path], PartFile] = new_part
+) -> AsyncIterator[Between]:
+    it = Between(server_port, folder, sync, open_part)
     serving = asyncio.create_task(it.proxy.serve(it.listeners, it.stop))
     try:
         yield it
@@ -335,8 +346,10 @@ async def test_a_server_that_is_not_there_turns_the_client_away(tmp_path: Path) 
         port = nobody.getsockname()[1]
     async with between(port, tmp_path) as it:
         caller = await Caller.call(it.port)
-        assert await caller.rest() == b""
-    assert it.told == [f"Client 1 was turned away: 127.0.0.1:{port} cannot be reached (Connection refused)."]
+        caller.send(b"Ann\nsecret\n")  # what nobody read must not take the answer with it
+        why = f"127.0.0.1:{port} refuses the connection; no server listens there."
+        assert await caller.rest() == f"\r\nics-recorder: {why}\r\n".encode()
+    assert it.told == [f"Client 1 was turned away: {why}"]
     assert it.proxy.connections == 0
     assert not list(tmp_path.iterdir())
 
@@ -353,6 +366,77 @@ async def test_without_a_journal_the_game_goes_on(tmp_path: Path) -> None:
         await it.until_closed()
     assert it.proxy.unrecorded == 1
     assert "Connection 1 IS NOT RECORDED, it goes on: The journal" in it.told[0]
+
+
+class Hanging:
+    """A part whose disk answers while ``turns`` is set."""
+
+    def __init__(self, path: Path, turns: threading.Event) -> None:
+        self._file = new_part(path)
+        self._turns = turns
+        self.sync, self.check, self.close = self._file.sync, self._file.check, self._file.close
+
+    def write(self, data: bytes, /) -> int:
+        self._turns.wait(30)
+        return self._file.write(data)
+
+
+@in_loop
+async def test_a_disk_that_hangs_holds_no_game_up_and_ends_the_recording_loudly(tmp_path: Path) -> None:
+    turns = threading.Event()
+    turns.set()
+    answers = {b"date": b"It is late.\n\r", b"news": b"x" * 50_000}
+    async with (
+        ScriptedServer(Dialogue(FICS, answers=answers)) as server,
+        between(server.port, tmp_path, Sync.INTERVAL, lambda path: Hanging(path, turns)) as it,
+    ):
+        caller = await Caller.call(it.port)
+        caller.send(b"guest\n\n")
+        await caller.until(b"fics% ")
+        turns.clear()
+        begin = time.monotonic()
+        for _ in range(20):
+            caller.send(b"date\n")
+            await caller.until(b"It is late.\n\r")
+        assert not it.told
+        for _ in range(40):
+            caller.send(b"news\n")
+            await caller.until(b"fics% ")
+        assert time.monotonic() - begin < 20, "the disk would have answered by itself after 30 s"
+        assert len(it.told) == 1
+        assert "RECORDING HAS ENDED, the connection goes on: The disk does not answer: " in it.told[0]
+        turns.set()
+        caller.send(b"quit\n")
+        await caller.rest()
+        caller.writer.close()
+        await it.until_closed()
+        while [path.suffix for path in tmp_path.iterdir()] != [".zst"]:  # closed, so compressed
+            await asyncio.sleep(0.01)
+    assert it.proxy.unrecorded == 1
+    kept = journalled(tmp_path)
+    assert bytes(caller.heard).startswith(kept.received)
+    assert len(kept.received) > 500_000
+    assert {"kind": "unrecorded", "why": "the disk did not answer"} in kept.notes
+
+
+@in_loop
+async def test_a_disk_that_makes_no_journal_lets_the_client_play(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("recorder.live.proxy._OPEN_S", 0.1)
+    turns = threading.Event()
+    async with (
+        ScriptedServer(Dialogue(FICS)) as server,
+        between(server.port, tmp_path, Sync.ALWAYS, lambda path: Hanging(path, turns)) as it,
+    ):
+        caller = await Caller.call(it.port)
+        caller.send(b"guest\n\nquit\n")
+        await caller.rest()
+        turns.set()
+        while [path.suffix for path in tmp_path.iterdir()] != [".zst"]:
+            await asyncio.sleep(0.01)
+    assert it.told == ["Error: Connection 1 IS NOT RECORDED, it goes on: the disk did not make a journal within 0.1 s."]
+    assert it.proxy.unrecorded == 1
 
 
 @in_loop
