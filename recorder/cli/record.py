@@ -7,6 +7,7 @@ import contextlib
 import os
 import signal
 import sys
+import time
 from collections import deque
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,8 +24,10 @@ from recorder.live.address import Address, format_address
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from recorder.cli.screen import Screen
     from recorder.live.capture import Capture
     from recorder.live.observing import Observing
+    from recorder.live.snapshot import Snapshot
     from recorder.live.telling import Tell
 
 __all__ = ["command"]
@@ -103,6 +106,10 @@ Examples:
 @click.option("--pgn", metavar="FILE|DIR", help="Append each game when it is over; in a folder, to one file a day.")
 @click.option("--events", type=click.Choice(["-"]), help="Print starts, plies and ends of games as JSON lines.")
 @log_option
+@click.option(
+    "--plain", is_flag=True, help="Lines instead of a live view on the terminal; elsewhere there are only lines."
+)
+@click.option("--quiet", is_flag=True, help="Say only what is wrong.")
 @archive_option
 def command(
     server: Address,
@@ -118,6 +125,8 @@ def command(
     pgn: str | None,
     events: str | None,
     log_file: Path | None,
+    plain: bool,
+    quiet: bool,
     where: str,
 ) -> None:
     """Observe games on a server and keep everything that comes.
@@ -128,6 +137,8 @@ def command(
 
     Ctrl-C ends it cleanly. If the journal cannot be written, recording stops with exit status 7.
     """
+    from recorder.cli.screen import Manner, Screen
+
     if guest == (user is not None):
         raise click.UsageError("Say who logs in: --guest or --user NAME.")
     if not to_archive and (pgn or events):
@@ -137,24 +148,16 @@ def command(
     password = None if user is None else _password(user, known)
     followers = _Followers(where, pgn, events, journal_dir.absolute()) if to_archive else None
     log = None if log_file is None else RunLog(log_file.absolute())
+    screen = Screen(Manner.choose(quiet=quiet, plain=plain))
     try:
-        capture = asyncio.run(
-            _run(server, user, password, observing, journal_dir.absolute(), sync_word, followers, teller(log))
-        )
+        tell = teller(log, screen.tell)
+        asyncio.run(_run(server, user, password, observing, journal_dir.absolute(), sync_word, followers, screen, tell))
     except RecorderError as error:
         if log is not None:
             log.write("failed", str(error), error=type(error).__name__)
         raise
-    if log is not None:
-        came = capture.progress
-        log.write(
-            *("ended", "Recording has ended."),
-            connections=came.connections,
-            received_bytes=came.received,
-            boards=came.boards,
-            games=came.games,
-        )
-    _say_end(capture, journal_dir.absolute(), where if to_archive else None, pgn)
+    if not quiet:
+        _say_places(journal_dir.absolute(), where if to_archive else None, pgn)
 
 
 def _observing(observe: str | None, handles: Path | None, limit: int | None, rotate: float | None) -> Observing:
@@ -188,12 +191,14 @@ async def _run(
     journals: Path,
     sync_word: str,
     followers: _Followers | None,
+    screen: Screen,
     tell: Tell,
-) -> Capture:
+) -> None:
     from recorder.journal import JournalWriter, Sync
     from recorder.live.capture import Capture
     from recorder.live.conversation import Conversation
     from recorder.live.login import Login
+    from recorder.live.snapshot import take_snapshot
 
     def open_journal() -> JournalWriter:
         return JournalWriter(journals, host=server.host, port=server.port, role="record", sync=Sync(sync_word))
@@ -205,22 +210,36 @@ async def _run(
 
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
+    signals = [signal.SIGINT, signal.SIGTERM]
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # ignored under nohup: the terminal may go
+        signals.append(signal.SIGHUP)
+    for number in signals:
         loop.add_signal_handler(number, stop.set)
     opened = None if followers is None else followers.opened
     capture = Capture(server, open_journal, converse, tell, opened=opened)
+
+    def look(first: int, most: int) -> Snapshot:
+        now_s, utc_ms = time.monotonic(), time.time_ns() // 1_000_000
+        archive = None if followers is None else followers.state
+        return take_snapshot(capture, observing, now_s=now_s, utc_ms=utc_ms, archive=archive, first=first, most=most)
+
+    await screen.open()
+    showing = asyncio.create_task(screen.run(look, tell))
     following = None if followers is None else asyncio.create_task(followers.follow())
     name = format_address(server)
     tell("started", f"Recording from {name}; Ctrl-C ends it.", server=name, journal_dir=str(journals))
     try:
         await capture.run(stop)
+        _tell_end(capture, tell)
     finally:
         if followers is not None and following is not None:
             followers.end()
             (failure,) = await asyncio.gather(following, return_exceptions=True)
             if failure is not None:
                 say(f"The archive is not up to date ({failure}); import {journals} later.")
-    return capture
+        showing.cancel()
+        await asyncio.gather(showing, return_exceptions=True)
+        await screen.close()
 
 
 class _Followers:
@@ -229,6 +248,8 @@ class _Followers:
     Args:
         where, pgn, events: options of ``follow``.
         journals: the folder of the journals.
+    Attributes:
+        state: how far the archive is, in words.
     """
 
     def __init__(self, where: str, pgn: str | None, events: str | None, journals: Path) -> None:
@@ -237,6 +258,7 @@ class _Followers:
         self._options = [*([] if pgn is None else ["--pgn", pgn]), *([] if events is None else ["--events", events])]
         self._opened: deque[Path] = deque()
         self._ended = asyncio.Event()
+        self.state = "begins"
 
     def opened(self, journal: Path) -> None:
         """Another connection has a journal."""
@@ -265,6 +287,7 @@ class _Followers:
             if process is not None and process.returncode is not None:
                 starts += 1
                 pause_s = min(2.0**starts, _LONGEST_PAUSE_S)
+                self.state = "is behind: what follows the journal has ended"
                 say(f"What follows the journal has ended; it is started again in {pause_s:.0f} s.")
                 process = None
             with contextlib.suppress(TimeoutError):
@@ -280,6 +303,7 @@ class _Followers:
             say(f"{plural(len(left), 'journal')} left open by an earlier run: the archive is up to date with it.")
 
     async def _import(self, journals: list[Path]) -> bool:
+        self.state = "takes what was left"
         process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", "recorder", "import", "--", *map(str, journals)),
             env={**os.environ, "ICS_RECORDER_DB": self._where},
@@ -293,6 +317,7 @@ class _Followers:
         return False
 
     async def _start(self, journal: Path) -> asyncio.subprocess.Process:
+        self.state = "follows the journal"
         # A session of its own: Ctrl-C on the terminal is for us, not for it.
         return await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", "recorder", "follow", *self._options, "--", str(journal)),
@@ -319,12 +344,20 @@ class _Followers:
             await self._import([journal])
 
 
-def _say_end(capture: Capture, journals: Path, where: str | None, pgn: str | None) -> None:
+def _tell_end(capture: Capture, tell: Tell) -> None:
     came = capture.progress
-    say(
+    tell(
+        "ended",
         f"{plural(came.connections, 'connection')}, {came.received:,} bytes, {plural(came.boards, 'board')}, "
-        f"{plural(came.games, 'game')}."
+        f"{plural(came.games, 'game')}.",
+        connections=came.connections,
+        received_bytes=came.received,
+        boards=came.boards,
+        games=came.games,
     )
+
+
+def _say_places(journals: Path, where: str | None, pgn: str | None) -> None:
     say(f"Journals: {journals}")
     if where is not None:
         say(f"Archive: {archive_file(where)}")

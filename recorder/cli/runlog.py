@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from recorder.cli.terminal import clean, say
+from recorder.cli.terminal import say
 from recorder.errors import ExportError
 from recorder.live.telling import EVENTS, Fact
 
@@ -82,16 +82,16 @@ class RunLog:
             os.close(handle)
 
 
-def teller(log: RunLog | None, speak: Callable[[str], None] = say) -> Tell:
+def teller(log: RunLog | None, speak: Callable[[str, str], None]) -> Tell:
     """What takes events: they are said to people and, if there is a log, written into it.
 
     Args:
-        speak: gets one sentence that is safe for a terminal.
+        speak: gets the event and its sentence.
     """
 
     def tell(event: str, sentence: str, /, **facts: Fact) -> None:
         if log is not None:
             log.write(event, sentence, **facts)
-        speak(clean(sentence))
+        speak(event, sentence)
 
     return tell

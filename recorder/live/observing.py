@@ -291,6 +291,11 @@ class Observing:
         """Numbers of the games that the server says we observe, in order."""
         return tuple(sorted(number for number, game in self._games.items() if game.state is State.WATCHED))
 
+    @property
+    def waiting(self) -> int:
+        """How many games would be observed if there were places."""
+        return len(self._queue())
+
     def decide(self, now_ms: int) -> list[Request]:
         """What to ask for now; each request is given once, so they are to be sent (or shown).
 

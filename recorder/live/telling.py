@@ -46,6 +46,12 @@ EVENTS: Final[Mapping[str, Kind]] = {
     "unreachable": Kind(Level.WARNING, "a connection could not be made and is tried again", ("how", "retry_ms")),
     "refused": Kind(Level.WARNING, "the server did not let us in again, and is asked again", ("how", "retry_ms")),
     "deaf": Kind(Level.ERROR, "a bug: the server is no longer understood, only recorded", ("error",)),
+    "progress": Kind(
+        Level.INFO,
+        "at most once a minute, if games have begun or ended",
+        ("watched", "waiting", "games", "boards", "received_bytes", "outages"),
+    ),
+    "view_lost": Kind(Level.WARNING, "the live view has ended, recording goes on"),
     "ended": Kind(
         Level.INFO, "recording has ended as it was told to", ("connections", "received_bytes", "boards", "games")
     ),

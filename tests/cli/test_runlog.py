@@ -14,8 +14,8 @@ from recorder.errors import ExportError
 def test_a_line_for_each_event(tmp_path: Path) -> None:
     path = tmp_path / "run.log"
     path.write_text("before\n", encoding="ascii")
-    spoken: list[str] = []
-    tell = teller(RunLog(path, lambda: 1_763_762_402_118_999_999), spoken.append)
+    spoken: list[tuple[str, str]] = []
+    tell = teller(RunLog(path, lambda: 1_763_762_402_118_999_999), lambda *said: spoken.append(said))
     tell("logged_in", "Logged in as \x1bZoë.", handle="Zoë")
     tell("disconnected", "Lost.", how="lost", retry_ms=2000)
     first, *lines = path.read_text(encoding="ascii").splitlines()
@@ -37,7 +37,7 @@ def test_a_line_for_each_event(tmp_path: Path) -> None:
             "retry_ms": 2000,
         },
     ]
-    assert spoken == ["Logged in as \\x1bZoë.", "Lost."]
+    assert spoken == [("logged_in", "Logged in as \x1bZoë."), ("disconnected", "Lost.")]
 
 
 def test_only_the_owner_reads_it(tmp_path: Path) -> None:

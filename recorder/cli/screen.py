@@ -1,0 +1,259 @@
+"""What ``record`` shows people while it runs: a live view on a terminal, lines elsewhere. It never waits for anybody.
+
+The view is a process of its own (``liveview.py``), told twice a second how things stand. While it has the terminal,
+whatever this process and its children say on standard error goes through a pipe into the view's last lines.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import select
+import signal
+import sys
+import time
+from collections import deque
+from collections.abc import Callable
+from datetime import UTC, datetime
+from enum import Enum
+from typing import Final
+
+from recorder.cli.news import Message, encode_news, rows_for_boards
+from recorder.cli.terminal import clean, plural, say
+from recorder.live.snapshot import Snapshot
+from recorder.live.telling import EVENTS, Level, Tell
+
+__all__ = ["Look", "Manner", "Screen"]
+
+_EVERY_S: Final = 0.5
+_PAGE_S: Final = 10.0
+_PROGRESS_S: Final = 60.0
+_END_S: Final = 2.0
+_MESSAGES: Final = 20
+_STDERR: Final = 2
+_NOT_FOR_THE_VIEW: Final = (signal.SIGINT, signal.SIGQUIT)
+# Leaves the other screen, shows the cursor, ends all colours.
+_RESTORE: Final = b"\x1b[?1049l\x1b[?25h\x1b[0m\r\n"
+
+Look = Callable[[int, int], Snapshot]
+"""Takes a snapshot: how many boards to pass over, and how many to take."""
+
+
+class Manner(Enum):
+    """How people are talked to."""
+
+    QUIET = "quiet"  # only of what is wrong
+    PLAIN = "plain"
+    VIEW = "view"
+
+    @classmethod
+    def choose(cls, *, quiet: bool, plain: bool) -> Manner:
+        """What was asked for; a view needs a terminal."""
+        if quiet:
+            return cls.QUIET
+        terminal = sys.stderr is not None and sys.stderr.isatty() and os.environ.get("TERM", "dumb") != "dumb"
+        return cls.PLAIN if plain or not terminal else cls.VIEW
+
+
+class Screen:
+    """Talks to people while something is recorded.
+
+    Args:
+        manner: how.
+    """
+
+    def __init__(self, manner: Manner) -> None:
+        self.manner = manner
+        self._view: asyncio.subprocess.Process | None = None
+        self._terminal: int | None = None  # what standard error was before the view had it
+        self._spoken = -1  # the end of the pipe that this process and its children speak into
+        self._unread = b""
+        self._unrestored = False  # a view that was killed has left the terminal as it was
+        self._messages: deque[Message] = deque(maxlen=_MESSAGES)
+
+    def tell(self, event: str, sentence: str) -> None:
+        """Say what has happened, if people are to know."""
+        level = EVENTS[event].level
+        if self._view is not None:
+            if event != "progress":
+                self._keep(sentence)
+        elif self.manner is not Manner.QUIET or level is not Level.INFO:
+            _say_unless_stuck(sentence)
+
+    def _keep(self, sentence: str) -> None:
+        self._messages.append((datetime.now(UTC).strftime("%H:%M:%S"), clean(sentence)))
+
+    # -- the view ----------------------------------------------------------------------------------------------
+
+    async def open(self) -> None:
+        """Give the terminal to the view, if that is the manner."""
+        if self.manner is not Manner.VIEW:
+            return
+        self._terminal = os.dup(_STDERR)
+        # The view's whole life: Ctrl-C and Ctrl-\ are for this process, whose end is the view's.
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, _NOT_FOR_THE_VIEW)
+        try:
+            view = await asyncio.create_subprocess_exec(
+                *(sys.executable, "-m", "recorder.cli.liveview"),
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.DEVNULL,
+                stderr=self._terminal,
+            )
+        except OSError as error:
+            self._give_back()
+            say(f"There is no live view: {error.strerror}.")
+            return
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        self._view = view
+        reading, writing = os.pipe()
+        for end in (reading, writing):
+            os.set_blocking(end, False)
+        os.dup2(writing, _STDERR)
+        os.close(writing)
+        self._spoken = reading
+        asyncio.get_running_loop().add_reader(reading, self._listen)
+
+    def _listen(self) -> None:
+        """Take what was said on standard error, by this process or by its children."""
+        try:
+            data = os.read(self._spoken, 1 << 16)
+        except OSError:
+            return
+        *lines, self._unread = (self._unread + data).split(b"\n")
+        for line in lines:
+            if line.strip():
+                self._keep(line.decode("utf-8", "replace"))
+        if self._view is None:
+            self._repeat(_say_unless_stuck)
+
+    def _repeat(self, speak: Callable[[str], None]) -> None:
+        for at, sentence in self._messages:
+            speak(f"{at} {sentence}")
+        self._messages.clear()
+
+    def _give_back(self) -> None:
+        """Standard error is the terminal again; children go on speaking into the pipe."""
+        if self._terminal is not None:
+            with contextlib.suppress(OSError):
+                sys.stderr.flush()
+            os.dup2(self._terminal, _STDERR)
+            os.close(self._terminal)
+            self._terminal = None
+
+    async def close(self) -> None:
+        """Give the terminal back and repeat there what was said last. A second time: nothing."""
+        view = self._view
+        if view is not None:
+            assert view.stdin is not None
+            view.stdin.close()
+            try:
+                await asyncio.wait_for(view.wait(), _END_S)
+            except TimeoutError:
+                view.kill()
+                await view.wait()
+            self._end_view(view)
+        if self._unrestored:  # nothing is held up any more by a terminal that is
+            self._restore()
+        if self._spoken >= 0:
+            self._listen()
+            asyncio.get_running_loop().remove_reader(self._spoken)
+            os.close(self._spoken)
+            self._spoken = -1
+        self._repeat(say)
+
+    def _end_view(self, view: asyncio.subprocess.Process) -> None:
+        """A view has ended: its terminal is ours again."""
+        self._view = None
+        self._give_back()
+        self._unrestored = view.returncode != 0
+        if _writable():
+            if self._unrestored:
+                self._restore()
+            self._repeat(_say_unless_stuck)
+
+    def _restore(self) -> None:
+        with contextlib.suppress(OSError):
+            os.write(_STDERR, _RESTORE)
+        self._unrestored = False
+
+    # -- as time goes by ---------------------------------------------------------------------------------------
+
+    async def run(self, look: Look, tell: Tell) -> None:
+        """Show how things stand until cancelled. A failure ends the showing and nothing else.
+
+        Args:
+            look: takes a snapshot.
+            tell: gets the event ``progress`` at most once a minute, when the games have changed.
+        """
+        try:
+            await self._show_always(look, tell)
+        except Exception as error:
+            await self.close()
+            tell(
+                "view_lost", f"How things stand is no longer shown ({type(error).__name__}: a bug); recording goes on."
+            )
+
+    async def _show_always(self, look: Look, tell: Tell) -> None:
+        told = (0, 0)
+        told_s = page_s = time.monotonic()
+        first = 0
+        while True:
+            await asyncio.sleep(_EVERY_S)
+            now_s = time.monotonic()
+            if self._view is not None and self._view.returncode is not None:
+                self._end_view(self._view)
+                tell("view_lost", "The live view has ended; recording goes on.")
+            if self._view is not None:
+                rows = self._rows()
+                if now_s - page_s >= _PAGE_S:
+                    first, page_s = first + rows, now_s
+                snapshot = look(first, rows)
+                first = snapshot.first
+                self._show(self._view, snapshot)
+            if now_s - told_s >= _PROGRESS_S:
+                told_s = now_s
+                snapshot = look(0, 0)
+                if (snapshot.watched, snapshot.games) != told:
+                    told = snapshot.watched, snapshot.games
+                    _tell_progress(snapshot, tell)
+
+    def _rows(self) -> int:
+        try:
+            return rows_for_boards(os.get_terminal_size(self._terminal or _STDERR).lines)
+        except OSError:
+            return rows_for_boards(0)
+
+    def _show(self, view: asyncio.subprocess.Process, snapshot: Snapshot) -> None:
+        assert view.stdin is not None
+        if not view.stdin.transport.get_write_buffer_size():  # else its terminal holds it up
+            view.stdin.write(encode_news(snapshot, list(self._messages)))
+
+
+def _tell_progress(snapshot: Snapshot, tell: Tell) -> None:
+    waiting = f", {snapshot.waiting:,} waiting" if snapshot.waiting else ""
+    tell(
+        "progress",
+        f"{plural(snapshot.watched, 'game')} observed{waiting}, {snapshot.games:,} over; "
+        f"{plural(snapshot.frames, 'board')}, {snapshot.received_bytes:,} bytes.",
+        watched=snapshot.watched,
+        waiting=snapshot.waiting,
+        games=snapshot.games,
+        boards=snapshot.frames,
+        received_bytes=snapshot.received_bytes,
+        outages=snapshot.outages,
+    )
+
+
+def _writable() -> bool:
+    try:
+        return bool(select.select([], [_STDERR], [], 0)[1])
+    except OSError:
+        return False
+
+
+def _say_unless_stuck(sentence: str) -> None:
+    """Say something to whoever listens; who holds the terminal up (Ctrl-S, a reader that sleeps) misses it."""
+    if _writable():
+        say(clean(sentence))

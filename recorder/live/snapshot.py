@@ -1,0 +1,158 @@
+"""How a recording stands at one moment, as plain values: what a view shows, and nothing that could hold it up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple, TypeVar
+
+from recorder.errors import LineError
+from recorder.live.address import format_address
+from recorder.live.capture import Capture
+from recorder.live.observing import Observing
+from recorder.tracking.run import Run
+
+__all__ = ["Board", "Snapshot", "take_snapshot"]
+
+_Value = TypeVar("_Value")
+
+
+class Board(NamedTuple):
+    """A game that is being watched; None is unknown.
+
+    Attributes:
+        move: that was played last, as the server prints it (``12. Nf3``, ``12... Nf6``); None: no move yet.
+        lag_ms: of that move, as the server tells. quiet_ms: since the last board came.
+        result: ``*`` while it is played.
+    """
+
+    game_no: int
+    white: str
+    black: str
+    category: str | None
+    move: str | None
+    white_clock_ms: int | None
+    black_clock_ms: int | None
+    white_to_move: bool | None
+    lag_ms: int | None
+    quiet_ms: int | None
+    result: str
+
+
+class Snapshot(NamedTuple):
+    """A recording.
+
+    Attributes:
+        at_ms: when it was taken, on a clock that nobody sets.
+        state: ``connecting``, ``waiting`` (for the next attempt), or a stage of the conversation: ``login``,
+            ``asking``, ``recording``, ``left``.
+        state_ms: how long the connection, or the lack of one, lasts. retry_ms: until the next attempt.
+        handle: who is logged in. connections, received_bytes, frames, games: since the program began.
+        outages: connections that were lost.
+        watched, waiting, limit: games that are observed; that would be if there were places; how many may be.
+        journal, journal_bytes, synced_ms: the file being written, its size, and how long ago the disk confirmed that
+            it has all of it; None: never yet, or there is no file.
+        archive: how far the archive is, in words; None: none is kept.
+        boards: some of the watched games in order of their numbers. first: how many stand before them.
+    """
+
+    at_ms: int
+    server: str
+    state: str
+    state_ms: int
+    retry_ms: int | None
+    handle: str | None
+    connections: int
+    outages: int
+    received_bytes: int
+    frames: int
+    games: int
+    watched: int
+    waiting: int
+    limit: int | None
+    journal: str | None
+    journal_bytes: int
+    synced_ms: int | None
+    archive: str | None
+    first: int
+    boards: tuple[Board, ...]
+
+
+def take_snapshot(
+    capture: Capture, observing: Observing, *, now_s: float, utc_ms: int, archive: str | None, first: int, most: int
+) -> Snapshot:
+    """Look at a recording; costs as much as the boards that are asked for.
+
+    Args:
+        now_s, utc_ms: the monotonic clock and the wall clock.
+        archive: how far the archive is. first, most: which boards; a ``first`` beyond the last begins anew.
+    """
+    standing, came = capture.standing, capture.progress
+    conversation, journal = standing.conversation, standing.journal
+    games = came.games
+    runs: list[Run] = []
+    if conversation is None:
+        state = "connecting" if standing.until_s is None else "waiting"
+    else:
+        state = conversation.stage.value
+        held = list(conversation.tracker.boards.runs.values())
+        games += conversation.games + sum(run.end is not None for run in held)
+        runs = sorted((run for run in held if run.following), key=lambda run: run.game_no or 0)
+    first = first if first < len(runs) else 0
+    return Snapshot(
+        at_ms=round(now_s * 1000),
+        server=format_address(capture.address),
+        state=state,
+        state_ms=round((now_s - standing.since_s) * 1000),
+        retry_ms=None if standing.until_s is None else max(0, round((standing.until_s - now_s) * 1000)),
+        handle=None if conversation is None or conversation.we is None else conversation.we.handle,
+        connections=came.connections,
+        outages=came.connections - (conversation is not None),
+        received_bytes=came.received,
+        frames=came.boards,
+        games=games,
+        watched=len(runs),
+        waiting=observing.waiting,
+        limit=observing.limit,
+        journal=None if journal is None else journal.path.name,
+        journal_bytes=0 if journal is None else journal.size_bytes,
+        synced_ms=(
+            None
+            if journal is None or journal.last_sync_ns is None
+            else (journal.now_ns() - journal.last_sync_ns) // 1_000_000
+        ),
+        archive=archive,
+        first=first,
+        boards=tuple(_board(run, utc_ms) for run in runs[first : first + most]),
+    )
+
+
+def _board(run: Run, utc_ms: int) -> Board:
+    frame = run.last
+    white_to_move = move = at_ms = None
+    if frame is not None:
+        at_ms = frame.at_ms
+        white_to_move = _told(lambda: frame.white_to_move)
+        if _told(lambda: frame.has_move) and (number := _told(lambda: frame.move_no)) is not None:
+            sign = f"{number - 1}... " if white_to_move else f"{number}. "
+            move = sign + (_told(lambda: frame.pretty) or frame.verbose)
+    return Board(
+        game_no=run.game_no or 0,
+        white=run.white,
+        black=run.black,
+        category=run.facts.category,
+        move=move,
+        white_clock_ms=None if frame is None else _told(lambda: frame.white_clock_ms),
+        black_clock_ms=None if frame is None else _told(lambda: frame.black_clock_ms),
+        white_to_move=white_to_move,
+        lag_ms=None if frame is None else _told(lambda: frame.lag_ms),
+        quiet_ms=None if at_ms is None else max(0, utc_ms - at_ms),
+        result=run.result,
+    )
+
+
+def _told(read: Callable[[], _Value]) -> _Value | None:
+    """A field of a frame, or None where the server printed none that can be read."""
+    try:
+        return read()
+    except LineError:
+        return None

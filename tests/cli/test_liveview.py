@@ -1,0 +1,134 @@
+"""What the live view draws, and what it is told."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.console import Console
+
+from recorder.cli.liveview import Meter, draw
+from recorder.cli.news import Message, encode_news, parse_news, rows_for_boards
+from recorder.live.snapshot import Board, Snapshot
+
+
+def board(number: int, **facts: object) -> Board:
+    usual = Board(number, f"White{number}", f"Black{number}", "blitz", "12. Nf3", 299_500, 61_000, False, 40, 2500, "*")
+    return usual._replace(**facts)
+
+
+def snapshot(*boards: Board, **facts: object) -> Snapshot:
+    usual = Snapshot(
+        at_ms=0,
+        server="chess.example:5000",
+        state="recording",
+        state_ms=3_700_000,
+        retry_ms=None,
+        handle="GuestABCD",
+        connections=1,
+        outages=0,
+        received_bytes=12_345_678,
+        frames=12_345,
+        games=321,
+        watched=len(boards),
+        waiting=0,
+        limit=None,
+        journal="20251121T220000123Z_chess.example_5000_5b1f0c9a3e7d2468_00001.journal",
+        journal_bytes=1_234_567,
+        synced_ms=430,
+        archive="follows the journal",
+        first=0,
+        boards=boards,
+    )
+    return usual._replace(**facts)
+
+
+def screen(
+    shown: Snapshot, messages: list[Message] | None = None, *, width: int = 80, height: int = 24, stale_s: float = 0
+) -> list[str]:
+    """The lines of a terminal that shows it."""
+    console = Console(width=width, height=height, file=io.StringIO(), highlight=False)
+    console.print(draw(shown, messages or [], 12.34, width=width, height=height, stale_s=stale_s), soft_wrap=False)
+    assert isinstance(console.file, io.StringIO)
+    return [line.rstrip() for line in console.file.getvalue().splitlines()]
+
+
+def test_a_small_terminal_has_room_for_all_that_matters() -> None:
+    said = [(f"22:00:0{number}", f"Message {number}.") for number in range(9)]
+    lines = screen(snapshot(*(board(number) for number in range(1, 15)), watched=54, waiting=3, limit=60), said)
+    assert lines[0] == " chess.example:5000 as GuestABCD                            recording, 1 h 1 min"
+    assert lines[1:4] == [
+        " 54 games observed, 3 waiting, at most 60; 321 over; 12,345 boards, 12.3/s",
+        " journal 1.2 MB, synced 0.4 s ago; 20251121T220000123Z_chess.example_5000_5b1f0…",
+        " archive follows the journal; no outage; 12.3 MB received",
+    ]
+    assert lines[4].split() == ["game", "White", "Black", "last", "move", "clocks", "lag", "since"]
+    assert lines[5].split() == ["1", "White1", "Black1", "12.", "Nf3", "4:59", "1:01", "40ms", "2s"]
+    assert lines[19] == " games 1 to 14 of 54"
+    assert lines[20:] == [f"22:00:0{number} Message {number}." for number in (5, 6, 7, 8)]
+
+
+def test_a_wide_terminal_shows_the_type_too() -> None:
+    lines = screen(snapshot(board(7, white="KingkonglongTheSecond")), width=120, height=40)
+    assert lines[5].split() == [
+        *("7", "KingkonglongTheSecond", "Black7", "blitz", "12.", "Nf3", "4:59", "1:01", "40ms", "2s")
+    ]
+
+
+def test_what_is_not_known_is_a_dash() -> None:
+    nothing = Board(3, "A", "B", None, None, None, None, None, None, None, "*")
+    assert screen(snapshot(nothing))[5].split() == ["3", "A", "B", *"-----"]
+    lines = screen(snapshot(journal=None, synced_ms=None, archive=None, handle=None))
+    assert lines[2:4] == [" no journal is open", " no archive is kept; no outage; 12.3 MB received"]
+
+
+def test_clocks_below_zero_and_above_an_hour_and_long_silences() -> None:
+    odd = board(3, white_clock_ms=-61_000, black_clock_ms=3_723_000, lag_ms=12_345, quiet_ms=7_500_000)
+    assert screen(snapshot(odd))[5].split()[-4:] == ["-1:01", "1:02:03", "12s", "2h"]
+
+
+def test_a_lost_connection_is_in_the_title() -> None:
+    waiting = snapshot(state="waiting", state_ms=65_000, retry_ms=12_000, handle=None, outages=2)
+    lines = screen(waiting)
+    assert lines[0].endswith("not connected for 1 min 5 s, next try in 12 s")
+    assert "2 outages" in lines[3]
+    assert screen(snapshot(), stale_s=4.2)[0].endswith("no news for 4 s")
+
+
+def test_what_a_server_sends_cannot_move_the_cursor() -> None:
+    lines = screen(snapshot(board(3, white="\x1b[2J")), [("22:00:00", "\x1b[31mred")])
+    assert "\x1b" not in "".join(lines)
+
+
+@given(
+    st.integers(20, 250),
+    st.integers(5, 80),
+    st.lists(st.builds(board, st.integers(-1, 99_999), white=st.text(max_size=40)), max_size=30),
+    st.lists(st.tuples(st.just("22:00:00"), st.text(max_size=300)), max_size=10),
+)
+def test_it_fits_the_terminal(width: int, height: int, boards: list[Board], messages: list[Message]) -> None:
+    lines = screen(snapshot(*boards), messages, width=width, height=height)
+    assert len(lines) <= max(height, rows_for_boards(0) + 10)
+
+
+@pytest.mark.parametrize("height", [0, 9, 24, 40])
+def test_boards_have_what_other_lines_leave(height: int) -> None:
+    assert rows_for_boards(height) == max(1, height - 10)
+
+
+def test_news_are_one_line() -> None:
+    shown = snapshot(board(1), board(2, move=None, white="Zoë"))
+    line = encode_news(shown, [("22:00:00", "Zoë\nhas left")])
+    assert line.count(b"\n") == 1
+    assert line.endswith(b"\n")
+    assert parse_news(line) == (shown, [("22:00:00", "Zoë\nhas left")])
+
+
+def test_boards_a_second_are_those_of_the_last_ten() -> None:
+    meter = Meter()
+    assert meter.rate(0, 100) is None
+    assert meter.rate(0, 100) is None
+    assert meter.rate(2000, 110) == 5.0
+    assert meter.rate(11_000, 110) == 0.0  # the first is forgotten

@@ -1,0 +1,231 @@
+"""``record`` on a terminal: a pseudo-terminal that is read, left, or never read."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import pty
+import signal
+import struct
+import sys
+import termios
+from collections.abc import AsyncIterator
+from fcntl import ioctl
+from pathlib import Path
+
+import pytest
+
+from recorder.cli.screen import Manner
+from recorder.cli.terminal import ExitCode
+from recorder.live.manners import FICS
+from recorder.live.script import Hear, Say, Step
+from recorder.live.testserver import Connection, Dialogue, ScriptedServer
+from tests.live.test_capture import BOARD, END, MOVE, TABLE
+from tests.support.live import in_loop, journalled
+
+ENTER, LEAVE, SHOW_CURSOR = b"\x1b[?1049h", b"\x1b[?1049l", b"\x1b[?25h"
+
+
+class Terminal:
+    """A terminal of 80 × 24 with the command on it; ``seen`` is all that was written to it."""
+
+    def __init__(self, process: asyncio.subprocess.Process, master: int, name: str) -> None:
+        self.process = process
+        self._name = name
+        self.seen = b""
+        self._master = master
+        os.set_blocking(master, False)
+        asyncio.get_running_loop().add_reader(master, self.read)
+
+    def read(self) -> None:
+        """Take what is there."""
+        with contextlib.suppress(OSError):
+            self.seen += os.read(self._master, 1 << 16)
+
+    def hold_up(self) -> None:
+        """Nobody reads any more, and the terminal is full: whoever writes to it waits."""
+        asyncio.get_running_loop().remove_reader(self._master)
+        slave = os.open(self._name, os.O_WRONLY | os.O_NOCTTY | os.O_NONBLOCK)
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                os.write(slave, b"." * 1000)
+        os.close(slave)
+
+    def hang_up(self) -> None:
+        """The terminal is gone."""
+        if self._master >= 0:
+            asyncio.get_running_loop().remove_reader(self._master)
+            os.close(self._master)
+        self._master = -1
+
+    def resize(self, columns: int, lines: int) -> None:
+        ioctl(self._master, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
+
+    async def until(self, text: bytes) -> None:
+        while text not in self.seen:
+            assert self.process.returncode is None, self.seen
+            await asyncio.sleep(0.02)
+
+    async def end(self, number: int) -> int:
+        self.process.send_signal(number)
+        status = await self.process.wait()
+        self.read()
+        return status
+
+    def view(self) -> int:
+        """The process that draws."""
+        (children,) = Path(f"/proc/{self.process.pid}/task/{self.process.pid}").glob("children")
+        found = [
+            int(child)
+            for child in children.read_text().split()
+            if b"recorder.cli.liveview" in Path(f"/proc/{child}/cmdline").read_bytes()
+        ]
+        assert len(found) == 1
+        return found[0]
+
+
+@contextlib.asynccontextmanager
+async def on_terminal(server: ScriptedServer, tmp_path: Path, *more: str) -> AsyncIterator[Terminal]:
+    """Record on a terminal."""
+    master, slave = pty.openpty()
+    ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+    environment = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "recorder", "record", f"127.0.0.1:{server.port}", "--guest", "--no-import"),
+        *("--observe", "rated", "--journal-dir", str(tmp_path / "journals"), "--log", str(tmp_path / "log"), *more),
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.DEVNULL,
+        stderr=slave,
+        env={**environment, "TERM": "xterm"},
+    )
+    terminal = Terminal(process, master, os.ttyname(slave))
+    os.close(slave)
+    try:
+        yield terminal
+    finally:
+        terminal.hang_up()
+        if process.returncode is None:
+            process.kill()
+        await process.wait()
+
+
+def server(*steps: Step) -> ScriptedServer:
+    script: list[Step] = [Hear(b"observe 12"), Say(BOARD), *steps]
+    return ScriptedServer(Dialogue(FICS, script=script, answers={b"games": TABLE}))
+
+
+async def goes_on(connection: Connection, tmp_path: Path) -> None:
+    """What the server says now is still recorded."""
+    await connection.say(MOVE)
+    while MOVE not in journalled(tmp_path / "journals").received:
+        await asyncio.sleep(0.02)
+
+
+@in_loop
+async def test_the_games_are_on_the_screen_and_the_terminal_is_given_back(tmp_path: Path) -> None:
+    async with server(Say(MOVE)) as scripted, on_terminal(scripted, tmp_path) as terminal:
+        await terminal.until(b"1. e4")
+        for text in (ENTER, b"Ann", b"Bob", b"5:00", b"1 game observed", b"recording, "):
+            assert text in terminal.seen
+        terminal.resize(120, 40)
+        await terminal.until(b"type")  # a column that only a wide terminal has
+        assert await terminal.end(signal.SIGTERM) == ExitCode.OK
+    before, shown, after = terminal.seen.partition(LEAVE)
+    assert shown
+    assert SHOW_CURSOR in terminal.seen
+    assert b"Logged in as Guest" in after  # what was said meanwhile is still there
+    assert b"1 connection, " in after
+    assert b"Journals: " in after
+    assert before.count(ENTER) == 1
+
+
+@in_loop
+async def test_a_killed_view_costs_the_view_alone(tmp_path: Path) -> None:
+    async with server() as scripted, on_terminal(scripted, tmp_path) as terminal:
+        await terminal.until(b"1 game observed")
+        os.kill(terminal.view(), signal.SIGKILL)
+        await terminal.until(b"The live view has ended; recording goes on.")
+        assert LEAVE + SHOW_CURSOR in terminal.seen
+        await goes_on(await scripted.connection(), tmp_path)
+        assert await terminal.end(signal.SIGINT) == ExitCode.OK
+    assert '"view_lost"' in (tmp_path / "log").read_text(encoding="ascii")
+
+
+@in_loop
+async def test_a_killed_recorder_leaves_the_terminal_as_it_was(tmp_path: Path) -> None:
+    async with server() as scripted, on_terminal(scripted, tmp_path) as terminal:
+        await terminal.until(b"1 game observed")
+        assert LEAVE not in terminal.seen
+        await terminal.end(signal.SIGKILL)
+        while LEAVE not in terminal.seen or SHOW_CURSOR not in terminal.seen:
+            await asyncio.sleep(0.02)
+
+
+@in_loop
+async def test_an_error_is_said_on_the_terminal_itself(tmp_path: Path) -> None:
+    async with (
+        ScriptedServer(Dialogue(FICS, refusal="\nThe server is full.\n")) as scripted,
+        on_terminal(scripted, tmp_path) as terminal,
+    ):
+        assert await terminal.process.wait() == ExitCode.LOGIN
+        terminal.read()
+    assert b"Error: " in terminal.seen.partition(LEAVE)[2]
+
+
+@in_loop
+async def test_a_terminal_that_is_held_up_holds_nothing_up(tmp_path: Path) -> None:
+    async with server() as scripted, on_terminal(scripted, tmp_path) as terminal:
+        await terminal.until(b"1 game observed")
+        terminal.hold_up()
+        await asyncio.sleep(1.5)
+        connection = await scripted.connection()
+        await goes_on(connection, tmp_path)
+        terminal.process.send_signal(signal.SIGTERM)
+        while '"ended"' not in (tmp_path / "log").read_text(encoding="ascii"):
+            await asyncio.sleep(0.02)
+        assert connection.lines[-1] == b"quit"
+        while terminal.process.returncode is None:
+            terminal.read()
+            await asyncio.sleep(0.01)
+        terminal.read()
+        assert terminal.process.returncode == ExitCode.OK
+    assert LEAVE in terminal.seen
+
+
+@in_loop
+async def test_a_terminal_that_goes_away_does_not_end_recording(tmp_path: Path) -> None:
+    async with server() as scripted, on_terminal(scripted, tmp_path) as terminal:
+        await terminal.until(b"1 game observed")
+        terminal.hang_up()
+        await asyncio.sleep(1.5)
+        connection = await scripted.connection()
+        await goes_on(connection, tmp_path)
+        terminal.process.send_signal(signal.SIGHUP)  # what a shell sends to what it has started
+        assert await terminal.process.wait() == ExitCode.OK
+        assert connection.lines[-1] == b"quit"
+    assert '"event": "ended"' in (tmp_path / "log").read_text(encoding="ascii")
+
+
+@in_loop
+async def test_plain_lines_and_quiet(tmp_path: Path) -> None:
+    async with server(Say(MOVE), Say(END)) as scripted:
+        for option in ("--plain", "--quiet"):
+            async with on_terminal(scripted, tmp_path, option) as terminal:
+                connection = await scripted.connection(("--plain", "--quiet").index(option))
+                await connection.done.wait()
+                assert await terminal.end(signal.SIGTERM) == ExitCode.OK
+                assert b"\x1b" not in terminal.seen
+                assert (b"Logged in as Guest" in terminal.seen) is (option == "--plain")
+                assert bool(terminal.seen) is (option == "--plain")
+
+
+def test_there_is_a_view_only_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert Manner.choose(quiet=False, plain=False) is Manner.PLAIN
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    monkeypatch.setenv("TERM", "xterm")
+    assert Manner.choose(quiet=False, plain=False) is Manner.VIEW
+    assert Manner.choose(quiet=False, plain=True) is Manner.PLAIN
+    assert Manner.choose(quiet=True, plain=False) is Manner.QUIET
+    monkeypatch.setenv("TERM", "dumb")
+    assert Manner.choose(quiet=False, plain=False) is Manner.PLAIN
