@@ -63,7 +63,12 @@ class Judgement(NamedTuple):
     @property
     def sentence(self) -> str:
         """The same in one sentence: ``observed: …`` or ``not observed: …``."""
-        return f"{'observed' if self.observed else 'not observed'}: {self.barred or _because(self.part)}"
+        return f"{'observed' if self.observed else 'not observed'}: {self.reason}"
+
+    @property
+    def reason(self) -> str:
+        """What decided, in words."""
+        return self.barred or _because(self.part)
 
 
 def explain(tree: Expression, game: Listed) -> Judgement:

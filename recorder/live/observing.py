@@ -8,10 +8,8 @@ the order in which they were first seen.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from copy import copy
-from dataclasses import dataclass
-from enum import Enum
 
 from recorder.events import (
     ChatLine,
@@ -32,42 +30,19 @@ from recorder.events import (
     Refusal,
 )
 from recorder.frames import Style12
-from recorder.live.judging import Judgement, explain
+from recorder.live.candidates import Candidate, Fate, Rank, State, Why, Wishes, format_why, partners_of
 from recorder.live.listed import Listed, ListedEvent, title_words
 from recorder.live.policy import Expression
 from recorder.live.requests import AskGames, Observe, Request, Unobserve
 from recorder.tracking.facts import Facts
 
-__all__ = ["Observing", "State"]
+__all__ = ["Observing"]
 
 _IN_FLIGHT = 4  # observes without an answer: a refusal that names no game must be one of few
 _MAX_TRIES = 3
 _ANSWER_MS = 30_000
 _TITLES_KEPT = 4096
 _CREATING_KEPT = 64
-
-
-class State(Enum):
-    """How a game stands with us."""
-
-    SEEN = "seen"
-    ASKED = "asked"
-    WATCHED = "watched"
-    LEAVING = "leaving"
-
-
-@dataclass(slots=True)
-class _Game:
-    listed: Listed
-    order: int  # of first being seen, or of having been dropped for another
-    sweep: int  # the table that showed it last
-    state: State = State.SEEN
-    since_ms: int = 0  # of the state
-    tries: int = 0
-    again: bool = False  # was watched before the connection was lost
-    refused: str | None = None  # why it is not asked for any more
-    on_cut_name: bool = False  # asked for while a name was printed cut
-    judgement: Judgement | None = None  # of the policy, until another line tells more
 
 
 class Observing:
@@ -79,9 +54,11 @@ class Observing:
         limit: games that may be observed at a time; None: as many as the server lets us, learned from its refusal.
         games_every_ms: how often the table of games is asked for.
         rotate_after_ms: a game watched for longer gives its place to one that waits; None: it is watched to its end.
+        gone: gets each game that is over or forgotten, why it was or was not observed to the last, and the time.
 
     Attributes:
         limit: the limit in force; None: not known.
+        seen: games that lines told of, over all connections. chosen: of them, how many were asked for.
     """
 
     def __init__(
@@ -92,16 +69,18 @@ class Observing:
         limit: int | None = None,
         games_every_ms: int = 60_000,
         rotate_after_ms: int | None = None,
+        gone: Callable[[Candidate, Why, int], None] | None = None,
     ) -> None:
         if limit is not None and limit < 1:
             raise ValueError("the limit must be at least 1")
         self.limit = limit
+        self.seen = self.chosen = 0
         self._told_limit = limit
-        self._policy = policy
-        self._handles = frozenset(handle.lower() for handle in handles)
+        self._wishes = Wishes(policy, handles)
         self._games_every_ms = games_every_ms
         self._rotate_after_ms = rotate_after_ms
-        self._games: dict[int, _Game] = {}
+        self._gone = gone
+        self._games: dict[int, Candidate] = {}
         self._titles: dict[str, frozenset[str]] = {}
         self._creating: dict[frozenset[str], CreatingLine] = {}
         self._order = 0
@@ -112,6 +91,8 @@ class Observing:
         self._table_due_ms: int | None = None  # None: not connected
         self._table_seen = False  # since the connection began
         self._held_until_ms = 0
+        self._changed = True  # something but a board has come since the last decision
+        self._due_ms = 0  # when time alone makes another decision possible
 
     # -- the connection ----------------------------------------------------------------------------------------
 
@@ -130,6 +111,7 @@ class Observing:
         self._table_due_ms = now_ms
         self._table_asked_ms = None
         self._table_seen = False
+        self._changed = True
 
     def disconnected(self) -> None:
         """The connection is gone: nothing is asked for until ``connected``."""
@@ -142,6 +124,7 @@ class Observing:
         for event in events:
             if type(event) is Style12:
                 continue
+            self._changed = True
             if isinstance(event, GamesRow | GameInfo | GameCreated | GameHeader):
                 self._told(event, now_ms)
             elif isinstance(event, GamesCounted):
@@ -153,7 +136,7 @@ class Observing:
             elif isinstance(event, ObserveRefused):
                 self._refused(event, now_ms)
             elif isinstance(event, GameEnded):
-                self._ended(event)
+                self._ended(event, now_ms)
             elif isinstance(event, GameNotice):
                 if event.kind is GameNoticeKind.PRIVATE_GAME and event.game_no in self._games:
                     game = self._games[event.game_no]
@@ -167,11 +150,13 @@ class Observing:
                 if len(self._creating) > _CREATING_KEPT:
                     del self._creating[next(iter(self._creating))]
 
-    def _known(self, number: int, now_ms: int, offset: int) -> _Game:
+    def _known(self, number: int, now_ms: int, offset: int) -> Candidate:
         game = self._games.get(number)
         if game is None:
+            self.seen += 1
             self._order += 1
-            game = self._games[number] = _Game(Listed(number, Facts(offset)), self._order, self._sweep, since_ms=now_ms)
+            listed = Listed(number, Facts(offset))
+            game = self._games[number] = Candidate(listed, self._order, self._sweep, now_ms, now_ms)
         game.sweep = self._sweep
         return game
 
@@ -179,9 +164,9 @@ class Observing:
         number = event.game_no
         old = self._games.get(number)
         if old is not None and not old.listed.between(event):
-            del self._games[number]  # the number has another game now
+            self._drop(number, now_ms)  # the number has another game now
         elif old is not None and isinstance(event, GameCreated) and old.state in (State.SEEN, State.WATCHED):
-            del self._games[number]  # the same players again
+            self._drop(number, now_ms)  # the same players again
         game = self._known(number, now_ms, event.line.offset)
         before = copy(game.listed.facts), game.listed.private, game.listed.examined
         game.listed.take(event)
@@ -200,7 +185,7 @@ class Observing:
         if before != (game.listed.facts, game.listed.private, game.listed.examined):
             game.judgement = None
 
-    def _add_titles(self, game: _Game, white: bool) -> None:
+    def _add_titles(self, game: Candidate, white: bool) -> None:
         listed = game.listed
         name = listed.facts.white if white else listed.facts.black
         titles = self._titles.get(name.lower()) if name is not None else None
@@ -218,7 +203,7 @@ class Observing:
             # What no line has named since the table before is over: its end passed us by.
             for number, game in list(self._games.items()):
                 if game.sweep < self._sweep:
-                    del self._games[number]
+                    self._drop(number, now_ms)
             self._sweep += 1
         self._rows = 0
         self._table_seen = True
@@ -258,29 +243,41 @@ class Observing:
                 self._held_until_ms = now_ms + self._games_every_ms
             self._move(game, State.SEEN, now_ms)
         elif event.reason is Refusal.NO_SUCH_GAME:
-            del self._games[game.listed.game_no]
+            self._drop(game.listed.game_no, now_ms)
         elif event.reason is Refusal.OWN_GAME:
             self._give_up(game, "we play in it ourselves", now_ms)
         else:
             self._give_up(game, "we are examining a game", now_ms)
 
-    def _ended(self, event: GameEnded) -> None:
+    def _ended(self, event: GameEnded, now_ms: int) -> None:
         game = self._games.get(event.game_no)
         if game is not None:
             players = GameCreated(event.line, event.game_no, event.white, event.black, None, None, False)
             if game.listed.between(players):
-                del self._games[event.game_no]
+                self._drop(event.game_no, now_ms)
+
+    def finish(self, now_ms: int) -> None:
+        """There is nothing more to come: every game is given to ``gone``."""
+        for number in sorted(self._games):
+            self._drop(number, now_ms)
+
+    def _drop(self, number: int, now_ms: int) -> None:
+        if self._gone is not None:
+            game = self._games[number]
+            self._gone(game, self.standing(game), now_ms)
+        del self._games[number]
 
     @staticmethod
-    def _move(game: _Game, state: State, now_ms: int) -> None:
+    def _move(game: Candidate, state: State, now_ms: int) -> None:
         game.state = state
         game.since_ms = now_ms
         if state is State.WATCHED:
+            game.watched_ms = now_ms if game.watched_ms is None else game.watched_ms
             game.again = False
             game.tries = 0
             game.refused = None
 
-    def _give_up(self, game: _Game, reason: str, now_ms: int) -> None:
+    def _give_up(self, game: Candidate, reason: str, now_ms: int) -> None:
         game.refused = reason
         self._move(game, State.SEEN, now_ms)
 
@@ -302,14 +299,20 @@ class Observing:
         Args:
             now_ms: monotonic milliseconds.
         """
-        if self._table_due_ms is None:
-            return []
+        if self._table_due_ms is None or not (self._changed or now_ms >= self._due_ms):
+            return []  # with every board that comes
+        self._changed = False
+        requests = self._decide(self._table_due_ms, now_ms)
+        self._due_ms = self._times(self._table_due_ms, now_ms)
+        return requests
+
+    def _decide(self, table_due_ms: int, now_ms: int) -> list[Request]:
         requests: list[Request] = []
         if self._table_asked_ms is not None and now_ms >= self._table_asked_ms + _ANSWER_MS:
             self._table_asked_ms = None
             self._table_seen = True  # a server without an answer: go on with what else it tells
             self._table_due_ms = now_ms + self._games_every_ms
-        elif self._table_asked_ms is None and now_ms >= self._table_due_ms:
+        elif self._table_asked_ms is None and now_ms >= table_due_ms:
             self._table_asked_ms = now_ms
             requests.append(AskGames())
         self._time_out(now_ms)
@@ -325,6 +328,8 @@ class Observing:
                 break
             self._move(game, State.ASKED, now_ms)
             game.tries += 1
+            game.wanted = self._wishes.reason(game, partners_of(self._games))[1]
+            self.chosen += game.tries == 1
             in_flight += 1
             taken += 1
             game.on_cut_name = game.listed.white_cut or game.listed.black_cut
@@ -335,7 +340,10 @@ class Observing:
         """When ``decide`` may have something to do even if nothing arrives; None: not connected."""
         if self._table_due_ms is None:
             return None
-        times = [self._table_due_ms if self._table_asked_ms is None else self._table_asked_ms + _ANSWER_MS]
+        return self._times(self._table_due_ms, now_ms) if self._changed else self._due_ms
+
+    def _times(self, table_due_ms: int, now_ms: int) -> int:
+        times = [table_due_ms if self._table_asked_ms is None else self._table_asked_ms + _ANSWER_MS]
         # Times that have passed need something to arrive: another game that waits, a place that becomes free.
         later = [self._held_until_ms]
         for game in self._games.values():
@@ -352,58 +360,17 @@ class Observing:
                     game.refused = f"the server did not answer {_MAX_TRIES} times"
                 self._move(game, State.SEEN, now_ms)
 
-    def _queue(self) -> list[_Game]:
-        partners = self._partners()
+    def _queue(self) -> list[Candidate]:
+        partners = partners_of(self._games)
         waiting = [
             (rank, game.order, game)
             for game in self._games.values()
             if game.state is State.SEEN
             and game.refused is None
             and game.sweep >= self._confirmed_from
-            and (rank := self._wanted(game, partners)[0]) is not None
+            and (rank := self._wishes.rank(game, partners)[0]) is not None
         ]
         return [game for _, _, game in sorted(waiting, key=lambda entry: entry[:2])]
-
-    def _partners(self) -> dict[int, int]:
-        """Each game that is the other board of a watched one → that one, whichever line told of the pair."""
-        pairs: dict[int, int] = {}
-        for number, game in self._games.items():
-            other = game.listed.facts.partner_game_no
-            if other is None:
-                continue
-            if game.state is State.WATCHED:
-                pairs[other] = number
-            if other in self._games and self._games[other].state is State.WATCHED:
-                pairs[number] = other
-        return pairs
-
-    def _wanted(self, game: _Game, partners: dict[int, int]) -> tuple[int | None, str]:
-        """The rank of a game in the queue, lower first (None: it is not wanted), and why (empty: the policy)."""
-        listed = game.listed
-        if game.again:
-            return 0, "it was observed before the connection was lost"
-        partner = partners.get(listed.game_no)
-        if partner is not None:
-            return 1, f"its bughouse partner, game {partner}, is observed"
-        if listed.facts.white is None or listed.facts.black is None:
-            return None, "not observed: no line tells who plays it"
-        handle = self._listed_handle(listed)
-        if handle is not None and not listed.examined and not listed.private:
-            return 2, f"{handle} is in the list of handles"
-        if self._policy is None:
-            return None, "not observed: no player of it is in the list of handles"
-        if game.judgement is None:
-            game.judgement = explain(self._policy, listed)
-        return (3, "") if game.judgement.observed else (None, "")
-
-    def _listed_handle(self, listed: Listed) -> str | None:
-        for name, cut in ((listed.facts.white, listed.white_cut), (listed.facts.black, listed.black_cut)):
-            if name is None:
-                continue
-            shown = name.lower()
-            if shown in self._handles or (cut and any(handle.startswith(shown) for handle in self._handles)):
-                return name
-        return None
 
     def _drop_mistaken(self, now_ms: int) -> list[Request]:
         """Leave games that were taken for the beginning of a name and turned out to be another player's."""
@@ -415,18 +382,18 @@ class Observing:
                 and not (game.listed.white_cut or game.listed.black_cut)
             ):
                 game.on_cut_name = False
-                if self._wanted(game, self._partners())[0] is None:
+                if self._wishes.rank(game, partners_of(self._games))[0] is None:
                     requests.append(self._leave(game, now_ms))
         return requests
 
     def _rotate(self, now_ms: int) -> list[Request]:
         if self._rotate_after_ms is None or self.limit is None:
             return []
-        partners = self._partners()
+        partners = partners_of(self._games)
         watched = [game for game in self._games.values() if game.state is State.WATCHED]
         old = [
             game for game in watched
-            if now_ms >= game.since_ms + self._rotate_after_ms and self._wanted(game, partners)[0] == 3
+            if now_ms >= game.since_ms + self._rotate_after_ms and self._wishes.rank(game, partners)[0] is Rank.POLICY
         ]  # fmt: skip
         free = self.limit - sum(game.state in (State.WATCHED, State.ASKED) for game in self._games.values())
         wanted = max(0, len(self._queue()) - free)
@@ -437,7 +404,7 @@ class Observing:
             requests.append(self._leave(game, now_ms))
         return requests
 
-    def _leave(self, game: _Game, now_ms: int) -> Request:
+    def _leave(self, game: Candidate, now_ms: int) -> Request:
         self._move(game, State.LEAVING, now_ms)
         return Unobserve(game.listed.game_no)
 
@@ -446,23 +413,22 @@ class Observing:
     def why(self, number: int) -> str:
         """Why a game is or is not observed, in one sentence."""
         game = self._games.get(number)
-        if game is None:
-            return f"Game {number} is not known: no line since the last table of games told of it."
-        rank, reason = self._wanted(game, self._partners())
-        if not reason and game.judgement is not None:
-            reason = game.judgement.sentence.removeprefix("observed: ")
+        reason = "no line since the last table of games told of it"
+        return format_why(number, Why(Fate.UNKNOWN, reason) if game is None else self.standing(game), self.limit)
+
+    def standing(self, game: Candidate) -> Why:
+        """What is being done about a game, and why."""
+        rank, reason = self._wishes.reason(game, partners_of(self._games))
         if game.state is State.WATCHED:
-            told = reason if rank is not None else "the server began to show it without being asked"
-            return f"Game {number} is observed: {told}."
+            return Why(Fate.OBSERVED, reason if rank is not None else "the server began to show it without being asked")
         if game.state is State.ASKED:
-            return f"Game {number} was asked for and the server has not answered yet: {reason}."
+            return Why(Fate.ASKED, reason)
         if game.state is State.LEAVING:
-            return f"Game {number} is being left, its place goes to a game that waits."
+            return Why(Fate.LEAVING, "its place goes to a game that waits")
         if game.refused is not None:
-            return f"Game {number} is not observed: {game.refused}."
+            return Why(Fate.REFUSED, game.refused)
         if rank is None:
-            return f"Game {number} is {reason}."
+            return Why(Fate.UNWANTED, reason)
         if game.sweep < self._confirmed_from:
-            return f"Game {number} waits until a line shows that it is still being played: {reason}."
-        places = "places" if self.limit is None else "place" if self.limit == 1 else f"{self.limit} places"
-        return f"Game {number} waits with {self._queue().index(game)} before it for one of the {places}: {reason}."
+            return Why(Fate.UNCONFIRMED, reason)
+        return Why(Fate.WAITING, reason, self._queue().index(game))

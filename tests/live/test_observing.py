@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from recorder.dialects.recogniser import Recogniser
 from recorder.events import Event, Line
+from recorder.live.candidates import Candidate, Fate, Why, Wishes
 from recorder.live.observing import Observing
 from recorder.live.policy import parse_policy
 from recorder.live.requests import AskGames, Observe, RequestQueue, Unobserve
@@ -63,6 +64,50 @@ def test_the_table_is_asked_for_first_and_then_each_minute() -> None:
     assert observing.why(1) == "Game 1 is observed: rated is true because the game is rated."
     assert observing.why(2) == "Game 2 is not observed: rated is false because the game is unrated."
     assert observing.why(9) == "Game 9 is not known: no line since the last table of games told of it."
+
+
+def test_boards_cost_no_decision(monkeypatch: pytest.MonkeyPatch) -> None:
+    observing = started("rated", row(1), row(2, flags=" bu"))
+    assert observing.decide(0) == [Observe(1)]
+    watch(observing, 1)
+    observing.decide(0)
+
+    def decided(*_: object) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr(Wishes, "rank", decided)
+    board = (
+        "<12> rnbqkbnr pppppppp -------- -------- -------- -------- PPPPPPPP RNBQKBNR W -1 1 1 1 1 0 1 White1 Black1 0"
+        " 5 0 39 39 300000 300000 1 none (0:00.000) none 0 0 0"
+    )
+    observing.feed(events(board), 1)
+    assert (observing.decide(1), observing.next_at_ms(1)) == ([], 60_000)
+    with pytest.raises(AssertionError):  # a line does
+        watch(observing, 2)
+        observing.decide(2)
+
+
+def test_games_that_go_are_given_with_the_reason() -> None:
+    gone: list[tuple[int, Fate, str, int | None, int]] = []
+
+    def take(game: Candidate, why: Why, now_ms: int) -> None:
+        gone.append((game.listed.game_no, why.fate, why.reason, game.watched_ms, now_ms))
+
+    observing = Observing(parse_policy("rated"), gone=take)
+    observing.connected(0)
+    observing.decide(0)
+    observing.feed(events(*table(row(1), row(2, flags=" bu"), row(3))), 1)
+    observing.decide(1)
+    watch(observing, 1, now_ms=2)
+    observing.feed(events("{Game 1 (White1 vs. Black1) Black1 resigns} 1-0"), 3)
+    observing.feed(events(*table(row(3))), 4)
+    observing.finish(5)
+    rated, unrated = "rated is true because the game is rated", "rated is false because the game is unrated"
+    assert gone == [
+        (1, Fate.OBSERVED, rated, 2, 3),
+        (2, Fate.UNWANTED, unrated, None, 4),
+        (3, Fate.ASKED, rated, None, 5),
+    ]
 
 
 def test_few_are_asked_for_at_a_time() -> None:

@@ -1,0 +1,163 @@
+"""Games that may be observed: how each stands with us, whether it is wanted, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import Enum, IntEnum
+from typing import NamedTuple
+
+from recorder.live.judging import Judgement, explain
+from recorder.live.listed import Listed
+from recorder.live.policy import Expression
+
+__all__ = ["Candidate", "Fate", "Rank", "State", "Why", "Wishes", "format_why", "partners_of"]
+
+
+class State(Enum):
+    """How a game stands with us."""
+
+    SEEN = "seen"
+    ASKED = "asked"
+    WATCHED = "watched"
+    LEAVING = "leaving"
+
+
+class Rank(IntEnum):
+    """Which game goes first when a place becomes free."""
+
+    AGAIN = 0  # it was watched before the connection was lost
+    PARTNER = 1
+    HANDLE = 2
+    POLICY = 3
+
+
+@dataclass(slots=True)
+class Candidate:
+    """A game that the server has.
+
+    Attributes:
+        order: of first being seen, or of having been dropped for another. sweep: the table that showed it last.
+        seen_ms, since_ms: when it was first seen, and since when ``state`` lasts.
+        watched_ms: when it was first watched; None: never yet. wanted: why it was asked for.
+        again: it was watched before the connection was lost. refused: why it is not asked for any more.
+        on_cut_name: asked for while a name was printed cut.
+        judgement: of the policy, until another line tells more.
+    """
+
+    listed: Listed
+    order: int
+    sweep: int
+    seen_ms: int
+    since_ms: int
+    state: State = State.SEEN
+    tries: int = 0
+    watched_ms: int | None = None
+    wanted: str | None = None
+    again: bool = False
+    refused: str | None = None
+    on_cut_name: bool = False
+    judgement: Judgement | None = None
+
+
+class Fate(Enum):
+    """What is being done about a game."""
+
+    OBSERVED = "observed"
+    ASKED = "asked for"
+    LEAVING = "being left"
+    REFUSED = "refused"
+    UNWANTED = "not wanted"
+    UNCONFIRMED = "unconfirmed"
+    WAITING = "waiting"
+    UNKNOWN = "unknown"
+
+
+class Why(NamedTuple):
+    """What is being done about a game and the reason, a clause without a full stop; ``ahead``: of how many it waits."""
+
+    fate: Fate
+    reason: str
+    ahead: int = 0
+
+
+def format_why(game_no: int, why: Why, limit: int | None) -> str:
+    """The same in one sentence; ``limit`` is the number of places, None: not known."""
+    name, reason = f"Game {game_no}", why.reason
+    places = "places" if limit is None else "place" if limit == 1 else f"{limit} places"
+    return {
+        Fate.UNKNOWN: f"{name} is not known: {reason}.",
+        Fate.OBSERVED: f"{name} is observed: {reason}.",
+        Fate.ASKED: f"{name} was asked for and the server has not answered yet: {reason}.",
+        Fate.LEAVING: f"{name} is being left, its place goes to a game that waits.",
+        Fate.REFUSED: f"{name} is not observed: {reason}.",
+        Fate.UNWANTED: f"{name} is not observed: {reason}.",
+        Fate.UNCONFIRMED: f"{name} waits until a line shows that it is still being played: {reason}.",
+        Fate.WAITING: f"{name} waits with {why.ahead} before it for one of the {places}: {reason}.",
+    }[why.fate]
+
+
+def partners_of(games: Mapping[int, Candidate]) -> dict[int, int]:
+    """Each game that is the other board of a watched one → that one, whichever line told of the pair."""
+    pairs: dict[int, int] = {}
+    for number, game in games.items():
+        other = game.listed.facts.partner_game_no
+        if other is None:
+            continue
+        if game.state is State.WATCHED:
+            pairs[other] = number
+        if other in games and games[other].state is State.WATCHED:
+            pairs[number] = other
+    return pairs
+
+
+class Wishes:
+    """What a person wants observed.
+
+    Args:
+        policy: an expression, or None for the handles alone.
+        handles: players whose games are wanted whatever the policy says.
+    """
+
+    def __init__(self, policy: Expression | None, handles: Iterable[str] = ()) -> None:
+        self._policy = policy
+        self._handles = frozenset(handle.lower() for handle in handles)
+
+    def rank(self, game: Candidate, partners: Mapping[int, int]) -> tuple[Rank | None, str]:
+        """How much a game is wanted (None: it is not), and why; empty: the policy tells, its ``judgement`` has more.
+
+        Args:
+            partners: what ``partners_of`` gives.
+        """
+        listed = game.listed
+        if game.again:
+            return Rank.AGAIN, "it was observed before the connection was lost"
+        partner = partners.get(listed.game_no)
+        if partner is not None:
+            return Rank.PARTNER, f"its bughouse partner, game {partner}, is observed"
+        if listed.facts.white is None or listed.facts.black is None:
+            return None, "no line tells who plays it"
+        handle = self._listed_handle(listed)
+        if handle is not None and not listed.examined and not listed.private:
+            return Rank.HANDLE, f"{handle} is in the list of handles"
+        if self._policy is None:
+            return None, "no player of it is in the list of handles"
+        if game.judgement is None:
+            game.judgement = explain(self._policy, listed)
+        return (Rank.POLICY if game.judgement.observed else None), ""
+
+    def reason(self, game: Candidate, partners: Mapping[int, int]) -> tuple[Rank | None, str]:
+        """The same with the reason in words, which take longer than the decision."""
+        rank, reason = self.rank(game, partners)
+        if not reason and game.judgement is not None:
+            reason = game.judgement.reason
+        return rank, reason
+
+    def _listed_handle(self, listed: Listed) -> str | None:
+        for name, cut in ((listed.facts.white, listed.white_cut), (listed.facts.black, listed.black_cut)):
+            if name is None:
+                continue
+            shown = name.lower()
+            if shown in self._handles or (cut and any(handle.startswith(shown) for handle in self._handles)):
+                return name
+        return None
