@@ -82,8 +82,8 @@ def test_boards_cost_no_decision(monkeypatch: pytest.MonkeyPatch) -> None:
     )
     observing.feed(events(board), 1)
     assert (observing.decide(1), observing.next_at_ms(1)) == ([], 60_000)
+    observing.feed(events(row(3)), 2)
     with pytest.raises(AssertionError):  # a line does
-        watch(observing, 2)
         observing.decide(2)
 
 
