@@ -7,14 +7,17 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import click
+from click.core import ParameterSource
 
 from recorder.cli.living import journal_dir_option
-from recorder.cli.options import json_option
-from recorder.cli.terminal import print_json, print_table, say
+from recorder.cli.options import archive_file, archive_option, json_option, open_archive
+from recorder.cli.terminal import plural, print_json, print_table, say
+from recorder.errors import SourceError, StorageError
 
 __all__ = ["command"]
 
 _SECOND = 1_000_000_000
+_COLUMNS = ("state", "role", "server", "begun", "bytes", "not in archive", "last record", "journal")
 
 
 @click.command(
@@ -26,54 +29,109 @@ Examples:
 """,
 )
 @journal_dir_option
+@archive_option
 @json_option
-def command(journal_dir: Path, as_json: bool) -> None:
-    """Tell which connections are being recorded now, and which journals a crash has left open.
+@click.pass_context
+def command(ctx: click.Context, journal_dir: Path, where: str, as_json: bool) -> None:
+    """Tell which connections are being recorded now, which journals a crash has left open, and how far the archive is.
 
-    A journal is read as far as it was written and needs no repair: import takes it as it is, and record does so when
-    it starts.
+    A journal is read as far as it was written and needs no repair: import takes it as it is, and record and proxy do
+    so when they start. Then a journal that was left open is ended, and not told any more.
     """
-    from recorder.journal import open_sessions
+    from recorder.journal import open_sessions, session_name, session_sizes
 
+    if not journal_dir.is_dir():
+        told = f"There is no folder {journal_dir}"
+        if ctx.get_parameter_source("journal_dir") is not ParameterSource.DEFAULT:
+            raise SourceError(f"{told}: name one with journals in it by --journal-dir.")
+        if as_json:
+            print_json([])
+        say(f"{told}: nothing was recorded yet.")
+        return
+    try:
+        sizes = session_sizes(journal_dir)
+    except OSError as error:
+        raise SourceError(f"{journal_dir} cannot be read: {error.strerror or error}.") from error
+    archived, problem = _archived(where)
+    missing: dict[str, int] = {}
+    for session, size in ({} if archived is None else sizes).items():
+        if (done := (archived or {}).get(session, 0)) is not None:
+            missing[session] = max(size - done, 0)
     now_ns = time.time_ns()
-    rows = []
-    objects = []
-    for found in open_sessions(journal_dir):
-        header = found.header
-        last_ns = None if found.last_ns is None else header.anchor_utc_ns + found.last_ns
+    rows, objects = [], []
+    found = open_sessions(journal_dir)
+    for each in found:
+        header = each.header
+        last_ns = None if each.last_ns is None else header.anchor_utc_ns + each.last_ns
+        behind = missing.pop(session_name(each.path.name) or "", None)
         begun = _utc(header.anchor_utc_ns)
-        server = header.host if header.port is None else f"{header.host}:{header.port}"
         ago = None if last_ns is None else max(0, now_ns - last_ns) // _SECOND
         rows.append(
             (
-                "recording" if found.written else "left open",
+                "recording" if each.written else "left open",
                 header.role,
-                server,
+                header.host if header.port is None else f"{header.host}:{header.port}",
                 begun,
-                f"{found.size_bytes:,}",
+                f"{each.size_bytes:,}",
+                None if behind is None else f"{behind:,}",
                 "never" if ago is None else f"{ago:,} s ago",
-                found.path.name,
+                each.path.name,
             )
         )
         objects.append(
             {
-                "written": found.written,
+                "written": each.written,
                 "role": header.role,
                 "host": header.host,
                 "port": header.port,
                 "session": header.session,
                 "begun": begun,
                 "last": None if last_ns is None else _utc(last_ns),
-                "size_bytes": found.size_bytes,
-                "file": str(found.path),
+                "size_bytes": each.size_bytes,
+                "unarchived_bytes": behind,
+                "file": str(each.path),
             }
         )
     if as_json:
         print_json(objects)
     elif rows:
-        print_table(("state", "role", "server", "begun", "bytes", "last record", "journal"), rows)
+        print_table(_COLUMNS, rows)
     else:
         say(f"Nothing is being recorded into {journal_dir}.")
+    say(problem or _told(list(filter(None, missing.values())), archive_file(where), journal_dir))
+
+
+def _told(missing: list[int], archive: Path, journals: Path) -> str:
+    """How much the archive lacks of the journals that are over."""
+    if not missing:
+        return f"{archive} has all journals that are over."
+    lacking = plural(len(missing), "journal that is over", "journals that are over")
+    return f"{archive} lacks {plural(sum(missing), 'byte')} of {lacking}: ics-recorder import {journals}"
+
+
+def _archived(where: str) -> tuple[dict[str, int | None] | None, str | None]:
+    """How much of each session an archive has.
+
+    Returns:
+        Bytes by the session's name, None for a session that was forgotten; or None, and why it is not known.
+    """
+    from recorder.journal import session_name
+
+    file = archive_file(where)
+    if not file.exists():
+        return None, f"There is no archive {file} yet."
+    sizes: dict[str, int | None] = {}
+    try:
+        with open_archive(where) as archive:
+            for row in archive.sources():
+                if (session := session_name(row.name)) is not None:
+                    sizes[session] = max(sizes.get(session) or 0, row.size_bytes)
+            for gone in archive.forgotten_sources():
+                if (session := session_name(gone.name)) is not None:
+                    sizes.setdefault(session, None)
+    except StorageError as error:
+        return None, f"How far the archive is cannot be told: {error}"
+    return sizes, None
 
 
 def _utc(at_ns: int) -> str:

@@ -15,7 +15,7 @@ from recorder.journal.format import (
     parse_note,
     parse_record,
 )
-from recorder.journal.parts import find_part, part_blocks
+from recorder.journal.parts import find_part, part_blocks, session_name, session_sizes
 from recorder.journal.reader import Damage, Entry, JournalReader
 from recorder.journal.sessions import OpenSession, close_left_open, open_sessions
 from recorder.journal.survey import Finding, Outage, Survey
@@ -50,4 +50,6 @@ __all__ = [
     "parse_note",
     "parse_record",
     "part_blocks",
+    "session_name",
+    "session_sizes",
 ]

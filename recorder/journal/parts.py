@@ -32,7 +32,9 @@ __all__ = [
     "new_part",
     "part_blocks",
     "part_name",
+    "session_name",
     "session_parts",
+    "session_sizes",
     "sync_folder",
 ]
 
@@ -48,6 +50,7 @@ _STALE_S: Final = 3600
 _LEVEL: Final = 6
 _BLOCK: Final = 1 << 20
 _PACKED_BLOCK: Final = 1 << 16
+_FRAME_HEADER_BYTES: Final = 18
 _ZSTD: Final = b"\x28\xb5\x2f\xfd"
 _sync = getattr(os, "fdatasync", os.fsync)  # the size is synced, too, as far as it takes to read the bytes again
 
@@ -152,6 +155,37 @@ def session_parts(path: Path) -> dict[int, Path]:
         if match is not None and match["session"] == name["session"]:
             found[int(match["part"])] = entry
     return dict(sorted(found.items()))
+
+
+def session_name(name: str) -> str | None:
+    """What the names of all parts of a session begin with, from that of any of them; None: it is no such name."""
+    match = _NAME.fullmatch(name)
+    return None if match is None else match["session"]
+
+
+def session_sizes(folder: Path) -> dict[str, int]:
+    """How many bytes each session in a folder has, decompressed, by ``session_name``; the oldest first.
+
+    Raises:
+        OSError: the folder cannot be listed. A file that cannot be read counts nothing.
+    """
+    parts: dict[tuple[str, str], Path] = {}
+    for entry in sorted(folder.iterdir()):  # x.journal before x.journal.zst
+        if match := _NAME.fullmatch(entry.name):
+            parts[match["session"], match["part"]] = entry
+    sizes: dict[str, int] = {}
+    for (session, _), path in parts.items():
+        with contextlib.suppress(OSError, zstandard.ZstdError):
+            sizes[session] = sizes.get(session, 0) + _part_size(path)
+    return sizes
+
+
+def _part_size(path: Path) -> int:
+    with path.open("rb") as file:
+        head = file.read(_FRAME_HEADER_BYTES)
+        if head.startswith(_ZSTD):
+            return max(zstandard.frame_content_size(head), 0)  # a closed part is one frame, which tells its size
+        return os.fstat(file.fileno()).st_size
 
 
 def sync_folder(folder: Path) -> None:
