@@ -16,6 +16,7 @@ from typing import Final
 
 from recorder.live.manners import FICS, WILL_ECHO, WONT_ECHO, Manners
 from recorder.live.script import Fault, Hear, Say, Step, Wait
+from recorder.wire.telnet import TelnetFilter
 from recorder.wire.timeseal import unseal
 
 __all__ = ["Connection", "Dialogue", "ScriptedServer"]
@@ -53,7 +54,7 @@ class Connection:
     Attributes:
         said: the bytes that were handed to the network.
         heard: the bytes that came.
-        lines: what they say, unsealed, without line ends.
+        lines: what they say, unsealed, without line ends and telnet commands.
         handle: who is in, or None.
         done: set when the script is at its end.
     """
@@ -114,11 +115,12 @@ class Connection:
             self._writer.close()
 
     async def _listen(self) -> None:
-        rest = b""
+        rest, telnet = b"", TelnetFilter()
         while data := await self._reader.read(1 << 16):
             await self._listening.wait()
+            text = b"".join(piece for piece, _ in telnet.receive(data, len(self.heard)))
             self.heard += data
-            *lines, rest = (rest + data).split(b"\n")
+            *lines, rest = (rest + text).split(b"\n")
             async with self._new_line:
                 self.lines += [line for line in map(_plain, lines) if line is not None]
                 self._new_line.notify_all()

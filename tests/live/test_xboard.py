@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import re
 import shutil
 import signal
-from collections.abc import AsyncIterator
+import sys
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
+
+import zstandard
 
 from recorder.live.manners import FATICS
-from recorder.live.script import Wait, script_of_chunks
+from recorder.live.script import Hear, Say, Step, Wait, script_of_chunks
 from recorder.live.testserver import Dialogue, ScriptedServer
+from tests.support import cecp
 from tests.support.cli import Cli
 from tests.support.corpus import stream_chunks, truth
 from tests.support.live import in_loop, journalled, running
@@ -40,6 +46,56 @@ async def display() -> AsyncIterator[str]:
         await server.wait()
 
 
+@asynccontextmanager
+async def xboard(port: str, folder: Path, screen: str, *words: object) -> AsyncIterator[asyncio.subprocess.Process]:
+    """xboard, logged in by its own means."""
+    logon = folder / "logon"
+    logon.write_text(f"Morphy\n{SECRET}\n")
+    process = await asyncio.create_subprocess_exec(
+        *(str(XBOARD), "-ics", "-icshost", "127.0.0.1", "-icsport", port, "-icslogon", str(logon)),
+        *("-autoSaveGames", "false", "-popupExitMessage", "false"),
+        *words,
+        env={**os.environ, "DISPLAY": screen, "HOME": str(folder)},
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.DEVNULL,
+        stderr=asyncio.subprocess.DEVNULL,
+    )
+    try:
+        yield process
+    finally:
+        if process.returncode is None:
+            process.terminate()
+        await process.wait()
+        logon.unlink()
+
+
+def move_texts(games: list[dict[str, Any]]) -> list[str]:
+    """What was played, as PGN writes it."""
+    return [
+        " ".join(f"{ply // 2 + 1}. {san}" if ply % 2 == 0 else san for ply, san in enumerate(game["moves_san"]))
+        + f" {game['result']}"
+        for game in games
+    ]
+
+
+def recorded_texts(cli: Cli) -> list[str]:
+    """The movetexts of an archive's games, oldest first, without comments."""
+    pgn = cli("export", "pgn", "--include", "empty", "--clock", "none").stdout
+    plain = re.sub(r"\{[^}]*\}", "", re.sub(r"^\[.*\]$", "", pgn, flags=re.M))
+    return [" ".join(text.split()) for text in plain.split("\n\n") if text.strip()]
+
+
+def assert_no_secret(folder: Path) -> None:
+    """No file below a folder has the password, compressed ones included."""
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    assert len(files) > 2
+    for path in files:
+        data = path.read_bytes()
+        if path.suffix == ".zst":
+            data = zstandard.ZstdDecompressor().decompressobj().decompress(data)
+        assert SECRET.encode() not in data, path
+
+
 @in_loop
 async def test_xboard_plays_through_the_proxy(tmp_path: Path) -> None:
     assert XBOARD is not None, "xboard is not installed"
@@ -47,8 +103,6 @@ async def test_xboard_plays_through_the_proxy(tmp_path: Path) -> None:
     chunks = stream_chunks(*PLAYER)
     begin = next(index for index, (_, data) in enumerate(chunks) if b"Creating: " in data)
     script = [Wait(9000), *script_of_chunks(chunks[begin:])]
-    logon = tmp_path / "logon"
-    logon.write_text(f"Morphy\n{SECRET}\n")
     journals = tmp_path / "journals"
     async with (
         ScriptedServer(Dialogue(FATICS, {"Morphy": SECRET}, script=script, speed=30)) as server,
@@ -59,22 +113,10 @@ async def test_xboard_plays_through_the_proxy(tmp_path: Path) -> None:
         display() as screen,
     ):
         port = (await command.until("Point your client at it")).split()[-1]
-        xboard = await asyncio.create_subprocess_exec(
-            *(str(XBOARD), "-ics", "-icshost", "127.0.0.1", "-icsport", port, "-icslogon", str(logon)),
-            *("-autoSaveGames", "false", "-popupExitMessage", "false"),
-            env={**os.environ, "DISPLAY": screen, "HOME": str(tmp_path)},
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.DEVNULL,
-            stderr=asyncio.subprocess.DEVNULL,
-        )
-        try:
+        async with xboard(port, tmp_path, screen):
             connection = await server.connection()
             await connection.done.wait()
             await asyncio.sleep(0.3)
-        finally:
-            if xboard.returncode is None:
-                xboard.terminate()
-            await xboard.wait()
         await command.until("Connection 1 was ended by the client")
         assert await command.end(signal.SIGTERM) == 0
     assert connection.handle == "Morphy"
@@ -89,8 +131,63 @@ async def test_xboard_plays_through_the_proxy(tmp_path: Path) -> None:
     cli = Cli(tmp_path / "a.sqlite")
     cli("import", journals)
     played = [game for game in truth(PLAYER[0])["games"] if "Morphy" in (game["white"], game["black"])]
-    recorded = re.sub(r"\{[^}]*\}", "", cli("export", "pgn", "--include", "empty", "--clock", "none").stdout)
-    assert recorded.count("[Event ") == len(played)
-    for game in played:
-        moves = " ".join(f"{ply // 2 + 1}. {san}" if ply % 2 == 0 else san for ply, san in enumerate(game["moves_san"]))
-        assert f"{moves} {game['result']}" in " ".join(recorded.split())
+    assert recorded_texts(cli) == move_texts(played)
+    assert_no_secret(tmp_path)
+
+
+def as_xboard_says(move: str, castles: bool) -> bytes:
+    """A move as xboard sends it to a server."""
+    if castles:
+        return b"o-o" if move[2] == "g" else b"o-o-o"
+    return (move[:4] + (f"={move[4]}" if move[4:] else "")).encode()
+
+
+def refereed(chunks: list[tuple[int, bytes]], moves: Iterator[bytes]) -> Iterator[Step]:
+    """What the server said, each board that shows a move of the client behind that move."""
+    for step in script_of_chunks(chunks):
+        if isinstance(step, Say):
+            frames = re.findall(rb"<12> .*", step.data)
+            if any(int(frame.split()[19]) == -1 for frame in frames):
+                yield Hear(next(moves))
+        yield step
+
+
+@in_loop
+async def test_xboard_plays_its_own_moves_through_the_proxy(tmp_path: Path) -> None:
+    """The engine behind xboard knows the moves that were played; the server waits for each before it shows it."""
+    assert XBOARD is not None, "xboard is not installed"
+    assert XVFB is not None, "Xvfb is not installed"
+    chunks = stream_chunks(*PLAYER)
+    starts = [index for index, (_, data) in enumerate(chunks) if b"Creating: " in data]
+    played = [game for game in truth(PLAYER[0])["games"] if "Morphy" in (game["white"], game["black"])][:3]
+    assert all(game["white"] == "Morphy" for game in played)
+    moves = [
+        as_xboard_says(uci, san.startswith("O-O"))
+        for game in played
+        for uci, san in list(zip(game["moves_uci"], game["moves_san"], strict=True))[::2]
+    ]
+    script = [Wait(9000), *refereed(chunks[starts[0] : starts[3]], iter(moves))]
+    (tmp_path / "games.json").write_text(json.dumps([game["moves_uci"] for game in played]))
+    engine = f"{sys.executable} {cecp.__file__} {tmp_path / 'games.json'}"
+    journals, archive = tmp_path / "journals", tmp_path / "a.sqlite"
+    async with (
+        ScriptedServer(Dialogue(FATICS, {"Morphy": SECRET}, script=script, speed=30)) as server,
+        running(
+            *("proxy", f"127.0.0.1:{server.port}", "--listen", "0", "--journal-dir", journals, "--db", archive)
+        ) as command,
+        display() as screen,
+    ):
+        port = (await command.until("Point your client at it")).split()[-1]
+        async with xboard(port, tmp_path, screen, "-zp", "-fcp", engine):
+            connection = await server.connection()
+            await connection.done.wait()
+            await asyncio.sleep(0.3)
+        await command.until("Connection 1: 3 games went into")
+        assert await command.end(signal.SIGTERM) == 0
+    assert [line for line in connection.lines if line in moves] == moves
+    kept = journalled(journals)
+    assert kept.received == bytes(connection.said)
+    assert [line for line in kept.sent.replace(b"\r", b"").split(b"\n") if line in moves] == moves
+    assert SECRET not in command.talk
+    assert recorded_texts(Cli(archive)) == move_texts(played)
+    assert_no_secret(tmp_path)
