@@ -1,0 +1,101 @@
+"""What must be true of journals, archive and PGN after a fault. Runs in a process of its own: it takes no time from
+the servers that talk meanwhile."""
+
+from __future__ import annotations
+
+import json
+import re
+import sqlite3
+from collections import Counter
+from pathlib import Path
+
+from click.testing import CliRunner
+
+from recorder.cli import main
+from tests.support.cli import Cli
+
+__all__ = ["archive_problems", "command_problems", "pgn_problems", "status_of"]
+
+_EVERYTHING = ("--include", "examined,setup,empty")
+_PLAIN, _PACKED = '.journal"', '.journal.zst"'
+_KEY = re.compile(r'^\[RecorderKey "([^"]+)"\]$', re.M)
+_OVER = ("result", "adjourned", "aborted")
+
+
+def archive_problems(archive: Path, journals: list[Path], work: Path, words: tuple[str, ...] = ()) -> list[str]:
+    """Compare an archive with a fresh one that is made from the same journals at once.
+
+    Args:
+        journals: folders or files. work: a folder for the fresh archive. words: options of the import.
+    """
+    problems = []
+    live, fresh = Cli(archive), Cli(work / "fresh.sqlite")
+    fresh.archive.unlink(missing_ok=True)
+    fresh("import", *words, *journals)
+    for what in (("games",), ("plies", "--format", "csv"), ("pgn", "--variations", "--comments")):
+        # A journal that was imported before it was compressed keeps the name that it had then.
+        ours, theirs = (cli("export", *what, *_EVERYTHING).stdout.replace(_PACKED, _PLAIN) for cli in (live, fresh))
+        if ours != theirs:
+            problems.append(f"export {what[0]} differs from that of a fresh import: {_difference(ours, theirs)}")
+    keys = Counter(json.loads(line)["key"] for line in live("export", "games", *_EVERYTHING).stdout.splitlines())
+    problems += [f"game {key} is in the archive {count} times" for key, count in keys.items() if count > 1]
+    live("db", "check")
+    for folder in journals:
+        for path in sorted(folder.glob("*.journal.zst")):  # closed, so nothing can be wrong with it
+            live("journal", "check", path)
+    told = live("verify").stderr
+    if " 0 findings" not in told:
+        problems.append(f"verify says {told!r}")
+    return problems
+
+
+def pgn_problems(pgn: Path, archive: Path, all_of_them: bool) -> list[str]:
+    """Compare what ``--pgn`` wrote with the games of the archive that are over.
+
+    Args:
+        all_of_them: every such game must be there; else none must be there that is not over, and none twice.
+    """
+    wanted = {key: text for key, text in _games(Cli(archive)("export", "pgn").stdout).items() if key in _over(archive)}
+    found = pgn.read_text(encoding="utf-8") if pgn.exists() else ""
+    counts = Counter(_KEY.findall(found))
+    problems = [f"game {key} is in the PGN {count} times" for key, count in counts.items() if count > 1]
+    problems += [f"game {key} is in the PGN, but is not over" for key in counts if key not in wanted]
+    if all_of_them:
+        problems += [f"game {key} is over, but not in the PGN" for key in wanted if key not in counts]
+    for key, text in _games(found).items():
+        if key in wanted and wanted[key] != text:
+            problems.append(f"game {key} differs in the PGN: {_difference(text, wanted[key])}")
+    return problems
+
+
+def status_of(journals: Path) -> list[dict[str, object]]:
+    """What ``status --json`` says."""
+    found: list[dict[str, object]] = Cli(journals / "unused.sqlite").json("status", "--json", "--journal-dir", journals)
+    return found
+
+
+def _over(archive: Path) -> set[str]:
+    with sqlite3.connect(f"file:{archive}?mode=ro", uri=True) as connection:
+        marks = ",".join("?" * len(_OVER))
+        return {key for (key,) in connection.execute(f"SELECT key FROM games WHERE ending IN ({marks})", _OVER)}
+
+
+def _games(pgn: str) -> dict[str, str]:
+    """The text of each game by its key."""
+    texts = re.split(r"(?=^\[Event )", pgn, flags=re.M)
+    return {match[1]: text.strip() for text in texts if (match := _KEY.search(text)) is not None}
+
+
+def _difference(ours: str, theirs: str) -> str:
+    for number, (one, other) in enumerate(zip(ours.splitlines(), theirs.splitlines(), strict=False), 1):
+        if one != other:
+            place = next((at for at, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1]), 0)
+            begin = max(0, place - 60)
+            return f"line {number}: {one[begin : place + 60]!r}, not {other[begin : place + 60]!r}"
+    return f"{len(ours.splitlines())} lines, not {len(theirs.splitlines())}"
+
+
+def command_problems(archive: Path, words: tuple[str, ...], status: int) -> list[str]:
+    """Run a command and compare its exit status."""
+    result = CliRunner().invoke(main, words, env={"ICS_RECORDER_DB": str(archive)})
+    return [] if result.exit_code == status else [f"{words[0]} ends with {result.exit_code}: {result.output}"]

@@ -1,0 +1,115 @@
+"""Faults of the line: a reset, a line that is dead without a word, a server that stops reading."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import time
+
+from recorder.live.script import Fault, Step
+from recorder.live.testserver import Connection
+from tests.faults.scenes import end_cleanly, moment, proxied, script_of, serving
+from tests.faults.world import Troubles, World, delivered, one_sentence, until
+
+__all__ = ["deaf", "half_open", "reset"]
+
+# The command, but for its patience with a silent line, which is two minutes.
+_IMPATIENT = "import recorder.live.pulse as p; p._QUIET_MS = p.ANSWER_MS = 1500; from recorder.cli import main; main()"
+
+
+async def reset(world: World) -> None:
+    """The server's system resets the connection, perhaps right after a burst; a second connection goes on."""
+    script, again = script_of(world), script_of(world, 1, games=2, lasting_s=0.4)
+    async with serving(world, script, again) as server:
+        if world.chance.random() < 0.25:
+            async with proxied(world, server) as (run, _):
+                connection = await server.connection()
+                at_least = await _reset(world, connection, script)
+                await run.says("was ended by the server")
+                await run.end(signal.SIGTERM)
+            world.check_received(connection, at_least)
+            await world.check_archive(words=("--chat", "own"))
+            return
+        run = await world.record(server)
+        connection = await server.connection()
+        at_least = await _reset(world, connection, script)
+        second = await server.connection(1)
+        session = world.check_received(connection, at_least)
+        await second.done.wait()
+        await end_cleanly(world, run, second)
+        notes = [note["kind"] for note in session.notes + world.session_of(second).notes]
+        if "outage" not in notes or not session.closed:
+            raise Troubles(f"no outage is noted, or the first journal was not closed: {notes}")
+    await world.check_archive()
+    await world.check_pgn()
+
+
+async def _reset(world: World, connection: Connection, script: list[Step]) -> int:
+    """Reset at a random moment; how many bytes had arrived at the recorder's system."""
+    await moment(world, connection, script)
+    if world.chance.random() < 0.5:
+        await connection.say(b"\n\ra burst\n\rfics% " * world.chance.choice((1, 1_000, 5_500, 20_000)))
+    await asyncio.sleep(world.chance.choice((0.0, 0.001, 0.005, 0.02)))
+    at_least = delivered(connection)
+    connection.fail(Fault.RESET)
+    return at_least
+
+
+async def half_open(world: World) -> None:
+    """The line is dead without a word: a recorder leaves when asked to, and connects again after a long silence."""
+    script, again = script_of(world), script_of(world, 1, games=2, lasting_s=0.4)
+    async with serving(world, script, again) as server:
+        if world.chance.random() < 0.5:
+            run = await world.record(server)
+            connection = await server.connection()
+            await moment(world, connection, script)
+            connection.fail(Fault.HALF_OPEN)
+            began_s = time.monotonic()
+            await run.end(world.chance.choice((signal.SIGTERM, signal.SIGINT)))
+            if time.monotonic() - began_s > 30:
+                raise Troubles("it took more than half a minute to leave")
+            world.check_received(connection, len(connection.said))
+        else:
+            run = await world.record(server, program=("-c", _IMPATIENT))
+            connection = await server.connection()
+            await moment(world, connection, script)
+            connection.fail(Fault.HALF_OPEN)
+            second = await server.connection(1)
+            world.check_received(connection, len(connection.said))
+            one_sentence(run.talk, "The line is dead: the server has not answered")
+            await second.done.wait()
+            await end_cleanly(world, run, second)
+    await world.check_archive()
+    await world.check_pgn()
+
+
+async def deaf(world: World) -> None:
+    """The server goes on talking, but reads no more; or the client of a proxy does not."""
+    script = script_of(world)
+    async with serving(world, script) as server:
+        if world.chance.random() < 0.6:
+            run = await world.record(server)
+            connection = await server.connection()
+            await moment(world, connection, script)
+            connection.fail(Fault.DEAF)
+            await connection.done.wait()
+            at_least = await world.journalled(connection)
+            await run.end(signal.SIGTERM)
+            world.check_received(connection, at_least)
+            await world.check_archive()
+            await world.check_pgn()
+            return
+        async with proxied(world, server) as (run, caller):
+            connection = await server.connection()
+            await moment(world, connection, script)
+            connection.fail(Fault.DEAF)
+            typed = b"tell Ann hello\n" * 400_000  # more than all systems on the way hold
+            caller.send(typed)
+            await connection.done.wait()
+            await until(lambda: len(caller.heard) >= len(connection.said), "the client does not hear the server")
+            await world.journalled(connection)
+            await run.end(signal.SIGTERM)
+            session = world.check_received(connection, len(connection.said))
+            if not (b"guest\n\n" + typed).startswith(bytes(session.sent)):
+                raise Troubles("the journal holds other words of the client than it sent")
+    await world.check_archive(words=("--chat", "own"))

@@ -1,0 +1,268 @@
+"""Faults of the machine: no room, a locked archive, a clock that is set, files that somebody removes."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import resource
+import shutil
+import signal
+import sqlite3
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from recorder.cli.terminal import ExitCode
+from recorder.live.script import Fault
+from tests.faults.scenes import end_cleanly, end_whatever_the_archive, moment, proxied, script_of, serving
+from tests.faults.traffic import total_bytes
+from tests.faults.world import Troubles, World, one_sentence, until
+from tests.support.cli import ADJOURNED
+
+__all__ = ["clock_back", "disk_full", "locked", "removed"]
+
+
+async def disk_full(world: World) -> None:
+    """No more room for the journal, or for the archive."""
+    script = script_of(world)
+    room = world.chance.randrange(1, total_bytes(script))
+    where = world.chance.choice(("limit", "limit", "journal", "journal", "archive", "proxy"))
+    async with serving(world, script) as server:
+        if where == "limit" or (where in ("journal", "archive") and not can_mount()):
+            run = await world.record(server, before=_limit(room))
+            connection = await server.connection()
+            await run.end(status=ExitCode.JOURNAL)
+            one_sentence(run.talk, "cannot be written", "Recording has stopped")
+            _is_full(world, room)
+            world.check_received(connection, 0)
+            await world.do("import", world.journals)
+        elif where == "proxy":
+            async with proxied(world, server, before=_limit(room)) as (run, caller):
+                connection = await server.connection()
+                await connection.done.wait()
+                await until(lambda: len(caller.heard) >= len(connection.said), "the client does not hear the server")
+                one_sentence(run.talk, "RECORDING HAS ENDED")
+                await run.end(signal.SIGTERM, status=ExitCode.JOURNAL)
+            _is_full(world, room)
+            world.check_received(connection, 0)
+            await world.do("import", "--chat", "own", world.journals)
+            await world.check_archive(words=("--chat", "own"))
+            return
+        elif where == "journal":
+            with _small_disk(world.journals, room) as disk:
+                run = await world.record(server)
+                connection = await server.connection()
+                await run.end(status=ExitCode.JOURNAL)
+                one_sentence(run.talk, "cannot be written: No space left", "Recording has stopped")
+                if os.statvfs(disk).f_bavail:
+                    raise Troubles("there was room left")
+                world.check_received(connection, 0)
+                # What was recorded is in the archive by itself: only the journal's disk is full.
+                await world.check_archive()
+                await world.check_pgn()
+            return
+        else:
+            with _small_disk(world.folder / "small", world.chance.randrange(1, 200_000)) as disk:
+                archive = disk / "archive.sqlite"
+                run = await world.record(server, "--db", archive)
+                connection = await server.connection()
+                await connection.done.wait()
+                await end_whatever_the_archive(world, run, connection)
+                subprocess.run(["mount", "-o", "remount,size=50m", str(disk)], check=True)
+                world.archive = archive
+                await world.do("import", world.journals)
+                await world.check_archive()
+                await world.check_pgn(all_of_them=False)
+            return
+    await world.check_archive()
+    await world.check_pgn(all_of_them=False)
+
+
+def _limit(size: int) -> Callable[[], None]:
+    return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+
+
+def _is_full(world: World, size: int) -> None:
+    """Recording ended because there was no room, not before."""
+    sizes = [path.stat().st_size for path in world.journals.glob("*.journal")]
+    if sizes != [size]:
+        raise Troubles(f"a journal could have {size:,} bytes, but there are {sizes}")
+
+
+def can_mount() -> bool:
+    """Whether a small file system can be made here."""
+    return os.geteuid() == 0 and subprocess.run(["unshare", "-m", "true"], capture_output=True).returncode == 0
+
+
+@contextmanager
+def _small_disk(folder: Path, size: int) -> Iterator[Path]:
+    folder.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(folder)], check=True)
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", "--lazy", str(folder)], check=True)
+
+
+async def locked(world: World) -> None:
+    """Another process locks the archive for a while, or for longer than the recorder lives."""
+    script = script_of(world)
+    await world.do(
+        "import", Path(__file__).parent.parent / "corpus" / "server" / "c08_adjourn" / "observer_GuestXw.raw"
+    )
+    stays = world.chance.random() < 0.1
+    async with serving(world, script) as server:
+        run = await world.record(server)
+        connection = await server.connection()
+        await moment(world, connection, script)
+        holder = sqlite3.connect(world.archive, isolation_level=None, timeout=30)
+        holder.execute(world.chance.choice(("BEGIN IMMEDIATE", "BEGIN EXCLUSIVE")))
+        try:
+            await world.journalled(connection)  # nothing waits for the archive
+            await asyncio.sleep(world.chance.uniform(0, 1))
+            await connection.done.wait()
+            at_least = await world.journalled(connection)
+            if stays:
+                await end_whatever_the_archive(world, run, connection)
+                one_sentence(run.talk, "import")
+        finally:
+            holder.close()
+        if stays:
+            await world.do("import", world.journals)
+        else:
+            await end_cleanly(world, run, connection)
+        world.check_received(connection, at_least)
+    await world.check_archive(ADJOURNED, world.journals)
+
+
+async def clock_back(world: World) -> None:
+    """Somebody sets the wall clock back, or forth and back, while it records."""
+    library = _faketime()
+    clock = world.folder / "clock"
+    clock.write_text("+0\n", encoding="ascii")
+    env = {
+        "LD_PRELOAD": str(library),
+        "FAKETIME_TIMESTAMP_FILE": str(clock),
+        "FAKETIME_NO_CACHE": "1",
+        "FAKETIME_DONT_FAKE_MONOTONIC": "1",
+        "NO_FAKE_STAT": "1",
+    }
+    step_s = world.chance.choice((1, 60, 3600, 86_400, 40_000_000))
+    script, again = script_of(world), script_of(world, 1, games=2, lasting_s=0.4)
+    began_s = time.time()
+    async with serving(world, script, again) as server:
+        run = await world.record(server, env=env)
+        connection = await server.connection()
+        await moment(world, connection, script)
+        if world.chance.random() < 0.3:
+            _set(clock, world.chance.randrange(1, 100_000))
+            await moment(world, connection, script)
+        _set(clock, -step_s)
+        lost = world.chance.random() < 0.5
+        if lost:
+            await moment(world, connection, script)
+            connection.fail(Fault.CLOSE)
+            said_all_s = time.time()
+            second = await server.connection(1)
+            await second.done.wait()
+            await world.check_status(written=1, left_open=0)
+            await end_cleanly(world, run, second)
+            begun = world.session_of(second).header["anchor_utc_ns"] / 1e9
+            if abs(begun - (time.time() - step_s)) > 60:
+                raise Troubles("the second journal's anchor is not the wall clock")
+        else:
+            await connection.done.wait()
+            said_all_s = time.time()
+            await world.check_status(written=1, left_open=0)
+            await end_cleanly(world, run, connection)
+        session = world.check_received(connection, len(connection.said))
+        first, last = session.utc_s(0), session.utc_s(len(session.received))
+        if not began_s - 0.5 <= first <= last <= said_all_s + 5:
+            raise Troubles(f"bytes of {began_s:.1f} to {said_all_s:.1f} came at {first:.1f} to {last:.1f}")
+    await world.check_archive()
+    await world.check_pgn()
+
+
+def _set(clock: Path, seconds: int) -> None:
+    new = clock.with_suffix(".new")
+    new.write_text(f"{seconds:+d}\n", encoding="ascii")
+    new.replace(clock)
+
+
+def _faketime() -> Path:
+    """Where Debian's libfaketime is: it makes a wall clock for one process and its children.
+
+    Raises:
+        Troubles: it is not installed.
+    """
+    for library in Path("/usr/lib").glob("*/faketime/libfaketime.so.1"):
+        return library
+    raise Troubles("libfaketime is missing: apt-get install faketime")
+
+
+async def removed(world: World) -> None:
+    """Somebody removes the folder of the journals, or its files, or moves it away."""
+    how = world.chance.choice(("folder", "folder", "files", "moved", "proxy"))
+    script = script_of(world, lasting_s=world.chance.choice((0.8, 2.0)))
+    async with serving(world, script) as server:
+        if how == "proxy":
+            async with proxied(world, server) as (run, caller):
+                connection = await server.connection()
+                await moment(world, connection, script)
+                shutil.rmtree(world.journals)
+                await connection.done.wait()
+                await run.says("RECORDING HAS ENDED")
+                await until(lambda: len(caller.heard) >= len(connection.said), "the client does not hear the server")
+                await run.end(signal.SIGTERM, status=ExitCode.JOURNAL)
+            one_sentence(run.talk, "RECORDING HAS ENDED", "it was removed")
+            return
+        run = await world.record(server)
+        connection = await server.connection()
+        await moment(world, connection, script)
+        kept = world.folder / "kept"
+        if how == "moved":
+            world.journals.rename(kept)
+            await connection.done.wait()
+            await world.journalled(connection, kept)
+            await run.end(signal.SIGTERM, status=(ExitCode.OK, ExitCode.JOURNAL))
+            world.check_received(connection, len(connection.said), kept)
+            await world.do("import", kept)
+            await world.check_archive(kept)
+            return
+        os.kill(run.process.pid, signal.SIGSTOP)  # so that the copy is what was removed
+        shutil.copytree(world.journals, kept)
+        if how == "folder":
+            shutil.rmtree(world.journals)
+        else:
+            for path in world.journals.iterdir():
+                path.unlink()
+        os.kill(run.process.pid, signal.SIGCONT)
+        began_s = time.monotonic()
+        await run.end(status=ExitCode.JOURNAL)
+        if time.monotonic() - began_s > 30:
+            raise Troubles("it went on for more than half a minute without a journal")
+        one_sentence(run.talk, "it was removed while it was being written", "Recording has stopped")
+        world.check_received(connection, 0, kept)
+    await _is_part_of(world, kept)
+
+
+async def _is_part_of(world: World, kept: Path) -> None:
+    """The archive holds a beginning of what was in the removed journal, and nothing else."""
+    if not world.archive.exists():
+        return
+    with contextlib.closing(sqlite3.connect(world.archive)) as connection:
+        rows = connection.execute("SELECT name, size_bytes FROM sources").fetchall()
+    if not rows:
+        return
+    ((name, size),) = rows
+    part = world.folder / "part"
+    part.mkdir()
+    (part / name).write_bytes((kept / name).read_bytes()[:size])
+    # The archive names a file that is no more; verify needs it.
+    world.journals.mkdir(exist_ok=True)
+    shutil.copy(part / name, world.journals / name)
+    await world.check_archive(part)
+    await world.check_pgn()
