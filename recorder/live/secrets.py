@@ -5,6 +5,7 @@ they are asked. The server's prompts tell what each line was: it takes the lines
 the name, which sets a wrong count right. Whatever is not known to be no secret is replaced by filler: of the lines up
 to the login only names stay that the server has repeated. A sealed line is read for this and kept as it is, or, with
 a secret in it, as its length alone, since filler inside a seal means nothing; so is a line that nobody can read.
+The password of the login, and those of a ``password`` command, become filler in every later line, too.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from recorder.live.dialogue import Cue, CueKind, CueReader
-from recorder.sources.scrub import fill, fill_command, find_repeated
+from recorder.live.known import KnownSecrets
+from recorder.sources.scrub import FILLER, fill, fill_command, find_repeated
 from recorder.wire.telnet import TelnetFilter
 from recorder.wire.timeseal import PING_ANSWER, unseal
 
@@ -35,6 +37,7 @@ _TAG: Final = re.compile(rb"[\r$/ \t]*(?:`[^`]*`[ \t]*)?(?:[0-9]{1,9}[ \t]+)?")
 _ERASED: Final = re.compile(rb"[^\x08\x7f][\x08\x7f]|^[\x08\x7f]+")
 _CONTROLS: Final = re.compile(rb"[\x00-\x06\x0e-\x1a\x1c-\x1f]")
 _REPEATS: Final = b"password"
+_ANSWER_BYTES: Final = 4096
 _LONGEST_WORDS: Final = 256  # before such a password
 _PIECE: Final = re.compile(rb"[^\n]*\n|[^\n]+")
 _SEAL_BYTES: Final = re.compile(rb"[\x60-\xdf]{12,}[\x80-\xb1]")
@@ -128,6 +131,8 @@ class SecretGuard:
     """Decides what a journal may hold of a client's bytes: every byte is released once, in order, or counted."""
 
     def __init__(self) -> None:
+        self._known = KnownSecrets()
+        self._repeated: list[bytes] = []
         self._server = CueReader()
         self._client = _ClientLines()
         self._held: list[_Typed] = []
@@ -169,6 +174,11 @@ class SecretGuard:
                 self._hold(line, out)
         return out
 
+    def take_repeated(self) -> list[bytes]:
+        """Secrets that were typed where none was asked for, since the last call: the server may answer with them."""
+        repeated, self._repeated = self._repeated, []
+        return repeated
+
     def finish(self) -> list[Release]:
         """Tell what is left when the connection has ended: before a login only how much it was."""
         out: list[Release] = []
@@ -198,6 +208,7 @@ class SecretGuard:
         """What was taken so far belongs to earlier attempts to log in."""
         self._attempt = self._paired
         self._secrets = 0  # questions for a password in this attempt
+        self._guest = False  # one of them asked for an empty line alone
 
     def _hear(self, cue: Cue, out: list[Release]) -> None:
         kind = cue.kind
@@ -214,6 +225,7 @@ class SecretGuard:
                 self._begin_attempt()
             self._ask(kind)
         elif kind in (CueKind.PASSWORD, CueKind.RETURN):
+            self._guest |= kind is CueKind.RETURN
             if not self._by_echo:
                 self._ask(CueKind.PASSWORD)
             self._by_echo, self._prompted = False, True
@@ -275,14 +287,27 @@ class SecretGuard:
     def _enter(self, out: list[Release]) -> None:
         """Somebody is logged in: what was held can be told apart."""
         counted = self._asked and not self._lost
+        if counted and not self._guest:
+            for line in self._held[self._attempt : self._paired]:
+                self._learn(line)
         for index, line in enumerate(self._held):
             login = index < self._paired or not counted
-            self._give(line, self._at_login(line) if login else _at_command(line), out)
+            self._give(line, self._at_login(line) if login else self._at_command(line), out)
         self._forget_held()
         self._begin_attempt()
         self._questions.clear()
         self._lost = self._by_echo = self._prompted = False
         self._server.logged_in = True
+
+    def _learn(self, line: _Typed) -> None:
+        """Remember the password of the login that has come about."""
+        if not line.readable or not line.answers:
+            return
+        if line.question is CueKind.PASSWORD:
+            self._known.learn(line.text.strip())
+        elif line.question is CueKind.NAME:
+            words = [word for word in line.text.split() if not _OPTION.fullmatch(word)]
+            self._known.learn(b" ".join(words[1:]))
 
     def _at_login(self, line: _Typed) -> bytes | None:
         if not line.readable:
@@ -312,8 +337,29 @@ class SecretGuard:
         if line.answers and self._questions:
             self._questions.popleft()
             self._by_echo = self._prompted = False
+            if line.readable:
+                self._known.learn(line.text.strip())
             return _at_secret(line)
-        return _at_command(line)
+        return self._at_command(line)
+
+    def _at_command(self, line: _Typed) -> bytes | None:
+        if not line.readable:
+            return None
+        text = typed = line.text
+        while (shorter := _ERASED.sub(b"", typed)) != typed:
+            typed = shorter
+        tag = _TAG.match(typed)
+        begin = tag.end() if tag else 0
+        filled = typed[:begin] + fill_command(typed[begin:])
+        if filled != typed:
+            for word in _hidden(typed, filled):
+                self._known.learn(word)
+        for first, end in self._known.find(filled):
+            self._repeated.append(filled[first:end])
+            filled = filled[:first] + FILLER * (end - first) + filled[end:]
+        if filled == typed:
+            return line.raw
+        return None if line.sealed or typed != text else _replaced(line, filled)
 
     def _give(self, line: _Typed, data: bytes | None, out: list[Release]) -> None:
         """Release a line's bytes at the times when they came; None: only how many."""
@@ -330,16 +376,49 @@ class SecretGuard:
 
 
 class AnswerGuard:
-    """Replaces the passwords that a server repeats in its answer to the command that changes them.
+    """Replaces the passwords that a server repeats: in its answer to the command that changes them, and soon after one
+    was typed as a command.
 
-    The server's words come before the password, so nothing has to be held back.
+    The server's words come before the password, so nothing has to be held back. Where a read ends within a repeated
+    password, its first two letters may stay.
     """
 
     def __init__(self) -> None:
         self._line = b""  # what has come of a line, up to the longest beginning that could matter
+        self._repeated: dict[bytes, int] = {}  # secret → how many of the server's bytes are looked at for it
+        self._last = b""  # the end of what came
+
+    def expect(self, secret: bytes) -> None:
+        """A secret was typed where none was asked for: "hunter2: Command not found." may follow."""
+        self._repeated[secret] = _ANSWER_BYTES
 
     def receive(self, data: bytes) -> bytes:
         """Return the server's bytes as they may be journalled: as many, at once."""
+        clean = self._clean_change(data)
+        return self._clean_answer(data, clean) if self._repeated else clean
+
+    def _clean_answer(self, data: bytes, clean: bytes) -> bytes:
+        out = bytearray(self._last + clean)
+        seen = self._last + data
+        for secret, left in list(self._repeated.items()):
+            begin = seen.find(secret)
+            while begin >= 0:
+                out[begin : begin + len(secret)] = FILLER * len(secret)
+                begin = seen.find(secret, begin + len(secret))
+            for size in range(len(secret) - 1, 2, -1):
+                if seen.endswith(secret[:size]):
+                    out[len(out) - size :] = FILLER * size
+                    break
+            if left > len(data):
+                self._repeated[secret] = left - len(data)
+            else:
+                del self._repeated[secret]
+        done = len(self._last)
+        longest = max(map(len, self._repeated), default=1)
+        self._last = seen[len(seen) - longest + 1 :] if longest > 1 else b""
+        return bytes(out[done:])
+
+    def _clean_change(self, data: bytes) -> bytes:
         if _REPEATS not in (self._line + data).lower():
             self._line = (self._line + data).rpartition(b"\n")[2][:_LONGEST_WORDS]
             return data
@@ -385,18 +464,10 @@ def _at_secret(line: _Typed) -> bytes | None:
     return None if line.sealed or not line.readable else _replaced(line, fill(line.text))
 
 
-def _at_command(line: _Typed) -> bytes | None:
-    if not line.readable:
-        return None
-    text = typed = line.text
-    while (shorter := _ERASED.sub(b"", typed)) != typed:
-        typed = shorter
-    tag = _TAG.match(typed)
-    begin = tag.end() if tag else 0
-    filled = typed[:begin] + fill_command(typed[begin:])
-    if filled == typed:
-        return line.raw
-    return None if line.sealed or typed != text else _replaced(line, filled)
+def _hidden(text: bytes, filled: bytes) -> list[bytes]:
+    """The words that were replaced by filler in a line's end."""
+    begin = next(place for place, (a, b) in enumerate(zip(text, filled, strict=True)) if a != b)
+    return text[begin:].split()
 
 
 def _replaced(line: _Typed, text: bytes) -> bytes | None:

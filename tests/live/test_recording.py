@@ -60,6 +60,9 @@ class FakeGuard:
         self.held.append(Release(at_ns, b"" if secret else data, len(data) if secret else 0))
         return []
 
+    def take_repeated(self) -> list[bytes]:
+        return []
+
     def finish(self) -> list[Release]:
         held, self.held = self.held, []
         return held

@@ -1,0 +1,126 @@
+"""Passwords that are typed again where no password is asked for."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recorder.live.known import KnownSecrets
+from recorder.live.secrets import AnswerGuard, SecretGuard
+from recorder.wire.timeseal import seal
+
+ASK = b'\n\r"Ann" is a registered name.  If it is yours, type the password.\n\rpassword: \xff\xfb\x01'
+IN = b"\xff\xfc\x01\n\r**** Starting FICS session as Ann ****\n\rfics% "
+RETURN = b'\n\rPress return to enter the server as "Ann":\n\r'
+
+
+def test_finds_every_place_and_keeps_no_secret() -> None:
+    known = KnownSecrets()
+    known.learn(b"abab")
+    known.learn(b"abab")
+    known.learn(b"no")
+    assert known.find(b"xabababx no") == [(1, 5), (3, 7)]
+    assert known.find(b"") == []
+    assert b"abab" not in repr(vars(known)).encode()
+    known.learn(b"xabab")
+    assert known.find(b"xabab") == [(0, 5), (1, 5)]
+
+
+def logged_in(*, one_line: bool = False) -> SecretGuard:
+    guard = SecretGuard()
+    guard.server_said(b"login: ")
+    if one_line:
+        guard.client_said(b"level1=1 Ann hunter2\n", 1)
+    else:
+        guard.client_said(b"Ann\n", 1)
+        guard.server_said(ASK)
+        guard.client_said(b"hunter2\r\n", 2)
+    guard.server_said(IN)
+    return guard
+
+
+def kept(guard: SecretGuard, line: bytes) -> bytes:
+    return b"".join(b"?" * release.withheld or release.data for release in guard.client_said(line, 3))
+
+
+@pytest.mark.parametrize("one_line", [False, True])
+@pytest.mark.parametrize(
+    ("typed", "shown"),
+    [
+        (b"hunter2\n", b"*******\n"),
+        (b"alias go tell bob xhunter2x, hunter2\r\n", b"alias go tell bob x*******x, *******\r\n"),
+        (b"$$hunter2\n", b"$$*******\n"),
+        (b"hunter\n", b"hunter\n"),
+        (b"hunX\x08ter2\n", b"?" * 10),
+        (seal(b"alias go hunter2", 17), b"?" * len(seal(b"alias go hunter2", 17))),
+        (seal(b"alias go", 17), seal(b"alias go", 17)),
+    ],
+)
+def test_the_password_of_the_login_is_filler_wherever_it_is_typed(typed: bytes, shown: bytes, one_line: bool) -> None:
+    guard = logged_in(one_line=one_line)
+    assert kept(guard, typed) == shown
+    assert kept(guard, b"date\n") == b"date\n"
+    assert bool(guard.take_repeated()) is (shown != typed)
+    assert guard.take_repeated() == []
+
+
+def test_commands_typed_ahead_are_looked_at_too() -> None:
+    guard = SecretGuard()
+    guard.client_said(b"Ann\nhunter2\nhunter2\nmoves\n", 1)
+    guard.server_said(b"login: ")
+    guard.server_said(ASK)
+    released = b"".join(release.data for release in guard.server_said(IN))
+    assert released == b"Ann\n*******\n*******\nmoves\n"
+
+
+def test_the_new_password_is_known_and_a_wrong_one_is_not() -> None:
+    guard = SecretGuard()
+    guard.server_said(b"login: ")
+    for word in (b"moves", b"hunter2"):
+        guard.client_said(b"Ann\n", 1)
+        guard.server_said(ASK)
+        guard.client_said(word + b"\n", 2)
+        guard.server_said(b"\n\r**** Invalid password! ****\n\r\n\rlogin: " if word == b"moves" else IN)
+    assert kept(guard, b"moves\n") == b"moves\n", "a slip is no password"
+    assert kept(guard, b"password hunter2 newer44\n") == b"password ******* *******\n"
+    assert kept(guard, b"newer44\n") == b"*******\n"
+
+
+def test_a_guest_has_no_password() -> None:
+    guard = SecretGuard()
+    guard.server_said(b"login: ")
+    guard.client_said(b"guest\n", 1)
+    guard.server_said(RETURN)
+    guard.client_said(b"moves\n", 2)
+    guard.server_said(IN)
+    assert kept(guard, b"moves\n") == b"moves\n"
+
+
+@given(st.randoms(use_true_random=False), st.integers(0, 300))
+def test_the_servers_answer_has_no_secret_however_it_is_cut(dice: random.Random, ahead: int) -> None:
+    answer = b"x" * ahead + b"\n\rhunter2: Command not found.\n\rfics% hunter2 \n\r"
+    guard = AnswerGuard()
+    guard.receive(b"hunter2 before it was typed\n\r")
+    guard.expect(b"hunter2")
+    out = b""
+    done = 0
+    while done < len(answer):
+        size = dice.choice([1, 2, 5, 50])
+        out += guard.receive(answer[done : done + size])
+        done += size
+    assert len(out) == len(answer)
+    assert b"hunter2" not in out
+    assert b"unter2" not in out
+    assert b"nter2" not in out
+    assert out.startswith(b"x" * ahead + b"\n\r")
+    assert b": Command not found.\n\rfics% " in out
+
+
+def test_the_server_is_looked_at_only_for_a_while() -> None:
+    guard = AnswerGuard()
+    guard.expect(b"hunter2")
+    assert guard.receive(b"hunter2 " + b"x" * 5000) == b"******* " + b"x" * 5000
+    assert guard.receive(b"hunter2") == b"hunter2"
