@@ -5,17 +5,20 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import shlex
 import signal
 import sys
 import time
 from collections import deque
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
+from recorder.cli.config import config_option, origin, weight
 from recorder.cli.living import DEFAULT_PORT, AddressType, journal_options
 from recorder.cli.options import archive_file, archive_option
+from recorder.cli.password import PASSWORD_VARIABLE, find_password
 from recorder.cli.runlog import RunLog, log_option, teller
 from recorder.cli.terminal import ExitCode, plural, say
 from recorder.errors import PolicyError, RecorderError
@@ -32,30 +35,8 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
-_PASSWORD_VARIABLE = "ICS_RECORDER_PASSWORD"
 _FOLLOWER_END_S = 60.0
 _LONGEST_PAUSE_S = 60.0
-
-
-def _read_config(ctx: click.Context, _param: click.Parameter, path: Path | None) -> Path | None:
-    """Take a TOML file's values as the options' defaults: what is typed counts more."""
-    if path is None:
-        return None
-    import tomllib
-
-    try:
-        values = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise click.BadParameter(f"{path} cannot be read as TOML: {error}") from error
-    options = {name: option.name for option in ctx.command.params for name in option.opts}
-    defaults: dict[str, Any] = {}
-    for key, value in values.items():
-        name = options.get(f"--{key}") or (key if key == "server" else None)
-        if name is None or key == "config":
-            raise click.BadParameter(f"{path} sets {key!r}, but there is no option --{key}.")
-        defaults[name] = value
-    ctx.default_map = {**(ctx.default_map or {}), **defaults}
-    return path
 
 
 @click.command(
@@ -64,13 +45,20 @@ def _read_config(ctx: click.Context, _param: click.Parameter, path: Path | None)
 Examples:
   ics-recorder record freechess.org --guest --observe 'rated & (blitz | standard) & rating > 2000'
   ics-recorder record freechess.org --guest --observe-handles masters.txt --pgn games/
-  ics-recorder record chess.example:5000 --user Ann      # asks for the password, or takes {_PASSWORD_VARIABLE}
+  ics-recorder record chess.example:5000 --user Ann      # asks for the password
+  ICS_RECORDER_RECORD_LIMIT=10 ics-recorder record --config record.toml chess.example
+
+Passwords are in no argument: {PASSWORD_VARIABLE} holds one, or the keyring does (pip install
+'ics-recorder[keyring]'; keyring set ics-recorder Ann@chess.example), or it is asked for. All other options
+have a variable too, named ICS_RECORDER_RECORD_ and the option: ICS_RECORDER_RECORD_OBSERVE.
 """,
 )
 @click.argument("server", type=AddressType(DEFAULT_PORT), metavar="HOST[:PORT]")
 @click.option("--guest", is_flag=True, help="Log in as a guest.")
 @click.option(
-    "--user", metavar="NAME", help=f"Log in with this name; the password is asked for or is {_PASSWORD_VARIABLE}."
+    "--user",
+    metavar="NAME",
+    help=f"Log in with this name; its password is {PASSWORD_VARIABLE}, in the keyring, or asked for.",
 )
 @click.option("--observe", metavar="EXPRESSION", help="Which games to observe; docs/observing.md has the language.")
 @click.option(
@@ -87,14 +75,10 @@ Examples:
     help="A game watched for longer gives its place to one that waits; else it is watched to its end.",
 )
 @click.option(
-    "--config",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    is_eager=True,
-    expose_value=False,
-    callback=_read_config,
-    metavar="FILE",
-    help="Take options from a TOML file, named as here without the dashes.",
+    "--timeseal", is_flag=True, help="Seal what is sent, as FICS's own helper does; who observes needs it not."
 )
+@click.option("--timeseal2", is_flag=True, help="The same with the seal's second version.")
+@config_option
 @journal_options
 @click.option(
     "--import/--no-import",
@@ -111,7 +95,9 @@ Examples:
 )
 @click.option("--quiet", is_flag=True, help="Say only what is wrong.")
 @archive_option
+@click.pass_context
 def command(
+    ctx: click.Context,
     server: Address,
     guest: bool,
     user: str | None,
@@ -119,6 +105,8 @@ def command(
     observe_handles: Path | None,
     limit: int | None,
     rotate: float | None,
+    timeseal: bool,
+    timeseal2: bool,
     journal_dir: Path,
     sync_word: str,
     to_archive: bool,
@@ -139,28 +127,45 @@ def command(
     """
     from recorder.cli.screen import Manner, Screen
 
-    if guest == (user is not None):
-        raise click.UsageError("Say who logs in: --guest or --user NAME.")
+    user = _who(ctx, guest, user)
     if not to_archive and (pgn or events):
         raise click.UsageError("--pgn and --events are made from the archive: leave out --no-import.")
-    observing = _observing(observe, observe_handles, limit, rotate)
-    known = os.environ.pop(_PASSWORD_VARIABLE, None)  # no process of ours needs to inherit it
-    password = None if user is None else _password(user, known)
+    observing = _observing(ctx, observe, observe_handles, limit, rotate)
+    seal = 2 if timeseal2 else 1 if timeseal else None
+    password = _password(user, server, sealed=seal is not None)
     followers = _Followers(where, pgn, events, journal_dir.absolute()) if to_archive else None
     log = None if log_file is None else RunLog(log_file.absolute())
     screen = Screen(Manner.choose(quiet=quiet, plain=plain))
     try:
         tell = teller(log, screen.tell)
-        asyncio.run(_run(server, user, password, observing, journal_dir.absolute(), sync_word, followers, screen, tell))
+        journals = journal_dir.absolute()
+        asyncio.run(_run(server, user, password, seal, observing, journals, sync_word, followers, screen, tell))
     except RecorderError as error:
         if log is not None:
             log.write("failed", str(error), error=type(error).__name__)
         raise
     if not quiet:
-        _say_places(journal_dir.absolute(), where if to_archive else None, pgn)
+        _say_places(journals, where if to_archive else None, pgn)
+        if observing.seen and not observing.chosen:
+            seen = plural(observing.seen, "game")
+            say(f"{seen} seen, none of them matched; docs/observing.md tells what --observe understands.")
 
 
-def _observing(observe: str | None, handles: Path | None, limit: int | None, rotate: float | None) -> Observing:
+def _who(ctx: click.Context, guest: bool, user: str | None) -> str | None:
+    """Who logs in; None: a guest. What is typed counts more than what a file says."""
+    if guest and user is not None:
+        by_guest, by_user = weight(ctx, "guest"), weight(ctx, "user")
+        if by_guest == by_user:
+            raise click.UsageError("Say who logs in: --guest or --user NAME, not both.")
+        return user if by_user > by_guest else None
+    if not guest and user is None:
+        raise click.UsageError("Say who logs in: --guest or --user NAME.")
+    return user
+
+
+def _observing(
+    ctx: click.Context, observe: str | None, handles: Path | None, limit: int | None, rotate: float | None
+) -> Observing:
     from recorder.live.observing import Observing
     from recorder.live.policy import parse_handles, parse_policy
 
@@ -169,17 +174,30 @@ def _observing(observe: str | None, handles: Path | None, limit: int | None, rot
     try:
         policy = None if observe is None else parse_policy(observe)
     except PolicyError as error:
-        raise click.BadParameter(str(error), param_hint="--observe") from error
+        raise click.BadParameter(str(error), param_hint=origin(ctx, "observe", "--observe")) from error
     try:
         names = () if handles is None else parse_handles(handles.read_text(encoding="utf-8"))
     except (PolicyError, OSError, UnicodeDecodeError) as error:
-        raise click.BadParameter(f"{handles}: {error}", param_hint="--observe-handles") from error
+        place = origin(ctx, "observe_handles", "--observe-handles")
+        raise click.BadParameter(f"{handles}: {error}", param_hint=place) from error
+    if handles is not None and not names:
+        if policy is None:
+            raise click.UsageError(f"{handles} names nobody, so there is nothing to record: write one handle a line.")
+        say(f"{handles} names nobody.")
     return Observing(policy, names, limit=limit, rotate_after_ms=None if rotate is None else round(rotate * 60_000))
 
 
-def _password(user: str, known: str | None) -> Callable[[], str]:
-    """The password, for every login of this run; it is in no argument, file or message."""
-    password: str = known or click.prompt(f"Password of {user}", hide_input=True, err=True)
+def _password(user: str | None, server: Address, *, sealed: bool) -> Callable[[], str] | None:
+    """The password, for every login of this run; None: of a guest."""
+    if user is None:
+        os.environ.pop(PASSWORD_VARIABLE, None)  # no process of ours needs to inherit it
+        return None
+    password = find_password(user, server.host)
+    if sealed and not password.isascii():
+        raise click.UsageError(
+            "A time seal has room for unaccented letters, digits and signs only: leave out --timeseal, or change the "
+            "password."
+        )
     return lambda: password
 
 
@@ -187,6 +205,7 @@ async def _run(
     server: Address,
     user: str | None,
     password: Callable[[], str] | None,
+    timeseal: int | None,
     observing: Observing,
     journals: Path,
     sync_word: str,
@@ -216,7 +235,7 @@ async def _run(
     for number in signals:
         loop.add_signal_handler(number, stop.set)
     opened = None if followers is None else followers.opened
-    capture = Capture(server, open_journal, converse, tell, opened=opened)
+    capture = Capture(server, open_journal, converse, tell, opened=opened, timeseal=timeseal)
 
     def look(first: int, most: int) -> Snapshot:
         now_s, utc_ms = time.monotonic(), time.time_ns() // 1_000_000
@@ -359,7 +378,9 @@ def _tell_end(capture: Capture, tell: Tell) -> None:
 
 def _say_places(journals: Path, where: str | None, pgn: str | None) -> None:
     say(f"Journals: {journals}")
-    if where is not None:
+    if where is None:
+        say(f"They are in no archive yet: ics-recorder import {shlex.quote(str(journals))}")
+    else:
         say(f"Archive: {archive_file(where)}")
     if pgn is not None:
         say(f"PGN: {pgn}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import signal
 from pathlib import Path
 
@@ -135,6 +136,7 @@ async def test_a_refusal_has_its_own_exit_status(tmp_path: Path, monkeypatch: py
     ):
         assert await run.end() == ExitCode.LOGIN
     assert "does not accept this password for Ann" in run.talk
+    assert "Not everything of the journal" not in run.talk
     log = (tmp_path / "run.log").read_text(encoding="ascii")
     assert "wrongWord" not in run.talk + log
     assert json.loads(log.splitlines()[-1])["event"] == "failed"
@@ -155,12 +157,118 @@ def test_a_command_line_that_makes_no_sense(words: list[str], told: str) -> None
     assert told in result.stderr
 
 
-def test_a_config_file_gives_defaults(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ('guest = true\nobserve = "rated &"\n', "Invalid value for 'observe' in {config}: Column 8"),
+        ('guest = true\nobserve = "rated"\nlimit = 0\n', "Invalid value for 'limit' in {config}: 0 is not in"),
+        ('guest = "yes"\n', "Invalid value for 'guest' in {config}: expected true or false, found 'yes'."),
+        ("limit = true\n", "Invalid value for 'limit' in {config}: expected a text or a number, found True."),
+        ("limit = [1]\n", "Invalid value for 'limit' in {config}: expected a text or a number, found [1]."),
+        ('server = "a:b:c"\n', "Invalid value for 'server' in {config}: 'a:b:c' is no address"),
+        ('observ = "rated"\n', "{config} sets 'observ', but there is no option --observ."),
+        ("limit = \n", "{config} cannot be read as TOML"),
+    ],
+)
+def test_an_error_in_a_config_file_names_file_and_key(text: str, told: str, tmp_path: Path) -> None:
     config = tmp_path / "record.toml"
-    config.write_text('guest = true\nobserve = "rated &"\n', encoding="utf-8")
+    config.write_text(text, encoding="utf-8")
     result = CliRunner().invoke(main, ["record", "chess.example", "--config", str(config)])
     assert result.exit_code == ExitCode.USAGE
-    assert "--observe" in result.stderr
-    config.write_text('observ = "rated"\n', encoding="utf-8")
-    result = CliRunner().invoke(main, ["record", "chess.example", "--config", str(config)])
-    assert "there is no option --observ." in result.stderr
+    assert told.format(config=config) in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "who"),
+    [
+        ("guest = true\n", ["--user", "Ann"], "Ann"),
+        ('user = "Ann"\n', ["--guest"], None),
+        ('user = "Ann"\n', ["--user", "Bob"], "Bob"),
+        ("guest = true\n", [], None),
+    ],
+)
+def test_what_is_typed_counts_more_than_the_file(
+    text: str, words: list[str], who: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = tmp_path / "record.toml"
+    config.write_text(text + 'observe = "rated"\nimport = false\n', encoding="utf-8")
+    seen: list[object] = []
+
+    async def run(server: object, user: object, *_: object) -> None:
+        seen.append(user)
+
+    monkeypatch.setattr("recorder.cli.record._run", run)
+    monkeypatch.setenv("ICS_RECORDER_PASSWORD", PASSWORD)
+    arguments = ["record", "chess.example", "--config", str(config), "--journal-dir", str(tmp_path), *words]
+    result = CliRunner().invoke(main, arguments)
+    assert result.exit_code == ExitCode.OK, result.output
+    assert seen == [who]
+    assert f"They are in no archive yet: ics-recorder import {tmp_path}" in result.stderr
+
+
+def test_both_typed_make_no_sense(tmp_path: Path) -> None:
+    words = ["record", "chess.example", "--observe", "rated", "--guest", "--user", "Ann"]
+    result = CliRunner().invoke(main, words)
+    assert result.exit_code == ExitCode.USAGE
+    assert "--guest or --user NAME, not both" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("password", "words", "told"),
+    [
+        ("", [], "ICS_RECORDER_PASSWORD is empty"),
+        ("hunTer2é", ["--timeseal"], "unaccented letters"),
+    ],
+)
+def test_a_password_that_cannot_be_one_is_refused_before_connecting(
+    password: str, words: list[str], told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ICS_RECORDER_PASSWORD", password)
+    arguments = ["record", "127.0.0.1:1", "--user", "Ann", "--observe", "rated", "--journal-dir", str(tmp_path / "j")]
+    result = CliRunner().invoke(main, [*arguments, *words])
+    assert result.exit_code == ExitCode.USAGE
+    assert told in result.stderr
+    assert not (tmp_path / "j").exists()
+
+
+@in_loop
+async def test_without_a_terminal_nobody_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("ICS_RECORDER_PASSWORD", raising=False)
+    words = ["record", "127.0.0.1:1", "--user", "Ann", "--observe", "rated", "--journal-dir", tmp_path / "j"]
+    async with running(*words, before=os.setsid) as run:
+        assert await run.end() == ExitCode.USAGE
+    assert "There is no terminal to ask for the password of Ann on: put it into ICS_RECORDER_PASSWORD." in run.talk
+    assert "Warning" not in run.talk
+
+
+@in_loop
+async def test_a_host_that_cannot_be_reached_was_no_recording(tmp_path: Path) -> None:
+    words = ["127.0.0.1:1", "--guest", "--observe", "rated", "--journal-dir", tmp_path / "j", "--db", tmp_path / "a"]
+    async with running("record", *words) as run:
+        told = await run.until("Trying again")
+        assert await run.end(signal.SIGINT) == ExitCode.LOGIN
+    assert told.startswith("127.0.0.1:1 refuses the connection; no server listens there. Trying again in ")
+    assert run.talk.endswith("no server listens there. Nothing was recorded.\n")
+
+
+@in_loop
+async def test_games_that_nobody_wanted_are_told_of(tmp_path: Path) -> None:
+    async with (
+        ScriptedServer(Dialogue(FICS, answers={b"games": TABLE})) as server,
+        running(*_words(server, tmp_path, "--guest", "--no-import", "--observe", "unrated")) as run,
+    ):
+        connection = await server.connection()
+        while b"games" not in connection.lines:
+            await asyncio.sleep(0.02)
+        await asyncio.sleep(0.2)
+        assert await run.end(signal.SIGTERM) == ExitCode.OK
+    assert "1 game seen, none of them matched" in run.talk
+
+
+def test_a_list_that_names_nobody(tmp_path: Path) -> None:
+    handles = tmp_path / "masters.txt"
+    handles.write_text("# nobody yet\n", encoding="utf-8")
+    words = ["record", "chess.example", "--guest", "--observe-handles", str(handles)]
+    result = CliRunner().invoke(main, words)
+    assert result.exit_code == ExitCode.USAGE
+    assert f"{handles} names nobody" in result.stderr

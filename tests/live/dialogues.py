@@ -1,10 +1,14 @@
-"""Login dialogues as lists of what the server says and what its answer is, for the tests of who listens to them."""
+"""Login dialogues as lists of what the server says and what its answer is, and a server that speaks them."""
 
 from __future__ import annotations
 
+import asyncio
 import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import NamedTuple
 
+from recorder.wire.timeseal import PING_ANSWER, unseal
 from tests.support.corpus import stream_bytes
 
 WILL, WONT = b"\xff\xfb\x01", b"\xff\xfc\x01"
@@ -108,6 +112,22 @@ DIALOGUES: dict[str, list[Step]] = {
         ),
         WONT + b"______\n\rfics% ",
     ),
+    "chessd": spoken(
+        (b"\n\rA server of the university's kind.\n\r\n\rlogin: ", NAME, False),
+        (_ASK + WILL, PASSWORD, True),
+        WONT + b"\n\r" + b"_" * 60 + b"\n\rBem-vindo\n\rfics% ",
+    ),
+    "chessd guest": spoken(
+        (b"\n\rlogin: ", b"guest", False),
+        (
+            b"\n\rCreated temporary login 'GuestABCD'\n\r\n\r\"GuestABCD\" is not a registered name.  You may play "
+            b"unrated games as a guest.\n\r(After logging in, do 'help register' for more info on how to register.)\n\r"
+            b'\n\rPress return to enter the chessd as "GuestABCD": ' + WILL,
+            b"",
+            False,
+        ),
+        WONT + b"\n\r" + b"_" * 60 + b"\n\rfics% ",
+    ),
     "translated prompts": spoken(
         (b"login: ", NAME, False),
         (WILL + b"\n\rSenha: ", PASSWORD, True),
@@ -119,3 +139,75 @@ DIALOGUES: dict[str, list[Step]] = {
         WONT + b"\n\rA message of the day.\n\r\n\rmine% ",
     ),
 }
+
+_PINGS = {None: b"", 1: b"\n\r[G]\n\r", 2: b"[G]\x00"}
+_SEALS = (b"TIMESTAMP|", b"TIMESEAL2|")
+
+
+class SpokenServer:
+    """What one of the dialogues' servers has said and heard.
+
+    Attributes:
+        said, heard: all bytes. lines: what was heard, unsealed, without the seal's own talk. pongs: answered pings.
+    """
+
+    def __init__(self, steps: list[Step], timeseal: int | None) -> None:
+        self.port = 0
+        self.said = bytearray()
+        self.heard = bytearray()
+        self.lines: list[bytes] = []
+        self.pongs = 0
+        self._steps = steps
+        self._timeseal = timeseal
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Say the dialogue, then answer everything with a prompt until somebody says ``quit``."""
+        try:
+            for says, takes, _ in self._steps:
+                for piece in self._cut(says):
+                    self.said += piece
+                    writer.write(piece)
+                    await asyncio.sleep(0.001)  # so that it is read in pieces
+                if takes is not None and not await self._line(reader):
+                    return
+            while await self._line(reader) and self.lines[-1] != b"quit":
+                self.said += b"\n\rfics% "
+                writer.write(b"\n\rfics% ")
+        except OSError:
+            pass
+        finally:
+            writer.close()
+
+    def _cut(self, says: bytes) -> list[bytes]:
+        ping = _PINGS[self._timeseal]
+        if self._timeseal == 2 and len(says) > 5:  # inside the prompt
+            says = says[:-5] + ping + says[-5:] if b"\xff" not in says[-6:] else ping + says
+        elif ping:
+            says = ping + says
+        return [says[at : at + 7] for at in range(0, len(says), 7)]
+
+    async def _line(self, reader: asyncio.StreamReader) -> bool:
+        """The next line that answers something; False: there is none."""
+        while line := await reader.readline():
+            self.heard += line
+            opened = unseal(line)
+            assert (opened is None) == (self._timeseal is None), line
+            text = line.rstrip(b"\r\n") if opened is None else opened[0]
+            if text == PING_ANSWER:
+                self.pongs += 1
+            elif not text.startswith(_SEALS):
+                self.lines.append(text)
+                return True
+        return False
+
+
+@asynccontextmanager
+async def speaking(name: str, timeseal: int | None = None) -> AsyncIterator[SpokenServer]:
+    """One of ``DIALOGUES`` on a port of this machine, sealed or not."""
+    spoken_server = SpokenServer(DIALOGUES[name], timeseal)
+    listener = await asyncio.start_server(spoken_server.serve, "127.0.0.1", 0)
+    spoken_server.port = listener.sockets[0].getsockname()[1]
+    try:
+        yield spoken_server
+    finally:
+        listener.close()

@@ -1,0 +1,84 @@
+"""``--config FILE``: options from a TOML file. What is typed, or set in the environment, counts more."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+from click.core import ParameterSource
+
+__all__ = ["config_option", "origin", "weight"]
+
+_AnyCommand = TypeVar("_AnyCommand", bound=Callable[..., Any])
+_FILE = "recorder.config"
+_WEIGHTS = {ParameterSource.COMMANDLINE: 3, ParameterSource.ENVIRONMENT: 2, ParameterSource.DEFAULT_MAP: 1}
+
+
+def config_option(command: _AnyCommand) -> _AnyCommand:
+    """``--config``, for a service."""
+    return click.option(
+        "--config",
+        type=click.Path(exists=True, dir_okay=False, path_type=Path),
+        is_eager=True,
+        expose_value=False,
+        callback=_read,
+        metavar="FILE",
+        help="Take options from a TOML file, named as here without the dashes; what is typed counts more.",
+    )(command)
+
+
+def weight(ctx: click.Context, name: str) -> int:
+    """How much the place counts where a parameter's value comes from; 0: nobody said anything."""
+    source = ctx.get_parameter_source(name)
+    return 0 if source is None else _WEIGHTS.get(source, 0)
+
+
+def origin(ctx: click.Context, name: str, flag: str) -> str:
+    """Where a value was written, for a message about it: ``--limit``, or ``'limit' in record.toml``."""
+    from_file = ctx.get_parameter_source(name) is ParameterSource.DEFAULT_MAP
+    return _place(flag.removeprefix("--"), ctx.meta[_FILE]) if from_file and _FILE in ctx.meta else flag
+
+
+def _place(key: str, path: Path) -> str:
+    return f"{key!r} in {path}"
+
+
+def _read(ctx: click.Context, _param: click.Parameter, path: Path | None) -> Path | None:
+    """Take the file's values as the options' defaults."""
+    if path is None:
+        return None
+    try:
+        values = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise click.BadParameter(f"{path} cannot be read as TOML: {error}") from error
+    params: dict[str, click.Parameter] = {}
+    for param in ctx.command.params:
+        names = param.opts if isinstance(param, click.Option) else [f"--{param.name}"]
+        params |= {name.removeprefix("--"): param for name in names}
+    defaults: dict[str, Any] = {}
+    for key, value in values.items():
+        found = params.get(key)
+        if found is None or found.name is None or key == "config":
+            raise click.BadParameter(f"{path} sets {key!r}, but there is no option --{key}.")
+        defaults[found.name] = _checked(ctx, found, value, _place(key, path))
+    ctx.default_map = {**(ctx.default_map or {}), **defaults}
+    ctx.meta[_FILE] = path
+    return path
+
+
+def _checked(ctx: click.Context, param: click.Parameter, value: Any, place: str) -> Any:
+    """A value that the option takes."""
+    if getattr(param, "is_flag", False):
+        if not isinstance(value, bool):
+            raise click.BadParameter(f"expected true or false, found {value!r}.", ctx, param_hint=place)
+        return value
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        raise click.BadParameter(f"expected a text or a number, found {value!r}.", ctx, param_hint=place)
+    try:
+        param.type_cast_value(ctx, value)
+    except click.BadParameter as error:
+        raise click.BadParameter(error.message, ctx, param_hint=place) from error
+    return value

@@ -1,0 +1,90 @@
+"""Where the password of a login comes from: the environment, the keyring if there is one, or a question.
+
+It is in no argument, file or message, and no process of ours inherits it.
+"""
+
+from __future__ import annotations
+
+import getpass
+import importlib
+import os
+import sys
+
+import click
+
+from recorder.cli.terminal import say
+
+__all__ = ["PASSWORD_VARIABLE", "find_password"]
+
+PASSWORD_VARIABLE = "ICS_RECORDER_PASSWORD"
+_SERVICE = "ics-recorder"
+
+
+def find_password(user: str, host: str) -> str:
+    """The password of a user of a server.
+
+    Args:
+        host: of the server; the keyring's entry is named ``user@host``.
+    Raises:
+        UsageError: there is none, or it cannot be one.
+    """
+    known = os.environ.pop(PASSWORD_VARIABLE, None)
+    if known is not None:
+        return _checked(known, f"{PASSWORD_VARIABLE} is", f"put the password of {user} into it, or unset it")
+    name = f"{user}@{host}"
+    kept = _from_keyring(name)
+    if kept is not None:
+        return _checked(kept, f"The keyring's entry {name} is", "store the password anew")
+    return _checked(_ask(user), f"The password of {user} is", "start again")
+
+
+def _checked(password: str, subject: str, remedy: str) -> str:
+    if not password:
+        raise click.UsageError(f"{subject} empty: {remedy}.")
+    if any(character in password for character in "\r\n\0"):
+        raise click.UsageError(f"{subject} more than one line: {remedy}.")
+    try:
+        password.encode()
+    except UnicodeEncodeError:
+        raise click.UsageError(f"{subject} no text in UTF-8: {remedy}.") from None
+    return password
+
+
+def _from_keyring(name: str) -> str | None:
+    """What the keyring holds; None: nothing, or there is no keyring."""
+    try:
+        keyring = importlib.import_module("keyring")
+    except ImportError:
+        return None
+    try:
+        password = keyring.get_password(_SERVICE, name)
+    except Exception as error:  # it has backends of many makers
+        if type(error).__name__ != "NoKeyringError":
+            say(f"The keyring cannot be read ({type(error).__name__}).")
+        return None
+    return None if password is None else str(password)
+
+
+def _ask(user: str) -> str:
+    if not _terminal():
+        raise click.UsageError(
+            f"There is no terminal to ask for the password of {user} on: put it into {PASSWORD_VARIABLE}."
+        )
+    try:
+        return getpass.getpass(f"Password of {user}: ")
+    except EOFError:
+        return ""
+    except KeyboardInterrupt:
+        say()  # the cursor stands behind the question
+        raise
+
+
+def _terminal() -> bool:
+    """Whether somebody can be asked without the answer being seen."""
+    if sys.stdin is not None and sys.stdin.isatty():
+        return True
+    try:
+        os.close(os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY))
+    except OSError:
+        return False
+    return True

@@ -1,0 +1,109 @@
+"""``record`` logs in where real servers' own words are spoken, and leaves the password nowhere."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from recorder.cli.password import PASSWORD_VARIABLE
+from recorder.cli.terminal import ExitCode
+from recorder.wire.timeseal import unseal
+from tests.live.dialogues import DIALOGUES, SpokenServer, speaking
+from tests.support.live import Running, in_loop, journalled, running
+
+PASSWORD = "hunTer2x"
+SEALS: dict[int | None, list[str]] = {None: [], 1: ["--timeseal"], 2: ["--timeseal2"]}
+REGISTERED = {
+    "FatICS": "Topalov",
+    "Lasker": "Watcher",
+    "1.6.2": "Watcher",
+    "FICS": "Ann",
+    "ICC": "Ann",
+    "chessd": "Ann",
+    "translated prompts": "Ann",
+}
+GUESTS = {"FatICS guest": None, "Lasker guest": None, "1.6.2 guest": None, "FICS guest": "GuestABCD",
+          "chess.net guest": "GuestNet", "USCN guest": "GuestUSCN", "chessd guest": "GuestABCD"}  # fmt: skip
+
+
+def words(server: SpokenServer, folder: Path, *more: object) -> list[object]:
+    """The command line."""
+    return [
+        *("record", f"127.0.0.1:{server.port}", "--observe", "rated"),
+        *("--journal-dir", folder / "journals", "--db", folder / "a.sqlite", *more),
+    ]
+
+
+async def follower(run: Running) -> Path:
+    """Wait until the recorder has a process that follows the journal."""
+    pid = run.process.pid
+    while True:
+        for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
+            if b"\0follow\0" in told_of([Path("/proc", child)], "cmdline"):  # it is no copy of the recorder any more
+                return Path("/proc", child)
+        await asyncio.sleep(0.01)
+
+
+def told_of(processes: list[Path], what: str) -> bytes:
+    """What the system tells about processes that are still there."""
+    out = b""
+    for process in processes:
+        try:
+            out += (process / what).read_bytes()
+        except OSError:
+            continue
+    return out
+
+
+@pytest.mark.parametrize("timeseal", SEALS, ids=["plain", "sealed", "sealed-2"])
+@pytest.mark.parametrize("name", REGISTERED)
+@in_loop
+async def test_a_registered_player(
+    name: str, timeseal: int | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(PASSWORD_VARIABLE, PASSWORD)
+    handle = REGISTERED[name]
+    async with (
+        speaking(name, timeseal) as server,
+        running(*words(server, tmp_path, "--user", handle, *SEALS[timeseal])) as run,
+    ):
+        assert f"Logged in as {handle}." in await run.until("Logged in as")
+        environment = told_of([await follower(run)], "environ")
+        everybody = [path.parent for path in Path("/proc").glob("[0-9]*/cmdline")]
+        seen = told_of(everybody, "cmdline") + environment
+        assert b"ICS_RECORDER_DB=" in environment
+        assert await run.end(15) == ExitCode.OK
+    assert server.lines[:2] == [handle.encode(), PASSWORD.encode()]
+    assert server.lines[-1] == b"quit"
+    assert server.pongs == (0 if timeseal is None else len(DIALOGUES[name]))
+    found = journalled(tmp_path / "journals")
+    assert found.received == bytes(server.said)
+    (as_sent,) = (line for line in bytes(server.heard).split(b"\n")[:-1] if plain(line) == PASSWORD.encode())
+    sent_lines = found.sent.split(b"\n")
+    assert handle.encode() in map(plain, sent_lines)
+    assert not [line for line in sent_lines if PASSWORD.encode() in plain(line)]
+    for path in tmp_path.rglob("*"):
+        data = path.read_bytes() if path.is_file() else b""
+        assert PASSWORD.encode() not in data
+        assert as_sent not in data
+    assert as_sent not in found.sent
+    assert PASSWORD.encode() not in found.raw + seen + run.talk.encode()
+
+
+def plain(line: bytes) -> bytes:
+    """What a line says, sealed or not."""
+    opened = unseal(line)
+    return line if opened is None else opened[0]
+
+
+@pytest.mark.parametrize("name", GUESTS)
+@in_loop
+async def test_a_guest(name: str, tmp_path: Path) -> None:
+    async with speaking(name) as server, running(*words(server, tmp_path, "--guest", "--no-import")) as run:
+        told = await run.until("Logged in as")
+        assert await run.end(15) == ExitCode.OK
+    assert server.lines[:2] == [b"guest", b""]
+    assert GUESTS[name] is None or f"Logged in as {GUESTS[name]}." in told
+    assert journalled(tmp_path / "journals").received == bytes(server.said)

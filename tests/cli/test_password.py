@@ -1,0 +1,125 @@
+"""Where passwords come from."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import pty
+import subprocess
+import sys
+import termios
+import types
+from collections.abc import Callable
+from pathlib import Path
+
+import click
+import pytest
+
+from recorder.cli.password import PASSWORD_VARIABLE, find_password
+
+PASSWORD = "s3cretWord"
+
+
+@pytest.fixture(autouse=True)
+def nothing_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No variable, no keyring, nobody to ask."""
+    monkeypatch.delenv(PASSWORD_VARIABLE, raising=False)
+    monkeypatch.setitem(sys.modules, "keyring", None)  # importing it fails
+    monkeypatch.setattr("recorder.cli.password._terminal", lambda: False)
+
+
+def use_keyring(monkeypatch: pytest.MonkeyPatch, get_password: Callable[[str, str], str | None]) -> None:
+    """Put a backend in place of the package."""
+    module = types.ModuleType("keyring")
+    module.get_password = get_password  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "keyring", module)
+
+
+def test_the_environment_comes_first_and_is_emptied(monkeypatch: pytest.MonkeyPatch) -> None:
+    use_keyring(monkeypatch, lambda service, name: "another")
+    monkeypatch.setenv(PASSWORD_VARIABLE, PASSWORD)
+    assert find_password("Ann", "chess.example") == PASSWORD
+    assert PASSWORD_VARIABLE not in os.environ
+
+
+def test_then_the_keyring(monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = {("ics-recorder", "Ann@chess.example"): PASSWORD}
+    use_keyring(monkeypatch, lambda service, name: kept.get((service, name)))
+    assert find_password("Ann", "chess.example") == PASSWORD
+    monkeypatch.setattr("recorder.cli.password._terminal", lambda: True)
+    monkeypatch.setattr("getpass.getpass", lambda prompt: f"typed at {prompt}")
+    assert find_password("Bob", "chess.example") == "typed at Password of Bob: "
+
+
+class NoKeyringError(Exception):
+    """As the package calls it where the system has none."""
+
+
+@pytest.mark.parametrize(("failure", "told"), [(NoKeyringError(), ""), (OSError(PASSWORD), "cannot be read (OSError)")])
+def test_a_keyring_that_fails_is_none(
+    failure: Exception, told: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(service: str, name: str) -> str:
+        raise failure
+
+    use_keyring(monkeypatch, fail)
+    with pytest.raises(click.UsageError, match=f"There is no terminal to ask .* Ann on: .* {PASSWORD_VARIABLE}"):
+        find_password("Ann", "chess.example")
+    talk = capsys.readouterr().err
+    assert told in talk
+    assert bool(told) == bool(talk)
+    assert PASSWORD not in talk
+
+
+@pytest.mark.parametrize(("value", "told"), [("", "is empty"), ("a\nb", "more than one line"), ("\udcff", "no text")])
+def test_what_cannot_be_a_password_is_refused_before_anything_is_done(
+    value: str, told: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(PASSWORD_VARIABLE, value)
+    with pytest.raises(click.UsageError, match=told) as caught:
+        find_password("Ann", "chess.example")
+    assert PASSWORD_VARIABLE in caught.value.message
+    use_keyring(monkeypatch, lambda service, name: value)
+    monkeypatch.delenv(PASSWORD_VARIABLE, raising=False)
+    with pytest.raises(click.UsageError, match=f"Ann@chess.example .*{told}"):
+        find_password("Ann", "chess.example")
+
+
+@pytest.mark.parametrize(
+    ("typed", "status", "told"),
+    [
+        (b"\x03", 130, "Interrupted"),
+        (b"\x04", 2, "The password of Ann is empty"),
+        (b"\n", 2, "The password of Ann is empty"),
+        (PASSWORD.encode() + b"\n", 8, "refuses the connection"),
+    ],
+)
+def test_the_question(typed: bytes, status: int, told: str, tmp_path: Path) -> None:
+    terminal, end = pty.openpty()
+    words = ["record", "127.0.0.1:1", "--user", "Ann", "--observe", "rated", "--plain", "--no-import"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "recorder", *words, "--journal-dir", str(tmp_path)],
+        stdin=end,
+        stdout=end,
+        stderr=end,
+        start_new_session=True,
+        preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),  # so that Ctrl-C is a signal
+    )
+    os.close(end)
+    talk = b""
+    asked = stopped = False
+    with contextlib.suppress(OSError):  # the last one has closed it
+        while data := os.read(terminal, 4096):
+            talk += data
+            if not asked and b"Password of Ann: " in talk:
+                asked = True
+                os.write(terminal, typed)
+            if not stopped and b"Trying again" in talk:
+                stopped = True
+                process.terminate()
+    os.close(terminal)
+    assert process.wait() == status, talk
+    assert asked
+    assert told in talk.decode()
+    assert PASSWORD.encode() not in talk
