@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import datetime
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from recorder.dialects.recogniser import Recogniser
 from recorder.errors import SourceError
-from recorder.events import Chunk, Line, SessionNotice, SessionNoticeKind
+from recorder.events import Chunk, CutLines, Line, SessionNotice, SessionNoticeKind
 from recorder.model import Anomaly, Disposition, Game, Shape, SourceReport
 from recorder.sources import (
     HEAD_BYTES,
@@ -130,11 +130,16 @@ class Pipeline:
         assert isinstance(self._tracker, LivingTracker)
         return self._tracker.changes()
 
-    def _take(self, chunks: list[Chunk]) -> list[Game]:
+    def _take(self, chunks: Sequence[Chunk | CutLines]) -> list[Game]:
         games: list[Game] = []
         lines: list[Line] = []
         receive = self._reader.receive
+        if self._dropped_before is None:  # soon, at a place that may be between two lines
+            chunks = [one for many in chunks for one in (many.chunks() if isinstance(many, CutLines) else [many])]
         for chunk in chunks:
+            if isinstance(chunk, CutLines):
+                lines += receive(chunk.moved(self._base) if self._base else chunk)
+                continue
             if self._base:
                 chunk = chunk._replace(offset=chunk.offset + self._base)
             if not chunk.data:

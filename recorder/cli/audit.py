@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,7 @@ from recorder.cli.inputs import ReadOptions
 from recorder.cli.kept import source_blocks, source_timing
 from recorder.cli.terminal import plural
 from recorder.errors import SourceError
-from recorder.events import Chunk
+from recorder.events import Chunk, CutLines
 from recorder.model import Disposition, Game
 from recorder.pipeline import PARSER_VERSION
 from recorder.sources import SourceKind, make_decoder
@@ -128,7 +128,7 @@ class _Counter:
         self._count(self._decoder.finish())
         return self._counts
 
-    def _count(self, chunks: list[Chunk]) -> None:
+    def _count(self, chunks: Sequence[Chunk | CutLines]) -> None:
         for chunk in chunks:
             data = self._rest + chunk.data
             for tag in self._counts:

@@ -23,6 +23,7 @@ from zlib import crc32
 from recorder.errors import JournalError
 
 __all__ = [
+    "ESCAPED",
     "MAGIC",
     "MAX_DATA_BYTES",
     "MAX_LINE_BYTES",
@@ -39,6 +40,7 @@ __all__ = [
     "parse_header",
     "parse_note",
     "parse_record",
+    "unescape",
 ]
 
 VERSION: Final = 1
@@ -59,10 +61,9 @@ _SECOND: Final = 1_000_000_000
 _HEADER: Final = re.compile(re.escape(MAGIC) + rb"([1-9][0-9]{0,5}) (\{.*\})", re.ASCII)
 _NEWER: Final = re.compile(re.escape(MAGIC) + rb"([1-9][0-9]{0,5}) ", re.ASCII)
 # One way only to write each byte: what is read and written again is the same line.
-_RECORD: Final = re.compile(
-    rb"(0|[1-9][0-9]{0,10})\.([0-9]{9}) ([<>!]) "
-    rb"((?:[ -\[\]-~]++|\\(?:[\\nrt]|x(?:0[0-8bcef]|1[0-9a-f]|7f|[89a-f][0-9a-f])))*+)"
-)
+ESCAPED: Final = r"(?:[ -\[\]-~]++|\\(?:[\\nrt]|x(?:0[0-8bcef]|1[0-9a-f]|7f|[89a-f][0-9a-f])))*+"
+"""A pattern for what ``escape`` gives."""
+_RECORD: Final = re.compile(rf"(0|[1-9][0-9]{{0,10}})\.([0-9]{{9}}) ([<>!]) ({ESCAPED})".encode())
 
 
 class NewerJournalError(JournalError):
@@ -176,6 +177,11 @@ def escape(data: bytes) -> bytes:
     return data.decode("latin-1").encode("unicode_escape")
 
 
+def unescape(text: bytes) -> bytes:
+    """The inverse of ``escape``; of nothing else."""
+    return text.decode("unicode_escape").encode("latin-1")
+
+
 def parse_record(line: bytes, version: int = VERSION) -> Record:
     """Read a record's line.
 
@@ -188,7 +194,7 @@ def parse_record(line: bytes, version: int = VERSION) -> Record:
     if match is None:
         raise JournalError("This is no record of a journal.")
     seconds, fraction, mark, text = match.groups()
-    data = text.decode("unicode_escape").encode("latin-1")
+    data = unescape(text)
     if len(data) > MAX_DATA_BYTES:
         raise JournalError("The record is too long.")
     return Record(int(seconds) * _SECOND + int(fraction), _KINDS[mark], data)

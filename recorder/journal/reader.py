@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final, NamedTuple
 
 from recorder.errors import JournalError
+from recorder.journal.bulk import Reads, parse_lines
 from recorder.journal.format import (
     MAGIC,
     MAX_LINE_BYTES,
@@ -20,6 +21,9 @@ from recorder.journal.format import (
 )
 
 __all__ = ["Damage", "Entry", "JournalReader"]
+
+_MANY_BYTES = 2048
+"""Less is read line by line."""
 
 _TORN: Final = "the last line is torn"
 
@@ -72,11 +76,54 @@ class JournalReader:
 
     def receive(self, block: bytes) -> list[Entry]:
         """Read the next bytes; raises what ``read`` does."""
+        out: list[Entry] = []
+        lines, begin = self._split(block)
+        self._read_each(lines, begin, out)
+        self._bound()
+        return out
+
+    def receive_lines(self, block: bytes) -> list[Entry | Reads]:
+        """Read the next bytes as ``receive`` does; many records may come as one value."""
+        out: list[Entry | Reads] = []
+        lines, begin = self._split(block)
+        done = 0
+        if len(block) >= _MANY_BYTES and not self._in_long:
+            for number in [number for number, line in enumerate(lines) if line.startswith(MAGIC)]:
+                self._read_many(lines[done:number], out)
+                self._read_each(lines[number : number + 1], self._offset, out)
+                done = number + 1
+            self._read_many(lines[done:], out)
+        else:
+            self._read_each(lines, begin, out)
+        self._bound()
+        return out
+
+    def _split(self, block: bytes) -> tuple[list[bytes], int]:
+        """The lines that are whole now, and where the first one of them begins, as far as it was kept."""
+        begin = self.size_bytes - len(self._rest)
         self.size_bytes += len(block)
         lines = (self._rest + block).split(b"\n")
         self._rest = lines.pop()
-        out: list[Entry] = []
-        end = self.size_bytes - len(self._rest) - sum(map(len, lines)) - len(lines)  # of what was read before
+        return lines, begin
+
+    def _bound(self) -> None:
+        """Keep no more of the unfinished line than a line can have."""
+        if len(self._rest) > MAX_LINE_BYTES:
+            self._in_long = True
+            self._rest = b""
+
+    def _read_many(self, lines: list[bytes], out: list[Entry | Reads]) -> None:
+        found = None
+        if lines and self._version == VERSION and len(max(lines, key=len)) <= MAX_LINE_BYTES:
+            found = parse_lines(lines, self._offset)
+        if found is None:
+            self._read_each(lines, self._offset, out)
+        else:
+            out += [one if isinstance(one, Reads) else Entry(*one) for one in found]
+            self._offset += sum(map(len, lines)) + len(lines)
+
+    def _read_each(self, lines: list[bytes], begin: int, out: list[Entry] | list[Entry | Reads]) -> None:
+        end = begin
         for line in lines:
             end += len(line) + 1
             if self._in_long or len(line) > MAX_LINE_BYTES:
@@ -85,10 +132,6 @@ class JournalReader:
             else:
                 self._read(line, end, out)
             self._offset = end
-        if len(self._rest) > MAX_LINE_BYTES:
-            self._in_long = True
-            self._rest = b""
-        return out
 
     def finish(self) -> list[Entry]:
         """Read what stands at the end. A line that only lacks its end is whole."""
@@ -107,7 +150,7 @@ class JournalReader:
     def _tear(self) -> None:
         self.torn = Damage(self._offset, self.size_bytes - self._offset, _TORN)
 
-    def _read(self, line: bytes, end: int, out: list[Entry]) -> None:
+    def _read(self, line: bytes, end: int, out: list[Entry] | list[Entry | Reads]) -> None:
         try:
             value = self._parse(line)
         except NewerJournalError:

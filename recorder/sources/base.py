@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import Enum
 from typing import Any, Protocol
 
-from recorder.events import Chunk
+from recorder.events import Chunk, CutLines
 from recorder.model import TimeBasis
 
 _UTF8_MARK = b"\xef\xbb\xbf"
@@ -35,11 +36,11 @@ class Decoder(Protocol):
     @property
     def time_basis(self) -> TimeBasis: ...
 
-    def receive(self, block: bytes) -> list[Chunk]:
+    def receive(self, block: bytes) -> Sequence[Chunk | CutLines]:
         """Read the next bytes of the (decompressed) log."""
         ...
 
-    def finish(self) -> list[Chunk]:
+    def finish(self) -> Sequence[Chunk | CutLines]:
         """Return what is left at the log's end."""
         ...
 

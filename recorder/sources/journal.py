@@ -8,12 +8,16 @@ halves of different lines must not become one.
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from itertools import accumulate
+from operator import sub
 from typing import Any, Final
 
 from recorder.errors import JournalError
-from recorder.events import Chunk
-from recorder.journal.format import VERSION, Header, Record, RecordKind, parse_note
+from recorder.events import LONGEST_CUT, Chunk, CutLines
+from recorder.journal.bulk import Reads
+from recorder.journal.format import VERSION, Header, Record, RecordKind, escape, parse_note, unescape
 from recorder.journal.reader import Entry, JournalReader
 from recorder.model import Anomaly, AnomalyKind, TimeBasis
 
@@ -27,6 +31,8 @@ _ENDS: Final = frozenset(("closed", "outage"))
 _BEFORE_DATA: Final = len(".123456789 < ")  # and the seconds
 # Line ends go with the line before them, so that every line begins a piece.
 _PIECE: Final = re.compile(rb"[\r\n]+|[^\n]+(?:\n[\r\n]*)?")
+_LF: Final = "\\n"
+_BELL: Final = "\\x07"
 
 
 class JournalDecoder:
@@ -97,34 +103,54 @@ class JournalDecoder:
         state = headers[before - 1]._asdict() if before else self._begun
         return begin, {**{name: state[name] for name in _STATE if name in state}, "records": records}
 
-    def receive(self, block: bytes) -> list[Chunk]:
+    def receive(self, block: bytes) -> list[Chunk | CutLines]:
         before = self._reader.size_bytes
-        out = self._take(self._reader.receive(block))
+        out = self._take(self._reader.receive_lines(block))
         if (end := block.rfind(b"\n")) >= 0:
             self.decoded = before + end + 1
             if (damage := self._reader.damage) and damage[-1].offset + damage[-1].size_bytes == self.decoded:
                 self.decoded = damage[-1].offset  # more of it may follow
         return out
 
-    def finish(self) -> list[Chunk]:
+    def finish(self) -> list[Chunk | CutLines]:
         return self._take(self._reader.finish())
 
-    def _take(self, entries: list[Entry]) -> list[Chunk]:
-        out: list[Chunk] = []
+    def _take(self, found: Sequence[Entry | Reads]) -> list[Chunk | CutLines]:
+        out: list[Chunk | CutLines] = []
         damage = self._reader.damage
-        for place, value in entries:
-            if not self._starts or place >= self._starts[-1][0] + _SPACING:
-                self._starts.append((place, self._records))
-            while self._told < len(damage) and damage[self._told].offset < place:
+        for one in found:
+            places = one.offsets if isinstance(one, Reads) else (one.offset,)
+            while self._told < len(damage) and damage[self._told].offset < places[0]:
                 self._cut(damage[self._told].offset, out)
                 self._told += 1
-            if isinstance(value, Header):
-                self._header(place, value, out)
+            self._note_starts(places)
+            if isinstance(one, Reads):
+                self._reads(one, out)
+            elif isinstance(one.value, Header):
+                self._header(one.offset, one.value, out)
             else:
-                self._record(place, value, out)
+                self._record(one.offset, one.value, out)
         return out
 
-    def _header(self, place: int, header: Header, out: list[Chunk]) -> None:
+    def _note_starts(self, offsets: Sequence[int]) -> None:
+        """Remember some of the places where a line begins."""
+        starts = self._starts
+        index = bisect_left(offsets, starts[-1][0] + _SPACING) if starts else 0
+        while index < len(offsets):
+            starts.append((offsets[index], None if self._records is None else self._records + index))
+            index = bisect_left(offsets, starts[-1][0] + _SPACING)
+
+    def _reads(self, reads: Reads, out: list[Chunk | CutLines]) -> None:
+        if self._records is not None:
+            self._records += len(reads.offsets)
+        self._at_ms = self._time(reads.last_ns)
+        anchor_ns = self._anchor_ns
+        _cut_reads(reads, [None if anchor_ns is None else (anchor_ns + at) // _NS_PER_MS for at in reads.at_ns], out)
+
+    def _time(self, at_ns: int) -> int | None:
+        return None if self._anchor_ns is None else (self._anchor_ns + at_ns) // _NS_PER_MS
+
+    def _header(self, place: int, header: Header, out: list[Chunk | CutLines]) -> None:
         if self._session is not None and header.session != self._session:
             self._cut(place, out)
         elif header.part != self._part + 1:
@@ -139,20 +165,17 @@ class JournalDecoder:
         self._session, self._part, self._anchor_ns = header.session, header.part, header.anchor_utc_ns
         self.host = header.host
 
-    def _record(self, place: int, record: Record, out: list[Chunk]) -> None:
+    def _record(self, place: int, record: Record, out: list[Chunk | CutLines]) -> None:
         at_ns, kind, data = record
-        self._at_ms = None if self._anchor_ns is None else (self._anchor_ns + at_ns) // _NS_PER_MS
+        self._at_ms = self._time(at_ns)
         if kind is RecordKind.RECEIVED:
-            place += len(str(at_ns // _NS_PER_S)) + _BEFORE_DATA
-            for piece in _PIECE.findall(data):
-                out.append(Chunk(piece, place, self._at_ms))
-                place += len(piece.decode("latin-1").encode("unicode_escape"))
+            _cut_pieces(data, place + len(str(at_ns // _NS_PER_S)) + _BEFORE_DATA, self._at_ms, out)
         elif kind is RecordKind.NOTE:
             self._note(place, _note(data), out)
         if self._records is not None:
             self._records += 1
 
-    def _note(self, place: int, note: dict[str, Any], out: list[Chunk]) -> None:
+    def _note(self, place: int, note: dict[str, Any], out: list[Chunk | CutLines]) -> None:
         if note["kind"] in _ENDS:
             self._cut(place, out)
         elif note["kind"] == "end":
@@ -166,7 +189,7 @@ class JournalDecoder:
     def _miss(self, place: int, message: str) -> None:
         self._missing.append(Anomaly.of(AnomalyKind.DAMAGED, place, None, message, ""))
 
-    def _cut(self, place: int, out: list[Chunk]) -> None:
+    def _cut(self, place: int, out: list[Chunk | CutLines]) -> None:
         """What follows continues nothing of what was before."""
         out.append(Chunk(b"", place, self._at_ms))
 
@@ -176,3 +199,42 @@ def _note(data: bytes) -> dict[str, Any]:
         return parse_note(data)
     except JournalError:
         return {"kind": ""}
+
+
+def _cut_pieces(data: bytes, place: int, at_ms: int | None, out: list[Chunk | CutLines]) -> None:
+    """Cut bytes so that every line begins a chunk."""
+    for piece in _PIECE.findall(data):
+        out.append(Chunk(piece, place, at_ms))
+        place += len(escape(piece))
+
+
+def _cut_reads(reads: Reads, times: Sequence[int | None], out: list[Chunk | CutLines]) -> None:
+    """Lines that are text alone go in bulk, all others piece by piece."""
+    texts, lines, width = reads.texts, reads.lines, len(reads.end)
+    ends = list(accumulate(map(len, texts)))
+    shifts = list(map(sub, reads.places, [0, *ends]))
+    starts = list(accumulate([len(line) + width for line in lines[:-1]], initial=0))
+    starts.append(ends[-1] if ends else 0)
+
+    def cut_between(begin: int, stop: int) -> None:
+        index = bisect_right(ends, begin)
+        while begin < stop:
+            before = ends[index] - len(texts[index])
+            data = unescape(texts[index][begin - before : stop - before])
+            _cut_pieces(data, begin + shifts[index], times[index], out)
+            begin, index = ends[index], index + 1
+
+    care = {0, len(lines) - 1}  # the rest of a line, the beginning of one
+    for index in reads.odd:
+        lines[index] = lines[index].replace(_BELL, "")  # counts nowhere
+        if "\\" in lines[index]:
+            care.add(index)
+    if len(max(lines, key=len)) > LONGEST_CUT:
+        care.update(index for index, line in enumerate(lines) if len(line) > LONGEST_CUT)
+    back = width if reads.end.startswith(_LF) else len(_LF)
+    done = 0
+    for index in sorted(care):
+        if done < index:
+            out.append(CutLines(lines[done:index], starts[done : index + 1], back, ends, shifts, times))
+        cut_between(starts[index], starts[index + 1])
+        done = index + 1

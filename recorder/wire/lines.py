@@ -20,7 +20,7 @@ from collections import Counter
 from itertools import accumulate, repeat
 from typing import Final
 
-from recorder.events import Chunk, Line
+from recorder.events import LONGEST_CUT, Chunk, CutLines, Line
 from recorder.frames import Block
 from recorder.model import Anomaly, AnomalyKind
 from recorder.wire.telnet import TelnetFilter
@@ -98,9 +98,12 @@ class LineReader:
         self._datagram = False
         self._string = False  # inside \x19{ … \x19} of a datagram
 
-    def receive(self, chunk: Chunk) -> list[Line]:
+    def receive(self, chunk: Chunk | CutLines) -> list[Line]:
         """Read one chunk and return the lines that are now complete, in order."""
         out: list[Line] = []
+        if isinstance(chunk, CutLines):
+            self._take_cut(chunk, out)
+            return out
         data, offset, at_ms = chunk
         self._at_ms = at_ms
         if self._telnet.rest or b"\xff" in data:
@@ -215,19 +218,45 @@ class LineReader:
 
     def _find_care(self, data: bytes, texts: list[str], offset: int, firsts: list[int]) -> list[int]:
         """Indices of the lines that are more than text, in order."""
-        # "(" may begin the rest of a frame; comparing is the quickest way to leave nearly all lines out.
-        care = {index for index, text in enumerate(texts) if text < ")" and text >= "("}
+        care = _find_odd(texts)
         for mark in _RARE_BYTES if b"\0" not in data else (*_RARE_BYTES, _PING):
             position = data.find(mark)
             while position >= 0:
                 index = bisect_right(firsts, offset + position) - 1
                 care.add(index)
                 position = data.find(mark, firsts[index + 1] - offset)
-        if "[G]" in texts:
-            care.update(index for index, text in enumerate(texts) if text == "[G]")
         if len(data) > self._max:
             care.update(index for index in range(len(firsts) - 1) if firsts[index + 1] - firsts[index] > self._max)
         return sorted(care)
+
+    def _take_cut(self, cut: CutLines, out: list[Line]) -> None:
+        """What ``_take_many`` does, with lines that are cut already."""
+        if self._telnet.rest or self._parts or self._long or self._max < LONGEST_CUT:
+            for chunk in cut.chunks():
+                out += self.receive(chunk)
+            return
+        texts = cut.texts
+        self._at_ms = cut.at_ms(len(texts) - 1)
+        done, ends = 0, len(texts) - 1
+        for index in (*sorted(_find_odd(texts)), ends + 1):
+            if done < index and not (self._units or self._datagram):
+                self._give_cut(cut, range(done, index), out)
+                done = index
+            for number in range(done, min(index, ends) + 1):
+                self._take(texts[number].encode("latin-1"), cut.offset(number), cut.at_ms(number), out)
+            done = index + 1
+
+    def _give_cut(self, cut: CutLines, indices: range, out: list[Line]) -> None:
+        """What ``_give_many`` does."""
+        self._release(out)
+        texts = cut.texts
+        kept = [
+            index for index in indices if len(text := texts[index]) > _LONGEST_PROMPT or (text and text not in _PROMPTS)
+        ]
+        out += cut.lines(kept, self._block)
+        if self.prompt is None:
+            self.prompt = next(((texts[at], cut.offset(at)) for at in indices if texts[at] in _PROMPTS), None)
+        self._hold_last(texts[indices[-1]], out)
 
     def _give_many(self, texts: list[str], firsts: list[int], at_ms: int | None, out: list[Line]) -> None:
         """Give away lines that are text alone and continue nothing: what ``_take`` does with them, in bulk."""
@@ -241,7 +270,10 @@ class LineReader:
         out += map(tuple.__new__, repeat(Line), lines)
         if self.prompt is None:
             self.prompt = next((found for found in zip(texts, firsts, strict=True) if found[0] in _PROMPTS), None)
-        last = texts[-1]
+        self._hold_last(texts[-1], out)
+
+    def _hold_last(self, last: str, out: list[Line]) -> None:
+        """Take back the last line if the next one may continue it."""
         if last and last not in _PROMPTS and not _is_whole(last):
             self._held = out.pop()
             self._held_part = last
@@ -394,6 +426,15 @@ class LineReader:
         if self._held is not None:
             out.append(self._held)
             self._held = None
+
+
+def _find_odd(texts: list[str]) -> set[int]:
+    """Indices of lines whose text alone shows that they may be more than text."""
+    # "(" may begin the rest of a frame; comparing is the quickest way to leave nearly all lines out.
+    odd = {index for index, text in enumerate(texts) if text < ")" and text >= "("}
+    if "[G]" in texts:
+        odd.update(index for index, text in enumerate(texts) if text == "[G]")
+    return odd
 
 
 def _cut(data: bytes, offset: int) -> tuple[list[str], list[int]]:

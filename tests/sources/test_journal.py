@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from recorder.errors import JournalError, SourceError
-from recorder.events import Chunk
+from recorder.events import Chunk, CutLines, Line
+from recorder.journal import reader as reader_module
 from recorder.journal.format import Header, Record, RecordKind
 from recorder.journal.parts import compress_part, part_name
 from recorder.model import AnomalyKind, EventKind, TimeBasis
@@ -27,15 +31,22 @@ ANCHOR_MS = ANCHOR_NS // 1_000_000
 CORPUS = Path(__file__).parent.parent / "corpus" / "server"
 
 
-def decode(data: bytes, step: int = 1 << 20) -> tuple[list[Chunk], JournalDecoder]:
-    decoder = JournalDecoder()
+def decode(data: bytes, step: int = 1 << 20, begun: dict[str, Any] | None = None) -> tuple[list[Chunk], JournalDecoder]:
+    """What a decoder gives, line by line."""
+    decoder = JournalDecoder(begun)
+    out: list[Chunk | CutLines]
     out = [chunk for begin in range(0, len(data), step) for chunk in decoder.receive(data[begin : begin + step])]
-    return out + decoder.finish(), decoder
+    out += decoder.finish()
+    return [one for many in out for one in (many.chunks() if isinstance(many, CutLines) else [many])], decoder
+
+
+def lines_in(chunks: Sequence[Chunk | CutLines]) -> list[Line]:
+    reader = LineReader()
+    return [line for chunk in chunks for line in reader.receive(chunk)] + reader.finish()
 
 
 def text_lines(chunks: list[Chunk]) -> list[tuple[str, int, int | None]]:
-    reader = LineReader()
-    return [line[:3] for line in [line for chunk in chunks for line in reader.receive(chunk)] + reader.finish()]
+    return [line[:3] for line in lines_in(chunks)]
 
 
 def test_a_header_tells_the_kind() -> None:
@@ -70,6 +81,44 @@ def test_all_received_bytes_come_out_however_the_file_is_cut(reads: list[bytes],
     assert all(b"\n" not in end.rstrip(b"\r\n") for end in ends), "a line begins in the middle of a chunk"
     places = [chunk.offset for chunk in chunks]
     assert places == sorted(set(places))
+
+
+TEXTS = [
+    *(b"", b"fics% ", b"a word", b"other words ", FRAME, FRAME, FRAME[:90], FRAME[90:], b"(0:05.000) e4 0 1 0"),
+    *(b"\\   more", b"back\\n", b"\x07", b"ring\x07", b"[G]\0", b"[G]", b"\xff\xfb\x01", b"\xff", b"\x1b[1m", b"a\tb"),
+    *(b"\x157\x1613\x16", b"\x17", b"\x19[5 ", b"\x19]", b"\x1a", b"ab\bc", b"\0", b"x" * 5000, b"<12> " * 14000),
+]
+ENDS = [b"\n\r", b"\r\n", b"\n", b"", b"\r", b"\n\r\n\r"]
+streams = st.builds(
+    lambda end, texts: b"".join(text + (end if other is None else other) for text, other in texts),
+    st.sampled_from(ENDS[:3]),
+    st.lists(st.tuples(st.sampled_from(TEXTS), st.none() | st.none() | st.sampled_from(ENDS)), max_size=40),
+)
+
+
+@example(b"one\r\ntwo\r\nthree\r\nfour", set(range(40)), 1)
+@example(b"one\n\rtwo\n\rthree\n\rfour", set(range(40)), 1)
+@given(streams, st.sets(st.integers(0, 1500), max_size=20), st.integers(1, 5000))
+def test_in_bulk_lines_are_what_they_are_one_by_one(stream: bytes, cuts: set[int], step: int) -> None:
+    entries: list[Record] = []
+    places = sorted({*(place for place in cuts if place < len(stream)), *range(0, len(stream), 65536)})
+    for at, (begin, end) in enumerate(itertools.pairwise([*places, len(stream)])):
+        entries.append(received(stream[begin:end], at * SECOND))
+        entries += [Record(at * SECOND, RecordKind.SENT, b"observe\n")] * (at % 3 == 1)
+        entries += [note("timer", at * SECOND)] * (at % 17 == 13) + [note("closed", at * SECOND)] * (at % 29 == 19)
+    log = lines_of(HEADER, *entries)
+    seen = []
+    for many in (0, 1 << 30):
+        with patch.object(reader_module, "_MANY_BYTES", many):
+            reader, decoder, lines = LineReader(), JournalDecoder(), []
+            for begin in range(0, len(log), step if many else 1 << 16):
+                for chunk in decoder.receive(log[begin : begin + (step if many else 1 << 16)]):
+                    lines += reader.receive(chunk) if chunk.data else [*reader.finish(), Line("cut", chunk.offset)]
+            pending = reader.pending_offset
+            lines += reader.finish()
+        state = (reader.anomalies, reader.dropped, reader.prompt, pending, decoder.decoded, decoder.anomalies)
+        seen.append((lines, state, decoder.restart(len(log))))
+    assert seen[0] == seen[1]
 
 
 @pytest.mark.parametrize("size", range(1, 60, 7))
@@ -238,10 +287,11 @@ def test_a_long_journal_remembers_few_places() -> None:
     assert place is not None
     begin, state = place
     assert len(data) - 40_000 < begin
-    again = JournalDecoder(state)
-    tail = again.receive(data[begin:]) + again.finish()
-    expected = [chunk for chunk in decode(data)[0] if chunk.offset >= begin]
-    assert [chunk._replace(offset=chunk.offset + begin) for chunk in tail] == expected
+    tail, _ = decode(data[begin:], begun=state)
+    lines = [line._replace(offset=line.offset + begin) for line in lines_in(tail)]
+    expected = [line for line in lines_in(decode(data)[0]) if line.offset >= begin]
+    assert lines[-len(expected) :] == expected
+    assert 0 <= len(lines) - len(expected) <= 1, "the rest of a line that began before"
 
 
 def _missing(data: bytes, step: int = 1 << 20, begun: dict[str, Any] | None = None) -> list[str]:
