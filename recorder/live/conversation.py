@@ -184,7 +184,8 @@ class Conversation:
             LoginError: the server has not answered for too long.
         """
         if self.stage is Stage.LOGIN and now_ms >= self._heard_ms + self._login.patience_ms:
-            self._login.timed_out()
+            self._heard_ms = now_ms
+            self._to_send += self._login.timed_out()
         if self.stage is Stage.ASKING and now_ms >= self._due_ms:
             self._begin(now_ms)
         if self.stage is Stage.RECORDING:

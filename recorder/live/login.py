@@ -41,6 +41,7 @@ class _Stage(IntEnum):
 
 _GUEST: Final = "guest"
 _HANDLE: Final = re.compile(r"[!-~]{1,60}")
+_HIDDEN_MS: Final = 3_000  # echo was switched off, and what stands there is not a prompt that we know
 _PATIENCE_MS: Final = {_Stage.CALLING: 30_000, _Stage.NAMED: 60_000, _Stage.ENTERING: 60_000}
 # A banner's own words, where no line of it is known.
 _BANNER_WORDS: Final = (
@@ -146,6 +147,7 @@ class Login:
         self._family_named = False  # by a line that is known, not by a word in one
         self._called: str | None = None
         self._guest = True
+        self._hidden = False  # what is typed next shall not be seen
         self._reason: str | None = None  # why the server may be about to close the connection
         self._last_words = ""
         self._to_send = b""
@@ -153,7 +155,12 @@ class Login:
     @property
     def patience_ms(self) -> int:
         """How long to wait for more bytes before ``timed_out`` is to be called, in milliseconds."""
-        return _PATIENCE_MS[self._stage]
+        return _HIDDEN_MS if self._unknown_prompt else _PATIENCE_MS[self._stage]
+
+    @property
+    def _unknown_prompt(self) -> bool:
+        """Whether the server waits for a password, or for a guest's return, in words that we do not know."""
+        return self._hidden and self._stage is _Stage.NAMED
 
     def receive(self, data: bytes) -> bytes:
         """Take bytes of the server.
@@ -185,12 +192,21 @@ class Login:
         words = f"; its last words were: {self._last_words}" if self._last_words and self._guest else ""
         raise LoginError(f"The server closed the connection {moment}{words}")
 
-    def timed_out(self) -> NoReturn:
+    def timed_out(self) -> bytes:
         """Nothing has come for ``patience_ms``.
 
+        Returns:
+            What to send now: the answer to a prompt in another language.
         Raises:
-            LoginError: always.
+            LoginError: in all other cases.
         """
+        if self._unknown_prompt:
+            if self._password is None:
+                self._enter_as_guest()
+            else:
+                self._tell_password()
+            answer, self._to_send = self._to_send, b""
+            return answer
         waited = f"in {self.patience_ms // 1000} seconds"
         if self._stage is _Stage.CALLING:
             raise LoginError(f"The server has not asked for a name {waited}; is this a chess server's address?")
@@ -213,6 +229,8 @@ class Login:
             self._tell_password()
         elif kind is CueKind.RETURN:
             self._enter_as_guest()
+        elif kind in (CueKind.HIDE, CueKind.SHOW):
+            self._hidden = kind is CueKind.HIDE
         elif kind is CueKind.CALLED:
             self._called = cue.text
         elif kind is CueKind.STARTED:

@@ -39,6 +39,8 @@ def never() -> str:
         ("ICC", lambda: Login("ann", asked), f"ann\n{SECRET}\n", (Family.ICC, "Ann", False)),
         ("chess.net guest", lambda: Login(None), "guest\n\n", (None, "GuestNet", True)),
         ("USCN guest", lambda: Login(None), "guest\n\n", (None, "GuestUSCN", True)),
+        ("chessd", lambda: Login("ann", asked), f"ann\n{SECRET}\n", (None, "Ann", False)),
+        ("chessd guest", lambda: Login(None), "guest\n\n", (None, "GuestABCD", True)),
         ("own prompt", lambda: Login("ann", asked), f"ann\n{SECRET}\n", (None, "Ann", False)),
     ],
 )
@@ -81,6 +83,23 @@ def test_icc_datagram_tells_who_we_are() -> None:
     machine.receive(b"password: ")
     machine.receive(b"\r\n\x19(0 Ann {}\x19)")
     assert machine.logged_in == LoggedIn(None, "Ann", False)
+
+
+@pytest.mark.parametrize(
+    ("machine", "sent"),
+    [(Login("Ann", asked), SECRET.encode() + b"\n"), (Login("Ann"), b"\n"), (Login(None), b"\n")],
+)
+def test_a_prompt_in_another_language_is_answered_after_a_while(machine: Login, sent: bytes) -> None:
+    named, hidden, entered = (step.says for step in DIALOGUES["translated prompts"])
+    machine.receive(named)
+    assert machine.patience_ms == 60_000
+    assert machine.receive(hidden) == b""
+    assert machine.patience_ms == 3_000
+    assert machine.timed_out() == sent
+    assert machine.patience_ms == 60_000
+    machine.receive(entered)
+    assert machine.logged_in is not None
+    assert machine.logged_in.guest == (sent == b"\n")
 
 
 def test_a_session_that_is_kicked_out_is_no_refusal() -> None:
