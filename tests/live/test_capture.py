@@ -421,3 +421,53 @@ async def test_a_password_that_no_seal_has_room_for(tmp_path: Path) -> None:
             await run.task
     assert caught.value.__cause__ is None
     assert "hunTer2" not in run.journals + str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (
+            b"\n\r**** Auto-logout because you were idle more than one hour. ****\n\r",
+            "the server ended the session: **** Auto-l",
+        ),
+        (b"\n\r    **** Server shutting down immediately. ****\n\r", "the server ended the session: **** Server shut"),
+        (b"", "the connection was lost"),
+    ],
+    ids=["idle", "shutdown", "no-word"],
+)
+@pytest.mark.parametrize("fault", [Fault.CLOSE, Fault.END])
+@in_loop
+async def test_an_end_of_the_servers_is_told_in_its_words_and_made_good(
+    words: bytes, told: str, fault: Fault, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("recorder.live.capture._FIRST_PAUSE_S", 0.01)
+    first = Dialogue(FICS, script=[Hear(b"games"), Say(words or b"\n\r"), fault], answers=ANSWERS)
+    async with ScriptedServer(
+        lambda number: Dialogue(FICS, script=WATCHED, answers=ANSWERS) if number else first
+    ) as server:
+        run = Run(server.port, tmp_path)
+        await run.until(lambda: run.capture.progress.boards == 2)
+        await run.end()
+    (sentence,) = (sentence for sentence in run.told if "Trying again" in sentence)
+    assert sentence.lower().startswith(told.lower())
+    (outage,) = (note for note in notes_of(min(tmp_path.iterdir())) if note["kind"] == "outage")
+    assert outage["reason"].startswith(told)
+
+
+@in_loop
+async def test_a_bug_in_choosing_does_not_end_the_recording_either(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object) -> None:
+        raise AssertionError("a bug")
+
+    async with ScriptedServer(Dialogue(FICS, answers=ANSWERS)) as server:
+        run = Run(server.port, tmp_path)
+        connection = await server.connection()
+        await run.until(lambda: b"observe 12" in connection.lines)
+        monkeypatch.setattr(Observing, "decide", broken)
+        await run.until(lambda: any("only recorded (AssertionError: a bug)" in sentence for sentence in run.told))
+        await connection.say(END)
+        await run.until(lambda: "Removing game 12" in run.journals)
+        await run.end()
+        assert connection.lines[-1] == b"quit"
