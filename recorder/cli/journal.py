@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from recorder.cli.options import force_option, json_option
+from recorder.cli.options import KINDS, force_option, json_option
 from recorder.cli.terminal import ExitCode, clean, format_clock, plural, print_json, say
 from recorder.errors import JournalError, SourceError
 
@@ -159,20 +159,37 @@ def _check(ctx: click.Context, file: str) -> None:
 @command.command("scrub")
 @click.argument("file", metavar="FILE")
 @click.option("-o", "--output", required=True, metavar="FILE", help="The clean copy: all parts in one; - is stdout.")
+@click.option("--kind", type=click.Choice(KINDS), help="What FILE is, if its content does not tell.")
 @force_option
-def _scrub(file: str, output: str, force: bool) -> None:
+def _scrub(file: str, output: str, kind: str | None, force: bool) -> None:
     """Write a copy in which passwords that an older version or another tool left are replaced by filler.
 
-    Every record keeps its place and length, unless bytes cannot be told from a secret: of them only the number stays.
-    The journal itself is not changed.
+    FILE is a journal or any other log that import reads, compressed or not. In a journal every record keeps its place
+    and length, unless bytes cannot be told from a secret: of them only the number stays. In other logs every byte
+    keeps its place. Only what a log shows can be found: look at the copy before you give it away. FILE itself is not
+    changed.
     """
+    from recorder.cli.cleaning import kind_of, write_clean
+    from recorder.sources import SourceKind, is_journal
+
+    if file == "-" or Path(file).is_fifo():
+        raise click.UsageError("It is read several times for this; name a file.")
+    if Path(file).is_dir():
+        raise SourceError(f"{file} is a folder: name one of the logs in it.")
+    given = None if kind is None else SourceKind(kind)
+    if is_journal(Path(file)) or (given or kind_of(file)) is SourceKind.JOURNAL:
+        _scrub_journal(file, output, force)
+        return
+    cleaned = write_clean(file, output, force, given)
+    say(f"{plural(cleaned.replaced, 'byte')} of the {cleaned.kind.value} log replaced by filler.")
+
+
+def _scrub_journal(file: str, output: str, force: bool) -> None:
     from exporters.output import open_output
     from recorder.journal import Header, Record
     from recorder.live.scrubbing import JournalCleaner
     from recorder.sources import log_files
 
-    if file == "-" or Path(file).is_fifo():
-        raise click.UsageError("A journal is read several times for this; name a file.")
     left_out: dict[str, int] = {}
 
     def values() -> Iterator[Header | Record]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
 import stat
@@ -17,7 +18,7 @@ from recorder.journal.format import MAGIC
 from recorder.journal.parts import session_parts
 from tests.journal.test_format import checked
 from tests.journal.test_writer import DAY, Hands
-from tests.support.cli import Cli
+from tests.support.cli import SERVER, Cli
 
 
 def recorded(folder: Path, *, closed: bool = True, max_bytes: int = 1 << 20) -> Path:
@@ -307,9 +308,53 @@ def test_scrub_overwrites_nothing_unasked(cli: Cli, tmp_path: Path) -> None:
     assert path.read_bytes() == before
     assert "name a file" in cli("journal", "scrub", "-", "-o", out, code=2).stderr
     out.unlink()
-    (tmp_path / "x.log").write_bytes(b"fics% ")
-    assert "is no journal" in cli("journal", "scrub", tmp_path / "x.log", "-o", out, code=7).stderr
+    (tmp_path / "x.journal").write_bytes(b"fics% ")
+    assert "is no journal" in cli("journal", "scrub", tmp_path / "x.journal", "-o", out, code=7).stderr
+    (tmp_path / "x.pgn").write_bytes(b'[Event "x"]\n\n1. e4 *\n')
+    told = cli("journal", "scrub", tmp_path / "x.pgn", "-o", out, code=3).stderr
+    assert told == f"Error: {tmp_path / 'x.pgn'} is PGN, not a server log.\n"
+    assert "is a folder: name one of the logs in it" in cli("journal", "scrub", tmp_path, "-o", out, code=3).stderr
+    assert "cannot be read" in cli("journal", "scrub", tmp_path / "none", "-o", out, code=3).stderr
     assert not out.exists()
+
+
+LOGGED_IN = b"\r\n**** Starting FICS session as Ann ****\r\nfics% \r\n"
+ASKED = b'"Ann" is a registered name.  If it is yours, type the password.\r\n\r\npassword: '
+LOGS = {
+    "raw": b"login: Ann\r\n" + ASKED + b"hunter22\r\n" + LOGGED_IN + b"fics% password hunter22 newer333\r\n",
+    "raw of ICC": b"login: Ann hunter22\r\n" + LOGGED_IN,
+    "typescript": b"Script started on 2025-01-01 10:00:00+00:00\nlogin: Ann\r\n" + ASKED + b"hunter22\r\n" + LOGGED_IN,
+    "xboard": b"Version: xboard 4.9.1\n<ICS: login: \n>ICS: Ann\\012\n>ICS: hunter22\\012\n"
+    rb"<ICS: \012\015**** Starting FICS session as Ann ****\012\015fics% "
+    + b"\n>ICS: password hunter22 newer333\\012\n",
+}
+
+
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("name", LOGS)
+def test_scrub_of_other_logs(cli: Cli, tmp_path: Path, name: str, packed: bool) -> None:
+    path, out = tmp_path / "x.log", tmp_path / "clean.log"
+    path.write_bytes(gzip.compress(LOGS[name]) if packed else LOGS[name])
+    told = cli("journal", "scrub", path, "-o", out).stderr
+    count = len(b"".join(re.findall(rb"hunter22|newer333", LOGS[name])))
+    assert told == f"{count} bytes of the {name.split()[0]} log replaced by filler.\n"
+    assert out.read_bytes() == re.sub(rb"hunter22|newer333", b"*" * 8, LOGS[name])
+    assert stat.S_IMODE(out.stat().st_mode) == 0o600
+    again = tmp_path / "again.log"
+    assert cli("journal", "scrub", out, "-o", again).stderr.startswith("0 bytes ")
+    assert "name another file" in cli("journal", "scrub", path, "-o", path, "--force", code=5).stderr
+
+
+@pytest.mark.parametrize(
+    "path",
+    [path for path in sorted(SERVER.rglob("*")) if path.name.endswith((".raw", ".raw.gz", ".debug.gz", ".debug"))][::9],
+    ids=lambda path: f"{path.parent.name}-{path.name}",
+)
+def test_scrub_leaves_recorded_logs_as_they_are(cli: Cli, tmp_path: Path, path: Path) -> None:
+    out = tmp_path / "clean.log"
+    cli("journal", "scrub", path, "-o", out)
+    data = path.read_bytes()
+    assert out.read_bytes() == (gzip.decompress(data) if path.suffix == ".gz" else data)
 
 
 def test_scrub_tells_what_it_leaves_out(cli: Cli, tmp_path: Path) -> None:
