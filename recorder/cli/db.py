@@ -141,7 +141,11 @@ def _rebuild(ctx: click.Context, dry_run: bool, no_backup: bool, where: str) -> 
         for row in missing:
             say(f"{clean(row.path or row.name)} ({row.id}) is not kept in the archive, and gone or changed.")
         if changes is None:
-            say(f"{path} stays as it is: bring the logs back, or take them out with `ics-recorder sources forget`.")
+            say(
+                f"{path} stays as it is: put {'it' if len(missing) == 1 else 'them'} back where "
+                f"{'it was' if len(missing) == 1 else 'they were'}, or take out its games for good: "
+                f"ics-recorder sources forget {missing[0].id}"
+            )
             ctx.exit(ExitCode.INPUT)
         for word, games in (("added", changes.added), ("gone", changes.gone)):
             for game in games:

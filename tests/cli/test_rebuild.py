@@ -120,8 +120,12 @@ def test_a_log_that_cannot_be_found_is_named_and_nothing_replaced(made: Cli, tmp
     before = made.archive.read_bytes()
     told = made("db", "rebuild", code=3)
     assert str(log) in told.stderr
+    assert "put it back where it was" in told.stderr
+    assert made("db", "rebuild", "--dry-run", code=3).stderr == told.stderr
     assert made.archive.read_bytes() == before
     assert [path.name for path in tmp_path.glob("archive.sqlite*")] == [made.archive.name]
+    made(*told.stderr.split("ics-recorder ")[1].split())
+    made("db", "rebuild")
 
 
 def test_a_journal_whose_parts_were_compressed_meanwhile_is_found(cli: Cli, tmp_path: Path) -> None:

@@ -1,0 +1,47 @@
+"""Journals that a crash has left open: imported and ended by the next recorder that starts in their folder."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from pathlib import Path
+
+from recorder.cli.terminal import plural
+from recorder.errors import JournalError
+
+__all__ = ["take_left_over"]
+
+
+async def take_left_over(
+    journals: Path, import_them: Callable[[list[Path]], Awaitable[bool]] | None, tell: Callable[[str], object]
+) -> None:
+    """Import the journals of a folder that nobody has closed and nobody writes, then end them, so that they are found
+    only once. What could not be imported is left for the next start.
+
+    Args:
+        journals: the folder; it need not exist.
+        import_them: brings the archive up to date with journals, and says what keeps it from that; None: nothing is
+            imported. Whether it could.
+        tell: gets one sentence if there were any.
+    """
+    from recorder.journal import open_sessions
+
+    left = [found.path for found in open_sessions(journals) if not found.written]
+    if not left or (import_them is not None and not await import_them(left)):
+        return
+    ended = [path for path in left if _end(path)]
+    if not ended:
+        return
+    what = plural(len(ended), "journal was", "journals were")
+    if import_them is None:
+        tell(f"{what} left open by a crash and ended now: import {journals} when you like.")
+    elif await import_them(ended):
+        tell(f"{what} left open by a crash; the archive has all of it now.")
+
+
+def _end(path: Path) -> bool:
+    from recorder.journal import close_left_open
+
+    with suppress(OSError, JournalError):  # it stays as it was: the next start finds it
+        return close_left_open(path)
+    return False
