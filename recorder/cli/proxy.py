@@ -61,7 +61,15 @@ def command(
 
     Point xboard, PyChess or any other client at the address of --listen instead of the server's and play.
     Both directions are forwarded as they come, time-sealed or not, and written to a journal for each connection.
-    Passwords are never written. The port of HOST is 5000 if none is given.
+    The port of HOST is 5000 if none is given.
+
+    A journal has all that the server sends and all that you type, your tells and messages too, but no password: of
+    it, of whatever is typed before the login is over and cannot be told from one, and of a later line with it there
+    is only the length. The archive is made from what the server sends, as by import --chat own.
+    Journals and archive can be read by you alone; export and `db share` decide what leaves them.
+
+    While the disk hangs the game goes on: up to 16 MiB of a connection wait for it, then its recording ends. If this
+    program is killed, what waits is lost, commonly some milliseconds; with --sync always nothing waits.
 
     Ctrl-C ends it: every journal is closed and imported; a second Ctrl-C leaves out what is not imported yet. If a
     journal could not be written, the game went on unrecorded, and the exit status is 7.
