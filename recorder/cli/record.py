@@ -15,13 +15,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from recorder.cli.config import config_option, origin, weight
+from recorder.cli.config import config_option, weight
 from recorder.cli.living import DEFAULT_PORT, AddressType, journal_options
+from recorder.cli.observation import make_plan, policy_options
 from recorder.cli.options import archive_file, archive_option
 from recorder.cli.password import PASSWORD_VARIABLE, find_password
 from recorder.cli.runlog import RunLog, log_option, teller
 from recorder.cli.terminal import ExitCode, plural, say
-from recorder.errors import PolicyError, RecorderError
+from recorder.errors import RecorderError
 from recorder.live.address import Address, format_address
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from recorder.cli.screen import Screen
     from recorder.live.capture import Capture
     from recorder.live.observing import Observing
+    from recorder.live.plan import Plan
     from recorder.live.snapshot import Snapshot
     from recorder.live.telling import Tell
 
@@ -47,6 +49,7 @@ Examples:
   ics-recorder record freechess.org --guest --observe-handles masters.txt --pgn games/
   ics-recorder record chess.example:5000 --user Ann      # asks for the password
   ICS_RECORDER_RECORD_LIMIT=10 ics-recorder record --config record.toml chess.example
+  ics-recorder record freechess.org --guest --observe 'gm | im' --dry-run
 
 Passwords are in no argument: {PASSWORD_VARIABLE} holds one, or the keyring does (pip install
 'ics-recorder[keyring]'; keyring set ics-recorder Ann@chess.example), or it is asked for. All other options
@@ -60,20 +63,7 @@ have a variable too, named ICS_RECORDER_RECORD_ and the option: ICS_RECORDER_REC
     metavar="NAME",
     help=f"Log in with this name; its password is {PASSWORD_VARIABLE}, in the keyring, or asked for.",
 )
-@click.option("--observe", metavar="EXPRESSION", help="Which games to observe; docs/observing.md has the language.")
-@click.option(
-    "--observe-handles",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    metavar="FILE",
-    help="Observe the games of these players too: one handle a line.",
-)
-@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Observe at most so many games at a time.")
-@click.option(
-    "--rotate",
-    type=click.FloatRange(min=0, min_open=True),
-    metavar="MINUTES",
-    help="A game watched for longer gives its place to one that waits; else it is watched to its end.",
-)
+@policy_options
 @click.option(
     "--timeseal", is_flag=True, help="Seal what is sent, as FICS's own helper does; who observes needs it not."
 )
@@ -94,6 +84,12 @@ have a variable too, named ICS_RECORDER_RECORD_ and the option: ICS_RECORDER_REC
     "--plain", is_flag=True, help="Lines instead of a live view on the terminal; elsewhere there are only lines."
 )
 @click.option("--quiet", is_flag=True, help="Say only what is wrong.")
+@click.option(
+    "--dry-run",
+    "dry",
+    is_flag=True,
+    help="Log in, ask for the games, leave, and print what would be sent and observed; nothing is recorded or changed.",
+)
 @archive_option
 @click.pass_context
 def command(
@@ -115,6 +111,7 @@ def command(
     log_file: Path | None,
     plain: bool,
     quiet: bool,
+    dry: bool,
     where: str,
 ) -> None:
     """Observe games on a server and keep everything that comes.
@@ -125,21 +122,26 @@ def command(
 
     Ctrl-C ends it cleanly. If the journal cannot be written, recording stops with exit status 7.
     """
+    from recorder.cli.dryrun import dry_run
     from recorder.cli.screen import Manner, Screen
 
     user = _who(ctx, guest, user)
     if not to_archive and (pgn or events):
         raise click.UsageError("--pgn and --events are made from the archive: leave out --no-import.")
-    observing = _observing(ctx, observe, observe_handles, limit, rotate)
+    plan = make_plan(ctx, observe, observe_handles, limit, rotate)
     seal = 2 if timeseal2 else 1 if timeseal else None
     password = _password(user, server, sealed=seal is not None)
+    if dry:
+        dry_run(server, user, password, plan)
+        return
+    observing = plan.observing()
     followers = _Followers(where, pgn, events, journal_dir.absolute()) if to_archive else None
     log = None if log_file is None else RunLog(log_file.absolute())
     screen = Screen(Manner.choose(quiet=quiet, plain=plain))
     try:
         tell = teller(log, screen.tell)
         journals = journal_dir.absolute()
-        asyncio.run(_run(server, user, password, seal, observing, journals, sync_word, followers, screen, tell))
+        asyncio.run(_run(server, user, password, seal, plan, observing, journals, sync_word, followers, screen, tell))
     except RecorderError as error:
         if log is not None:
             log.write("failed", str(error), error=type(error).__name__)
@@ -163,30 +165,6 @@ def _who(ctx: click.Context, guest: bool, user: str | None) -> str | None:
     return user
 
 
-def _observing(
-    ctx: click.Context, observe: str | None, handles: Path | None, limit: int | None, rotate: float | None
-) -> Observing:
-    from recorder.live.observing import Observing
-    from recorder.live.policy import parse_handles, parse_policy
-
-    if observe is None and handles is None:
-        raise click.UsageError("Say what to record: --observe EXPRESSION or --observe-handles FILE.")
-    try:
-        policy = None if observe is None else parse_policy(observe)
-    except PolicyError as error:
-        raise click.BadParameter(str(error), param_hint=origin(ctx, "observe", "--observe")) from error
-    try:
-        names = () if handles is None else parse_handles(handles.read_text(encoding="utf-8"))
-    except (PolicyError, OSError, UnicodeDecodeError) as error:
-        place = origin(ctx, "observe_handles", "--observe-handles")
-        raise click.BadParameter(f"{handles}: {error}", param_hint=place) from error
-    if handles is not None and not names:
-        if policy is None:
-            raise click.UsageError(f"{handles} names nobody, so there is nothing to record: write one handle a line.")
-        say(f"{handles} names nobody.")
-    return Observing(policy, names, limit=limit, rotate_after_ms=None if rotate is None else round(rotate * 60_000))
-
-
 def _password(user: str | None, server: Address, *, sealed: bool) -> Callable[[], str] | None:
     """The password, for every login of this run; None: of a guest."""
     if user is None:
@@ -206,6 +184,7 @@ async def _run(
     user: str | None,
     password: Callable[[], str] | None,
     timeseal: int | None,
+    plan: Plan,
     observing: Observing,
     journals: Path,
     sync_word: str,
@@ -217,10 +196,14 @@ async def _run(
     from recorder.live.capture import Capture
     from recorder.live.conversation import Conversation
     from recorder.live.login import Login
+    from recorder.live.plan import plan_notes
     from recorder.live.snapshot import take_snapshot
 
     def open_journal() -> JournalWriter:
-        return JournalWriter(journals, host=server.host, port=server.port, role="record", sync=Sync(sync_word))
+        journal = JournalWriter(journals, host=server.host, port=server.port, role="record", sync=Sync(sync_word))
+        for facts in plan_notes(plan):  # explain judges by it
+            journal.note("policy", **facts)
+        return journal
 
     kept: dict[str, str] = {}
 

@@ -1,0 +1,75 @@
+"""``record --dry-run``: what would be sent to a server, from its own table of games."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Callable
+from typing import Final
+
+from recorder.cli.terminal import clean, plural, print_table, say
+from recorder.errors import LoginError
+from recorder.live.address import Address, format_address
+from recorder.live.dialling import connect, why_no_connection
+from recorder.live.login import Login
+from recorder.live.plan import Plan
+from recorder.live.rehearsal import Rehearsal
+
+__all__ = ["dry_run"]
+
+_CONNECT_S: Final = 30.0
+_READ_BYTES: Final = 1 << 16
+
+
+def dry_run(server: Address, user: str | None, password: Callable[[], str] | None, plan: Plan) -> None:
+    """Log in, ask for the table of games, leave, and print what ``record`` would have sent.
+
+    Raises:
+        LoginError: no connection comes about, or the server does not let us in.
+    """
+    rehearsal = Rehearsal(Login(user, password), plan)
+    try:
+        asyncio.run(_visit(server, rehearsal))
+    except OSError as error:
+        raise LoginError(f"{why_no_connection(server, error)}.") from error
+    said, games = rehearsal.result()
+    print_table(
+        ("command", "White", "Black", "why"),
+        [
+            (line.command, None, None, None)
+            if (game := line.game) is None
+            else (line.command, game.facts.white, game.facts.black, game.reason)
+            for line in said
+        ],
+    )
+    observed = sum(line.game is not None for line in said)
+    who = "" if rehearsal.we is None or rehearsal.we.handle is None else f" as {clean(rehearsal.we.handle)}"
+    say(
+        f"Nothing of this was sent to {format_address(server)} but the login{who} and the request for its games: "
+        f"{plural(len(games), 'game')}, {observed:,} would be observed."
+    )
+
+
+async def _visit(server: Address, rehearsal: Rehearsal) -> None:
+    async with asyncio.timeout(_CONNECT_S):
+        connected = await connect(server)
+    reader, writer = await asyncio.open_connection(sock=connected)
+    try:
+        while True:
+            data = None
+            with contextlib.suppress(TimeoutError):
+                data = await asyncio.wait_for(reader.read(_READ_BYTES), 1.0)
+            now_ms = time.monotonic_ns() // 1_000_000
+            if data == b"":
+                return rehearsal.closed()
+            if data is not None:
+                writer.write(rehearsal.receive(data, now_ms))
+            writer.write(rehearsal.take(now_ms))
+            await writer.drain()
+            if rehearsal.finished:
+                return None
+    finally:
+        writer.close()
+        with contextlib.suppress(OSError):
+            await writer.wait_closed()

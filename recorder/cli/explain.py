@@ -1,0 +1,251 @@
+"""``ics-recorder explain``: why games of a recorded session were or were not observed."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from recorder.cli.observation import make_plan, policy_options
+from recorder.cli.options import json_option
+from recorder.cli.terminal import ExitCode, clean, plural, print_json, print_table, say
+from recorder.errors import JournalError, PolicyError, SourceError
+from recorder.live.candidates import Fate
+
+if TYPE_CHECKING:
+    from recorder.events import Chunk
+    from recorder.live.explaining import Account, Explaining
+    from recorder.live.judging import Part
+    from recorder.live.plan import Plan, PlanReader
+
+__all__ = ["command"]
+
+_UNFULFILLED = {
+    Fate.ASKED: "asked for without an answer",
+    Fate.WAITING: "waited for a place",
+    Fate.UNCONFIRMED: "no line showed that it went on",
+}
+
+
+@click.command(
+    "explain",
+    epilog="""\b
+Examples:
+  ics-recorder explain 20251121T220000123Z_freechess.org_5000_5b1f0c9a3e7d2468_00001.journal
+  ics-recorder explain session.journal 107                       # every game that had this number, part by part
+  ics-recorder explain session.journal --observe 'rated & rating > 1800'    # what another policy would have chosen
+  ics-recorder explain games.txt --observe 'titled'              # a table of games, saved or on standard input (-)
+""",
+)
+@click.argument("file", metavar="FILE")
+@click.argument("numbers", nargs=-1, type=click.IntRange(min=0), metavar="[GAME_NO…]")
+@policy_options
+@json_option
+@click.pass_context
+def command(
+    ctx: click.Context,
+    file: str,
+    numbers: tuple[int, ...],
+    observe: str | None,
+    observe_handles: Path | None,
+    limit: int | None,
+    rotate: float | None,
+    as_json: bool,
+) -> None:
+    """Tell which games of a session were observed, which were not, and why.
+
+    Of a journal of record, the policy that was in force is used and the server's own answers count. With --observe or
+    --observe-handles, and of any other log that has tables or announcements of games, it tells what would be observed
+    if the server granted every request.
+    """
+    from recorder.live.plan import PlanReader
+
+    told = observe is not None or observe_handles is not None
+    plan = make_plan(ctx, observe, observe_handles, limit, rotate) if told else None
+    if plan is None and (limit is not None or rotate is not None):
+        raise click.UsageError("--limit and --rotate are parts of another policy: give --observe or --observe-handles.")
+    noted = PlanReader()
+    explaining: Explaining | None = None
+    timed = False
+    for chunk in _chunks(file, noted):
+        if explaining is None:
+            explaining = _begin(file, plan, noted)
+        timed = timed or chunk.at_ms is not None
+        explaining.receive(chunk)
+    accounts = [] if explaining is None else explaining.finish()
+    found = [account for account in accounts if not numbers or account.game_no in numbers]
+    if as_json:
+        print_json([_object(account, timed) for account in found])
+    elif numbers:
+        for account in found:
+            _print_parts(account, timed)
+    elif found:
+        _print_all(found, timed)
+    missing = sorted(set(numbers) - {account.game_no for account in found})
+    if not accounts:
+        say(f"No line of {file} tells of a game.")
+        ctx.exit(ExitCode.FINDINGS)
+    if missing:
+        say(f"No line of {file} tells of game {', '.join(map(str, missing))}.")
+        ctx.exit(ExitCode.FINDINGS)
+
+
+def _begin(file: str, plan: Plan | None, noted: PlanReader) -> Explaining:
+    from recorder.live.explaining import Explaining
+
+    if plan is not None:
+        return Explaining(plan, granted=True)
+    if noted.plan is None:
+        raise click.UsageError(f"{file} does not tell by which policy it was recorded: give one with --observe.")
+    try:
+        return Explaining(noted.plan, granted=False)
+    except PolicyError as error:
+        raise SourceError(f"The policy in {file} cannot be read ({error}); give one with --observe.") from error
+
+
+def _chunks(file: str, noted: PlanReader) -> Iterator[Chunk]:
+    """What the server said; a journal's notes are read into ``noted`` meanwhile."""
+    from recorder.sources import is_journal
+
+    path = Path(file)
+    if file != "-" and path.is_dir():
+        raise SourceError(f"{file} is a folder: name one of the logs in it.")
+    try:
+        if file != "-" and is_journal(path):
+            yield from _journal_chunks(path, noted)
+        else:
+            yield from _log_chunks(file)
+    except OSError as error:
+        raise SourceError(f"{file}: cannot be read: {error.strerror or error}") from error
+
+
+def _journal_chunks(path: Path, noted: PlanReader) -> Iterator[Chunk]:
+    """All parts of the session."""
+    from recorder.events import Chunk
+    from recorder.journal import Header, JournalReader, RecordKind, find_part, parse_note, part_blocks
+    from recorder.sources import log_files
+
+    for part in log_files(path):
+        reader = JournalReader()
+        anchor_ns = damaged = 0
+        for offset, value in reader.read(part_blocks(find_part(part))):
+            if isinstance(value, Header):
+                anchor_ns = value.anchor_utc_ns
+                continue
+            at_ms = (anchor_ns + value.at_ns) // 1_000_000
+            if len(reader.damage) > damaged:  # what follows continues nothing
+                damaged = len(reader.damage)
+                yield Chunk(b"", offset, at_ms)
+            if value.kind is RecordKind.RECEIVED:
+                yield Chunk(value.data, offset, at_ms)
+            elif value.kind is RecordKind.NOTE:
+                with contextlib.suppress(JournalError):
+                    noted.note(parse_note(value.data))
+
+
+def _log_chunks(file: str) -> Iterator[Chunk]:
+    """A log of any other kind, or a text with a table of games."""
+    from recorder.events import Chunk
+    from recorder.sources import HEAD_BYTES, SourceKind, detect, make_decoder, read_blocks
+
+    blocks = read_blocks(file)
+    head = b""
+    held: list[bytes] = []
+    for block in blocks:
+        held.append(block)
+        head += block
+        if len(head) >= HEAD_BYTES:
+            break
+    kind = detect(head[:HEAD_BYTES]) or SourceKind.RAW
+    decoder = make_decoder(kind)
+    for block in chain(held, blocks):
+        yield from (chunk for chunk in decoder.receive(block) if isinstance(chunk, Chunk))
+    yield from (chunk for chunk in decoder.finish() if isinstance(chunk, Chunk))
+    if blocks.problem is not None:
+        raise blocks.problem
+
+
+# -- what is printed -------------------------------------------------------------------------------------------
+
+
+def _print_all(accounts: list[Account], timed: bool) -> None:
+    print_table(
+        ("game", "White", "Black", "type", "from", "until", "observed", "why"),
+        [
+            (
+                account.game_no,
+                account.facts.white,
+                account.facts.black,
+                account.facts.category,
+                _time(account.seen_ms, timed),
+                _time(account.gone_ms, timed),
+                "no" if account.watched_ms is None else _time(account.watched_ms, timed) or "yes",
+                _reason(account),
+            )
+            for account in accounts
+        ],
+        right=("game",),
+    )
+    observed = sum(account.watched_ms is not None for account in accounts)
+    say(f"{plural(len(accounts), 'game')}, {observed:,} observed.")
+
+
+def _reason(account: Account) -> str:
+    """A clause; what was wanted and never came about is told as such."""
+    before = _UNFULFILLED.get(account.fate)
+    return account.reason if before is None else f"{before}: {account.reason}"
+
+
+def _print_parts(account: Account, timed: bool) -> None:
+    from recorder.live.judging import format_part
+
+    facts = account.facts
+    times = f", {_time(account.seen_ms, timed)} to {_time(account.gone_ms, timed)}" if timed else ""
+    kind = f", {facts.category}" if facts.category else ""
+    click.echo(clean(f"Game {account.game_no}, {facts.white or '?'} – {facts.black or '?'}{kind}{times}"))
+    state = "not observed" if account.watched_ms is None else "observed"
+    click.echo(clean(f"  {state}: {_reason(account)}"))
+    if account.part is not None:
+        for line in format_part(account.part, "    ").splitlines():
+            click.echo(clean(line))
+
+
+def _object(account: Account, timed: bool) -> dict[str, Any]:
+    facts = account.facts
+    return {
+        "game_no": account.game_no,
+        "white": facts.white,
+        "black": facts.black,
+        "white_rating": None if facts.white_rating is None else facts.white_rating.text,
+        "black_rating": None if facts.black_rating is None else facts.black_rating.text,
+        "rated": facts.rated,
+        "category": facts.category,
+        "seen_at": _time(account.seen_ms, timed),
+        "gone_at": _time(account.gone_ms, timed),
+        "observed": account.watched_ms is not None,
+        "observed_at": None if account.watched_ms is None else _time(account.watched_ms, timed),
+        "fate": account.fate.value,
+        "reason": account.reason,
+        "parts": None if account.part is None else _tree(account.part),
+    }
+
+
+def _tree(part: Part) -> dict[str, Any]:
+    return {
+        "text": part.text,
+        "value": part.value,
+        "reason": part.reason or None,
+        "parts": [_tree(inner) for inner in part.parts],
+    }
+
+
+def _time(at_ms: int, timed: bool) -> str | None:
+    """UTC; None where the log has no times."""
+    if not timed:
+        return None
+    return datetime.fromtimestamp(at_ms // 1000, UTC).isoformat().replace("+00:00", "Z")

@@ -1,0 +1,80 @@
+"""The options that say what to observe, declared once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from recorder.cli.config import origin
+from recorder.cli.terminal import say
+from recorder.errors import PolicyError
+
+if TYPE_CHECKING:
+    from recorder.live.plan import Plan
+
+__all__ = ["make_plan", "policy_options"]
+
+_AnyCommand = TypeVar("_AnyCommand", bound=Callable[..., Any])
+
+
+def policy_options(command: _AnyCommand) -> _AnyCommand:
+    """``--observe --observe-handles --limit --rotate``."""
+    for option in (
+        click.option(
+            "--rotate",
+            type=click.FloatRange(min=0, min_open=True),
+            metavar="MINUTES",
+            help="A game watched for longer gives its place to one that waits; else it is watched to its end.",
+        ),
+        click.option(
+            "--limit", type=click.IntRange(min=1), metavar="N", help="Observe at most so many games at a time."
+        ),
+        click.option(
+            "--observe-handles",
+            type=click.Path(exists=True, dir_okay=False, path_type=Path),
+            metavar="FILE",
+            help="Observe the games of these players too: one handle a line.",
+        ),
+        click.option(
+            "--observe", metavar="EXPRESSION", help="Which games to observe; docs/observing.md has the language."
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def make_plan(
+    ctx: click.Context, observe: str | None, observe_handles: Path | None, limit: int | None, rotate: float | None
+) -> Plan:
+    """The plan that the options give.
+
+    Raises:
+        click.UsageError: they say nothing, or the expression or the list of handles cannot be read.
+    """
+    from recorder.live.plan import Plan
+    from recorder.live.policy import parse_handles, parse_policy
+
+    if observe is None and observe_handles is None:
+        raise click.UsageError("Say what to record: --observe EXPRESSION or --observe-handles FILE.")
+    try:
+        if observe is not None:
+            parse_policy(observe)
+    except PolicyError as error:
+        raise click.BadParameter(str(error), param_hint=origin(ctx, "observe", "--observe")) from error
+    names: tuple[str, ...] = ()
+    if observe_handles is not None:
+        try:
+            names = parse_handles(observe_handles.read_text(encoding="utf-8"))
+        except (PolicyError, OSError, UnicodeDecodeError) as error:
+            place = origin(ctx, "observe_handles", "--observe-handles")
+            raise click.BadParameter(f"{observe_handles}: {error}", param_hint=place) from error
+        if not names and observe is None:
+            raise click.UsageError(
+                f"{observe_handles} names nobody, so there is nothing to record: write one handle a line."
+            )
+        if not names:
+            say(f"{observe_handles} names nobody.")
+    return Plan(observe, names, limit, None if rotate is None else round(rotate * 60_000))

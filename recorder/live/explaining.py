@@ -1,0 +1,141 @@
+"""Why each game of a recorded session was or was not observed, or would be under another plan. Pure.
+
+The session's lines go through the same ``Observing`` that decides while something is recorded. Under the plan that was
+in force the server's own answers count; under another one every request is granted at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from recorder.dialects.recogniser import Recogniser
+from recorder.events import Chunk, Event, GamesCounted, GamesRow, Line, ObserveRefused, ObservingEnded, ObservingStarted
+from recorder.frames import Style12
+from recorder.live.candidates import Candidate, Fate, Why
+from recorder.live.judging import Part
+from recorder.live.plan import Plan
+from recorder.live.requests import Observe, Request, Unobserve
+from recorder.tracking.facts import Facts
+from recorder.wire.lines import LineReader
+
+__all__ = ["Account", "Explaining"]
+
+_ROUNDS: Final = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """What became of one game.
+
+    Attributes:
+        seen_ms, gone_ms: when its first line came, and when it was over or forgotten; on the source's clock.
+        watched_ms: when its observation began; None: never.
+        fate, reason: what was being done about it at last, or, if it was observed, why it was asked for.
+        part: what each part of the expression said; None: it was not judged.
+    """
+
+    game_no: int
+    facts: Facts
+    seen_ms: int
+    gone_ms: int
+    watched_ms: int | None
+    fate: Fate
+    reason: str
+    part: Part | None
+
+
+class Explaining:
+    """Reads a session.
+
+    Args:
+        plan: what to observe.
+        granted: nobody answers, every request is granted; else the session's own answers count.
+    Attributes:
+        accounts: of the games that are over; of all after ``finish``, in the order of their first lines.
+        asked: numbers of the games that were asked for, in order.
+        tables: whole tables of games that came.
+    Raises:
+        PolicyError: the plan's expression is none.
+    """
+
+    def __init__(self, plan: Plan, *, granted: bool) -> None:
+        self.accounts: list[Account] = []
+        self.asked: list[int] = []
+        self.tables = 0
+        self._observing = plan.observing(self._gone)
+        self._granted = granted
+        self._reader = LineReader()
+        self._recogniser = Recogniser()
+        self._now_ms = 0
+        self._begun = False
+
+    def receive(self, chunk: Chunk) -> None:
+        """Take bytes of the server; in a source without times a millisecond passes with every line."""
+        self._take(self._reader.receive(chunk))
+
+    def finish(self) -> list[Account]:
+        """The session is over; every game's account."""
+        self._take(self._reader.finish())
+        self._hear(self._recogniser.finish())
+        self._decide(self._now_ms)
+        self._observing.finish(self._now_ms)
+        self.accounts.sort(key=lambda account: (account.seen_ms, account.facts.offset))
+        return self.accounts
+
+    def _take(self, lines: list[Line]) -> None:
+        for line in lines:  # one by one, so that how the source was cut does not matter
+            self._now_ms = self._now_ms + 1 if line.at_ms is None else max(self._now_ms, line.at_ms)
+            if not self._begun:
+                self._begin()
+            self._hear(self._recogniser.feed([line]))
+
+    def _begin(self) -> None:
+        self._begun = True
+        self._observing.connected(self._now_ms)
+        self._observing.decide(self._now_ms)
+        if self._granted:  # announcements count from the first line, with or without a table
+            self._observing.feed([GamesCounted(Line("", 0), 0, 0)], self._now_ms)
+
+    def _hear(self, events: list[Event]) -> None:
+        self.tables += sum(isinstance(event, GamesCounted) for event in events)
+        if self._granted:
+            events = [
+                event for event in events
+                if not isinstance(event, Style12 | ObservingStarted | ObservingEnded | ObserveRefused)
+            ]  # fmt: skip
+        if events:
+            self._observing.feed(events, self._now_ms)
+            if not isinstance(events[-1], GamesRow):  # the table goes on; what it has comes in its own order
+                self._decide(self._now_ms)
+
+    def _decide(self, now_ms: int) -> None:
+        for _ in range(_ROUNDS):
+            requests = self._observing.decide(now_ms)
+            self.asked += [request.game_no for request in requests if isinstance(request, Observe)]
+            if not self._granted or not requests:
+                return
+            self._observing.feed(_grants(requests), now_ms)
+
+    def _gone(self, game: Candidate, why: Why, now_ms: int) -> None:
+        fate, reason = why.fate, why.reason
+        if game.watched_ms is not None:
+            fate = Fate.OBSERVED
+            reason = game.wanted or "the server began to show it without being asked"
+        part = None if game.judgement is None else game.judgement.part
+        listed = game.listed
+        self.accounts.append(
+            Account(listed.game_no, listed.facts, game.seen_ms, now_ms, game.watched_ms, fate, reason, part)
+        )
+
+
+def _grants(requests: Iterable[Request]) -> list[Event]:
+    """What a server says that does everything."""
+    events: list[Event] = []
+    for request in requests:
+        if isinstance(request, Observe):
+            events.append(ObservingStarted(Line("", 0), request.game_no))
+        elif isinstance(request, Unobserve):
+            events.append(ObservingEnded(Line("", 0), request.game_no))
+    return events

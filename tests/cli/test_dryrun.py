@@ -1,0 +1,57 @@
+"""``record --dry-run`` against the scripted server."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from pathlib import Path
+
+from recorder.cli.terminal import ExitCode
+from recorder.live.manners import FICS
+from recorder.live.testserver import Dialogue, ScriptedServer
+from tests.live.test_capture import TABLE
+from tests.support.live import in_loop
+
+
+async def record(port: int, folder: Path, *more: str) -> tuple[int, str, str]:
+    """Run it to its end: status, output, talk."""
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "recorder", "record", f"127.0.0.1:{port}", "--guest", "--dry-run"),
+        *("--journal-dir", str(folder / "journals"), "--db", str(folder / "a.sqlite"), *more),
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    out, talk = await process.communicate()
+    assert process.returncode is not None
+    return process.returncode, out.decode(), talk.decode()
+
+
+@in_loop
+async def test_it_prints_what_would_be_sent_and_sends_none_of_it(tmp_path: Path) -> None:
+    async with ScriptedServer(Dialogue(FICS, answers={b"games": TABLE})) as server:
+        status, out, talk = await record(server.port, tmp_path, "--observe", "rated & blitz")
+        (connection,) = server.connections
+    assert status == ExitCode.OK
+    assert connection.lines == [b"guest", b"", b"games", b"quit"]
+    heading, *rows = (line.split("\t") for line in out.splitlines())
+    assert heading == ["command", "White", "Black", "why"]
+    assert rows[-2] == ["games", "-", "-", "-"]
+    assert rows[-1] == [
+        *("observe 12", "Ann", "Bob"),
+        "rated is true because the game is rated and blitz is true because the game is blitz",
+    ]
+    assert ["set style 12", "-", "-", "-"] in rows
+    assert "1 game, 1 would be observed." in talk
+    assert list(tmp_path.iterdir()) == []
+
+
+@in_loop
+async def test_a_server_that_is_not_there_or_lets_nobody_in(tmp_path: Path) -> None:
+    async with ScriptedServer(Dialogue(FICS, refusal="\nThe server is full.\n")) as server:
+        status, out, talk = await record(server.port, tmp_path, "--observe", "rated")
+        assert (status, out) == (ExitCode.LOGIN, "")
+        assert "Error: " in talk
+        port = server.port
+    status, out, talk = await record(port, tmp_path, "--observe", "rated")
+    assert (status, out) == (ExitCode.LOGIN, "")
+    assert "refuses the connection" in talk

@@ -1,0 +1,146 @@
+"""``ics-recorder explain``: of journals, logs and saved tables."""
+
+from __future__ import annotations
+
+import json
+from io import BufferedReader, BytesIO
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from recorder.cli import main
+from recorder.cli.terminal import ExitCode
+from recorder.journal import JournalWriter, Sync
+from recorder.live.plan import Plan, plan_notes
+from tests.live.test_observing import row, table
+
+TABLE = "\n\r".join(table(row(1), row(2, flags=" bu"), row(3))).encode() + b"\n\r"
+END = b"{Game 1 (White1 vs. Black1) White1 resigns} 0-1\n\r"
+
+
+def explain(*words: object, stdin: bytes | None = None) -> Result:
+    given = None if stdin is None else BufferedReader(BytesIO(stdin))
+    return CliRunner().invoke(main, ["explain", *map(str, words)], input=given)
+
+
+@pytest.fixture
+def journal(tmp_path: Path) -> Path:
+    """One in which game 1 was observed; in two parts."""
+    writer = JournalWriter(tmp_path, host="h", port=5000, role="record", sync=Sync.OS, max_bytes=1000)
+    for facts in plan_notes(Plan("rated", limit=1)):
+        writer.note("policy", **facts)
+    for data in (TABLE, b"You are now observing game 1.\n\r", END):
+        writer.received(data)
+    writer.close()
+    return sorted(tmp_path.iterdir())[-1]
+
+
+def test_a_journal_tells_by_which_policy_it_was_recorded(journal: Path) -> None:
+    result = explain(journal)
+    assert result.exit_code == ExitCode.OK, result.stderr
+    heading, *rows = (line.split("\t") for line in result.stdout.splitlines())
+    assert heading == ["game", "White", "Black", "type", "from", "until", "observed", "why"]
+    assert [(cells[0], cells[1], cells[6] != "no", cells[7]) for cells in rows] == [
+        ("1", "White1", True, "rated is true because the game is rated"),
+        ("2", "White2", False, "rated is false because the game is unrated"),
+        ("3", "White3", False, "asked for without an answer: rated is true because the game is rated"),
+    ]
+    assert rows[0][4].startswith("20")
+    assert rows[0][4].endswith("Z")
+    assert "3 games, 1 observed." in result.stderr
+
+
+def test_another_policy_on_the_same_session(journal: Path) -> None:
+    result = explain(journal, "--observe", "unrated", "--json")
+    assert [(game["game_no"], game["observed"]) for game in json.loads(result.stdout)] == [
+        (1, False),
+        (2, True),
+        (3, False),
+    ]
+
+
+def test_one_game_part_by_part(journal: Path) -> None:
+    result = explain(journal, 2, "--observe", "rated | rating > 1400")
+    assert result.exit_code == ExitCode.OK, result.stderr
+    first, *lines = result.stdout.splitlines()
+    assert first.startswith("Game 2, White2 – Black2, blitz, 20")
+    assert lines == [
+        "  observed: rating > 1400 is true because White has 1500, Black has 1500",
+        "    rated | rating > 1400: true",
+        "      rated: false (the game is unrated)",
+        "      rating > 1400: true (White has 1500, Black has 1500)",
+    ]
+
+
+def test_the_parts_as_json(journal: Path) -> None:
+    (game,) = json.loads(explain(journal, 2, "--json").stdout)
+    assert game["parts"] == {"text": "rated", "value": False, "reason": "the game is unrated", "parts": []}
+    assert (game["observed"], game["observed_at"], game["fate"]) == (False, None, "not wanted")
+    assert game["seen_at"] <= game["gone_at"]
+
+
+def test_a_game_that_no_line_tells_of(journal: Path) -> None:
+    result = explain(journal, 2, 9)
+    assert result.exit_code == ExitCode.FINDINGS
+    assert f"No line of {journal} tells of game 9." in result.stderr
+
+
+def test_a_saved_table_needs_a_policy_and_no_times(tmp_path: Path) -> None:
+    saved = tmp_path / "games.txt"
+    saved.write_bytes(TABLE)
+    assert explain(saved).exit_code == ExitCode.USAGE
+    assert "give one with --observe" in explain(saved).stderr
+    for result in (explain(saved, "--observe", "rated"), explain("-", "--observe", "rated", stdin=TABLE)):
+        assert [line.split("\t")[4:7] for line in result.stdout.splitlines()[1:]] == [
+            ["-", "-", "yes"],
+            ["-", "-", "no"],
+            ["-", "-", "yes"],
+        ]
+    (game,) = json.loads(explain(saved, 1, "--json", "--observe", "rated").stdout)
+    assert (game["seen_at"], game["observed"], game["observed_at"]) == (None, True, None)
+
+
+def test_handles_and_limit(tmp_path: Path) -> None:
+    (tmp_path / "masters").write_text("White3\n", encoding="utf-8")
+    result = explain("-", "--observe-handles", tmp_path / "masters", "--json", stdin=TABLE)
+    assert [game["observed"] for game in json.loads(result.stdout)] == [False, False, True]
+    result = explain("-", "--observe", "rated", "--limit", 1, "--json", stdin=TABLE)
+    assert [(game["observed"], game["fate"]) for game in json.loads(result.stdout)] == [
+        (True, "observed"),
+        (False, "not wanted"),
+        (False, "waiting"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "told"),
+    [
+        (["{journal}", "--limit", "3"], ExitCode.USAGE, "give --observe or --observe-handles"),
+        (["{journal}", "--observe", "rated &"], ExitCode.USAGE, "--observe"),
+        (["{folder}", "--observe", "rated"], ExitCode.INPUT, "is a folder"),
+        (["{folder}/none", "--observe", "rated"], ExitCode.INPUT, "cannot be read: No such file"),
+    ],
+)
+def test_what_makes_no_sense(journal: Path, words: list[str], status: int, told: str) -> None:
+    result = explain(*(word.format(journal=journal, folder=journal.parent) for word in words))
+    assert result.exit_code == status, result.stderr
+    assert told in result.stderr
+
+
+def test_a_log_without_games(tmp_path: Path) -> None:
+    (tmp_path / "log").write_bytes(b"fics% Style 12 set.\n")
+    result = explain(tmp_path / "log", "--observe", "rated")
+    assert result.exit_code == ExitCode.FINDINGS
+    assert (result.stdout, result.stderr) == ("", f"No line of {tmp_path / 'log'} tells of a game.\n")
+
+
+def test_a_policy_of_another_version(tmp_path: Path) -> None:
+    writer = JournalWriter(tmp_path, host="h", port=5000, role="record", sync=Sync.OS)
+    writer.note("policy", observe="rated and better", part=1, parts=1)
+    writer.received(TABLE)
+    writer.close()
+    (journal,) = tmp_path.iterdir()
+    result = explain(journal)
+    assert result.exit_code == ExitCode.INPUT
+    assert "give one with --observe" in result.stderr

@@ -1,0 +1,86 @@
+"""What is said about the games of a recorded session."""
+
+from __future__ import annotations
+
+from recorder.events import Chunk
+from recorder.live.candidates import Fate
+from recorder.live.explaining import Account, Explaining
+from recorder.live.plan import Plan
+from tests.live.test_observing import row, table
+
+UNRATED = row(2, flags=" bu")
+
+
+def explain(plan: Plan, *said: tuple[int | None, str], granted: bool = False) -> dict[tuple[int, str | None], Account]:
+    """What became of each game; ``said`` are times and lines."""
+    explaining = Explaining(plan, granted=granted)
+    for number, (at_ms, lines) in enumerate(said):
+        explaining.receive(Chunk(f"{lines}\n".encode(), number * 1000, at_ms))
+    return {(account.game_no, account.facts.white): account for account in explaining.finish()}
+
+
+def session(*lines: str) -> str:
+    return "\n".join(lines)
+
+
+SESSION = (
+    (1_000, session(*table(row(1), UNRATED, row(3)))),
+    (2_000, "You are now observing game 1."),
+    (3_000, "You are already observing the maximum number of games."),
+    (9_000, "{Game 1 (White1 vs. Black1) White1 resigns} 0-1"),
+    (10_000, "{Game 3 (White3 vs. Black3) White3 resigns} 0-1"),
+)
+
+
+def test_the_servers_own_answers_count() -> None:
+    told = explain(Plan("rated"), *SESSION)
+    first, second, third = told[1, "White1"], told[2, "White2"], told[3, "White3"]
+    assert (first.fate, first.watched_ms, first.seen_ms, first.gone_ms) == (Fate.OBSERVED, 2_000, 1_000, 9_000)
+    assert first.reason == "rated is true because the game is rated"
+    assert (second.fate, second.watched_ms) == (Fate.UNWANTED, None)
+    assert second.part is not None
+    assert second.part.value is False
+    assert third.watched_ms is None  # its place was free only when it was nearly over
+    assert third.fate in (Fate.WAITING, Fate.ASKED)
+
+
+def test_under_another_plan_every_request_is_granted() -> None:
+    told = explain(Plan("unrated", ("White3",)), *SESSION, granted=True)
+    assert {key: account.watched_ms for key, account in told.items()} == {
+        (1, "White1"): None,
+        (2, "White2"): 1_000,
+        (3, "White3"): 1_000,
+    }
+    assert told[3, "White3"].reason == "White3 is in the list of handles"
+    limited = explain(Plan("rated", limit=1), *SESSION, granted=True)
+    assert limited[1, "White1"].watched_ms == 1_000
+    assert limited[3, "White3"].watched_ms == 9_000
+
+
+def test_a_game_that_somebody_observed_by_hand() -> None:
+    told = explain(Plan("rated"), (1_000, session(*table(UNRATED))), (2_000, "You are now observing game 2."))
+    assert told[2, "White2"].reason == "the server began to show it without being asked"
+
+
+def test_a_number_that_two_games_had() -> None:
+    told = explain(Plan("rated"), (1_000, session(*table(row(1)))), (2_000, session(*table(row(1, "Other")))))
+    assert set(told) == {(1, "White1"), (1, "Other")}
+
+
+def test_a_log_without_times_or_tables() -> None:
+    announced = "{Game 7 (B vs. A) Creating rated blitz match.}"
+    told = explain(Plan("rated"), (None, announced), (None, UNRATED), granted=True)
+    assert [account.watched_ms is not None for account in told.values()] == [True, False]
+
+
+def test_nothing_was_said() -> None:
+    assert Explaining(Plan("rated"), granted=True).finish() == []
+
+
+def test_chunking_does_not_matter() -> None:
+    data = "".join(f"{lines}\n" for _, lines in SESSION).encode()
+    whole, cut = Explaining(Plan("rated"), granted=True), Explaining(Plan("rated"), granted=True)
+    whole.receive(Chunk(data, 0, 5))
+    for place in range(len(data)):
+        cut.receive(Chunk(data[place : place + 1], place, 5))
+    assert whole.finish() == cut.finish() != []
