@@ -43,6 +43,7 @@ __all__ = [
     "SourceName",
     "SourceReport",
     "TimeBasis",
+    "is_forgotten",
 ]
 
 
@@ -174,6 +175,11 @@ class Player(NamedTuple):
             return not self.registered
         printed = self.rating_text is not None and self.rating_text.strip() == "++++"
         return printed or "U" in self.title_words or _GUEST.fullmatch(self.handle) is not None
+
+
+def is_forgotten(*handles: str) -> bool:
+    """Whether one of these stands for a handle that is forgotten: ``X`` and underscores, which no server allows."""
+    return any(handle[1:2] == "_" and not handle.strip("_")[1:] for handle in handles)
 
 
 class Anchor(NamedTuple):

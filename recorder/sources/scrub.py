@@ -8,7 +8,7 @@ name and password together). Only the beginning of a line tells: chat about a pa
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
 from recorder.sources.base import LineEnds, SourceKind
@@ -211,24 +211,33 @@ def scrubbed(blocks: Iterable[bytes], kind: SourceKind, begun: bool = False) -> 
 
 
 class Scrubbing:
-    """What ``scrubbed`` does, for a log whose bytes come one by one; arguments as there."""
+    """What ``scrubbed`` does, for a log whose bytes come one by one; arguments as there.
 
-    def __init__(self, kind: SourceKind, begun: bool = False) -> None:
+    Args:
+        redact: is given whole lines, and what it gives back, as long as they, counts.
+    """
+
+    def __init__(self, kind: SourceKind, begun: bool = False, redact: Callable[[bytes], bytes] | None = None) -> None:
         self._scrubber = None if kind is SourceKind.JOURNAL else Scrubber(kind)
         self._ends = LineEnds(begun)
+        self._redact = redact or _unchanged
 
     def receive(self, block: bytes) -> bytes:
         """The next bytes whose line is complete, scrubbed."""
         if self._scrubber is None:
             return block
-        return self._ends.swap(self._scrubber.receive(self._ends.receive(block)))
+        return self._ends.swap(self._redact(self._scrubber.receive(self._ends.receive(block))))
 
     def finish(self) -> bytes:
         """What was held back."""
         if self._scrubber is None:
             return b""
         held = self._scrubber.receive(self._ends.finish())
-        return self._ends.swap(held + self._scrubber.finish())
+        return self._ends.swap(self._redact(held + self._scrubber.finish()))
+
+
+def _unchanged(lines: bytes) -> bytes:
+    return lines
 
 
 def find_repeated(line: bytes) -> int | None:

@@ -33,7 +33,7 @@ from recorder.events import (
     SessionNoticeKind,
 )
 from recorder.frames import Style12
-from recorder.model import Anomaly, AnomalyKind, Disposition, EventKind, Game, TimeBasis
+from recorder.model import Anomaly, AnomalyKind, Disposition, EventKind, Game, TimeBasis, is_forgotten
 from recorder.tracking.assemble import assemble, end_word
 from recorder.tracking.boards import Boards
 from recorder.tracking.facts import Facts
@@ -168,7 +168,8 @@ class Tracker:
         for run in over:
             if run.observations or run.lists:
                 game = self._game(run, offset)
-                self._games.append(game)
+                if not is_forgotten(run.white, run.black):
+                    self._games.append(game)
                 self._given_out.add(game, self._oldest_held)
         over.clear()
 
