@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import click
 
 from recorder.cli.config import config_option, weight
+from recorder.cli.leftover import take_left_over
 from recorder.cli.living import DEFAULT_PORT, AddressType, journal_options
 from recorder.cli.observation import make_plan, policy_options
 from recorder.cli.options import archive_file, archive_option
@@ -228,6 +229,8 @@ async def _run(
     await screen.open()
     showing = asyncio.create_task(screen.run(look, tell))
     following = None if followers is None else asyncio.create_task(followers.follow())
+    if followers is None:
+        await take_left_over(journals, None, say)
     name = format_address(server)
     tell("started", f"Recording from {name}; Ctrl-C ends it.", server=name, journal_dir=str(journals))
     try:
@@ -272,7 +275,7 @@ class _Followers:
 
     async def follow(self) -> None:
         """Follow the journals of a capture until ``end``, after those that a crash has left."""
-        await self._take_left_over()
+        await take_left_over(self._journals, self._import, say)
         starts = 0
         journal: Path | None = None
         process: asyncio.subprocess.Process | None = None
@@ -296,13 +299,6 @@ class _Followers:
                 await asyncio.wait_for(self._ended.wait(), pause_s)
             if process is None and journal is not None and starts and not self._ended.is_set():
                 process = await self._start(journal)
-
-    async def _take_left_over(self) -> None:
-        from recorder.journal import open_sessions
-
-        left = [found.path for found in open_sessions(self._journals) if not found.written]
-        if left and await self._import(left):
-            say(f"{plural(len(left), 'journal')} left open by an earlier run: the archive is up to date with it.")
 
     async def _import(self, journals: list[Path]) -> bool:
         self.state = "takes what was left"
