@@ -11,7 +11,7 @@ from exporters.holdings import Hands, hands_after, hands_of, with_hands
 from exporters.times import iso
 from recorder.model import Game, LineKind, Origin, Player, Ply, Precision, Proof, TimeBasis
 
-__all__ = ["ORIGINS", "PRECISIONS", "PROOFS", "GamesJsonExporter", "game_object"]
+__all__ = ["ORIGINS", "PRECISIONS", "PROOFS", "GamesJsonExporter", "game_object", "ply_object"]
 
 PROOFS = {proof.value: proof.name.lower() for proof in Proof}
 ORIGINS = {origin.value: origin.name.lower() for origin in Origin}
@@ -63,7 +63,7 @@ def game_object(game: Game) -> dict[str, Any]:
         "started_at": iso(game.started_at_ms, basis),
         "ended_at": iso(game.ended_at_ms, basis),
         "complete": game.complete,
-        "plies": [_ply(ply, basis, hands) for ply, hands in with_hands(game)],
+        "plies": [ply_object(ply, basis, hands) for ply, hands in with_hands(game)],
         "lines": [
             {
                 "source": number,
@@ -71,7 +71,7 @@ def game_object(game: Game) -> dict[str, Any]:
                 "kind": line.kind.value,
                 "parent": line.parent,
                 "parent_ply": line.parent_ply,
-                "plies": [_ply(ply, basis, hands_after(ply, hands)) for ply in line.plies],
+                "plies": [ply_object(ply, basis, hands_after(ply, hands)) for ply in line.plies],
             }
             for number, (seen, hands) in enumerate((seen, hands_of(seen)) for seen in game.observations)
             for line in seen.lines
@@ -115,7 +115,7 @@ def _player(player: Player) -> dict[str, Any]:
     return {"handle": player.handle, "rating": player.rating, "titles": player.titles}
 
 
-def _ply(ply: Ply, basis: TimeBasis, hands: Hands) -> dict[str, Any]:
+def ply_object(ply: Ply, basis: TimeBasis, hands: Hands) -> dict[str, Any]:
     return {
         "ply": ply.ply,
         "san": ply.san,

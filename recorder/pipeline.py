@@ -25,7 +25,7 @@ from recorder.sources import (
 )
 from recorder.sources.base import RawDecoder
 from recorder.sources.journal import JournalDecoder
-from recorder.tracking.living import Changes, LivingTracker
+from recorder.tracking.living import LivingTracker
 from recorder.tracking.tracker import Tracker
 from recorder.wire.lines import LineReader
 
@@ -125,10 +125,11 @@ class Pipeline:
             games += self._tracker.feed(self._recogniser.finish())
         return games + self._tracker.finish()
 
-    def changes(self) -> Changes:
-        """What has become, since the last call, of games that are not given out; only if ``living`` was asked for."""
+    @property
+    def living(self) -> LivingTracker:
+        """What has become of games that are not given out; only if ``living`` was asked for."""
         assert isinstance(self._tracker, LivingTracker)
-        return self._tracker.changes()
+        return self._tracker
 
     def _take(self, chunks: Sequence[Chunk | CutLines]) -> list[Game]:
         games: list[Game] = []

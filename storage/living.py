@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -23,7 +24,7 @@ from sqlalchemy import update
 from recorder.errors import StorageError
 from recorder.model import Game, GameEvent, HoldingsChange, Ply, SourceReport
 from storage import models
-from storage.engine import driver_of, identity_of, make_engine, told
+from storage.engine import driver_of, identity_of, make_engine, open_sqlite, told
 from storage.gamerows import GameRows
 from storage.mapping import (
     event_row,
@@ -37,10 +38,17 @@ from storage.plyrows import add_values, insert_numbered
 from storage.removal import delete_unused_players
 from storage.writer import SourceWriter, reopen_last_chunk
 
-__all__ = ["LivingSource", "OvertakenError", "Place"]
+__all__ = ["UNFINISHED", "LivingSource", "OvertakenError", "Place"]
+
+UNFINISHED: Final = "unfinished"
+"""In a source's ``restart_state``: more of it may be there than the archive knows, even if it has not grown."""
 
 _WAIT_MS: Final = 5_000  # for another writer; who waits longer comes again
 _ROOM: Final = 128
+_SHORT_BYTES: Final = 4 << 20
+_LONG_BYTES: Final = 64 << 20
+_MARK: Final = f"SELECT json_extract(restart_state, '$.{UNFINISHED}') FROM sources WHERE id = ?"
+_GAMES: Final = "SELECT id FROM games WHERE source_id = ?"
 _INSERT_EVENT: Final = insert_sql(models.events)
 _INSERT_HOLDINGS: Final = insert_sql(models.holdings)
 _OF_OBSERVATION: Final = ("events", "holdings", "anchors", "ply_lines")
@@ -79,6 +87,11 @@ class _LivingRows(GameRows):
         super().__init__(driver, source_id)
         (lowest,) = driver.execute("SELECT min(id) FROM plies").fetchone()
         self._lowest = min(lowest or 0, 0)
+        self.renamed: dict[str, str] = {}
+
+    def _successor(self, wanted: str) -> str:
+        key = self.renamed[wanted] = super()._successor(wanted)
+        return key
 
     def show(self, game: Game, goes_on: int | None) -> Place:
         """Take a game as it stands; ``goes_on``: the observation that plies will be added to."""
@@ -127,15 +140,15 @@ class LivingSource:
     """Writes one source that is in the archive already, again and again.
 
     Args:
-        path: of the archive. sha256: of the source as it is stored.
+        path: of the archive. sha256: of the source as it is stored. mark: what stands as ``UNFINISHED`` in its row.
     Raises:
         StorageError: from every method: the archive cannot be written. Then close it and begin anew.
         OvertakenError: as it says.
     """
 
-    def __init__(self, path: Path, sha256: str) -> None:
+    def __init__(self, path: Path, sha256: str, mark: str) -> None:
         self._path = path
-        self._sha256 = sha256
+        self._mark = mark
         self._engine = make_engine(path, foreign_keys=False)
         with told(path):
             self._connection = self._engine.connect().execution_options(immediate=True)
@@ -150,10 +163,23 @@ class LivingSource:
         self._version = -1
         self._rows: _LivingRows | None = None
         self._places: dict[int, Place] = {}
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="checkpoint")
+        self._checkpoint: Future[None] | None = None
         self._dropped = False  # a game that goes on was stored anew: players of it may be left over
+
+    @property
+    def renamed(self) -> dict[str, str]:
+        """Keys that another source's game has, and those that the games got instead that wanted them."""
+        return self._open_rows.renamed
+
+    @property
+    def living(self) -> int:
+        """How many games go on."""
+        return len(self._places)
 
     def close(self) -> None:
         """Let go of the archive."""
+        self._thread.shutdown()
         self._connection.close()
         self._engine.dispose()
 
@@ -179,12 +205,10 @@ class LivingSource:
         (version,) = self._driver.execute("PRAGMA data_version").fetchone()
         if version == self._version:
             return
-        found = self._driver.execute("SELECT sha256 FROM sources WHERE id = ?", (self._row_id,)).fetchone()
-        there = {number for (number,) in self._driver.execute(
-            "SELECT id FROM games WHERE source_id = ?", (self._row_id,)
-        )} if self._places else set()  # fmt: skip
-        if found != (self._sha256,) or not there >= self._places.keys():
-            raise OvertakenError(f"Another program has changed the source {self._sha256[:12]} in {self._path}.")
+        found = self._driver.execute(_MARK, (self._row_id,)).fetchone()
+        there = {number for (number,) in self._driver.execute(_GAMES, (self._row_id,))} if self._places else set()
+        if found != (self._mark,) or not there >= self._places.keys():
+            raise OvertakenError(f"Another program has changed the source {self._mark} in {self._path}.")
         self._version = version
         self._rows = _LivingRows(self._driver, self._row_id)
 
@@ -198,6 +222,10 @@ class LivingSource:
     def add_games(self, games: Sequence[Game]) -> None:
         """Store games that are over."""
         self._open_rows.add(games)
+
+    def flush(self) -> None:
+        """Insert what is held back."""
+        self._open_rows.flush()
 
     def show(self, game: Game, goes_on: int | None, before: Place | None) -> Place:
         """Store a game as it stands.
@@ -302,9 +330,25 @@ class LivingSource:
             writer.finish(report)
             if self._dropped and not self._places:
                 delete_unused_players(connection)
-        self._sha256 = sha256
 
     def checkpoint(self) -> None:
-        """Bring what was committed into the archive's file, as far as nobody is in the way."""
-        with told(self._path):
-            self._driver.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+        """Have what was committed brought into the archive's file, some time.
+
+        It waits for the disk, so a thread does it. What is written meanwhile stays in the write-ahead log, and only
+        when nothing is left in it is it begun anew: if it has become long, this does the little that is left.
+        """
+        if self._checkpoint is not None and not self._checkpoint.done():
+            return
+        try:
+            size = self._path.with_name(f"{self._path.name}-wal").stat().st_size
+        except OSError:
+            return
+        if self._checkpoint is not None and size > _LONG_BYTES:
+            with told(self._path):
+                self._driver.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+        self._checkpoint = self._thread.submit(_checkpoint, self._path) if size > _SHORT_BYTES else None
+
+
+def _checkpoint(path: Path) -> None:
+    with suppress(sqlite3.Error), closing(open_sqlite(path)) as connection:  # the next one does it
+        connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()

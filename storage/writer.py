@@ -58,6 +58,19 @@ class SourceWriter:
         self._rows = GameRows(driver, row_id)
         self._finished = False
 
+    def resize(self, sha256: str, size_bytes: int) -> None:
+        """The source is only so long: what comes behind is not taken yet."""
+        self._size_bytes = size_bytes
+        values = {"sha256": sha256, "size_bytes": size_bytes, "kept_bytes": 0}  # ``finish`` tells how many
+        if self._keep:
+            kept = b"".join(self._pending)
+            while self._chunk_offset > size_bytes:
+                self._chunk_offset, before = reopen_last_chunk(self._connection, self.row_id)
+                kept = before + kept
+            self._pending = [kept[: size_bytes - self._chunk_offset]]
+            self._pending_size = len(self._pending[0])
+        self._connection.execute(update(models.sources).where(models.sources.c.id == self.row_id).values(values))
+
     def keep(self, block: bytes) -> None:
         """Store the next bytes of the source, secrets already replaced. Does nothing if they are not to be kept.
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from recorder.cli.ingest import is_unfinished
 from recorder.cli.inputs import ReadOptions
 from recorder.cli.kept import source_blocks, source_timing
 from recorder.cli.terminal import plural
@@ -36,6 +37,7 @@ class Audit:
         read: whether its bytes could be read again.
         games, frames, holdings: compared games, and ``<12>`` and ``<b1>`` counted in the decoded bytes.
         findings: differences, one sentence each.
+        living: it is being written, or was left so: games that can still go on were not compared.
     """
 
     id: str
@@ -45,12 +47,15 @@ class Audit:
     frames: int = 0
     holdings: int = 0
     findings: list[str] = field(default_factory=list)
+    living: bool = False
 
     def summary(self) -> str:
         """One line."""
         if not self.read:
             return "not audited: its bytes are not kept, and the file is gone or has changed"
         verdict = plural(len(self.findings), "difference") if self.findings else "agrees"
+        if self.living:
+            return f"{verdict}; {plural(self.games, 'game')} that are over: it is being written, or was left so"
         return f"{verdict}; {plural(self.games, 'game')}, {self.frames:,} <12>, {self.holdings:,} <b1>"
 
     def to_json(self) -> dict[str, Any]:
@@ -63,6 +68,7 @@ class Audit:
             "frames": self.frames,
             "holdings": self.holdings,
             "findings": self.findings,
+            "being_written": self.living,
         }
 
 
@@ -91,24 +97,29 @@ def audit_source(archive: Archive, row: SourceRow, progress: Progress) -> Audit:
         _note(found, pipeline.receive(block))
         done += len(block)
         progress(row.name, done, row.size_bytes)
-    _note(found, pipeline.finish())
-    audit.games = len(found)
+    living = is_unfinished(row)
+    _note(found, pipeline.finish(unfinished=living))
+    if living:
+        found = {place: parts for place, parts in found.items() if place[0] < row.read_up_to}
+    audit.games, audit.living = len(found), living
     if row.parser_version != PARSER_VERSION:
         audit.findings.append(
             f"Parser version {row.parser_version} read it, this is {PARSER_VERSION}: import it again to renew it."
         )
     counted = counter.finish()
     audit.frames, audit.holdings = counted["<12>"], counted["<b1>"]
-    stored = archive.report(row.id)
-    for tag, dispositions, again in (
-        ("<12>", stored.frames, pipeline.report.frames),
-        ("<b1>", stored.holdings, pipeline.report.holdings),
-    ):
-        audit.findings += _compare_counts(tag, dispositions, again, counted[tag])
+    if not living:
+        stored = archive.report(row.id)
+        for tag, dispositions, again in (
+            ("<12>", stored.frames, pipeline.report.frames),
+            ("<b1>", stored.holdings, pipeline.report.holdings),
+        ):
+            audit.findings += _compare_counts(tag, dispositions, again, counted[tag])
     kept: dict[_Place, _Digest] = {}
     everything = GameFilter(source=row.sha256, kinds=frozenset(), min_plies=0)
     for game in archive.games(everything):
-        _note(kept, [game])
+        if not living or game.first_offset < row.read_up_to:
+            _note(kept, [game])
     audit.findings += _compare_games(kept, found)
     return audit
 

@@ -1,30 +1,37 @@
-"""Games of a followed log into PGN files, each when it is over and once.
+"""Games of a log that grows into PGN files, each when it is over and once.
 
-What a file holds is told by the keys in it, so a step that was killed is simply taken again.
+The strategy: a file is only appended to, a game in one call that returns when the disk has it. What a file holds is
+told by the keys in it. A game that is over is in the archive before it is in the file, and the archive learns that its
+source came to its end only when the disk has the file: whoever begins with a source that did not come so far looks
+for the games that the file does not have. A game that a crash has cut is recognised by its text and written again.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Collection
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from exporters.output import append_games, write_split
+from exporters.output import SPLIT_WORDS, known_keys, refuse_protected
 from exporters.pgn import PgnExporter, PgnOptions
 from recorder.cli.exporting import chosen_games, protected
 from recorder.cli.options import open_archive
-from recorder.errors import RecorderError
+from recorder.errors import ExportError, RecorderError
 from recorder.model import GameKind
 from storage import GameFilter
 
 if TYPE_CHECKING:
-    from recorder.model import Game
+    from collections.abc import Iterable
 
-__all__ = ["FinishedGames", "is_over"]
+    from recorder.model import Game
+    from recorder.tracking.living import Changes
+    from storage import Archive
+
+__all__ = ["FinishedGames", "is_over", "refuse_unwritable"]
 
 _OVER = frozenset(("result", "adjourned", "aborted"))
-_MANY = 100
+_LAST_BYTES = 1 << 20
 
 
 def is_over(end: str, first_offset: int, read_up_to: int) -> bool:
@@ -36,78 +43,211 @@ def is_over(end: str, first_offset: int, read_up_to: int) -> bool:
     return end in _OVER or (end != "log-ends" and first_offset < read_up_to)
 
 
+def refuse_unwritable(target: str, protect: Iterable[Path] = ()) -> None:
+    """Make sure, before anything else is done, that games can be appended.
+
+    Raises:
+        ExportError: they cannot.
+    """
+    path = Path(target)
+    refuse_protected(path, list(protect))
+    try:
+        if _is_folder(target):
+            path.mkdir(parents=True, exist_ok=True)
+            if not os.access(path, os.W_OK | os.X_OK):
+                raise ExportError(f"{target} cannot be written: no file can be made in this folder.")
+            return
+        was_there = path.exists()
+        if was_there and not path.is_file():
+            raise ExportError(f"{target} is no file that games can be appended to.")
+        os.close(os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o666))
+        if not was_there:
+            path.unlink()
+    except OSError as error:
+        raise ExportError(f"{target} cannot be written: {error.strerror}.") from error
+
+
+def _is_folder(target: str) -> bool:
+    return target.endswith(os.sep) or Path(target).is_dir()
+
+
+class _File:
+    """A PGN file that is appended to. Every method raises ``OSError``."""
+
+    def __init__(self, path: Path) -> None:
+        there = path.exists()
+        self._file = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        if not there:
+            folder = os.open(path.parent, os.O_RDONLY)
+            os.fsync(folder)  # its name, too, must outlive a power cut
+            os.close(folder)
+        size = os.fstat(self._file).st_size
+        self._last = os.pread(self._file, _LAST_BYTES, max(size - _LAST_BYTES, 0))
+
+    @property
+    def torn(self) -> bool:
+        """Whether its last game lacks its end: a crash has cut it, or somebody has edited the file."""
+        return bool(self._last) and not self._last.endswith(b"\n\n")
+
+    def written_of(self, text: bytes) -> int:
+        """How many bytes of a game's text stand at its end, if it ends in the middle of the game."""
+        if not self.torn:
+            return 0
+        begin = max(self._last.rfind(b"\n\n[Event ") + 2, 0)
+        if begin == 1:
+            begin = 0
+        torn = self._last[begin:]
+        at = text.find(torn)
+        while at >= 0:  # a game in several parts may be cut in any of them
+            if self._last.endswith(text[: at + len(torn)]):
+                return at + len(torn)
+            at = text.find(torn, at + 1)
+        return 0
+
+    def append(self, text: bytes) -> None:
+        """Write a game, all of it or nothing, and wait until the disk has it."""
+        size = os.fstat(self._file).st_size
+        if self.torn:
+            if written := self.written_of(text):
+                size -= written
+                os.ftruncate(self._file, size)
+            else:
+                text = (b"\n" if self._last.endswith(b"\n") else b"\n\n") + text
+        try:
+            done = 0
+            while done < len(text):
+                done += os.write(self._file, text[done:])
+            os.fsync(self._file)
+        except OSError:
+            os.ftruncate(self._file, size)
+            raise
+        self._last = text[-2:]
+
+    def close(self) -> None:
+        os.close(self._file)
+
+
 class FinishedGames:
-    """Appends what is over to a file, or to one file a day in a folder.
+    """Appends what is over to a file, or to one file a day in a folder. It is an ``Outlet``.
 
     Args:
-        where: the archive. target: a file, or a folder: one that is there, or a name that ends with a slash.
+        target: a file, or a folder: one that is there, or a name that ends with a slash.
         options: how the PGN looks.
 
     Attributes:
-        games: how many were appended. open: games of the log that are not over.
+        games: how many were appended.
         problem: why the last attempt failed, or None; what was to be appended then waits for the next.
     """
 
-    def __init__(self, where: str, target: str, options: PgnOptions) -> None:
-        self.games = 0
+    def __init__(self, target: str, options: PgnOptions) -> None:
         self.problem: str | None = None
-        self._where = where
-        self._target = target
-        self._split = target.endswith(os.sep) or Path(target).is_dir()
-        self._options = options
-        self._whole = True  # nobody knows what an earlier run has appended
-        self._known: dict[str, tuple[int, str]] = {}  # key → first offset and end, while the game may change
-        self._appended: set[str] = set()
+        self._target = Path(target)
+        self._split = _is_folder(target)
+        self._exporter = PgnExporter(options)
+        self._given: dict[str, int] = {}  # keys that were given, and may be given again
+        self.games = 0
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="pgn")  # a disk may be slow
 
-    @property
-    def open(self) -> int:
-        """Games that may still go on."""
-        return len(self._known.keys() - self._appended)
+    def begin(self, where: str, source: str) -> None:
+        """Append what is over of a source and not in the file."""
+        self._catch_up(where, source)
 
     def take(self, games: list[Game]) -> None:
-        """Note games that are being stored."""
-        for game in games:
-            if game.kind is GameKind.PLAYED and game.segments:
-                self._known[game.key] = game.first_offset, game.end
+        """Append games that were given out, unless the log ended in them."""
+        self._give([game for game in games if game.end != "log-ends"])
 
-    def forget(self) -> None:
-        """The log has a successor: what was not over will not be."""
-        self._known.clear()
-        self._appended.clear()
+    def look(self, changes: Changes) -> None:
+        """Append games whose end was told."""
+        self._give([game for _, game in changes.anew if game.end in _OVER])
 
-    def append(self, source: str) -> None:
-        """Append what is over of a source whose games were stored; never raises.
+    def settle(self, where: str, source: str, read_up_to: int | None) -> None:
+        """Forget what is never given again; what could not be appended is tried again."""
+        self._given = {
+            key: first for key, first in self._given.items() if read_up_to is not None and first >= read_up_to
+        }
+        if self.problem is not None:
+            self._catch_up(where, source)
+        elif read_up_to is None:
+            self.wait()
 
-        Args:
-            source: its id.
-        """
+    def wait(self) -> None:
+        """Return when the disk has everything that could be appended."""
+        self._thread.submit(int).result()
+
+    def _give(self, games: list[Game]) -> None:
+        games = [
+            game for game in games if game.kind is GameKind.PLAYED and game.segments and game.key not in self._given
+        ]
+        if games:
+            self._given.update((game.key, game.first_offset) for game in games)
+            self._thread.submit(self._write, games)
+
+    def _path_of(self, game: Game) -> Path:
+        return self._target / f"{SPLIT_WORDS['day'](game)[0]}{self._exporter.suffix}" if self._split else self._target
+
+    # --- in the thread
+
+    def _write(self, games: list[Game]) -> None:
+        if self.problem is not None:
+            return  # it will be found missing
         try:
-            self._append(source)
+            for game in games:
+                self._append(game)
         except (RecorderError, OSError) as error:
-            self.problem, self._whole = str(error), True
+            self._failed(error)
+
+    def _append(self, game: Game) -> None:
+        path = self._path_of(game)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        file = _File(path)
+        try:
+            file.append(self._text(game))
+            self.games += 1
+        finally:
+            file.close()
+
+    def _text(self, game: Game) -> bytes:
+        return self._exporter.game_text(game).encode("utf-8", "replace")
+
+    def _failed(self, error: RecorderError | OSError) -> None:
+        why = str(error) if isinstance(error, RecorderError) else f"{self._target} cannot be written: {error.strerror}."
+        self.problem = why
+
+    # --- while the thread has nothing to do
+
+    def _catch_up(self, where: str, source: str) -> None:
+        self.wait()
+        try:
+            with open_archive(where) as archive:
+                self._append_missing(archive, source)
+        except (RecorderError, OSError) as error:
+            self._failed(error)
         else:
-            self.problem, self._whole = None, False
+            self.problem = None
 
-    def _append(self, source: str) -> None:
-        with open_archive(self._where) as archive:
-            read_up_to = archive.source(source).read_up_to
-            over = {key for key, (first, end) in self._known.items() if is_over(end, first, read_up_to)}
-            wanted = over - self._appended
-            if wanted or self._whole:
-                some = not self._whole and len(wanted) <= _MANY
-                self._write(source, wanted if some else frozenset(), read_up_to)
-        self._known = {key: found for key, found in self._known.items() if found[0] >= read_up_to}
-        self._appended = over & self._known.keys()
+    def _append_missing(self, archive: Archive, source: str) -> None:
+        keys: dict[Path, set[str]] = {}
+        refuse_protected(self._target, protected(archive))
+        read_up_to = archive.source(source).read_up_to
+        every = GameFilter(source=source)
+        for only_torn in (True, False):
+            with chosen_games(archive, every, whole_plies=self._exporter.options.whole_plies) as games:
+                for game in games:
+                    if not is_over(game.end, game.first_offset, read_up_to):
+                        continue
+                    self._given[game.key] = game.first_offset
+                    path = self._path_of(game)
+                    if path not in keys:
+                        keys[path] = known_keys(path, self._exporter)
+                    if only_torn and path.exists() and self._is_torn(path, game):
+                        self._append(game)
+                        keys[path].add(game.key)
+                    elif not only_torn and game.key not in keys[path]:
+                        self._append(game)
 
-    def _write(self, source: str, keys: Collection[str], read_up_to: int) -> None:
-        exporter = PgnExporter(self._options)
-        with open_archive(self._where) as archive:
-            keep = protected(archive)
-            where = GameFilter(source=source, keys=frozenset(keys))
-            with chosen_games(archive, where, whole_plies=self._options.whole_plies) as games:
-                chosen = (game for game in games if is_over(game.end, game.first_offset, read_up_to))
-                if self._split:
-                    write_split(self._target, chosen, exporter, "day", append=True, protect=keep)
-                else:
-                    append_games(self._target, chosen, exporter, keep)
-        self.games += exporter.report.games
+    def _is_torn(self, path: Path, game: Game) -> bool:
+        file = _File(path)
+        try:
+            return file.torn and file.written_of(self._text(game)) > 0
+        finally:
+            file.close()

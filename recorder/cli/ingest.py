@@ -8,24 +8,50 @@ were finished.
 
 from __future__ import annotations
 
+import hashlib
+import secrets
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from recorder.cli.copies import Copies
-from recorder.cli.inputs import Fingerprint, Hashed, Input, Reading, ReadOptions, fingerprint, timing_of
+from recorder.cli.inputs import Fingerprint, Input, Reading, ReadOptions, fingerprint, timing_of
 from recorder.errors import JournalError, SourceError
+from recorder.journal.parts import is_being_written
 from recorder.model import SourceReport
-from recorder.pipeline import PARSER_VERSION
-from recorder.sources import SourceKind, detect, scrubbed, why_not_a_log
+from recorder.pipeline import PARSER_VERSION, Pipeline
+from recorder.sources import Scrubbing, SourceKind, detect, is_journal, log_files, why_not_a_log
+from storage.living import UNFINISHED
 
 if TYPE_CHECKING:
     from recorder.cli.terminal import Progress
     from recorder.model import Game
-    from storage import Archive, SourceRow
+    from storage import Archive, SourceRow, SourceWriter
 
-__all__ = ["Outcome", "import_source", "tell_kind"]
+__all__ = ["Begun", "NothingYetError", "Outcome", "import_source", "is_unfinished", "marked", "tell_kind"]
+
+
+class NothingYetError(SourceError):
+    """A log that is followed has not even one whole line."""
+
+
+@dataclass(slots=True)
+class Begun:
+    """A log that was read so far.
+
+    Attributes:
+        pipeline, scrubbing: what has read it. size, running: of the bytes that the archive knows of, and their hash.
+        held: the bytes behind them: ``scrubbing`` waits for the end of their line.
+        mark: stands in the source's row as long as nobody else changes it.
+    """
+
+    pipeline: Pipeline
+    scrubbing: Scrubbing
+    size: int
+    running: hashlib._Hash
+    held: bytes
+    mark: str
 
 
 @dataclass(slots=True)
@@ -41,6 +67,7 @@ class Outcome:
         named: as ``Input.named``.
         part_of: the log in the archive that begins with all of this one, or None.
         read_up_to: games that begin before this place are final; None: nothing was stored.
+        begun: what a followed log is read on with; None: it is not followed, or there is nothing to follow yet.
     """
 
     name: str
@@ -57,6 +84,7 @@ class Outcome:
     named: bool = True
     part_of: str | None = None
     read_up_to: int | None = None
+    begun: Begun | None = None
 
     @property
     def unreadable(self) -> bool:
@@ -105,7 +133,7 @@ def import_source(
     copies: Copies,
     keep: bool = True,
     progress: Progress | None = None,
-    hashed: Hashed | None = None,
+    living: bool = False,
     on_games: Callable[[list[Game]], None] | None = None,
 ) -> Outcome:
     """Read one log into the archive, in one transaction.
@@ -121,7 +149,7 @@ def import_source(
         copies: finds out whether it is an earlier part of a log in the archive.
         keep: whether its bytes are kept; those of a journal never are.
         progress: told after each block.
-        hashed: as for ``fingerprint``, of a log that is followed.
+        living: the log is followed: what is not over stays open, see ``Outcome.begun``.
         on_games: is given the games that are stored, before they are committed.
     Returns:
         What became of it; a log that cannot be read is ``failed``, not an exception.
@@ -133,12 +161,8 @@ def import_source(
     candidates, forgotten = archive.growth_candidates(), archive.forgotten_sources()
     sizes = [*(size for size, _, _ in candidates), *(row.size_bytes for row in forgotten)]
     try:
-        seen = fingerprint(source, sizes, hashed)
+        seen = fingerprint(source, sizes)
         before = _continued(candidates, seen)
-        if before is None and hashed is not None:
-            hashed.forget()  # another process may have imported a beginning whose hash was not asked for
-            seen = fingerprint(source, sizes, hashed)
-            before = _continued(candidates, seen)
     except SourceError as error:
         return Outcome(source.name, "failed", str(error))
     outcome = Outcome(source.name, "new", seen.damage, sha256=seen.sha256, size_bytes=seen.size, named=source.named)
@@ -156,13 +180,15 @@ def import_source(
             outcome.status, outcome.kind, outcome.part_of = "known", whole.kind, whole.name
             return outcome
     options = replace(options, timing=timing_of(source))
+    lost = None if before is not None else _longer(candidates, source, seen)
+    before = before or lost
     if before is not None:
         given = {name: value for name, value in options.to_json().items() if value is not None}
-        same = before.parser_version == PARSER_VERSION and before.options | given == before.options
+        same = lost is None and before.parser_version == PARSER_VERSION and before.options | given == before.options
         options = options.over(ReadOptions.from_json(before.options, archive.source_timing(before.id)))
-        if same and before.sha256 == seen.sha256:
+        if same and before.sha256 == seen.sha256 and not (living or is_unfinished(before)):
             outcome.status, outcome.kind = "known", before.kind
-            outcome.flawed = _is_flawed(archive, seen)
+            outcome.flawed = _is_flawed(archive, outcome)
             return outcome
         outcome.status = "grown" if same else "replaced"
         if not same:
@@ -182,15 +208,18 @@ def import_source(
             before=before,
             keep=keep,
             progress=progress,
+            living=living,
             on_games=on_games,
         )
+    except NothingYetError as error:
+        return Outcome(source.name, "not-a-log", str(error))
     except SourceError as error:
         return Outcome(source.name, "failed", str(error), outcome.kind, seen.sha256, seen.size)
     except JournalError as error:
         return Outcome(source.name, "failed", f"{source.name}: {error}", outcome.kind, seen.sha256, seen.size)
     for row in forgotten:
         archive.recall_source(row.sha256)
-    outcome.flawed = _is_flawed(archive, seen)
+    outcome.flawed = _is_flawed(archive, outcome)
     return outcome
 
 
@@ -199,8 +228,18 @@ def _continued(candidates: list[tuple[int, str, SourceRow]], seen: Fingerprint) 
     return next((row for size, sha256, row in reversed(candidates) if seen.marks.get(size) == sha256), None)
 
 
-def _is_flawed(archive: Archive, seen: Fingerprint) -> bool:
-    return any(True for _ in archive.anomalies(seen.sha256))
+def _longer(candidates: list[tuple[int, str, SourceRow]], source: Input, seen: Fingerprint) -> SourceRow | None:
+    """The source that was this journal before a power cut took its end, but not the archive's; the journal counts."""
+    if not is_journal(source.path):
+        return None
+    path = str(source.path.absolute())
+    return next(
+        (row for size, _, row in candidates if size > seen.size and row.path == path and is_unfinished(row)), None
+    )
+
+
+def _is_flawed(archive: Archive, outcome: Outcome) -> bool:
+    return any(True for _ in archive.anomalies(outcome.sha256))
 
 
 def _write(
@@ -214,13 +253,14 @@ def _write(
     before: SourceRow | None,
     keep: bool,
     progress: Progress | None,
+    living: bool,
     on_games: Callable[[list[Game]], None] | None,
 ) -> None:
     """The second pass: one transaction."""
     resumed = before if before is not None and before.read_up_to else None
     start = resumed.restart_state.get("begin", resumed.read_up_to) if resumed else 0
     keep = keep and kind is not SourceKind.JOURNAL
-    pipeline = options.pipeline(kind, resume=resumed.restart_state if resumed else None, offset=start)
+    pipeline = options.pipeline(kind, resume=resumed.restart_state if resumed else None, offset=start, living=living)
     with archive.write_source(
         sha256=seen.sha256,
         size_bytes=seen.size,
@@ -235,7 +275,9 @@ def _write(
     ) as writer:
         keep_from = writer.keep_from if keep else start
         # A resumed log is one of whose lines none tells of another: what is before need not be looked at again.
-        done = first = start if start <= keep_from else 0
+        read = done = first = start if start <= keep_from else 0
+        scrubbing = Scrubbing(kind, begun=first > 0)
+        held = b""
 
         def store(games: list[Game]) -> None:
             writer.add_games(games)
@@ -243,16 +285,63 @@ def _write(
             if on_games is not None:
                 on_games(games)
 
-        for block in scrubbed(Reading(source, progress, size=seen.size, offset=first), kind, begun=first > 0):
+        def take(clean: bytes) -> None:
+            nonlocal done
             if keep:
-                writer.keep(block[max(keep_from - done, 0) :])
-            if done + len(block) > start:
-                store(pipeline.receive(block[max(start - done, 0) :]))
-            done += len(block)
-        if done != seen.size:
+                writer.keep(clean[max(keep_from - done, 0) :])
+            if done + len(clean) > start:
+                store(pipeline.receive(clean[max(start - done, 0) :]))
+            done += len(clean)
+
+        for block in Reading(source, progress, size=seen.size, offset=first):
+            read += len(block)
+            take(scrubbing.receive(block))
+            held = (held + block)[-(read - done) :] if read > done else b""
+        if read != seen.size:
             raise SourceError(f"{source.name}: it became shorter while it was read; import it again")
+        if living:
+            outcome.begun = _begin(source, seen, writer, pipeline, scrubbing, held)
+            outcome.sha256, outcome.size_bytes = outcome.begun.running.hexdigest(), outcome.begun.size
+        else:
+            take(scrubbing.finish())
         outcome.read_up_to, state = pipeline.restart()
-        writer.restart(outcome.read_up_to, state)
-        store(pipeline.finish())
+        mark = None
+        if outcome.begun is not None:
+            mark = outcome.begun.mark
+        elif kind is SourceKind.JOURNAL and is_being_written(log_files(source.path)[-1]):
+            mark = "import"
+        writer.restart(outcome.read_up_to, marked(state, mark))
+        if not living:
+            store(pipeline.finish(unfinished=mark is not None))
         outcome.report = pipeline.report
         writer.finish(pipeline.report)
+
+
+def marked(state: dict[str, Any], mark: str | None) -> dict[str, Any]:
+    """A restart state that tells whether more of the source may be there than the archive knows.
+
+    Args:
+        mark: of whoever left it so; None: all was read.
+    """
+    rest = {name: value for name, value in state.items() if name != UNFINISHED}
+    return rest if mark is None else {**rest, UNFINISHED: mark}
+
+
+def is_unfinished(row: SourceRow) -> bool:
+    """Whether a source was left while it was being written: its last games are as they stood then."""
+    return bool(row.restart_state.get(UNFINISHED))
+
+
+def _begin(
+    source: Input, seen: Fingerprint, writer: SourceWriter, pipeline: Pipeline, scrubbing: Scrubbing, held: bytes
+) -> Begun:
+    """What a log is followed with; the archive then knows of it only what has come whole."""
+    size, running = seen.size - len(held), seen.running
+    if not size:
+        raise NothingYetError(f"{source.name} has no whole line yet")
+    if held:
+        running = hashlib.sha256()
+        for block in Reading(source, size=size):
+            running.update(block)
+        writer.resize(running.hexdigest(), size)
+    return Begun(pipeline, scrubbing, size, running, held, secrets.token_hex(8))

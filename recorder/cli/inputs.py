@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 __all__ = [
     "Fingerprint",
     "GameReader",
-    "Hashed",
     "Input",
     "ReadOptions",
     "Reading",
@@ -45,8 +44,6 @@ __all__ = [
     "read_options",
     "timing_of",
 ]
-
-_TAIL_BYTES = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,6 +214,7 @@ class Fingerprint:
         sha256, size: of the decompressed bytes. head: their first 64 KiB.
         marks: size → hexadecimal hash of the bytes up to there.
         damage: why the file could not be read to its end, or None.
+        running: the hash, to go on with.
     """
 
     sha256: str
@@ -224,44 +222,23 @@ class Fingerprint:
     head: bytes
     marks: dict[int, str]
     damage: str | None
+    running: hashlib._Hash
 
 
-class Hashed:
-    """What is remembered of a log that is only appended to, so that its first bytes need not be hashed each time.
-
-    Attributes:
-        size: of what was hashed. head: its first 64 KiB. tail: its last bytes. marks: as in ``Fingerprint``.
-    """
-
-    def __init__(self) -> None:
-        self.forget()
-
-    def forget(self) -> None:
-        """Begin anew."""
-        self.size = 0
-        self.head = b""
-        self.tail = b""
-        self.marks: dict[int, str] = {}
-        self.running = hashlib.sha256()
-
-
-def fingerprint(source: Input, marks: Sequence[int] = (), hashed: Hashed | None = None) -> Fingerprint:
+def fingerprint(source: Input, marks: Sequence[int] = ()) -> Fingerprint:
     """Hash a file's decompressed bytes.
 
     Args:
         source: the log.
         marks: sizes at which the hash of the bytes so far is wanted.
-        hashed: what an earlier call learnt of the same file; only what was appended since is read. Of sizes before
-            only those are known that were asked for then.
     Raises:
         SourceError: the file cannot be opened, or nothing of it can be decompressed.
     """
-    known = hashed or Hashed()
-    running = known.running.copy()
-    size, head, tail = known.size, known.head, known.tail
-    found = {mark: known.marks[mark] for mark in marks if mark in known.marks}
-    wanted = sorted(mark for mark in set(marks) if mark > size)
-    reading = Reading(source, offset=size)
+    running = hashlib.sha256()
+    size, head = 0, b""
+    found: dict[int, str] = {}
+    wanted = sorted(mark for mark in set(marks) if mark > 0)
+    reading = Reading(source)
     for block in reading:
         if len(head) < HEAD_BYTES:
             head += block[: HEAD_BYTES - len(head)]
@@ -273,11 +250,7 @@ def fingerprint(source: Input, marks: Sequence[int] = (), hashed: Hashed | None 
             found[mark] = running.hexdigest()
         running.update(block[start:])
         size += len(block)
-        tail = (tail + block[-_TAIL_BYTES:])[-_TAIL_BYTES:]
-    if reading.damage is None:
-        known.running, known.size, known.head, known.tail = running, size, head, tail
-        known.marks = {**found, size: running.hexdigest()}
-    return Fingerprint(running.hexdigest(), size, head, found, reading.damage)
+    return Fingerprint(running.hexdigest(), size, head, found, reading.damage, running)
 
 
 def timing_of(source: Input) -> bytes | None:

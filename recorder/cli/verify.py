@@ -31,7 +31,8 @@ def command(ctx: click.Context, source_ids: tuple[str, ...], where: str, as_json
     """
     from recorder.cli.audit import audit_source
 
-    with open_archive(where) as archive, show_progress() as progress:
+    # Of one moment: a source that is being written has another id in the next.
+    with open_archive(where) as archive, archive.snapshot(), show_progress() as progress:
         rows = [archive.source(one) for one in source_ids] if source_ids else archive.sources()
         audits = [audit_source(archive, row, progress) for row in rows]
     if as_json:

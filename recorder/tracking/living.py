@@ -96,8 +96,7 @@ class LivingTracker(Tracker):
 
     def changes(self) -> Changes:
         """What has changed since the last call."""
-        found = Changes(self._gone, [], [])
-        self._gone = []
+        found = Changes(self.gone(), [], [])
         runs = self.boards.every() if self._any else self._named()
         self._touched.clear()
         self._any = False
@@ -111,7 +110,7 @@ class LivingTracker(Tracker):
                 if gained.plies or gained.events or gained.holdings:
                     found.gained.append(gained)
                 continue
-            found.anew.append((shown, self._as_it_stands(shown)))
+            found.anew.append((shown, self.as_it_stands(shown)))
         return found
 
     def _named(self) -> list[Run]:
@@ -123,7 +122,13 @@ class LivingTracker(Tracker):
         self._gone += [shown for run in self.boards.over if (shown := self._shown.pop(run, None)) is not None]
         super()._give_out(offset)
 
-    def _as_it_stands(self, shown: Shown) -> Game:
+    def gone(self) -> list[Shown]:
+        """Games that were given out since they were shown. ``changes`` does not tell of them again."""
+        gone, self._gone = self._gone, []
+        return gone
+
+    def as_it_stands(self, shown: Shown) -> Game:
+        """A game as if the source ended here."""
         run = shown.run
         current = run.current
         shown.shape = _shape(run)

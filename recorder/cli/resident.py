@@ -1,0 +1,366 @@
+"""Keeping an archive up to date with one log or journal that somebody is writing.
+
+The strategy: what is new is read once, by a pipeline that stays, and committed at once: games that are over as an
+import stores them, games that go on as they stand (``storage.living``). Now and then, and at the end, the source's
+row learns how far that was (``settle``). Whatever goes wrong, all this is forgotten and begun anew from that row, as a
+growing log is imported: what the archive holds at last is what one import of the whole log gives.
+"""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+from recorder.cli.copies import Copies
+from recorder.cli.ingest import Begun, import_source, marked
+from recorder.cli.inputs import Input, ReadOptions, timing_of
+from recorder.cli.options import open_archive
+from recorder.cli.tail import State, Tail, open_tail, state_of
+from recorder.errors import RecorderError, SourceError
+from recorder.sources import SourceKind, is_journal
+
+if TYPE_CHECKING:
+    from recorder.model import Game
+    from recorder.tracking.living import Changes
+    from storage.living import LivingSource
+
+__all__ = ["Outlet", "Resident"]
+
+_BLOCK: Final = 1 << 20
+_SETTLE_S: Final = 1.5
+_TIMED_S: Final = 5.0
+_AGAIN_S: Final = 2.0
+"""How long to wait before what failed is tried again."""
+
+
+class Outlet(Protocol):
+    """Gets what was committed. ``problem``: why something is missing, or None; ``settle`` may find it then."""
+
+    problem: str | None
+
+    def begin(self, where: str, source: str) -> None:
+        """A source was read so far, perhaps not for the first time; ``source``: its sha256."""
+
+    def take(self, games: list[Game]) -> None:
+        """Games that were given out: nothing changes them any more, unless the log simply ends in them."""
+
+    def look(self, changes: Changes) -> None:
+        """What has become of games that go on."""
+
+    def settle(self, where: str, source: str, read_up_to: int | None) -> None:
+        """Games that begin before this place are never given again; None: the log has come to its end.
+
+        ``source`` is its sha256 now.
+        """
+
+
+class Resident:
+    """Brings an archive up to date with one log, as often as it is asked to. No method raises.
+
+    Args:
+        where: the archive, as ``--db`` names it; made if it is not there.
+        path: of the log; any part of a journal's session.
+        options: how it is read. keep: whether its bytes are kept in the archive; a journal's never are.
+        outlets: get what was committed.
+    Attributes:
+        problem: why the archive is not up to date, one sentence, or None: the next ``look`` tries again.
+        waiting: why there is nothing to read yet, or None. replaced: why the last ``look`` came to the end of what is
+            now another log, or None.
+        games: how many are over; open: how many are not.
+    """
+
+    def __init__(
+        self, where: str, path: Path, options: ReadOptions, *, keep: bool = True, outlets: tuple[Outlet, ...] = ()
+    ) -> None:
+        self.problem: str | None = None
+        self.waiting: str | None = None
+        self.replaced: str | None = None
+        self.games = 0
+        self._where = where
+        self._path = path
+        self._options = options
+        self._keep = keep and not is_journal(path)
+        self._outlets = outlets
+        self._tail: Tail | None = None
+        self._begun: Begun | None = None
+        self._source: LivingSource | None = None
+        self._kept: list[bytes] = []
+        self._final: dict[str, int] = {}  # games that were counted and may be read again
+        self._known = 0  # games of before
+        self._unsettled = False
+        self._timed = False
+        self._settled_s = 0.0
+        self._failed_s: float | None = None
+        self._seen: State | None = None
+
+    @property
+    def open(self) -> int:
+        """Games that are not over."""
+        return 0 if self._source is None else self._source.living
+
+    @property
+    def up_to_date(self) -> bool:
+        """Whether nothing waits to be written."""
+        return self.problem is None and not self._unsettled
+
+    def look(self, *, settle: bool = False) -> bool:
+        """Read what is new and write it.
+
+        Args:
+            settle: let the archive know now how far it was read; else it is done every now and then.
+        Returns:
+            Whether anything was new.
+        """
+        self.replaced = None
+        if self._failed_s is not None and not settle and time.monotonic() - self._failed_s < _AGAIN_S:
+            return False
+        return self._attempt(lambda: self._look(settle))
+
+    def finish(self) -> bool:
+        """Read what came last; games that are still open end with the log.
+
+        Returns:
+            Whether the archive has everything.
+        """
+        done = self._attempt(self._finish)
+        self.close()
+        return done and self.problem is None
+
+    def close(self) -> None:
+        """Let go of the log and the archive, as if this program were killed."""
+        tail, source = self._tail, self._source
+        self._tail = self._begun = self._source = None
+        self._kept = []
+        self._unsettled = False
+        if tail is not None:
+            tail.close()
+        if source is not None:
+            source.close()
+
+    def _attempt(self, step: Any) -> bool:
+        from storage.living import OvertakenError
+
+        try:
+            try:
+                found = bool(step())
+            except OvertakenError:
+                self.close()  # somebody else was here: begin from what he left
+                found = bool(step())
+        except RecorderError as error:
+            self.problem = str(error)
+        except Exception as error:  # a bug of ours must not end a recording
+            self.problem = f"{type(error).__name__}: {error}"
+        else:
+            self.problem = self._failed_s = None
+            return found
+        self.close()
+        self._failed_s = time.monotonic()
+        return False
+
+    # --- steps
+
+    def _look(self, settle: bool) -> bool:
+        if self._source is None:
+            state = state_of(self._path)
+            if state is None or (state == self._seen and (self.waiting is not None or self._timed)):
+                return False
+            if self._timed and not settle and time.monotonic() - self._settled_s < _TIMED_S:
+                return False
+            self._seen = state
+            if not self._begin():
+                return False
+        found = self._read_on()
+        if self._tail is not None and self._tail.replaced is not None:
+            self.replaced = self._tail.replaced
+            self._end()
+            return True
+        if any(outlet.problem for outlet in self._outlets):
+            self._unsettled = True
+        if self._unsettled and (settle or self._timed or time.monotonic() - self._settled_s >= _SETTLE_S):
+            self._settle()
+        if self._timed:
+            self.close()
+        return found
+
+    def _finish(self) -> bool:
+        if self._source is not None or (state_of(self._path) is not None and self._begin()):
+            self._read_on()
+            self._end()
+        return True
+
+    def _begin(self) -> bool:
+        """Import what is there and stay."""
+        from storage.living import LivingSource
+
+        source = Input(str(self._path), self._path)
+        given: list[Game] = []
+        with open_archive(self._where, create=True, read_only=False) as archive:
+            outcome = import_source(
+                archive,
+                source,
+                self._options,
+                copies=Copies(archive),
+                keep=self._keep,
+                living=True,
+                on_games=given.extend,
+            )
+            path = archive.path
+        if outcome.status == "failed":
+            raise SourceError(outcome.message or f"{self._path} cannot be read")
+        if outcome.begun is None or outcome.sha256 is None:
+            self.waiting = outcome.message or f"{self._path} is the beginning of {outcome.part_of}"
+            return False
+        self.waiting = None
+        begun = outcome.begun
+        self._begun = begun
+        self._source = LivingSource(path, outcome.sha256, begun.mark)
+        self._tail = open_tail(self._path, begun.size + len(begun.held))
+        # A typescript's times come in a file of their own, which is read as a whole.
+        self._timed = outcome.kind == SourceKind.TYPESCRIPT.value and timing_of(source) is not None
+        self._keep = self._keep and outcome.kind != SourceKind.JOURNAL.value
+        self._settled_s = time.monotonic()
+        self._count(given)
+        for outlet in self._outlets:
+            outlet.begin(self._where, outcome.sha256)
+        self._tell(given)
+        self._commit([])
+        self._unsettled = True  # games that go on are stored now
+        return True
+
+    def _read_on(self) -> bool:
+        """Read to the end of what is there."""
+        begun, tail = self._begun, self._tail
+        assert begun is not None
+        assert tail is not None
+        found = False
+        while data := tail.read():
+            found = self._unsettled = True
+            clean = begun.scrubbing.receive(data)
+            begun.held += data
+            self._advance(clean)
+            # Who is behind shows games only when they are over: the quickest way to catch up.
+            self._commit(begun.pipeline.receive(clean) if clean else [], behind=len(data) == _BLOCK)
+            if time.monotonic() - self._settled_s >= _SETTLE_S:
+                self._settle()
+        return found
+
+    def _advance(self, clean: bytes) -> None:
+        """Bytes have come whole."""
+        begun = self._begun
+        assert begun is not None
+        size = len(clean)
+        begun.running.update(begun.held[:size])
+        begun.held = begun.held[size:]
+        begun.size += size
+        if self._keep and clean:
+            self._kept.append(clean)
+
+    def _commit(self, games: list[Game], behind: bool = False) -> None:
+        """Write games that were given out, and what has become of the others."""
+        begun, source = self._begun, self._source
+        assert begun is not None
+        assert source is not None
+        if behind:
+            if games:
+                with source.transaction():
+                    for shown in begun.pipeline.living.gone():
+                        if shown.place is not None:
+                            source.hide(shown.place)
+                    source.add_games(games)
+                self._count(games)
+                self._tell(games)
+            return
+        changes = begun.pipeline.living.changes()
+        if games or changes.gone or changes.anew or changes.gained:
+            with source.transaction():
+                for shown in changes.gone:
+                    if shown.place is not None:
+                        source.hide(shown.place)
+                if games:
+                    source.add_games(games)
+                    source.flush()
+                for gained in changes.gained:
+                    place = gained.shown.place
+                    if gained.plies and not source.has_room(place, len(gained.plies)):
+                        changes.anew.append((gained.shown, begun.pipeline.living.as_it_stands(gained.shown)))
+                        continue
+                    source.gain(
+                        place,
+                        gained.observation,
+                        gained.plies,
+                        gained.events,
+                        gained.holdings,
+                        gained.end_offset,
+                        gained.ended_at_ms,
+                    )
+                for shown, game in changes.anew:
+                    shown.place = source.show(game, len(shown.run.observations) - 1, shown.place)
+            for game in (*games, *(game for _, game in changes.anew)):
+                game.key = source.renamed.get(game.key, game.key)
+            self._count(games)
+            self._tell(games)
+            for outlet in self._outlets:
+                outlet.look(changes)
+
+    def _count(self, games: list[Game]) -> None:
+        self._final.update((game.key, game.first_offset) for game in games)
+        self.games = self._known + len(self._final)
+
+    def _tell(self, games: list[Game]) -> None:
+        if games:
+            for outlet in self._outlets:
+                outlet.take(games)
+
+    def _settle(self) -> None:
+        """Let the source's row tell how far its log was read."""
+        begun, source = self._begun, self._source
+        assert begun is not None
+        assert source is not None
+        offset, state = begun.pipeline.restart()
+        source.settle(
+            sha256=begun.running.hexdigest(),
+            size_bytes=begun.size,
+            kept=self._kept if self._keep else None,
+            restart=(offset, marked(state, begun.mark)),
+            report=begun.pipeline.report,
+        )
+        self._settled(offset, begun.running.hexdigest())
+        source.checkpoint()
+
+    def _settled(self, offset: int | None, source: str) -> None:
+        self._kept = []
+        self._unsettled = False
+        self._settled_s = time.monotonic()
+        over = [key for key, first in self._final.items() if offset is None or first < offset]
+        self._known += len(over)
+        for key in over:
+            del self._final[key]
+        for outlet in self._outlets:
+            outlet.settle(self._where, source, offset)
+
+    def _end(self) -> None:
+        """The log has ended: what is open ends with it."""
+        begun, source = self._begun, self._source
+        assert begun is not None
+        assert source is not None
+        rest = begun.scrubbing.finish()
+        self._advance(rest)
+        games = begun.pipeline.receive(rest) if rest else []
+        offset, state = begun.pipeline.restart()
+        games += begun.pipeline.finish()
+        self._commit(games)
+        if any(outlet.problem for outlet in self._outlets) or games or self._unsettled:
+            self._settle()  # the outlets find in the archive what they lack
+        for outlet in self._outlets:
+            outlet.settle(self._where, begun.running.hexdigest(), None)
+        source.settle(
+            sha256=begun.running.hexdigest(),
+            size_bytes=begun.size,
+            kept=self._kept if self._keep else None,
+            restart=(offset, marked(state, None)),
+            report=begun.pipeline.report,
+        )
+        self._settled(None, begun.running.hexdigest())
+        source.checkpoint()
+        self.close()

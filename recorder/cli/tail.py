@@ -1,0 +1,220 @@
+"""The bytes of a log as they come: what stands in it from a place on, and then what is appended."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+from recorder.errors import SourceError
+from recorder.journal.parts import part_blocks, session_parts
+from recorder.sources import is_journal, log_files, read_blocks
+
+__all__ = ["State", "Tail", "open_tail", "state_of"]
+
+State = tuple[int, int, int, int, int]
+"""How many files a log consists of; of the last one device, inode, size, time of change."""
+
+_BLOCK = 1 << 20
+_COMPARED = 4096
+_PACKED = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00", b"\x28\xb5\x2f\xfd")
+
+
+def state_of(path: Path) -> State | None:
+    """What changes whenever a log grows or is replaced; None: it is not there."""
+    try:
+        files = log_files(path)
+        about = files[-1].stat()
+    except OSError:
+        return None
+    return len(files), about.st_dev, about.st_ino, about.st_size, about.st_mtime_ns
+
+
+class Tail:
+    """A plain file.
+
+    Args:
+        path: of the log. offset: of the first byte wanted.
+    Attributes:
+        replaced: why nothing more comes, or None; it is so only after all was read.
+    Raises:
+        SourceError: from every method: it cannot be read.
+    """
+
+    def __init__(self, path: Path, offset: int) -> None:
+        self.replaced: str | None = None
+        self._path = path
+        self._place = offset
+        try:
+            self._file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+            self._last = os.pread(self._file, min(offset, _COMPARED), max(offset - _COMPARED, 0))
+        except OSError as error:
+            raise _unreadable(path, error) from error
+
+    def read(self) -> bytes:
+        """What comes next, at most 1 MiB; nothing: there is no more now."""
+        try:
+            last = self._last
+            if os.pread(self._file, len(last), self._place - len(last)) != last:
+                shorter = os.fstat(self._file).st_size < self._place
+                self.replaced = "became shorter" if shorter else "was replaced"
+                return b""
+            data = os.pread(self._file, _BLOCK, self._place)
+            if not data:
+                self._look_for_another()
+        except OSError as error:
+            raise _unreadable(self._path, error) from error
+        self._place += len(data)
+        self._last = (last + data)[-_COMPARED:] if len(data) < _COMPARED else data[-_COMPARED:]
+        return data
+
+    def _look_for_another(self) -> None:
+        ours = os.fstat(self._file)
+        try:
+            there = self._path.stat()
+            if (there.st_dev, there.st_ino) == (ours.st_dev, ours.st_ino):
+                return
+        except FileNotFoundError:
+            pass
+        moved = next((entry for entry in self._path.parent.iterdir() if entry != self._path and _is(entry, ours)), None)
+        self.replaced = f"was renamed to {moved.name}" if moved is not None else "was replaced"
+
+    def close(self) -> None:
+        """Let go of the file."""
+        os.close(self._file)
+
+
+class _PackedTail(Tail):
+    """A compressed file: read again from its beginning whenever it has changed."""
+
+    def __init__(self, path: Path, offset: int) -> None:
+        super().__init__(path, 0)
+        self._offset = offset
+        self._blocks: Iterator[bytes] = iter(())
+        self._state: State | None = None
+
+    def read(self) -> bytes:
+        for block in self._blocks:
+            self._offset += len(block)
+            return block
+        state = state_of(self._path)
+        if state == self._state:
+            return b""
+        if self._state is not None and (state is None or state[1:3] != self._state[1:3]):
+            self._look_for_another()
+            return b""
+        self._state = state
+        with closing(read_blocks(self._path, offset=self._offset)) as blocks:
+            self._blocks = iter(list(blocks))
+        return self.read()
+
+
+class _JournalTail(Tail):
+    """The parts of a journal's session, one after the other, compressed or not. A part that is read stays open."""
+
+    def __init__(self, path: Path, offset: int) -> None:
+        self.replaced = None
+        self._path = path
+        self._number = -1  # of the part that is read
+        self._file = -1
+        self._packed: Iterator[bytes] | None = None
+        try:
+            while self._next_part():
+                size = self._size()
+                if size is not None and size <= offset and self._has_next():
+                    offset -= size
+                    continue
+                offset -= self._skip(offset)
+                if not offset:
+                    break
+        except OSError as error:
+            raise _unreadable(path, error) from error
+        if self._file < 0 and self._packed is None:
+            raise SourceError(f"{path}: cannot be read: it is no longer there")
+
+    def read(self) -> bytes:
+        try:
+            while True:
+                if (data := self._here()) or not self._has_next():
+                    return data
+                if data := self._here():  # the last that its writer wrote before it began the next part
+                    return data
+                self._next_part()
+        except OSError as error:
+            raise _unreadable(self._path, error) from error
+
+    def _here(self) -> bytes:
+        if self._packed is not None:
+            return next((block for block in self._packed if block), b"")
+        return os.read(self._file, _BLOCK) if self._file >= 0 else b""
+
+    def _has_next(self) -> bool:
+        return any(number > self._number for number in session_parts(self._path))
+
+    def _next_part(self) -> bool:
+        found = [entry for entry in session_parts(self._path).items() if entry[0] > self._number]
+        if not found:
+            return False
+        number, path = found[0]
+        self.close()
+        if path.suffix == ".zst":
+            self._packed = part_blocks(path)
+        else:
+            try:
+                self._file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+            except FileNotFoundError:  # it is just being compressed
+                self._packed = part_blocks(path.with_name(f"{path.name}.zst"))
+        self._number = number
+        return True
+
+    def _size(self) -> int | None:
+        return None if self._packed is not None else os.fstat(self._file).st_size
+
+    def _skip(self, count: int) -> int:
+        """Pass over bytes of this part; how many it had."""
+        if self._packed is None:
+            return os.lseek(self._file, min(count, os.fstat(self._file).st_size), os.SEEK_SET)
+        done = 0
+        while done < count and (block := self._here()):
+            done += len(block)
+            if done > count:
+                rest = self._packed
+                self._packed = _chained(block[len(block) - (done - count) :], rest)
+                return count
+        return done
+
+    def close(self) -> None:
+        if self._file >= 0:
+            os.close(self._file)
+        self._file, self._packed = -1, None
+
+
+def open_tail(path: Path, offset: int) -> Tail:
+    """The bytes of a log of any kind from a place on.
+
+    Args:
+        path: of the log; any part of a journal's session. offset: counted in decompressed bytes.
+    Raises:
+        SourceError: it cannot be read.
+    """
+    if is_journal(path):
+        return _JournalTail(path, offset)
+    tail = Tail(path, 0)
+    packed = os.pread(tail._file, 8, 0).startswith(_PACKED)
+    tail.close()
+    return _PackedTail(path, offset) if packed else Tail(path, offset)
+
+
+def _chained(first: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
+    yield first
+    yield from rest
+
+
+def _is(entry: Path, ours: os.stat_result) -> bool:
+    about = entry.lstat()
+    return (about.st_dev, about.st_ino) == (ours.st_dev, ours.st_ino)
+
+
+def _unreadable(path: Path, error: OSError) -> SourceError:
+    return SourceError(f"{path}: cannot be read: {error.strerror or error}")

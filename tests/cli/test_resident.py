@@ -1,0 +1,435 @@
+"""What an archive holds of a log that grows: at every moment what has come, at last what one import gives."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import itertools
+import json
+import os
+import random
+import re
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import recorder.cli.resident
+import storage.living
+from exporters.pgn import PgnOptions
+from recorder.cli.finished import FinishedGames, is_over
+from recorder.cli.inputs import ReadOptions
+from recorder.cli.resident import Resident
+from recorder.cli.ticker import Ticker
+from recorder.journal.writer import JournalWriter, Sync
+from tests.support.cli import ADJOURNED, SERVER, WATCHER, Cli
+
+STREAM = WATCHER.read_bytes()
+END = STREAM.index(b"} ", STREAM.index(b"{Game ", 12_000))  # in the middle of a game's end line
+LOGS = sorted(SERVER.glob("*/*.raw*"))
+
+
+@pytest.fixture(autouse=True)
+def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What failed is tried again at once."""
+    monkeypatch.setattr(recorder.cli.resident, "_AGAIN_S", 0.0)
+
+
+def follow(cli: Cli, log: Path, *outlets: Any, **how: Any) -> Resident:
+    return Resident(str(cli.archive), log, ReadOptions(), outlets=outlets, **how)
+
+
+def append(path: Path, data: bytes) -> None:
+    with path.open("ab") as file:
+        file.write(data)
+
+
+def games_of(cli: Cli) -> list[dict[str, Any]]:
+    games = [json.loads(line) for line in cli("export", "games", "--include", "empty").stdout.splitlines()]
+    for game in games:
+        for seen in game["sources"]:
+            seen.pop("name")  # only the file's
+    return games
+
+
+def everything(cli: Cli) -> tuple[Any, ...]:
+    sources = [
+        {name: value for name, value in source.items() if name not in ("name", "path")}
+        for source in cli.json("sources", "--json")
+    ]
+    return games_of(cli), cli("export", "plies").stdout, cli("anomalies", "--json").stdout, sources
+
+
+def pgn_keys(path: Path) -> list[str]:
+    """Keys in the order of the file."""
+    return [line.split('"')[1] for line in path.read_text().splitlines() if line.startswith('[RecorderKey "')]
+
+
+# -- the archive -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_at_last_it_is_what_one_import_gives(
+    cli: Cli, tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever the pieces, however often it was killed, though others import the same log meanwhile."""
+    chance = random.Random(seed)
+    log = chance.choice(LOGS)
+    data = (gzip.decompress(log.read_bytes()) if log.suffix == ".gz" else log.read_bytes())[:60_000]
+    monkeypatch.setattr(recorder.cli.resident, "_SETTLE_S", chance.choice((0.0, 0.02, 10.0)))
+    journal = None
+    if seed % 3:
+        most = chance.choice((9_000, 1 << 20))
+        journal = JournalWriter(tmp_path / "j", host="h", port=1, role="record", sync=Sync.OS, max_bytes=most)
+    path = tmp_path / "session.log" if journal is None else journal.path
+    resident = follow(cli, path)
+    at = 0
+    while at < len(data):
+        piece = data[at : at + chance.choice((1, 30, 300, 3000))]
+        at += len(piece)
+        if journal is None:
+            append(path, piece)
+        else:
+            journal.received(piece)
+        if chance.random() < 0.7:
+            resident.look(settle=chance.random() < 0.1)
+            assert resident.problem is None
+        if chance.random() < 0.02:
+            resident.close()  # killed
+            resident = follow(cli, path)
+        if chance.random() < 0.005:
+            cli("import", path)
+        if cli.archive.exists() and chance.random() < 0.01:
+            cli("db", "check")
+    if journal is not None:
+        journal.close()
+    assert resident.finish()
+    other = Cli(tmp_path / "other.sqlite")
+    other("import", path if journal is None else tmp_path / "j")
+    assert everything(cli) == everything(other)
+    cli("db", "check")
+    assert "agrees" in cli("verify").stdout
+
+
+def test_a_ply_is_there_when_its_line_is(cli: Cli, tmp_path: Path) -> None:
+    log = tmp_path / "session.log"
+    resident = follow(cli, log)
+    begin = STREAM.index(b"<12>", 8_000)
+    append(log, STREAM[:begin])
+    resident.look()
+    before = sum(len(game["plies"]) for game in games_of(cli))
+    append(log, STREAM[begin : STREAM.index(b"\n", begin)])
+    resident.look()
+    assert sum(len(game["plies"]) for game in games_of(cli)) == before, "its line has no end yet"
+    append(log, b"\n")
+    resident.look()
+    assert sum(len(game["plies"]) for game in games_of(cli)) == before + 1
+    cli("db", "check")
+
+
+def test_a_result_is_there_before_the_game_is_given_out(cli: Cli, tmp_path: Path) -> None:
+    journal = JournalWriter(tmp_path / "j", host="h", port=1, role="record", sync=Sync.OS)
+    resident = follow(cli, journal.path)
+    end = STREAM.index(b"\n", END) + 8
+    journal.received(STREAM[:END])
+    resident.look()
+    ended = sum(game["reason"] is not None for game in games_of(cli))
+    journal.received(STREAM[END:end])
+    resident.look()
+    assert sum(game["reason"] is not None for game in games_of(cli)) == ended + 1
+
+
+def test_a_locked_archive_is_filled_later(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(storage.living, "_WAIT_MS", 50)
+    monkeypatch.setattr(storage.engine, "BUSY_TIMEOUT_MS", 50)
+    log = tmp_path / "session.log"
+    append(log, STREAM[:END])
+    resident = follow(cli, log)
+    resident.look()
+    append(log, STREAM[END:])
+    lock = sqlite3.connect(cli.archive, isolation_level=None)
+    lock.execute("BEGIN IMMEDIATE")
+    assert not resident.look()
+    assert "locked" in str(resident.problem)
+    assert not resident.look(), "it cannot even begin again"
+    lock.execute("ROLLBACK")
+    lock.close()
+    resident.look()
+    assert resident.problem is None
+    assert resident.finish()
+    assert len(games_of(cli)) == 5
+
+
+def test_a_broken_archive_is_told_and_never_raises(cli: Cli, tmp_path: Path) -> None:
+    log = tmp_path / "session.log"
+    append(log, STREAM)
+    cli.archive.write_bytes(b"SQLite format 3\x00" + b"no database" * 999)
+    resident = follow(cli, log)
+    assert not resident.look()
+    assert resident.problem is not None
+    cli.archive.unlink()
+    resident.look()
+    assert resident.problem is None
+
+
+def test_an_archive_that_is_replaced_gets_what_it_lacks(cli: Cli, tmp_path: Path) -> None:
+    log = tmp_path / "session.log"
+    append(log, STREAM[:END])
+    resident = follow(cli, log)
+    resident.look()
+    other = Cli(tmp_path / "other.sqlite")
+    (tmp_path / "adjourned.log").write_bytes(ADJOURNED.read_bytes())
+    other("import", tmp_path / "adjourned.log")
+    for suffix in ("-wal", "-shm"):
+        cli.archive.with_name(cli.archive.name + suffix).unlink(missing_ok=True)
+    other.archive.replace(cli.archive)
+    append(log, STREAM[END:])
+    resident.look()
+    assert resident.finish(), resident.problem
+    assert len(games_of(cli)) == 6
+
+
+@pytest.mark.parametrize("way", ["renamed", "cut", "replaced"])
+def test_a_rotated_log_is_read_to_its_end_and_the_new_one_begun(cli: Cli, tmp_path: Path, way: str) -> None:
+    log = tmp_path / "session.log"
+    append(log, STREAM[:-800])
+    resident = follow(cli, log)
+    resident.look()
+    append(log, STREAM[-800:])
+    if way == "renamed":
+        log.rename(tmp_path / "session.log.1")
+        log.write_bytes(ADJOURNED.read_bytes())
+        told = "was renamed to session.log.1"
+    elif way == "cut":
+        resident.look()
+        log.write_bytes(ADJOURNED.read_bytes()[:3_000])
+        told = "became shorter"
+    else:
+        resident.look()
+        log.write_bytes(ADJOURNED.read_bytes() + b"\n" * len(STREAM))
+        told = "was replaced"
+    resident.look()
+    assert resident.replaced == told
+    resident.look()
+    if way == "cut":
+        log.write_bytes(ADJOURNED.read_bytes())
+    resident.look()
+    assert resident.finish()
+    assert sorted(source["games"] for source in cli.json("sources", "--json")) == [1, 5]
+    assert len(games_of(cli)) == 6
+
+
+def test_a_compressed_log_may_grow_too(cli: Cli, tmp_path: Path) -> None:
+    log = tmp_path / "session.log.gz"
+    log.write_bytes(gzip.compress(STREAM[:END]))
+    resident = follow(cli, log)
+    resident.look()
+    append(log, gzip.compress(STREAM[END:]))
+    resident.look()
+    assert resident.finish()
+    assert len(games_of(cli)) == 5
+
+
+def test_a_journal_that_a_power_cut_made_shorter_is_no_second_source(cli: Cli, tmp_path: Path) -> None:
+    journal = JournalWriter(tmp_path / "j", host="h", port=1, role="record", sync=Sync.OS)
+    for begin in range(0, len(STREAM), 500):
+        journal.received(STREAM[begin : begin + 500])
+    resident = follow(cli, journal.path)
+    resident.look(settle=True)
+    resident.close()
+    os.truncate(journal.path, journal.path.stat().st_size * 2 // 3)
+    cli("import", journal.path)
+    other = Cli(tmp_path / "other.sqlite")
+    other("import", journal.path)
+    assert everything(cli) == everything(other)
+
+
+def test_an_unfinished_line_of_an_open_journal_is_not_there_yet(cli: Cli, tmp_path: Path) -> None:
+    journal = JournalWriter(tmp_path / "j", host="h", port=1, role="record", sync=Sync.OS)
+    begin = STREAM.index(b"<12>", 12_000)
+    journal.received(STREAM[: begin + 40])
+    cli("import", journal.path)
+    assert cli.json("anomalies", "--json") == []
+    assert "agrees" in cli("verify").stdout
+    journal.received(STREAM[begin + 40 :])
+    journal.close()
+    cli("import", tmp_path / "j")
+    assert len(games_of(cli)) == 5
+    assert cli.json("anomalies", "--json") == []
+
+
+def test_verify_while_it_is_written(cli: Cli, tmp_path: Path) -> None:
+    journal = JournalWriter(tmp_path / "j", host="h", port=1, role="record", sync=Sync.OS)
+    resident = follow(cli, journal.path)
+    journal.received(STREAM[:END])
+    resident.look(settle=True)
+    journal.received(STREAM[END : END + 2_000])
+    resident.look()
+    assert "is being written" in cli("verify").stdout
+    cli("db", "check")
+
+
+# -- games that are over ---------------------------------------------------------------------------------------------
+
+
+def test_what_is_over() -> None:
+    assert is_over("result", 100, 0)
+    assert is_over("adjourned", 100, 0)
+    assert not is_over("log-ends", 0, 100)
+    assert is_over("unobserved", 99, 100)
+    assert not is_over("unobserved", 100, 100), "it may be observed again"
+
+
+def finished(path: object) -> FinishedGames:
+    return FinishedGames(str(path), PgnOptions())
+
+
+@pytest.mark.parametrize("killed_every", [0, 1, 3])
+def test_each_game_is_appended_once_however_often_the_program_dies(cli: Cli, tmp_path: Path, killed_every: int) -> None:
+    log, pgn = tmp_path / "session.log", tmp_path / "games.pgn"
+    resident, games = None, None
+    sizes = [*range(0, len(STREAM), 2_500), len(STREAM)]
+    for number, (begin, end) in enumerate(itertools.pairwise(sizes)):
+        if resident is None or (killed_every and number % killed_every == 0):
+            if resident is not None:
+                resident.close()
+                torn = pgn.read_bytes() if pgn.exists() else b""
+                if number % 2 and torn:
+                    os.truncate(pgn, len(torn) - number * 7)  # in the middle of a write
+            games = finished(pgn)
+            resident = follow(cli, log, games)
+        append(log, STREAM[begin:end])
+        resident.look()
+        assert games is not None
+        games.wait()
+        assert games.problem is None
+        assert resident.problem is None
+        if pgn.exists():
+            over = {game["key"] for game in games_of(cli) if game["reason"] is not None}
+            assert set(pgn_keys(pgn)) <= over
+    assert resident is not None
+    assert resident.finish()
+    assert sorted(pgn_keys(pgn)) == sorted(game["key"] for game in games_of(cli) if game["reason"])
+    cli("export", "pgn", "-o", tmp_path / "all.pgn")
+    whole = (tmp_path / "all.pgn").read_text().split("[Event ")
+    assert sorted(pgn.read_text().split("[Event ")) == sorted(whole)
+
+
+def test_a_game_is_appended_when_its_end_is_told(cli: Cli, tmp_path: Path) -> None:
+    log, pgn = tmp_path / "session.log", tmp_path / "games.pgn"
+    games = finished(pgn)
+    resident = follow(cli, log, games)
+    for at in range(0, len(STREAM), 400):
+        append(log, STREAM[at : at + 400])
+        resident.look()
+        games.wait()
+        over = sum(game["reason"] is not None for game in games_of(cli)) if at > 800 else 0
+        assert (len(pgn_keys(pgn)) if pgn.exists() else 0) == over
+
+
+def test_what_stands_in_the_file_stays(cli: Cli, tmp_path: Path) -> None:
+    log, pgn = tmp_path / "session.log", tmp_path / "games.pgn"
+    mine = '[Event "my own"]\n[Result "*"]\n\n1. e4 *'  # without an end of line
+    pgn.write_text(mine)
+    append(log, STREAM)
+    resident = follow(cli, log, finished(pgn))
+    resident.look()
+    assert resident.finish()
+    assert pgn.read_text().startswith(mine + "\n\n[Event ")
+    assert len(pgn_keys(pgn)) == 5
+
+
+def test_a_folder_gets_a_file_a_day(cli: Cli, tmp_path: Path) -> None:
+    log = tmp_path / "session.log"
+    append(log, STREAM)
+    games = finished(f"{tmp_path}/pgn/")
+    resident = follow(cli, log, games)
+    resident.look()
+    assert resident.finish()
+    assert games.problem is None
+    assert sum(len(pgn_keys(path)) for path in (tmp_path / "pgn").iterdir()) == 5
+    assert games.games == 5
+
+
+def test_a_file_that_cannot_be_written_gets_its_games_later(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recorder.cli.resident, "_SETTLE_S", 0.0)
+    log, pgn = tmp_path / "session.log", tmp_path / "games.pgn"
+    pgn.mkdir()
+    append(log, STREAM)
+    games = FinishedGames(str(pgn), PgnOptions())
+    games._split = False  # it became a folder when it was opened
+    resident = follow(cli, log, games)
+    resident.look()
+    assert games.problem is not None
+    pgn.rmdir()
+    resident.look()
+    assert games.problem is None
+    assert len(pgn_keys(pgn)) == 5
+
+
+# -- the stream of events --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "log_name", ["b01_standard/observer_Watcher.raw", "a06_chatter_takebacks/observer_Euwe.raw.gz"]
+)
+def test_the_stream_tells_every_ply_once(cli: Cli, tmp_path: Path, log_name: str) -> None:
+    data = (SERVER / log_name).read_bytes()
+    data = (gzip.decompress(data) if log_name.endswith("gz") else data)[:100_000]
+    log, out = tmp_path / "session.log", io.StringIO()
+    ticker = Ticker(out)
+    resident = follow(cli, log, ticker)
+    for number, begin in enumerate(range(0, len(data), 777)):
+        append(log, data[begin : begin + 777])
+        resident.look()
+        if number % 40 == 39:
+            resident.close()  # after a failure it begins anew
+    resident.finish()
+    games = {game["key"]: game for game in games_of(cli)}
+    told: dict[str, list[dict[str, Any]]] = {key: [] for key in games}
+    started, ended = [], []
+    for line in out.getvalue().splitlines():
+        event = json.loads(line)
+        if event["event"] == "game_started":
+            started.append(event["key"])
+        elif event["event"] == "ply":
+            told[event["key"]].append(event)
+        elif event["event"] == "takeback":
+            told[event["key"]] = [ply for ply in told[event["key"]] if ply["ply"] <= event["ply"]]
+        else:
+            ended.append((event["key"], event["result"]))
+    assert sorted(started) == sorted(games)
+    assert {key: [(ply["ply"], ply["san"]) for ply in plies] for key, plies in told.items()} == {
+        key: [(ply["ply"], ply["san"]) for ply in game["plies"]] for key, game in games.items()
+    }
+    assert {(key, game["result"]) for key, game in games.items() if game["reason"]} <= set(ended)
+
+
+def test_each_ply_is_printed_when_it_comes(cli: Cli, tmp_path: Path) -> None:
+    log, out = tmp_path / "session.log", io.StringIO()
+    resident = follow(cli, log, Ticker(out))
+    append(log, STREAM[:9_000])
+    resident.look()
+    for frame in re.finditer(rb"<12> [^\n]*\n", STREAM[9_000:12_000]):
+        append(log, frame[0])
+        resident.look()
+        printed = out.getvalue().count('"event": "ply"')
+        assert printed == sum(len(game["plies"]) for game in games_of(cli))
+
+
+def test_a_reader_that_goes_away_stops_nothing(cli: Cli, tmp_path: Path) -> None:
+    log = tmp_path / "session.log"
+    reader, writer = os.pipe()
+    os.close(reader)
+    with os.fdopen(writer, "w") as out:
+        ticker = Ticker(out)
+        resident = follow(cli, log, ticker)
+        append(log, STREAM)
+        resident.look()
+        assert ticker.left
+        assert resident.finish()
+        assert len(games_of(cli)) == 5
+        os.dup2(os.open(os.devnull, os.O_WRONLY), writer)
