@@ -151,7 +151,7 @@ def command(
         _say_places(journals, where if to_archive else None, pgn)
         if observing.seen and not observing.chosen:
             seen = plural(observing.seen, "game")
-            say(f"{seen} seen, none of them matched; docs/observing.md tells what --observe understands.")
+            say(f"{seen} seen, none of them matched; `ics-recorder explain JOURNAL` tells why.")
 
 
 def _who(ctx: click.Context, guest: bool, user: str | None) -> str | None:
