@@ -119,8 +119,8 @@ def main() -> None:
     Turns saved server logs into an archive in which every move is proved and every clock, think time and lag
     figure is kept, and writes PGN and tables from it. Data goes to stdout, talk to stderr.
 
-    Every option can be set in the environment: --db as ICS_RECORDER_DB, --chat of import as
-    ICS_RECORDER_IMPORT_CHAT, and so on.
+    Every option has a variable in the environment, ICS_RECORDER_ and the words of the command and the option:
+    --chat of import is ICS_RECORDER_IMPORT_CHAT. Only --db is ICS_RECORDER_DB for all commands.
     """
 
 

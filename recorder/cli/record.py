@@ -52,9 +52,9 @@ Examples:
   ICS_RECORDER_RECORD_LIMIT=10 ics-recorder record --config record.toml chess.example
   ics-recorder record freechess.org --guest --observe 'gm | im' --dry-run
 
-Passwords are in no argument: {PASSWORD_VARIABLE} holds one, or the keyring does (pip install
-'ics-recorder[keyring]'; keyring set ics-recorder Ann@chess.example), or it is asked for. All other options
-have a variable too, named ICS_RECORDER_RECORD_ and the option: ICS_RECORDER_RECORD_OBSERVE.
+Passwords are in no argument: {PASSWORD_VARIABLE} holds one, or the keyring does (with the extra
+[keyring]; docs/recording.md tells how), or it is asked for. Every option has a variable, too:
+ICS_RECORDER_RECORD_OBSERVE is that of --observe.
 """,
 )
 @click.argument("server", type=AddressType(DEFAULT_PORT), metavar="HOST[:PORT]")
