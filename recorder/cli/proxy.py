@@ -14,13 +14,16 @@ from typing import TYPE_CHECKING
 import click
 from click.exceptions import Exit
 
+from recorder.cli.leftover import take_left_over
 from recorder.cli.living import DEFAULT_PORT, AddressType, journal_options
 from recorder.cli.options import archive_option
+from recorder.cli.runlog import RunLog, log_option, teller
 from recorder.cli.terminal import ExitCode, plural, say
 from recorder.live.address import Address, format_address
 
 if TYPE_CHECKING:
     from recorder.live.proxy import Closed, Proxy
+    from recorder.live.telling import Tell
 
 __all__ = ["command"]
 
@@ -53,9 +56,16 @@ Examples:
     show_default=True,
     help="Import every journal into the archive when its connection is over.",
 )
+@log_option
 @archive_option
 def command(
-    server: Address, listen_at: Address, journal_dir: Path, sync_word: str, to_archive: bool, where: str
+    server: Address,
+    listen_at: Address,
+    journal_dir: Path,
+    sync_word: str,
+    to_archive: bool,
+    log_file: Path | None,
+    where: str,
 ) -> None:
     """Stand between a client and the server, and record both.
 
@@ -76,21 +86,23 @@ def command(
     """
     from recorder.live.listening import listen
 
+    log = None if log_file is None else RunLog(log_file.absolute())
     try:
         listeners = listen(listen_at)
     except OSError as error:
         why = os.strerror(error.errno) if error.errno and error.errno > 0 else error.strerror or str(error)
         say(f"Error: Cannot listen on {format_address(listen_at)} ({why}): choose another address with --listen.")
         raise Exit(ExitCode.LISTEN) from error
+    tell = teller(log, lambda _event, sentence: say(sentence))
     journals = journal_dir.absolute()
-    proxy = asyncio.run(_run(server, listeners, journals, sync_word, where if to_archive else None))
-    _say_end(proxy, journals)
+    proxy = asyncio.run(_run(server, listeners, journals, sync_word, where if to_archive else None, tell))
+    _tell_end(proxy, journals, tell)
     if proxy.unrecorded:
         raise Exit(ExitCode.JOURNAL)
 
 
 async def _run(
-    server: Address, listeners: list[socket.socket], journals: Path, sync_word: str, where: str | None
+    server: Address, listeners: list[socket.socket], journals: Path, sync_word: str, where: str | None, tell: Tell
 ) -> Proxy:
     """Serve until a signal comes.
 
@@ -105,27 +117,36 @@ async def _run(
 
     sync = Sync(sync_word)
     writers: dict[int, JournalWriter] = {}
-    imports = _Imports(where)
+    imports = _Imports(where, tell)
 
     def record(number: int) -> Recording:
         journal = JournalWriter(journals, host=server.host, port=server.port, role="proxy", sync=sync)
         writers[number] = journal
-        say(f"Connection {number} is recorded in {journal.path}.")
+        tell(
+            "client_connected",
+            f"Connection {number} is recorded in {journal.path}.",
+            connection=number,
+            journal=str(journal.path),
+        )
         written = journal if sync is Sync.ALWAYS else DeferredJournal(journal)
-        return Recording(written, SecretGuard(), lambda message: say(f"Error: Connection {number}: {message}"))
+
+        def failed(message: str) -> None:
+            tell("unrecorded", f"Error: Connection {number}: {message}", connection=number)
+
+        return Recording(written, SecretGuard(), failed)
 
     def on_closed(closed: Closed) -> None:
-        _say_closed(closed)
+        _tell_closed(closed, tell)
         if journal := writers.pop(closed.number, None):
             imports.add(closed.number, journal.path)
 
-    proxy = Proxy(server, record, tell=say, on_closed=on_closed, journal_first=sync is Sync.ALWAYS)
+    proxy = Proxy(server, record, tell=tell, on_closed=on_closed, journal_first=sync is Sync.ALWAYS)
     stop, hurry = asyncio.Event(), asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, lambda: (hurry if stop.is_set() else stop).set())
-    _say_beginning(server, listeners, journals)  # who reads this may end us at once
-    importing = asyncio.create_task(imports.work())
+    _tell_beginning(server, listeners, journals, tell)  # who reads this may end us at once
+    importing = asyncio.create_task(imports.work(journals))
     await proxy.serve(listeners, stop)
     await imports.finish(importing, hurry)
     return proxy
@@ -138,8 +159,9 @@ class _Imports:
         where: the archive; None: nothing is imported.
     """
 
-    def __init__(self, where: str | None) -> None:
+    def __init__(self, where: str | None, tell: Tell) -> None:
         self._where = where
+        self._tell = tell
         self._waiting: asyncio.Queue[tuple[int, Path] | None] = asyncio.Queue()
 
     def add(self, number: int, journal: Path) -> None:
@@ -147,8 +169,13 @@ class _Imports:
         if self._where is not None:
             self._waiting.put_nowait((number, journal))
 
-    async def work(self) -> None:
-        """Import what comes."""
+    async def work(self, journals: Path) -> None:
+        """Import what a crash has left in a folder, then what comes."""
+        await take_left_over(
+            journals,
+            None if self._where is None else self._import_left_over,
+            lambda sentence: self._tell("left_over", sentence),
+        )
         while (job := await self._waiting.get()) is not None:
             await self._import(*job)
 
@@ -161,12 +188,31 @@ class _Imports:
             task.cancel()
         await asyncio.gather(working, hurrying, return_exceptions=True)
         if working.cancelled():
-            say("Not every journal was imported; `ics-recorder import` does it later.")
+            later = "Not every journal was imported; `ics-recorder import` does it later."
+            self._tell("not_imported", later, connection=None)
 
     async def _import(self, number: int, journal: Path) -> None:
+        games, why = await self._run([journal])
+        if games is not None:
+            sentence = f"Connection {number}: {plural(games, 'game')} went into {self._where}."
+            self._tell("imported", sentence, connection=number, games=games)
+            return
+        sentence = f"Error: Connection {number} was not imported: {why} Do it later: ics-recorder import {journal}"
+        self._tell("not_imported", sentence, connection=number)
+
+    async def _import_left_over(self, journals: list[Path]) -> bool:
+        games, why = await self._run(journals)
+        if games is None:
+            left = plural(len(journals), "journal that was", "journals that were")
+            sentence = f"{left} left open by a crash cannot be imported now: {why}"
+            self._tell("not_imported", sentence, connection=None)
+        return games is not None
+
+    async def _run(self, journals: list[Path]) -> tuple[int | None, str]:
+        """Import journals; how many games were new, or None and why."""
         # A session of its own: Ctrl-C on the terminal is for us, not for it. It is killed if nobody waits for it.
         process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "recorder", "import", "--json", "--chat", "own", "--", str(journal)),
+            *(sys.executable, "-m", "recorder", "import", "--json", "--chat", "own", "--", *map(str, journals)),
             env={**os.environ, "ICS_RECORDER_DB": str(self._where)},
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.PIPE,
@@ -180,47 +226,55 @@ class _Imports:
                 process.kill()
                 await process.wait()
         if process.returncode == ExitCode.OK:
-            games = sum(outcome["games"] for outcome in json.loads(answer))
-            say(f"Connection {number}: {plural(games, 'game')} went into {self._where}.")
-            return
+            return sum(outcome["games"] for outcome in json.loads(answer)), ""
         why = talk.decode(errors="replace").strip().rpartition("\n")[2].removeprefix("Error: ")
-        say(
-            f"Error: Connection {number} was not imported: {why or f'exit status {process.returncode}.'} "
-            f"Do it later: ics-recorder import {journal}"
-        )
+        return None, why or f"exit status {process.returncode}."
 
 
-def _say_beginning(server: Address, listeners: list[socket.socket], journals: Path) -> None:
+def _tell_beginning(server: Address, listeners: list[socket.socket], journals: Path, tell: Tell) -> None:
     from recorder.live.listening import is_loopback
 
     for listener in listeners:
-        here = Address(*listener.getsockname()[:2])
-        say(f"Listening on {format_address(here)} for {format_address(server)}.")
+        here = format_address(Address(*listener.getsockname()[:2]))
+        tell("listening", f"Listening on {here} for {format_address(server)}.", address=here)
         if not is_loopback(listener):
-            say(
-                f"Warning: {format_address(here)} can be reached from other machines. Whoever reaches it uses your "
-                "line to the server, and passwords pass the network in plain text."
+            tell(
+                "exposed",
+                f"Warning: {here} can be reached from other machines. Whoever reaches it uses your line to the server, "
+                "and passwords pass the network in plain text.",
+                address=here,
             )
     host, port = listeners[0].getsockname()[:2]
     host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
     say(f"Point your client at it: xboard -ics -icshost {host} -icsport {port}")
-    say(f"Journals: {journals}")
+    tell("started", f"Journals: {journals}", server=format_address(server), journal_dir=str(journals))
 
 
-def _say_closed(closed: Closed) -> None:
+def _tell_closed(closed: Closed, tell: Tell) -> None:
     by = "this program" if closed.by is None else f"the {closed.by.value}"
-    say(
+    tell(
+        "client_left",
         f"Connection {closed.number} was ended by {by}: "
-        f"{closed.from_server:,} bytes from the server, {closed.from_client:,} to it."
+        f"{closed.from_server:,} bytes from the server, {closed.from_client:,} to it.",
+        connection=closed.number,
+        by="proxy" if closed.by is None else closed.by.value,
+        received_bytes=closed.from_server,
+        sent_bytes=closed.from_client,
     )
 
 
-def _say_end(proxy: Proxy, journals: Path) -> None:
+def _tell_end(proxy: Proxy, journals: Path, tell: Tell) -> None:
     from recorder.live.relay import Side
 
-    say(
-        f"{plural(proxy.connections, 'connection')}, {proxy.forwarded[Side.SERVER]:,} bytes from the server, "
-        f"{proxy.forwarded[Side.CLIENT]:,} to it. The journals are in {journals}."
+    received, sent = proxy.forwarded[Side.SERVER], proxy.forwarded[Side.CLIENT]
+    tell(
+        "proxy_ended",
+        f"{plural(proxy.connections, 'connection')}, {received:,} bytes from the server, {sent:,} to it. "
+        f"The journals are in {journals}.",
+        connections=proxy.connections,
+        received_bytes=received,
+        sent_bytes=sent,
+        unrecorded=proxy.unrecorded,
     )
     if proxy.unrecorded:
         say(f"Error: {plural(proxy.unrecorded, 'connection')} could not be recorded as a whole; see above.")

@@ -22,6 +22,7 @@ from recorder.live.dialling import connect, failure_reason, prepare, why_no_conn
 from recorder.live.listening import say_farewell
 from recorder.live.recording import Recording
 from recorder.live.relay import Relay, Side
+from recorder.live.telling import Tell
 
 __all__ = ["Closed", "Proxy"]
 
@@ -58,7 +59,7 @@ class Proxy:
     Args:
         server: where to connect to.
         record: makes the recording of the connection with this number; if it raises, there is none.
-        tell: gets one sentence for people when something happens.
+        tell: takes what happens, by the names of ``telling``.
         on_closed: told of every connection that is over; must not raise.
         journal_first: journal before writing on.
 
@@ -73,7 +74,7 @@ class Proxy:
         server: Address,
         record: Callable[[int], Recording],
         *,
-        tell: Callable[[str], None],
+        tell: Tell,
         on_closed: Callable[[Closed], None] = lambda closed: None,
         journal_first: bool = False,
     ) -> None:
@@ -113,7 +114,8 @@ class Proxy:
             try:
                 client, _ = await loop.sock_accept(listener)
             except OSError as error:  # no file descriptor is left, or the client has gone again
-                self._tell(f"A client could not be accepted: {failure_reason(error)}.")
+                why = failure_reason(error)
+                self._tell("client_refused", f"A client could not be accepted: {why}.", client=None, how=why)
                 await asyncio.sleep(_ACCEPT_AGAIN_S)
                 continue
             self._start(self._join(client), self._joining)
@@ -133,7 +135,7 @@ class Proxy:
                     server = await connect(self._server)
             except (OSError, TimeoutError) as error:
                 why = why_no_connection(self._server, error)
-                self._tell(f"Client {number} was turned away: {why}.")
+                self._tell("client_refused", f"Client {number} was turned away: {why}.", client=number, how=why)
                 await say_farewell(client, f"ics-recorder: {why}.")
                 return
             sockets.callback(server.close)
@@ -158,7 +160,8 @@ class Proxy:
                 why = str(error)
             elif isinstance(error, TimeoutError):
                 why = f"the disk did not make a journal within {_OPEN_S} s."
-            self._tell(f"Error: Connection {number} IS NOT RECORDED, it goes on: {why}")
+            sentence = f"Error: Connection {number} IS NOT RECORDED, it goes on: {why}"
+            self._tell("unrecorded", sentence, connection=number)
             return None
 
     async def _tick(self) -> None:

@@ -51,6 +51,30 @@ EVENTS: Final[Mapping[str, Kind]] = {
         "at most once a minute, if games have begun or ended",
         ("watched", "waiting", "games", "boards", "received_bytes", "outages"),
     ),
+    "listening": Kind(Level.INFO, "`proxy` waits for clients", ("address",)),
+    "exposed": Kind(Level.WARNING, "other machines reach the address that `proxy` listens on", ("address",)),
+    "client_connected": Kind(
+        Level.INFO, "a client of `proxy` is joined with the server, its journal is open", ("connection", "journal")
+    ),
+    "client_refused": Kind(
+        Level.WARNING, "a client could not be served; null: it was gone before it was counted", ("client", "how")
+    ),
+    "unrecorded": Kind(
+        Level.ERROR, "a connection of `proxy` goes on, but it is not recorded, or not as a whole", ("connection",)
+    ),
+    "client_left": Kind(
+        Level.INFO,
+        "a connection of `proxy` is over: by whose end, client, server or proxy",
+        ("connection", "by", "received_bytes", "sent_bytes"),
+    ),
+    "imported": Kind(Level.INFO, "the archive has what a connection of `proxy` carried", ("connection", "games")),
+    "not_imported": Kind(Level.WARNING, "an import is to be done later; null: of several connections", ("connection",)),
+    "left_over": Kind(Level.INFO, "what a crash had left open was ended"),
+    "proxy_ended": Kind(
+        Level.INFO,
+        "`proxy` has ended as it was told to; unrecorded: connections that are not recorded as a whole",
+        ("connections", "received_bytes", "sent_bytes", "unrecorded"),
+    ),
     "view_lost": Kind(Level.WARNING, "the live view has ended, recording goes on"),
     "ended": Kind(
         Level.INFO, "recording has ended as it was told to", ("connections", "received_bytes", "boards", "games")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import random
 import re
 import resource
@@ -16,6 +17,7 @@ import pytest
 
 from recorder.live.manners import FICS
 from recorder.live.script import Fault, Say, Wait, script_of_chunks
+from recorder.live.telling import EVENTS
 from recorder.live.testserver import Dialogue, ScriptedServer
 from tests.support.cli import ADJOURNED, Cli
 from tests.support.corpus import stream_bytes, stream_chunks
@@ -245,6 +247,60 @@ async def test_an_archive_that_cannot_be_written_is_told_and_loses_nothing(tmp_p
     (journal,) = (tmp_path / "j").iterdir()
     assert f"was not imported: Cannot create {nowhere}: there is no folder {nowhere.parent}." in command.talk
     assert f"Do it later: ics-recorder import {journal}\n" in command.talk
+
+
+@in_loop
+async def test_what_a_killed_run_left_is_imported_and_ended_by_the_next_one(tmp_path: Path) -> None:
+    archive, journals = tmp_path / "a.sqlite", tmp_path / "j"
+    script = script_of_chunks(stream_chunks(*WATCHER))
+    async with ScriptedServer(Dialogue(FICS, script=script)) as server:
+        async with running(*words(server, journals)) as killed:
+            caller = await Caller.call(await port_of(killed))
+            caller.send(b"guest\n\n")
+            await caller.until(stream_bytes(*WATCHER))
+            while stream_bytes(*WATCHER)[-300:] not in journalled(journals).received:
+                await asyncio.sleep(0.01)
+            await killed.end(signal.SIGKILL)
+        with contextlib.suppress(ConnectionResetError):
+            await caller.rest()
+        assert Cli(archive)("status", "--journal-dir", journals).stdout.count("left open") == 1
+        async with running(*words(server, journals, "--import", "--db", str(archive))) as again:
+            await again.until("1 journal was left open by a crash; the archive has all of it now.")
+            assert await again.end(signal.SIGTERM) == 0
+    status = Cli(archive)("status", "--journal-dir", journals)
+    assert "left open" not in status.stdout
+    assert "has all journals that are over" in status.stderr
+    assert len(_movetexts(Cli(archive))) == 5
+
+
+@in_loop
+async def test_the_log_tells_what_happened(tmp_path: Path) -> None:
+    log = tmp_path / "run.log"
+    async with (
+        ScriptedServer(Dialogue(FICS, answers={b"date": b"It is late.\n\r"})) as server,
+        running(
+            *words(server, tmp_path / "j", "--import", "--db", str(tmp_path / "a.sqlite"), "--log", str(log))
+        ) as command,
+    ):
+        caller = await Caller.call(await port_of(command))
+        caller.send(b"guest\n\nquit\n")
+        await caller.rest()
+        caller.writer.close()
+        await command.until("Connection 1: 0 games went into")
+        assert await command.end(signal.SIGTERM) == 0
+    lines = [json.loads(line) for line in log.read_text(encoding="ascii").splitlines()]
+    assert [line["event"] for line in lines] == [
+        *("listening", "started", "client_connected", "client_left", "imported", "proxy_ended")
+    ]
+    for line in lines:
+        told = EVENTS[line["event"]]
+        assert set(line) == {"at", "level", "event", "message", *told.facts}
+        assert line["level"] == told.level.value
+        assert line["message"] in command.talk
+    assert (lines[3]["by"], lines[3]["sent_bytes"]) == ("client", 12) or lines[3]["by"] == "server"
+    assert (lines[4]["connection"], lines[4]["games"]) == (1, 0)
+    result = Cli(tmp_path / "b")("proxy", "chess.example", "--log", tmp_path / "no" / "run.log", code=5)
+    assert result.output.startswith(f"Error: The log {tmp_path / 'no' / 'run.log'} cannot be written")
 
 
 @in_loop

@@ -26,6 +26,7 @@ from recorder.live.recording import Journal, Recording
 from recorder.live.relay import HIGH_BYTES, Side
 from recorder.live.script import Fault, Hear, Say, script_of_chunks
 from recorder.live.secrets import SecretGuard
+from recorder.live.telling import EVENTS, Fact
 from recorder.live.testserver import Dialogue, ScriptedServer
 from recorder.wire.timeseal import seal
 from tests.support.corpus import stream_bytes, stream_chunks
@@ -48,12 +49,16 @@ class Between:
         self.proxy = Proxy(
             self._server,
             self._record,
-            tell=self.told.append,
+            tell=self._told,
             on_closed=self.closed.append,
             journal_first=sync is Sync.ALWAYS,
         )
         self.listeners = listen(Address("127.0.0.1", 0))
         self.port: int = self.listeners[0].getsockname()[1]
+
+    def _told(self, event: str, sentence: str, /, **facts: Fact) -> None:
+        assert set(facts) == set(EVENTS[event].facts)
+        self.told.append(sentence)
 
     def _record(self, number: int) -> Recording:
         host, port = self._server
