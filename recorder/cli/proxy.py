@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import json
 import os
 import signal
@@ -19,6 +20,7 @@ from recorder.cli.living import DEFAULT_PORT, AddressType, journal_options
 from recorder.cli.options import archive_option
 from recorder.cli.runlog import RunLog, log_option, teller
 from recorder.cli.terminal import ExitCode, plural, say
+from recorder.errors import JournalError
 from recorder.live.address import Address, format_address
 
 if TYPE_CHECKING:
@@ -87,6 +89,7 @@ def command(
     from recorder.live.listening import listen
 
     log = None if log_file is None else RunLog(log_file.absolute())
+    _make_folder(journal_dir)
     try:
         listeners = listen(listen_at)
     except OSError as error:
@@ -99,6 +102,22 @@ def command(
     _tell_end(proxy, journals, tell)
     if proxy.unrecorded:
         raise Exit(ExitCode.JOURNAL)
+
+
+def _make_folder(journals: Path) -> None:
+    """Make sure, before anybody plays, that journals can be written.
+
+    Raises:
+        JournalError: they cannot.
+    """
+    try:
+        journals.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if not os.access(journals, os.W_OK | os.X_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+    except OSError as error:
+        raise JournalError(
+            f"No journal can be written in {journals} ({error.strerror}): name another folder by --journal-dir."
+        ) from error
 
 
 async def _run(

@@ -179,6 +179,15 @@ def test_a_port_that_is_taken_is_told_in_a_sentence(tmp_path: Path) -> None:
     assert result.output.count("\n") == 1
 
 
+def test_a_folder_that_cannot_be_is_told_before_anybody_plays(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    nowhere = tmp_path / "file" / "journals"
+    told = Cli(tmp_path / "a")("proxy", "chess.example", "--listen", "0", "--journal-dir", nowhere, code=7).output
+    assert told == (
+        f"Error: No journal can be written in {nowhere} (Not a directory): name another folder by --journal-dir.\n"
+    )
+
+
 @in_loop
 async def test_a_port_alone_is_on_loopback(tmp_path: Path) -> None:
     async with (
