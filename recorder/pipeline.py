@@ -24,10 +24,11 @@ from recorder.sources import (
     why_not_a_log,
 )
 from recorder.sources.base import RawDecoder
+from recorder.sources.forgotten import Forgotten, silenced
 from recorder.sources.journal import JournalDecoder
 from recorder.tracking.living import LivingTracker
 from recorder.tracking.tracker import Tracker
-from recorder.wire.lines import LineReader
+from recorder.wire.lines import COUNTED_TAGS, LineReader
 
 __all__ = ["PARSER_VERSION", "Pipeline", "read_games"]
 
@@ -49,6 +50,11 @@ class Pipeline:
         resume: state from an earlier ``restart``; then the first block must begin at the state's ``begin``.
         offset: where in the source the first block begins.
         living: whether ``changes`` will be asked.
+        forgotten: players whose games are not given, nor what they say, and whose handles stand nowhere.
+
+    Attributes:
+        unredacted: lines in which ``forgotten`` stood. There are none in what ``Redactor`` gives, if it could replace
+            all.
     """
 
     def __init__(
@@ -63,6 +69,7 @@ class Pipeline:
         resume: dict[str, Any] | None = None,
         offset: int = 0,
         living: bool = False,
+        forgotten: Forgotten | None = None,
     ) -> None:
         self._kind = kind
         self._decoder = make_decoder(
@@ -74,6 +81,8 @@ class Pipeline:
         self._tracker = tracker(basis=self._decoder.time_basis, server=server, chat=chat, date=date)
         self._base = self._end = offset
         self._line_count = 0
+        self._forgotten = forgotten
+        self.unredacted = 0
         self._resume = resume
         self._mark = self._from = 0
         self._dropped_before: Counter[str] | None = Counter()
@@ -162,6 +171,26 @@ class Pipeline:
         closed = SessionNotice(Line("", end.offset, end.at_ms), SessionNoticeKind.CLOSED, None)
         return games + self._tracker.feed([*self._recogniser.finish(), closed])
 
+    def _forget(self, lines: list[Line]) -> list[Line]:
+        """The lines without forgotten handles and what they said."""
+        forgotten = self._forgotten
+        if not forgotten or not lines or not forgotten.concerns("\n".join([line.text for line in lines])):
+            return lines
+        left: list[Line] = []
+        for line in lines:
+            text = forgotten.text(line.text)
+            said = silenced(text)
+            self.unredacted += text is not line.text or said is False
+            if said is None:
+                left.append(line if text is line.text else line._replace(text=text))
+                continue
+            for tag in COUNTED_TAGS:
+                self._recogniser.quoted[tag] += text.count(tag)
+        return left
+
+    def _redacted(self, found: Anomaly) -> Anomaly:
+        return found._replace(text=self._forgotten.text(found.text)) if self._forgotten else found
+
     def _understand(self, lines: list[Line]) -> list[Game]:
         if self._resume is not None and self._from > self._base:
             lines = [line for line in lines if line.offset >= self._from]
@@ -173,6 +202,7 @@ class Pipeline:
             self._pass_mark(resume)
             return early + self._understand(lines[len(again) :])
         self._line_count += len(lines)
+        lines = self._forget(lines)
         self._tracker.basis = self._decoder.time_basis
         if isinstance(self._decoder, JournalDecoder):
             self._tracker.session.host = self._decoder.host
@@ -273,7 +303,7 @@ class Pipeline:
             anomalies=sorted(
                 (
                     found
-                    for found in [*decoder_anomalies, *self._reader.anomalies, *tracker.anomalies]
+                    for found in [*decoder_anomalies, *map(self._redacted, self._reader.anomalies), *tracker.anomalies]
                     if found.offset >= self._mark
                 ),
                 key=lambda found: found.offset,

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -18,12 +18,21 @@ from recorder.errors import StorageError
 from recorder.model import Anomaly, AnomalyKind, Disposition, Game, Shape, SourceReport, TimeBasis
 from storage import models, schema
 from storage.check import check
-from storage.engine import driver_of, file_of, make_engine
-from storage.equalkeys import closing_up, find_successors
-from storage.forgotten import ForgottenSource, forgotten_sources, note_source, recall_source
+from storage.engine import driver_of, file_of, make_engine, open_sqlite
+from storage.equalkeys import closing_up, find_successors, order_of_sources, restore_order
+from storage.forgotten import (
+    ForgottenSource,
+    forgotten_handles,
+    forgotten_sources,
+    note_handle,
+    note_source,
+    recall_handle,
+    recall_source,
+)
 from storage.query import ALL_PLAYED, GameFilter, count_games, game_ids, resolve, undated
 from storage.reader import load_games
-from storage.removal import ForgetReport, delete_source
+from storage.redaction import HandleReport, Words, redact_kept, redact_rows
+from storage.removal import ForgetReport, delete_source, drop_kept
 from storage.share import share
 from storage.writer import SourceWriter, continue_source, reopen_last_chunk, start_source
 
@@ -299,11 +308,72 @@ class Archive:
         with self._writing() as connection:
             recall_source(driver_of(connection), sha256)
 
+    def forgotten_handles(self) -> list[tuple[str, int, str]]:
+        """What is remembered of players who are to be forgotten: salt, length and hash of each handle."""
+        with self._reading() as connection:
+            return forgotten_handles(driver_of(connection))
+
+    def forget_handles(self, handles: Collection[tuple[str, int, str]], words: Words) -> HandleReport:
+        """Take players out of all tables but the kept logs, and remember the hashes of their handles.
+
+        Args:
+            handles: as ``forgotten_handles`` gives them. words: knows them.
+        """
+        with self._writing() as connection:
+            for handle in handles:
+                note_handle(driver_of(connection), handle)
+            return redact_rows(connection, words)
+
+    def recall_handle(self, handle: tuple[str, int, str]) -> None:
+        """A player need not be forgotten any more; what is gone stays gone."""
+        with self._writing() as connection:
+            recall_handle(driver_of(connection), handle)
+
+    def redact_source(self, source_id: str, redact: Callable[[Iterable[bytes]], Iterator[bytes]]) -> bool:
+        """Rewrite the kept bytes of a source.
+
+        Args:
+            source_id: as for ``source``. redact: gives as many bytes as it gets.
+        Returns:
+            Whether anything was replaced.
+        """
+        with self._writing() as connection:
+            number = _row_number(connection, _one_source(connection, source_id).sha256)
+            return redact_kept(driver_of(connection), number, redact)
+
+    def drop_kept(self, source_id: str) -> None:
+        """Keep nothing of a source's bytes any more; its games stay."""
+        with self._writing() as connection:
+            drop_kept(driver_of(connection), _row_number(connection, _one_source(connection, source_id).sha256))
+
+    def vacuum(self) -> None:
+        """Write the file anew: nothing of what was deleted is in it or beside it afterwards.
+
+        Raises:
+            StorageError: another program reads or writes it just now.
+        """
+        connection = open_sqlite(self.path)
+        with _told(self.path), closing(connection):
+            connection.execute("VACUUM")
+            (busy, _, _) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            if busy:
+                raise StorageError(f"{self.path} is being read by another program.")
+
     def successors(self) -> dict[str, str]:
         """Keys that games have because another game has theirs, with the keys that they would have alone."""
         with self._reading() as connection:
             chains = find_successors(driver_of(connection))
             return {key: wanted for wanted, chain in chains.items() for key in chain[1:]}
+
+    def order_equal_keys(self, other: Archive) -> None:
+        """Give games with equal keys the order that they have in an archive of the same sources.
+
+        It depends on what those sources were when the games were read, if they have grown since.
+        """
+        with other._reading() as connection:
+            wanted = order_of_sources(driver_of(connection))
+        with self._writing() as connection:
+            restore_order(driver_of(connection), wanted)
 
     @contextmanager
     def transaction(self) -> Iterator[None]:

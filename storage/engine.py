@@ -83,6 +83,11 @@ def told(path: Path) -> Iterator[None]:
         yield
     except (DBAPIError, sqlite3.Error) as error:  # plies are read by the driver itself
         reason = error.orig if isinstance(error, DBAPIError) else error
+        if getattr(reason, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY:
+            raise StorageError(
+                f"The archive {path} is locked: another program has been writing to it for {BUSY_TIMEOUT_MS / 1000:g} "
+                "seconds and more; try again when it is done."
+            ) from error
         raise StorageError(f"The archive {path} cannot be read or written: {reason}.") from error
 
 

@@ -12,7 +12,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-__all__ = ["closing_up", "find_successors", "successor"]
+__all__ = ["closing_up", "find_successors", "order_of_sources", "restore_order", "successor"]
 
 _MOVING = "~"  # no key begins with it
 
@@ -49,10 +49,38 @@ def closing_up(driver: sqlite3.Connection) -> Iterator[None]:
 
 def _close_up(driver: sqlite3.Connection, chain: list[str]) -> None:
     left = [(chain.index(key), number) for key in chain for number in _game(driver, key)]
-    moving = [(chain[place], number) for place, (was, number) in enumerate(left) if place != was]
+    _move(driver, [(chain[place], number) for place, (was, number) in enumerate(left) if place != was])
+
+
+def _move(driver: sqlite3.Connection, moving: list[tuple[str, int]]) -> None:
+    """Give games other keys; those may be keys that others of them have."""
     driver.executemany("UPDATE games SET key = ? || key WHERE id = ?", [(_MOVING, number) for _, number in moving])
     driver.executemany("UPDATE games SET key = ? WHERE id = ?", moving)
 
 
 def _game(driver: sqlite3.Connection, key: str) -> list[int]:
     return [number for (number,) in driver.execute("SELECT id FROM games WHERE key = ?", (key,))]
+
+
+def order_of_sources(driver: sqlite3.Connection) -> dict[str, list[str]]:
+    """For each key that several games want the sha256 of their sources, in the order of the keys they have."""
+    query = "SELECT sha256 FROM games JOIN sources ON sources.id = source_id WHERE key = ?"
+    return {
+        wanted: [sha256 for key in chain for (sha256,) in driver.execute(query, (key,))]
+        for wanted, chain in find_successors(driver).items()
+    }
+
+
+def restore_order(driver: sqlite3.Connection, wanted: dict[str, list[str]]) -> None:
+    """Give games with equal keys the order that they had in another archive, as far as they are of the same sources.
+
+    Args:
+        driver: in a transaction. wanted: as ``order_of_sources`` gave it there.
+    """
+    for key, order in order_of_sources(driver).items():
+        before = wanted.get(key, order)
+        if before == order or sorted(before) != sorted(order) or len(set(order)) < len(order):
+            continue
+        chain = [key, *(successor(key, number) for number in range(2, len(order) + 1))]
+        games = [number for one in chain for number in _game(driver, one)]
+        _move(driver, [(chain[before.index(sha256)], number) for sha256, number in zip(order, games, strict=True)])

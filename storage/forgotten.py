@@ -6,12 +6,22 @@ import json
 import sqlite3
 from typing import NamedTuple
 
-__all__ = ["PREFIX", "ForgottenSource", "forgotten_sources", "note_source", "recall_source"]
+__all__ = [
+    "PREFIX",
+    "ForgottenSource",
+    "forgotten_handles",
+    "forgotten_sources",
+    "note_handle",
+    "note_source",
+    "recall_handle",
+    "recall_source",
+]
 
 PREFIX = "forgotten-"
 """With which the names of all these settings begin."""
 
 _SOURCE = f"{PREFIX}source:"
+_HANDLE = f"{PREFIX}handle:"
 
 
 class ForgottenSource(NamedTuple):
@@ -46,3 +56,25 @@ def note_source(driver: sqlite3.Connection, source: ForgottenSource) -> None:
 def recall_source(driver: sqlite3.Connection, sha256: str) -> None:
     """A log is wanted again."""
     driver.execute("DELETE FROM settings WHERE name = ?", (_SOURCE + sha256,))
+
+
+def forgotten_handles(driver: sqlite3.Connection) -> list[tuple[str, int, str]]:
+    """What is remembered of players who are to be forgotten: salt, length and hash of each handle."""
+    rows = driver.execute(
+        "SELECT substr(name, ?), value FROM settings WHERE name GLOB ? ORDER BY name", (len(_HANDLE) + 1, f"{_HANDLE}*")
+    )
+    return [(facts["salt"], facts["length"], found) for found, facts in ((row[0], json.loads(row[1])) for row in rows)]
+
+
+def note_handle(driver: sqlite3.Connection, handle: tuple[str, int, str]) -> None:
+    """Remember a handle's hash."""
+    salt, length, found = handle
+    driver.execute(
+        "INSERT OR REPLACE INTO settings (name, value) VALUES (?, ?)",
+        (_HANDLE + found, json.dumps({"salt": salt, "length": length})),
+    )
+
+
+def recall_handle(driver: sqlite3.Connection, handle: tuple[str, int, str]) -> None:
+    """A player need not be forgotten any more."""
+    driver.execute("DELETE FROM settings WHERE name = ?", (_HANDLE + handle[2],))

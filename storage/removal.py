@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import sqlite3
 from dataclasses import dataclass
 
 from sqlalchemy import Connection, ScalarSelect, Select, delete, or_, select, union
 
 from storage import models
 
-__all__ = ["ForgetReport", "delete_games", "delete_source", "delete_unused_players"]
+__all__ = ["ForgetReport", "delete_games", "delete_source", "delete_unused_players", "drop_kept"]
 
 _OF_OBSERVATIONS = (models.events, models.holdings, models.anchors, models.ply_lines)
 
@@ -78,3 +79,9 @@ def delete_source(connection: Connection, row_id: int) -> ForgetReport:
         connection.execute(delete(table).where(table.c.source_id == row_id))
     connection.execute(delete(models.sources).where(source.id == row_id))
     return ForgetReport(name, games, observations, plies, kept_bytes, delete_unused_players(connection))
+
+
+def drop_kept(driver: sqlite3.Connection, row_id: int) -> None:
+    """Keep nothing of a source's bytes; its games stay."""
+    driver.execute("DELETE FROM source_chunks WHERE source_id = ?", (row_id,))
+    driver.execute("UPDATE sources SET kept_bytes = 0, timing = NULL WHERE id = ?", (row_id,))

@@ -99,7 +99,10 @@ def replacing(path: Path) -> Iterator[Replacement]:
             lock.execute("PRAGMA journal_mode=WAL")  # others may read meanwhile
             lock.execute("BEGIN IMMEDIATE")
         except sqlite3.OperationalError as error:
-            raise StorageError(f"The archive {path} cannot be locked: {error}.") from error
+            raise StorageError(
+                f"The archive {path} cannot be locked, since another program is writing to it: try again when that is "
+                f"done ({error})."
+            ) from error
         new = Replacement(path, lock)
         try:
             new.begin()

@@ -14,7 +14,7 @@ from recorder.model import Disposition, Game, SourceReport
 from storage import models
 from storage.gamerows import GameRows
 from storage.mapping import Row, insert_sql
-from storage.removal import delete_games, delete_unused_players
+from storage.removal import delete_games, delete_unused_players, drop_kept
 
 __all__ = [
     "CHUNK_BYTES",
@@ -97,6 +97,12 @@ class SourceWriter:
             self._chunk_offset += len(chunk)
         self._pending = [bytes(data[done:])]
         self._pending_size = len(data) - done
+
+    def keep_nothing(self) -> None:
+        """Do not store the source's bytes after all, nor those that were stored before."""
+        self._keep = False
+        self._pending.clear()
+        drop_kept(self._driver, self.row_id)
 
     def add_games(self, games: Sequence[Game]) -> None:
         """Store games of this source, each with all its observations.

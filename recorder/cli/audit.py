@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from recorder.cli.forgetting import forgotten_in
 from recorder.cli.ingest import is_unfinished
 from recorder.cli.inputs import ReadOptions
 from recorder.cli.kept import source_blocks, source_timing
@@ -87,7 +88,7 @@ def audit_source(archive: Archive, row: SourceRow, progress: Progress) -> Audit:
     if blocks is None:
         audit.read = False
         return audit
-    options = ReadOptions.from_json(row.options, timing)
+    options = replace(ReadOptions.from_json(row.options, timing), forgotten=forgotten_in(archive))
     pipeline = options.pipeline(SourceKind(row.kind))
     counter = _Counter(SourceKind(row.kind))
     found: dict[_Place, _Digest] = {}

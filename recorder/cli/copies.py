@@ -7,10 +7,12 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
+from recorder.cli.forgetting import forgotten_in
 from recorder.cli.inputs import Input, Reading
 from recorder.cli.kept import source_blocks
 from recorder.errors import SourceError
 from recorder.sources import FILLER, SourceKind, read_blocks, scrubbed
+from recorder.sources.forgotten import Forgotten, redacted
 
 if TYPE_CHECKING:
     from storage import Archive, SourceRow
@@ -25,10 +27,15 @@ class Copies:
 
     What the archive keeps is compared, secrets replaced in both; for a log that is not kept, its file if that is
     still what was imported. The beginnings of sources are remembered from one file to the next.
+
+    Args:
+        archive: in which they are.
+        forgotten: handles that may be replaced in what is kept; None: those of the archive.
     """
 
-    def __init__(self, archive: Archive) -> None:
+    def __init__(self, archive: Archive, forgotten: Forgotten | None = None) -> None:
         self._archive = archive
+        self._forgotten = forgotten_in(archive) if forgotten is None else forgotten
         self._heads: dict[str, bytes] = {}
 
     def whole_of(self, source: Input, size: int, head: bytes) -> SourceRow | None:
@@ -44,7 +51,7 @@ class Copies:
         if missing:
             self._heads |= self._archive.beginnings(missing, _HEAD_BYTES)
         for row in sorted(rows, key=lambda row: (-row.size_bytes, row.sha256)):
-            begins_alike = _alike(head[:_HEAD_BYTES], self._head_of(row)[:size])
+            begins_alike = self._alike(head[:_HEAD_BYTES], self._head_of(row)[:size], SourceKind(row.kind))
             if begins_alike and self._is_beginning(source, size, row):
                 return row
         return None
@@ -57,13 +64,26 @@ class Copies:
         """
         if not 0 < row.size_bytes < other.size_bytes:
             return False
-        if not _alike(self._head_of(row), others._head_of(other)[: row.size_bytes]):
+        kind = SourceKind(row.kind)
+        if not self._alike(self._head_of(row), others._head_of(other)[: row.size_bytes], kind):
             return False
         part, whole = source_blocks(self._archive, row), source_blocks(others._archive, other)
         if part is None or whole is None:
             return False
-        with closing(cast("Generator[bytes, None, None]", whole)) as stored:
-            return _same(part, stored)
+        with closing(self._redacted(whole, kind)) as stored:
+            return _same(self._redacted(part, kind), stored)
+
+    def _redacted(self, blocks: Iterator[bytes], kind: SourceKind) -> Generator[bytes, None, None]:
+        return cast("Generator[bytes, None, None]", redacted(blocks, self._forgotten, kind))
+
+    def _alike(self, ours: bytes, theirs: bytes, kind: SourceKind) -> bool:
+        """Whether two beginnings may be of one log; a line that is cut may have been redacted otherwise than whole."""
+        if self._forgotten:
+            end = max(min(ours.rfind(b"\n"), theirs.rfind(b"\n")), 0)
+            if not end:
+                return True
+            ours, theirs = (b"".join(self._redacted(iter([head[:end]]), kind)) for head in (ours, theirs))
+        return _alike(ours, theirs)
 
     def _head_of(self, row: SourceRow) -> bytes:
         if row.sha256 not in self._heads:
@@ -76,8 +96,9 @@ class Copies:
         blocks = self._archive.read_source(row.id, 0, size) if kept else source_blocks(self._archive, row)
         if blocks is None:
             return False
-        with closing(cast("Generator[bytes, None, None]", blocks)) as stored:
-            return _same(scrubbed(Reading(source, size=size), SourceKind(row.kind)), stored)
+        with closing(self._redacted(blocks, SourceKind(row.kind))) as stored:
+            kind = SourceKind(row.kind)
+            return _same(self._redacted(scrubbed(Reading(source, size=size), kind), kind), stored)
 
 
 def _head_of_file(row: SourceRow) -> bytes:

@@ -117,16 +117,18 @@ def _backup(target: str, where: str) -> None:
 @command.command("rebuild")
 @click.option("-n", "--dry-run", is_flag=True, help="Only tell which games would change; nothing is replaced.")
 @click.option("--no-backup", is_flag=True, help="Do not keep the old archive under another name.")
+@click.option("--carry-over", is_flag=True, help="Take over as they are the games of logs that cannot be read again.")
 @archive_option
 @click.pass_context
-def _rebuild(ctx: click.Context, dry_run: bool, no_backup: bool, where: str) -> None:
+def _rebuild(ctx: click.Context, dry_run: bool, no_backup: bool, carry_over: bool, where: str) -> None:
     """Make the archive anew from its journals and kept logs, and put it in the old one's place.
 
     Every log in the archive is read again by this program's parser with the options it was imported with; what was
     forgotten stays forgotten. Games that change are listed by their keys. If a log is neither kept nor where it was,
-    it is named and the old archive stays. The new archive needs as much room as the old one.
+    it is named and the old archive stays, unless --carry-over is given. The new archive needs as much room as the old
+    one. A journal without its first part is not the log that was imported: only importing it tells what is left.
     """
-    from recorder.cli.rebuild import compare, read_again
+    from recorder.cli.rebuild import compare, read_again, why_unreadable
     from storage import Archive, replacing
 
     path = archive_file(where)
@@ -136,15 +138,15 @@ def _rebuild(ctx: click.Context, dry_run: bool, no_backup: bool, where: str) -> 
             Archive.open(str(replacement.path)) as new,
             show_progress() as progress,
         ):
-            missing = read_again(old, new, progress)
-            changes = None if missing else compare(old, new)
+            missing = read_again(old, new, progress, carry_over=carry_over)
+            changes = compare(old, new) if carry_over or not missing else None
         for row in missing:
-            say(f"{clean(row.path or row.name)} ({row.id}) is not kept in the archive, and gone or changed.")
+            say(f"{clean(row.path or row.name)} ({row.id}) {why_unreadable(row)}.")
         if changes is None:
+            back = "it back where it was" if len(missing) == 1 else "them back where they were"
             say(
-                f"{path} stays as it is: put {'it' if len(missing) == 1 else 'them'} back where "
-                f"{'it was' if len(missing) == 1 else 'they were'}, or take out its games for good: "
-                f"ics-recorder sources forget {missing[0].id}"
+                f"{path} stays as it is: put {back}, take the games over as they are with --carry-over, or take them "
+                f"out for good: ics-recorder sources forget {missing[0].id}"
             )
             ctx.exit(ExitCode.INPUT)
         for word, games in (("added", changes.added), ("gone", changes.gone)):
@@ -160,6 +162,8 @@ def _rebuild(ctx: click.Context, dry_run: bool, no_backup: bool, where: str) -> 
         if dry_run:
             say(f"{said}; nothing was replaced.")
             return
+        if missing:
+            said += f"; {plural(len(missing), 'log')} taken over as before"
         saved = replacement.swap(keep_old=not no_backup)
     say(f"{path} is rebuilt. {said}." + (f" The old archive is saved as {saved}." if saved else ""))
 

@@ -16,12 +16,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from recorder.cli.copies import Copies
+from recorder.cli.forgetting import forgotten_in
 from recorder.cli.inputs import Fingerprint, Input, Reading, ReadOptions, fingerprint, timing_of
 from recorder.errors import JournalError, SourceError
 from recorder.journal.parts import is_being_written
 from recorder.model import SourceReport
 from recorder.pipeline import PARSER_VERSION, Pipeline
 from recorder.sources import Scrubbing, SourceKind, detect, is_journal, log_files, why_not_a_log
+from recorder.sources.forgotten import Forgotten, Redactor
 from storage.living import UNFINISHED
 
 if TYPE_CHECKING:
@@ -179,7 +181,7 @@ def import_source(
         if whole is not None:
             outcome.status, outcome.kind, outcome.part_of = "known", whole.kind, whole.name
             return outcome
-    options = replace(options, timing=timing_of(source))
+    options = replace(options, timing=timing_of(source), forgotten=forgotten_in(archive))
     lost = None if before is not None else _longer(candidates, source, seen)
     before = before or lost
     if before is not None:
@@ -276,7 +278,8 @@ def _write(
         keep_from = writer.keep_from if keep else start
         # A resumed log is one of whose lines none tells of another: what is before need not be looked at again.
         read = done = first = start if start <= keep_from else 0
-        scrubbing = Scrubbing(kind, begun=first > 0)
+        redactor = Redactor(options.forgotten or Forgotten(), kind)
+        scrubbing = Scrubbing(kind, begun=first > 0, redact=redactor.receive)
         held = b""
 
         def store(games: list[Game]) -> None:
@@ -313,6 +316,8 @@ def _write(
         writer.restart(outcome.read_up_to, marked(state, mark))
         if not living:
             store(pipeline.finish(unfinished=mark is not None))
+        if keep and pipeline.unredacted:
+            writer.keep_nothing()
         outcome.report = pipeline.report
         writer.finish(pipeline.report)
 

@@ -32,6 +32,7 @@ from recorder.sources import (
 if TYPE_CHECKING:
     from recorder.cli.terminal import Progress
     from recorder.model import Game
+    from recorder.sources.forgotten import Forgotten
 
 __all__ = [
     "Fingerprint",
@@ -48,7 +49,12 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
-    """How a log is read; see ``reading_options``. None: not given. ``timing``: a typescript's timing file."""
+    """How a log is read; see ``reading_options``. None: not given.
+
+    Attributes:
+        timing: a typescript's timing file.
+        forgotten: whom the archive was told to forget; not remembered with the source.
+    """
 
     kind: SourceKind | None = None
     server: str | None = None
@@ -56,6 +62,7 @@ class ReadOptions:
     tz: str | None = None
     chat: str | None = None
     timing: bytes | None = None
+    forgotten: Forgotten | None = None
 
     @classmethod
     def from_json(cls, values: dict[str, Any], timing: bytes | None) -> ReadOptions:
@@ -90,6 +97,7 @@ class ReadOptions:
             self.tz or older.tz,
             self.chat or older.chat,
             self.timing or older.timing,
+            self.forgotten or older.forgotten,
         )
 
     def pipeline(
@@ -106,6 +114,7 @@ class ReadOptions:
             resume=resume,
             offset=offset,
             living=living,
+            forgotten=self.forgotten,
         )
 
 

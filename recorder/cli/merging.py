@@ -1,7 +1,8 @@
 """One archive into another: its sources with their games as they were read, not their bytes parsed again.
 
 The archive gets what importing all logs of both would give it. So a source that both have is there once; where one has
-more of a log than the other, the longer one counts; what was forgotten here stays out.
+more of a log than the other, the longer one counts; what was forgotten here stays out, and a player whom one of them
+was told to forget is forgotten.
 """
 
 from __future__ import annotations
@@ -12,15 +13,17 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from recorder.cli.copies import Copies
+from recorder.cli.forgetting import forget_handles
 from recorder.cli.ingest import Outcome
 from recorder.cli.kept import source_blocks
 from recorder.pipeline import PARSER_VERSION
+from recorder.sources.forgotten import Forgotten
 from storage import Archive, ForgottenSource, GameFilter, SourceRow
 
 if TYPE_CHECKING:
     from recorder.cli.terminal import Progress
 
-__all__ = ["merge"]
+__all__ = ["copy_source", "merge"]
 
 _GAMES = 200
 
@@ -59,12 +62,16 @@ def merge(archive: Archive | None, other: Archive, name: str, *, dry_run: bool, 
         return [_outcome(name, step) for step in _plan(archive, other)]
     with archive.transaction():
         wanted = other.successors()
+        handles = {*archive.forgotten_handles(), *other.forgotten_handles()}
         outcomes: list[Outcome] = []
         for step in _plan(archive, other):
             outcomes.append(_outcome(name, step))
             if step.status in ("new", "grown", "replaced"):
-                _take(archive, other, step, wanted, outcomes[-1])
+                outcomes[-1].games = 0
+                copy_source(archive, other, step.row, wanted, ours=step.ours, outcome=outcomes[-1])
                 progress(step.row.name, step.row.size_bytes, step.row.size_bytes)
+        if handles:
+            forget_handles(archive, sorted(handles), progress)
     return outcomes
 
 
@@ -84,7 +91,8 @@ def _outcome(name: str, step: _Step) -> Outcome:
 def _plan(archive: Archive, other: Archive) -> list[_Step]:
     ours, forgotten = archive.sources(), archive.forgotten_sources()
     by_hash = {row.sha256: row for row in ours}
-    here, there = Copies(archive), Copies(other)
+    forgotten_players = Forgotten({*archive.forgotten_handles(), *other.forgotten_handles()})
+    here, there = Copies(archive, forgotten_players), Copies(other, forgotten_players)
     ours.sort(key=lambda row: -row.size_bytes)
     steps: list[_Step] = []
     for row in other.sources():
@@ -130,11 +138,26 @@ def _was_forgotten(other: Archive, row: SourceRow, forgotten: list[ForgottenSour
     return False
 
 
-def _take(archive: Archive, other: Archive, step: _Step, wanted: dict[str, str], outcome: Outcome) -> None:
-    """Copy one source; ``wanted`` gives the keys that games would have alone."""
-    row, ours = step.row, step.ours
+def copy_source(
+    archive: Archive,
+    other: Archive,
+    row: SourceRow,
+    wanted: dict[str, str],
+    *,
+    ours: SourceRow | None = None,
+    outcome: Outcome | None = None,
+) -> None:
+    """Copy a source with its games as they were read.
+
+    Args:
+        archive: open for writing. other: where the source is. row: which.
+        wanted: what ``other.successors`` gives.
+        ours: the source whose place it takes.
+        outcome: in which the games are counted.
+    Raises:
+        StorageError: an archive cannot be read or written.
+    """
     same = ours if ours is not None and ours.sha256 == row.sha256 else row
-    outcome.games = 0
     with archive.write_source(
         sha256=row.sha256,
         size_bytes=row.size_bytes,
@@ -154,8 +177,10 @@ def _take(archive: Archive, other: Archive, step: _Step, wanted: dict[str, str],
         while some := list(islice(games, _GAMES)):
             taken = [replace(game, key=wanted.get(game.key, game.key)) for game in some]
             writer.add_games(taken)
-            outcome.count(taken)
+            if outcome is not None:
+                outcome.count(taken)
         writer.restart(row.read_up_to, row.restart_state)
-        outcome.report = other.report(row.sha256)
-        outcome.flawed = bool(outcome.report.anomalies)
-        writer.finish(outcome.report)
+        report = other.report(row.sha256)
+        if outcome is not None:
+            outcome.report, outcome.flawed = report, bool(report.anomalies)
+        writer.finish(report)

@@ -4,22 +4,28 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from recorder.cli.audit import game_parts
+from recorder.cli.forgetting import forgotten_in
 from recorder.cli.inputs import ReadOptions
 from recorder.cli.kept import source_blocks, source_timing
+from recorder.cli.merging import copy_source
+from recorder.cli.terminal import plural
 from recorder.errors import SourceError
+from recorder.journal.parts import session_parts
 from recorder.pipeline import PARSER_VERSION
 from recorder.sources import SourceKind
+from recorder.sources.forgotten import Forgotten, redacted
 from storage import Archive, GameFilter, SourceRow
 
 if TYPE_CHECKING:
     from recorder.cli.terminal import Progress
     from recorder.model import Game
 
-__all__ = ["Changes", "compare", "read_again"]
+__all__ = ["Changes", "compare", "read_again", "why_unreadable"]
 
 _EVERYTHING = GameFilter(kinds=frozenset(), min_plies=0)
 
@@ -39,11 +45,15 @@ class Changes:
     differing: list[tuple[Game, list[str]]] = field(default_factory=list)
 
 
-def read_again(old: Archive, new: Archive, progress: Progress) -> list[SourceRow]:
+def read_again(old: Archive, new: Archive, progress: Progress, *, carry_over: bool = False) -> list[SourceRow]:
     """Read every source of an archive into an empty one.
 
     What is read is what was read then, with the same options: bytes that a journal got since wait for its next import.
 
+    Args:
+        old: the archive. new: an empty one.
+        progress: told after each block.
+        carry_over: sources that cannot be read again are copied as they are.
     Returns:
         The sources whose bytes are neither kept nor where they were.
     Raises:
@@ -51,6 +61,7 @@ def read_again(old: Archive, new: Archive, progress: Progress) -> list[SourceRow
         SourceError: the bytes of a source became fewer while they were read.
     """
     missing: list[SourceRow] = []
+    wanted = old.successors() if carry_over else {}
     for row in old.sources():
         blocks = source_blocks(old, row)
         try:
@@ -59,13 +70,19 @@ def read_again(old: Archive, new: Archive, progress: Progress) -> list[SourceRow
             blocks = timing = None
         if blocks is None:
             missing.append(row)
+            if carry_over:
+                copy_source(new, old, row, wanted)
         else:
             _read(new, row, blocks, timing, progress)
+    if carry_over or not missing:
+        new.order_equal_keys(old)
     return missing
 
 
 def _read(new: Archive, row: SourceRow, blocks: Iterator[bytes], timing: bytes | None, progress: Progress) -> None:
-    pipeline = ReadOptions.from_json(row.options, timing).pipeline(SourceKind(row.kind))
+    options = replace(ReadOptions.from_json(row.options, timing), forgotten=forgotten_in(new))
+    kind = SourceKind(row.kind)
+    pipeline = options.pipeline(kind)
     with new.write_source(
         sha256=row.sha256,
         size_bytes=row.size_bytes,
@@ -78,7 +95,7 @@ def _read(new: Archive, row: SourceRow, blocks: Iterator[bytes], timing: bytes |
         timing=timing,
     ) as writer:
         done = 0
-        for block in blocks:
+        for block in redacted(blocks, options.forgotten or Forgotten(), kind):
             writer.keep(block)
             writer.add_games(pipeline.receive(block))
             done += len(block)
@@ -87,7 +104,21 @@ def _read(new: Archive, row: SourceRow, blocks: Iterator[bytes], timing: bytes |
             raise SourceError(f"{row.name}: it became shorter while it was read.")
         writer.restart(*pipeline.restart())
         writer.add_games(pipeline.finish())
+        if pipeline.unredacted and row.kept_bytes:
+            writer.keep_nothing()
         writer.finish(pipeline.report)
+
+
+def why_unreadable(row: SourceRow) -> str:
+    """Why a source cannot be read again, one clause."""
+    path = None if row.path is None else Path(row.path)
+    if path is not None and row.kind == SourceKind.JOURNAL.value and path.parent.is_dir():
+        there = session_parts(path)
+        lost = [str(number) for number in range(1, max(there, default=0)) if number not in there]
+        if lost:
+            parts = plural(len(lost), "part")
+            return f"is a journal of which {parts} ({', '.join(lost)}) {'is' if len(lost) == 1 else 'are'} gone"
+    return "is not kept in the archive, and gone or changed"
 
 
 def compare(old: Archive, new: Archive) -> Changes:

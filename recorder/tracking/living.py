@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from recorder.events import ChatLine, Event, MovelistRead
 from recorder.frames import Style12
-from recorder.model import Game, GameEvent, HoldingsChange, Observation, Ply, PlyLine
+from recorder.model import Game, GameEvent, HoldingsChange, Observation, Ply, PlyLine, is_forgotten
 from recorder.tracking.facts import Facts
 from recorder.tracking.run import ListSeen, Run
 from recorder.tracking.tracker import Tracker
@@ -101,7 +101,7 @@ class LivingTracker(Tracker):
         self._touched.clear()
         self._any = False
         for run in runs:
-            if not (run.observations or run.lists):
+            if not (run.observations or run.lists) or is_forgotten(run.white, run.black):
                 continue
             shown = self._shown.get(run)
             if shown is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
 import shutil
 import sqlite3
 import threading
@@ -78,6 +79,24 @@ def test_what_is_imported_after_it_goes_on(made: Cli, tmp_path: Path) -> None:
     assert ", grew\n" in made("import", log).stdout
 
 
+def test_equal_keys_keep_their_order_though_a_log_has_grown(cli: Cli, tmp_path: Path) -> None:
+    """Of copies that go on differently the one with the least hash had the key when the games were read."""
+    data = WATCHER.read_bytes()
+    fork, log = tmp_path / "fork.raw", tmp_path / "log.raw"
+    fork.write_bytes(data[:15_000] + b"fics% \n\r")
+    rank = hashlib.sha256(fork.read_bytes()).hexdigest()
+    below = {hashlib.sha256(data[:size]).hexdigest() < rank: size for size in range(18_000, 18_100)}
+    assert len(below) == 2
+    sizes = sorted(below.values())
+    for size in sizes:
+        log.write_bytes(data[:size])
+        cli("import", fork, log)
+    (out := tmp_path / "out").mkdir()
+    before = exports(cli, out)
+    assert "0 added, 0 gone, 0 differing" in cli("db", "rebuild").stderr
+    assert exports(cli, out) == before
+
+
 def change_a_game(cli: Cli) -> tuple[str, str, str]:
     """Make the archive one that another parser might have left: a game differs, one is missing, one too many."""
     with sqlite3.connect(cli.archive) as connection:
@@ -126,6 +145,22 @@ def test_a_log_that_cannot_be_found_is_named_and_nothing_replaced(made: Cli, tmp
     assert [path.name for path in tmp_path.glob("archive.sqlite*")] == [made.archive.name]
     made(*told.stderr.split("ics-recorder ")[1].split())
     made("db", "rebuild")
+
+
+def test_what_cannot_be_read_again_can_be_carried_over(made: Cli, tmp_path: Path) -> None:
+    (out := tmp_path / "out").mkdir()
+    before = exports(made, out)
+    (tmp_path / "logs" / ADJOURNED.name).unlink()
+    first = sorted((tmp_path / "journals").iterdir())[0]
+    first.unlink()
+    told = made("db", "rebuild", code=3).stderr
+    assert f"{first.name.removesuffix('.zst').removesuffix('.journal')}" in told
+    assert "is a journal of which 1 part (1) is gone." in told
+    assert "--carry-over" in told
+    told = made("db", "rebuild", "--carry-over").stderr
+    assert "0 added, 0 gone, 0 differing; 2 logs taken over as before" in told
+    assert exports(made, out) == before
+    made("db", "check")
 
 
 def test_a_journal_whose_parts_were_compressed_meanwhile_is_found(cli: Cli, tmp_path: Path) -> None:

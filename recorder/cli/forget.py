@@ -1,0 +1,126 @@
+"""``ics-recorder forget``: a player out of the archive, for good."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from recorder.cli.options import archive_file, archive_option, open_archive
+from recorder.cli.terminal import clean, plural, say, show_progress
+from recorder.errors import StorageError
+
+if TYPE_CHECKING:
+    from recorder.cli.forgetting import Forgetting
+
+__all__ = ["command"]
+
+
+class _OnlyTold(Exception):  # noqa: N818 - nothing is wrong
+    """A dry run is over: undo."""
+
+
+@click.command(
+    "forget",
+    epilog="""\b
+Examples:
+  ics-recorder forget --dry-run Ann
+  ics-recorder forget --yes Ann
+  ics-recorder forget --undo Ann
+""",
+)
+@click.argument("handles", nargs=-1, required=True, metavar="HANDLE…")
+@click.option("-n", "--dry-run", is_flag=True, help="Only tell what would be taken out.")
+@click.option("-y", "--yes", is_flag=True, help="Do not ask. Where nobody can be asked, it must be given.")
+@click.option("--undo", is_flag=True, help="Record this player again from now on; what is gone stays gone.")
+@archive_option
+def command(handles: tuple[str, ...], dry_run: bool, yes: bool, undo: bool, where: str) -> None:
+    """Take a player out of the archive, and keep it so.
+
+    All games of HANDLE go, on whatever server and however it is spelt, and what that player said in others' games. In
+    the texts of others' games and in the kept bytes of logs X and underscores take the handle's place; a log in which
+    that is not possible is no longer kept. Everybody else's games stay as they are.
+
+    What is remembered is a salted hash of the handle: import, follow, db rebuild and the merging of archives leave the
+    player out from then on. Logs and journals on the disk, backups, and what was exported are not touched; files that
+    still hold the handle are named. Words of the servers' own lines (Game, White) cannot be forgotten.
+    """
+    from recorder.cli.forgetting import forget_handles, recall
+    from recorder.sources.forgotten import Forgotten, hash_handle, is_handle
+
+    for handle in handles:
+        if not is_handle(handle):
+            raise click.UsageError(f"{handle!r} cannot be forgotten: it is no handle, or a word that servers print.")
+    if undo:
+        with open_archive(where, read_only=False) as archive:
+            for handle in handles:
+                if not recall(archive, handle):
+                    raise StorageError(f"{handle} is not among the forgotten.")
+                say(f"{handle} is recorded again; import the logs again for what is gone.")
+        return
+    if not dry_run and not yes:
+        if not sys.stdin.isatty():
+            raise click.UsageError("Nobody can be asked here: give --yes.")
+        click.confirm(f"Take {', '.join(handles)} out of {archive_file(where)} for good?", abort=True, err=True)
+    wanted = [hash_handle(handle) for handle in handles]
+    with open_archive(where, create=not dry_run, read_only=False) as archive, show_progress() as progress:
+        before = Forgotten(archive.forgotten_handles())
+        new = [entry for handle, entry in zip(handles, wanted, strict=True) if handle not in before]
+        try:
+            with archive.transaction():
+                known = [entry for entry in archive.forgotten_handles() if _names(entry, handles)]
+                found = forget_handles(archive, [*known, *new], progress)
+                if dry_run:
+                    raise _OnlyTold
+        except _OnlyTold:
+            _tell(found, "would be taken out")
+            return
+        _tell(found, "taken out")
+        _clean_up(where, handles)
+
+
+def _names(entry: tuple[str, int, str], handles: tuple[str, ...]) -> bool:
+    from recorder.sources.forgotten import hash_handle
+
+    return any(hash_handle(handle, entry[0]) == entry for handle in handles)
+
+
+def _tell(found: Forgetting, what: str) -> None:
+    say(
+        f"{plural(found.games, 'game')}, {plural(found.chats, 'line')} of chat and the handle in "
+        f"{plural(found.texts, 'text')} {what}."
+    )
+    if found.redacted:
+        say(f"Replaced in the kept bytes of {plural(len(found.redacted), 'log')}: {_listed(found.redacted)}.")
+    if found.dropped:
+        say(f"No longer kept: {plural(len(found.dropped), 'log')}: {_listed(found.dropped)}.")
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(clean(name) for name in names)
+
+
+def _clean_up(where: str, handles: tuple[str, ...]) -> None:
+    """Leave nothing in the file's free places; name the other files."""
+    from recorder.cli.forgetting import files_with
+    from recorder.sources.forgotten import Forgotten, hash_handle
+
+    path = archive_file(where)
+    with open_archive(where, read_only=False) as archive:
+        try:
+            archive.vacuum()
+        except StorageError as error:
+            say(f"What is gone may still stand in free places of {path}: {error} Repeat this when nobody uses it.")
+        left = files_with(archive, Forgotten(hash_handle(handle) for handle in handles))
+    for file in left:
+        say(f"{clean(str(file))} still holds it.")
+    for saved in _saved(path):
+        say(f"{clean(str(saved))} is an older archive and was not changed.")
+
+
+def _saved(path: Path) -> list[Path]:
+    return sorted(
+        file for word in ("before-rebuild", "before-upgrade") for file in path.parent.glob(f"{path.name}.{word}*")
+    )

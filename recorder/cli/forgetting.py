@@ -1,0 +1,119 @@
+"""Forgetting players: what is taken out of the archive, and which files on the disk still hold a handle."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from recorder.errors import JournalError, SourceError
+from recorder.events import Chunk
+from recorder.sources import SourceKind, log_files, make_decoder, read_blocks
+from recorder.sources.forgotten import Forgotten, ForgottenHandle, hash_handle, redacted, silenced
+from recorder.wire import LineReader
+
+if TYPE_CHECKING:
+    from recorder.cli.terminal import Progress
+    from storage import Archive, SourceRow
+
+__all__ = ["Forgetting", "files_with", "forget_handles", "forgotten_in", "holds", "recall"]
+
+
+@dataclass(slots=True)
+class Forgetting:
+    """What was taken out.
+
+    Attributes:
+        games, chats, texts: as in ``storage.HandleReport``.
+        redacted: names of the logs in whose kept bytes something was replaced. dropped: of those that are no longer
+            kept, because the handle stands in them where it cannot be replaced.
+    """
+
+    games: int = 0
+    chats: int = 0
+    texts: int = 0
+    redacted: list[str] = field(default_factory=list)
+    dropped: list[str] = field(default_factory=list)
+
+
+def forgotten_in(archive: Archive) -> Forgotten:
+    """The players that an archive was told to forget."""
+    return Forgotten(archive.forgotten_handles())
+
+
+def forget_handles(archive: Archive, handles: Iterable[ForgottenHandle], progress: Progress) -> Forgetting:
+    """Take players out of the archive and remember that.
+
+    Args:
+        archive: in ``transaction``.
+        handles: hashes of theirs.
+        progress: told of each kept log.
+    Raises:
+        StorageError: the archive cannot be written.
+    """
+    wanted = list(handles)
+    forgotten = Forgotten(wanted)
+    report = archive.forget_handles(wanted, forgotten)
+    found = Forgetting(report.games, report.chats, report.texts)
+    for row in archive.sources():
+        if row.kept_bytes:
+            _redact(archive, row, forgotten, found)
+            progress(row.name, row.size_bytes, row.size_bytes)
+    return found
+
+
+def _redact(archive: Archive, row: SourceRow, forgotten: Forgotten, found: Forgetting) -> None:
+    kind = SourceKind(row.kind)
+    changed = archive.redact_source(row.sha256, lambda blocks: redacted(blocks, forgotten, kind))
+    if holds(archive.read_source(row.sha256), kind, forgotten) if row.kept else changed:
+        archive.drop_kept(row.sha256)
+        found.dropped.append(row.name)
+    elif changed:
+        found.redacted.append(row.name)
+
+
+def holds(blocks: Iterable[bytes], kind: SourceKind, forgotten: Forgotten) -> bool:
+    """Whether a handle, or what its player said, stands in a log's lines."""
+    decoder, reader = make_decoder(kind), LineReader()
+    stream = iter(blocks)
+    while True:
+        block = next(stream, None)
+        chunks = decoder.finish() if block is None else decoder.receive(block)
+        for chunk in chunks:
+            lines = reader.receive(chunk) if not isinstance(chunk, Chunk) or chunk.data else reader.finish()
+            if any(_shows(line.text, forgotten) for line in lines):
+                return True
+        if block is None:
+            return any(_shows(line.text, forgotten) for line in reader.finish())
+
+
+def _shows(text: str, forgotten: Forgotten) -> bool:
+    return forgotten.text(text) is not text or silenced(text) is False
+
+
+def files_with(archive: Archive, forgotten: Forgotten) -> list[Path]:
+    """The logs and journals of the archive that are still where they were and hold a handle."""
+    found: list[Path] = []
+    for row in archive.sources():
+        path = None if row.path is None else Path(row.path)
+        if path is None or not log_files(path)[0].exists():
+            continue
+        try:
+            with closing(read_blocks(path)) as blocks:
+                if holds(blocks, SourceKind(row.kind), forgotten):
+                    found += log_files(path)
+        except (SourceError, JournalError, OSError):
+            continue  # it is there, but nobody can read it
+    return found
+
+
+def recall(archive: Archive, handle: str) -> bool:
+    """Take a player off the list; whether he was on it."""
+    found = False
+    for salt, length, digest in archive.forgotten_handles():
+        if hash_handle(handle, salt) == (salt, length, digest):
+            archive.recall_handle((salt, length, digest))
+            found = True
+    return found

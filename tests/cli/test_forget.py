@@ -1,0 +1,230 @@
+"""``forget HANDLE``: however and whenever a player is forgotten, the archive is the one that never knew of him."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from recorder.cli.terminal import ExitCode
+from recorder.journal.writer import JournalWriter, Sync
+from recorder.model import is_forgotten
+from recorder.sources.forgotten import is_handle
+from storage import Archive
+from tests.cli.test_merging import state
+from tests.support.cli import ADJOURNED, GUESTS, WATCHER, Cli
+from tests.support.corpus import Stream, scenarios, stream_bytes, streams
+
+STREAMS = [stream for scenario in scenarios() for stream in streams(scenario)][::5]
+
+
+def told(cli: Cli, folder: Path) -> dict[str, Any]:
+    """As ``state``, without the shapes of lines that are not about games and what is remembered of them."""
+    found = state(cli, folder)
+    for row in found["sources"].values():
+        row["report"].shapes = row["restart"] = None
+    return found
+
+
+def handles_in(cli: Cli) -> list[str]:
+    found = {
+        game[side]["handle"]
+        for game in cli.json("games", "--include", "examined,setup,empty", "--json")
+        for side in SIDES
+    }
+    return sorted(handle for handle in found if is_handle(handle))
+
+
+SIDES = ("white", "black")
+
+
+@pytest.mark.parametrize("stream", STREAMS, ids=lambda stream: f"{stream.scenario}-{stream.connection}")
+def test_forgotten_before_or_after_or_rebuilt(stream: Stream, tmp_path: Path) -> None:
+    first, second = (Cli(tmp_path / f"{name}.sqlite") for name in ("first", "second"))
+    log = tmp_path / "log"
+    data = stream_bytes(stream.scenario, stream.connection)
+    log.write_bytes(data)
+    first("import", "--chat", "all", log)
+    handles = handles_in(first)
+    (out := tmp_path / "out").mkdir()
+    for handle in [*handles[:2], stream.login]:
+        if not is_handle(handle):
+            continue
+        first("forget", "--yes", handle)
+        second("forget", "--yes", handle)
+    second("import", "--chat", "all", log)
+    wanted = told(second, out)
+    assert told(first, out) == wanted
+    assert "0 findings" in first("verify").stderr
+    for cli in (first, second):
+        cli("db", "rebuild", "--no-backup")
+        assert told(cli, out) == wanted
+
+
+def raw(cli: Cli) -> bytes:
+    """All bytes that the archive has on the disk."""
+    return b"".join(path.read_bytes() for path in cli.archive.parent.glob(f"{cli.archive.name}*"))
+
+
+CHATTY = (
+    b"fics% \n\r{Game 7 (Ann vs. Bob) Creating rated blitz match.}\n\r"
+    b"<12> rnbqkbnr pppppppp -------- -------- -------- -------- PPPPPPPP RNBQKBNR W -1 1 1 1 1 0 7 Ann Bob 0 3 0"
+    b" 39 39 180 180 1 none (0:00) none 0 0 0\n\r"
+    b"Carl(1500)[7] kibitzes: my name is Carl and I live\n\r\\   in a red house\n\r"
+    b"Ann(1600)[7] kibitzes: hello CARL, and Carla\n\r"
+    b"<12> rnbqkbnr pppppppp -------- -------- ----P--- -------- PPPP-PPP RNBQKBNR B -1 1 1 1 1 0 7 Ann Bob 0 3 0"
+    b" 39 39 180 180 1 P/e2-e4 (0:00) e4 0 0 0\n\r"
+    b"{Game 7 (Ann vs. Bob) Bob resigns} 1-0\n\r"
+)
+
+
+def test_others_games_lose_only_what_the_player_said(cli: Cli, tmp_path: Path) -> None:
+    log = tmp_path / "session.raw"
+    log.write_bytes(CHATTY)
+    cli("import", log)
+    said = cli("forget", "--yes", "carl").stderr.splitlines()
+    assert said == [
+        "0 games, 1 line of chat and the handle in 1 text taken out.",
+        "Replaced in the kept bytes of 1 log: session.raw.",
+        f"{log} still holds it.",
+    ]
+    pgn = cli("export", "pgn", "--comments").stdout
+    assert "hello X___, and Carla" in pgn
+    assert "1-0" in pgn
+    for word in (b"Carl ", b"CARL", b"red house", b"Carl("):
+        assert word not in raw(cli)
+    with Archive.open(str(cli.archive), read_only=True) as archive:
+        (row,) = archive.sources()
+        kept = b"".join(archive.read_source(row.id))
+    assert len(kept) == len(CHATTY)
+    assert b"X___(1500)[7] kibitzes: ** **** ** **** *** * ****\n\r\\   ** * *** *****\n\r" in kept
+    assert kept.replace(b"X___", b"Carl")[:200] == CHATTY[:200]
+
+
+def test_nothing_of_a_player_is_left_in_the_file(filled: Cli) -> None:
+    """Not even in the places that became free."""
+    assert b"Carlsen" in raw(filled)
+    filled("forget", "--yes", "Carlsen")
+    assert b"carlsen" not in raw(filled).lower()
+    filled("db", "check")
+
+
+def test_a_dry_run_only_tells(filled: Cli, tmp_path: Path) -> None:
+    (out := tmp_path / "out").mkdir()
+    before = state(filled, out)
+    assert "1 game, 0 lines of chat and the handle in 0 texts would be taken out." in (
+        filled("forget", "-n", "Carlsen").stderr
+    )
+    assert state(filled, out) == before
+    with Archive.open(str(filled.archive), read_only=True) as archive:
+        assert archive.forgotten_handles() == []
+
+
+def test_nobody_is_forgotten_unasked(filled: Cli) -> None:
+    assert "give --yes" in filled("forget", "Carlsen", code=ExitCode.USAGE).stderr
+    assert len(filled.json("games", "--json")) == 6
+
+
+@pytest.mark.parametrize("word", ["game", "White", "rated", "e4", "Nf3", "rnbqkbnr", "Jan", "a", "x y", "Ann_", "*"])
+def test_words_that_lines_are_made_of_are_refused(filled: Cli, word: str) -> None:
+    assert "cannot be forgotten" in filled("forget", "--yes", "--", word, code=ExitCode.USAGE).stderr
+
+
+def test_undo_lets_a_player_come_back(filled: Cli) -> None:
+    def games_of_a_new_import() -> int:
+        (ident,) = (row["id"] for row in filled.json("sources", "--json") if row["name"] == ADJOURNED.name)
+        filled("sources", "forget", ident)
+        return int(filled.json("import", "--json", ADJOURNED)[0]["games"])
+
+    filled("forget", "--yes", "Carlsen")
+    assert games_of_a_new_import() == 0
+    filled("forget", "--undo", "CARLSEN")
+    assert "not among the forgotten" in filled("forget", "--undo", "Carlsen", code=ExitCode.ARCHIVE).stderr
+    assert games_of_a_new_import() == 1
+
+
+def test_a_log_in_which_a_handle_cannot_be_replaced_is_not_kept(cli: Cli, tmp_path: Path) -> None:
+    """It is cut in two by what a terminal had put between."""
+    log = tmp_path / "session.raw"
+    log.write_bytes(CHATTY + b"Bob says: Ca\x07rl was here\n\r")
+    cli("import", log)
+    assert cli("forget", "--yes", "Carl").stderr.splitlines()[1] == "No longer kept: 1 log: session.raw."
+    (row,) = cli.json("sources", "--json")
+    assert not row["kept"]
+    other = Cli(tmp_path / "other.sqlite")
+    other("forget", "--yes", "Carl")
+    other("import", log)
+    assert not other.json("sources", "--json")[0]["kept"]
+    (out := tmp_path / "out").mkdir()
+    assert told(cli, out) == told(other, out)
+    cli("db", "rebuild", "--no-backup")
+    assert told(cli, out) == told(other, out)
+
+
+def test_journals_are_read_without_the_player_and_named(cli: Cli, tmp_path: Path) -> None:
+    writer = JournalWriter(tmp_path / "journals", host="h", port=1, role="record", sync=Sync.OS)
+    data = gzip.decompress(GUESTS.read_bytes())
+    for begin in range(0, 60_000, 777):  # lines and handles are cut anywhere
+        writer.received(data[begin : begin + 777])
+    cli("import", tmp_path / "journals")
+    told_files = cli("forget", "--yes", "Morphy").stderr
+    assert f"{writer.path} still holds it." in told_files
+    other = Cli(tmp_path / "other.sqlite")
+    other("forget", "--yes", "Morphy")
+    other("import", tmp_path / "journals")
+    (out := tmp_path / "out").mkdir()
+    assert told(cli, out) == told(other, out)
+    for begin in range(60_000, len(data), 777):
+        writer.received(data[begin : begin + 777])
+    writer.close()
+    for one in (cli, other):
+        one("import", tmp_path / "journals")
+    assert told(cli, out) == told(other, out)
+    assert "Morphy" not in handles_in(cli)
+    cli("db", "rebuild", "--no-backup")
+    assert told(cli, out) == told(other, out)
+
+
+def test_archives_are_merged_without_a_player_whom_one_was_told_to_forget(tmp_path: Path) -> None:
+    first, second, new = (Cli(tmp_path / f"{name}.sqlite") for name in ("first", "second", "new"))
+    grown = tmp_path / WATCHER.name
+    grown.write_bytes(WATCHER.read_bytes()[:15_000])
+    first("import", grown, ADJOURNED)
+    grown.write_bytes(WATCHER.read_bytes())
+    second("import", grown)
+    first("forget", "--yes", "Morphy")
+    second("forget", "--yes", "Carlsen")
+    new("forget", "--yes", "Morphy", "Carlsen")
+    new("import", grown, ADJOURNED)
+    saved = tmp_path / "saved.sqlite"
+    first("db", "backup", saved)
+    (out := tmp_path / "out").mkdir()
+    wanted = told(new, out)
+    first("import", second.archive)
+    assert told(first, out) == wanted
+    second("import", saved)
+    assert told(second, out) == wanted
+    assert "2 known" in first("import", grown, ADJOURNED).stdout
+
+
+def test_an_older_copy_of_a_log_is_known_though_a_handle_was_replaced(filled: Cli, tmp_path: Path) -> None:
+    filled("forget", "--yes", "Morphy")
+    copy = tmp_path / "older.raw"
+    for size in (6_000, 15_000):
+        copy.write_bytes(WATCHER.read_bytes()[:size])
+        assert f"an earlier part of {WATCHER.name}" in filled("import", copy).stdout
+
+
+def test_a_share_tells_nobody_who_was_forgotten(filled: Cli, tmp_path: Path) -> None:
+    filled("forget", "--yes", "Carlsen")
+    filled("db", "share", "-o", tmp_path / "shared.sqlite")
+    with Archive.open(str(tmp_path / "shared.sqlite"), read_only=True) as archive:
+        assert archive.forgotten_handles() == []
+
+
+def test_what_stands_for_a_handle_is_nobodys() -> None:
+    assert is_forgotten("Ann", "X__")
+    assert is_forgotten("X____")
+    assert not is_forgotten("Xavier", "X", "Xx", "")
