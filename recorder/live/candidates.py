@@ -43,6 +43,7 @@ class Candidate:
         again: it was watched before the connection was lost. refused: why it is not asked for any more.
         on_cut_name: asked for while a name was printed cut.
         judgement: of the policy, until another line tells more.
+        informed: a line told whether it has a partner. partner_asked: the server was asked for the partner's game.
     """
 
     listed: Listed
@@ -58,6 +59,13 @@ class Candidate:
     refused: str | None = None
     on_cut_name: bool = False
     judgement: Judgement | None = None
+    informed: bool = False
+    partner_asked: bool = False
+
+    @property
+    def is_bughouse(self) -> bool:
+        """Whether a line told so; FatICS prints ``blitz bughouse``."""
+        return "bughouse" in (self.listed.facts.category or "").lower().split()
 
 
 class Fate(Enum):

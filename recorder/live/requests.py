@@ -8,6 +8,7 @@ where block mode gives each answer its command's number.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -20,16 +21,19 @@ from recorder.events import (
     GameNoticeKind,
     GamesCounted,
     MovelistRead,
+    Noise,
     ObserveRefused,
     ObservingEnded,
     ObservingStarted,
     Refusal,
+    Unrecognised,
 )
 from recorder.frames import Style12
 
 __all__ = [
     "AskGames",
     "AskMoves",
+    "AskPartner",
     "AskRefresh",
     "KeepAlive",
     "Observe",
@@ -39,6 +43,7 @@ __all__ = [
     "Setting",
     "Unobserve",
     "format_request",
+    "no_partner",
 ]
 
 
@@ -54,6 +59,18 @@ class Observe:
     """Watch a game. On old servers the command toggles, so it is only for games that are not watched."""
 
     game_no: int
+
+
+@dataclass(frozen=True, slots=True)
+class AskPartner:
+    """Watch the other board of a bughouse match, whatever its number is.
+
+    ``handle`` plays on the board that is known, game ``game_no``. Like ``observe`` the command toggles on old servers.
+    Source: FICS, ``help pobserve``.
+    """
+
+    game_no: int
+    handle: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +104,7 @@ class KeepAlive:
     """Something harmless, so that the server does not think us idle."""
 
 
-Request = Setting | Observe | Unobserve | AskMoves | AskRefresh | AskGames | KeepAlive
+Request = Setting | Observe | AskPartner | Unobserve | AskMoves | AskRefresh | AskGames | KeepAlive
 
 # What is sent first. Without the settings all else is worth less; a list asked for too late is of another game; a place
 # given up lets the next game be observed.
@@ -97,11 +114,13 @@ _PRIORITY: dict[type, int] = {
     AskRefresh: 1,
     Unobserve: 2,
     Observe: 3,
+    AskPartner: 3,
     AskGames: 4,
     KeepAlive: 5,
 }
 _COMMANDS: dict[type, str] = {
     Observe: "observe",
+    AskPartner: "pobserve",
     Unobserve: "unobserve",
     AskMoves: "moves",
     AskRefresh: "refresh",
@@ -109,6 +128,8 @@ _COMMANDS: dict[type, str] = {
     KeepAlive: "date",
 }
 _PATIENCE_MS = 60_000  # after which a request of low priority goes first
+_NO_PARTNER = re.compile(r"(?:\S{1,40} is|You are) not playing a bughouse game\.? *")
+_NO_COMMAND = re.compile(r"/?pobserve: Command not found\.? *|No such command \(/?pobserve\)\.? *")
 _BLOCK_IDS = range(1, 10)  # help pages recommend small ones
 
 
@@ -124,7 +145,20 @@ def format_request(request: Request, family: Family | None = None) -> str:
         return request.command
     slash = "/" if family in (Family.ICC, Family.CHESSNET) else ""
     command = slash + _COMMANDS[type(request)]
+    if isinstance(request, AskPartner):
+        return f"{command} {request.handle}"
     return command if isinstance(request, AskGames | KeepAlive) else f"{command} {request.game_no}"
+
+
+def no_partner(line: str) -> bool | None:
+    """Whether a line refuses ``AskPartner``.
+
+    Returns:
+        True: the player has no other board. False: the server does not know the command. None: another line.
+    """
+    if _NO_PARTNER.fullmatch(line):
+        return True
+    return False if _NO_COMMAND.fullmatch(line) else None
 
 
 class Sending(NamedTuple):
@@ -295,7 +329,15 @@ class RequestQueue:
         self._settle(lambda sent: type(sent.request) in kinds)
 
     def _observing(self, event: ObservingStarted | ObservingEnded) -> None:
-        self._done(Observe(event.game_no), Unobserve(event.game_no))
+        asked = Observe(event.game_no), Unobserve(event.game_no)
+        if any(sent.request in asked for sent in self._under_way):
+            self._done(*asked)
+        else:
+            self._done_kind(AskPartner)
+
+    def _other(self, event: Unrecognised | Noise) -> None:
+        if no_partner(event.line.text) is not None:
+            self._done_kind(AskPartner)
 
     def _moves(self, event: MovelistRead) -> None:
         if event.game_no is None:
@@ -310,15 +352,15 @@ class RequestQueue:
         if event.game_no is not None:
             self._done(Observe(event.game_no), Unobserve(event.game_no))
         elif event.reason is Refusal.NO_SUCH_GAME:
-            self._done_kind(Observe, Unobserve, AskMoves, AskRefresh)
+            self._done_kind(Observe, AskPartner, Unobserve, AskMoves, AskRefresh)
         elif event.reason is Refusal.NOT_OBSERVING:
             self._done_kind(Unobserve, AskRefresh)
         else:
-            self._done_kind(Observe)
+            self._done_kind(Observe, AskPartner)
 
     def _notice(self, event: GameNotice) -> None:
         if event.kind is GameNoticeKind.PRIVATE_GAME:
-            self._done_kind(Observe, AskMoves, AskRefresh)
+            self._done_kind(Observe, AskPartner, AskMoves, AskRefresh)
 
     def _ended(self, event: GameEnded) -> None:
         for kind in (Observe, Unobserve, AskMoves, AskRefresh):
@@ -339,4 +381,6 @@ _ANSWERS: dict[type, Callable[[RequestQueue, Any], None]] = {
     ObserveRefused: RequestQueue._refused,
     GameNotice: RequestQueue._notice,
     GameEnded: RequestQueue._ended,
+    Unrecognised: RequestQueue._other,
+    Noise: RequestQueue._other,
 }

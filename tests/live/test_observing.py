@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from recorder.dialects.recogniser import Recogniser
@@ -13,7 +13,7 @@ from recorder.events import Event, Line
 from recorder.live.candidates import Candidate, Fate, Why, Wishes
 from recorder.live.observing import Observing
 from recorder.live.policy import parse_policy
-from recorder.live.requests import AskGames, Observe, RequestQueue, Unobserve
+from recorder.live.requests import AskGames, AskPartner, Observe, RequestQueue, Unobserve
 
 
 def events(*texts: str) -> list[Event]:
@@ -31,6 +31,13 @@ def row(number: int, white: str = "", black: str = "", *, flags: str = " br", ra
 
 def table(*rows: str) -> list[str]:
     return [*rows, f"{len(rows):>3} games displayed."] if rows else ["There are no games in progress."]
+
+
+def board(number: int, white: str, black: str) -> str:
+    return (
+        "<12> rnbqkbnr pppppppp -------- -------- -------- -------- PPPPPPPP RNBQKBNR W -1 1 1 1 1 0 "
+        f"{number} {white} {black} 0 5 0 39 39 300000 300000 1 none (0:00.000) none 0 0 0"
+    )
 
 
 def started(policy: str | None = "rated", *rows: str, handles: Iterable[str] = (), **options: int) -> Observing:
@@ -76,11 +83,7 @@ def test_boards_cost_no_decision(monkeypatch: pytest.MonkeyPatch) -> None:
         raise AssertionError
 
     monkeypatch.setattr(Wishes, "rank", decided)
-    board = (
-        "<12> rnbqkbnr pppppppp -------- -------- -------- -------- PPPPPPPP RNBQKBNR W -1 1 1 1 1 0 1 White1 Black1 0"
-        " 5 0 39 39 300000 300000 1 none (0:00.000) none 0 0 0"
-    )
-    observing.feed(events(board), 1)
+    observing.feed(events(board(1, "White1", "Black1"), board(1, "White1", "Black1")), 1)
     assert (observing.decide(1), observing.next_at_ms(1)) == ([], 60_000)
     observing.feed(events(row(3)), 2)
     with pytest.raises(AssertionError):  # a line does
@@ -186,6 +189,74 @@ def test_a_partner_that_no_table_showed_is_pulled_in_before_others() -> None:
     assert observing.decide(1) == [Observe(9)]
 
 
+BUGHOUSE = (row(1, flags=" Br"), row(2, flags=" Br"))
+
+
+def watching_one_board(*rows: str) -> Observing:
+    """Game 1 of a bughouse match is watched on a server that tells no partner."""
+    observing = started("number = 1", *rows, games_every_ms=1_000_000)
+    assert observing.decide(0) == [Observe(1)]
+    watch(observing, 1)
+    assert observing.decide(0) == []
+    assert observing.next_at_ms(0) == 3_000
+    return observing
+
+
+def test_where_no_line_tells_the_partner_it_is_asked_for() -> None:
+    observing = watching_one_board(*BUGHOUSE)
+    assert observing.decide(2_999) == []
+    assert observing.decide(3_000) == [AskPartner(1, "White1")]
+    watch(observing, 2, now_ms=3_001)
+    assert observing.watched == (1, 2)
+    assert observing.why(2) == "Game 2 is observed: its bughouse partner, game 1, is observed."
+    assert observing.decide(100_000) == []  # once is enough
+
+
+def test_a_partner_that_was_watched_already_is_watched_on() -> None:
+    observing = watching_one_board(row(1, flags=" Br"), row(2))  # no line told that game 2 is bughouse
+    watch(observing, 2)
+    assert observing.decide(3_000) == [AskPartner(1, "White1")]
+    observing.feed(events("Removing game 2 from observation list."), 3_001)  # the command toggles
+    assert observing.decide(3_001) == [Observe(2)]
+    assert "its bughouse partner, game 1, is observed" in observing.why(2)
+
+
+def test_two_boards_that_may_be_partners_are_not_asked_for() -> None:
+    observing = started("bughouse", *BUGHOUSE, games_every_ms=1_000_000)
+    observing.decide(0)
+    watch(observing, 1, 2)
+    assert observing.decide(10_000) == []
+
+
+def test_a_server_that_tells_there_is_no_partner_is_believed() -> None:
+    observing = watching_one_board(*BUGHOUSE)
+    observing.feed(events("<g1> 1 p=0 t=bughouse r=1 u=0,0 it=180,0 i=180,0 pt=0 rt=1500,1500 ts=1,1"), 1)
+    assert observing.decide(3_000) == []
+
+
+@pytest.mark.parametrize(
+    ("answer", "again"),
+    [("White1 is not playing a bughouse game.", True), ("pobserve: Command not found.", False)],
+)
+def test_a_server_that_knows_no_partners_is_asked_once(answer: str, again: bool) -> None:
+    observing = watching_one_board(row(1, flags=" Br"))
+    assert observing.decide(3_000) == [AskPartner(1, "White1")]
+    observing.feed(
+        events(answer, "{Game 1 (White1 vs. Black1) White1 resigns} 0-1", row(1, "Other", flags=" Br")), 3_001
+    )
+    assert observing.decide(3_001) == [Observe(1)]
+    watch(observing, 1, now_ms=3_002)
+    observing.decide(3_003)
+    assert observing.decide(6_002) == ([AskPartner(1, "Other")] if again else [])
+
+
+def test_no_place_no_partner() -> None:
+    observing = started("number = 1", *BUGHOUSE, limit=1, games_every_ms=1_000_000)
+    observing.decide(0)
+    watch(observing, 1)
+    assert observing.decide(3_000) == []
+
+
 def test_announcements_count_like_rows() -> None:
     observing = started("blitz & rating > 1600")
     observing.feed(
@@ -248,6 +319,17 @@ def test_a_number_that_another_game_has_got() -> None:
     observing.feed(events("{Game 1 (Other vs. Black1) Other resigns} 0-1"), 3)  # not of this one
     watch(observing, 1)
     assert observing.watched == (1,)
+
+
+def test_a_number_that_another_game_has_got_before_it_is_observed() -> None:
+    observing = started("rated", row(1), row(2))
+    observing.decide(0)
+    observing.feed(events("You are now observing game 1.", board(1, "Somebody", "Else")), 1)
+    assert observing.watched == (1,)
+    assert observing.why(1) == "Game 1 is observed: the server began to show it without being asked."
+    observing.feed(events(*table(row(1, "Somebody", "Else"), row(2))), 2)  # the table says the same
+    assert observing.watched == (1,)
+    assert observing.why(1) == "Game 1 is observed: rated is true because the game is rated."
 
 
 def test_what_somebody_ended_by_hand_stays_ended() -> None:
@@ -383,7 +465,7 @@ class Server:
                 return ["You are already observing the maximum number of games."]
             self.observed.add(number)
             self.ever.add(self.games[number])
-            return [f"You are now observing game {number}."]
+            return [f"You are now observing game {number}.", board(number, self.games[number], "Q")]
         assert command == "unobserve"
         assert number in self.observed
         self.observed.discard(number)
@@ -401,6 +483,8 @@ def drive(server: Server, observing: Observing, queue: RequestQueue, now: int, l
         assert len(observing.watched) + sum(isinstance(request, Observe) for request in asked) <= observing.limit
 
 
+# The number of a game that is over goes to another one while it is asked for.
+@example(1, [(0, 0)] * 5 + [(2, 7), (0, 0)], 1, True)
 @settings(deadline=None)
 @given(
     st.integers(1, 4),
@@ -479,6 +563,7 @@ NOISY = st.one_of(
                 "{{Game {0} ({1} vs. {2}) Creating rated bughouse match.}}",
                 "{{Game {0} ({1} vs. {2}) {1} resigns}} 0-1",
                 "<g1> {0} p=0 t=bughouse r=1 pt=3",
+                "{1} is not playing a bughouse game.",
                 "{0:>3} 1500 {1:<11} 1500 {2:<10} [ Br  5   0]   2:08 -  3:25 (31-30) W:  9",
             ]
         ),

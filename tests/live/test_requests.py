@@ -13,6 +13,7 @@ from recorder.frames import Block
 from recorder.live.requests import (
     AskGames,
     AskMoves,
+    AskPartner,
     AskRefresh,
     KeepAlive,
     Observe,
@@ -50,6 +51,7 @@ def events(*texts: str, block: Block | None = None) -> list[Event]:
     [
         (Observe(12), "observe 12"),
         (Unobserve(12), "unobserve 12"),
+        (AskPartner(12, "Ann"), "pobserve Ann"),
         (AskMoves(12), "moves 12"),
         (AskRefresh(12), "refresh 12"),
         (AskGames(), "games"),
@@ -60,6 +62,35 @@ def test_commands(request_: Request, text: str) -> None:
     for family in (None, Family.FICS, Family.FATICS, Family.LASKER, Family.OLD, Family.CHESSD, Family.BICS):
         assert format_request(request_, family) == text
     assert format_request(request_, Family.ICC) == format_request(request_, Family.CHESSNET) == f"/{text}"
+
+
+@pytest.mark.parametrize(
+    ("answer", "answered"),
+    [
+        ("You are now observing game 13.", True),
+        ("Removing game 13 from observation list.", True),
+        ("Ann is not playing a bughouse game.", True),
+        ("pobserve: Command not found.", True),
+        ("No such command (pobserve).", True),
+        ("You are already observing the maximum number of games.", True),
+        ("Ann kibitzes: Bob is not playing a bughouse game.", False),
+        ("observe: Command not found.", False),
+    ],
+)
+def test_answers_to_asking_for_a_partner(answer: str, answered: bool) -> None:
+    queue = RequestQueue()
+    queue.put([AskPartner(12, "Ann")], 0)
+    queue.take(0)
+    queue.feed(events(answer))
+    assert queue.under_way == (() if answered else (AskPartner(12, "Ann"),))
+
+
+def test_an_observe_that_is_answered_leaves_the_partner_asked_for() -> None:
+    queue = RequestQueue(block=True)
+    queue.put([Observe(13), AskPartner(12, "Ann")], 0)
+    queue.take(0)
+    queue.feed(events("You are now observing game 13."))
+    assert queue.under_way == (AskPartner(12, "Ann"),)
 
 
 def test_settings_go_first_in_the_same_rhythm_and_in_their_own_words() -> None:
