@@ -7,7 +7,7 @@
     ├── LineError      a known line with an impossible field (also a ValueError)
     ├── SourceError    a log that cannot be opened, decompressed or told apart
     ├── JournalError   a journal that cannot be written or read
-    ├── LoginError     a server that does not let us in
+    ├── LoginError     a server that cannot be reached or does not let us in
     ├── PolicyError    an expression or a list of handles that cannot be read
     ├── StorageError   an archive that cannot be used: wrong schema, no such game, not ours
     └── ExportError    a game that does not fit a format, or an output that must not be written
@@ -73,7 +73,7 @@ class JournalError(RecorderError):
 
 
 class LoginError(RecorderError):
-    """A server that does not let us in; the text says why and never holds a password."""
+    """A server that cannot be reached or does not let us in; the text says why and never holds a password."""
 
 
 class PolicyError(RecorderError):

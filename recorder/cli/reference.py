@@ -26,7 +26,7 @@ _CODES = {
     ExitCode.OUTPUT: "an output cannot or must not be written",
     ExitCode.UNPROVED: "`verify` could read none of the logs again",
     ExitCode.JOURNAL: "a journal cannot be written (recording has stopped) or read",
-    ExitCode.LOGIN: "a server does not let us in",
+    ExitCode.LOGIN: "a server cannot be reached, or does not let us in",
     ExitCode.LISTEN: "clients cannot be waited for at the address of `--listen`",
     ExitCode.INTERRUPTED: "interrupted by the user; what was finished before is kept",
     ExitCode.PIPE: "the reader of standard output has gone away",

@@ -36,7 +36,7 @@ class ExitCode(IntEnum):
     OUTPUT = 5
     UNPROVED = 6  # verify could read none of the logs again
     JOURNAL = 7  # the journal cannot be written (recording has stopped) or read
-    LOGIN = 8  # the server does not let us in
+    LOGIN = 8  # the server cannot be reached, or does not let us in
     LISTEN = 9  # nobody can be served at the address of --listen
     INTERRUPTED = 130
     PIPE = 141

@@ -36,12 +36,13 @@ def words(server: SpokenServer, folder: Path, *more: object) -> list[object]:
     ]
 
 
-async def follower(run: Running) -> Path:
-    """Wait until the recorder has a process that follows the journal."""
-    pid = run.process.pid
+async def child_of(run: Running) -> Path:
+    """Wait until the recorder has a process for the archive."""
+    own = Path("/proc", str(run.process.pid))
+    line = told_of([own], "cmdline")
     while True:
-        for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
-            if b"\0follow\0" in told_of([Path("/proc", child)], "cmdline"):  # it is no copy of the recorder any more
+        for child in (own / "task" / own.name / "children").read_text().split():
+            if told_of([Path("/proc", child)], "cmdline") not in (line, b""):  # it is no copy of the recorder any more
                 return Path("/proc", child)
         await asyncio.sleep(0.01)
 
@@ -57,8 +58,10 @@ def told_of(processes: list[Path], what: str) -> bytes:
     return out
 
 
-@pytest.mark.parametrize("timeseal", SEALS, ids=["plain", "sealed", "sealed-2"])
-@pytest.mark.parametrize("name", REGISTERED)
+@pytest.mark.parametrize(
+    ("name", "timeseal"),
+    [*((name, seal) for name in REGISTERED for seal in (None, 1)), ("FICS", 2), ("FatICS", 2)],
+)
 @in_loop
 async def test_a_registered_player(
     name: str, timeseal: int | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -70,7 +73,7 @@ async def test_a_registered_player(
         running(*words(server, tmp_path, "--user", handle, *SEALS[timeseal])) as run,
     ):
         assert f"Logged in as {handle}." in await run.until("Logged in as")
-        environment = told_of([await follower(run)], "environ")
+        environment = told_of([await child_of(run)], "environ")
         everybody = [path.parent for path in Path("/proc").glob("[0-9]*/cmdline")]
         seen = told_of(everybody, "cmdline") + environment
         assert b"ICS_RECORDER_DB=" in environment

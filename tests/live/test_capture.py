@@ -286,6 +286,28 @@ async def test_a_name_that_nobody_knows_ends_the_first_attempt(tmp_path: Path, m
 
 
 @in_loop
+async def test_a_name_that_was_known_before_is_looked_up_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("recorder.live.capture._FIRST_PAUSE_S", 0.01)
+    real, calls = socket.getaddrinfo, []
+
+    def sometimes(*words: Any, **more: Any) -> Any:
+        calls.append(words)
+        if len(calls) in (2, 3):
+            raise socket.gaierror(-3, "Temporary failure in name resolution")
+        return real(*words, **more)
+
+    monkeypatch.setattr(socket, "getaddrinfo", sometimes)
+    first = Dialogue(FICS, script=[Hear(b"games"), Fault.CLOSE], answers=ANSWERS)
+    again = Dialogue(FICS, script=WATCHED, answers=ANSWERS)
+    async with ScriptedServer(lambda number: again if number else first) as server:
+        run = Run(server.port, tmp_path, host="localhost")
+        await run.until(lambda: run.capture.progress.boards == 2)
+        await run.end()
+    failed = "The name localhost cannot be looked up (Temporary failure in name resolution). Trying again in 0 s."
+    assert run.told.count(failed) == 2
+
+
+@in_loop
 async def test_a_refused_port_is_tried_again_and_told_in_words(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
