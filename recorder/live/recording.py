@@ -8,7 +8,7 @@ so once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from typing import Any, Protocol
@@ -90,9 +90,10 @@ class Recording:
         self._write(lambda: self._journal.note(kind, **facts))
 
     def server_said(self, data: bytes, at_ns: int) -> None:
-        """The server has sent bytes: written before anything looks at them."""
+        """The server has sent bytes; what they let go of the client's stands behind them."""
+        releases = self._ask(lambda guard: guard.server_said(data))
         self._write(lambda: self._journal.received(self._answers.receive(data), at_ns))
-        self._release(lambda guard: guard.server_said(data))
+        self._give(releases)
 
     def client_said(self, data: bytes, at_ns: int) -> None:
         """The client has sent bytes."""
@@ -100,7 +101,7 @@ class Recording:
         if self._guard is None:
             self._withhold(at_ns)
         else:
-            self._release(lambda guard: guard.client_said(data, at_ns))
+            self._give(self._ask(lambda guard: guard.client_said(data, at_ns)))
 
     def tick(self) -> None:
         """Let the journal do what it does by time."""
@@ -108,18 +109,18 @@ class Recording:
 
     def close(self, **facts: Any) -> None:
         """Write what the guard held, note how the connection ended, and close the journal."""
-        self._release(lambda guard: guard.finish())
+        self._give(self._ask(lambda guard: guard.finish()))
         if self._held > 0:
             self._withhold(None)
         self.note("closed", **facts)
         self._write(self._journal.close)
         self._ended = True
 
-    def _release(self, ask: Callable[[Guard], Iterable[Release]]) -> None:
+    def _ask(self, ask: Callable[[Guard], list[Release]]) -> list[Release]:
         if self._ended or self._guard is None:
-            return
+            return []
         try:
-            releases = list(ask(self._guard))
+            releases = ask(self._guard)
             for secret in self._guard.take_repeated():
                 self._answers.expect(secret)
         except Exception as error:  # a bug; its text may hold what the client typed
@@ -129,11 +130,15 @@ class Recording:
                 f"What the client sends is no longer recorded, only its length: the guard of its secrets failed "
                 f"({type(error).__name__}). The connection goes on."
             )
-            self._withhold(None)
-            return
+            return []
+        return releases
+
+    def _give(self, releases: list[Release]) -> None:
         for release in releases:
             self._held -= release.withheld or len(release.data)
             self._write(partial(self._put, release))
+        if self._guard is None:
+            self._withhold(None)
 
     def _put(self, release: Release) -> None:
         if release.withheld:

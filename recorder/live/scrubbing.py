@@ -2,7 +2,8 @@
 
 What was sent goes through the same guard as in a living connection, in the order of time and not of the file: sent
 bytes stand where it was decided what they are, which may be after what the server answered. What was received goes
-through the scrubber of saved logs. Records stay where they are and as long as they are, unless the guard says that
+through the scrubber of saved logs, and where the server answered to a password typed as a command, through the guard of
+such answers. Records stay where they are and as long as they are, unless the guard says that
 some bytes can only be counted.
 """
 
@@ -15,7 +16,7 @@ from typing import Any
 
 from recorder.errors import JournalError
 from recorder.journal import Header, Record, RecordKind, format_header, format_note, format_record, parse_note
-from recorder.live.secrets import Release, SecretGuard
+from recorder.live.secrets import AnswerGuard, Release, SecretGuard
 from recorder.sources import Scrubber, SourceKind
 
 __all__ = ["JournalCleaner"]
@@ -35,17 +36,22 @@ class JournalCleaner:
         self.replaced = 0
         self.counted = 0
         self._size = 0  # headers and records there were at first: a journal may grow meanwhile
+        self._repeated: dict[int, list[bytes]] = {}  # secrets that may stand in what was received from this record on
 
     def lines(self) -> Iterator[bytes]:
         """The clean journal's lines, with their ends."""
         sent = deque(self._clean_sent())
-        scrubber = Scrubber(SourceKind.RAW)
+        scrubber, answers = Scrubber(SourceKind.RAW), AnswerGuard()
+        received = 0
         clean = bytearray()
         held: deque[Header | Record] = deque()
         self._added = 0  # records more than were read in this part
         for value in islice(self._read(), self._size):
             if isinstance(value, Record) and value.kind is RecordKind.RECEIVED:
-                clean += scrubber.receive(value.data)
+                for secret in self._repeated.get(received, ()):
+                    answers.expect(secret)
+                received += 1
+                clean += scrubber.receive(answers.receive(value.data))
             held.append(value)
             yield from self._release(held, clean, sent)
         clean += scrubber.finish()
@@ -100,7 +106,7 @@ class JournalCleaner:
                 sent.append((value.at_ns, data))
         out: list[Release] = []
         guard = SecretGuard()
-        fed = 0
+        fed = received = 0
         for value in islice(self._read(), self._size):
             if isinstance(value, Header):
                 continue
@@ -115,6 +121,9 @@ class JournalCleaner:
                 guard = SecretGuard()
             else:
                 out += guard.server_said(value.data)
+                if repeated := guard.take_repeated():
+                    self._repeated[received] = repeated
+                received += 1
         for at_ns, data in sent[fed:]:
             out += guard.client_said(data, at_ns)
         out += guard.finish()

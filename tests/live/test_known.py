@@ -9,8 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recorder.live.known import KnownSecrets
+from recorder.live.recording import Recording
 from recorder.live.secrets import AnswerGuard, SecretGuard
 from recorder.wire.timeseal import seal
+from tests.live.test_recording import FakeJournal
 
 ASK = b'\n\r"Ann" is a registered name.  If it is yours, type the password.\n\rpassword: \xff\xfb\x01'
 IN = b"\xff\xfc\x01\n\r**** Starting FICS session as Ann ****\n\rfics% "
@@ -124,3 +126,14 @@ def test_the_server_is_looked_at_only_for_a_while() -> None:
     guard.expect(b"hunter2")
     assert guard.receive(b"hunter2 " + b"x" * 5000) == b"******* " + b"x" * 5000
     assert guard.receive(b"hunter2") == b"hunter2"
+
+
+def test_an_answer_in_the_same_read_as_the_welcome_is_looked_at() -> None:
+    journal = FakeJournal()
+    recording = Recording(journal, SecretGuard(), lambda _sentence: None)
+    recording.client_said(b"Ann\nhunter2\nhunter2\n", 1)
+    recording.server_said(b"login: " + ASK, 2)
+    recording.server_said(IN + b"hunter2: Command not found.\n\rfics% ", 3)
+    recording.close()
+    assert b"hunter2" not in b"".join(what[1] for what in journal.wrote if what[0] in ("<", ">"))
+    assert journal.wrote[1] == ("<", IN + b"*******: Command not found.\n\rfics% ", 3)

@@ -150,3 +150,19 @@ def test_bytes_that_came_are_scrubbed_across_records() -> None:
         b"* ***\n\rfics% ",
     ]
     assert format_header(HEADER) == format_header(found[0])  # type: ignore[arg-type]
+
+
+def test_a_password_that_was_typed_as_a_command_goes_from_the_answer_too() -> None:
+    steps = DIALOGUES["FICS"]
+    records = said(steps)
+    for typed in (PASSWORD, b"alias x " + PASSWORD):
+        records.append(Record(len(records) * 10, SENT, typed + b"\n"))
+        records.append(Record(len(records) * 10, RECEIVED, typed + b": Command not found.\n\rfics% "))
+    values = closed(records)
+    _, found = clean(values)
+    assert PASSWORD not in b"".join(value.data for value in found if isinstance(value, Record))
+    answer = b"*" * len(PASSWORD) + b": Command not found.\n\rfics% "
+    assert [value.data for value in found if isinstance(value, Record) and value.data.startswith(answer[:12])] == [
+        answer
+    ]
+    assert clean(found)[1] == found
