@@ -35,8 +35,9 @@ from recorder.events import (
 from recorder.frames import TAIL_BLACK, TAIL_GAME, Style12
 from recorder.live.candidates import Candidate, Fate, Rank, State, Why, Wishes, format_why, partners_of
 from recorder.live.listed import Listed, ListedEvent, title_words
+from recorder.live.partners import Partners
 from recorder.live.policy import Expression
-from recorder.live.requests import AskGames, AskPartner, Observe, Request, Unobserve, no_partner
+from recorder.live.requests import AskGames, Observe, Request, Unobserve
 from recorder.tracking.facts import Facts
 
 __all__ = ["Observing"]
@@ -44,7 +45,6 @@ __all__ = ["Observing"]
 _IN_FLIGHT = 4  # observes without an answer: a refusal that names no game must be one of few
 _MAX_TRIES = 3
 _ANSWER_MS = 30_000
-_PARTNER_MS = 3_000  # where <g1> tells the partner's number, it has come by then
 _TITLES_KEPT = 4096
 _CREATING_KEPT = 64
 
@@ -95,10 +95,7 @@ class Observing:
         self._table_due_ms: int | None = None  # None: not connected
         self._table_seen = False  # since the connection began
         self._held_until_ms = 0
-        self._partner_due_ms: int | None = None  # when to look for games whose other board is not known
-        self._partner_of: Candidate | None = None  # whose other board was asked for
-        self._partner_asked_ms = 0
-        self._partners_told = True  # the server knows the command for it, as far as we know
+        self._partners = Partners()
         self._unnamed: set[str] = set()  # numbers of games whose observation has just begun
         self._changed = True  # something but a board has come since the last decision
         self._due_ms = 0  # when time alone makes another decision possible
@@ -121,8 +118,7 @@ class Observing:
         self._table_due_ms = now_ms
         self._table_asked_ms = None
         self._table_seen = False
-        self._partner_due_ms = self._partner_of = None
-        self._partners_told = True
+        self._partners = Partners()
         self._unnamed.clear()
         self._changed = True
 
@@ -147,10 +143,10 @@ class Observing:
             elif isinstance(event, ObservingStarted):
                 game = self._known(event.game_no, now_ms, event.line.offset)
                 if game.state is State.SEEN:
-                    self._answer_partner(game)
+                    self._partners.answered_by(game, now_ms)
                 self._unnamed.add(str(event.game_no))
                 self._move(game, State.WATCHED, now_ms)
-                self._look_for_partner(game, now_ms)
+                self._partners.look_at(game, now_ms)
             elif isinstance(event, ObservingEnded):
                 self._left(event.game_no, now_ms)
             elif isinstance(event, ObserveRefused):
@@ -169,11 +165,8 @@ class Observing:
                 self._creating[frozenset((event.first.lower(), event.second.lower()))] = event
                 if len(self._creating) > _CREATING_KEPT:
                     del self._creating[next(iter(self._creating))]
-            elif isinstance(event, Unrecognised | Noise) and self._partner_of is not None:
-                refused = no_partner(event.line.text)
-                if refused is not None:
-                    self._partner_of = None
-                    self._partners_told = refused
+            elif isinstance(event, Unrecognised | Noise):
+                self._partners.hear(event.line.text)
 
     def _known(self, number: int, now_ms: int, offset: int) -> Candidate:
         game = self._games.get(number)
@@ -209,7 +202,7 @@ class Observing:
             self._rows += 1
         elif isinstance(event, GameHeader) and not isinstance(event, GameNotified) and game.state is State.ASKED:
             self._move(game, State.WATCHED, now_ms)
-        self._look_for_partner(game, now_ms)
+        self._partners.look_at(game, now_ms)
         if before != (game.listed.facts, game.listed.private, game.listed.examined):
             game.judgement = None
 
@@ -259,9 +252,8 @@ class Observing:
         game = self._games.get(number)
         if game is None:
             return
-        if game.state is State.WATCHED and self._partner_of not in (None, game):
-            self._answer_partner(game)  # it was watched already, and that command toggles, too
-        elif game.state is State.WATCHED:
+        # Unless it is the other board that was asked for and was watched already: that command toggles.
+        if game.state is State.WATCHED and not self._partners.answered_by(game, now_ms):
             game.refused = "somebody ended its observation"
         # An answer to our observe: the game was watched already, and the command toggles. Then it is asked for again.
         self._move(game, State.SEEN, now_ms)
@@ -381,7 +373,7 @@ class Observing:
             game.on_cut_name = game.listed.white_cut or game.listed.black_cut
             requests.append(Observe(game.listed.game_no))
         if self.limit is None or taken < self.limit:
-            requests += self._ask_partner(now_ms)
+            requests += self._partners.ask(self._games, now_ms)
         return requests + self._rotate(now_ms)
 
     def next_at_ms(self, now_ms: int) -> int | None:
@@ -394,8 +386,8 @@ class Observing:
         times = [table_due_ms if self._table_asked_ms is None else self._table_asked_ms + _ANSWER_MS]
         # Times that have passed need something to arrive: another game that waits, a place that becomes free.
         later = [self._held_until_ms]
-        if self._partner_due_ms is not None:
-            later.append(self._partner_due_ms)
+        if self._partners.due_ms is not None:
+            later.append(self._partners.due_ms)
         for game in self._games.values():
             if game.state in (State.ASKED, State.LEAVING):
                 times.append(game.since_ms + _ANSWER_MS)
@@ -404,52 +396,11 @@ class Observing:
         return min([*times, *(time for time in later if time > now_ms)])
 
     def _time_out(self, now_ms: int) -> None:
-        if self._partner_of is not None and now_ms >= self._partner_asked_ms + _ANSWER_MS:
-            self._partner_of = None
         for game in self._games.values():
             if game.state in (State.ASKED, State.LEAVING) and now_ms >= game.since_ms + _ANSWER_MS:
                 if game.state is State.ASKED and game.tries >= _MAX_TRIES:
                     game.refused = f"the server did not answer {_MAX_TRIES} times"
                 self._move(game, State.SEEN, now_ms)
-
-    def _look_for_partner(self, game: Candidate, now_ms: int) -> None:
-        if game.state is State.WATCHED and game.is_bughouse and not game.partner_asked and self._partner_due_ms is None:
-            self._partner_due_ms = now_ms + _PARTNER_MS
-
-    def _ask_partner(self, now_ms: int) -> list[Request]:
-        """Ask for the other board of a bughouse game, where the server does not tell its number.
-
-        Only if it can be none of those that are watched: the command would end the observation of such a one.
-        """
-        if self._partner_due_ms is None or now_ms < self._partner_due_ms:
-            return []
-        self._partner_due_ms = None
-        partners = partners_of(self._games)
-        alone = [
-            game
-            for number, game in self._games.items()
-            if game.is_bughouse
-            and game.state is not State.SEEN
-            and not game.informed
-            and number not in partners
-            and game.listed.facts.partner_game_no is None
-        ]
-        if len(alone) != 1 or self._partner_of is not None or not self._partners_told:
-            return []
-        (game,) = alone
-        facts = game.listed.facts
-        if game.partner_asked or facts.white is None or game.listed.white_cut:
-            return []
-        game.partner_asked = True
-        self._partner_of = game
-        self._partner_asked_ms = now_ms
-        return [AskPartner(game.listed.game_no, facts.white)]
-
-    def _answer_partner(self, game: Candidate) -> None:
-        """A game began to be shown without our ``observe``, or was ended so: the other board that was asked for."""
-        if self._partner_of is not None:
-            game.listed.facts.partner_game_no = self._partner_of.listed.game_no
-            self._partner_of = None
 
     def _queue(self) -> list[Candidate]:
         partners = partners_of(self._games)

@@ -221,6 +221,13 @@ def test_a_partner_that_was_watched_already_is_watched_on() -> None:
     assert "its bughouse partner, game 1, is observed" in observing.why(2)
 
 
+def test_a_late_answer_is_none() -> None:
+    observing = watching_one_board(row(1, flags=" Br"), row(2))
+    observing.decide(3_000)
+    watch(observing, 2, now_ms=33_000)
+    assert observing.why(2) == "Game 2 is observed: the server began to show it without being asked."
+
+
 def test_two_boards_that_may_be_partners_are_not_asked_for() -> None:
     observing = started("bughouse", *BUGHOUSE, games_every_ms=1_000_000)
     observing.decide(0)
