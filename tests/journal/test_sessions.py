@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import random
 from pathlib import Path
 
 import pytest
@@ -11,12 +12,15 @@ from recorder.journal import (
     JournalReader,
     JournalWriter,
     Record,
+    Survey,
     Sync,
     close_left_open,
     open_sessions,
     parse_note,
     part_blocks,
 )
+from recorder.journal.parts import compress_part, part_name
+from tests.support.journals import HEADER, journal_of
 
 
 def _writer(folder: Path) -> JournalWriter:
@@ -111,3 +115,33 @@ def test_a_disk_that_is_full_leaves_it_as_it_was(tmp_path: Path, monkeypatch: py
     with pytest.raises(OSError, match="No space"):
         close_left_open(path)
     assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_wherever_a_journal_was_cut_it_is_ended_and_loses_nothing(tmp_path: Path, seed: int) -> None:
+    dice = random.Random(seed)
+    whole = journal_of(dice.randbytes(20_000), seed)
+    name = part_name(HEADER)
+    for number in range(8):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        path = folder / name
+        path.write_bytes(whole[: dice.randrange(whole.index(b"\n") + 1, len(whole) + 1)])
+        reader = JournalReader()
+        before = list(reader.read(part_blocks(path)))
+        assert close_left_open(path)
+        again = JournalReader()
+        *after, end = again.read(part_blocks(path))
+        assert after == before
+        assert isinstance(end.value, Record)
+        assert (again.damage, again.torn) == ([], reader.torn)
+        survey = Survey()
+        survey.begin(name)
+        for entry in (*after, end):
+            survey.feed(entry)
+        survey.end(again)
+        survey.finish()
+        assert survey.disorder == []
+        assert (survey.closed, survey.crashed) == (True, True)
+        packed = compress_part(path)
+        assert list(JournalReader().read(part_blocks(packed))) == [*after, end]
