@@ -70,13 +70,16 @@ async def test_a_registered_player(
     handle = REGISTERED[name]
     async with (
         speaking(name, timeseal) as server,
-        running(*words(server, tmp_path, "--user", handle, *SEALS[timeseal])) as run,
+        running(
+            *words(server, tmp_path, "--user", handle, *SEALS[timeseal]),
+            *("--log", tmp_path / "run.log", "--pgn", tmp_path / "games.pgn"),
+        ) as run,
     ):
         assert f"Logged in as {handle}." in await run.until("Logged in as")
         environment = told_of([await child_of(run)], "environ")
         everybody = [path.parent for path in Path("/proc").glob("[0-9]*/cmdline")]
         seen = told_of(everybody, "cmdline") + environment
-        assert b"ICS_RECORDER_DB=" in environment
+        assert b"PATH=" in environment
         assert await run.end(15) == ExitCode.OK
     assert server.lines[:2] == [handle.encode(), PASSWORD.encode()]
     assert server.lines[-1] == b"quit"
@@ -88,6 +91,7 @@ async def test_a_registered_player(
     # A name that the server has not repeated may be anything.
     assert (handle.encode() in map(plain, sent_lines)) == (handle.encode() in server.said)
     assert not [line for line in sent_lines if PASSWORD.encode() in plain(line)]
+    assert {"run.log", "a.sqlite"} <= {path.name for path in tmp_path.iterdir()}
     for path in tmp_path.rglob("*"):
         data = path.read_bytes() if path.is_file() else b""
         assert PASSWORD.encode() not in data
