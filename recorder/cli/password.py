@@ -1,4 +1,5 @@
-"""Where the password of a login comes from: the environment, the keyring if there is one, or a question.
+"""Where the password of a login comes from: the environment, what systemd hands over, the keyring if there is one, or
+a question.
 
 It is in no argument, file or message, and no process of ours inherits it.
 """
@@ -9,14 +10,17 @@ import getpass
 import importlib
 import os
 import sys
+from pathlib import Path
 
 import click
 
 from recorder.cli.terminal import say
 
-__all__ = ["PASSWORD_VARIABLE", "find_password"]
+__all__ = ["CREDENTIAL", "PASSWORD_VARIABLE", "find_password"]
 
 PASSWORD_VARIABLE = "ICS_RECORDER_PASSWORD"
+CREDENTIAL = "ics-recorder.password"
+"""The name of the credential in a systemd unit (``LoadCredential=``)."""
 _SERVICE = "ics-recorder"
 
 
@@ -31,6 +35,9 @@ def find_password(user: str, host: str) -> str:
     known = os.environ.pop(PASSWORD_VARIABLE, None)
     if known is not None:
         return _checked(known, f"{PASSWORD_VARIABLE} is", f"put the password of {user} into it, or unset it")
+    handed = _from_credentials()
+    if handed is not None:
+        return _checked(handed, f"The credential {CREDENTIAL} is", "put the password on its only line")
     name = f"{user}@{host}"
     kept = _from_keyring(name)
     if kept is not None:
@@ -48,6 +55,18 @@ def _checked(password: str, subject: str, remedy: str) -> str:
     except UnicodeEncodeError:
         raise click.UsageError(f"{subject} no text in UTF-8: {remedy}.") from None
     return password
+
+
+def _from_credentials() -> str | None:
+    """What the unit's credential holds; None: there is none."""
+    folder = os.environ.get("CREDENTIALS_DIRECTORY")
+    if not folder:
+        return None
+    try:
+        data = (Path(folder) / CREDENTIAL).read_bytes()
+    except OSError:
+        return None
+    return data.decode("utf-8", "surrogateescape").removesuffix("\n").removesuffix("\r")
 
 
 def _from_keyring(name: str) -> str | None:
