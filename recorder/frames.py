@@ -12,7 +12,8 @@ from typing import NamedTuple
 from recorder.errors import LineError
 
 __all__ = [
-    "ELAPSED_MEMO",
+    "PART_MS",
+    "SECONDS_MS",
     "TAIL_TURN",
     "TAIL_PUSH",
     "TAIL_CASTLING",
@@ -34,6 +35,7 @@ __all__ = [
     "TAIL_FLIP",
     "TAIL_TICKING",
     "TAIL_LAG",
+    "WHOLE_MS",
     "Block",
     "Style12",
     "parse_elapsed",
@@ -71,9 +73,13 @@ TAIL_TICKING = 22
 TAIL_LAG = 23
 
 _ELAPSED = re.compile(r"\((?:(-?)(\d+):)?(-?)(\d+):(-?)(\d{1,2})(?:\.(\d{1,3}))?\)", re.ASCII)
-_ELAPSED_MEMO_SIZE = 1 << 15
-#: What ``parse_elapsed`` has read lately; the hot path looks here before it calls.
-ELAPSED_MEMO: dict[str, tuple[int, bool]] = {}
+_MOST_TEXTS = 1 << 12
+#: Usual elapsed times as milliseconds; the hot path looks here before it calls ``parse_elapsed``. Those with
+#: thousandths are looked up in two parts, ``(1:02`` and ``662)``: a table of them all would not stay in the
+#: processor's cache.
+SECONDS_MS: dict[str, int] = {}
+WHOLE_MS: dict[str, int] = {}
+PART_MS = {f"{number:03d})": number for number in range(1000)}
 
 
 def parse_elapsed(text: str) -> tuple[int, bool]:
@@ -90,23 +96,24 @@ def parse_elapsed(text: str) -> tuple[int, bool]:
     Raises:
         LineError: it has none of these forms.
     """
-    known = ELAPSED_MEMO.get(text)
-    if known is not None:
-        return known
     match = _ELAPSED.fullmatch(text)
     if match is None:
         raise LineError(f"the time taken by the move cannot be {text!r}", field="elapsed", value=text)
     hour_sign, hours, minute_sign, minutes, second_sign, seconds, fraction = match.groups()
     elapsed = (int(hours or 0) * 60 + int(minutes)) * 60_000 + int(seconds) * 1000
-    if fraction is not None:
-        elapsed += int(fraction.ljust(3, "0"))
+    elapsed_ms = elapsed + int((fraction or "").ljust(3, "0"))
     if hour_sign or minute_sign or second_sign:
-        elapsed = -elapsed
-    if len(ELAPSED_MEMO) >= _ELAPSED_MEMO_SIZE:
-        ELAPSED_MEMO.clear()
-    result = elapsed, fraction is not None
-    ELAPSED_MEMO[text] = result
-    return result
+        elapsed_ms = -elapsed_ms
+    elif fraction is None:
+        _remember(SECONDS_MS, text, elapsed)
+    else:
+        _remember(WHOLE_MS, text.partition(".")[0], elapsed)
+    return elapsed_ms, fraction is not None
+
+
+def _remember(table: dict[str, int], text: str, ms: int) -> None:
+    if len(table) < _MOST_TEXTS:
+        table[text] = ms
 
 
 class Style12:

@@ -78,18 +78,21 @@ def cut_usual(text: str, offset: int, at_ms: int | None, block: Block | None) ->
     """
     rest = text[77:]
     tail = rest.split(" ")
+    count = len(tail)
+    # "in" is by far the cheapest search of a text.
     if (
-        22 <= len(tail) <= 24
+        (count == 24 or 22 <= count < 24)
         and tail[0] in _TURNS
-        and tail[-1].isdigit()
+        and tail[count - 1].isdigit()
         and tail[TAIL_VERBOSE]
         and text[76] == " "
-        and text.rfind("<") == 0
+        and "<" not in rest
+        and "<" not in (board := text[5:76])
         and "_" not in rest  # int() would take 18_0 for 180; the whole grammar does not
     ):
         # What Style12(…) does, without the call: frames are most of what is read.
         frame = _new(Style12)
-        frame.board = text[5:76]
+        frame.board = board
         frame.tail = tail
         frame.offset = offset
         frame.at_ms = at_ms

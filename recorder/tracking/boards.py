@@ -9,14 +9,14 @@ conflict and the game goes on from it.
 from __future__ import annotations
 
 from recorder.dialects.style12 import check_frame
-from recorder.frames import ELAPSED_MEMO, Style12, parse_elapsed
+from recorder.frames import PART_MS, SECONDS_MS, WHOLE_MS, Style12, parse_elapsed
 from recorder.model import AnomalyKind, Disposition, EventKind, Ply, Proof
 from recorder.tracking.again import after_end, observed_again
 from recorder.tracking.examined import follow_examined
 from recorder.tracking.held import Held, rules_of_board
 from recorder.tracking.lists import frame_position
 from recorder.tracking.plies import bridged, clocks_of, pretty_of, try_rules
-from recorder.tracking.position import advance, fen
+from recorder.tracking.position import advance, fen, prove
 from recorder.tracking.run import Run
 from recorder.tracking.session import Session
 from recorder.tracking.variants import STANDARD_BOARD
@@ -27,13 +27,11 @@ _LIVE = frozenset(("0", "1", "-1"))
 _EXAMINED = frozenset(("2", "-2"))
 _SPOSITION_CODE = 125  # block mode's code of the command that shows a stored position
 _TOLERANCE_MS = 1000
-_TURNS = ("W", "B")
-_NUMBERS = [str(number) for number in range(1000)]
-_VALUES = {text: number for number, text in enumerate(_NUMBERS)}
+#: What a frame prints that shows a ply: the side to move and the number of the move to come.
+_NEXT = [("WB"[ply & 1], str((ply >> 1) + 1)) for ply in range(2000)]
 
 _new_ply = tuple.__new__
-_known_time = ELAPSED_MEMO.get
-_value_of = _VALUES.get
+_VALUES = {str(number): number for number in range(1000)}
 
 
 class Boards(Held):
@@ -58,33 +56,45 @@ class Boards(Held):
             and run.following
             and tail[8] == run.white_token
             and tail[9] == run.black_token
-            and tail[10] in _LIVE
+            and tail[10] in ("0", "1", "-1")
         ):
             ply = run.ply + 1
             try:
                 # The next ply's side and number are compared as text: no other frame costs less to refuse.
-                # A followed run has a position; saying so to the type checker would cost a test a frame.
-                if tail[0] == _TURNS[ply & 1] and tail[17] == _NUMBERS[(ply >> 1) + 1]:
-                    played = advance(run.position, tail[18], tail[20], frame.board)  # type: ignore[arg-type]
+                turn, number = _NEXT[ply]
+                if tail[17] == number and tail[0] == turn:
+                    # A followed run has a position; saying so to the type checker would cost a test a frame.
+                    played = prove(run.place, tail[18], tail[20], frame.board)  # type: ignore[arg-type]
                     if type(played) is tuple:
-                        elapsed_ms, in_ms = _known_time(tail[19]) or parse_elapsed(tail[19])
                         white_ms, black_ms = int(tail[15]), int(tail[16])
-                        if not in_ms:
+                        whole, _, part = tail[19].partition(".")
+                        try:
+                            elapsed_ms = WHOLE_MS[whole] + PART_MS[part] if part else SECONDS_MS[tail[19]]
+                        except KeyError:
+                            elapsed_ms, _ = parse_elapsed(tail[19])
+                        in_ms = 1
+                        if not part:
+                            in_ms = 0
                             white_ms *= 1000
                             black_ms *= 1000
                         if len(tail) < 24 or self.lag_meaningless:
                             lag_ms = None
-                        elif (lag_ms := _value_of(tail[23])) is None:
-                            lag_ms = int(tail[23])
-                        if (irreversible := _value_of(tail[6])) is None:
+                        else:
+                            try:
+                                lag_ms = _VALUES[tail[23]]
+                            except KeyError:
+                                lag_ms = int(tail[23])
+                        try:
+                            irreversible = _VALUES[tail[6]]
+                        except KeyError:
                             irreversible = int(tail[6])
                         move, san, after = played
                         row = (
                             ply, move, san, white_ms, black_ms, elapsed_ms, lag_ms, frame.at_ms,
-                            after[2] | (after[3] + 1) << 4, irreversible, 1, 0, 1 if in_ms else 0, frame.offset,
+                            after[2] | (after[3] + 1) << 4, irreversible, 1, 0, in_ms, frame.offset,
                         )  # fmt: skip
                         run.plies.append(_new_ply(Ply, row))
-                        run.position = after
+                        run.place = after
                         run.history.append(after)
                         run.ply = ply
                         run.last = frame
@@ -98,7 +108,11 @@ class Boards(Held):
                                 other = white_ms - run.white_clock_ms
                             run.white_clock_ms = white_ms
                             run.black_clock_ms = black_ms
-                            if other or not -_TOLERANCE_MS <= drift <= _TOLERANCE_MS or not run.clocks_settled:
+                            if (
+                                other
+                                or not run.clocks_settled
+                                or (drift and not -_TOLERANCE_MS <= drift <= _TOLERANCE_MS)
+                            ):
                                 self._clocks_moved(run, frame, drift, other)
                         return
             except (ValueError, IndexError):

@@ -47,7 +47,7 @@ def follow_examined(held: Held, frame: Style12) -> Disposition:
     if isinstance(played, tuple):
         move, san, after = played
         run.plies.append(ply_from_frame(frame, ply, move, san, after, Proof.FULL, held.lag_meaningless))
-        run.position, run.ply = after, ply
+        run.place, run.ply = after, ply
         run.history.append(after)
     elif ply < run.ply and (known := run.position_at(ply)) is not None and known.board == frame.board:
         run.take_back(ply, frame)

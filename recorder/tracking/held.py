@@ -135,7 +135,7 @@ class Held:
         # A cut frame has no pretty move that could agree with the rest.
         proof = Proof.UNPROVED if frame.partial else Proof.FULL
         run.plies.append(ply_from_frame(frame, ply, move, san, after, proof, self.lag_meaningless))
-        run.position = after
+        run.place = after
         run.history.append(after)
         run.ply = ply
         run.last = frame

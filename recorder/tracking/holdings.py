@@ -25,21 +25,21 @@ def take_holdings(run: Run | None, event: HoldingsLine) -> tuple[Disposition, st
     Returns:
         The disposition, and a sentence when the printed hands contradict the captures and drops seen.
     """
-    if run is None or run.position is None:
+    if run is None or run.place is None:
         return Disposition.FOREIGN, None
     white, black = _sorted(event.white), _sorted(event.black)
     passed = event.passed is not None
     _tell_variant(run)
+    position = Position._make(run.place)
     problem = None
     # A pass line is provisional in crazyhouse: the capture that earned the piece has not been shown yet.
-    provisional = passed and run.position.rules is Rules.CRAZYHOUSE
-    if run.following and not provisional and run.position.rules in (Rules.CRAZYHOUSE, Rules.BUGHOUSE):
-        reckoned = run.position.hands
-        if run.position.rules is Rules.CRAZYHOUSE and reckoned is not None and reckoned != (white, black):
-            problem = _contradiction(run, reckoned, (white, black))
+    provisional = passed and position.rules is Rules.CRAZYHOUSE
+    if run.following and not provisional and position.rules in (Rules.CRAZYHOUSE, Rules.BUGHOUSE):
+        reckoned = position.hands
         if reckoned != (white, black):
-            run.position = with_hands(run.position, white, black)
-            run.history[-1] = run.position
+            if position.rules is Rules.CRAZYHOUSE and reckoned is not None:
+                problem = _contradiction(run, reckoned, (white, black))
+            run.stand_on(with_hands(Position._make(run.place), white, black))
         if reckoned is None:
             _tell_anchor(run, white, black)
     run.note_holdings(event, white, black)
@@ -57,14 +57,12 @@ def _contradiction(run: Run, reckoned: tuple[str, str], printed: tuple[str, str]
 
 def _tell_variant(run: Run) -> None:
     """A hand in a game believed to be chess: crazyhouse until a hand contradicts the captures, then bughouse."""
-    assert run.position is not None
-    if run.position.rules in (Rules.CRAZYHOUSE, Rules.BUGHOUSE):
+    if run.rules in (Rules.CRAZYHOUSE, Rules.BUGHOUSE):
         return
     run.variant, run.variant_inferred = "crazyhouse", True
     run.set_rules(Rules.CRAZYHOUSE)
-    if run.start_frame is not None and not run.plies:
-        run.position = with_hands(run.position, "", "")
-        run.history[-1] = run.position
+    if run.start_frame is not None and not run.plies and run.position is not None:
+        run.stand_on(with_hands(run.position, "", ""))
 
 
 def _tell_anchor(run: Run, white: str, black: str) -> None:
@@ -79,13 +77,13 @@ def _tell_anchor(run: Run, white: str, black: str) -> None:
     positions = [run.position]
     for ply in [played for played in reversed(run.plies) if played.ply > run.base_ply]:
         index = ply.ply - run.base_ply
-        before, after = run.history[index - 1], run.history[index]
+        before, after = Position._make(run.history[index - 1]), Position._make(run.history[index])
         if run.position.rules is not Rules.CRAZYHOUSE or not _undo(ply, before, after, hands, run.current):
             return
         known = before._replace(rules=run.position.rules)
         positions.append(with_hands(known, *("".join(hand.elements()) for hand in hands)))
     run.history[:] = reversed(positions)
-    anchors[place] = _with_hands(anchors[place], run.history[0])
+    anchors[place] = _with_hands(anchors[place], Position._make(run.history[0]))
 
 
 def _undo(

@@ -111,7 +111,7 @@ def learn_variant(run: Run, seen: ListSeen) -> None:
     if known is None or known.board != position.board or known.rules is not rules:
         white, rights, push = position.white_to_move, position.castling, position.push_col
         known = start_position(position.board, white, rights, push, rules, position.hands)
-    run.position = run.history[-1] = known
+    run.stand_on(known)
 
 
 def _start(event: MovelistRead, rules: Rules | None, run: Run | None) -> Position | None:
@@ -159,7 +159,7 @@ def fits(seen: ListSeen, run: Run) -> bool:
         listed = seen.position_at(ply)
         if listed is None or made.get(ply, 0) > event.line.offset:
             continue  # not in the list, or played after it was printed
-        if listed.board != position.board:
+        if listed.board != position[0]:
             return False
         compared = max(compared, ply)
     if event.game_no is not None:

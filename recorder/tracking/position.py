@@ -1,9 +1,9 @@
 """Proving moves: from one frame's board to the next, by the rules.
 
-``advance`` is what the tracker calls for every ply. It proves that the verbose move is legal in the position, that it
-gives exactly the next frame's board and that the pretty move names the same move; it gives the canonical SAN and the
-next position. Everything that depends on the move alone is decoded once (``rules_text``), what depends on the geometry
-is in tables (``rules_tables``), and the rest is string slicing.
+``prove`` is what the tracker calls for every ply, ``advance`` the same with named positions. It proves that the verbose
+move is legal in the position, that it gives exactly the next frame's board and that the pretty move names the same
+move; it gives the canonical SAN and the next position. Everything that depends on the move alone is decoded once
+(``rules_text``), what depends on the geometry is in tables (``rules_tables``), and the rest is string slicing.
 """
 
 from __future__ import annotations
@@ -20,10 +20,9 @@ from recorder.tracking.rules_legal import (
     moved,
     rights_left,
 )
-from recorder.tracking.rules_state import Position, Rules
+from recorder.tracking.rules_state import Position, PositionRow, Rules
 from recorder.tracking.rules_tables import ATTACKS, PAWN_ATTACKERS, name_of, square_of
 from recorder.tracking.rules_text import (
-    CAPTURE,
     DOUBLE,
     KING,
     OFFICER,
@@ -41,6 +40,7 @@ from recorder.tracking.rules_text import (
 
 __all__ = [
     "Position",
+    "PositionRow",
     "Rules",
     "Step",
     "advance",
@@ -50,6 +50,7 @@ __all__ = [
     "is_checkmate",
     "play_san",
     "position_from_fen",
+    "prove",
     "start_position",
     "with_hands",
 ]
@@ -59,14 +60,12 @@ Step = tuple[int, str, Position]
 
 _CHESS, _CHESS960 = Rules.CHESS, Rules.CHESS960
 _CRAZYHOUSE, _BUGHOUSE, _BOARDS = Rules.CRAZYHOUSE, Rules.BUGHOUSE, Rules.BOARDS
-_SHIFTS = (known_shifts(False), known_shifts(True))
-_PREY = ("PNBRQ", "pnbrq")
+_WHITE_SHIFTS, _BLACK_SHIFTS = known_shifts(True), known_shifts(False)
 _ORDER = "PNBRQ"
 _MISMATCH = "pretty move names another move"
-_new = tuple.__new__
 
 
-def advance(position: Position, lan: str, pretty: str | None, after: str | None) -> Step | str:
+def advance(position: PositionRow, lan: str, pretty: str | None, after: str | None) -> Step | str:
     """Prove one move.
 
     Args:
@@ -82,18 +81,27 @@ def advance(position: Position, lan: str, pretty: str | None, after: str | None)
     Raises:
         nothing, whatever the strings.
     """
+    played = prove(position, lan, pretty, after)
+    if isinstance(played, str):
+        return played
+    move, san, reached = played
+    return move, san, Position._make(reached)
+
+
+def prove(position: PositionRow, lan: str, pretty: str | None, after: str | None) -> tuple[int, str, PositionRow] | str:
+    """What ``advance`` does, with positions that need not be named: made for every board of a log."""
     board, white, castling, push_col, in_check, rules, hands, promoted, rook_cols, white_king, black_king = position
     if rules is _BOARDS:
-        return prove_by_boards(position, lan, pretty, after)
-    shift = _SHIFTS[white].get(lan)
+        return prove_by_boards(Position._make(position), lan, pretty, after)
+    shift = (_WHITE_SHIFTS if white else _BLACK_SHIFTS).get(lan)
     if shift is None:
         decoded = read_shift(lan, white)
         if isinstance(decoded, str):
             return decoded
         if isinstance(decoded, Castle):
-            return _castle(position, decoded.long, pretty, after)
+            return _castle(Position._make(position), decoded.long, pretty, after)
         if isinstance(decoded, Drop):
-            return _drop(position, decoded.letter, decoded.to, pretty, after)
+            return _drop(Position._make(position), decoded.letter, decoded.to, pretty, after)
         if isinstance(decoded, NeedsPromotion):
             named = read_pretty(pretty) if pretty is not None else None
             letter = None if named is None else named.promotion
@@ -102,7 +110,7 @@ def advance(position: Position, lan: str, pretty: str | None, after: str | None)
                 letter = after[parts[2]].upper()  # the frame was cut: the board shows the piece
             if letter is None or letter not in "QRBN":
                 return "the promotion piece is not named"
-            return advance(position, f"{lan}={letter}", pretty, after)
+            return prove(position, f"{lan}={letter}", pretty, after)
         shift = decoded
     (
         piece, origin, target, path, kind, before, first, middle, second, behind,
@@ -116,33 +124,38 @@ def advance(position: Position, lan: str, pretty: str | None, after: str | None)
     result = f"{board[before]}{first}{board[middle]}{second}{board[behind]}"
     push, en_passant = -1, False
     if taken != "-":
-        if taken not in _PREY[white]:
+        if taken not in ("pnbrq" if white else "PNBRQ"):
             return "illegal: the target square cannot be taken"
-        if kind in (PUSH, DOUBLE):
+        if PUSH <= kind <= DOUBLE:
             return "illegal: a pawn does not take straight ahead"
         san = capture_san
-    elif kind == DOUBLE:
-        push = origin % 9
-    elif kind == CAPTURE:
-        if push_col != target % 9 or target // 9 != (2 if white else 5):
-            return "illegal: nothing to take there"
-        en_passant, san = True, capture_san
-        victim = target + 9 if white else target - 9
-        result = f"{result[:victim]}-{result[victim + 1 :]}"
+    elif kind > PUSH:
+        if kind == DOUBLE:
+            push = origin % 9
+        else:
+            if push_col != target % 9 or target // 9 != (2 if white else 5):
+                return "illegal: nothing to take there"
+            en_passant, san = True, capture_san
+            victim = target + 9 if white else target - 9
+            result = f"{result[:victim]}-{result[victim + 1 :]}"
     if after is None:
         after = result
     elif result != after:
         return "boards differ"
 
     if white:
-        if kind == KING:
-            white_king = target
         own_king, other_king = white_king, black_king
     else:
-        if kind == KING:
-            black_king = target
         own_king, other_king = black_king, white_king
-    if kind == KING or in_check or en_passant:
+    if kind == KING:
+        own_king = target
+        if white:
+            white_king = target
+        else:
+            black_king = target
+        if attacked(after, own_king, not white):
+            return "illegal: king left in check"
+    elif in_check or en_passant:
         if attacked(after, own_king, not white):
             return "illegal: king left in check"
     else:
@@ -152,18 +165,14 @@ def advance(position: Position, lan: str, pretty: str | None, after: str | None)
             if seen and seen[0] in pin[1]:
                 return "illegal: king left in check"
 
-    if castling:
-        castling = castling & keep if rules is not _CHESS960 else _rights_960(after, castling, rook_cols, kind, white)
     if kind == OFFICER:
-        number = board.count(piece)
-        if number > 1:
-            rival = board.find(piece)
-            if rival == origin:
-                rival = board.rfind(piece)
-            if number > 2 or attacks[rival] is not None:
-                mark = _disambiguation(board, piece, origin, target, own_king, attacks)
-                if mark:
-                    san = f"{san[0]}{mark}{san[1:]}"
+        rival = board.find(piece)
+        if rival == origin:
+            rival = board.rfind(piece)
+        if rival != origin and (attacks[rival] is not None or board.count(piece) > 2):
+            mark = _disambiguation(board, piece, origin, target, own_king, attacks)
+            if mark:
+                san = f"{san[0]}{mark}{san[1:]}"
     line = attacks[other_king]
     check = line is not None and not after[line].strip("-")
     if not check:
@@ -173,13 +182,21 @@ def advance(position: Position, lan: str, pretty: str | None, after: str | None)
             check = bool(seen) and seen[0] in pin[1]
         if en_passant and not check:
             check = attacked(after, other_king, white)
-    if rules is not _CHESS and rules is not _CHESS960:
-        hands, promoted = _drop_facts(position, origin, target, taken, move >> 12, en_passant)
-    reached: Position = _new(
-        Position, (after, not white, castling, push, check, rules, hands, promoted, rook_cols, white_king, black_king)
-    )
+    if rules is _CHESS:
+        castling &= keep
+    elif rules is _CHESS960:
+        castling = castling and _rights_960(after, castling, rook_cols, kind, white)
+    else:
+        castling &= keep
+        prey = "P" if en_passant or target in promoted else taken.upper()
+        if promoted or move >> 12:
+            stays = move >> 12 or origin in promoted
+            promoted = (promoted - {origin, target}) | ({target} if stays else set())
+        if hands is not None and prey != "-" and rules is _CRAZYHOUSE:
+            hands = _with_hand(hands, white, hands[not white] + prey)
+    reached = (after, not white, castling, push, check, rules, hands, promoted, rook_cols, white_king, black_king)
     if check:
-        san += _check_mark(reached, pretty)
+        san += _check_mark(Position._make(reached), pretty)
     if pretty is not None and pretty != san and not _same_move(pretty, san, shift, taken != "-" or en_passant):
         return _MISMATCH
     return move, san, reached
@@ -191,7 +208,9 @@ def _rights_960(after: str, castling: int, rook_cols: tuple[int, int, int, int],
     return rights_left(after, castling, rook_cols)
 
 
-def _disambiguation(board: str, piece: str, origin: int, target: int, king: int, attacks: list[slice | None]) -> str:
+def _disambiguation(
+    board: str, piece: str, origin: int, target: int, king: int, attacks: tuple[slice | None, ...]
+) -> str:
     """The least mark that tells the move from other legal moves of such a piece to that square."""
     rivals = []
     at = board.find(piece)
@@ -212,20 +231,6 @@ def _disambiguation(board: str, piece: str, origin: int, target: int, king: int,
     if all(at // 9 != origin // 9 for at in rivals):
         return name[1]
     return name
-
-
-def _drop_facts(
-    position: Position, origin: int, target: int, taken: str, promotion: int, en_passant: bool
-) -> tuple[tuple[str, str] | None, frozenset[int]]:
-    """Hands and promoted pieces after a move on the board; in bughouse the prey goes to the partner."""
-    promoted, hands = position.promoted, position.hands
-    prey = "P" if en_passant or target in promoted else taken.upper()
-    if promoted or promotion:
-        stays = promotion or origin in promoted
-        promoted = (promoted - {origin, target}) | ({target} if stays else set())
-    if hands is not None and prey != "-" and position.rules is _CRAZYHOUSE:
-        hands = _with_hand(hands, position.white_to_move, hands[not position.white_to_move] + prey)
-    return hands, promoted
 
 
 def _with_hand(hands: tuple[str, str], white: bool, hand: str) -> tuple[str, str]:

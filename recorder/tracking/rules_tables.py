@@ -98,7 +98,7 @@ KNIGHT_TARGETS: tuple[tuple[int, ...], ...] = tuple(
 )
 
 
-def _attack_table(letter: str) -> list[list[slice | None]]:
+def _attack_table(letter: str) -> tuple[tuple[slice | None, ...], ...]:
     table: list[list[slice | None]] = [[None] * 72 for _ in range(72)]
     kind = letter.upper()
     for origin in SQUARES:
@@ -112,11 +112,11 @@ def _attack_table(letter: str) -> list[list[slice | None]]:
         steps = {"N": KNIGHT_STEPS, "K": KING_STEPS, "P": (-10, -8) if letter == "P" else (8, 10)}[kind]
         for target in _near(origin, steps):
             row[target] = EMPTY_SLICE
-    return table
+    return tuple(map(tuple, table))
 
 
 #: ATTACKS[letter][a][b] → the slice between a and b if that piece on a attacks b over empty squares, else None.
-ATTACKS: dict[str, list[list[slice | None]]] = {letter: _attack_table(letter) for letter in "PNBRQKp"}
+ATTACKS: dict[str, tuple[tuple[slice | None, ...], ...]] = {letter: _attack_table(letter) for letter in "PNBRQKp"}
 ATTACKS.update({letter: ATTACKS[letter.upper()] for letter in "nbrqk"})
 
 #: PAWN_ATTACKERS[by_white][index] → where a pawn of that colour would attack ``index`` from.
@@ -125,7 +125,7 @@ PAWN_ATTACKERS: tuple[tuple[tuple[int, ...], ...], ...] = tuple(
 )
 
 
-def _pin_table(by_white: bool) -> list[list[Pin | None]]:
+def _pin_table(by_white: bool) -> tuple[tuple[Pin | None, ...], ...]:
     table: list[list[Pin | None]] = [[None] * 72 for _ in range(72)]
     for king in SQUARES:
         for step in KING_STEPS:
@@ -133,11 +133,11 @@ def _pin_table(by_white: bool) -> list[list[Pin | None]]:
             pin = (RAYS[king][step], letters if by_white else letters.lower())
             for blocker in _walk(king, step):
                 table[blocker][king] = pin
-    return table
+    return tuple(map(tuple, table))
 
 
 #: PINS[attackers_white][leaving][king] → the ray to look along when a piece leaves a square.
-PINS: tuple[list[list[Pin | None]], list[list[Pin | None]]] = (_pin_table(False), _pin_table(True))
+PINS: tuple[tuple[tuple[Pin | None, ...], ...], ...] = (_pin_table(False), _pin_table(True))
 
 
 #: RAYS_TO[by_white][index] → for every direction: the next square, all squares, the letters of that colour that attack

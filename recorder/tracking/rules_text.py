@@ -31,7 +31,7 @@ __all__ = [
     "split_verbose",
 ]
 
-#: What kind of shift: decides which tests it needs.
+#: What kind of shift: decides which tests it needs. The order counts: ``DOUBLE`` and ``CAPTURE`` are above ``PUSH``.
 OFFICER, KING, PUSH, DOUBLE, CAPTURE = range(5)
 
 #: A decoded verbose move with everything that does not depend on the position. A plain tuple, because unpacking an
@@ -41,7 +41,7 @@ OFFICER, KING, PUSH, DOUBLE, CAPTURE = range(5)
 #: discoveries on the other king.
 Shift = tuple[
     str, int, int, slice | None, int, slice, str, slice, str, slice, int, str, str, int,
-    list[slice | None], list[Pin | None], list[Pin | None],
+    tuple[slice | None, ...], tuple[Pin | None, ...], tuple[Pin | None, ...],
 ]  # fmt: skip
 
 

@@ -21,7 +21,7 @@ from recorder.model import (
     StartFacts,
 )
 from recorder.tracking.facts import Facts
-from recorder.tracking.position import Position, Rules
+from recorder.tracking.position import Position, PositionRow, Rules
 from recorder.tracking.session import Session
 
 __all__ = ["ListSeen", "Run"]
@@ -63,7 +63,8 @@ class Run:
 
     Attributes:
         ply: half-moves played to reach ``position``; meaningful once ``position`` is set.
-        history: positions of the current observation by ply, ``history[0]`` at ``base_ply``.
+        place: the position reached, named or not; ``position`` is the same, named.
+        history: positions of the current observation by ply, named or not, ``history[0]`` at ``base_ply``.
         following: neither ended nor suspended: the next ply may come.
         clocks_settled: the last frame's clocks are those after a move, not of a running clock.
         end: how the run ended (see ``Game.end``), or None while it is followed.
@@ -96,9 +97,9 @@ class Run:
         "lists",
         "me_plays",
         "observations",
+        "place",
         "plies",
         "ply",
-        "position",
         "reason",
         "reason_key",
         "renewed",
@@ -135,8 +136,8 @@ class Run:
         self.lists: list[ListSeen] = []
         self.current: Observation | None = None
         self.plies: list[Ply] = []
-        self.position: Position | None = None
-        self.history: list[Position] = []
+        self.place: PositionRow | None = None
+        self.history: list[PositionRow] = []
         self.base_ply = 0
         self.ply = -1
         self.last: Style12 | None = None
@@ -169,6 +170,15 @@ class Run:
         self.white_clock_ms = 0
         self.black_clock_ms = 0
 
+    @property
+    def position(self) -> Position | None:
+        """The position reached, None before the first board."""
+        return None if self.place is None else Position._make(self.place)
+
+    def stand_on(self, position: PositionRow) -> None:
+        """Take the position reached to be this one."""
+        self.place = self.history[-1] = position
+
     def between(self, white: str, black: str) -> bool:
         """Whether these two play it, White and Black as named."""
         return self.white.lower() == white.lower() and self.black.lower() == black.lower()
@@ -198,7 +208,7 @@ class Run:
         if anchor is not None:
             self.current.anchors.append(Anchor(0, ply, anchor, "start", frame.offset))
         self.observations.append(self.current)
-        self.position = position
+        self.place = position
         self.history = [position]
         self.base_ply = self.ply = ply
         self.last = frame
@@ -220,7 +230,7 @@ class Run:
     def reset_to(self, position: Position, ply: int, reason: str, fen: str, offset: int) -> None:
         """Stand on a board that the plies do not give: ``ply`` is the last one it includes."""
         assert self.current is not None
-        self.position = position
+        self.place = position
         self.history = [position]
         self.base_ply = self.ply = ply
         self.current.anchors.append(Anchor(0, ply, fen, reason, offset))
@@ -228,7 +238,7 @@ class Run:
     def position_at(self, ply: int) -> Position | None:
         """The position after ``ply`` half-moves of the main line as far as it is still known."""
         index = ply - self.base_ply
-        return self.history[index] if 0 <= index < len(self.history) else None
+        return Position._make(self.history[index]) if 0 <= index < len(self.history) else None
 
     def take_back(self, ply: int, frame: Style12) -> None:
         """Remove the plies after ``ply`` from the main line and keep them as a line of their own."""
@@ -251,7 +261,7 @@ class Run:
         if keep > 0:
             del self.history[keep:]
         if self.history and keep > 0:
-            self.position = self.history[-1]
+            self.place = self.history[-1]
         self.ply = ply
 
     # -- events and holdings -----------------------------------------------------------------------------------
@@ -296,10 +306,9 @@ class Run:
     @property
     def rules(self) -> Rules | None:
         """The rules in force, None before the first board."""
-        return None if self.position is None else self.position.rules
+        return None if self.place is None else self.place[5]
 
     def set_rules(self, rules: Rules) -> None:
         """Go on under other rules from the position reached."""
-        if self.position is not None:
-            self.position = self.position._replace(rules=rules)
-            self.history[-1] = self.position
+        if self.place is not None:
+            self.stand_on(Position._make(self.place)._replace(rules=rules))
