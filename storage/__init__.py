@@ -10,7 +10,7 @@
 ``file_of`` gives for a path or URL.
 """
 
-from storage.archive import Archive, SourceRow
+from storage.archive import Archive
 from storage.check import check
 from storage.engine import backup, file_of
 from storage.forgotten import ForgottenSource
@@ -20,6 +20,7 @@ from storage.removal import ForgetReport
 from storage.replace import Replacement, replacing
 from storage.schema import current, head, upgrade
 from storage.share import share
+from storage.sourcerows import SourceRow
 from storage.writer import SourceWriter
 
 __all__ = [

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 import zstandard
 from sqlalchemy import Connection, Engine, func, select
-from sqlalchemy.exc import DBAPIError
 
 from recorder.errors import StorageError
-from recorder.model import Anomaly, AnomalyKind, Disposition, Game, Shape, SourceReport, TimeBasis
+from recorder.model import Anomaly, Disposition, Game, Shape, SourceReport
 from storage import models, schema
 from storage.check import check
-from storage.engine import driver_of, file_of, make_engine, open_sqlite
+from storage.engine import driver_of, file_of, identity_of, make_engine, open_sqlite, told
 from storage.equalkeys import closing_up, find_successors, order_of_sources, restore_order
 from storage.forgotten import (
     ForgottenSource,
@@ -34,55 +31,12 @@ from storage.reader import load_games
 from storage.redaction import HandleReport, Words, redact_kept, redact_rows
 from storage.removal import ForgetReport, delete_source, drop_kept
 from storage.share import share
+from storage.sourcerows import SourceRow, anomalies_of, one_source, row_number, source_rows
 from storage.writer import SourceWriter, continue_source, reopen_last_chunk, start_source
 
-__all__ = [
-    "Archive",
-    "ID_DIGITS",
-    "SourceRow",
-]
+__all__ = ["Archive"]
 
-ID_DIGITS = 12
 _ONE_BLOCK = 140_000  # bytes that hold the first compressed block: at most 128 KiB and its header
-
-
-@dataclass(frozen=True)
-class SourceRow:
-    """A source as the archive knows it.
-
-    Attributes:
-        id: the first 12 digits of ``sha256``; a source that grows gets another one.
-        sha256, size_bytes: of the decompressed bytes read so far.
-        name, path: the file's name, and where it was found (None in shared archives).
-        options: what ``--date``, ``--tz``, ``--kind`` … said when it was imported.
-        read_up_to, restart_state: where reading goes on when it has grown, and what is needed for it.
-        kept_bytes: how many of its bytes, from the first on, are in the archive.
-        games: how many games it gave.
-    """
-
-    id: str
-    sha256: str
-    size_bytes: int
-    name: str
-    path: str | None
-    kind: str
-    server: str | None
-    dialect: str | None
-    me: str | None
-    time_basis: TimeBasis
-    options: dict[str, Any]
-    parser_version: str
-    read_up_to: int
-    restart_state: dict[str, Any]
-    kept_bytes: int
-    line_count: int
-    warnings: tuple[str, ...]
-    games: int
-
-    @property
-    def kept(self) -> bool:
-        """Whether all its bytes are in the archive."""
-        return self.kept_bytes == self.size_bytes
 
 
 class Archive:
@@ -129,7 +83,7 @@ class Archive:
         if self._within is not None:
             yield self._within
             return
-        with _told(self.path), self._engine.connect() as connection:
+        with told(self.path), self._engine.connect() as connection:
             yield connection
 
     @contextmanager
@@ -147,7 +101,7 @@ class Archive:
     def sources(self) -> list[SourceRow]:
         """All sources, by name and then by sha256."""
         with self._reading() as connection:
-            return _source_rows(connection)
+            return source_rows(connection)
 
     def source(self, source_id: str) -> SourceRow:
         """The source whose id begins with ``source_id``.
@@ -156,7 +110,7 @@ class Archive:
             StorageError: there is none, or several.
         """
         with self._reading() as connection:
-            return _one_source(connection, source_id)
+            return one_source(connection, source_id)
 
     def growth_candidates(self) -> list[tuple[int, str, SourceRow]]:
         """Sizes at which a file's running SHA-256 may prove that it continues a known source; ascending."""
@@ -171,8 +125,8 @@ class Archive:
             StorageError: there is no such source.
         """
         with self._reading() as connection:
-            row = _one_source(connection, source_id)
-            number = _row_number(connection, row.sha256)
+            row = one_source(connection, source_id)
+            number = row_number(connection, row.sha256)
             report = SourceReport(
                 row.kind, row.server, row.dialect, row.me, row.time_basis, row.size_bytes, row.line_count
             )
@@ -189,7 +143,7 @@ class Archive:
                     .order_by(shapes.seq)
                 )
             ]
-            report.anomalies = [found for _, found in _anomalies(connection, number)]
+            report.anomalies = [found for _, found in anomalies_of(connection, number)]
             report.warnings = list(row.warnings)
             return report
 
@@ -200,9 +154,9 @@ class Archive:
             StorageError: there is no such source.
         """
         with self._reading() as connection:
-            rows = _source_rows(connection) if source_id is None else [_one_source(connection, source_id)]
+            rows = source_rows(connection) if source_id is None else [one_source(connection, source_id)]
             for row in rows:
-                for _, found in _anomalies(connection, _row_number(connection, row.sha256)):
+                for _, found in anomalies_of(connection, row_number(connection, row.sha256)):
                     yield row, found
 
     def game_sources(self, key: str) -> list[SourceRow]:
@@ -219,7 +173,7 @@ class Archive:
             hashes = dict(
                 connection.execute(select(sources.sha256, sources.id).where(sources.id.in_(numbers))).fetchall()
             )
-            rows = [row for row in _source_rows(connection) if row.sha256 in hashes]
+            rows = [row for row in source_rows(connection) if row.sha256 in hashes]
             return sorted(rows, key=lambda row: hashes[row.sha256] != first)
 
     def read_source(self, source_id: str, offset: int = 0, length: int | None = None) -> Iterator[bytes]:
@@ -232,7 +186,7 @@ class Archive:
             StorageError: there is no such source, or the bytes are not all kept.
         """
         with self._reading() as connection:
-            row = _one_source(connection, source_id)
+            row = one_source(connection, source_id)
             end = row.size_bytes if length is None else min(offset + length, row.size_bytes)
             if end > row.kept_bytes:
                 raise StorageError(
@@ -242,7 +196,7 @@ class Archive:
             query = (
                 select(chunks.offset, chunks.zstd)
                 .where(
-                    chunks.source_id == _row_number(connection, row.sha256),
+                    chunks.source_id == row_number(connection, row.sha256),
                     chunks.offset < end,
                     chunks.offset + chunks.size_bytes > offset,
                 )
@@ -280,7 +234,7 @@ class Archive:
             StorageError: there is no such source.
         """
         with self._reading() as connection:
-            row = _one_source(connection, source_id)
+            row = one_source(connection, source_id)
             column = models.sources.c
             timing = connection.scalar(select(column.timing).where(column.sha256 == row.sha256))
             return None if timing is None else zstandard.ZstdDecompressor().decompress(timing)
@@ -294,9 +248,9 @@ class Archive:
             StorageError: there is no such source, or several ids begin so.
         """
         with self._writing() as connection, closing_up(driver_of(connection)):
-            row = _one_source(connection, source_id)
+            row = one_source(connection, source_id)
             note_source(driver_of(connection), ForgottenSource(row.sha256, row.size_bytes, row.name))
-            return delete_source(connection, _row_number(connection, row.sha256))
+            return delete_source(connection, row_number(connection, row.sha256))
 
     def forgotten_sources(self) -> list[ForgottenSource]:
         """The sources that were forgotten and not written again since."""
@@ -338,13 +292,13 @@ class Archive:
             Whether anything was replaced.
         """
         with self._writing() as connection:
-            number = _row_number(connection, _one_source(connection, source_id).sha256)
+            number = row_number(connection, one_source(connection, source_id).sha256)
             return redact_kept(driver_of(connection), number, redact)
 
     def drop_kept(self, source_id: str) -> None:
         """Keep nothing of a source's bytes any more; its games stay."""
         with self._writing() as connection:
-            drop_kept(driver_of(connection), _row_number(connection, _one_source(connection, source_id).sha256))
+            drop_kept(driver_of(connection), row_number(connection, one_source(connection, source_id).sha256))
 
     def vacuum(self) -> None:
         """Write the file anew: nothing of what was deleted is in it or beside it afterwards.
@@ -353,7 +307,7 @@ class Archive:
             StorageError: another program reads or writes it just now.
         """
         connection = open_sqlite(self.path)
-        with _told(self.path), closing(connection):
+        with told(self.path), closing(connection):
             connection.execute("VACUUM")
             (busy, _, _) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
             if busy:
@@ -399,13 +353,13 @@ class Archive:
             return
         engine = make_engine(self.path, foreign_keys=False)
         try:
-            file = _identity(self.path)
+            file = identity_of(self.path)
             with (
-                _told(self.path),
+                told(self.path),
                 engine.connect().execution_options(immediate=True) as connection,
                 connection.begin(),
             ):
-                if _identity(self.path) != file:  # while this was waiting for its turn
+                if identity_of(self.path) != file:  # while this was waiting for its turn
                     raise StorageError(f"{self.path} was replaced by another archive just now: try again.")
                 yield connection
         finally:
@@ -455,7 +409,7 @@ class Archive:
             if continues is None:
                 row_id = start_source(connection, values)
             else:
-                row_id = _row_number(connection, continues.sha256)
+                row_id = row_number(connection, continues.sha256)
                 continue_source(connection, row_id, continues.read_up_to, values)
                 if keep:
                     chunk_offset, rest = reopen_last_chunk(connection, row_id)
@@ -534,61 +488,3 @@ class Archive:
     def share(self, target: Path, *, pseudonyms: bool = False, redact: Sequence[str] = ()) -> None:
         """Write a copy to give away: see ``storage.share``."""
         share(self.path, target, pseudonyms=pseudonyms, redact=redact)
-
-
-@contextmanager
-def _told(path: Path) -> Iterator[None]:
-    """Database errors as one sentence."""
-    try:
-        yield
-    except (DBAPIError, sqlite3.Error) as error:  # plies are read by the driver itself
-        reason = error.orig if isinstance(error, DBAPIError) else error
-        raise StorageError(f"The archive {path} cannot be read or written: {reason}.") from error
-
-
-def _identity(path: Path) -> tuple[int, int] | None:
-    """Which file stands at a path."""
-    try:
-        about = path.stat()
-    except OSError:
-        return None
-    return about.st_dev, about.st_ino
-
-
-def _source_rows(connection: Connection) -> list[SourceRow]:
-    counted = select(models.games.c.source_id, func.count()).group_by(models.games.c.source_id)
-    games: dict[int, int] = {row[0]: row[1] for row in connection.execute(counted)}
-    columns = [column for column in models.sources.c if column.name != "timing"]  # megabytes that few ask for
-    rows = connection.execute(select(*columns).order_by(models.sources.c.name, models.sources.c.sha256))
-    found: list[SourceRow] = []
-    for row in rows.mappings():
-        values = dict(row)
-        number = values.pop("id")
-        values["time_basis"] = TimeBasis(values["time_basis"])
-        values["warnings"] = tuple(values["warnings"])
-        found.append(SourceRow(id=values["sha256"][:ID_DIGITS], games=games.get(number, 0), **values))
-    return found
-
-
-def _one_source(connection: Connection, source_id: str) -> SourceRow:
-    found = [row for row in _source_rows(connection) if source_id and row.sha256.startswith(source_id.lower())]
-    if not found:
-        raise StorageError(f"No source has an id that begins with {source_id!r}: `ics-recorder sources` lists them.")
-    if len(found) > 1:
-        raise StorageError(
-            f"{source_id} is the beginning of several ids: {', '.join(f'{row.id} ({row.name})' for row in found)}."
-        )
-    return found[0]
-
-
-def _row_number(connection: Connection, sha256: str) -> int:
-    number = connection.scalar(select(models.sources.c.id).where(models.sources.c.sha256 == sha256))
-    if number is None:
-        raise StorageError(f"The source {sha256[:ID_DIGITS]} is no longer in the archive.")
-    return int(number)
-
-
-def _anomalies(connection: Connection, source: int) -> Iterator[tuple[int, Anomaly]]:
-    table = models.anomalies
-    for row in connection.execute(select(table).where(table.c.source_id == source).order_by(table.c.seq)):
-        yield row[1], Anomaly(AnomalyKind(row[2]), *row[3:])

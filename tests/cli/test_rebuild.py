@@ -191,7 +191,7 @@ def test_a_writer_that_waited_does_not_write_into_the_old_file(filled: Cli, monk
     """It had opened the old file, and gets its turn when that is only a backup."""
     waits = threading.Event()
     problems: list[str] = []
-    identity = storage.archive._identity
+    identity = storage.archive.identity_of
 
     def noted(path: Path) -> tuple[int, int] | None:
         found = identity(path)
@@ -209,7 +209,7 @@ def test_a_writer_that_waited_does_not_write_into_the_old_file(filled: Cli, monk
         pass
     thread = threading.Thread(target=write)
     with replacing(filled.archive) as replacement:
-        monkeypatch.setattr(storage.archive, "_identity", noted)
+        monkeypatch.setattr(storage.archive, "identity_of", noted)
         thread.start()
         waits.wait(10)
         replacement.path.replace(filled.archive)  # as swap does at its end

@@ -1,0 +1,133 @@
+"""Backups, readers and writers at one time, and an archive that another program keeps locked."""
+
+from __future__ import annotations
+
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import pytest
+
+import storage.engine
+from recorder.errors import StorageError
+from storage import Archive, backup, check
+from storage.engine import open_sqlite
+from tests.support.cli import WATCHER, Cli
+
+from .conftest import EVERYTHING, import_bytes, make_game
+
+GAMES = 6  # of each source
+BACKUPS = 50
+LIMIT_S = 120
+
+
+def hammer(path: Path) -> None:
+    """Write sources, let them grow and forget some, one transaction after the other, for ever."""
+    number = 0
+    with Archive.open(str(path)) as archive:
+        while True:
+            data = b"%d " % number * 5_000
+            games = [make_game(number * GAMES + game) for game in range(GAMES)]
+            row = import_bytes(archive, data, games)
+            row = import_bytes(archive, data + b"more", games, continues=row)
+            if number % 4 == 3:
+                archive.forget_source(row.id)
+            number += 1
+            if number == 1:
+                print("begun", flush=True)
+
+
+@contextmanager
+def hammering(path: Path) -> Iterator[subprocess.Popen[str]]:
+    code = (
+        "import sys; sys.path.insert(0, sys.argv[2]); from pathlib import Path;"
+        "from storage_tests.test_load import hammer; hammer(Path(sys.argv[1]))"
+    )
+    package = path.parent / "import" / "storage_tests"
+    package.parent.mkdir()
+    package.symlink_to(Path(__file__).parent)
+    root = str(Path(__file__).parent.parent.parent)
+    with subprocess.Popen(
+        [sys.executable, "-c", code, str(path), str(package.parent)], stdout=subprocess.PIPE, text=True, cwd=root
+    ) as process:
+        try:
+            assert process.stdout is not None
+            assert process.stdout.readline() == "begun\n"
+            yield process
+            assert process.poll() is None, "it could not go on writing"
+        finally:
+            process.kill()
+
+
+def test_every_backup_under_load_is_whole(path: Path, tmp_path: Path) -> None:
+    """A backup is the archive of one moment: each source with all its games, and nothing that ``check`` finds."""
+    Archive.open(str(path), create=True).close()
+    moments = set()
+    with hammering(path):
+        for number in range(BACKUPS):
+            copy = tmp_path / f"{number}.db"
+            backup(path, copy)
+            assert check(copy) == []
+            with Archive.open(str(copy), read_only=True) as archive:
+                rows = archive.sources()
+                assert {row.games for row in rows} <= {GAMES}
+                assert sum(row.games for row in rows) == archive.count(EVERYTHING)
+                for row in rows[-3:]:
+                    assert sum(map(len, archive.read_source(row.id))) == row.size_bytes
+                moments.add(tuple(row.sha256 for row in rows))
+            copy.unlink()
+    assert len(moments) > 2, "nobody was writing"
+    assert check(path) == []
+
+
+def test_readers_need_not_wait_and_see_one_moment(path: Path) -> None:
+    Archive.open(str(path), create=True).close()
+    with hammering(path), Archive.open(str(path), read_only=True) as archive:
+        for _ in range(BACKUPS):
+            with archive.snapshot():
+                rows = archive.sources()
+                found = sum(1 for _ in archive.games(EVERYTHING))
+                assert sum(row.games for row in rows) == found == archive.count(EVERYTHING)
+                assert archive.sources() == rows
+
+
+@pytest.fixture
+def locked(path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[sqlite3.Connection]:
+    """Another program that is writing and does not come to an end."""
+    monkeypatch.setattr(storage.engine, "BUSY_TIMEOUT_MS", 200)
+    with Archive.open(str(path), create=True) as archive:
+        import_bytes(archive, b"one", [make_game()])
+    with closing(open_sqlite(path)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        yield other
+
+
+def test_a_locked_archive_is_told_in_one_sentence_with_the_time(
+    path: Path, tmp_path: Path, locked: sqlite3.Connection
+) -> None:
+    cli = Cli(path)
+    said = cli("import", WATCHER, code=4).stderr
+    assert said == (
+        f"Error: The archive {path} is locked: another program has been writing to it for 0.2 seconds and more; "
+        "try again when it is done.\n"
+    )
+    for words in (("sources", "forget", cli.json("sources", "--json")[0]["id"]), ("forget", "--yes", "Ann")):
+        assert "is locked: another program" in cli(*words, code=4).stderr
+    assert "another program is writing to it" in cli("db", "rebuild", code=4).stderr
+    assert len(cli.json("games", "--json")) == 1  # reading goes on
+    cli("db", "backup", tmp_path / "saved.db")
+    cli("db", "check")
+    locked.execute("ROLLBACK")
+    assert "5 games" in cli("import", WATCHER).stdout
+
+
+def test_who_waits_long_enough_gets_his_turn(path: Path, locked: sqlite3.Connection) -> None:
+    with Archive.open(str(path)) as archive:
+        with pytest.raises(StorageError, match="is locked: another program"):
+            import_bytes(archive, b"two", [make_game(1)])
+        locked.execute("COMMIT")
+        import_bytes(archive, b"two", [make_game(1)])
+        assert archive.count(EVERYTHING) == 2
