@@ -26,6 +26,7 @@ from recorder.wire.lines import LineReader
 __all__ = ["Conversation", "Stage", "setting_commands"]
 
 _VARIABLES_MS: Final = 5_000
+_LAST_WORDS_MS: Final = 60_000
 _MOST_ANOMALIES: Final = 1_000
 # "style=1" among others on a line of the answer to `variables`; nothing but such pairs stands on it.
 _VARIABLES: Final = re.compile(r"\s*(?:[a-z_]+=\S+\s*)+")
@@ -73,7 +74,7 @@ class Conversation:
         stage: how far it is.
         we: who we are, once we are in.
         tracker: knows the games that are being watched.
-        lost: why the server ends the session, as far as it said so: a notice, or None.
+        lost: why the server ends the session, if it said so within the last minute: a notice, or None.
         games: that came and are over, or were given up with the connection.
     """
 
@@ -99,6 +100,7 @@ class Conversation:
         self._queue = RequestQueue() if queue is None else queue
         self._to_send = b""
         self._heard_ms = 0
+        self._lost_ms = 0  # when ``lost`` was said
         self._kept = {} if kept is None else kept
         self._offset = 0
         self._due_ms = 0  # when the answer to `variables` is given up
@@ -132,7 +134,9 @@ class Conversation:
             self._look_for_style(events)
         if self.stage is Stage.ASKING and "style" in self._kept:
             self._begin(now_ms)
-        self._note_loss(events)
+        if self.lost is not None and now_ms > self._lost_ms + _LAST_WORDS_MS:
+            self.lost = None  # it has gone on: a shutdown was only announced
+        self._note_loss(events, now_ms)
         if self.stage is Stage.RECORDING:
             self._observing.feed(events, now_ms)
             self._queue.feed(events)
@@ -165,14 +169,14 @@ class Conversation:
         self._queue.put(map(Setting, commands), now_ms)
         self._observing.connected(now_ms)
 
-    def _note_loss(self, events: list[Event]) -> None:
+    def _note_loss(self, events: list[Event], now_ms: int) -> None:
         for event in events:
             if isinstance(event, SessionNotice) and event.kind in (
                 SessionNoticeKind.SHUTDOWN,
                 SessionNoticeKind.IDLE_LOGOUT,
                 SessionNoticeKind.TAKEN_OVER,
             ):
-                self.lost = event
+                self.lost, self._lost_ms = event, now_ms
 
     def _say(self, command: str) -> None:
         self._to_send += f"{command}\n".encode("ascii")
@@ -230,7 +234,7 @@ class Conversation:
             LoginError: the server has ended it before we were in.
         """
         events = self._recogniser.feed(self._reader.finish()) + self._recogniser.finish()
-        self._note_loss(events)
+        self._note_loss(events, self._lost_ms)
         self.games += len(self.tracker.feed(events)) + len(self.tracker.finish())
         before, self.stage = self.stage, Stage.LEFT
         self._observing.disconnected()

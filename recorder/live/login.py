@@ -189,7 +189,7 @@ class Login:
             _Stage.ENTERING: f"instead of letting {self._who} in",
         }[self._stage]
         # A server may repeat what it was told, and we do not know the password any more.
-        words = f"; its last words were: {self._last_words}" if self._last_words and self._guest else ""
+        words = f"; its last words were: {self._last_words}" if self._last_words and self._guest else "."
         raise LoginError(f"The server closed the connection {moment}{words}")
 
     def timed_out(self) -> bytes:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import signal
 from pathlib import Path
 
@@ -70,7 +71,7 @@ async def test_the_password_comes_from_the_environment_and_goes_nowhere(
         followers = [
             path.parent
             for path in Path("/proc").glob("[0-9]*/cmdline")
-            if path.exists() and b"follow" in path.read_bytes().split(b"\0")
+            if path.exists() and b"recorder.cli.archiving" in path.read_bytes().split(b"\0")
         ]
         environments = b"".join((folder / "environ").read_bytes() for folder in followers)
         assert await run.end(signal.SIGTERM) == ExitCode.OK
@@ -206,6 +207,23 @@ def test_what_is_typed_counts_more_than_the_file(
     assert result.exit_code == ExitCode.OK, result.output
     assert seen == [who]
     assert f"They are in no archive yet: ics-recorder import {tmp_path}" in result.stderr
+
+
+def test_the_config_file_of_the_documents_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = (Path(__file__).parents[2] / "docs/recording.md").read_text(encoding="utf-8")
+    (text,) = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
+    config = tmp_path / "record.toml"
+    config.write_text(text, encoding="utf-8")
+    seen: list[object] = []
+
+    async def run(server: object, *_: object) -> None:
+        seen.append(server)
+
+    monkeypatch.setattr("recorder.cli.record._run", run)
+    result = CliRunner().invoke(main, ["record", "--config", str(config)])
+    assert result.exit_code == ExitCode.OK, result.output
+    assert seen == [("freechess.org", 5000)]
+    assert "Journals: /var/lib/ics-recorder/journals\n" in result.stderr
 
 
 def test_both_typed_make_no_sense(tmp_path: Path) -> None:

@@ -57,6 +57,16 @@ def test_without_an_answer_about_the_settings_it_goes_on() -> None:
     assert conversation.take(due_ms).startswith(b"iset defprompt 1\n")
 
 
+def test_a_shutdown_that_is_only_announced_is_no_reason_an_hour_later() -> None:
+    conversation = entered()
+    conversation.receive(b"\n**** Server going down in 60 minutes. ****\n\nfics% \n", 1_000, 0)
+    assert conversation.lost is not None
+    conversation.receive(b"\nfics% ", 61_000, 0)
+    assert conversation.lost is not None
+    conversation.receive(b"\nfics% ", 61_001, 0)
+    assert conversation.lost is None
+
+
 def test_something_harmless_is_only_said_to_who_has_let_us_in() -> None:
     conversation = Conversation(Login(None), Observing(parse_policy("rated")))
     conversation.keep_alive(0)

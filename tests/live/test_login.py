@@ -170,14 +170,18 @@ def check(error: LoginError) -> None:
 @pytest.mark.parametrize(
     ("machine", "says", "complaint"),
     [
-        (Login("Ann"), [], "before it asked for a name$"),
+        (Login("Ann"), [], r"before it asked for a name\.$"),
         (Login("Ann"), [b"Too many connections from here.\n"], "is full"),
         (
             Login("Ann"),
             [b"Go \x1baway.\nlogin: ", b"I do not like you."],
             "the name Ann; its last words were: I do not",
         ),
-        (Login("Ann", asked), [b"login: ", ASKS, SECRET.encode() + b" is wrong, Ann\n"], "instead of letting Ann in$"),
+        (
+            Login("Ann", asked),
+            [b"login: ", ASKS, SECRET.encode() + b" is wrong, Ann\n"],
+            r"instead of letting Ann in\.$",
+        ),
         (Login("Ann", asked), [b"login: ", ASKS, b"**** LOGIN TIMEOUT ****"], "waited too long"),
         (Login("Ann", asked), [b"login: ", ASKS, b"Logging you out.\n"], "goodbye"),
     ],
