@@ -169,7 +169,7 @@ async def test_xboard_plays_its_own_moves_through_the_proxy(tmp_path: Path) -> N
     script = [Wait(9000), *refereed(chunks[starts[0] : starts[3]], iter(moves))]
     (tmp_path / "games.json").write_text(json.dumps([game["moves_uci"] for game in played]))
     engine = f"{sys.executable} {cecp.__file__} {tmp_path / 'games.json'}"
-    journals, archive = tmp_path / "journals", tmp_path / "a.sqlite"
+    journals, archive, debug = tmp_path / "journals", tmp_path / "a.sqlite", tmp_path / "xboard.debug"
     async with (
         ScriptedServer(Dialogue(FATICS, {"Morphy": SECRET}, script=script, speed=30)) as server,
         running(
@@ -178,7 +178,7 @@ async def test_xboard_plays_its_own_moves_through_the_proxy(tmp_path: Path) -> N
         display() as screen,
     ):
         port = (await command.until("Point your client at it")).split()[-1]
-        async with xboard(port, tmp_path, screen, "-zp", "-fcp", engine):
+        async with xboard(port, tmp_path, screen, "-zp", "-fcp", engine, "-debug", "-nameOfDebugFile", debug):
             connection = await server.connection()
             await connection.done.wait()
             await asyncio.sleep(0.3)
@@ -190,4 +190,10 @@ async def test_xboard_plays_its_own_moves_through_the_proxy(tmp_path: Path) -> N
     assert [line for line in kept.sent.replace(b"\r", b"").split(b"\n") if line in moves] == moves
     assert SECRET not in command.talk
     assert recorded_texts(Cli(archive)) == move_texts(played)
+    assert SECRET.encode() in debug.read_bytes(), "xboard itself writes it down"
+    cli = Cli(tmp_path / "b.sqlite")
+    cli("import", debug)
+    cli("journal", "scrub", debug, "-o", tmp_path / "clean.debug")
+    assert len(set(recorded_texts(cli)) & set(move_texts(played))) == 3
+    debug.unlink()
     assert_no_secret(tmp_path)
