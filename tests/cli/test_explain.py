@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 from io import BufferedReader, BytesIO
 from pathlib import Path
 
@@ -12,8 +13,14 @@ from click.testing import CliRunner, Result
 from recorder.cli import main
 from recorder.cli.terminal import ExitCode
 from recorder.journal import JournalWriter, Sync
+from recorder.live.manners import FICS
 from recorder.live.plan import Plan, plan_notes
+from recorder.live.script import Hear, Say
+from recorder.live.testserver import Dialogue, ScriptedServer
+from tests.live.test_capture import BOARD
+from tests.live.test_capture import TABLE as CAPTURED
 from tests.live.test_observing import row, table
+from tests.support.live import in_loop, running
 
 TABLE = "\n\r".join(table(row(1), row(2, flags=" bu"), row(3))).encode() + b"\n\r"
 END = b"{Game 1 (White1 vs. Black1) White1 resigns} 0-1\n\r"
@@ -49,6 +56,25 @@ def test_a_journal_tells_by_which_policy_it_was_recorded(journal: Path) -> None:
     assert rows[0][4].startswith("20")
     assert rows[0][4].endswith("Z")
     assert "3 games, 1 observed." in result.stderr
+
+
+@in_loop
+async def test_record_notes_its_policy(tmp_path: Path) -> None:
+    async with (
+        ScriptedServer(
+            Dialogue(FICS, script=[Hear(b"observe 12"), Say(BOARD)], answers={b"games": CAPTURED})
+        ) as server,
+        running(
+            *("record", f"127.0.0.1:{server.port}", "--guest", "--observe", "rated & blitz", "--limit", "3"),
+            *("--no-import", "--journal-dir", tmp_path),
+        ) as run,
+    ):
+        await (await server.connection()).done.wait()
+        assert await run.end(signal.SIGTERM) == ExitCode.OK
+    (journal,) = tmp_path.iterdir()
+    (game,) = json.loads(explain(journal, "--json").stdout)
+    assert (game["game_no"], game["white"], game["observed"]) == (12, "Ann", True)
+    assert game["reason"] == "rated is true because the game is rated and blitz is true because the game is blitz"
 
 
 def test_another_policy_on_the_same_session(journal: Path) -> None:

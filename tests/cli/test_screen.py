@@ -16,11 +16,14 @@ from pathlib import Path
 
 import pytest
 
-from recorder.cli.screen import Manner
+from recorder.cli.screen import Manner, Screen
 from recorder.cli.terminal import ExitCode
 from recorder.live.manners import FICS
 from recorder.live.script import Hear, Say, Step
+from recorder.live.snapshot import Snapshot
+from recorder.live.telling import EVENTS, Fact
 from recorder.live.testserver import Connection, Dialogue, ScriptedServer
+from tests.cli.test_liveview import snapshot
 from tests.live.test_capture import BOARD, END, MOVE, TABLE
 from tests.support.live import in_loop, journalled
 
@@ -229,3 +232,37 @@ def test_there_is_a_view_only_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> 
     assert Manner.choose(quiet=True, plain=False) is Manner.QUIET
     monkeypatch.setenv("TERM", "dumb")
     assert Manner.choose(quiet=False, plain=False) is Manner.PLAIN
+
+
+@in_loop
+async def test_how_things_stand_is_told_when_games_changed_and_not_more_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("recorder.cli.screen._EVERY_S", 0.01)
+    monkeypatch.setattr("recorder.cli.screen._PROGRESS_S", 0.05)
+    told: list[tuple[str, Fact]] = []
+
+    def tell(event: str, sentence: str, /, **facts: Fact) -> None:
+        assert set(facts) == set(EVENTS[event].facts)
+        told.append((sentence, facts.get("watched")))
+
+    shown = snapshot(watched=3, waiting=1)
+    showing = asyncio.create_task(Screen(Manner.PLAIN).run(lambda first, most: shown, tell))
+    await asyncio.sleep(0.5)
+    assert told == [("3 games observed, 1 waiting, 321 over; 12,345 boards, 12,345,678 bytes.", 3)]
+    shown = snapshot(watched=2)
+    await asyncio.sleep(0.5)
+    assert [watched for _, watched in told] == [3, 2]
+    showing.cancel()
+    await asyncio.gather(showing, return_exceptions=True)
+
+
+@in_loop
+async def test_a_bug_in_the_showing_is_told_and_ends_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("recorder.cli.screen._EVERY_S", 0.01)
+    monkeypatch.setattr("recorder.cli.screen._PROGRESS_S", 0.01)
+    told: list[str] = []
+
+    def look(first: int, most: int) -> Snapshot:
+        raise KeyError
+
+    await Screen(Manner.PLAIN).run(look, lambda event, sentence, /, **facts: told.append(event))
+    assert told == ["view_lost"]

@@ -1,0 +1,101 @@
+"""How a recording stands, taken from one that runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from recorder.live.address import format_address
+from recorder.live.manners import FICS
+from recorder.live.observing import Observing
+from recorder.live.policy import parse_policy
+from recorder.live.script import Fault, Hear, Say, Step
+from recorder.live.snapshot import Board, Snapshot, take_snapshot
+from recorder.live.testserver import Dialogue, ScriptedServer
+from tests.live.test_capture import ANSWERS, BOARD, END, MOVE, Run
+from tests.support.live import in_loop
+
+REPLY = MOVE.replace(b" B 4 ", b" W 4 ").replace(
+    b" 300000 300000 1 P/e2-e4 (0:00.000) e4 0 0 0", b" -917 5000 2 P/e7-e5 (0:02.000) e5 0 1 304"
+)
+
+
+def look(run: Run, *, at_s: float = 0, utc_ms: int = 0, first: int = 0, most: int = 10) -> Snapshot:
+    observing = Observing(parse_policy("rated"), limit=7)
+    standing = run.capture.standing
+    return take_snapshot(
+        *(run.capture, observing),
+        now_s=standing.since_s + at_s,
+        utc_ms=utc_ms,
+        archive="follows the journal",
+        first=first,
+        most=most,
+    )
+
+
+@in_loop
+async def test_what_is_being_watched(tmp_path: Path) -> None:
+    steps: list[Step] = [Hear(b"observe 12"), Say(BOARD), Say(MOVE)]
+    async with ScriptedServer(Dialogue(FICS, script=steps, answers=ANSWERS)) as server:
+        run = Run(server.port, tmp_path)
+        connection = await server.connection()
+        await run.until(lambda: look(run).frames == 2)
+        conversation = run.capture.standing.conversation
+        assert conversation is not None
+        at_ms = conversation.tracker.boards.runs["12"].last.at_ms  # type: ignore[union-attr]
+        assert at_ms is not None
+        seen = look(run, at_s=12.5, utc_ms=at_ms + 2_500)
+        assert seen.boards == (Board(12, "Ann", "Bob", "blitz", "1. e4", 300_000, 300_000, False, 0, 2_500, "*"),)
+        assert (seen.state, seen.state_ms, seen.retry_ms) == ("recording", 12_500, None)
+        assert (seen.server, seen.watched, seen.games, seen.limit) == (format_address(run.capture.address), 1, 0, 7)
+        assert (seen.connections, seen.outages) == (1, 0)
+        assert seen.handle is not None
+        assert seen.handle.startswith("Guest")
+        assert seen.journal is not None
+        assert seen.journal_bytes == (tmp_path / seen.journal).stat().st_size
+        assert seen.archive == "follows the journal"
+        assert look(run, most=0).boards == ()
+        assert look(run, first=1).first == 0  # there is nothing beyond the last: from the beginning
+
+        await connection.say(REPLY)
+        await run.until(lambda: look(run).boards[0].move == "1... e5")
+        (board,) = look(run).boards
+        assert (board.white_clock_ms, board.black_clock_ms, board.white_to_move, board.lag_ms) == (
+            -917,
+            5000,
+            True,
+            304,
+        )
+
+        await connection.say(END)
+        await run.until(lambda: look(run).games == 1)
+        assert look(run).watched == 0
+        await run.end()
+
+
+@in_loop
+async def test_a_lost_connection_is_an_outage(tmp_path: Path) -> None:
+    steps: list[Step] = [Hear(b"observe 12"), Say(BOARD), Fault.RESET]
+    async with ScriptedServer(Dialogue(FICS, script=steps, answers=ANSWERS)) as server:
+        run = Run(server.port, tmp_path)
+        assert look(run).state == "connecting"
+        await run.until(lambda: look(run).state == "waiting")
+        seen = look(run, at_s=0.25)
+        assert (seen.outages, seen.journal, seen.synced_ms, seen.boards) == (1, None, None, ())
+        assert seen.retry_ms is not None
+        assert 0 < seen.retry_ms < 2_000
+        assert look(run, at_s=100).retry_ms == 0
+        await run.end()
+
+
+@pytest.mark.parametrize("missing", [b" 1 304", b" 304"])
+@in_loop
+async def test_what_a_server_does_not_print_is_unknown(missing: bytes, tmp_path: Path) -> None:
+    steps: list[Step] = [Hear(b"observe 12"), Say(BOARD), Say(MOVE), Say(REPLY.replace(missing, b""))]
+    async with ScriptedServer(Dialogue(FICS, script=steps, answers=ANSWERS)) as server:
+        run = Run(server.port, tmp_path)
+        await run.until(lambda: look(run).frames == 3)
+        (board,) = look(run).boards
+        assert (board.move, board.lag_ms) == ("1... e5", None)
+        await run.end()
