@@ -26,6 +26,7 @@ __all__ = ["JournalDecoder"]
 _NS_PER_MS: Final = 1_000_000
 _NS_PER_S: Final = 1_000_000_000
 _SPACING: Final = 1 << 14
+_MOST_STARTS: Final = 1024
 _STATE: Final = ("session", "part", "anchor_utc_ns", "host")
 _ENDS: Final = frozenset(("closed", "outage"))
 _BEFORE_DATA: Final = len(".123456789 < ")  # and the seconds
@@ -139,6 +140,8 @@ class JournalDecoder:
         while index < len(offsets):
             starts.append((offsets[index], None if self._records is None else self._records + index))
             index = bisect_left(offsets, starts[-1][0] + _SPACING)
+        if len(starts) > _MOST_STARTS:
+            del starts[1 : len(starts) // 2 : 2]  # the older a place, the farther the one before it
 
     def _reads(self, reads: Reads, out: list[Chunk | CutLines]) -> None:
         if self._records is not None:

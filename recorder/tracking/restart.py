@@ -27,6 +27,9 @@ __all__ = [
 ]
 
 
+_MOST_GAMES = 4096
+
+
 class GivenOut:
     """The stretches of the source that given-out games take, as far as a restart could fall into them."""
 
@@ -37,7 +40,7 @@ class GivenOut:
         """Note a game; now and then forget those that end before the oldest game still held."""
         lists = [seen.offset for seen in game.observations if seen.kind is ObservationKind.MOVELIST]
         self._games.append((game.game_no, game.first_offset, game.last_offset, lists))
-        if len(self._games) > 4096:
+        if len(self._games) > _MOST_GAMES:
             oldest = oldest_held()
             self._games = [given for given in self._games if given[2] >= oldest]
 

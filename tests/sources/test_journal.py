@@ -20,6 +20,7 @@ from recorder.journal.parts import compress_part, part_name
 from recorder.model import AnomalyKind, EventKind, TimeBasis
 from recorder.pipeline import Pipeline, read_games
 from recorder.sources import SourceKind, detect, find_logs, read_blocks
+from recorder.sources import journal as journal_module
 from recorder.sources.journal import JournalDecoder
 from recorder.wire import LineReader
 from tests.support.journals import ANCHOR_NS, HEADER, journal_of, lines_of, note, received
@@ -279,7 +280,23 @@ def test_sessions_are_told_apart(tmp_path: Path) -> None:
     assert [game.end for game in games] == ["lost-feed", "log-ends"]
 
 
-def test_a_long_journal_remembers_few_places() -> None:
+@pytest.mark.parametrize("size_mb", [1, 40])
+def test_a_long_journal_remembers_few_places(size_mb: int) -> None:
+    block = lines_of(received(b"a line of text\n\r" * 1000)) * 50
+    decoder = JournalDecoder()
+    for _ in range(size_mb):
+        decoder.receive(block)
+    size = len(block) * size_mb
+    assert len(decoder._starts) <= 1024
+    for offset in range(0, size, size // 50):
+        place = decoder.restart(offset)
+        assert place is not None
+        assert 0 <= offset - place[0] <= max(50_000, (size - offset) // 100), "far back only where it is long ago"
+
+
+@pytest.mark.parametrize("most", [8, 1024])
+def test_reading_goes_on_from_a_place_that_is_remembered(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(journal_module, "_MOST_STARTS", most)
     stream = (CORPUS / "b01_standard" / "observer_Watcher.raw").read_bytes()
     data = journal_of(stream * 3)
     _, decoder = decode(data)

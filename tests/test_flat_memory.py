@@ -1,0 +1,105 @@
+"""A session of weeks: ten times the traffic takes no more memory."""
+
+from __future__ import annotations
+
+import gc
+import io
+import tracemalloc
+from collections.abc import Callable
+
+import pytest
+
+from benchmarks.bench_live import messages
+from benchmarks.generate import log_lines
+from recorder.journal.format import Record, RecordKind, format_header, format_record
+from recorder.live.conversation import Conversation, Stage
+from recorder.live.login import Login
+from recorder.live.manners import FICS
+from recorder.live.observing import Observing
+from recorder.live.policy import parse_policy
+from recorder.pipeline import Pipeline
+from recorder.sources import SourceKind
+from recorder.sources import journal as journal_module
+from recorder.tracking import restart as restart_module
+from recorder.tracking import tracker as tracker_module
+from tests.support.journals import HEADER
+
+GAMES = 6
+ENTRANCE = (
+    FICS.encode(FICS.banner + FICS.login),
+    FICS.encode(FICS.guest, name="GuestABCD"),
+    FICS.encode(FICS.welcome + FICS.prompt, name="GuestABCD", mark="(U)"),
+)
+TABLE = (
+    b"\n\r 12 1835 Ann         1831 Bob        [ br  5   0]   2:08 -  3:25 (31-30) W:  9\n\r\n\r"
+    b"  1 game displayed.\n\r\n\rfics% "
+)
+
+
+@pytest.fixture(scope="module", name="traffic")
+def _traffic() -> list[bytes]:
+    """What a server sends, a message an entry; repeated, it never tells anything new but when."""
+    lines = "".join(text for _, text in log_lines(GAMES, 1, io.StringIO()))
+    return messages(lines.encode("ascii"))
+
+
+@pytest.fixture(autouse=True)
+def _short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is kept for a while is kept for a short while, so that a small test sees it go."""
+    monkeypatch.setattr(tracker_module, "_SUSPENDED_WAIT_BYTES", 1 << 15)
+    monkeypatch.setattr(tracker_module, "_ENDED_WAIT_BYTES", 1 << 14)
+    monkeypatch.setattr(restart_module, "_MOST_GAMES", 16)
+    monkeypatch.setattr(journal_module, "_MOST_STARTS", 16)
+
+
+def assert_flat(again: Callable[[], None]) -> None:
+    """After ten times the traffic no more is held than after the first."""
+    again()
+    sizes = []
+    tracemalloc.start()  # what was made before counts only where it is replaced
+    try:
+        for passes in (2, 18):
+            for _ in range(passes):
+                again()
+            gc.collect()
+            sizes.append(tracemalloc.get_traced_memory()[0])
+    finally:
+        tracemalloc.stop()
+    assert sizes[1] <= sizes[0] * 1.05 + 8192, sizes
+
+
+def test_what_the_archive_is_made_with(traffic: list[bytes]) -> None:
+    pipeline = Pipeline(SourceKind.JOURNAL, living=True)
+    pipeline.receive(format_header(HEADER) + b"\n")
+    at_ns = 0
+
+    def again() -> None:
+        nonlocal at_ns
+        for message in traffic:
+            at_ns += 20_000_000
+            pipeline.receive(format_record(Record(at_ns, RecordKind.RECEIVED, message)) + b"\n")
+            pipeline.living.changes()
+        pipeline.restart()
+
+    assert_flat(again)
+
+
+def test_what_decides_what_to_say(traffic: list[bytes]) -> None:
+    conversation = Conversation(Login(None, None), Observing(parse_policy("rated & rating > 2000")), kept={})
+    now_ms = 0
+
+    def hear(message: bytes) -> None:
+        nonlocal now_ms
+        now_ms += 50
+        conversation.receive(message, now_ms, now_ms)
+        conversation.take(now_ms)
+
+    def again() -> None:
+        for message in traffic:
+            hear(message)
+        hear(TABLE)
+
+    for message in ENTRANCE:
+        hear(message)
+    assert conversation.stage is Stage.RECORDING
+    assert_flat(again)
