@@ -45,8 +45,8 @@ UNFINISHED: Final = "unfinished"
 
 _WAIT_MS: Final = 5_000  # for another writer; who waits longer comes again
 _ROOM: Final = 128
-_SHORT_BYTES: Final = 4 << 20
-_LONG_BYTES: Final = 64 << 20
+_SHORT_BYTES: Final = 1 << 20
+_LONG_BYTES: Final = 8 << 20  # what is overwritten costs a disk less than what grows
 _MARK: Final = f"SELECT json_extract(restart_state, '$.{UNFINISHED}') FROM sources WHERE id = ?"
 _GAMES: Final = "SELECT id FROM games WHERE source_id = ?"
 _INSERT_EVENT: Final = insert_sql(models.events)

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import os
 import shlex
 import signal
-import sys
 import time
-from collections import deque
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from click.exceptions import Exit
 
 from recorder.cli.config import config_option, weight
+from recorder.cli.exporting import archive_files
 from recorder.cli.leftover import take_left_over
 from recorder.cli.living import DEFAULT_PORT, AddressType, journal_options
 from recorder.cli.observation import make_plan, policy_options
@@ -29,6 +28,7 @@ from recorder.live.address import Address, format_address
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from recorder.cli.child import ArchiveChild
     from recorder.cli.screen import Screen
     from recorder.live.capture import Capture
     from recorder.live.observing import Observing
@@ -37,9 +37,6 @@ if TYPE_CHECKING:
     from recorder.live.telling import Tell
 
 __all__ = ["command"]
-
-_FOLLOWER_END_S = 60.0
-_LONGEST_PAUSE_S = 60.0
 
 
 @click.command(
@@ -121,8 +118,10 @@ def command(
     journal by a process of its own, so nothing that goes wrong there loses a move. A connection that is lost is made
     again. Only settings of the session are changed; what outlives it is put back.
 
-    Ctrl-C ends it cleanly. If the journal cannot be written, recording stops with exit status 7.
+    Ctrl-C ends it cleanly. If the journal cannot be written, recording stops with exit status 7. When the reader of
+    the events goes away, recording goes on without them, and the exit status at the end is 141.
     """
+    from recorder.cli.child import ArchiveChild
     from recorder.cli.dryrun import dry_run
     from recorder.cli.screen import Manner, Screen
 
@@ -136,13 +135,17 @@ def command(
         dry_run(server, user, password, plan)
         return
     observing = plan.observing()
-    followers = _Followers(where, pgn, events, journal_dir.absolute()) if to_archive else None
+    if pgn is not None:
+        from recorder.cli.finished import refuse_unwritable
+
+        refuse_unwritable(pgn, archive_files(Path(archive_file(where))))
+    child = ArchiveChild(where, say, pgn=pgn, events=events is not None) if to_archive else None
     log = None if log_file is None else RunLog(log_file.absolute())
     screen = Screen(Manner.choose(quiet=quiet, plain=plain))
     try:
         tell = teller(log, screen.tell)
         journals = journal_dir.absolute()
-        asyncio.run(_run(server, user, password, seal, plan, observing, journals, sync_word, followers, screen, tell))
+        asyncio.run(_run(server, user, password, seal, plan, observing, journals, sync_word, child, screen, tell))
     except RecorderError as error:
         if log is not None:
             log.write("failed", str(error), error=type(error).__name__)
@@ -152,6 +155,8 @@ def command(
         if observing.seen and not observing.chosen:
             seen = plural(observing.seen, "game")
             say(f"{seen} seen, none of them matched; `ics-recorder explain JOURNAL` tells why.")
+    if child is not None and child.left:
+        raise Exit(ExitCode.PIPE)
 
 
 def _who(ctx: click.Context, guest: bool, user: str | None) -> str | None:
@@ -189,11 +194,12 @@ async def _run(
     observing: Observing,
     journals: Path,
     sync_word: str,
-    followers: _Followers | None,
+    child: ArchiveChild | None,
     screen: Screen,
     tell: Tell,
 ) -> None:
     from recorder.journal import JournalWriter, Sync
+    from recorder.journal.parts import new_part
     from recorder.live.capture import Capture
     from recorder.live.conversation import Conversation
     from recorder.live.login import Login
@@ -201,7 +207,10 @@ async def _run(
     from recorder.live.snapshot import take_snapshot
 
     def open_journal() -> JournalWriter:
-        journal = JournalWriter(journals, host=server.host, port=server.port, role="record", sync=Sync(sync_word))
+        open_part = new_part if child is None else child.open_part
+        journal = JournalWriter(
+            journals, host=server.host, port=server.port, role="record", sync=Sync(sync_word), open_part=open_part
+        )
         for facts in plan_notes(plan):  # explain judges by it
             journal.note("policy", **facts)
         return journal
@@ -218,128 +227,35 @@ async def _run(
         signals.append(signal.SIGHUP)
     for number in signals:
         loop.add_signal_handler(number, stop.set)
-    opened = None if followers is None else followers.opened
+    opened = None if child is None else child.take
     capture = Capture(server, open_journal, converse, tell, opened=opened, timeseal=timeseal)
 
     def look(first: int, most: int) -> Snapshot:
         now_s, utc_ms = time.monotonic(), time.time_ns() // 1_000_000
-        archive = None if followers is None else followers.state
+        archive = None if child is None else child.state
         return take_snapshot(capture, observing, now_s=now_s, utc_ms=utc_ms, archive=archive, first=first, most=most)
 
     await screen.open()
     showing = asyncio.create_task(screen.run(look, tell))
-    following = None if followers is None else asyncio.create_task(followers.follow())
-    if followers is None:
+    if child is None:
         await take_left_over(journals, None, say)
+        taking = None
+    else:
+        child.start()
+        taking = asyncio.create_task(take_left_over(journals, child.take_left, say))
     name = format_address(server)
     tell("started", f"Recording from {name}; Ctrl-C ends it.", server=name, journal_dir=str(journals))
     try:
         await capture.run(stop)
         _tell_end(capture, tell)
     finally:
-        if followers is not None and following is not None:
-            followers.end()
-            (failure,) = await asyncio.gather(following, return_exceptions=True)
-            if failure is not None:
-                say(f"The archive is not up to date ({failure}); import {journals} later.")
+        if child is not None and taking is not None:
+            for journal in await child.finish():
+                say(f"Not all of it is in the archive: ics-recorder import {shlex.quote(str(journal))}")
+            await asyncio.gather(taking, return_exceptions=True)
         showing.cancel()
         await asyncio.gather(showing, return_exceptions=True)
         await screen.close()
-
-
-class _Followers:
-    """Keeps the archive up to date with one journal after the other, each by a ``follow`` process of its own.
-
-    Args:
-        where, pgn, events: options of ``follow``.
-        journals: the folder of the journals.
-    Attributes:
-        state: how far the archive is, in words.
-    """
-
-    def __init__(self, where: str, pgn: str | None, events: str | None, journals: Path) -> None:
-        self._where = where
-        self._journals = journals
-        self._options = [*([] if pgn is None else ["--pgn", pgn]), *([] if events is None else ["--events", events])]
-        self._opened: deque[Path] = deque()
-        self._ended = asyncio.Event()
-        self.state = "begins"
-
-    def opened(self, journal: Path) -> None:
-        """Another connection has a journal."""
-        self._opened.append(journal)
-
-    def end(self) -> None:
-        """No journal comes any more."""
-        self._ended.set()
-
-    async def follow(self) -> None:
-        """Follow the journals of a capture until ``end``, after those that a crash has left."""
-        await take_left_over(self._journals, self._import, say)
-        starts = 0
-        journal: Path | None = None
-        process: asyncio.subprocess.Process | None = None
-        while True:
-            ended = self._ended.is_set()
-            while self._opened:
-                await self._stop(process, journal)
-                journal, starts = self._opened.popleft(), 0
-                process = await self._start(journal)
-            if ended:
-                await self._stop(process, journal)
-                return
-            pause_s = 1.0
-            if process is not None and process.returncode is not None:
-                starts += 1
-                pause_s = min(2.0**starts, _LONGEST_PAUSE_S)
-                self.state = "is behind: what follows the journal has ended"
-                say(f"What follows the journal has ended; it is started again in {pause_s:.0f} s.")
-                process = None
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._ended.wait(), pause_s)
-            if process is None and journal is not None and starts and not self._ended.is_set():
-                process = await self._start(journal)
-
-    async def _import(self, journals: list[Path]) -> bool:
-        self.state = "takes what was left"
-        process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "recorder", "import", "--", *map(str, journals)),
-            env={**os.environ, "ICS_RECORDER_DB": self._where},
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.DEVNULL,
-            start_new_session=True,
-        )
-        if await process.wait() == ExitCode.OK:
-            return True
-        say("Not everything of the journal is in the archive; import it later.")
-        return False
-
-    async def _start(self, journal: Path) -> asyncio.subprocess.Process:
-        self.state = "follows the journal"
-        # A session of its own: Ctrl-C on the terminal is for us, not for it.
-        return await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "recorder", "follow", *self._options, "--", str(journal)),
-            env={**os.environ, "ICS_RECORDER_DB": self._where},
-            stdin=asyncio.subprocess.DEVNULL,
-            start_new_session=True,
-        )
-
-    async def _stop(self, process: asyncio.subprocess.Process | None, journal: Path | None) -> None:
-        """End what follows a journal; what it could not do is done by an import."""
-        if journal is None:
-            return
-        if process is None:
-            await self._import([journal])
-            return
-        if process.returncode is None:
-            process.send_signal(signal.SIGTERM)
-        try:
-            status = await asyncio.wait_for(process.wait(), _FOLLOWER_END_S)
-        except TimeoutError:
-            process.kill()
-            status = await process.wait()
-        if status != ExitCode.OK:
-            await self._import([journal])
 
 
 def _tell_end(capture: Capture, tell: Tell) -> None:

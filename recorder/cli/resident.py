@@ -100,9 +100,14 @@ class Resident:
         return 0 if self._source is None else self._source.living
 
     @property
-    def up_to_date(self) -> bool:
-        """Whether nothing waits to be written."""
-        return self.problem is None and not self._unsettled
+    def ended(self) -> bool:
+        """Whether the log tells itself that nothing more comes."""
+        return self._tail is not None and self._tail.ended
+
+    @property
+    def resting(self) -> bool:
+        """Whether something has failed just now and is not tried again yet."""
+        return self._failed_s is not None and time.monotonic() - self._failed_s < _AGAIN_S
 
     def look(self, *, settle: bool = False) -> bool:
         """Read what is new and write it.
@@ -113,7 +118,7 @@ class Resident:
             Whether anything was new.
         """
         self.replaced = None
-        if self._failed_s is not None and not settle and time.monotonic() - self._failed_s < _AGAIN_S:
+        if self.resting and not settle:
             return False
         return self._attempt(lambda: self._look(settle))
 
@@ -358,7 +363,8 @@ class Resident:
             sha256=begun.running.hexdigest(),
             size_bytes=begun.size,
             kept=self._kept if self._keep else None,
-            restart=(offset, marked(state, None)),
+            # What an outlet lacks, the next one that takes this source finds.
+            restart=(offset, marked(state, begun.mark if any(outlet.problem for outlet in self._outlets) else None)),
             report=begun.pipeline.report,
         )
         self._settled(None, begun.running.hexdigest())

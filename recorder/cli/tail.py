@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
-from recorder.errors import SourceError
+from recorder.errors import JournalError, SourceError
+from recorder.journal.format import RecordKind, parse_note, parse_record
 from recorder.journal.parts import part_blocks, session_parts
 from recorder.sources import is_journal, log_files, read_blocks
 
@@ -18,6 +20,7 @@ State = tuple[int, int, int, int, int]
 
 _BLOCK = 1 << 20
 _COMPARED = 4096
+_END_NOTE = re.compile(rb"\bend\b")
 _PACKED = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00", b"\x28\xb5\x2f\xfd")
 
 
@@ -80,6 +83,11 @@ class Tail:
         moved = next((entry for entry in self._path.parent.iterdir() if entry != self._path and _is(entry, ours)), None)
         self.replaced = f"was renamed to {moved.name}" if moved is not None else "was replaced"
 
+    @property
+    def ended(self) -> bool:
+        """Whether what was read last tells that nothing more comes."""
+        return False
+
     def close(self) -> None:
         """Let go of the file."""
         os.close(self._file)
@@ -119,6 +127,8 @@ class _JournalTail(Tail):
         self._number = -1  # of the part that is read
         self._file = -1
         self._packed: Iterator[bytes] | None = None
+        self._last = b""
+        self._looked = False  # for the next part, since something was read
         try:
             while self._next_part():
                 size = self._size()
@@ -132,17 +142,42 @@ class _JournalTail(Tail):
             raise _unreadable(path, error) from error
         if self._file < 0 and self._packed is None:
             raise SourceError(f"{path}: cannot be read: it is no longer there")
+        if self._packed is None:
+            place = os.lseek(self._file, 0, os.SEEK_CUR)
+            self._last = os.pread(self._file, min(place, _COMPARED), max(place - _COMPARED, 0))
 
     def read(self) -> bytes:
         try:
-            while True:
-                if (data := self._here()) or not self._has_next():
-                    return data
+            while not (data := self._here()):
+                # Looking into the folder costs more than all else: after what is no part's end it can wait.
+                if not self._looked and not _END_NOTE.search(self._last):
+                    self._looked = True
+                    return b""
+                self._looked = True
+                if not self._has_next():
+                    return b""
                 if data := self._here():  # the last that its writer wrote before it began the next part
-                    return data
+                    break
                 self._next_part()
         except OSError as error:
             raise _unreadable(self._path, error) from error
+        self._looked = False
+        self._last = data[-_COMPARED:] if len(data) >= _COMPARED else (self._last + data)[-_COMPARED:]
+        return data
+
+    @property
+    def ended(self) -> bool:
+        if self._packed is not None:
+            return True  # no other part is compressed than one that was closed
+        line = self._last[:-1].rpartition(b"\n")[2] if self._last.endswith(b"\n") else b""
+        if not _END_NOTE.search(line):
+            return False
+        try:
+            record = parse_record(line)
+            note = parse_note(record.data) if record.kind is RecordKind.NOTE else {}
+        except JournalError:
+            return False
+        return note.get("kind") == "end" and not note.get("more")
 
     def _here(self) -> bytes:
         if self._packed is not None:

@@ -1,0 +1,166 @@
+"""The process that keeps the archive up to date while ``record`` or ``proxy`` writes journals.
+
+It is told on standard input, a line each: first how (``Orders``), then journals to take, and an empty line whenever
+something was written. When that ends, whoever wrote is done or dead: what came last is read, and this ends too. So it
+needs no signal, and is never left behind. What there is to tell goes to standard error as JSON lines.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import select
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from recorder.cli.child import Orders
+from recorder.cli.finished import FinishedGames
+from recorder.cli.ingest import is_unfinished
+from recorder.cli.inputs import ReadOptions
+from recorder.cli.options import open_archive
+from recorder.cli.resident import Outlet, Resident
+from recorder.cli.terminal import ExitCode
+from recorder.cli.ticker import Ticker
+from recorder.errors import RecorderError
+from recorder.journal.parts import find_part, is_being_written
+from recorder.sources import is_journal, log_files
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["main"]
+
+_LOOK_MS: Final = 250
+_END_S: Final = 30.0  # how long what fails is tried again at the end
+_NEW_VALUES: Final = 50_000
+
+
+class _Taken:
+    """One journal."""
+
+    def __init__(self, orders: Orders, path: Path, left: bool) -> None:
+        from exporters.pgn import PgnOptions
+
+        self.path = path
+        self.left = left  # nobody writes it any more
+        self.told: str | None = None
+        self.finished = None if orders.pgn is None else FinishedGames(orders.pgn, PgnOptions())
+        self.ticker = Ticker(sys.stdout) if orders.events else None
+        outlets: Iterable[Outlet | None] = (self.finished, self.ticker)
+        self.resident = Resident(
+            orders.where,
+            path,
+            ReadOptions(chat=orders.chat),
+            keep=False,
+            outlets=tuple(outlet for outlet in outlets if outlet is not None),
+        )
+
+    @property
+    def problem(self) -> str | None:
+        """Why something is missing, or None."""
+        return self.resident.problem or (None if self.finished is None else self.finished.problem)
+
+
+class _Archiving:
+    """Takes journals."""
+
+    def __init__(self, orders: Orders) -> None:
+        self._orders = orders
+        self._taken: dict[Path, _Taken] = {}
+        self._left = False
+
+    def obey(self, line: bytes) -> None:
+        """Do what a line says."""
+        if line:
+            order = json.loads(line)
+            self._take(Path(order["journal"]), left=order["left"])
+
+    def take_unfinished(self) -> None:
+        """Take the journals that an earlier process like this one could not take to their end."""
+        try:
+            with open_archive(self._orders.where) as archive:
+                rows = [row for row in archive.sources() if is_unfinished(row) and row.path is not None]
+        except RecorderError:
+            return  # there is none yet, or what is wrong with it is told when it is written
+        for path in (find_part(Path(row.path or "")) for row in rows):
+            if is_journal(path) and path.exists() and not is_being_written(log_files(path)[-1]):
+                self._take(path, left=True)
+
+    def _take(self, path: Path, *, left: bool) -> None:
+        self._taken.setdefault(path, _Taken(self._orders, path, left))
+
+    def look(self) -> None:
+        """Read what is new in all journals."""
+        for taken in list(self._taken.values()):
+            taken.resident.look()
+            if (taken.resident.ended or taken.left) and not taken.resident.resting:
+                self._finish(taken)
+            self._tell(taken)
+
+    def finish(self) -> bool:
+        """Read what came last; tell whether everything is in the archive and in the PGN."""
+        end_s = time.monotonic() + _END_S
+        while self._taken:
+            for taken in list(self._taken.values()):
+                self._finish(taken)
+                self._tell(taken)
+            if self._taken:
+                if time.monotonic() > end_s:
+                    break
+                time.sleep(0.5)
+        return not self._taken
+
+    def _finish(self, taken: _Taken) -> None:
+        if taken.resident.finish() and taken.problem is None:
+            del self._taken[taken.path]
+            appended = 0 if taken.finished is None else taken.finished.games
+            _say(done=str(taken.path), games=taken.resident.games, appended=appended)
+
+    def _tell(self, taken: _Taken) -> None:
+        """Say what is wrong once, and that it is over."""
+        if taken.problem != taken.told:
+            over = taken.problem is None and taken.told is not None
+            taken.told = taken.problem
+            _say(problem=taken.problem, over=over)
+        if taken.ticker is not None and taken.ticker.left and not self._left:
+            self._left = True
+            _say(left=True)
+
+
+def _say(**facts: Any) -> None:
+    try:
+        sys.stderr.write(json.dumps(facts) + "\n")
+        sys.stderr.flush()
+    except OSError:
+        pass  # nobody is there to be told
+
+
+def main() -> int:
+    """Do it; returns the exit status."""
+    gc.set_threshold(_NEW_VALUES)
+    waiting = select.poll()
+    waiting.register(0, select.POLLIN)
+    rest = b""
+    archiving: _Archiving | None = None
+    while True:
+        if waiting.poll(_LOOK_MS):
+            data = os.read(0, 1 << 16)
+            if not data:
+                break
+            *lines, rest = (rest + data).split(b"\n")
+            for line in lines:
+                if archiving is None:
+                    archiving = _Archiving(Orders(**json.loads(line)))
+                    archiving.take_unfinished()
+                else:
+                    archiving.obey(line)
+        if archiving is not None:
+            archiving.look()
+    return ExitCode.OK if archiving is None or archiving.finish() else ExitCode.ARCHIVE
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,270 @@
+"""The archive's process as ``record`` and ``proxy`` see it: started, told what to take, and waited for.
+
+Whoever records never waits for it: a hint that something was written is left out when the pipe is full. If the process
+ends before its time it is started again, and reads on from where the archive is.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from recorder.cli.password import PASSWORD_VARIABLE
+from recorder.cli.terminal import clean
+from recorder.journal.parts import PartFile, new_part
+from recorder.sources import log_files
+
+__all__ = ["ArchiveChild", "Orders"]
+
+_END_S: Final = 60.0
+_LONGEST_PAUSE_S: Final = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Orders:
+    """How journals are taken.
+
+    Attributes:
+        where: the archive, as ``--db`` names it. pgn: as ``--pgn``, or None. events: whether they are printed.
+        chat: as ``--chat``, or None.
+    """
+
+    where: str
+    pgn: str | None
+    events: bool
+    chat: str | None
+
+    def to_line(self) -> str:
+        """As the process reads it."""
+        return json.dumps(asdict(self))
+
+
+class ArchiveChild:
+    """Keeps an archive up to date with journals that this process writes.
+
+    Args:
+        where, pgn, events, chat: as for ``Orders``.
+        say: gets a sentence when something is wrong, or over.
+        done: gets a journal when all of it is in the archive, and how many games it gave.
+
+    Attributes:
+        state: how far the archive is, in words. left: whoever read the events has gone. appended: games in the PGN.
+    """
+
+    def __init__(
+        self,
+        where: str,
+        say: Callable[[str], None],
+        *,
+        pgn: str | None = None,
+        events: bool = False,
+        chat: str | None = None,
+        done: Callable[[Path, int], None] = lambda _path, _games: None,
+    ) -> None:
+        self.state = "begins"
+        self.left = False
+        self.appended = 0
+        self._orders = Orders(where, None if pgn is None else _absolute(pgn), events, chat)
+        self._say = say
+        self._done = done
+        self._wanted: dict[Path, bool] = {}  # journals that are not done; whether nobody writes them any more
+        self._told: set[Path] = set()  # of these, what the process knows of
+        self._lock = threading.Lock()  # journals may be written by other threads
+        self._pipe: int | None = None
+        self._problem = False
+        self._ending = asyncio.Event()
+        self._changed = asyncio.Event()
+        self._running: asyncio.Task[None] | None = None
+        self._process: asyncio.subprocess.Process | None = None
+
+    # --- from whoever records
+
+    def open_part(self, path: Path) -> PartFile:
+        """Make a journal's file that tells the process of each write: ``JournalWriter`` takes it."""
+        return _Telling(new_part(path), self._hint)
+
+    def take(self, journal: Path) -> None:
+        """Take a journal that is being written."""
+        self._want(journal, left=False)
+
+    async def take_left(self, journals: Sequence[Path]) -> bool:
+        """Take journals that nobody writes any more; whether the archive has them at last."""
+        paths = [self._want(path, left=True) for path in journals]
+        while any(path in self._wanted for path in paths):
+            if self._ending.is_set() and (self._running is None or self._running.done()):
+                return False
+            self._changed.clear()
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._changed.wait(), 1.0)
+        return True
+
+    def start(self) -> None:
+        """Begin; to be called in the loop."""
+        self._running = asyncio.create_task(self._run())
+
+    async def finish(self, hurry: asyncio.Event | None = None) -> list[Path]:
+        """Wait until everything that was written is in the archive, or somebody is in a hurry.
+
+        Returns:
+            The journals that are not.
+        """
+        self._ending.set()
+        if self._running is not None:
+            self._close_pipe()
+            waiting = {self._running}
+            hurrying = None if hurry is None else asyncio.create_task(hurry.wait())
+            await asyncio.wait(
+                waiting if hurrying is None else {*waiting, hurrying},
+                timeout=_END_S,
+                return_when=asyncio.FIRST_COMPLETED,
+            )
+            if self._process is not None and self._process.returncode is None:
+                self._process.kill()
+            for task in (self._running, hurrying):
+                if task is not None:
+                    task.cancel()
+                    await asyncio.gather(task, return_exceptions=True)
+        self._changed.set()
+        return list(self._wanted)
+
+    # --- the process
+
+    async def _run(self) -> None:
+        failures = 0
+        while True:
+            self._process = await self._start()
+            began = asyncio.get_running_loop().time()
+            await self._listen(self._process)
+            status = await self._process.wait()
+            self._close_pipe()
+            if self._ending.is_set():
+                if status and not self._wanted:
+                    self._say(f"The archive's process ended with status {status}.")
+                return
+            failures = 1 if asyncio.get_running_loop().time() - began > _LONGEST_PAUSE_S else failures + 1
+            pause_s = min(2.0**failures, _LONGEST_PAUSE_S)
+            self.state = "is behind: its process has ended"
+            self._say(f"The archive's process has ended (status {status}); it is started again in {pause_s:.0f} s.")
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._ending.wait(), pause_s)
+            if self._ending.is_set() and not self._wanted:
+                return
+
+    async def _start(self) -> asyncio.subprocess.Process:
+        read, write = os.pipe()
+        try:
+            os.set_blocking(write, False)
+            process = await asyncio.create_subprocess_exec(
+                *(sys.executable, "-m", "recorder.cli.archiving"),
+                env={name: value for name, value in os.environ.items() if name != PASSWORD_VARIABLE},
+                stdin=read,
+                stdout=None if self._orders.events else asyncio.subprocess.DEVNULL,
+                stderr=asyncio.subprocess.PIPE,
+                start_new_session=True,  # Ctrl-C on the terminal is for us, not for it
+            )
+        finally:
+            os.close(read)
+        os.write(write, f"{self._orders.to_line()}\n".encode())  # less than a pipe takes at once
+        with self._lock:
+            self._pipe, self._told = write, set()
+        self._hint()
+        if self._ending.is_set():
+            self._close_pipe()
+        return process
+
+    async def _listen(self, process: asyncio.subprocess.Process) -> None:
+        assert process.stderr is not None
+        while line := await process.stderr.readline():
+            try:
+                facts = json.loads(line)
+            except ValueError:  # what Python itself says
+                self._say(clean(line.decode(errors="replace").rstrip("\n")))
+                continue
+            self._hear(facts)
+
+    def _hear(self, facts: dict[str, Any]) -> None:
+        if "done" in facts:
+            path = Path(facts["done"])
+            with self._lock:
+                self._wanted.pop(path, None)
+                self._told.discard(path)
+            self.appended += facts["appended"]
+            self._done(path, facts["games"])
+            self._changed.set()
+        elif facts.get("left"):
+            self.left = True
+            self._say("Nobody reads the events any more: none is printed from here on. Recording goes on.")
+        elif "problem" in facts:
+            self._problem = facts["problem"] is not None
+            if self._problem:
+                self._say(clean(facts["problem"]))
+            elif facts["over"]:
+                self._say("That is over: the archive goes on.")
+        self.state = "is behind" if self._problem else "is up to date"
+
+    # --- the pipe
+
+    def _want(self, journal: Path, *, left: bool) -> Path:
+        try:
+            path = log_files(journal)[0]
+        except OSError:
+            path = journal
+        with self._lock:
+            self._wanted.setdefault(path, left)
+        self._hint()
+        return path
+
+    def _hint(self) -> None:
+        """Tell the process that there is something to read. Never waits: at worst it looks a little later."""
+        with self._lock:
+            if self._pipe is None:
+                return
+            try:
+                for path in [path for path in self._wanted if path not in self._told]:
+                    order = {"journal": str(path), "left": self._wanted[path]}
+                    os.write(self._pipe, f"{json.dumps(order)}\n".encode())
+                    self._told.add(path)
+                os.write(self._pipe, b"\n")
+            except OSError:
+                pass  # it is full, or the process has just ended
+
+    def _close_pipe(self) -> None:
+        self._hint()
+        with self._lock:
+            if self._pipe is not None:
+                os.close(self._pipe)
+                self._pipe = None
+
+
+class _Telling:
+    """A journal's file; ``tell`` is called after each write."""
+
+    def __init__(self, file: PartFile, tell: Callable[[], None]) -> None:
+        self._file = file
+        self._tell = tell
+
+    def write(self, data: bytes, /) -> int:
+        count = self._file.write(data)
+        self._tell()
+        return count
+
+    def sync(self) -> None:
+        self._file.sync()
+
+    def check(self) -> None:
+        self._file.check()
+
+    def close(self) -> None:
+        self._file.close()
+
+
+def _absolute(target: str) -> str:
+    return f"{Path.cwd()}{os.sep}{target}" if not target.startswith(os.sep) else target  # a slash at the end stays

@@ -1,0 +1,169 @@
+"""The archive's process, told by whoever writes journals."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sqlite3
+import sys
+from pathlib import Path
+
+import pytest
+
+from recorder.cli.child import ArchiveChild
+from recorder.journal.writer import JournalWriter, Sync
+from tests.cli.test_resident import END, STREAM, games_of, pgn_keys
+from tests.support.cli import Cli
+from tests.support.live import in_loop
+
+
+def journal_in(folder: Path, child: ArchiveChild | None = None, name: str = "h") -> JournalWriter:
+    how = {} if child is None else {"open_part": child.open_part}
+    journal = JournalWriter(folder, host=name, port=1, role="record", sync=Sync.OS, max_bytes=9_000, **how)  # type: ignore[arg-type]
+    if child is not None:
+        child.take(journal.path)
+    return journal
+
+
+async def plies_in(archive: Path, at_least: int) -> int:
+    """Wait until an archive shows so many plies."""
+    while True:
+        if archive.exists():
+            reader = sqlite3.connect(f"file:{archive}?mode=ro", uri=True)
+            try:
+                (count,) = reader.execute("SELECT count(*) FROM plies").fetchone()
+                if count >= at_least:
+                    return int(count)
+            except sqlite3.OperationalError:
+                pass  # it is just being made
+            finally:
+                reader.close()
+        await asyncio.sleep(0.02)
+
+
+@in_loop
+async def test_journals_are_taken_while_they_are_written(cli: Cli, tmp_path: Path) -> None:
+    said: list[str] = []
+    done: list[tuple[Path, int]] = []
+    pgn = tmp_path / "games.pgn"
+    child = ArchiveChild(
+        str(cli.archive), said.append, pgn=str(pgn), done=lambda path, games: done.append((path, games))
+    )
+    child.start()
+    journals = [journal_in(tmp_path / "j", child, name) for name in ("one", "two")]
+    for begin in range(0, len(STREAM), 700):
+        for journal in journals:
+            journal.received(STREAM[begin : begin + 700])
+        if begin == 14_000:
+            await plies_in(cli.archive, 60)
+            assert child.state == "begins", said
+    journals[0].close()
+    while not done:
+        await asyncio.sleep(0.02)
+    assert [games for _, games in done] == [5], "as soon as it has its end"
+    journals[1].close()
+    assert await child.finish() == []
+    assert said == []
+    assert child.appended == len(pgn_keys(pgn)) == 10
+    other = Cli(tmp_path / "other.sqlite")
+    other("import", tmp_path / "j")
+    assert games_of(cli) == games_of(other)
+    cli("db", "check")
+    assert cli("verify").stdout.count("agrees; 5 games") == 2
+
+
+@in_loop
+async def test_a_process_that_dies_is_started_again(cli: Cli, tmp_path: Path) -> None:
+    said: list[str] = []
+    child = ArchiveChild(str(cli.archive), said.append)
+    journal = journal_in(tmp_path / "j", child)
+    child.start()
+    journal.received(STREAM[:END])
+    await plies_in(cli.archive, 50)
+    assert child._process is not None
+    os.kill(child._process.pid, signal.SIGKILL)
+    journal.received(STREAM[END:])
+    while not said:
+        await asyncio.sleep(0.02)
+    assert "it is started again in 2 s" in said[0]
+    journal.close()
+    assert await child.finish() == []
+    assert len(games_of(cli)) == 5
+
+
+@in_loop
+async def test_what_was_not_finished_is_at_the_next_start(cli: Cli, tmp_path: Path) -> None:
+    child = ArchiveChild(str(cli.archive), lambda _: None)
+    child.start()
+    journal = journal_in(tmp_path / "j", child)
+    journal.received(STREAM[:END])
+    await plies_in(cli.archive, 50)
+    assert child._process is not None
+    os.kill(child._process.pid, signal.SIGKILL)
+    journal.received(STREAM[END:])
+    journal.close()
+    assert child._running is not None
+    child._running.cancel()
+    pgn = tmp_path / "games.pgn"
+    again = ArchiveChild(str(cli.archive), lambda _: None, pgn=str(pgn))
+    again.start()
+    while "agrees; 5 games, " not in cli("verify").stdout:
+        await asyncio.sleep(0.1)
+    assert await again.finish() == []
+    assert len(pgn_keys(pgn)) == 5
+
+
+@in_loop
+async def test_it_ends_when_whoever_writes_is_killed(cli: Cli, tmp_path: Path) -> None:
+    program = f"""
+import asyncio, time
+from pathlib import Path
+from recorder.cli.child import ArchiveChild
+from recorder.journal.writer import JournalWriter, Sync
+async def main():
+    child = ArchiveChild({str(cli.archive)!r}, print)
+    child.start()
+    journal = JournalWriter(Path({str(tmp_path / "j")!r}), host="h", port=1, role="record", sync=Sync.OS,
+                            open_part=child.open_part)
+    child.take(journal.path)
+    journal.received(open({str(tmp_path / "stream")!r}, "rb").read())
+    while child._process is None:
+        await asyncio.sleep(0.01)
+    print(child._process.pid, flush=True)
+    await asyncio.sleep(3600)
+asyncio.run(main())
+"""
+    (tmp_path / "stream").write_bytes(STREAM)
+    process = await asyncio.create_subprocess_exec(sys.executable, "-c", program, stdout=asyncio.subprocess.PIPE)
+    assert process.stdout is not None
+    pid = int(await process.stdout.readline())
+    process.kill()
+    await process.wait()
+    while Path(f"/proc/{pid}").exists() and "Z" not in Path(f"/proc/{pid}/stat").read_text().split(")")[1][:3]:
+        await asyncio.sleep(0.05)
+    assert len(games_of(cli)) == 5, "what had come was read before it ended"
+
+
+@in_loop
+async def test_a_hint_never_waits(tmp_path: Path) -> None:
+    child = ArchiveChild(str(tmp_path / "a.sqlite"), lambda _: None)
+    reader, child._pipe = os.pipe()
+    os.set_blocking(child._pipe, False)
+    for _ in range(100_000):
+        child._hint()
+    os.close(reader)
+    child._hint()
+    child._close_pipe()
+    child._hint()
+
+
+@in_loop
+async def test_no_password_is_inherited(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ICS_RECORDER_PASSWORD", "openSesame")
+    child = ArchiveChild(str(cli.archive), lambda _: None)
+    child.start()
+    while child._process is None:
+        await asyncio.sleep(0.01)
+    assert b"openSesame" not in Path(f"/proc/{child._process.pid}/environ").read_bytes()
+    assert await child.finish() == []
