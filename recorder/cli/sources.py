@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from recorder.cli.options import archive_option, json_option, open_archive
-from recorder.cli.terminal import plural, print_json, print_table, say
+from recorder.cli.terminal import clean, plural, print_json, print_table, say
 
 __all__ = ["command"]
 
@@ -85,6 +85,11 @@ def _forget(source_id: str, where: str) -> None:
     It stays out: when a folder that it is in or another archive is imported, also after it has grown, and when the
     archive is rebuilt. Importing it by its own name brings it back. The file itself is left alone.
     """
+    from recorder.cli.ingest import is_unfinished
+
     with open_archive(where, read_only=False) as archive:
-        gone = archive.forget_source(source_id)
+        row = archive.source(source_id)
+        gone = archive.forget_source(row.sha256)
+    if is_unfinished(row):
+        say(f"{clean(row.name)} was being written when it was read last: whoever follows it brings it back.")
     say(f"Forgot {gone.name}: {plural(gone.games, 'game')}, {plural(gone.plies, 'ply', 'plies')}.")

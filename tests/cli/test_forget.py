@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from recorder.cli.inputs import ReadOptions
+from recorder.cli.resident import Resident
 from recorder.cli.terminal import ExitCode
 from recorder.journal.writer import JournalWriter, Sync
 from recorder.model import is_forgotten
@@ -228,3 +230,47 @@ def test_what_stands_for_a_handle_is_nobodys() -> None:
     assert is_forgotten("Ann", "X__")
     assert is_forgotten("X____")
     assert not is_forgotten("Xavier", "X", "Xx", "")
+
+
+@pytest.mark.parametrize("journal", [False, True])
+def test_who_follows_a_log_leaves_the_player_out_from_then_on(cli: Cli, tmp_path: Path, journal: bool) -> None:
+    """Also the game that is just going on."""
+    data, begin = WATCHER.read_bytes(), 3_000
+    log = tmp_path / "session.raw"
+    writer = JournalWriter(tmp_path / "journals", host="h", port=1, role="record", sync=Sync.OS) if journal else None
+
+    def more(end: int) -> None:
+        nonlocal begin
+        if writer is not None:
+            writer.received(data[begin:end])
+        else:
+            with log.open("ab") as file:
+                file.write(data[begin:end])
+        begin = end
+
+    more(7_000)
+    path = log if writer is None else writer.path
+    resident = Resident(str(cli.archive), path, ReadOptions())
+    resident.look(settle=True)
+    for end in range(7_200, 8_000, 200):
+        more(end)
+        resident.look()
+    handle = handles_in(cli)[0]
+    cli("forget", "--yes", handle)
+    assert handle not in handles_in(cli)
+    while begin < len(data):
+        more(begin + 700)
+        resident.look()
+        assert resident.problem is None
+        assert handle not in handles_in(cli)
+    resident.finish()
+    resident.close()
+    cli("db", "check")
+    if writer is not None:
+        writer.close()
+        cli("import", path)
+    other = Cli(tmp_path / "other.sqlite")
+    other("forget", "--yes", handle)
+    other("import", path)
+    (out := tmp_path / "out").mkdir()
+    assert told(cli, out) == told(other, out)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from recorder.cli.inputs import ReadOptions
+from recorder.cli.resident import Resident
 from recorder.cli.terminal import ExitCode
 from tests.support.cli import ADJOURNED, WATCHER, Cli
 
@@ -64,3 +66,13 @@ def test_the_groups_archive_is_the_commands(filled: Cli, tmp_path: Path) -> None
     assert len(filled.json("sources", "--json")) == 2
     filled("sources", "--db", other.archive, "forget", "--db", filled.archive, ident)
     assert len(filled.json("sources", "--json")) == 1
+
+
+def test_who_forgets_a_log_that_is_followed_is_told(cli: Cli, tmp_path: Path) -> None:
+    log = tmp_path / "session.raw"
+    log.write_bytes(WATCHER.read_bytes()[:15_000])
+    resident = Resident(str(cli.archive), log, ReadOptions())
+    resident.look(settle=True)
+    resident.close()
+    (row,) = cli.json("sources", "--json")
+    assert "whoever follows it brings it back" in cli("sources", "forget", row["id"]).stderr
