@@ -24,7 +24,7 @@ from recorder.live.sealing import Sealing
 from recorder.live.secrets import AnswerGuard, Release, SecretGuard
 from recorder.live.telling import Tell
 
-__all__ = ["LEAVE_S", "Connection", "TakenOverError"]
+__all__ = ["LEAVE_S", "Connection", "Incoming", "TakenOverError", "open_connection"]
 
 LEAVE_S: Final = 3.0
 """So long a server has to close the connection when we have said good-bye."""
@@ -35,6 +35,42 @@ _MOST_WAITING: Final = 1 << 16
 
 class TakenOverError(LoginError):
     """Another login of ours is in; two that fight for a name would never end."""
+
+
+class Incoming(asyncio.StreamReader):
+    """Gives all that came before the connection failed, then its end.
+
+    asyncio's own gives the failure first; and where it is writing that fails, it leaves what the system still holds.
+
+    Attributes:
+        failure: of the connection, or None.
+    """
+
+    def __init__(self, connected: socket.socket) -> None:
+        super().__init__()
+        self._connected = connected
+        self.failure: Exception | None = None
+
+    def set_exception(self, exc: Exception) -> None:
+        """Take the connection's failure."""
+        self.failure = exc
+        with contextlib.suppress(OSError):
+            while data := self._connected.recv(_READ_BYTES):
+                self.feed_data(data)
+        self.feed_eof()
+
+
+async def open_connection(connected: socket.socket) -> tuple[Incoming, asyncio.StreamWriter]:
+    """Like asyncio's own, with a reader that loses nothing when the connection fails.
+
+    Args:
+        connected: a socket that does not block.
+    """
+    loop = asyncio.get_running_loop()
+    reader = Incoming(connected)
+    protocol = asyncio.StreamReaderProtocol(reader)
+    transport, _ = await loop.create_connection(lambda: protocol, sock=connected)
+    return reader, asyncio.StreamWriter(transport, protocol, reader, loop)
 
 
 class Connection:
@@ -80,9 +116,9 @@ class Connection:
             LoginError: the server does not let us in, or has let somebody else in.
             JournalError: the journal cannot be written.
         """
-        reader, self._writer = await asyncio.open_connection(sock=connected)
+        self._reader, self._writer = await open_connection(connected)
         try:
-            return await self._record(reader, stop)
+            return await self._record(stop)
         finally:
             self._writer.close()
             if self._writer.transport.get_write_buffer_size():  # nobody takes it
@@ -90,9 +126,9 @@ class Connection:
             with contextlib.suppress(OSError, TimeoutError):
                 await asyncio.wait_for(self._writer.wait_closed(), LEAVE_S)
 
-    async def _record(self, reader: asyncio.StreamReader, stop: asyncio.Event) -> str:
+    async def _record(self, stop: asyncio.Event) -> str:
         stopped = asyncio.create_task(stop.wait())
-        reading = asyncio.create_task(reader.read(_READ_BYTES))
+        reading = asyncio.create_task(self._reader.read(_READ_BYTES))
         try:
             if self._sealing is not None:
                 self._write(self._sealing.hello(self._now_ms()))
@@ -105,7 +141,7 @@ class Connection:
                     if not self._hear(reading):
                         self._understand(self._conversation.disconnected)
                         return self._how()
-                    reading = asyncio.create_task(reader.read(_READ_BYTES))
+                    reading = asyncio.create_task(self._reader.read(_READ_BYTES))
                 now_ms = self._now_ms()
                 if stop.is_set() and self._leaving_ms is None:
                     self._leaving_ms = now_ms
@@ -137,12 +173,10 @@ class Connection:
     def _hear(self, reading: asyncio.Task[bytes]) -> bool:
         """Write down what came, then look at it; False when the connection has ended."""
         at_ns = self._journal.now_ns()
-        try:
-            data = reading.result()
-        except OSError as error:
-            self._journal.note("reset", reason=failure_reason(error))
-            return False
+        data = reading.result()
         if not data:
+            if self._reader.failure is not None:
+                self._journal.note("reset", reason=failure_reason(self._reader.failure))
             return False
         self._journal.received(self._answers.receive(data), at_ns)
         self._keep(self._guard.server_said(data))
