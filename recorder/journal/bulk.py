@@ -20,8 +20,8 @@ _PRINTABLE: Final = bytes(range(0x20, 0x7F))
 _TIMES: Final = re.compile(rb"(?:(?:0|[1-9][0-9]{0,10})\.[0-9]{9}\n)*+")
 _ESCAPED: Final = re.compile(ESCAPED)
 _LINE_ENDS: Final = re.compile(rb"(?:\A|[^\\])(?:\\[nr])+\Z")
-_RECEIVED: Final = RecordKind.RECEIVED.value.encode()
-_NOTE: Final = RecordKind.NOTE.value.encode()
+_RECEIVED: Final = RecordKind.RECEIVED.mark
+_NOTE: Final = RecordKind.NOTE.mark
 _LF: Final = "\\n"
 _CR: Final = "\\r"
 

@@ -77,8 +77,11 @@ class RecordKind(Enum):
     SENT = ">"
     NOTE = "!"
 
+    def __init__(self, mark: str) -> None:
+        self.mark = mark.encode("ascii")
 
-_KINDS: Final = {kind.value.encode(): kind for kind in RecordKind}
+
+_KINDS: Final = {kind.mark: kind for kind in RecordKind}
 
 
 class Header(NamedTuple):
@@ -168,7 +171,7 @@ def format_record(record: Record) -> bytes:
     at_ns, kind, data = record
     if at_ns < 0 or len(data) > MAX_DATA_BYTES:
         raise ValueError(f"no record at {at_ns} ns with {len(data)} bytes can be written")
-    return _checked(b"%d.%09d %b %b" % (*divmod(at_ns, _SECOND), kind.value.encode(), escape(data)))
+    return _checked(b"%d.%09d %b %b" % (at_ns // _SECOND, at_ns % _SECOND, kind.mark, escape(data)))
 
 
 def escape(data: bytes) -> bytes:
