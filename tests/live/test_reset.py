@@ -31,11 +31,11 @@ def _reset(theirs: socket.socket) -> None:
 async def test_all_that_came_before_a_reset_is_read_then_its_reason(talks: bool) -> None:
     ours, theirs = _pair()
     reader, writer = await open_connection(ours)
-    said = bytes(range(256)) * 400  # more than one read takes
-    await asyncio.get_running_loop().run_in_executor(None, theirs.sendall, said)
+    said = bytes(range(256)) * 150
+    theirs.sendall(said)
     _reset(theirs)
     if talks:
-        writer.write(b"x")  # fails at once, before anything was read
+        writer.write(b"x")  # fails at once, while the system holds all that came
     heard = bytearray()
     while data := await reader.read(1 << 12):
         heard += data
