@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 __all__ = ["main"]
 
 _LOOK_MS: Final = 250
-_END_S: Final = 30.0  # how long what fails is tried again at the end
+_END_S: Final = 3.0  # how long what fails is tried again at the end
 _NEW_VALUES: Final = 50_000
 
 

@@ -14,6 +14,7 @@ import click
 from click.exceptions import Exit
 
 from recorder.cli.exporting import archive_files, make_pgn_options, pgn_options
+from recorder.cli.living import outlet_options
 from recorder.cli.options import archive_file, archive_option, reading_options
 from recorder.cli.terminal import ExitCode, clean, plural, say
 from recorder.errors import ExportError, SourceError, StorageError
@@ -45,8 +46,7 @@ Examples:
     metavar="SECONDS",
     help="Look for what is new this often.",
 )
-@click.option("--pgn", metavar="FILE|DIR", help="Append each game when it is over; in a folder, to one file a day.")
-@click.option("--events", type=click.Choice(["-"]), help="Print starts, plies and ends of games as JSON lines.")
+@outlet_options
 @reading_options
 @pgn_options
 @archive_option

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 else:
     _ParamType = click.ParamType  # not generic in older versions
 
-__all__ = ["DEFAULT_PORT", "AddressType", "journal_dir_option", "journal_options"]
+__all__ = ["DEFAULT_PORT", "AddressType", "journal_dir_option", "journal_options", "outlet_options"]
 
 DEFAULT_PORT = 5000
 
@@ -58,6 +58,17 @@ def journal_dir_option(command: _AnyCommand) -> _AnyCommand:
         show_default="journals beside the default archive",
         help="Where the journals are written; made if it is not there.",
     )(command)
+
+
+def outlet_options(command: _AnyCommand) -> _AnyCommand:
+    """``--pgn`` and ``--events``."""
+    pgn = click.option(
+        "--pgn", metavar="FILE|DIR", help="Append each game when it is over; in a folder, to one file a day."
+    )
+    events = click.option(
+        "--events", type=click.Choice(["-"]), help="Print starts, plies and ends of games as JSON lines."
+    )
+    return pgn(events(command))
 
 
 def journal_options(command: _AnyCommand) -> _AnyCommand:

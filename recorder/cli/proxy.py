@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import errno
-import json
 import os
+import shlex
 import signal
 import socket
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,8 +15,8 @@ import click
 from click.exceptions import Exit
 
 from recorder.cli.leftover import take_left_over
-from recorder.cli.living import DEFAULT_PORT, AddressType, journal_options
-from recorder.cli.options import archive_option
+from recorder.cli.living import DEFAULT_PORT, AddressType, journal_options, outlet_options
+from recorder.cli.options import archive_file, archive_option
 from recorder.cli.runlog import RunLog, log_option, teller
 from recorder.cli.terminal import ExitCode, plural, say
 from recorder.errors import JournalError
@@ -56,8 +55,9 @@ Examples:
     "to_archive",
     default=True,
     show_default=True,
-    help="Import every journal into the archive when its connection is over.",
+    help="Keep the archive up to date with the journals while they are written.",
 )
+@outlet_options
 @log_option
 @archive_option
 def command(
@@ -66,6 +66,8 @@ def command(
     journal_dir: Path,
     sync_word: str,
     to_archive: bool,
+    pgn: str | None,
+    events: str | None,
     log_file: Path | None,
     where: str,
 ) -> None:
@@ -84,10 +86,18 @@ def command(
     program is killed, what waits is lost, commonly some milliseconds; with --sync always nothing waits.
 
     Ctrl-C ends it: every journal is closed and imported; a second Ctrl-C leaves out what is not imported yet. If a
-    journal could not be written, the game went on unrecorded, and the exit status is 7.
+    journal could not be written, the game went on unrecorded, and the exit status is 7; if the reader of the events
+    went away, it is 141.
     """
+    from recorder.cli.exporting import archive_files
     from recorder.live.listening import listen
 
+    if not to_archive and (pgn or events):
+        raise click.UsageError("--pgn and --events are made from the archive: leave out --no-import.")
+    if pgn is not None:
+        from recorder.cli.finished import refuse_unwritable
+
+        refuse_unwritable(pgn, archive_files(Path(archive_file(where))))
     log = None if log_file is None else RunLog(log_file.absolute())
     _make_folder(journal_dir)
     try:
@@ -98,10 +108,13 @@ def command(
         raise Exit(ExitCode.LISTEN) from error
     tell = teller(log, lambda _event, sentence: say(sentence))
     journals = journal_dir.absolute()
-    proxy = asyncio.run(_run(server, listeners, journals, sync_word, where if to_archive else None, tell))
+    archiving = _Archiving(where, pgn, events is not None, tell) if to_archive else None
+    proxy = asyncio.run(_run(server, listeners, journals, sync_word, archiving, tell))
     _tell_end(proxy, journals, tell)
     if proxy.unrecorded:
         raise Exit(ExitCode.JOURNAL)
+    if archiving is not None and archiving.child.left:
+        raise Exit(ExitCode.PIPE)
 
 
 def _make_folder(journals: Path) -> None:
@@ -121,13 +134,15 @@ def _make_folder(journals: Path) -> None:
 
 
 async def _run(
-    server: Address, listeners: list[socket.socket], journals: Path, sync_word: str, where: str | None, tell: Tell
+    server: Address,
+    listeners: list[socket.socket],
+    journals: Path,
+    sync_word: str,
+    archiving: _Archiving | None,
+    tell: Tell,
 ) -> Proxy:
-    """Serve until a signal comes.
-
-    Args:
-        where: the archive; None: nothing is imported.
-    """
+    """Serve until a signal comes; ``archiving`` None: nothing is imported."""
+    from recorder.journal.parts import new_part
     from recorder.journal.writer import JournalWriter, Sync
     from recorder.live.deferred import DeferredJournal
     from recorder.live.proxy import Proxy
@@ -135,12 +150,14 @@ async def _run(
     from recorder.live.secrets import SecretGuard
 
     sync = Sync(sync_word)
-    writers: dict[int, JournalWriter] = {}
-    imports = _Imports(where, tell)
+    open_part = new_part if archiving is None else archiving.child.open_part
 
     def record(number: int) -> Recording:
-        journal = JournalWriter(journals, host=server.host, port=server.port, role="proxy", sync=sync)
-        writers[number] = journal
+        journal = JournalWriter(
+            journals, host=server.host, port=server.port, role="proxy", sync=sync, open_part=open_part
+        )
+        if archiving is not None:
+            archiving.take(number, journal.path)
         tell(
             "client_connected",
             f"Connection {number} is recorded in {journal.path}.",
@@ -156,8 +173,6 @@ async def _run(
 
     def on_closed(closed: Closed) -> None:
         _tell_closed(closed, tell)
-        if journal := writers.pop(closed.number, None):
-            imports.add(closed.number, journal.path)
 
     proxy = Proxy(server, record, tell=tell, on_closed=on_closed, journal_first=sync is Sync.ALWAYS)
     stop, hurry = asyncio.Event(), asyncio.Event()
@@ -165,89 +180,68 @@ async def _run(
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, lambda: (hurry if stop.is_set() else stop).set())
     _tell_beginning(server, listeners, journals, tell)  # who reads this may end us at once
-    importing = asyncio.create_task(imports.work(journals))
+    if archiving is not None:
+        archiving.child.start()
+    left_over = asyncio.create_task(
+        take_left_over(
+            journals,
+            None if archiving is None else archiving.child.take_left,
+            lambda sentence: tell("left_over", sentence),
+        )
+    )
     await proxy.serve(listeners, stop)
-    await imports.finish(importing, hurry)
+    if archiving is not None:
+        await archiving.finish(hurry)
+    await asyncio.gather(left_over, return_exceptions=True)
     return proxy
 
 
-class _Imports:
-    """Imports journals one after the other, each in a process of its own: it takes no time from a living connection.
+class _Archiving:
+    """The archive's process, and what is told of it.
 
     Args:
-        where: the archive; None: nothing is imported.
+        where: the archive. pgn, events: as for ``ArchiveChild``.
     """
 
-    def __init__(self, where: str | None, tell: Tell) -> None:
+    def __init__(self, where: str, pgn: str | None, events: bool, tell: Tell) -> None:
+        from recorder.cli.child import ArchiveChild
+
+        self.child = ArchiveChild(where, self._trouble, pgn=pgn, events=events, chat="own", done=self._done)
         self._where = where
         self._tell = tell
-        self._waiting: asyncio.Queue[tuple[int, Path] | None] = asyncio.Queue()
+        self._numbers: dict[Path, int] = {}
+        self._why = "there was no time."
 
-    def add(self, number: int, journal: Path) -> None:
-        """Import a connection's journal some time."""
-        if self._where is not None:
-            self._waiting.put_nowait((number, journal))
+    def take(self, number: int, journal: Path) -> None:
+        """A connection has a journal."""
+        self._numbers[journal] = number
+        self.child.take(journal)
 
-    async def work(self, journals: Path) -> None:
-        """Import what a crash has left in a folder, then what comes."""
-        await take_left_over(
-            journals,
-            None if self._where is None else self._import_left_over,
-            lambda sentence: self._tell("left_over", sentence),
-        )
-        while (job := await self._waiting.get()) is not None:
-            await self._import(*job)
-
-    async def finish(self, working: asyncio.Task[None], hurry: asyncio.Event) -> None:
+    async def finish(self, hurry: asyncio.Event) -> None:
         """Wait until everything is imported, or until somebody is in a hurry."""
-        self._waiting.put_nowait(None)
-        hurrying = asyncio.create_task(hurry.wait())
-        await asyncio.wait((working, hurrying), return_when=asyncio.FIRST_COMPLETED)
-        for task in (working, hurrying):
-            task.cancel()
-        await asyncio.gather(working, hurrying, return_exceptions=True)
-        if working.cancelled():
+        from recorder.journal import find_part
+
+        missing = await self.child.finish(hurry)
+        if missing and hurry.is_set():
             later = "Not every journal was imported; `ics-recorder import` does it later."
             self._tell("not_imported", later, connection=None)
+            return
+        for journal in missing:
+            number = self._numbers.get(journal)
+            which = f"Connection {number}" if number is not None else "What a crash left"
+            later = f"ics-recorder import {shlex.quote(str(find_part(journal)))}"
+            sentence = f"Error: {which} was not imported: {self._why} Do it later: {later}"
+            self._tell("not_imported", sentence, connection=number)
 
-    async def _import(self, number: int, journal: Path) -> None:
-        games, why = await self._run([journal])
-        if games is not None:
+    def _done(self, journal: Path, games: int) -> None:
+        number = self._numbers.pop(journal, None)
+        if number is not None:
             sentence = f"Connection {number}: {plural(games, 'game')} went into {self._where}."
             self._tell("imported", sentence, connection=number, games=games)
-            return
-        sentence = f"Error: Connection {number} was not imported: {why} Do it later: ics-recorder import {journal}"
-        self._tell("not_imported", sentence, connection=number)
 
-    async def _import_left_over(self, journals: list[Path]) -> bool:
-        games, why = await self._run(journals)
-        if games is None:
-            left = plural(len(journals), "journal that was", "journals that were")
-            sentence = f"{left} left open by a crash cannot be imported now: {why}"
-            self._tell("not_imported", sentence, connection=None)
-        return games is not None
-
-    async def _run(self, journals: list[Path]) -> tuple[int | None, str]:
-        """Import journals; how many games were new, or None and why."""
-        # A session of its own: Ctrl-C on the terminal is for us, not for it. It is killed if nobody waits for it.
-        process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "recorder", "import", "--json", "--chat", "own", "--", *map(str, journals)),
-            env={**os.environ, "ICS_RECORDER_DB": str(self._where)},
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-            start_new_session=True,
-        )
-        try:
-            answer, talk = await process.communicate()
-        finally:
-            if process.returncode is None:
-                process.kill()
-                await process.wait()
-        if process.returncode == ExitCode.OK:
-            return sum(outcome["games"] for outcome in json.loads(answer)), ""
-        why = talk.decode(errors="replace").strip().rpartition("\n")[2].removeprefix("Error: ")
-        return None, why or f"exit status {process.returncode}."
+    def _trouble(self, sentence: str) -> None:
+        self._why = sentence
+        say(sentence)
 
 
 def _tell_beginning(server: Address, listeners: list[socket.socket], journals: Path, tell: Tell) -> None:

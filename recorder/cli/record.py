@@ -16,7 +16,7 @@ from click.exceptions import Exit
 from recorder.cli.config import config_option, weight
 from recorder.cli.exporting import archive_files
 from recorder.cli.leftover import take_left_over
-from recorder.cli.living import DEFAULT_PORT, AddressType, journal_options
+from recorder.cli.living import DEFAULT_PORT, AddressType, journal_options, outlet_options
 from recorder.cli.observation import make_plan, policy_options
 from recorder.cli.options import archive_file, archive_option
 from recorder.cli.password import PASSWORD_VARIABLE, find_password
@@ -75,8 +75,7 @@ ICS_RECORDER_RECORD_OBSERVE is that of --observe.
     show_default=True,
     help="Keep the archive up to date with the journal while it is written.",
 )
-@click.option("--pgn", metavar="FILE|DIR", help="Append each game when it is over; in a folder, to one file a day.")
-@click.option("--events", type=click.Choice(["-"]), help="Print starts, plies and ends of games as JSON lines.")
+@outlet_options
 @log_option
 @click.option(
     "--plain", is_flag=True, help="Lines instead of a live view on the terminal; elsewhere there are only lines."
@@ -198,7 +197,7 @@ async def _run(
     screen: Screen,
     tell: Tell,
 ) -> None:
-    from recorder.journal import JournalWriter, Sync
+    from recorder.journal import JournalWriter, Sync, find_part
     from recorder.journal.parts import new_part
     from recorder.live.capture import Capture
     from recorder.live.conversation import Conversation
@@ -251,7 +250,7 @@ async def _run(
     finally:
         if child is not None and taking is not None:
             for journal in await child.finish():
-                say(f"Not all of it is in the archive: ics-recorder import {shlex.quote(str(journal))}")
+                say(f"Not all of it is in the archive: ics-recorder import {shlex.quote(str(find_part(journal)))}")
             await asyncio.gather(taking, return_exceptions=True)
         showing.cancel()
         await asyncio.gather(showing, return_exceptions=True)
