@@ -133,7 +133,8 @@ class Capture:
                 event, how = "refused", str(error).removesuffix(".")
             except (OSError, TimeoutError) as error:
                 event, how = "unreachable", why_no_connection(self.address, error)
-                if isinstance(error, socket.gaierror) and not self.progress.connections:
+                unknown = isinstance(error, socket.gaierror) and error.errno != socket.EAI_AGAIN
+                if unknown and not self.progress.connections:  # at boot, names may be known a little later
                     raise LoginError(f"{how}; check how the server's name is written.") from error
             if stop.is_set():
                 break

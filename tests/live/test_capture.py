@@ -286,6 +286,21 @@ async def test_a_name_that_nobody_knows_ends_the_first_attempt(tmp_path: Path, m
 
 
 @in_loop
+async def test_names_that_cannot_be_looked_up_yet_are_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def not_yet(*_: object, **__: object) -> list[object]:
+        raise socket.gaierror(socket.EAI_AGAIN, "Temporary failure in name resolution")
+
+    monkeypatch.setattr(socket, "getaddrinfo", not_yet)
+    run = Run(5000, tmp_path, host="chess.example")
+    await run.until(lambda: any("Temporary failure in name resolution). Trying again" in one for one in run.told))
+    run.stop.set()
+    with pytest.raises(LoginError, match="Nothing was recorded"):
+        await run.task
+
+
+@in_loop
 async def test_a_name_that_was_known_before_is_looked_up_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("recorder.live.capture._FIRST_PAUSE_S", 0.01)
     real, calls = socket.getaddrinfo, []
