@@ -351,8 +351,8 @@ async def test_stopping_does_not_wait_for_a_connection(tmp_path: Path, monkeypat
 
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What takes minutes takes tenths of seconds."""
-    monkeypatch.setattr("recorder.live.pulse.ANSWER_MS", 400)
+    """What takes minutes takes seconds."""
+    monkeypatch.setattr("recorder.live.pulse.ANSWER_MS", 2500)
     monkeypatch.setattr("recorder.live.pulse._QUIET_MS", 300)
     monkeypatch.setattr("recorder.live.connection._TICK_S", 0.05)
     monkeypatch.setattr("recorder.live.capture._FIRST_PAUSE_S", 0.01)
