@@ -35,6 +35,7 @@ _DELETED = b"\r\x07\x00"
 # quicker than one pattern for all.
 _RARE_BYTES: Final = (b"\x08", b"\x15", b"\x16", b"\x17", b"\x18", b"\x19", b"\x1a", b"\x1b", b"\\")
 _RARE: Final = re.compile(rb"[\x08\x15-\x1b]|\[G\]\x00")
+_NEVER_RARE: Final = bytes({*range(256)} - {0, 8, *range(0x15, 0x1C)})  # taking all these out is quicker than a search
 _TOKEN: Final = re.compile(
     rb"\x15(?P<id>\d{0,9})\x16(?P<code>\d{0,9})\x16(?:\d{1,3}\x16)?|[\x15-\x18\x1a]|\x19[\[(](?=\d)|\x19[\])<>{}]|\x19"
 )
@@ -299,7 +300,7 @@ class LineReader:
                 self._held = None
                 return
             self._release(out)
-        if not _RARE.search(stripped):
+        if not stripped.translate(None, _NEVER_RARE) or not _RARE.search(stripped):
             self._give(stripped.translate(None, _DELETED).decode("latin-1"), start, at_ms, out)
             return
         position = 0
