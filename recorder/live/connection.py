@@ -16,12 +16,13 @@ from typing import Final
 from recorder.errors import LoginError
 from recorder.events import SessionNoticeKind
 from recorder.journal import JournalWriter
+from recorder.live.answers import AnswerGuard
 from recorder.live.conversation import Conversation, Stage
 from recorder.live.dialling import failure_reason
 from recorder.live.pulse import Pulse
 from recorder.live.requests import KeepAlive, format_request
 from recorder.live.sealing import Sealing
-from recorder.live.secrets import AnswerGuard, Release, SecretGuard
+from recorder.live.secrets import Release, SecretGuard
 from recorder.live.telling import Tell
 
 __all__ = ["LEAVE_S", "Connection", "Incoming", "TakenOverError", "open_connection"]

@@ -14,7 +14,8 @@ from functools import partial
 from typing import Any, Protocol
 
 from recorder.errors import JournalError
-from recorder.live.secrets import AnswerGuard, Release
+from recorder.live.answers import AnswerGuard
+from recorder.live.secrets import Release
 
 __all__ = ["Guard", "Journal", "Recording"]
 

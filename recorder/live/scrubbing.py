@@ -16,7 +16,8 @@ from typing import Any
 
 from recorder.errors import JournalError
 from recorder.journal import Header, Record, RecordKind, format_header, format_note, format_record, parse_note
-from recorder.live.secrets import AnswerGuard, Release, SecretGuard
+from recorder.live.answers import AnswerGuard
+from recorder.live.secrets import Release, SecretGuard
 from recorder.sources import Scrubber, SourceKind
 
 __all__ = ["JournalCleaner"]

@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from recorder.live.answers import AnswerGuard
 from recorder.live.known import KnownSecrets
 from recorder.live.recording import Recording
-from recorder.live.secrets import AnswerGuard, SecretGuard
+from recorder.live.secrets import SecretGuard
 from recorder.wire.timeseal import seal
 from tests.live.test_recording import FakeJournal
 

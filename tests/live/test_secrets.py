@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recorder.live.secrets import AnswerGuard, Release, SecretGuard
+from recorder.live.answers import AnswerGuard
+from recorder.live.secrets import Release, SecretGuard
 from recorder.wire.timeseal import format_hello, seal, unseal
 from tests.live.dialogues import DIALOGUES, NAME, PASSWORD, WILL, WONT, Step
 

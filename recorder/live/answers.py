@@ -1,0 +1,73 @@
+"""What a server says → what of it may be kept: it repeats passwords in some of its answers."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from recorder.sources.scrub import FILLER, fill, find_repeated
+
+__all__ = ["AnswerGuard"]
+
+_REPEATS: Final = b"password"
+_ANSWER_BYTES: Final = 4096
+_LONGEST_WORDS: Final = 256  # before such a password
+_PIECE: Final = re.compile(rb"[^\n]*\n|[^\n]+")
+
+
+class AnswerGuard:
+    """Replaces the passwords that a server repeats: in its answer to the command that changes them, and soon after one
+    was typed as a command.
+
+    The server's words come before the password, so nothing has to be held back. Where a read ends within a repeated
+    password, its first two letters may stay.
+    """
+
+    def __init__(self) -> None:
+        self._line = b""  # what has come of a line, up to the longest beginning that could matter
+        self._repeated: dict[bytes, int] = {}  # secret → how many of the server's bytes are looked at for it
+        self._last = b""  # the end of what came
+
+    def expect(self, secret: bytes) -> None:
+        """A secret was typed where none was asked for: "hunter2: Command not found." may follow."""
+        self._repeated[secret] = _ANSWER_BYTES
+
+    def receive(self, data: bytes) -> bytes:
+        """Return the server's bytes as they may be journalled: as many, at once."""
+        clean = self._clean_change(data)
+        return self._clean_answer(data, clean) if self._repeated else clean
+
+    def _clean_answer(self, data: bytes, clean: bytes) -> bytes:
+        out = bytearray(self._last + clean)
+        seen = self._last + data
+        for secret, left in list(self._repeated.items()):
+            begin = seen.find(secret)
+            while begin >= 0:
+                out[begin : begin + len(secret)] = FILLER * len(secret)
+                begin = seen.find(secret, begin + len(secret))
+            for size in range(len(secret) - 1, 2, -1):
+                if seen.endswith(secret[:size]):
+                    out[len(out) - size :] = FILLER * size
+                    break
+            if left > len(data):
+                self._repeated[secret] = left - len(data)
+            else:
+                del self._repeated[secret]
+        done = len(self._last)
+        longest = max(map(len, self._repeated), default=1)
+        self._last = seen[len(seen) - longest + 1 :] if longest > 1 else b""
+        return bytes(out[done:])
+
+    def _clean_change(self, data: bytes) -> bytes:
+        if _REPEATS not in (self._line + data).lower():
+            self._line = (self._line + data).rpartition(b"\n")[2][:_LONGEST_WORDS]
+            return data
+        out = bytearray()
+        for piece in _PIECE.findall(data):
+            line = self._line + piece
+            begin = find_repeated(line)
+            kept = len(piece) if begin is None else max(0, begin - len(self._line))
+            out += piece[:kept] + fill(piece[kept:])
+            known = _LONGEST_WORDS if begin is None else begin + 1
+            self._line = b"" if piece.endswith(b"\n") else line[:known]
+        return bytes(out)
