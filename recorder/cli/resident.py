@@ -226,11 +226,11 @@ class Resident:
         self._keep = self._keep and outcome.kind != SourceKind.JOURNAL.value
         self._settled_s = time.monotonic()
         self._count(given)
-        for outlet in self._outlets:
-            outlet.begin(self._where, outcome.sha256)
-        self._tell(given)
-        self._commit([])
+        changes = self._write([])
         self._unsettled = True  # games that go on are stored now
+        for outlet in self._outlets:
+            outlet.begin(self._where, outcome.sha256)  # when the archive has all that they look for
+        self._tell(given, changes)
         return True
 
     def _read_on(self) -> bool:
@@ -262,60 +262,71 @@ class Resident:
             self._kept.append(clean)
 
     def _commit(self, games: list[Game], behind: bool = False) -> None:
-        """Write games that were given out, and what has become of the others."""
+        """Write games that were given out, and what has become of the others; then tell."""
+        changes = None
+        if behind:
+            self._write_final(games)
+        else:
+            changes = self._write(games)
+        self._count(games)
+        self._tell(games, changes)
+
+    def _write_final(self, games: list[Game]) -> None:
         begun, source = self._begun, self._source
         assert begun is not None
         assert source is not None
-        if behind:
-            if games:
-                with source.transaction():
-                    for shown in begun.pipeline.living.gone():
-                        if shown.place is not None:
-                            source.hide(shown.place)
-                    source.add_games(games)
-                self._count(games)
-                self._tell(games)
-            return
-        changes = begun.pipeline.living.changes()
-        if games or changes.gone or changes.anew or changes.gained:
+        if games:
             with source.transaction():
-                for shown in changes.gone:
+                for shown in begun.pipeline.living.gone():
                     if shown.place is not None:
                         source.hide(shown.place)
-                if games:
-                    source.add_games(games)
-                    source.flush()
-                for gained in changes.gained:
-                    place = gained.shown.place
-                    if gained.plies and not source.has_room(place, len(gained.plies)):
-                        changes.anew.append((gained.shown, begun.pipeline.living.as_it_stands(gained.shown)))
-                        continue
-                    source.gain(
-                        place,
-                        gained.observation,
-                        gained.plies,
-                        gained.events,
-                        gained.holdings,
-                        gained.end_offset,
-                        gained.ended_at_ms,
-                    )
-                for shown, game in changes.anew:
-                    shown.place = source.show(game, len(shown.run.observations) - 1, shown.place)
-            for game in (*games, *(game for _, game in changes.anew)):
-                game.key = source.renamed.get(game.key, game.key)
-            self._count(games)
-            self._tell(games)
-            for outlet in self._outlets:
-                outlet.look(changes)
+                source.add_games(games)
+
+    def _write(self, games: list[Game]) -> Changes | None:
+        begun, source = self._begun, self._source
+        assert begun is not None
+        assert source is not None
+        living = begun.pipeline.living
+        changes = living.changes()
+        if not (games or changes.gone or changes.anew or changes.gained):
+            return None
+        with source.transaction():
+            for shown in changes.gone:
+                if shown.place is not None:
+                    source.hide(shown.place)
+            if games:
+                source.add_games(games)
+                source.flush()
+            for gained in changes.gained:
+                place = gained.shown.place
+                if gained.plies and not source.has_room(place, len(gained.plies)):
+                    changes.anew.append((gained.shown, living.as_it_stands(gained.shown)))
+                    continue
+                source.gain(
+                    place,
+                    gained.observation,
+                    gained.plies,
+                    gained.events,
+                    gained.holdings,
+                    gained.end_offset,
+                    gained.ended_at_ms,
+                )
+            for shown, game in changes.anew:
+                shown.place = source.show(game, len(shown.run.observations) - 1, shown.place)
+        for game in (*games, *(game for _, game in changes.anew)):
+            game.key = source.renamed.get(game.key, game.key)
+        return changes
 
     def _count(self, games: list[Game]) -> None:
         self._final.update((game.key, game.first_offset) for game in games)
         self.games = self._known + len(self._final)
 
-    def _tell(self, games: list[Game]) -> None:
-        if games:
-            for outlet in self._outlets:
+    def _tell(self, games: list[Game], changes: Changes | None) -> None:
+        for outlet in self._outlets:
+            if games:
                 outlet.take(games)
+            if changes is not None:
+                outlet.look(changes)
 
     def _settle(self) -> None:
         """Let the source's row tell how far its log was read."""

@@ -13,16 +13,20 @@ import pytest
 
 from recorder.cli.child import ArchiveChild
 from recorder.journal.writer import JournalWriter, Sync
+from recorder.live.manners import FICS
+from recorder.live.testserver import Dialogue, ScriptedServer
+from tests.cli.test_record import SCRIPT
 from tests.cli.test_resident import END, STREAM, games_of, pgn_keys
+from tests.live.test_capture import TABLE
 from tests.support.cli import Cli
-from tests.support.live import in_loop
+from tests.support.live import Running, in_loop, running
 
 
-def journal_in(folder: Path, child: ArchiveChild | None = None, name: str = "h") -> JournalWriter:
-    how = {} if child is None else {"open_part": child.open_part}
-    journal = JournalWriter(folder, host=name, port=1, role="record", sync=Sync.OS, max_bytes=9_000, **how)  # type: ignore[arg-type]
-    if child is not None:
-        child.take(journal.path)
+def journal_in(folder: Path, child: ArchiveChild, name: str = "h") -> JournalWriter:
+    journal = JournalWriter(
+        folder, host=name, port=1, role="record", sync=Sync.OS, max_bytes=9_000, open_part=child.open_part
+    )
+    child.take(journal.path)
     return journal
 
 
@@ -140,7 +144,7 @@ asyncio.run(main())
     pid = int(await process.stdout.readline())
     process.kill()
     await process.wait()
-    while Path(f"/proc/{pid}").exists() and "Z" not in Path(f"/proc/{pid}/stat").read_text().split(")")[1][:3]:
+    while lives(pid):
         await asyncio.sleep(0.05)
     assert len(games_of(cli)) == 5, "what had come was read before it ended"
 
@@ -167,3 +171,59 @@ async def test_no_password_is_inherited(cli: Cli, monkeypatch: pytest.MonkeyPatc
         await asyncio.sleep(0.01)
     assert b"openSesame" not in Path(f"/proc/{child._process.pid}/environ").read_bytes()
     assert await child.finish() == []
+
+
+@in_loop
+async def test_a_killed_record_leaves_no_process_and_the_next_fills_the_pgn(cli: Cli, tmp_path: Path) -> None:
+    played = Dialogue(FICS, script=SCRIPT, answers={b"games": TABLE})
+    words = ["--guest", "--observe", "rated & blitz", "--journal-dir", tmp_path / "j", "--db", cli.archive]
+    pgn = tmp_path / "games.pgn"
+    async with ScriptedServer(lambda number: Dialogue(FICS) if number else played) as server:
+        address = f"127.0.0.1:{server.port}"
+        async with running("record", address, *words) as run:
+            await (await server.connection()).done.wait()
+            while not cli.archive.exists() or not [game for game in games_of(cli) if game["result"] == "1-0"]:
+                await asyncio.sleep(0.05)
+            (child,) = children_of(run.process.pid)
+            await run.end(signal.SIGKILL)
+            while lives(child):
+                await asyncio.sleep(0.05)
+        Cli(cli.archive)("db", "check")
+        async with running("record", address, *words, "--pgn", pgn) as run:
+            await run.until("left open by a crash; the archive has all of it now.")
+            assert await run.end(signal.SIGTERM) == 0
+    assert len(pgn_keys(pgn)) == 1
+    assert len(games_of(cli)) == 1
+    assert "agrees; 1 game, " in cli("verify").stdout
+
+
+@in_loop
+async def test_record_goes_on_without_a_reader_of_its_events(cli: Cli, tmp_path: Path) -> None:
+    played = Dialogue(FICS, script=SCRIPT, answers={b"games": TABLE})
+    words = ["--guest", "--observe", "rated & blitz", "--journal-dir", tmp_path / "j", "--db", cli.archive]
+    reader, writer = os.pipe()
+    async with ScriptedServer(played) as server:
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "recorder", "record", f"127.0.0.1:{server.port}", *map(str, words)),
+            *("--events", "-"),
+            stdout=writer,
+            stderr=asyncio.subprocess.PIPE,
+        )
+        os.close(writer)
+        os.close(reader)
+        run = Running(process)
+        await run.until("Nobody reads the events any more")
+        while not [game for game in games_of(cli) if game["result"] == "1-0"]:
+            await asyncio.sleep(0.05)
+        assert await run.end(signal.SIGTERM) == 141
+
+
+def children_of(pid: int) -> list[int]:
+    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def lives(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False

@@ -328,6 +328,19 @@ def test_a_game_is_appended_when_its_end_is_told(cli: Cli, tmp_path: Path) -> No
         assert (len(pgn_keys(pgn)) if pgn.exists() else 0) == over
 
 
+def test_a_game_whose_end_was_told_is_not_appended_again_after_a_crash(cli: Cli, tmp_path: Path) -> None:
+    journal = JournalWriter(tmp_path / "j", host="h", port=1, role="record", sync=Sync.OS)
+    pgn = tmp_path / "games.pgn"
+    journal.received(STREAM[: STREAM.index(b"\n", END) + 8])
+    for _ in range(3):
+        games = finished(pgn)
+        resident = follow(cli, journal.path, games)
+        resident.look(settle=True)
+        games.wait()
+        resident.close()
+    assert len(pgn_keys(pgn)) == len(set(pgn_keys(pgn))) == sum(game["reason"] is not None for game in games_of(cli))
+
+
 def test_what_stands_in_the_file_stays(cli: Cli, tmp_path: Path) -> None:
     log, pgn = tmp_path / "session.log", tmp_path / "games.pgn"
     mine = '[Event "my own"]\n[Result "*"]\n\n1. e4 *'  # without an end of line
