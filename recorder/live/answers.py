@@ -55,7 +55,7 @@ class AnswerGuard:
                 del self._repeated[secret]
         done = len(self._last)
         longest = max(map(len, self._repeated), default=1)
-        self._last = seen[len(seen) - longest + 1 :] if longest > 1 else b""
+        self._last = seen[max(len(seen) - longest + 1, 0) :]
         return bytes(out[done:])
 
     def _clean_change(self, data: bytes) -> bytes:

@@ -19,7 +19,7 @@ from recorder.journal.parts import PartFile, new_part
 from recorder.journal.writer import JournalWriter, Sync
 from recorder.live.address import Address
 from recorder.live.deferred import DeferredJournal
-from recorder.live.listening import is_loopback, listen
+from recorder.live.listening import listen
 from recorder.live.manners import FICS, MANNERS, Manners
 from recorder.live.proxy import Closed, Proxy
 from recorder.live.recording import Journal, Recording
@@ -459,10 +459,3 @@ async def test_a_removed_journal_ends_the_recording_loudly(tmp_path: Path) -> No
     assert it.proxy.unrecorded == 1
     assert len(it.told) == 1
     assert "RECORDING HAS ENDED, the connection goes on" in it.told[0]
-
-
-def test_tells_loopback_from_elsewhere() -> None:
-    for host, here in (("127.0.0.1", True), ("0.0.0.0", False)):
-        for listener in listen(Address(host, 0)):
-            assert is_loopback(listener) is here
-            listener.close()

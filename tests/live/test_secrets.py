@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recorder.live.answers import AnswerGuard
 from recorder.live.secrets import Release, SecretGuard
 from recorder.wire.timeseal import format_hello, seal, unseal
 from tests.live.dialogues import DIALOGUES, NAME, PASSWORD, WILL, WONT, Step
@@ -291,30 +290,3 @@ def test_a_login_without_end_and_lines_without_end_take_no_memory() -> None:
 ))))  # fmt: skip
 def test_any_bytes_are_all_accounted_for(parts: list[tuple[str, bytes]]) -> None:
     releases(*parts)
-
-
-@pytest.mark.parametrize(
-    ("said", "kept"),
-    [
-        (b'fics% Password changed to "se cret".\n\rfics% ', b"fics% Password changed to *** ******\n\rfics% "),
-        (b"\n\rPassword changed from a to secret.\n\rx", b"\n\rPassword changed from * ** *******\n\rx"),
-        (b"password of Ann changed to \xe9x", b"password of Ann changed to **"),
-        (b"Bob tells you: password changed to x\n", b"Bob tells you: password changed to x\n"),
-        (b"<12> x" * 100 + b" password changed to x\n", b"<12> x" * 100 + b" password changed to x\n"),
-        (b"Incorrect password, password not changed!\n", b"Incorrect password, password not changed!\n"),
-    ],
-)
-def test_a_password_that_the_server_repeats(said: bytes, kept: bytes) -> None:
-    for cut in range(len(said) + 1):
-        guard = AnswerGuard()
-        assert guard.receive(said[:cut]) + guard.receive(said[cut:]) == kept
-    guard = AnswerGuard()
-    assert b"".join(guard.receive(bytes((byte,))) for byte in said) == kept
-
-
-@given(st.lists(st.binary(max_size=20) | st.sampled_from([b"Password changed to ", b"\n", b"fics% "])))
-def test_answers_stay_as_long_and_cuts_never_matter(parts: list[bytes]) -> None:
-    guard, whole = AnswerGuard(), AnswerGuard()
-    kept = b"".join(map(guard.receive, parts))
-    assert len(kept) == sum(map(len, parts))
-    assert kept.splitlines()[:1] == whole.receive(b"".join(parts)).splitlines()[:1]

@@ -1,0 +1,67 @@
+"""Passwords that a server repeats, in its answers to commands."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recorder.live.answers import AnswerGuard
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        (b'fics% Password changed to "se cret".\n\rfics% ', b"fics% Password changed to *** ******\n\rfics% "),
+        (b"\n\rPassword changed from a to secret.\n\rx", b"\n\rPassword changed from * ** *******\n\rx"),
+        (b"password of Ann changed to \xe9x", b"password of Ann changed to **"),
+        (b"Bob tells you: password changed to x\n", b"Bob tells you: password changed to x\n"),
+        (b"<12> x" * 100 + b" password changed to x\n", b"<12> x" * 100 + b" password changed to x\n"),
+        (b"Incorrect password, password not changed!\n", b"Incorrect password, password not changed!\n"),
+    ],
+)
+def test_a_password_that_the_server_repeats(said: bytes, kept: bytes) -> None:
+    for cut in range(len(said) + 1):
+        guard = AnswerGuard()
+        assert guard.receive(said[:cut]) + guard.receive(said[cut:]) == kept
+    guard = AnswerGuard()
+    assert b"".join(guard.receive(bytes((byte,))) for byte in said) == kept
+
+
+@given(st.lists(st.binary(max_size=20) | st.sampled_from([b"Password changed to ", b"\n", b"fics% "])))
+def test_answers_stay_as_long_and_cuts_never_matter(parts: list[bytes]) -> None:
+    guard, whole = AnswerGuard(), AnswerGuard()
+    kept = b"".join(map(guard.receive, parts))
+    assert len(kept) == sum(map(len, parts))
+    assert kept.splitlines()[:1] == whole.receive(b"".join(parts)).splitlines()[:1]
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_the_servers_answer_has_no_secret_however_it_is_cut(seed: int) -> None:
+    dice = random.Random(seed)
+    ahead = dice.choice([0, 1, 2, 5, 200])
+    answer = b"x" * ahead + b"\n\rhunter2: Command not found.\n\rfics% hunter2 \n\r"
+    guard = AnswerGuard()
+    guard.receive(b"hunter2 before it was typed\n\r")
+    guard.expect(b"hunter2")
+    out = b""
+    done = 0
+    while done < len(answer):
+        size = dice.choice([1, 2, 5, 50])
+        out += guard.receive(answer[done : done + size])
+        done += size
+    assert len(out) == len(answer)
+    assert b"hunter2" not in out
+    assert b"unter2" not in out
+    assert b"nter2" not in out
+    assert out.startswith(b"x" * ahead + b"\n\r")
+    assert b": Command not found.\n\rfics% " in out
+
+
+def test_the_server_is_looked_at_only_for_a_while() -> None:
+    guard = AnswerGuard()
+    guard.expect(b"hunter2")
+    assert guard.receive(b"hunter2 " + b"x" * 5000) == b"******* " + b"x" * 5000
+    assert guard.receive(b"hunter2") == b"hunter2"
