@@ -46,6 +46,7 @@ EVENTS: Final[Mapping[str, Kind]] = {
     "unreachable": Kind(Level.WARNING, "a connection could not be made and is tried again", ("how", "retry_ms")),
     "refused": Kind(Level.WARNING, "the server did not let us in again, and is asked again", ("how", "retry_ms")),
     "deaf": Kind(Level.ERROR, "a bug: the server is no longer understood, only recorded", ("error",)),
+    "mute": Kind(Level.ERROR, "a bug: what is sent to the server is recorded as a count of bytes only", ("error",)),
     "progress": Kind(
         Level.INFO,
         "at most once a minute, if games have begun or ended",

@@ -29,6 +29,7 @@ from recorder.live.policy import parse_policy
 from recorder.live.requests import RequestQueue
 from recorder.live.script import Fault, Hear, Say, Step
 from recorder.live.sealing import Sealing
+from recorder.live.secrets import SecretGuard
 from recorder.live.telling import EVENTS, Fact
 from recorder.live.testserver import Dialogue, ScriptedServer
 from recorder.sources import read_blocks
@@ -391,7 +392,10 @@ async def test_a_quiet_server_that_answers_is_alive(tmp_path: Path) -> None:
 async def test_a_server_that_does_not_read_costs_no_memory_and_is_given_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def narrow(connection: socket.socket, **_: object) -> None:
+    options: list[object] = []
+
+    def narrow(connection: socket.socket, **how: object) -> None:
+        options.append(how)
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)
 
     waiting: list[int] = []
@@ -410,6 +414,7 @@ async def test_a_server_that_does_not_read_costs_no_memory_and_is_given_up(
         run = Run(server.port, tmp_path, timeseal=2)
         await run.until(lambda: run.capture.progress.connections == 2)
         await run.end()
+    assert options[0] == {"patience_ms": 120_000}  # the system looks, too
     assert any("the server has taken nothing for a minute" in sentence for sentence in run.told)
     assert 0 < max(waiting) < 600_000
     assert run.journals.count("[G]") == 60_000  # all that it said was kept
@@ -489,6 +494,27 @@ async def test_an_end_of_the_servers_is_told_in_its_words_and_made_good(
     assert sentence.lower().startswith(told.lower())
     (outage,) = (note for note in notes_of(min(tmp_path.iterdir())) if note["kind"] == "outage")
     assert outage["reason"].startswith(told)
+
+
+@in_loop
+async def test_a_bug_in_guarding_secrets_costs_only_our_own_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object) -> None:
+        raise AssertionError(PASSWORD)
+
+    async with ScriptedServer(Dialogue(FICS, ACCOUNTS, script=WATCHED, answers=ANSWERS)) as server:
+        run = Run(server.port, tmp_path, "Ann", lambda: PASSWORD)
+        connection = await server.connection()
+        await run.until(lambda: connection.lines == [b"Ann"] or len(connection.lines) > 1)
+        monkeypatch.setattr(SecretGuard, "client_said", broken)
+        await run.until(lambda: run.capture.progress.boards == 2)
+        await run.end()
+    found = journalled(tmp_path)
+    assert found.received == bytes(connection.said)
+    assert len(found.sent) + found.withheld == len(connection.heard)
+    assert PASSWORD not in run.journals + "".join(run.told)
+    assert sum("as a count of bytes only (AssertionError: a bug)" in sentence for sentence in run.told) == 1
 
 
 @in_loop
