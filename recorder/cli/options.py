@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
@@ -278,11 +280,15 @@ def archive_file(where: str) -> Path:
     from storage import file_of
 
     path = file_of(where)
+    # Never by opening it: closing a file lets go of all locks that this process has on it, SQLite's too, and then
+    # another program could replace the archive while this one writes it.
     try:
-        with path.open("rb"):
-            pass
-    except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
-        pass  # who opens it says what that means
+        path.stat()
+        readable = os.access(path, os.R_OK)
+    except (FileNotFoundError, NotADirectoryError):
+        readable = True  # who opens it says what that means
     except OSError as error:
         raise StorageError(f"The archive {path} cannot be read: {error.strerror}.") from error
+    if not readable:
+        raise StorageError(f"The archive {path} cannot be read: {os.strerror(errno.EACCES)}.")
     return path

@@ -10,6 +10,8 @@ import os
 import random
 import re
 import sqlite3
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -188,6 +190,28 @@ def test_an_archive_that_is_replaced_gets_what_it_lacks(cli: Cli, tmp_path: Path
     resident.look()
     assert resident.finish(), resident.problem
     assert len(games_of(cli)) == 6
+
+
+@pytest.mark.parametrize("with_pgn", [False, True])
+def test_nobody_replaces_an_archive_that_is_being_written(cli: Cli, tmp_path: Path, with_pgn: bool) -> None:
+    """Its locks are those of a process: whatever else this one does with the file must not let go of them."""
+    log, other = tmp_path / "session.log", tmp_path / "other.log"
+    append(log, STREAM[:END])
+    append(other, ADJOURNED.read_bytes())
+    outlets = [finished(tmp_path / "games.pgn")] if with_pgn else []
+    resident, second = follow(cli, log, *outlets), follow(cli, other)
+    resident.look(settle=True)
+    second.look(settle=True)
+    rebuild = [sys.executable, "-m", "recorder", "db", "rebuild", "--db", str(cli.archive)]
+    told = subprocess.run(rebuild, capture_output=True, text=True, check=False)
+    assert told.returncode == 4, told.stderr
+    assert "in use by another program" in told.stderr
+    append(log, STREAM[END:])
+    resident.look()
+    assert resident.finish()
+    assert second.finish()
+    cli("db", "check")
+    assert cli("verify").stdout.count("agrees") == 2
 
 
 @pytest.mark.parametrize("way", ["renamed", "cut", "replaced"])
