@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -34,11 +36,23 @@ def look(run: Run, *, at_s: float = 0, utc_ms: int = 0, first: int = 0, most: in
     )
 
 
+@asynccontextmanager
+async def recording(server: ScriptedServer, folder: Path) -> AsyncIterator[Run]:
+    """A run that is ended whatever a test finds."""
+    run = Run(server.port, folder)
+    try:
+        yield run
+    finally:
+        await run.end()
+
+
 @in_loop
 async def test_what_is_being_watched(tmp_path: Path) -> None:
     steps: list[Step] = [Hear(b"observe 12"), Say(BOARD), Say(MOVE)]
-    async with ScriptedServer(Dialogue(FICS, script=steps, answers=ANSWERS)) as server:
-        run = Run(server.port, tmp_path)
+    async with (
+        ScriptedServer(Dialogue(FICS, script=steps, answers=ANSWERS)) as server,
+        recording(server, tmp_path) as run,
+    ):
         connection = await server.connection()
         await run.until(lambda: look(run).frames == 2)
         conversation = run.capture.standing.conversation
@@ -71,14 +85,15 @@ async def test_what_is_being_watched(tmp_path: Path) -> None:
         await connection.say(END)
         await run.until(lambda: look(run).games == 1)
         assert look(run).watched == 0
-        await run.end()
 
 
 @in_loop
 async def test_a_lost_connection_is_an_outage(tmp_path: Path) -> None:
     steps: list[Step] = [Hear(b"observe 12"), Say(BOARD), Fault.RESET]
-    async with ScriptedServer(Dialogue(FICS, script=steps, answers=ANSWERS)) as server:
-        run = Run(server.port, tmp_path)
+    async with (
+        ScriptedServer(Dialogue(FICS, script=steps, answers=ANSWERS)) as server,
+        recording(server, tmp_path) as run,
+    ):
         assert look(run).state == "connecting"
         await run.until(lambda: look(run).state == "waiting")
         seen = look(run, at_s=0.25)
@@ -86,16 +101,16 @@ async def test_a_lost_connection_is_an_outage(tmp_path: Path) -> None:
         assert seen.retry_ms is not None
         assert 0 < seen.retry_ms < 2_000
         assert look(run, at_s=100).retry_ms == 0
-        await run.end()
 
 
 @pytest.mark.parametrize("missing", [b" 1 304", b" 304"])
 @in_loop
 async def test_what_a_server_does_not_print_is_unknown(missing: bytes, tmp_path: Path) -> None:
     steps: list[Step] = [Hear(b"observe 12"), Say(BOARD), Say(MOVE), Say(REPLY.replace(missing, b""))]
-    async with ScriptedServer(Dialogue(FICS, script=steps, answers=ANSWERS)) as server:
-        run = Run(server.port, tmp_path)
+    async with (
+        ScriptedServer(Dialogue(FICS, script=steps, answers=ANSWERS)) as server,
+        recording(server, tmp_path) as run,
+    ):
         await run.until(lambda: look(run).frames == 3)
         (board,) = look(run).boards
         assert (board.move, board.lag_ms) == ("1... e5", None)
-        await run.end()
