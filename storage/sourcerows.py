@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, func, select, true
 
 from recorder.errors import StorageError
 from recorder.model import Anomaly, AnomalyKind, TimeBasis
@@ -56,12 +56,16 @@ class SourceRow:
         return self.kept_bytes == self.size_bytes
 
 
-def source_rows(connection: Connection) -> list[SourceRow]:
-    """All sources, by name and then by sha256."""
+def source_rows(connection: Connection, beginning: str = "") -> list[SourceRow]:
+    """The sources whose sha256 begins so, by name and then by sha256."""
+    wanted = models.sources.c.sha256.startswith(beginning, autoescape=True) if beginning else true()
     counted = select(models.games.c.source_id, func.count()).group_by(models.games.c.source_id)
+    if beginning:
+        numbers = select(models.sources.c.id).where(wanted)
+        counted = counted.where(models.games.c.source_id.in_(numbers))
     games: dict[int, int] = {row[0]: row[1] for row in connection.execute(counted)}
     columns = [column for column in models.sources.c if column.name != "timing"]  # megabytes that few ask for
-    rows = connection.execute(select(*columns).order_by(models.sources.c.name, models.sources.c.sha256))
+    rows = connection.execute(select(*columns).where(wanted).order_by(models.sources.c.name, models.sources.c.sha256))
     found: list[SourceRow] = []
     for row in rows.mappings():
         values = dict(row)
@@ -78,7 +82,7 @@ def one_source(connection: Connection, source_id: str) -> SourceRow:
     Raises:
         StorageError: there is none, or several.
     """
-    found = [row for row in source_rows(connection) if source_id and row.sha256.startswith(source_id.lower())]
+    found = source_rows(connection, source_id.lower()) if source_id else []
     if not found:
         raise StorageError(f"No source has an id that begins with {source_id!r}: `ics-recorder sources` lists them.")
     if len(found) > 1:

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 
+_LISTED = 10
+
+
 class _OnlyTold(Exception):  # noqa: N818 - nothing is wrong
     """A dry run is over: undo."""
 
@@ -99,7 +102,8 @@ def _tell(found: Forgetting, what: str) -> None:
 
 
 def _listed(names: list[str]) -> str:
-    return ", ".join(clean(name) for name in names)
+    more = f" and {len(names) - _LISTED:,} more" if len(names) > _LISTED else ""
+    return ", ".join(clean(name) for name in names[:_LISTED]) + more
 
 
 def _clean_up(where: str, handles: tuple[str, ...]) -> None:
