@@ -48,7 +48,8 @@ _NAME: Final = re.compile(r"(?P<session>.+)_(?P<part>\d{5,})\.journal(?:\.zst)?"
 _LAST_LINE_BYTES: Final = 4096
 _STALE_S: Final = 3600
 _LEVEL: Final = 6
-_BLOCK: Final = 1 << 20
+_WINDOW_LOG: Final = 18  # lines repeat those shortly before; more takes memory and gains nothing
+_BLOCK: Final = 1 << 18
 _PACKED_BLOCK: Final = 1 << 16
 _FRAME_HEADER_BYTES: Final = 18
 _ZSTD: Final = b"\x28\xb5\x2f\xfd"
@@ -213,7 +214,11 @@ def compress_part(path: Path) -> Path:
     try:
         with path.open("rb") as plain, os.fdopen(_create(unfinished), "wb") as out:
             size = os.fstat(plain.fileno()).st_size
-            zstandard.ZstdCompressor(level=_LEVEL, write_checksum=True).copy_stream(plain, out, size=size)
+            how = zstandard.ZstdCompressionParameters.from_level(
+                _LEVEL, source_size=size, window_log=_WINDOW_LOG, hash_log=_WINDOW_LOG - 1, chain_log=_WINDOW_LOG - 1,
+                write_checksum=True,
+            )  # fmt: skip
+            zstandard.ZstdCompressor(compression_params=how).copy_stream(plain, out, size=size)
             out.flush()
             os.fsync(out.fileno())
         if _digest(path) != _digest(unfinished):
