@@ -41,10 +41,8 @@ def test_a_wrong_expression_is_a_usage_error(filled: Cli, tmp_path: Path) -> Non
 
 
 def test_an_archive_that_may_not_be_read(monkeypatch: pytest.MonkeyPatch, filled: Cli) -> None:
-    def refuse(path: Path, mode: str) -> None:
-        raise PermissionError(13, "Permission denied", str(path))
-
-    monkeypatch.setattr(Path, "open", refuse)  # the tests may run as a user who may read everything
+    # The tests may run as a user who may read everything.
+    monkeypatch.setattr("recorder.cli.options.os.access", lambda path, how: path != filled.archive)
     with pytest.raises(StorageError, match="cannot be read: Permission denied"):
         archive_file(str(filled.archive))
     for words in (["games"], ["db", "check"], ["db", "current"], ["verify"], ["import", ADJOURNED]):
