@@ -15,6 +15,7 @@ from recorder.live.dialling import connect, why_no_connection
 from recorder.live.login import Login
 from recorder.live.plan import Plan
 from recorder.live.rehearsal import Rehearsal
+from recorder.live.sealing import Sealing
 
 __all__ = ["dry_run"]
 
@@ -22,15 +23,19 @@ _CONNECT_S: Final = 30.0
 _READ_BYTES: Final = 1 << 16
 
 
-def dry_run(server: Address, user: str | None, password: Callable[[], str] | None, plan: Plan) -> None:
+def dry_run(
+    server: Address, user: str | None, password: Callable[[], str] | None, timeseal: int | None, plan: Plan
+) -> None:
     """Log in, ask for the table of games, leave, and print what ``record`` would have sent.
 
+    Args:
+        timeseal: the version of the time seal; None: the connection is not sealed.
     Raises:
         LoginError: no connection comes about, or the server does not let us in.
     """
     rehearsal = Rehearsal(Login(user, password), plan)
     try:
-        asyncio.run(_visit(server, rehearsal))
+        asyncio.run(_visit(server, rehearsal, None if timeseal is None else Sealing(timeseal)))
     except OSError as error:
         raise LoginError(f"{why_no_connection(server, error)}.") from error
     said, games = rehearsal.result()
@@ -51,11 +56,17 @@ def dry_run(server: Address, user: str | None, password: Callable[[], str] | Non
     )
 
 
-async def _visit(server: Address, rehearsal: Rehearsal) -> None:
+async def _visit(server: Address, rehearsal: Rehearsal, sealing: Sealing | None) -> None:
     async with asyncio.timeout(_CONNECT_S):
         connected = await connect(server)
     reader, writer = await asyncio.open_connection(sock=connected)
+
+    def say_lines(lines: bytes, now_ms: int) -> None:
+        writer.write(lines if sealing is None else sealing.seal_lines(lines, now_ms))
+
     try:
+        if sealing is not None:
+            writer.write(sealing.hello(0))
         while True:
             data = None
             with contextlib.suppress(TimeoutError):
@@ -64,8 +75,10 @@ async def _visit(server: Address, rehearsal: Rehearsal) -> None:
             if data == b"":
                 return rehearsal.closed()
             if data is not None:
-                writer.write(rehearsal.receive(data, now_ms))
-            writer.write(rehearsal.take(now_ms))
+                if sealing is not None:
+                    writer.write(sealing.answers(data, now_ms))
+                say_lines(rehearsal.receive(data, now_ms), now_ms)
+            say_lines(rehearsal.take(now_ms), now_ms)
             await writer.drain()
             if rehearsal.finished:
                 return None

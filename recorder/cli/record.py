@@ -131,7 +131,7 @@ def command(
     seal = 2 if timeseal2 else 1 if timeseal else None
     password = _password(user, server, sealed=seal is not None)
     if dry:
-        dry_run(server, user, password, plan)
+        dry_run(server, user, password, seal, plan)
         return
     observing = plan.observing()
     if pgn is not None:

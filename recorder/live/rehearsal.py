@@ -75,7 +75,8 @@ class Rehearsal:
         """
         since_ms = self._since_ms = now_ms if self._since_ms is None else self._since_ms
         if self.we is None and now_ms >= since_ms + self._login.patience_ms:
-            self._login.timed_out()
+            self._since_ms = now_ms
+            return self._login.timed_out()
         if self.we is None or self.finished or now_ms < since_ms + _TABLE_MS:
             return b""
         self.finished = True

@@ -9,6 +9,7 @@ from pathlib import Path
 from recorder.cli.terminal import ExitCode
 from recorder.live.manners import FICS
 from recorder.live.testserver import Dialogue, ScriptedServer
+from recorder.wire.timeseal import PING_ANSWER, unseal
 from tests.live.test_capture import TABLE
 from tests.support.live import in_loop
 
@@ -43,6 +44,21 @@ async def test_it_prints_what_would_be_sent_and_sends_none_of_it(tmp_path: Path)
     assert ["set style 12", "-", "-", "-"] in rows
     assert "1 game, 1 would be observed." in talk
     assert list(tmp_path.iterdir()) == []
+
+
+@in_loop
+async def test_a_sealed_one(tmp_path: Path) -> None:
+    async with ScriptedServer(Dialogue(FICS, answers={b"games": b"[G]\x00" + TABLE})) as server:
+        status, _, talk = await record(server.port, tmp_path, "--observe", "rated", "--timeseal2")
+        (connection,) = server.connections
+    assert status == ExitCode.OK
+    assert connection.lines == [b"guest", b"", b"games", b"quit"]
+    lines = [unseal(line) for line in bytes(connection.heard).split(b"\n")[:-1]]
+    texts = [line[0] for line in lines if line is not None]
+    assert len(texts) == len(lines)
+    assert texts[0].startswith(b"TIMESEAL2|")
+    assert PING_ANSWER in texts
+    assert "1 game, 1 would be observed." in talk
 
 
 @in_loop

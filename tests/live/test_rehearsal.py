@@ -9,6 +9,7 @@ from recorder.live.login import Login
 from recorder.live.manners import CHESS_NET, FICS, ICC, Manners
 from recorder.live.plan import Plan
 from recorder.live.rehearsal import Rehearsal
+from tests.live.dialogues import DIALOGUES
 from tests.live.test_observing import row, table
 
 TABLE = ("\n\r".join(table(row(1), row(2, flags=" bu"), row(3))) + "\n\r\n\rfics% ").encode()
@@ -82,3 +83,14 @@ def test_a_server_that_ends_it() -> None:
     rehearsal, _ = logged_in(Plan("rated"))
     rehearsal.closed()
     assert rehearsal.result()[1] == []
+
+
+def test_a_prompt_in_another_language_is_answered() -> None:
+    rehearsal = Rehearsal(Login("Ann", lambda: "secret"), Plan("rated"))
+    named, hidden, entered = (step.says for step in DIALOGUES["translated prompts"])
+    assert rehearsal.receive(named, 0) == b"Ann\n"
+    rehearsal.receive(hidden, 10)
+    assert rehearsal.take(3_009) == b""
+    assert rehearsal.take(3_010) == b"secret\n"
+    assert rehearsal.take(3_011) == b""
+    assert rehearsal.receive(entered, 3_012) == b"games\n"
