@@ -176,6 +176,7 @@ class ArchiveChild:
         with self._lock:
             self._pipe, self._told = write, set()
         self._hint()
+        self.state = "follows the journal"
         if self._ending.is_set():
             self._close_pipe()
         return process

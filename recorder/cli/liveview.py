@@ -126,7 +126,7 @@ def _boards(boards: tuple[Board, ...], rows: int, wide: bool) -> Table:
     table.add_column("White", no_wrap=True, ratio=3, overflow="ellipsis")
     table.add_column("Black", no_wrap=True, ratio=3, overflow="ellipsis")
     if wide:
-        table.add_column("type", no_wrap=True, width=10, overflow="ellipsis")
+        table.add_column("type", no_wrap=True, width=14, overflow="ellipsis")
     table.add_column("last move", no_wrap=True, width=12, overflow="ellipsis")
     table.add_column("clocks", justify="right", no_wrap=True, width=7)
     table.add_column("", justify="right", no_wrap=True, width=7)

@@ -61,7 +61,7 @@ async def test_journals_are_taken_while_they_are_written(cli: Cli, tmp_path: Pat
             journal.received(STREAM[begin : begin + 700])
         if begin == 14_000:
             await plies_in(cli.archive, 60)
-            assert child.state == "begins", said
+            assert child.state == "follows the journal", said
     journals[0].close()
     while not done:
         await asyncio.sleep(0.02)
