@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from recorder.events import GameCreated, GameHeader, GameInfo, GamesRow
 from recorder.tracking.facts import Facts
@@ -103,6 +104,7 @@ class Listed:
         return None if rating is None else rating.value or None
 
 
+@lru_cache(maxsize=256)  # thousands of players share a few titles
 def title_words(text: str) -> frozenset[str]:
     """The titles in a text like ``GM)(C`` or ``(SR)(TM)``."""
     return frozenset(text.upper().replace("(", " ").replace(")", " ").split())

@@ -27,7 +27,7 @@ __all__ = [
 ]
 
 
-_MOST_GAMES = 4096
+_MOST_GAMES = 512
 
 
 class GivenOut:
@@ -35,14 +35,16 @@ class GivenOut:
 
     def __init__(self) -> None:
         self._games: list[tuple[int | None, int, int, list[int]]] = []
+        self._most = _MOST_GAMES
 
     def add(self, game: Game, oldest_held: Callable[[], int]) -> None:
         """Note a game; now and then forget those that end before the oldest game still held."""
         lists = [seen.offset for seen in game.observations if seen.kind is ObservationKind.MOVELIST]
         self._games.append((game.game_no, game.first_offset, game.last_offset, lists))
-        if len(self._games) > _MOST_GAMES:
+        if len(self._games) > self._most:
             oldest = oldest_held()
             self._games = [given for given in self._games if given[2] >= oldest]
+            self._most = len(self._games) + _MOST_GAMES
 
     def across(self, offset: int) -> tuple[list[list[int]], list[int]]:
         """Of the games that begin before ``offset`` and end at or after it: number and last offset; their lists."""
