@@ -90,7 +90,8 @@ async def test_the_password_is_nowhere_however_it_is_typed(tmp_path: Path, manne
         ScriptedServer(dialogue) as server,
         running(
             *("proxy", f"127.0.0.1:{server.port}", "--listen", "0"),
-            *("--journal-dir", tmp_path / "journals", "--no-import"),
+            *("--journal-dir", tmp_path / "journals", "--db", tmp_path / "a.sqlite"),
+            *("--pgn", tmp_path / "games.pgn", "--log", tmp_path / "run.log"),
         ) as command,
     ):
         port = int((await command.until("Point your client at it")).split()[-1])
@@ -98,7 +99,7 @@ async def test_the_password_is_nowhere_however_it_is_typed(tmp_path: Path, manne
             for name in LOGINS:
                 heard = await asyncio.wait_for(log_in(port, name, sealed), 30)
                 assert SECRET in heard, "the server repeats it, so there is something to be found"
-        await command.until(f"Connection {3 * len(LOGINS)} was ended by")
+        await command.until(f"Connection {3 * len(LOGINS)}: 0 games went into")
         assert_nowhere(tmp_path, command.talk)
         assert await command.end(signal.SIGTERM) == 0
     assert all(connection.handle == "Ann" for connection in server.connections)
@@ -108,5 +109,5 @@ async def test_the_password_is_nowhere_however_it_is_typed(tmp_path: Path, manne
     assert kept.sent.count(b"date1\n") == len(LOGINS), "what is no secret is kept"
     assert kept.sent.count(seal(b"date1", 17)) == 2 * len(LOGINS)
     assert kept.sent.count(b"Ann") >= len(LOGINS)
-    told = Cli(tmp_path / "a.sqlite")("import", "--verbose", "--chat", "all", tmp_path / "journals")
+    told = Cli(tmp_path / "b.sqlite")("import", "--verbose", "--chat", "all", tmp_path / "journals")
     assert_nowhere(tmp_path, command.talk + told.output)

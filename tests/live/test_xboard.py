@@ -80,8 +80,12 @@ def move_texts(games: list[dict[str, Any]]) -> list[str]:
 
 def recorded_texts(cli: Cli) -> list[str]:
     """The movetexts of an archive's games, oldest first, without comments."""
-    pgn = cli("export", "pgn", "--include", "empty", "--clock", "none").stdout
-    plain = re.sub(r"\{[^}]*\}", "", re.sub(r"^\[.*\]$", "", pgn, flags=re.M))
+    return pgn_texts(cli("export", "pgn", "--include", "empty", "--clock", "none").stdout)
+
+
+def pgn_texts(pgn: str) -> list[str]:
+    """The movetexts of PGN, without comments."""
+    plain = re.sub(r"\{[^}]*\}(?:\s+\d+\.\.\.)?", "", re.sub(r"^\[.*\]$", "", pgn, flags=re.M))
     return [" ".join(text.split()) for text in plain.split("\n\n") if text.strip()]
 
 
@@ -173,7 +177,8 @@ async def test_xboard_plays_its_own_moves_through_the_proxy(tmp_path: Path) -> N
     async with (
         ScriptedServer(Dialogue(FATICS, {"Morphy": SECRET}, script=script, speed=30)) as server,
         running(
-            *("proxy", f"127.0.0.1:{server.port}", "--listen", "0", "--journal-dir", journals, "--db", archive)
+            *("proxy", f"127.0.0.1:{server.port}", "--listen", "0", "--journal-dir", journals, "--db", archive),
+            *("--pgn", tmp_path / "games.pgn"),
         ) as command,
         display() as screen,
     ):
@@ -190,6 +195,7 @@ async def test_xboard_plays_its_own_moves_through_the_proxy(tmp_path: Path) -> N
     assert [line for line in kept.sent.replace(b"\r", b"").split(b"\n") if line in moves] == moves
     assert SECRET not in command.talk
     assert recorded_texts(Cli(archive)) == move_texts(played)
+    assert pgn_texts((tmp_path / "games.pgn").read_text()) == move_texts(played)
     assert SECRET.encode() in debug.read_bytes(), "xboard itself writes it down"
     cli = Cli(tmp_path / "b.sqlite")
     cli("import", debug)
