@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from operator import itemgetter
 
 from exporters.holdings import hands_at
-from recorder.model import Anchor, Game, Origin, Ply, Proof
+from recorder.model import Anchor, Game, Origin, Ply, PlyRow, Proof, name_plies
 
 __all__ = ["Part", "cut_into_parts", "fen_with_hands"]
 
@@ -23,30 +23,36 @@ _PROVED = frozenset({Proof.FULL.value, Proof.LIST.value, Proof.INFERRED.value})
 class Part:
     """Plies that follow from ``fen`` (None: the normal start position) after ``start_ply`` half-moves.
 
-    ``unproved`` are the plies after them that no position and no proof allows to write as moves.
+    ``rows`` are as in ``PlyLine``; ``unproved`` are the plies after them that no position and no proof allows to write
+    as moves.
     """
 
     fen: str | None
     start_ply: int
-    plies: list[Ply]
+    rows: list[Ply] | list[PlyRow]
     unproved: list[Ply] = field(default_factory=list)
+
+    @property
+    def plies(self) -> list[Ply]:
+        """``rows``, all of them named."""
+        return name_plies(self.rows)
 
 
 def cut_into_parts(game: Game) -> list[Part]:
     """The runs of the main line in order; at least one; only the first may be without plies."""
-    plies = game.plies
+    rows = game.rows
     anchors = {anchor.ply: anchor for anchor in game.anchors()}
     first = anchors.get(game.start_ply)
     fen = game.start_fen if first is None else fen_with_hands(game, first)
-    whole = Part(fen, game.start_ply, plies)
+    whole = Part(fen, game.start_ply, rows)
     if (
         (fen is not None or game.start_ply == 0)
-        and (not plies or (plies[0].ply == game.start_ply + 1 and plies[-1].ply == game.start_ply + len(plies)))
-        and _PROVED.issuperset(map(_PROOF_OF, plies))
+        and (not rows or (rows[0][0] == game.start_ply + 1 and rows[-1][0] == game.start_ply + len(rows)))
+        and _PROVED.issuperset(map(_PROOF_OF, rows))
         and not any(anchor.reason == "conflict" for anchor in anchors.values())
     ):
         return [whole]
-    return _cut(game, plies, anchors, fen)
+    return _cut(game, game.plies, anchors, fen)
 
 
 def _cut(game: Game, plies: list[Ply], anchors: dict[int, Anchor], fen: str | None) -> list[Part]:
@@ -57,7 +63,7 @@ def _cut(game: Game, plies: list[Ply], anchors: dict[int, Anchor], fen: str | No
     for ply in plies:
         before = anchors.get(ply.ply - 1)
         proved = ply.proof in _PROVED or _is_of_cut_frame(ply, anchors)
-        broken = before is not None and before.reason == "conflict" and bool(part.plies)
+        broken = before is not None and before.reason == "conflict" and bool(part.rows)
         if not (follows and proved and ply.ply == last + 1 and not broken):
             if not proved or before is None:
                 part.unproved.append(ply)
@@ -97,4 +103,4 @@ def fen_with_hands(game: Game, anchor: Anchor) -> str:
 
 def _has_text(part: Part) -> bool:
     """Whether the part holds any ply, proved or not."""
-    return bool(part.plies or part.unproved)
+    return bool(part.rows or part.unproved)

@@ -17,7 +17,7 @@ from exporters.pgn_tags import KEY_TAG, fics_tags, tags
 from exporters.pgn_text import GLUE, brace_comment, colours_for_handles, wrap
 from exporters.times import HMS, THOUSANDTHS, Texts, decimal_seconds, hms, short_seconds
 from recorder.errors import ExportError
-from recorder.model import Game, Ply, Precision, Proof
+from recorder.model import Game, Ply, PlyRow, Precision, Proof
 
 __all__ = ["CLOCK_WORDS", "STYLES", "PgnExporter", "PgnOptions"]
 
@@ -101,7 +101,7 @@ class PgnExporter:
         report = self.report
         report.games += 1
         for part in parts:
-            report.plies += len(part.plies)
+            report.plies += len(part.rows)
             if part.unproved:
                 report.left_out["plies not proved"] += len(part.unproved)
         one = self._fics_text if self._fics else self._default_text
@@ -125,7 +125,7 @@ class PgnExporter:
 
     def _fics_text(self, game: Game, part: Part, number: int, count: int) -> str:
         last = number == count
-        part.plies = _with_fics_san(part.plies, game.variant)
+        part.rows = _with_fics_san(part.plies, game.variant)
         tokens = self._movetext(game, part) or [""]
         reason = game.reason or _ENDS.get(game.end)
         if last and reason:
@@ -142,10 +142,10 @@ class PgnExporter:
         tokens: list[str] = []
         if extras is not None and part.start_ply in extras.comments:
             tokens += extras.comments[part.start_ply]
-        self._moves(part.plies, tokens, extras)
+        self._moves(part.rows, tokens, extras)
         return tokens
 
-    def _moves(self, plies: list[Ply], tokens: list[str], extras: Extras | None) -> None:
+    def _moves(self, plies: list[Ply] | list[PlyRow], tokens: list[str], extras: Extras | None) -> None:
         """Append moves with their comments to ``tokens``; the first of Black's gets its ``12...``.
 
         A clock and an elapsed time as nearly every ply has them are put together here; what is uncommon about a ply
@@ -176,7 +176,7 @@ class PgnExporter:
                 )
                 interrupted = True
             else:
-                comment = annotate(ply)
+                comment = annotate(Ply._make(ply))
                 add(f"{move_number}{san} {comment}" if comment else f"{move_number}{san}")
                 interrupted = not fics and comment != ""
             if extras is not None and self._add_extras(number, tokens, extras):

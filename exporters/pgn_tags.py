@@ -67,7 +67,7 @@ def tags(game: Game, part: Part, number: int, count: int) -> str:
     if part.fen is not None and (part.start_ply or game.start_fen is not None):
         found.append('[SetUp "1"]\n' + tag("FEN", part.fen))
     found.append(tag("Termination", game.termination if last else "unterminated"))
-    found.append(f'[PlyCount "{len(part.plies)}"]\n')
+    found.append(f'[PlyCount "{len(part.rows)}"]\n')
     if count > 1:
         found.append(f'[RecorderPart "{number}/{count}"]\n')
     if not game.complete:
@@ -110,7 +110,7 @@ def fics_tags(game: Game, part: Part, last: bool) -> str:
         found.append(tag("Variant", variant))
     if part.fen is not None and (part.start_ply or game.start_fen is not None):
         found.append(tag("FEN", part.fen))
-    found.append(f'[PlyCount "{len(part.plies)}"]\n')
+    found.append(f'[PlyCount "{len(part.rows)}"]\n')
     found.append(tag("Result", game.result if last else "*"))
     return "".join(found)
 

@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import Enum, IntEnum
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from recorder.moves import decode_move
 
@@ -36,6 +36,7 @@ __all__ = [
     "Ply",
     "StartFacts",
     "PlyLine",
+    "PlyRow",
     "Precision",
     "Proof",
     "Segment",
@@ -44,6 +45,7 @@ __all__ = [
     "SourceReport",
     "TimeBasis",
     "is_forgotten",
+    "name_plies",
 ]
 
 
@@ -138,6 +140,22 @@ class Ply(NamedTuple):
     def white_moved(self) -> bool:
         """Whether White made this move."""
         return self.ply % 2 == 1
+
+
+#: A ply's fields in their order, without its name: made and taken apart several times quicker than a ``Ply``.
+PlyRow = tuple[
+    int, int | None, str, int | None, int | None, int | None, int | None, int | None, int | None, int | None,
+    int, int, int | None, int,
+]  # fmt: skip
+
+
+def name_plies(rows: list[Ply] | list[PlyRow]) -> list[Ply]:
+    """Make every row of a list a ``Ply``, in place."""
+    named = cast(list[Ply], rows)
+    for place, row in enumerate(rows):
+        if type(row) is tuple:
+            named[place] = Ply._make(row)
+    return named
 
 
 _TITLE_WORD = re.compile(r"[A-Za-z]+|\*")
@@ -260,13 +278,25 @@ class GameEvent(NamedTuple):
 
 @dataclass(slots=True)
 class PlyLine:
-    """A sequence of plies. Line 0 is the main line; a takeback's line leaves ``parent`` after ``parent_ply``."""
+    """A sequence of plies. Line 0 is the main line; a takeback's line leaves ``parent`` after ``parent_ply``.
+
+    ``rows`` are the plies, not all of them named: for those who handle very many.
+    """
 
     number: int
     kind: LineKind
     parent: int | None
     parent_ply: int | None
-    plies: list[Ply]
+    rows: list[Ply] | list[PlyRow]
+
+    @property
+    def plies(self) -> list[Ply]:
+        """The plies: the same list, now of ``Ply`` throughout."""
+        return name_plies(self.rows)
+
+    @plies.setter
+    def plies(self, plies: list[Ply]) -> None:
+        self.rows = plies
 
 
 class SourceName(NamedTuple):
@@ -371,16 +401,21 @@ class Game:
     @property
     def plies(self) -> list[Ply]:
         """The main line, in order, spliced from the segments."""
+        return name_plies(self.rows)
+
+    @property
+    def rows(self) -> list[Ply] | list[PlyRow]:
+        """As ``plies``, but not all of them named: for those who handle very many."""
         if len(self.segments) == 1:
             only = self.segments[0]
-            plies = self.observations[only.observation].lines[0].plies
-            if plies and plies[0].ply == only.from_ply and plies[-1].ply == only.to_ply:
-                return plies
+            rows = self.observations[only.observation].lines[0].rows
+            if rows and rows[0][0] == only.from_ply and rows[-1][0] == only.to_ply:
+                return rows
         return [
-            ply
+            row
             for segment in self.segments
-            for ply in self.observations[segment.observation].lines[0].plies
-            if segment.from_ply <= ply.ply <= segment.to_ply
+            for row in self.observations[segment.observation].lines[0].rows
+            if segment.from_ply <= row[0] <= segment.to_ply
         ]
 
     @property

@@ -60,6 +60,7 @@ class GameRows:
         self._next_ply = self._next_id("plies")
         self._next_player = self._next_id("players")
         self._players: dict[tuple[str, str], int] = {}
+        self._knows_all = self._next_player == 1  # the players of an archive that had none are those of ours
 
     def _next_id(self, table: str) -> int:
         (last,) = self._driver.execute(f"SELECT max(id) FROM {table}").fetchone()
@@ -71,7 +72,9 @@ class GameRows:
         if len(self._players) > KNOWN_PLAYERS:
             self.flush()
             self._players.clear()
-        self._learn_players(games)
+            self._knows_all = False
+        if not self._knows_all:
+            self._learn_players(games)
         for game in games:
             game_id = self._next_game
             self._next_game += 1
@@ -85,8 +88,8 @@ class GameRows:
                 for name, rows in rows_of_observation(seen, row_id, self._next_ply):
                     batches[name] += rows
                 for line in seen.lines:
-                    add_values(self._ply_values, line.plies, seen.started_at_ms or 0, seen.offset)
-                    self._next_ply += len(line.plies)
+                    add_values(self._ply_values, line.rows, seen.started_at_ms or 0, seen.offset)
+                    self._next_ply += len(line.rows)
             batches["segments"] += [
                 (game_id, seq, part.from_ply, part.to_ply, first + part.observation)
                 for seq, part in enumerate(game.segments)

@@ -102,7 +102,7 @@ def game_row(game: Game, key: str, row_id: int, white_id: int, black_id: int, so
         game.continued,
         game.partner_game_no,
         game.me,
-        len(game.plies),
+        len(game.rows),
         source_id,
         game.first_offset,
         game.last_offset,
@@ -223,9 +223,9 @@ def rows_of_observation(seen: Observation, row_id: int, ply_id: int) -> Iterator
     """
     base = seen.started_at_ms or 0
     for line in seen.lines:
-        plies = line.plies
-        yield "ply_lines", [(row_id, line.number, line.kind.value, line.parent, line.parent_ply, ply_id, len(plies))]
-        ply_id += len(plies)
+        count = len(line.rows)
+        yield "ply_lines", [(row_id, line.number, line.kind.value, line.parent, line.parent_ply, ply_id, count)]
+        ply_id += count
     yield "anchors", [(row_id, seq, *anchor) for seq, anchor in enumerate(seen.anchors)]
     yield "holdings", [holdings_row(change, row_id, base) for change in seen.holdings]
     yield "events", [event_row(event, row_id, base) for event in seen.events]

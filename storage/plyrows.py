@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import sqlite3
-from itertools import repeat
 from typing import Any, Final
 
-from recorder.model import Ply, Precision
+from recorder.model import Ply, PlyRow, Precision
 from storage.bulk import insert_values
 from storage.models import plies as table
 
@@ -33,7 +32,7 @@ _ORIGINS: Final = tuple(quality >> 3 & 7 for quality in range(256))
 _PRECISIONS: Final = tuple((1, 0, None, None)[quality >> 6] for quality in range(256))
 
 
-def add_values(values: list[Any], plies: list[Ply], base_ms: int, base_offset: int) -> None:
+def add_values(values: list[Any], plies: list[Ply] | list[PlyRow], base_ms: int, base_offset: int) -> None:
     """Append the columns of plies, without ``id``, row after row in one flat list.
 
     Args:
@@ -72,27 +71,24 @@ def insert_numbered(driver: sqlite3.Connection, values: list[Any], first: int) -
     driver.executemany(_NUMBERED, rows)
 
 
-def load_plies(driver: sqlite3.Connection, first: int, count: int, base_ms: int, base_offset: int) -> list[Ply]:
+def load_plies(driver: sqlite3.Connection, first: int, count: int, base_ms: int, base_offset: int) -> list[PlyRow]:
     """The plies of the rows ``first … first + count - 1``; the bases as for ``add_values``."""
-    rows = driver.execute(_SELECT, (base_ms, base_offset, first, first + count - 1))
-    return list(map(tuple.__new__, repeat(Ply), rows))
+    return driver.execute(_SELECT, (base_ms, base_offset, first, first + count - 1)).fetchall()
 
 
-def load_timed_plies(driver: sqlite3.Connection, first: int, count: int) -> list[Ply]:
+def load_timed_plies(driver: sqlite3.Connection, first: int, count: int) -> list[PlyRow]:
     """Like ``load_plies``, but only what PGN shows: moves, clocks, elapsed times and how far all this is proved.
 
     The other fields are None: every column costs time, looked at or not.
     """
-    new, proofs, origins, precisions = tuple.__new__, _PROOFS, _ORIGINS, _PRECISIONS
-    return [
-        new(
-            Ply,
-            (
-                ply, move, san, white_ms, black_ms, elapsed_ms, None, None,
-                None, None, proofs[quality], origins[quality], precisions[quality], None,
-            ),
+    proofs, origins, precisions = _PROOFS, _ORIGINS, _PRECISIONS
+    rows: list[Any] = [
+        (
+            ply, move, san, white_ms, black_ms, elapsed_ms, None, None,
+            None, None, proofs[quality], origins[quality], precisions[quality], None,
         )
         for ply, move, san, white_ms, black_ms, elapsed_ms, quality in driver.execute(
             _SELECT_TIMED, (first, first + count - 1)
         )
     ]  # fmt: skip
+    return rows

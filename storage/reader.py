@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from sqlalchemy import Connection
 
-from recorder.model import Game, Observation, Ply, PlyLine, SourceName
+from recorder.model import Game, Observation, PlyLine, PlyRow, SourceName
 from storage import models
 from storage.mapping import (
     Row,
@@ -106,11 +106,11 @@ def _load(driver: sqlite3.Connection, ids: list[int], wanted: _Wanted) -> Iterat
         _load_children(driver, seen, runs, wanted)
     for row_id in ids:
         for run in chain.from_iterable(runs_of_game.pop(row_id)):
-            run.line.plies = _load_run(driver, run, wanted.whole_plies)
+            run.line.rows = _load_run(driver, run, wanted.whole_plies)
         yield found.pop(row_id)
 
 
-def _load_run(driver: sqlite3.Connection, run: _Run, whole: bool) -> list[Ply]:
+def _load_run(driver: sqlite3.Connection, run: _Run, whole: bool) -> list[PlyRow]:
     if whole:
         return load_plies(driver, run.first, run.plies, run.seen.started_at_ms or 0, run.seen.offset)
     return load_timed_plies(driver, run.first, run.plies)

@@ -141,11 +141,11 @@ def _plain_segments(run: Run) -> list[Segment] | None:
     """The segments of a game seen by one unbroken observation without gaps; None: look closer."""
     if run.lists or len(run.observations) != 1:
         return None
-    plies = run.observations[0].lines[0].plies
-    if not plies:
+    rows = run.observations[0].lines[0].rows
+    if not rows:
         return []
-    first, last = plies[0].ply, plies[-1].ply
-    return [Segment(first, last, 0)] if last - first + 1 == len(plies) else None
+    first, last = rows[0][0], rows[-1][0]
+    return [Segment(first, last, 0)] if last - first + 1 == len(rows) else None
 
 
 def _unproved(segments: list[Segment], observations: list[Observation]) -> bool:
@@ -310,7 +310,7 @@ def _variant(run: Run) -> tuple[str | None, bool]:
         return run.variant, run.variant_inferred
     if (
         run.rules is Rules.CHESS
-        and any(seen.lines[0].plies for seen in run.observations)
+        and any(seen.lines[0].rows for seen in run.observations)
         and (run.start_frame is None or run.start_frame.board == STANDARD_BOARD)
     ):
         return "chess", True

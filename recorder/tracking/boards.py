@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from recorder.dialects.style12 import check_frame
 from recorder.frames import PART_MS, SECONDS_MS, WHOLE_MS, Style12, parse_elapsed
-from recorder.model import AnomalyKind, Disposition, EventKind, Ply, Proof
+from recorder.model import AnomalyKind, Disposition, EventKind, Proof
 from recorder.tracking.again import after_end, observed_again
 from recorder.tracking.examined import follow_examined
 from recorder.tracking.held import Held, rules_of_board
@@ -30,7 +30,6 @@ _TOLERANCE_MS = 1000
 #: What a frame prints that shows a ply: the side to move and the number of the move to come.
 _NEXT = [("WB"[ply & 1], str((ply >> 1) + 1)) for ply in range(2000)]
 
-_new_ply = tuple.__new__
 _VALUES = {str(number): number for number in range(1000)}
 
 
@@ -93,7 +92,7 @@ class Boards(Held):
                             ply, move, san, white_ms, black_ms, elapsed_ms, lag_ms, frame.at_ms,
                             after[2] | (after[3] + 1) << 4, irreversible, 1, 0, in_ms, frame.offset,
                         )  # fmt: skip
-                        run.plies.append(_new_ply(Ply, row))
+                        run.rows.append(row)
                         run.place = after
                         run.history.append(after)
                         run.ply = ply

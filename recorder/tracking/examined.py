@@ -46,7 +46,7 @@ def follow_examined(held: Held, frame: Style12) -> Disposition:
         played = advance(run.position, frame.verbose, frame.pretty, frame.board)
     if isinstance(played, tuple):
         move, san, after = played
-        run.plies.append(ply_from_frame(frame, ply, move, san, after, Proof.FULL, held.lag_meaningless))
+        run.rows.append(ply_from_frame(frame, ply, move, san, after, Proof.FULL, held.lag_meaningless))
         run.place, run.ply = after, ply
         run.history.append(after)
     elif ply < run.ply and (known := run.position_at(ply)) is not None and known.board == frame.board:

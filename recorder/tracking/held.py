@@ -134,7 +134,7 @@ class Held:
         move, san, after = played
         # A cut frame has no pretty move that could agree with the rest.
         proof = Proof.UNPROVED if frame.partial else Proof.FULL
-        run.plies.append(ply_from_frame(frame, ply, move, san, after, proof, self.lag_meaningless))
+        run.rows.append(ply_from_frame(frame, ply, move, san, after, proof, self.lag_meaningless))
         run.place = after
         run.history.append(after)
         run.ply = ply
@@ -152,7 +152,7 @@ class Held:
                 run.ply, move, san, None, None, None, None, None,
                 flags, None, Proof.INFERRED, Origin.INFERRED, None, frame.offset,
             )  # fmt: skip
-            run.plies.append(row)
+            run.rows.append(row)
             run.history.append(position)
         run.event(EventKind.GAP_FILLED, "inferred", frame, value=len(inferred))
         self.append(run, frame, run.ply + 1, shown, Disposition.GAP)
@@ -163,7 +163,7 @@ class Held:
         assert run.position is not None
         position = frame_position(frame, run.position.rules)
         if frame.has_move:
-            run.plies.append(
+            run.rows.append(
                 ply_from_frame(
                     frame, ply, None, pretty_of(frame) or frame.verbose, position, proof, self.lag_meaningless
                 )

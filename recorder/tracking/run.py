@@ -18,7 +18,9 @@ from recorder.model import (
     ObservationKind,
     Ply,
     PlyLine,
+    PlyRow,
     StartFacts,
+    name_plies,
 )
 from recorder.tracking.facts import Facts
 from recorder.tracking.position import Position, PositionRow, Rules
@@ -64,6 +66,7 @@ class Run:
     Attributes:
         ply: half-moves played to reach ``position``; meaningful once ``position`` is set.
         place: the position reached, named or not; ``position`` is the same, named.
+        rows: the plies of the current observation's main line, named or not.
         history: positions of the current observation by ply, named or not, ``history[0]`` at ``base_ply``.
         following: neither ended nor suspended: the next ply may come.
         clocks_settled: the last frame's clocks are those after a move, not of a running clock.
@@ -98,7 +101,6 @@ class Run:
         "me_plays",
         "observations",
         "place",
-        "plies",
         "ply",
         "reason",
         "reason_key",
@@ -107,6 +109,7 @@ class Run:
         "result",
         "result_at_ms",
         "rival",
+        "rows",
         "rules_told",
         "seq",
         "session",
@@ -135,7 +138,7 @@ class Run:
         self.observations: list[Observation] = []
         self.lists: list[ListSeen] = []
         self.current: Observation | None = None
-        self.plies: list[Ply] = []
+        self.rows: list[PlyRow] = []
         self.place: PositionRow | None = None
         self.history: list[PositionRow] = []
         self.base_ply = 0
@@ -171,6 +174,11 @@ class Run:
         self.black_clock_ms = 0
 
     @property
+    def plies(self) -> list[Ply]:
+        """The plies of the current observation's main line: ``rows``, named."""
+        return name_plies(self.rows)
+
+    @property
     def position(self) -> Position | None:
         """The position reached, None before the first board."""
         return None if self.place is None else Position._make(self.place)
@@ -203,8 +211,8 @@ class Run:
             ended_at_ms=frame.at_ms,
             start=start,
         )
-        self.plies = []
-        self.current.lines.append(PlyLine(0, LineKind.MAIN, None, None, self.plies))
+        self.rows = []
+        self.current.lines.append(PlyLine(0, LineKind.MAIN, None, None, self.rows))
         if anchor is not None:
             self.current.anchors.append(Anchor(0, ply, anchor, "start", frame.offset))
         self.observations.append(self.current)
@@ -246,8 +254,8 @@ class Run:
         removed = [played for played in self.plies if played.ply > ply]
         count = self.ply - ply
         if removed:
-            kept = len(self.plies) - len(removed)
-            del self.plies[kept:]
+            kept = len(self.rows) - len(removed)
+            del self.rows[kept:]
             number = len(self.current.lines)
             self.current.lines.append(PlyLine(number, LineKind.TAKEBACK, 0, ply, removed))
             self.current.anchors[:] = [

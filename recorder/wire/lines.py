@@ -205,9 +205,9 @@ class LineReader:
 
     def _take_many(self, data: bytes, offset: int, at_ms: int | None, out: list[Line]) -> None:
         """Read complete lines; ``data`` begins at a line's first byte and ends before the last line's ``\\n``."""
-        texts, firsts = _cut(data, offset)
+        texts, firsts, between = _cut(data, offset)
         done, ends = 0, len(texts) - 1
-        for index in (*self._find_care(data, texts, offset, firsts), ends + 1):
+        for index in (*self._find_care(data, texts, offset, firsts, between), ends + 1):
             if done < index and not (self._units or self._datagram):
                 self._give_many(texts[done:index], firsts[done:index], at_ms, out)
                 done = index
@@ -217,9 +217,17 @@ class LineReader:
                 self._take(data[begin:] if end < 0 else data[begin:end], firsts[number], at_ms, out)
             done = index + 1
 
-    def _find_care(self, data: bytes, texts: list[str], offset: int, firsts: list[int]) -> list[int]:
+    def _find_care(self, data: bytes, texts: list[str], offset: int, firsts: list[int], between: bytes) -> list[int]:
         """Indices of the lines that are more than text, in order."""
-        care = _find_odd(texts)
+        if between and "[G]" not in texts:
+            care = {0} if texts[0][:1] == "(" else set()  # as in _find_odd
+            odd = between + b"("
+            position = data.find(odd)
+            while position >= 0:
+                care.add(bisect_right(firsts, offset + position + len(between)) - 1)
+                position = data.find(odd, position + 1)
+        else:
+            care = _find_odd(texts)
         for mark in _RARE_BYTES if b"\0" not in data else (*_RARE_BYTES, _PING):
             position = data.find(mark)
             while position >= 0:
@@ -438,11 +446,12 @@ def _find_odd(texts: list[str]) -> set[int]:
     return odd
 
 
-def _cut(data: bytes, offset: int) -> tuple[list[str], list[int]]:
+def _cut(data: bytes, offset: int) -> tuple[list[str], list[int], bytes]:
     """Cut complete lines; ``data`` begins at a line's first byte and ends before the last line's ``\\n``.
 
     Returns:
-        The texts without the bytes that are deleted, and where each begins (and, at last, where the next line does).
+        The texts without the bytes that are deleted, where each begins (and, at last, where the next line does), and
+        what stands between any two of them; nothing if that differs.
     """
     if b"\x07" not in data and b"\0" not in data:
         lead = data.startswith(b"\r")
@@ -454,13 +463,14 @@ def _cut(data: bytes, offset: int) -> tuple[list[str], list[int]]:
         rest = "".join(texts)
         if "\n" not in rest and "\r" not in rest:
             width = len(end)
-            return texts, list(accumulate([len(text) + width for text in texts], initial=offset + lead))
+            firsts = list(accumulate([len(text) + width for text in texts], initial=offset + lead))
+            return texts, firsts, end.encode()
     raws = data.split(b"\n")
     firsts = list(accumulate([len(raw) + 1 for raw in raws], initial=offset))
     for index, raw in enumerate(raws):
         if raw[:1] == b"\r":
             firsts[index] += len(raw) - len(raw.lstrip(b"\r"))
-    return data.translate(None, _DELETED).decode("latin-1").split("\n"), firsts
+    return data.translate(None, _DELETED).decode("latin-1").split("\n"), firsts, b""
 
 
 def _line_end(body: str) -> str:
