@@ -1,7 +1,8 @@
 """The ``ics-recorder`` command: data on stdout, talk on stderr, one place that turns errors into exit codes.
 
-Command modules import only click and small modules when they load: SQLAlchemy, pandas and the pipeline are
-imported inside the commands that use them, so that ``--help`` and completion answer at once.
+Only the module of the command that was asked for is loaded. Command modules import only click and small modules when
+they load: SQLAlchemy, pandas and the pipeline are imported inside the commands that use them, so that ``--help`` and
+completion answer at once.
 """
 
 from __future__ import annotations
@@ -10,32 +11,13 @@ import contextlib
 import os
 import sqlite3
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, MutableMapping
+from importlib import import_module
 from typing import Any
 
 import click
 from click.exceptions import Exit
 
-from recorder.cli import (
-    anomalies,
-    clocks,
-    completion,
-    convert,
-    db,
-    explain,
-    export,
-    follow,
-    forget,
-    games,
-    importing,
-    journal,
-    proxy,
-    record,
-    show,
-    sources,
-    status,
-    verify,
-)
 from recorder.cli.garbage import rare_collections
 from recorder.cli.terminal import ExitCode, say
 from recorder.errors import ExportError, JournalError, LoginError, RecorderError, SourceError, StorageError
@@ -49,6 +31,56 @@ _CODES: tuple[tuple[type[RecorderError], ExitCode], ...] = (
     (JournalError, ExitCode.JOURNAL),
     (LoginError, ExitCode.LOGIN),
 )
+
+
+_MODULES = {"import": "importing"}  # the others have their command's name
+_NAMES = (
+    "import",
+    "record",
+    "proxy",
+    "follow",
+    "status",
+    "explain",
+    "sources",
+    "forget",
+    "anomalies",
+    "games",
+    "show",
+    "export",
+    "convert",
+    "journal",
+    "clocks",
+    "verify",
+    "db",
+    "completion",
+)
+
+
+class _Commands(MutableMapping[str, click.Command]):
+    """The commands by name; a command's module is loaded when the command is asked for."""
+
+    def __init__(self) -> None:
+        self._loaded: dict[str, click.Command | None] = dict.fromkeys(_NAMES)
+
+    def __getitem__(self, name: str) -> click.Command:
+        command = self._loaded[name]
+        if command is None:
+            module = import_module(f"recorder.cli.{_MODULES.get(name, name)}")
+            command = self._loaded[name] = module.command
+            _name_variables(command, f"ICS_RECORDER_{name.upper()}")
+        return command
+
+    def __setitem__(self, name: str, command: click.Command) -> None:
+        self._loaded[name] = command
+
+    def __delitem__(self, name: str) -> None:
+        del self._loaded[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._loaded)
+
+    def __len__(self) -> int:
+        return len(self._loaded)
 
 
 class _Group(click.Group):
@@ -100,6 +132,7 @@ def _leave_stdout() -> None:
 
 @click.group(
     cls=_Group,
+    commands=_Commands(),
     context_settings={
         "help_option_names": ["-h", "--help"],
         "max_content_width": 100,
@@ -127,34 +160,17 @@ def main() -> None:
 
 def _name_variables(command: click.Command, prefix: str) -> None:
     """Give every option its variable, named by the words that a person types: ``ICS_RECORDER_GAMES_NO_GUESTS``."""
-    for param in command.params:
-        if isinstance(param, click.Option) and param.envvar is None:
-            flag = max(param.opts, key=len).lstrip("-").replace("-", "_").upper()
-            param.envvar = f"{prefix}_{flag}"
+    _name_own(command, prefix)
     if isinstance(command, click.Group):
         for name, inner in command.commands.items():
             _name_variables(inner, f"{prefix}_{name.upper()}")
 
 
-for _command in (
-    importing.command,
-    record.command,
-    proxy.command,
-    follow.command,
-    status.command,
-    explain.command,
-    sources.command,
-    forget.command,
-    anomalies.command,
-    games.command,
-    show.command,
-    export.command,
-    convert.command,
-    journal.command,
-    clocks.command,
-    verify.command,
-    db.command,
-    completion.command,
-):
-    main.add_command(_command)
-_name_variables(main, "ICS_RECORDER")
+def _name_own(command: click.Command, prefix: str) -> None:
+    for param in command.params:
+        if isinstance(param, click.Option) and param.envvar is None:
+            flag = max(param.opts, key=len).lstrip("-").replace("-", "_").upper()
+            param.envvar = f"{prefix}_{flag}"
+
+
+_name_own(main, "ICS_RECORDER")  # the commands' options when they are loaded
