@@ -11,6 +11,7 @@ import resource
 import signal
 import socket
 import sqlite3
+import sys
 from pathlib import Path
 
 import pytest
@@ -337,3 +338,48 @@ async def test_a_locked_archive_holds_nobody_up(tmp_path: Path) -> None:
             assert await command.end(signal.SIGTERM) == 0, "nobody waits for imports who says so twice"
     assert "Not every journal was imported; `ics-recorder import` does it later.\n" in command.talk
     assert journalled(tmp_path / "j").sent.count(b"guest\n\n") == 2
+
+
+@in_loop
+async def test_games_of_two_clients_go_into_one_pgn_and_one_stream_of_events(tmp_path: Path) -> None:
+    script = [*script_of_chunks(stream_chunks(*WATCHER)), Fault.CLOSE]
+    pgn, events, archive = tmp_path / "games.pgn", tmp_path / "events.jsonl", tmp_path / "a.sqlite"
+    with events.open("wb") as out:
+        async with ScriptedServer(Dialogue(FICS, script=script)) as server:
+            command = Running(
+                await asyncio.create_subprocess_exec(
+                    *(
+                        sys.executable,
+                        "-m",
+                        "recorder",
+                        *words(server, tmp_path / "j", "--import", "--db", str(archive)),
+                    ),
+                    *("--pgn", str(pgn), "--events", "-"),
+                    stdout=out,
+                    stderr=asyncio.subprocess.PIPE,
+                )
+            )
+            port = await port_of(command)
+            for _ in range(2):
+                caller = await Caller.call(port)
+                caller.send(b"guest\n\n")
+                await caller.rest()
+                caller.writer.close()
+            await command.until("Connection 2: 5 games went into")
+            assert await command.end(signal.SIGTERM) == 0
+    keys = [line.split('"')[1] for line in pgn.read_text().splitlines() if line.startswith("[RecorderKey ")]
+    lines = [json.loads(line) for line in events.read_text().splitlines()]
+    ended = [line["key"] for line in lines if line["event"] == "game_ended"]
+    games = Cli(archive).json("games", "--json", "--include", "empty")
+    assert len(games) == 10
+    assert sorted(ended) == sorted(game["key"] for game in games)
+    assert len(set(keys)) == len(keys)
+    assert set(keys) <= set(ended)
+    assert len(keys) >= 8, "games without moves are in no PGN"
+
+
+def test_pgn_and_events_need_the_archive(tmp_path: Path) -> None:
+    cli = Cli(tmp_path / "a.sqlite")
+    for option in (("--pgn", tmp_path / "x.pgn"), ("--events", "-")):
+        told = cli("proxy", "chess.example", "--listen", "0", "--no-import", *option, code=2).output
+        assert "--pgn and --events are made from the archive: leave out --no-import." in told
