@@ -25,6 +25,7 @@ from recorder.errors import StorageError
 from recorder.model import Game, GameEvent, HoldingsChange, Ply, SourceReport
 from storage import models
 from storage.engine import driver_of, identity_of, make_engine, open_sqlite, told
+from storage.forgotten import PREFIX
 from storage.gamerows import GameRows
 from storage.mapping import (
     event_row,
@@ -48,6 +49,7 @@ _ROOM: Final = 128
 _SHORT_BYTES: Final = 1 << 20
 _LONG_BYTES: Final = 8 << 20  # what is overwritten costs a disk less than what grows
 _MARK: Final = f"SELECT json_extract(restart_state, '$.{UNFINISHED}') FROM sources WHERE id = ?"
+_FORGOTTEN: Final = f"SELECT name FROM settings WHERE name GLOB '{PREFIX}*' ORDER BY name"
 _GAMES: Final = "SELECT id FROM games WHERE source_id = ?"
 _INSERT_EVENT: Final = insert_sql(models.events)
 _INSERT_HOLDINGS: Final = insert_sql(models.holdings)
@@ -161,6 +163,7 @@ class LivingSource:
         self._row_id: int = row[0]
         self._file = identity_of(path)
         self._version = -1
+        self._forgotten: list[Any] = []  # whom and what the archive was told to forget
         self._rows: _LivingRows | None = None
         self._places: dict[int, Place] = {}
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="checkpoint")
@@ -207,7 +210,10 @@ class LivingSource:
             return
         found = self._driver.execute(_MARK, (self._row_id,)).fetchone()
         there = {number for (number,) in self._driver.execute(_GAMES, (self._row_id,))} if self._places else set()
-        if found != (self._mark,) or not there >= self._places.keys():
+        forgotten = self._driver.execute(_FORGOTTEN).fetchall()
+        if self._version < 0:
+            self._forgotten = forgotten
+        if found != (self._mark,) or not there >= self._places.keys() or forgotten != self._forgotten:
             raise OvertakenError(f"Another program has changed the source {self._mark} in {self._path}.")
         self._version = version
         self._rows = _LivingRows(self._driver, self._row_id)
@@ -303,6 +309,7 @@ class LivingSource:
         sha256: str,
         size_bytes: int,
         kept: Sequence[bytes] | None,
+        drop: bool = False,
         restart: tuple[int, dict[str, Any]],
         report: SourceReport,
     ) -> None:
@@ -311,6 +318,7 @@ class LivingSource:
         Args:
             sha256, size_bytes: of all its bytes.
             kept: those that came since the last time, secrets replaced; None: they are not kept.
+            drop: those that were kept are to be kept no more.
             restart, report: as for ``SourceWriter``.
         """
         sources = models.sources
@@ -326,6 +334,8 @@ class LivingSource:
             )
             for block in kept or ():
                 writer.keep(block)
+            if drop:
+                writer.keep_nothing()
             writer.restart(*restart)
             writer.finish(report)
             if self._dropped and not self._places:

@@ -223,7 +223,7 @@ class Resident:
         self._tail = open_tail(self._path, begun.size + len(begun.held))
         # A typescript's times come in a file of their own, which is read as a whole.
         self._timed = outcome.kind == SourceKind.TYPESCRIPT.value and timing_of(source) is not None
-        self._keep = self._keep and outcome.kind != SourceKind.JOURNAL.value
+        self._keep = self._keep and outcome.kind != SourceKind.JOURNAL.value and not begun.pipeline.unredacted
         self._settled_s = time.monotonic()
         self._count(given)
         changes = self._write([])
@@ -330,18 +330,25 @@ class Resident:
 
     def _settle(self) -> None:
         """Let the source's row tell how far its log was read."""
+        begun = self._begun
+        assert begun is not None
+        self._store(*begun.pipeline.restart(), begun.mark)
+
+    def _store(self, offset: int, state: dict[str, Any], mark: str | None) -> None:
         begun, source = self._begun, self._source
         assert begun is not None
         assert source is not None
-        offset, state = begun.pipeline.restart()
+        drop = self._keep and begun.pipeline.unredacted > 0  # bytes that tell of somebody who is forgotten
+        self._keep = self._keep and not drop
         source.settle(
             sha256=begun.running.hexdigest(),
             size_bytes=begun.size,
             kept=self._kept if self._keep else None,
-            restart=(offset, marked(state, begun.mark)),
+            drop=drop,
+            restart=(offset, marked(state, mark)),
             report=begun.pipeline.report,
         )
-        self._settled(offset, begun.running.hexdigest())
+        self._settled(None if mark is None else offset, begun.running.hexdigest())
         source.checkpoint()
 
     def _settled(self, offset: int | None, source: str) -> None:
@@ -366,18 +373,9 @@ class Resident:
         offset, state = begun.pipeline.restart()
         games += begun.pipeline.finish()
         self._commit(games)
-        if any(outlet.problem for outlet in self._outlets) or games or self._unsettled:
-            self._settle()  # the outlets find in the archive what they lack
+        self._store(offset, state, begun.mark)  # the outlets find in the archive what they lack
         for outlet in self._outlets:
             outlet.settle(self._where, begun.running.hexdigest(), None)
-        source.settle(
-            sha256=begun.running.hexdigest(),
-            size_bytes=begun.size,
-            kept=self._kept if self._keep else None,
-            # What an outlet lacks, the next one that takes this source finds.
-            restart=(offset, marked(state, begun.mark if any(outlet.problem for outlet in self._outlets) else None)),
-            report=begun.pipeline.report,
-        )
-        self._settled(None, begun.running.hexdigest())
-        source.checkpoint()
+        # What an outlet lacks, the next one that takes this source finds.
+        self._store(offset, state, begun.mark if any(outlet.problem for outlet in self._outlets) else None)
         self.close()

@@ -294,6 +294,27 @@ def test_verify_while_it_is_written(cli: Cli, tmp_path: Path) -> None:
     cli("db", "check")
 
 
+def test_whoever_is_forgotten_meanwhile_does_not_come_in(cli: Cli, tmp_path: Path) -> None:
+    other = Cli(tmp_path / "other.sqlite")
+    other("import", WATCHER)
+    games = sorted(games_of(other), key=lambda game: game["sources"][0]["offset"])
+    handle = games[-1]["white"]["handle"]
+    others = [game for game in games if handle not in (game["white"]["handle"], game["black"]["handle"])]
+    assert others
+    log = tmp_path / "session.log"
+    resident = follow(cli, log)
+    append(log, STREAM[:END])
+    resident.look(settle=True)
+    cli("forget", "--yes", handle)
+    append(log, STREAM[END:])
+    resident.look()
+    assert resident.finish(), resident.problem
+    cli("db", "check")
+    assert "agrees" in cli("verify").stdout
+    assert handle not in cli("export", "games", "--include", "empty").stdout
+    assert len(games_of(cli)) == len(others)
+
+
 # -- games that are over ---------------------------------------------------------------------------------------------
 
 
