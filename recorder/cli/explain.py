@@ -15,7 +15,6 @@ from recorder.cli.observation import make_plan, policy_options
 from recorder.cli.options import json_option
 from recorder.cli.terminal import ExitCode, clean, plural, print_json, print_table, say
 from recorder.errors import JournalError, PolicyError, SourceError
-from recorder.live.candidates import Fate
 
 if TYPE_CHECKING:
     from recorder.events import Chunk
@@ -25,10 +24,11 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
+# By the value of ``Fate``: this module is loaded with every command.
 _UNFULFILLED = {
-    Fate.ASKED: "asked for without an answer",
-    Fate.WAITING: "waited for a place",
-    Fate.UNCONFIRMED: "no line showed that it went on",
+    "asked for": "asked for without an answer",
+    "waiting": "waited for a place",
+    "unconfirmed": "no line showed that it went on",
 }
 
 
@@ -197,7 +197,7 @@ def _print_all(accounts: list[Account], timed: bool) -> None:
 
 def _reason(account: Account) -> str:
     """A clause; what was wanted and never came about is told as such."""
-    before = _UNFULFILLED.get(account.fate)
+    before = _UNFULFILLED.get(account.fate.value)
     return account.reason if before is None else f"{before}: {account.reason}"
 
 

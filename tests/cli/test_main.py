@@ -87,7 +87,12 @@ def test_completion(shell: str) -> None:
 
 
 def test_completion_knows_the_commands() -> None:
-    env = {**os.environ, "_ICS_RECORDER_COMPLETE": "bash_complete", "COMP_WORDS": "ics-recorder ex", "COMP_CWORD": "1"}
+    env = {
+        **os.environ,
+        "_ICS_RECORDER_COMPLETE": "bash_complete",
+        "COMP_WORDS": "ics-recorder expo",
+        "COMP_CWORD": "1",
+    }
     code = "from recorder.cli import main; main(prog_name='ics-recorder')"
     found = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=False)
     assert found.stdout.split() == ["plain,export"]
