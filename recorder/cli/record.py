@@ -140,7 +140,7 @@ def command(
         refuse_unwritable(pgn, archive_files(Path(archive_file(where))))
     child = ArchiveChild(where, say, pgn=pgn, events=events is not None) if to_archive else None
     log = None if log_file is None else RunLog(log_file.absolute())
-    screen = Screen(Manner.choose(quiet=quiet, plain=plain))
+    screen = Screen(Manner.choose(quiet=quiet, plain=plain, events=events is not None))
     try:
         tell = teller(log, screen.tell)
         journals = journal_dir.absolute()

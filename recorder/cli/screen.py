@@ -48,12 +48,17 @@ class Manner(Enum):
     VIEW = "view"
 
     @classmethod
-    def choose(cls, *, quiet: bool, plain: bool) -> Manner:
-        """What was asked for; a view needs a terminal."""
+    def choose(cls, *, quiet: bool, plain: bool, events: bool = False) -> Manner:
+        """What was asked for; a view needs a terminal for itself.
+
+        Args:
+            events: they are printed on standard output.
+        """
         if quiet:
             return cls.QUIET
         terminal = sys.stderr is not None and sys.stderr.isatty() and os.environ.get("TERM", "dumb") != "dumb"
-        return cls.PLAIN if plain or not terminal else cls.VIEW
+        shared = events and sys.stdout is not None and sys.stdout.isatty()
+        return cls.PLAIN if plain or shared or not terminal else cls.VIEW
 
 
 class Screen:

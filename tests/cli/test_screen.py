@@ -228,6 +228,9 @@ def test_there_is_a_view_only_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     monkeypatch.setenv("TERM", "xterm")
     assert Manner.choose(quiet=False, plain=False) is Manner.VIEW
+    assert Manner.choose(quiet=False, plain=False, events=True) is Manner.VIEW  # they go into a pipe
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    assert Manner.choose(quiet=False, plain=False, events=True) is Manner.PLAIN
     assert Manner.choose(quiet=False, plain=True) is Manner.PLAIN
     assert Manner.choose(quiet=True, plain=False) is Manner.QUIET
     monkeypatch.setenv("TERM", "dumb")
