@@ -19,8 +19,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from sqlalchemy import update
-
 from recorder.errors import StorageError
 from recorder.model import Game, GameEvent, HoldingsChange, Ply, SourceReport
 from storage import models
@@ -153,7 +151,7 @@ class LivingSource:
         self._mark = mark
         self._engine = make_engine(path, foreign_keys=False)
         with told(path):
-            self._connection = self._engine.connect().execution_options(immediate=True)
+            self._connection = self._engine.connect()
             self._driver = driver_of(self._connection)
             self._driver.execute(f"PRAGMA busy_timeout={_WAIT_MS}")
             self._driver.execute("PRAGMA wal_autocheckpoint=0")
@@ -321,12 +319,10 @@ class LivingSource:
             drop: those that were kept are to be kept no more.
             restart, report: as for ``SourceWriter``.
         """
-        sources = models.sources
-        with told(self._path), self._connection.begin():
-            self._look_around()
+        with self.transaction():
             connection = self._connection
-            connection.execute(
-                update(sources).where(sources.c.id == self._row_id).values(sha256=sha256, size_bytes=size_bytes)
+            self._driver.execute(
+                "UPDATE sources SET sha256 = ?, size_bytes = ? WHERE id = ?", (sha256, size_bytes, self._row_id)
             )
             offset, rest = (0, b"") if kept is None else reopen_last_chunk(connection, self._row_id)
             writer = SourceWriter(

@@ -5,9 +5,10 @@ from __future__ import annotations
 import sqlite3
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, ScalarSelect, Select, delete, or_, select, union
+from sqlalchemy import Connection, ScalarSelect, Select, delete, or_, select
 
 from storage import models
+from storage.engine import driver_of
 
 __all__ = ["ForgetReport", "delete_games", "delete_source", "delete_unused_players", "drop_kept"]
 
@@ -64,8 +65,8 @@ def _delete_plies(connection: Connection, watched: ScalarSelect[int]) -> int:
 
 def delete_unused_players(connection: Connection) -> int:
     """Delete players without a game; returns how many."""
-    used = union(select(models.games.c.white_id), select(models.games.c.black_id))
-    return connection.execute(delete(models.players).where(models.players.c.id.not_in(used))).rowcount
+    unused = "DELETE FROM players WHERE id NOT IN (SELECT white_id FROM games UNION SELECT black_id FROM games)"
+    return driver_of(connection).execute(unused).rowcount
 
 
 def delete_source(connection: Connection, row_id: int) -> ForgetReport:

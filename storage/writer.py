@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import sqlite3
+import json
 from collections.abc import Sequence
 from typing import Any
 
 import zstandard
-from sqlalchemy import Connection, delete, func, insert, select, update
+from sqlalchemy import Connection, insert, select, update
 
 from recorder.errors import StorageError
 from recorder.model import Disposition, Game, SourceReport
 from storage import models
+from storage.engine import driver_of
 from storage.gamerows import GameRows
 from storage.mapping import Row, insert_sql
 from storage.removal import delete_games, delete_unused_players, drop_kept
@@ -44,9 +45,7 @@ class SourceWriter:
         self, connection: Connection, row_id: int, *, size_bytes: int, keep: bool, chunk_offset: int, rest: bytes
     ) -> None:
         self._connection = connection
-        driver = connection.connection.driver_connection  # for what is done once a game or more often
-        assert isinstance(driver, sqlite3.Connection)
-        self._driver = driver
+        self._driver = driver = driver_of(connection)
         self.row_id = row_id
         self.keep_from = chunk_offset + len(rest)
         self._size_bytes = size_bytes
@@ -61,7 +60,6 @@ class SourceWriter:
     def resize(self, sha256: str, size_bytes: int) -> None:
         """The source is only so long: what comes behind is not taken yet."""
         self._size_bytes = size_bytes
-        values = {"sha256": sha256, "size_bytes": size_bytes, "kept_bytes": 0}  # ``finish`` tells how many
         if self._keep:
             kept = b"".join(self._pending)
             while self._chunk_offset > size_bytes:
@@ -69,7 +67,10 @@ class SourceWriter:
                 kept = before + kept
             self._pending = [kept[: size_bytes - self._chunk_offset]]
             self._pending_size = len(self._pending[0])
-        self._connection.execute(update(models.sources).where(models.sources.c.id == self.row_id).values(values))
+        self._driver.execute(  # ``finish`` tells how many are kept
+            "UPDATE sources SET sha256 = ?, size_bytes = ?, kept_bytes = 0 WHERE id = ?",
+            (sha256, size_bytes, self.row_id),
+        )
 
     def keep(self, block: bytes) -> None:
         """Store the next bytes of the source, secrets already replaced. Does nothing if they are not to be kept.
@@ -123,10 +124,9 @@ class SourceWriter:
             offset: every game that begins before it is final; reading starts again there.
             state: what is needed to start there, as JSON values.
         """
-        self._connection.execute(
-            update(models.sources)
-            .where(models.sources.c.id == self.row_id)
-            .values(read_up_to=offset, restart_state=state)
+        self._driver.execute(
+            "UPDATE sources SET read_up_to = ?, restart_state = ? WHERE id = ?",
+            (offset, json.dumps(state), self.row_id),
         )
 
     def finish(self, report: SourceReport) -> None:
@@ -137,32 +137,30 @@ class SourceWriter:
         """
         self._store_chunks(1)
         self.flush()
-        connection, sources = self._connection, models.sources
-        kept_bytes = {"kept_bytes": self._chunk_offset} if self._keep else {}
         if self._keep and self._chunk_offset != self._size_bytes:
             raise StorageError(
                 f"The source's size was given as {self._size_bytes} bytes, but {self._chunk_offset} were kept."
             )
-        connection.execute(
-            update(sources)
-            .where(sources.c.id == self.row_id)
-            .values(
-                server=report.server,
-                dialect=report.dialect,
-                me=report.me,
-                time_basis=report.time_basis.value,
-                line_count=report.line_count,
-                warnings=list(report.warnings),
-                **kept_bytes,
-            )
+        # By the driver: a log that is followed is told of every second or so.
+        run = self._driver.execute
+        run(
+            "UPDATE sources SET server = ?, dialect = ?, me = ?, time_basis = ?, line_count = ?, warnings = ?, "
+            "kept_bytes = coalesce(?, kept_bytes) WHERE id = ?",
+            (
+                report.server,
+                report.dialect,
+                report.me,
+                report.time_basis.value,
+                report.line_count,
+                json.dumps(list(report.warnings)),
+                self._chunk_offset if self._keep else None,
+                self.row_id,
+            ),
         )
-        for table in (models.source_counts, models.source_shapes):
-            connection.execute(delete(table).where(table.c.source_id == self.row_id))
-        of_source = models.anomalies.c.source_id == self.row_id
-        connection.execute(
-            delete(models.anomalies).where(of_source, models.anomalies.c.offset >= report.anomalies_from)
-        )
-        kept = connection.scalar(select(func.max(models.anomalies.c.seq)).where(of_source))
+        run("DELETE FROM source_counts WHERE source_id = ?", (self.row_id,))
+        run("DELETE FROM source_shapes WHERE source_id = ?", (self.row_id,))
+        run('DELETE FROM anomalies WHERE source_id = ? AND "offset" >= ?', (self.row_id, report.anomalies_from))
+        (kept,) = run("SELECT max(seq) FROM anomalies WHERE source_id = ?", (self.row_id,)).fetchone()
         first_seq = 0 if kept is None else kept + 1
         self._insert(
             models.source_counts, [*self._counts("<12>", report.frames), *self._counts("<b1>", report.holdings)]
@@ -179,7 +177,7 @@ class SourceWriter:
 
     def _insert(self, table: Any, rows: list[Row]) -> None:
         if rows:
-            self._connection.exec_driver_sql(insert_sql(table), rows)
+            self._driver.executemany(insert_sql(table), rows)
 
     def close(self) -> None:
         """Called at the end of the ``with`` block, before the commit.
@@ -219,10 +217,11 @@ def reopen_last_chunk(connection: Connection, row_id: int) -> tuple[int, bytes]:
     Returns:
         Its offset and bytes; 0 and none if nothing was kept.
     """
-    chunks = models.source_chunks.c
-    query = select(chunks.offset, chunks.zstd).where(chunks.source_id == row_id).order_by(chunks.offset.desc()).limit(1)
-    last = connection.execute(query).first()
+    driver = driver_of(connection)
+    last = driver.execute(
+        'SELECT "offset", zstd FROM source_chunks WHERE source_id = ? ORDER BY "offset" DESC LIMIT 1', (row_id,)
+    ).fetchone()
     if last is None:
         return 0, b""
-    connection.execute(delete(models.source_chunks).where(chunks.source_id == row_id, chunks.offset == last.offset))
-    return last.offset, zstandard.ZstdDecompressor().decompress(last.zstd)
+    driver.execute('DELETE FROM source_chunks WHERE source_id = ? AND "offset" = ?', (row_id, last[0]))
+    return last[0], zstandard.ZstdDecompressor().decompress(last[1])
