@@ -3,6 +3,7 @@ the servers that talk meanwhile."""
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import sqlite3
@@ -19,14 +20,17 @@ __all__ = ["archive_problems", "command_problems", "pgn_problems", "status_of"]
 _EVERYTHING = ("--include", "examined,setup,empty")
 _PLAIN, _PACKED = '.journal"', '.journal.zst"'
 _KEY = re.compile(r'^\[RecorderKey "([^"]+)"\]$', re.M)
-_OVER = ("result", "adjourned", "aborted")
+_ENDED = ("result", "adjourned", "aborted")
 
 
-def archive_problems(archive: Path, journals: list[Path], work: Path, words: tuple[str, ...] = ()) -> list[str]:
+def archive_problems(
+    archive: Path, journals: list[Path], work: Path, words: tuple[str, ...], in_any_order: bool
+) -> list[str]:
     """Compare an archive with a fresh one that is made from the same journals at once.
 
     Args:
         journals: folders or files. work: a folder for the fresh archive. words: options of the import.
+        in_any_order: games may be exported in another order.
     """
     problems = []
     live, fresh = Cli(archive), Cli(work / "fresh.sqlite")
@@ -35,6 +39,8 @@ def archive_problems(archive: Path, journals: list[Path], work: Path, words: tup
     for what in (("games",), ("plies", "--format", "csv"), ("pgn", "--variations", "--comments")):
         # A journal that was imported before it was compressed keeps the name that it had then.
         ours, theirs = (cli("export", *what, *_EVERYTHING).stdout.replace(_PACKED, _PLAIN) for cli in (live, fresh))
+        if in_any_order:
+            ours, theirs = ("\n".join(sorted(text.splitlines())) for text in (ours, theirs))
         if ours != theirs:
             problems.append(f"export {what[0]} differs from that of a fresh import: {_difference(ours, theirs)}")
     keys = Counter(json.loads(line)["key"] for line in live("export", "games", *_EVERYTHING).stdout.splitlines())
@@ -50,21 +56,20 @@ def archive_problems(archive: Path, journals: list[Path], work: Path, words: tup
 
 
 def pgn_problems(pgn: Path, archive: Path, all_of_them: bool) -> list[str]:
-    """Compare what ``--pgn`` wrote with the games of the archive that are over.
+    """Compare what ``--pgn`` wrote with the archive: every game once, as the archive has it in the end.
 
     Args:
-        all_of_them: every such game must be there; else none must be there that is not over, and none twice.
+        all_of_them: every game that ended must be there; others may be, once their connection is over.
     """
-    wanted = {key: text for key, text in _games(Cli(archive)("export", "pgn").stdout).items() if key in _over(archive)}
+    wanted = _games(Cli(archive)("export", "pgn").stdout)
     found = pgn.read_text(encoding="utf-8") if pgn.exists() else ""
     counts = Counter(_KEY.findall(found))
     problems = [f"game {key} is in the PGN {count} times" for key, count in counts.items() if count > 1]
-    problems += [f"game {key} is in the PGN, but is not over" for key in counts if key not in wanted]
     if all_of_them:
-        problems += [f"game {key} is over, but not in the PGN" for key in wanted if key not in counts]
+        problems += [f"game {key} has ended, but is not in the PGN" for key in _ended(archive) if key not in counts]
     for key, text in _games(found).items():
-        if key in wanted and wanted[key] != text:
-            problems.append(f"game {key} differs in the PGN: {_difference(text, wanted[key])}")
+        if wanted.get(key) != text:
+            problems.append(f"game {key} differs in the PGN: {_difference(text, wanted.get(key, 'none'))}")
     return problems
 
 
@@ -74,10 +79,14 @@ def status_of(journals: Path) -> list[dict[str, object]]:
     return found
 
 
-def _over(archive: Path) -> set[str]:
-    with sqlite3.connect(f"file:{archive}?mode=ro", uri=True) as connection:
-        marks = ",".join("?" * len(_OVER))
-        return {key for (key,) in connection.execute(f"SELECT key FROM games WHERE ending IN ({marks})", _OVER)}
+def _ended(archive: Path) -> list[str]:
+    """The games of which the end was seen, but for those that no export has unless it is asked to."""
+    with contextlib.closing(sqlite3.connect(f"file:{archive}?mode=ro", uri=True)) as connection:
+        marks = ",".join("?" * len(_ENDED))
+        rows = connection.execute(
+            f"SELECT key FROM games WHERE ending IN ({marks}) AND kind = 'played' AND ply_count > 0", _ENDED
+        )
+        return [key for (key,) in rows]
 
 
 def _games(pgn: str) -> dict[str, str]:

@@ -21,7 +21,7 @@ async def reset(world: World) -> None:
     """The server's system resets the connection, perhaps right after a burst; a second connection goes on."""
     script, again = script_of(world), script_of(world, 1, games=2, lasting_s=0.4)
     async with serving(world, script, again) as server:
-        if world.chance.random() < 0.25:
+        if world.turn("record", "record", "record", "proxy") == "proxy":
             async with proxied(world, server) as (run, _):
                 connection = await server.connection()
                 at_least = await _reset(world, connection, script)
@@ -47,9 +47,11 @@ async def reset(world: World) -> None:
 async def _reset(world: World, connection: Connection, script: list[Step]) -> int:
     """Reset at a random moment; how many bytes had arrived at the recorder's system."""
     await moment(world, connection, script)
-    if world.chance.random() < 0.5:
-        await connection.say(b"\n\ra burst\n\rfics% " * world.chance.choice((1, 1_000, 5_500, 20_000)))
-    await asyncio.sleep(world.chance.choice((0.0, 0.001, 0.005, 0.02)))
+    if world.chance.random() < 0.7:  # some fill what a reader keeps between the system and the journal
+        await connection.say(
+            b"\n\ra burst\n\rfics% " * world.chance.choice((1, world.chance.randrange(4_000, 7_500), 20_000))
+        )
+    await asyncio.sleep(world.chance.choice((0.0, 0.0, 0.001, 0.005)))
     at_least = delivered(connection)
     connection.fail(Fault.RESET)
     return at_least
@@ -59,7 +61,7 @@ async def half_open(world: World) -> None:
     """The line is dead without a word: a recorder leaves when asked to, and connects again after a long silence."""
     script, again = script_of(world), script_of(world, 1, games=2, lasting_s=0.4)
     async with serving(world, script, again) as server:
-        if world.chance.random() < 0.5:
+        if world.turn("leaves", "waits") == "leaves":
             run = await world.record(server)
             connection = await server.connection()
             await moment(world, connection, script)
@@ -87,7 +89,7 @@ async def deaf(world: World) -> None:
     """The server goes on talking, but reads no more; or the client of a proxy does not."""
     script = script_of(world)
     async with serving(world, script) as server:
-        if world.chance.random() < 0.6:
+        if world.turn("record", "proxy") == "record":
             run = await world.record(server)
             connection = await server.connection()
             await moment(world, connection, script)

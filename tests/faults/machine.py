@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import re
 import resource
 import shutil
 import signal
@@ -17,6 +18,7 @@ from pathlib import Path
 
 from recorder.cli.terminal import ExitCode
 from recorder.live.script import Fault
+from recorder.live.testserver import ScriptedServer
 from tests.faults.scenes import end_cleanly, end_whatever_the_archive, moment, proxied, script_of, serving
 from tests.faults.traffic import total_bytes
 from tests.faults.world import Troubles, World, one_sentence, until
@@ -28,57 +30,65 @@ __all__ = ["clock_back", "disk_full", "locked", "removed"]
 async def disk_full(world: World) -> None:
     """No more room for the journal, or for the archive."""
     script = script_of(world)
-    room = world.chance.randrange(1, total_bytes(script))
-    where = world.chance.choice(("limit", "limit", "journal", "journal", "archive", "proxy"))
+    ways = {"limit": _limited, "journal": _journal_full, "archive": _archive_full, "proxy": _limited_proxy}
+    way = world.turn(*ways)
     async with serving(world, script) as server:
-        if where == "limit" or (where in ("journal", "archive") and not can_mount()):
-            run = await world.record(server, before=_limit(room))
-            connection = await server.connection()
-            await run.end(status=ExitCode.JOURNAL)
-            one_sentence(run.talk, "cannot be written", "Recording has stopped")
-            _is_full(world, room)
-            world.check_received(connection, 0)
-            await world.do("import", world.journals)
-        elif where == "proxy":
-            async with proxied(world, server, before=_limit(room)) as (run, caller):
-                connection = await server.connection()
-                await connection.done.wait()
-                await until(lambda: len(caller.heard) >= len(connection.said), "the client does not hear the server")
-                one_sentence(run.talk, "RECORDING HAS ENDED")
-                await run.end(signal.SIGTERM, status=ExitCode.JOURNAL)
-            _is_full(world, room)
-            world.check_received(connection, 0)
-            await world.do("import", "--chat", "own", world.journals)
-            await world.check_archive(words=("--chat", "own"))
-            return
-        elif where == "journal":
-            with _small_disk(world.journals, room) as disk:
-                run = await world.record(server)
-                connection = await server.connection()
-                await run.end(status=ExitCode.JOURNAL)
-                one_sentence(run.talk, "cannot be written: No space left", "Recording has stopped")
-                if os.statvfs(disk).f_bavail:
-                    raise Troubles("there was room left")
-                world.check_received(connection, 0)
-                # What was recorded is in the archive by itself: only the journal's disk is full.
-                await world.check_archive()
-                await world.check_pgn()
-            return
-        else:
-            with _small_disk(world.folder / "small", world.chance.randrange(1, 200_000)) as disk:
-                archive = disk / "archive.sqlite"
-                run = await world.record(server, "--db", archive)
-                connection = await server.connection()
-                await connection.done.wait()
-                await end_whatever_the_archive(world, run, connection)
-                subprocess.run(["mount", "-o", "remount,size=50m", str(disk)], check=True)
-                world.archive = archive
-                await world.do("import", world.journals)
-                await world.check_archive()
-                await world.check_pgn(all_of_them=False)
-            return
+        if way in ("journal", "archive") and not can_mount():
+            way = "limit"
+        await ways[way](world, server, world.chance.randrange(1, total_bytes(script)))
+
+
+async def _limited(world: World, server: ScriptedServer, room: int) -> None:
+    run = await world.record(server, before=_limit(room))
+    connection = await server.connection()
+    await run.end(status=ExitCode.JOURNAL)
+    one_sentence(run.talk, "cannot be written", "Recording has stopped")
+    _is_full(world, room)
+    world.check_received(connection, 0)
+    await world.do("import", world.journals)  # the limit was the archive's, too
     await world.check_archive()
     await world.check_pgn(all_of_them=False)
+
+
+async def _limited_proxy(world: World, server: ScriptedServer, room: int) -> None:
+    async with proxied(world, server, before=_limit(room)) as (run, caller):
+        connection = await server.connection()
+        await connection.done.wait()
+        await until(lambda: len(caller.heard) >= len(connection.said), "the client does not hear the server")
+        await run.says("RECORDING HAS ENDED")
+        await run.end(signal.SIGTERM, status=ExitCode.JOURNAL)
+    one_sentence(run.talk, "RECORDING HAS ENDED")
+    _is_full(world, room)
+    world.check_received(connection, 0)
+    await world.do("import", "--chat", "own", world.journals)
+    await world.check_archive(words=("--chat", "own"))
+
+
+async def _journal_full(world: World, server: ScriptedServer, room: int) -> None:
+    with _small_disk(world.journals, room) as disk:
+        run = await world.record(server)
+        connection = await server.connection()
+        await run.end(status=ExitCode.JOURNAL)
+        one_sentence(run.talk, "cannot be written: No space left", "Recording has stopped")
+        if os.statvfs(disk).f_bavail:
+            raise Troubles("there was room left")
+        world.check_received(connection, 0)
+        # What was recorded is in the archive by itself: only the journal's disk is full.
+        await world.check_archive()
+        await world.check_pgn()
+
+
+async def _archive_full(world: World, server: ScriptedServer, _room: int) -> None:
+    with _small_disk(world.folder / "small", world.chance.randrange(1, 200_000)) as disk:
+        world.archive = disk / "archive.sqlite"
+        run = await world.record(server)
+        connection = await server.connection()
+        await connection.done.wait()
+        await end_whatever_the_archive(world, run, connection)
+        subprocess.run(["mount", "-o", "remount,size=50m", str(disk)], check=True)
+        await world.do("import", world.journals)
+        await world.check_archive()
+        await world.check_pgn(all_of_them=False)
 
 
 def _limit(size: int) -> Callable[[], None]:
@@ -113,7 +123,7 @@ async def locked(world: World) -> None:
     await world.do(
         "import", Path(__file__).parent.parent / "corpus" / "server" / "c08_adjourn" / "observer_GuestXw.raw"
     )
-    stays = world.chance.random() < 0.1
+    stays = world.turn("for a while", *["for a while"] * 8, "to the end") == "to the end"
     async with serving(world, script) as server:
         run = await world.record(server)
         connection = await server.connection()
@@ -161,7 +171,7 @@ async def clock_back(world: World) -> None:
             _set(clock, world.chance.randrange(1, 100_000))
             await moment(world, connection, script)
         _set(clock, -step_s)
-        lost = world.chance.random() < 0.5
+        lost = world.turn("one connection", "two") == "two"
         if lost:
             await moment(world, connection, script)
             connection.fail(Fault.CLOSE)
@@ -205,7 +215,7 @@ def _faketime() -> Path:
 
 async def removed(world: World) -> None:
     """Somebody removes the folder of the journals, or its files, or moves it away."""
-    how = world.chance.choice(("folder", "folder", "files", "moved", "proxy"))
+    how = world.turn("folder", "files", "moved", "proxy")
     script = script_of(world, lasting_s=world.chance.choice((0.8, 2.0)))
     async with serving(world, script) as server:
         if how == "proxy":
@@ -250,19 +260,32 @@ async def removed(world: World) -> None:
 
 
 async def _is_part_of(world: World, kept: Path) -> None:
-    """The archive holds a beginning of what was in the removed journal, and nothing else."""
+    """The archive holds a beginning of what was in the removed journal, and nothing else.
+
+    What it had of games that were going on is told by their last lines; how far the source was read as a whole may be
+    less.
+    """
     if not world.archive.exists():
         return
     with contextlib.closing(sqlite3.connect(world.archive)) as connection:
         rows = connection.execute("SELECT name, size_bytes FROM sources").fetchall()
+        (last,) = connection.execute("SELECT max(last_offset) FROM games").fetchone()
     if not rows:
         return
     ((name, size),) = rows
+    whole = (kept / name).read_bytes()
+    ends = [match.end() for match in re.finditer(rb"\n", whole)]
+    after = [end for end in ends if end > (last or 0)]
     part = world.folder / "part"
     part.mkdir()
-    (part / name).write_bytes((kept / name).read_bytes()[:size])
-    # The archive names a file that is no more; verify needs it.
     world.journals.mkdir(exist_ok=True)
-    shutil.copy(part / name, world.journals / name)
-    await world.check_archive(part)
-    await world.check_pgn()
+    for end in dict.fromkeys((size, *after[:1], *after[-1:], *after[1:-1])):
+        for folder in (part, world.journals):  # the archive names a file that is no more; verify needs it
+            (folder / name).write_bytes(whole[:end])
+        try:
+            await world.check_archive(part)
+        except (Troubles, AssertionError) as error:
+            problem = error
+        else:
+            return
+    raise problem

@@ -83,10 +83,15 @@ def _read_part(path: Path, number: int, sessions: dict[str, Session], name: str)
     assert number == 1 or session.closed, f"{path.name}: the part before it was not closed"
     session.files.append(path)
     session.closed = False
+    if len(lines) > 1 and not rest and b'"torn":' in lines[-1]:  # another program has ended it after a crash
+        session.torn = lines.pop(-2)
+        assert not _is_whole(session.torn), f"{path.name}: a whole line is said to be torn"
     for count, line in enumerate(lines):
         assert not session.closed, f"{path.name}: a record stands behind the end"
         _take(session, _content(line, path), count, path)
-    if rest and _is_whole(rest):
+    if session.torn:
+        assert session.notes[-1].get("torn") == len(session.torn), f"{path.name}: {session.notes[-1]}"
+    elif rest and _is_whole(rest):
         _take(session, rest[:-9], len(lines), path)
     else:
         session.torn = rest

@@ -1,6 +1,6 @@
 """``python -m tests.faults.soak``: every fault many times, each time at another moment; a table of what came of it.
 
-``--kind reset --seed 17`` repeats one run and keeps its folder.
+``--kind reset --seed 17`` repeats one run and keeps its folder; ``--write docs/reliability.md`` puts the table there.
 """
 
 from __future__ import annotations
@@ -8,20 +8,27 @@ from __future__ import annotations
 import argparse
 import asyncio
 import multiprocessing
+import os
+import platform
 import shutil
+import subprocess
 import sys
 import tempfile
 import time
 import traceback
 from collections.abc import Iterable
 from concurrent.futures import ProcessPoolExecutor
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
 from tests.faults.kinds import KINDS
 from tests.faults.world import Troubles, World
 
-__all__ = ["Failure", "failures_of"]
+__all__ = ["HEADING", "Failure", "failures_of"]
+
+HEADING = "\n## What came of it\n"
+"""The table of a soak stands behind it."""
 
 
 _LONGEST = 1500
@@ -87,6 +94,15 @@ def failures_of(
     return asyncio.run(_all(kind, seeds, folder, at_once, end_s))
 
 
+class Row(NamedTuple):
+    """What came of one kind."""
+
+    kind: str
+    runs: int
+    failed: int
+    seconds: float
+
+
 def main() -> int:
     """Command line."""
     parser = argparse.ArgumentParser(description="Every fault many times, and a table of what came of it.")
@@ -97,22 +113,56 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, default=float("inf"), help="share so much time among the kinds")
     parser.add_argument("--at-once", type=int, default=4, help="runs beside each other; default: 4")
     parser.add_argument("--folder", type=Path, help="where runs leave what they wrote; default: a new one")
+    parser.add_argument("--write", type=Path, metavar="FILE", help="a document that has a place for the table")
     options = parser.parse_args()
     folder = options.folder or Path(tempfile.mkdtemp(prefix="ics-faults-"))
     kinds = options.kind or list(KINDS)
     seeds = range(options.first, options.first + options.runs) if options.seed is None else [options.seed]
-    failed = False
-    for kind in kinds:
+    end_s = time.monotonic() + options.minutes * 60
+    place = _place()
+    rows: list[Row] = []
+    for number, kind in enumerate(kinds):
         began_s = time.monotonic()
-        share_s = options.minutes * 60 / len(kinds)
+        share_s = (end_s - began_s) / (len(kinds) - number)
         done, failures = failures_of(kind, seeds, folder, at_once=options.at_once, end_s=began_s + share_s)
-        print(f"{kind:14} {done:4} runs  {len(failures):3} failed  {time.monotonic() - began_s:6.0f} s", flush=True)
+        rows.append(Row(kind, done, len(failures), time.monotonic() - began_s))
+        print(f"{kind:14} {done:4} runs  {len(failures):3} failed  {rows[-1].seconds:6.0f} s", flush=True)
         for failure in failures:
-            failed = True
             print(f"{kind} {failure.seed}: {failure}", file=sys.stderr, flush=True)
+    if options.write is not None:
+        _write(options.write, f"{place}\n\n{format_rows(rows)}")
+    failed = any(row.failed for row in rows)
     if failed or options.seed is not None:
         print(f"What the runs left: {folder}", file=sys.stderr)
     return int(failed)
+
+
+def _place() -> str:
+    """When, of what and where the runs are made."""
+    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip()
+    return (
+        f"Last soak: {datetime.now(UTC):%Y-%m-%d %H:%M} UTC, commit {commit or 'unknown'}, {os.cpu_count()} cores, "
+        f"{platform.system()} {platform.release().partition('-')[0]}, Python {platform.python_version()}."
+    )
+
+
+def format_rows(rows: Iterable[Row]) -> str:
+    """The table of a document."""
+    lines = [
+        "| fault | runs | failed | seconds |",
+        "| --- | ---: | ---: | ---: |",
+        *(f"| {row.kind} | {row.runs} | {row.failed} | {row.seconds:.0f} |" for row in rows),
+    ]
+    return "\n".join(lines)
+
+
+def _write(document: Path, table: str) -> None:
+    """Put the table where the last one stands: behind the heading, up to the end."""
+    text = document.read_text(encoding="utf-8")
+    before, heading, _ = text.partition(HEADING)
+    if not heading:
+        raise SystemExit(f"{document} has no place for the table: no line {HEADING.strip()!r}")
+    document.write_text(f"{before}{heading}\n{table}\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

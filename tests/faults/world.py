@@ -143,6 +143,10 @@ class World:
         self._pool = pool
         self._runs: list[Run] = []
 
+    def turn(self, *ways: str) -> str:
+        """One of a fault's ways: with enough seeds in a row, all of them come."""
+        return ways[self.seed % len(ways)]
+
     # -- processes -----------------------------------------------------------------------------------------------
 
     async def record(self, server: ScriptedServer, *words: object, **how: Any) -> Run:
@@ -205,7 +209,9 @@ class World:
         """Wait until all that a server has said up to now is in its journal; how many bytes these are."""
         count = len(connection.said)
         await until(
-            lambda: len(self.session_of(connection, folder).received) >= count, f"{count:,} bytes are not journalled"
+            lambda: len(self.session_of(connection, folder).received) >= count,
+            f"{count:,} bytes are not journalled",
+            poll_s=0.03,
         )
         return count
 
@@ -234,7 +240,7 @@ class World:
             raise Troubles(f"{at_least - len(received):,} of {at_least:,} bytes before the sync point are missing")
         return session
 
-    async def check_archive(self, *journals: Path, words: tuple[str, ...] = (), archive: Path | None = None) -> None:
+    async def check_archive(self, *journals: Path, words: tuple[str, ...] = (), in_any_order: bool = False) -> None:
         """The archive is what one import of the journals gives, nothing is in it twice.
 
         Raises:
@@ -243,7 +249,7 @@ class World:
         where = list(journals) or [self.journals]
         work = self.folder / "fresh"
         work.mkdir(exist_ok=True)
-        await self._ask(checks.archive_problems, archive or self.archive, where, work, words)
+        await self._ask(checks.archive_problems, self.archive, where, work, words, in_any_order)
 
     async def check_pgn(self, pgn: Path | None = None, *, all_of_them: bool = True) -> None:
         """The PGN has every game that is over once.
@@ -278,7 +284,7 @@ class World:
             raise Troubles("; ".join(problems))
 
 
-async def until(ready: Callable[[], bool], otherwise: str, limit_s: float = LIMIT_S) -> None:
+async def until(ready: Callable[[], bool], otherwise: str, limit_s: float = LIMIT_S, poll_s: float = _POLL_S) -> None:
     """Wait for something.
 
     Raises:
@@ -289,7 +295,7 @@ async def until(ready: Callable[[], bool], otherwise: str, limit_s: float = LIMI
     while not ready():
         if loop.time() > end_s:
             raise Troubles(otherwise)
-        await asyncio.sleep(_POLL_S)
+        await asyncio.sleep(poll_s)
 
 
 def one_sentence(talk: str, *words: str) -> None:
