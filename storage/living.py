@@ -44,8 +44,7 @@ UNFINISHED: Final = "unfinished"
 
 _WAIT_MS: Final = 5_000  # for another writer; who waits longer comes again
 _ROOM: Final = 128
-_SHORT_BYTES: Final = 1 << 20
-_LONG_BYTES: Final = 8 << 20  # what is overwritten costs a disk less than what grows
+_MANY_PAGES: Final = 2_000  # what is overwritten costs a disk less than what grows
 _MARK: Final = f"SELECT json_extract(restart_state, '$.{UNFINISHED}') FROM sources WHERE id = ?"
 _FORGOTTEN: Final = f"SELECT name FROM settings WHERE name GLOB '{PREFIX}*' ORDER BY name"
 _GAMES: Final = "SELECT id FROM games WHERE source_id = ?"
@@ -165,7 +164,7 @@ class LivingSource:
         self._rows: _LivingRows | None = None
         self._places: dict[int, Place] = {}
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="checkpoint")
-        self._checkpoint: Future[None] | None = None
+        self._checkpoint: Future[int] | None = None
         self._dropped = False  # a game that goes on was stored anew: players of it may be left over
 
     @property
@@ -343,18 +342,17 @@ class LivingSource:
         It waits for the disk, so a thread does it. What is written meanwhile stays in the write-ahead log, and only
         when nothing is left in it is it begun anew: if it has become long, this does the little that is left.
         """
-        if self._checkpoint is not None and not self._checkpoint.done():
+        done = self._checkpoint
+        if done is not None and not done.done():
             return
-        try:
-            size = self._path.with_name(f"{self._path.name}-wal").stat().st_size
-        except OSError:
-            return
-        if self._checkpoint is not None and size > _LONG_BYTES:
+        if done is not None and done.result() > _MANY_PAGES:
             with told(self._path):
                 self._driver.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
-        self._checkpoint = self._thread.submit(_checkpoint, self._path) if size > _SHORT_BYTES else None
+        self._checkpoint = self._thread.submit(_checkpoint, self._path)
 
 
-def _checkpoint(path: Path) -> None:
+def _checkpoint(path: Path) -> int:
+    """Bring what is in the write-ahead log into the file; how many pages stood there."""
     with suppress(sqlite3.Error), closing(open_sqlite(path)) as connection:  # the next one does it
-        connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+        return int(connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()[1])
+    return 0
