@@ -79,10 +79,10 @@ def parse_lines(lines: list[bytes], offset: int) -> list[tuple[int, Record] | Re
             if begin < stop:
                 which = slice(begin, stop)
                 here = offsets[which], at_ns[stop - 1]
-                received = [mark == _RECEIVED for mark in marks[which]]
-                if all(received):
+                if marks[which].count(_RECEIVED) == stop - begin:
                     out.append(_cut(*here, at_ns[which], places[which], texts[which]))
                 else:
+                    received = [mark == _RECEIVED for mark in marks[which]]
                     for line in compress(lines[which], map(not_, received)):
                         parse_record(line)
                     kept = (list(compress(values[which], received)) for values in (at_ns, places, texts))

@@ -88,7 +88,10 @@ class JournalReader:
         lines, begin = self._split(block)
         done = 0
         if len(block) >= _MANY_BYTES and not self._in_long:
-            for number in [number for number, line in enumerate(lines) if line.startswith(MAGIC)]:
+            headers = [number for number, line in enumerate(lines) if line.startswith(MAGIC)] if MAGIC in block else []
+            if lines and lines[0].startswith(MAGIC) and headers[:1] != [0]:
+                headers.insert(0, 0)  # its beginning came before
+            for number in headers:
                 self._read_many(lines[done:number], out)
                 self._read_each(lines[number : number + 1], self._offset, out)
                 done = number + 1
