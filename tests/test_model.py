@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from exporters.selection import Selection
-from recorder.model import Player
+from recorder.model import LineKind, Player, Ply, PlyLine
 from storage import Archive, GameFilter
 from tests.storage.conftest import import_bytes, make_game
 
@@ -46,3 +46,12 @@ def test_guests_and_computers_are_the_same_in_a_log_and_in_the_archive(
         ):
             taken = Selection(guests=word != "guest", computers=word != "computer").select([game])
             assert archive.count(where) == len(list(taken)) == (kind != word)
+
+
+def test_plies_of_a_line_are_named_where_they_stand() -> None:
+    rows = [(ply, None, "e4", 1, 2, 3, None, None, 0, 0, 1, 0, 1, 5) for ply in (1, 2)]
+    line = PlyLine(0, LineKind.MAIN, None, None, rows)
+    assert line.plies is line.rows
+    assert [type(ply) for ply in line.plies] == [Ply, Ply]
+    rows.append((3, None, "e5", 1, 2, 3, None, None, 0, 0, 1, 0, 1, 6))
+    assert [ply.offset for ply in line.plies] == [5, 5, 6]
