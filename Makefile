@@ -6,7 +6,7 @@ RUN := $(BIN)/ics-recorder
 CORPUS := tests/corpus/server
 JOBS ?= 2
 
-.PHONY: demo test lint docs score bench clean
+.PHONY: demo test lint docs score bench soak clean
 
 # The stamp is newer than pyproject.toml only if the last installation succeeded.
 $(VENV)/.installed: pyproject.toml
@@ -39,6 +39,10 @@ score: $(VENV)/.installed
 
 bench: $(VENV)/.installed
 	$(BIN)/python -m benchmarks.run $(ARGS)
+
+# Hours: every fault 200 times. ARGS="--minutes 20" makes it shorter.
+soak: $(VENV)/.installed
+	$(BIN)/python -m tests.faults.soak --write docs/reliability.md $(ARGS)
 
 clean:
 	rm -rf demo build .pytest_cache .mypy_cache .ruff_cache .benchmarks

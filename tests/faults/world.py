@@ -240,7 +240,7 @@ class World:
             raise Troubles(f"{at_least - len(received):,} of {at_least:,} bytes before the sync point are missing")
         return session
 
-    async def check_archive(self, *journals: Path, words: tuple[str, ...] = (), in_any_order: bool = False) -> None:
+    async def check_archive(self, *journals: Path, words: tuple[str, ...] = (), loosely: bool = False) -> None:
         """The archive is what one import of the journals gives, nothing is in it twice.
 
         Raises:
@@ -249,7 +249,7 @@ class World:
         where = list(journals) or [self.journals]
         work = self.folder / "fresh"
         work.mkdir(exist_ok=True)
-        await self._ask(checks.archive_problems, self.archive, where, work, words, in_any_order)
+        await self._ask(checks.archive_problems, self.archive, where, work, words, loosely)
 
     async def check_pgn(self, pgn: Path | None = None, *, all_of_them: bool = True) -> None:
         """The PGN has every game that is over once.
