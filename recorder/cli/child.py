@@ -25,6 +25,7 @@ from recorder.sources import log_files
 __all__ = ["ArchiveChild", "Orders"]
 
 _END_S: Final = 60.0
+_KILLED_S: Final = 5.0
 _LONGEST_PAUSE_S: Final = 60.0
 
 
@@ -128,6 +129,7 @@ class ArchiveChild:
             )
             if self._process is not None and self._process.returncode is None:
                 self._process.kill()
+                await asyncio.wait({self._running}, timeout=_KILLED_S)  # the loop must not end before it
             for task in (self._running, hurrying):
                 if task is not None:
                     task.cancel()
