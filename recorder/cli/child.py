@@ -165,7 +165,7 @@ class ArchiveChild:
         try:
             os.set_blocking(write, False)
             process = await asyncio.create_subprocess_exec(
-                *(sys.executable, "-m", "recorder.cli.archiving"),
+                *(sys.executable, "-P", "-m", "recorder.cli.archiving"),
                 env={name: value for name, value in os.environ.items() if name != PASSWORD_VARIABLE},
                 stdin=read,
                 stdout=None if self._orders.events else asyncio.subprocess.DEVNULL,

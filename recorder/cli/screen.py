@@ -100,7 +100,7 @@ class Screen:
         before = signal.pthread_sigmask(signal.SIG_BLOCK, _NOT_FOR_THE_VIEW)
         try:
             view = await asyncio.create_subprocess_exec(
-                *(sys.executable, "-m", "recorder.cli.liveview"),
+                *(sys.executable, "-P", "-m", "recorder.cli.liveview"),
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.DEVNULL,
                 stderr=self._terminal,
