@@ -37,14 +37,13 @@ from recorder.live.candidates import Candidate, Fate, Rank, State, Why, Wishes, 
 from recorder.live.listed import Listed, ListedEvent, title_words
 from recorder.live.partners import Partners
 from recorder.live.policy import Expression
-from recorder.live.requests import AskGames, Observe, Request, Unobserve
+from recorder.live.requests import TURN_MS, AskGames, Observe, Request, Unobserve
 from recorder.tracking.facts import Facts
 
 __all__ = ["Observing"]
 
 _IN_FLIGHT = 4  # observes without an answer: a refusal that names no game must be one of few
 _MAX_TRIES = 3
-_ANSWER_MS = 30_000
 _TITLES_KEPT = 4096
 _CREATING_KEPT = 64
 
@@ -346,7 +345,7 @@ class Observing:
 
     def _decide(self, table_due_ms: int, now_ms: int) -> list[Request]:
         requests: list[Request] = []
-        if self._table_asked_ms is not None and now_ms >= self._table_asked_ms + _ANSWER_MS:
+        if self._table_asked_ms is not None and now_ms >= self._table_asked_ms + TURN_MS:
             self._table_asked_ms = None
             self._table_seen = True  # a server without an answer: go on with what else it tells
             self._table_due_ms = now_ms + self._games_every_ms
@@ -383,21 +382,21 @@ class Observing:
         return self._times(self._table_due_ms, now_ms) if self._changed else self._due_ms
 
     def _times(self, table_due_ms: int, now_ms: int) -> int:
-        times = [table_due_ms if self._table_asked_ms is None else self._table_asked_ms + _ANSWER_MS]
+        times = [table_due_ms if self._table_asked_ms is None else self._table_asked_ms + TURN_MS]
         # Times that have passed need something to arrive: another game that waits, a place that becomes free.
         later = [self._held_until_ms]
         if self._partners.due_ms is not None:
             later.append(self._partners.due_ms)
         for game in self._games.values():
             if game.state in (State.ASKED, State.LEAVING):
-                times.append(game.since_ms + _ANSWER_MS)
+                times.append(game.since_ms + TURN_MS)
             elif game.state is State.WATCHED and self._rotate_after_ms is not None:
                 later.append(game.since_ms + self._rotate_after_ms)
         return min([*times, *(time for time in later if time > now_ms)])
 
     def _time_out(self, now_ms: int) -> None:
         for game in self._games.values():
-            if game.state in (State.ASKED, State.LEAVING) and now_ms >= game.since_ms + _ANSWER_MS:
+            if game.state in (State.ASKED, State.LEAVING) and now_ms >= game.since_ms + TURN_MS:
                 if game.state is State.ASKED and game.tries >= _MAX_TRIES:
                     game.refused = f"the server did not answer {_MAX_TRIES} times"
                 self._move(game, State.SEEN, now_ms)

@@ -6,12 +6,11 @@ from collections.abc import Mapping
 from typing import Final
 
 from recorder.live.candidates import Candidate, State, partners_of
-from recorder.live.requests import AskPartner, no_partner
+from recorder.live.requests import TURN_MS, AskPartner, no_partner
 
 __all__ = ["Partners"]
 
-_PATIENCE_MS: Final = 3_000  # where <g1> tells the partner's number, it has come by then
-_ANSWER_MS: Final = 30_000
+_TOLD_MS: Final = 3_000  # where <g1> tells the partner's number, it has come by then
 
 
 class Partners:
@@ -30,14 +29,14 @@ class Partners:
     def look_at(self, game: Candidate, now_ms: int) -> None:
         """A line told of a game, or its observation has begun."""
         if game.state is State.WATCHED and game.is_bughouse and not game.partner_asked and self.due_ms is None:
-            self.due_ms = now_ms + _PATIENCE_MS
+            self.due_ms = now_ms + _TOLD_MS
 
     def ask(self, games: Mapping[int, Candidate], now_ms: int) -> list[AskPartner]:
         """What to ask for now.
 
         Only if it can be none of the games that are watched: the command would end the observation of such a one.
         """
-        if self._asked_for is not None and now_ms >= self._asked_ms + _ANSWER_MS:
+        if self._asked_for is not None and now_ms >= self._asked_ms + TURN_MS:
             self._asked_for = None
         if self.due_ms is None or now_ms < self.due_ms:
             return []
@@ -55,12 +54,14 @@ class Partners:
         if len(alone) != 1 or self._asked_for is not None or not self._known:
             return []
         (game,) = alone
-        white = game.listed.facts.white
-        if game.partner_asked or white is None or game.listed.white_cut:
+        facts, listed = game.listed.facts, game.listed
+        names = ((facts.white, listed.white_cut), (facts.black, listed.black_cut))  # they have the same other board
+        handle = next((name for name, cut in names if name is not None and name.isascii() and not cut), None)
+        if game.partner_asked or handle is None:
             return []
         game.partner_asked = True
         self._asked_for, self._asked_ms = game, now_ms
-        return [AskPartner(game.listed.game_no, white)]
+        return [AskPartner(listed.game_no, handle)]
 
     def answered_by(self, game: Candidate, now_ms: int) -> bool:
         """A game began to be shown without an ``observe`` of ours, or its observation was ended without ``unobserve``.
@@ -68,7 +69,7 @@ class Partners:
         Returns:
             Whether it is the other board that was asked for; then it knows its partner now.
         """
-        if self._asked_for is None or self._asked_for is game or now_ms >= self._asked_ms + _ANSWER_MS:
+        if self._asked_for is None or self._asked_for is game or now_ms >= self._asked_ms + TURN_MS:
             return False
         game.listed.facts.partner_game_no = self._asked_for.listed.game_no
         self._asked_for = None

@@ -2,8 +2,7 @@
 
 Requests are values (as plain tuples ``observe 3`` and ``unobserve 3`` would be equal, so they are none). The queue
 spaces them by a bucket of tokens, sends what cannot wait before what can, never holds the same request twice, and waits
-for answers: servers answer in order and some refusals name no game, so one command is under way at a time, or several
-where block mode gives each answer its command's number.
+for answers: servers answer in order and some refusals name no game, so one command is under way at a time.
 """
 
 from __future__ import annotations
@@ -31,6 +30,7 @@ from recorder.events import (
 from recorder.frames import Style12
 
 __all__ = [
+    "ANSWER_MS",
     "AskGames",
     "AskMoves",
     "AskPartner",
@@ -41,6 +41,7 @@ __all__ = [
     "RequestQueue",
     "Sending",
     "Setting",
+    "TURN_MS",
     "Unobserve",
     "format_request",
     "no_partner",
@@ -130,7 +131,10 @@ _COMMANDS: dict[type, str] = {
 _PATIENCE_MS = 60_000  # after which a request of low priority goes first
 _NO_PARTNER = re.compile(r"(?:\S{1,40} is|You are) not playing a bughouse game\.? *")
 _NO_COMMAND = re.compile(r"/?pobserve: Command not found\.? *|No such command \(/?pobserve\)\.? *")
-_BLOCK_IDS = range(1, 10)  # help pages recommend small ones
+ANSWER_MS = 15_000
+"""How long an answer is waited for before the next command goes."""
+TURN_MS = 4 * ANSWER_MS
+"""Within this a request that was put has had its turn, behind others without an answer, and its own answer."""
 
 
 def format_request(request: Request, family: Family | None = None) -> str:
@@ -162,12 +166,9 @@ def no_partner(line: str) -> bool | None:
 
 
 class Sending(NamedTuple):
-    """What ``take`` gives: bytes to send now (may be empty), the requests in them, those that were given up because no
-    answer came, and when to ask again (None: when something new is put)."""
+    """What ``take`` gives: bytes to send now, perhaps none, and when to ask again; None: when something new is put."""
 
     data: bytes
-    sent: tuple[Request, ...]
-    given_up: tuple[Request, ...]
     again_at_ms: int | None
 
 
@@ -180,7 +181,6 @@ class _Waiting(NamedTuple):
 class _UnderWay(NamedTuple):
     request: Request
     sent_ms: int
-    block_id: int | None
 
 
 class RequestQueue:
@@ -188,49 +188,49 @@ class RequestQueue:
 
     Args:
         family: of server, for how commands are written.
-        block: every command gets an id, as block mode wants it.
         gap_ms: between two commands in the long run. burst: commands that may go at once after a pause.
         answer_ms: how long an answer is waited for.
+
+    Attributes:
+        family: of server.
     """
 
     def __init__(
         self,
         family: Family | None = None,
         *,
-        block: bool = False,
         gap_ms: int = 500,
         burst: int = 4,
-        answer_ms: int = 15_000,
+        answer_ms: int = ANSWER_MS,
     ) -> None:
         if gap_ms < 1 or burst < 1 or answer_ms < 1:
             raise ValueError("gap_ms, burst and answer_ms must be at least 1")
         self.family = family
-        self.block = block
         self._gap_ms = gap_ms
         self._full_ms = gap_ms * burst
         self._answer_ms = answer_ms
         self._credit_ms = self._full_ms
         self._credit_at_ms: int | None = None
         self._waiting: dict[Request, _Waiting] = {}
-        self._under_way: list[_UnderWay] = []
+        self._under_way: _UnderWay | None = None
         self._order = 0
-        self._next_id = 0
 
     def __len__(self) -> int:
         return len(self._waiting)
 
     @property
-    def under_way(self) -> tuple[Request, ...]:
-        """What was sent and is not answered yet, oldest first."""
-        return tuple(sent.request for sent in self._under_way)
+    def under_way(self) -> Request | None:
+        """What was sent and is not answered yet."""
+        return None if self._under_way is None else self._under_way.request
 
     def put(self, requests: Iterable[Request], now_ms: int) -> None:
         """Add requests; those that wait already, or are being answered, are not added again.
 
         An ``Observe`` and an ``Unobserve`` of one game that both wait are settled without the server.
         """
+        self._give_up(now_ms)
         for request in requests:
-            if request in self._waiting or request in self.under_way:
+            if request in self._waiting or request == self.under_way:
                 continue
             opposite = _opposite(request)
             if opposite is not None and self._waiting.pop(opposite, None) is not None:
@@ -238,102 +238,61 @@ class RequestQueue:
             self._order += 1
             self._waiting[request] = _Waiting(now_ms, self._order, request)
 
-    def clear(self) -> None:
-        """Forget everything: the connection is another one."""
-        self._waiting.clear()
-        self._under_way.clear()
-
     def take(self, now_ms: int) -> Sending:
         """What is to be sent now.
 
         Args:
             now_ms: monotonic milliseconds, never less than before.
         """
-        given_up = tuple(sent.request for sent in self._under_way if now_ms >= sent.sent_ms + self._answer_ms)
-        self._under_way = [sent for sent in self._under_way if now_ms < sent.sent_ms + self._answer_ms]
+        self._give_up(now_ms)
         if self._credit_at_ms is not None:
             self._credit_ms = min(self._full_ms, self._credit_ms + now_ms - self._credit_at_ms)
         self._credit_at_ms = now_ms
-        lines: list[str] = []
-        taken: list[Request] = []
-        while self._waiting and self._credit_ms >= self._gap_ms and self._may_send():
-            waiting = min(self._waiting.values(), key=lambda waiting: self._rank(waiting, now_ms))
-            del self._waiting[waiting.request]
+        data = b""
+        while self._waiting and self._credit_ms >= self._gap_ms and self._under_way is None:
+            request = min(self._waiting.values(), key=lambda waiting: self._rank(waiting, now_ms)).request
+            del self._waiting[request]
             self._credit_ms -= self._gap_ms
-            block_id = self._free_id() if self.block else None
-            text = format_request(waiting.request, self.family)
-            lines.append(text if block_id is None else f"{block_id} {text}")
-            taken.append(waiting.request)
-            if not isinstance(waiting.request, Setting | KeepAlive):  # nobody waits for the answer to those
-                self._under_way.append(_UnderWay(waiting.request, now_ms, block_id))
-        data = "".join(f"{line}\n" for line in lines).encode("ascii")
-        return Sending(data, tuple(taken), given_up, self._again_at(now_ms))
+            data += f"{format_request(request, self.family)}\n".encode("ascii")
+            if not isinstance(request, Setting | KeepAlive):  # nobody waits for the answer to those
+                self._under_way = _UnderWay(request, now_ms)
+        if self._under_way is not None:
+            return Sending(data, self._under_way.sent_ms + self._answer_ms)
+        return Sending(data, now_ms + self._gap_ms - self._credit_ms if self._waiting else None)
 
-    def _again_at(self, now_ms: int) -> int | None:
-        times = [sent.sent_ms + self._answer_ms for sent in self._under_way]
-        if self._waiting and self._may_send():
-            times.append(now_ms + self._gap_ms - self._credit_ms)
-        return min(times, default=None)
-
-    def _may_send(self) -> bool:
-        return len(self._under_way) < (len(_BLOCK_IDS) if self.block else 1)
+    def _give_up(self, now_ms: int) -> None:
+        if self._under_way is not None and now_ms >= self._under_way.sent_ms + self._answer_ms:
+            self._under_way = None
 
     @staticmethod
     def _rank(waiting: _Waiting, now_ms: int) -> tuple[int, int]:
         patient = now_ms - waiting.since_ms < _PATIENCE_MS
         return (_PRIORITY[type(waiting.request)] if patient else -1, waiting.order)
 
-    def _free_id(self) -> int:
-        used = {sent.block_id for sent in self._under_way}
-        while True:
-            self._next_id = self._next_id % len(_BLOCK_IDS) + 1
-            if self._next_id not in used:
-                return self._next_id
-
     # -- answers -----------------------------------------------------------------------------------------------
 
     def feed(self, events: Iterable[Event]) -> None:
         """See which requests the server has answered, and drop those about games that are over."""
-        if not self._waiting and not self._under_way:
+        if not self._waiting and self._under_way is None:
             return
         for event in events:
             if type(event) is Style12:
-                if self._under_way:
-                    self._frame(event)
-                continue
-            handler = _ANSWERS.get(type(event))
-            # Every event but a frame has its line; the type checker does not see that frames were passed over.
-            block = event.line.block  # type: ignore[union-attr]
-            if block is not None and self.block:
-                self._done_block(block.command_id)
-            elif handler is not None:
+                if type(self.under_way) is AskRefresh:
+                    self._done(AskRefresh(event.game_no))
+            elif (handler := _ANSWERS.get(type(event))) is not None:
                 handler(self, event)
 
-    def _frame(self, frame: Style12) -> None:
-        if any(type(sent.request) is AskRefresh for sent in self._under_way):
-            self._done(AskRefresh(frame.game_no))
-
-    def _settle(self, answered: Callable[[_UnderWay], bool]) -> None:
-        for sent in self._under_way:
-            if answered(sent):
-                self._under_way.remove(sent)
-                return
-
     def _done(self, *requests: Request) -> None:
-        self._settle(lambda sent: sent.request in requests)
-
-    def _done_block(self, block_id: int) -> None:
-        self._settle(lambda sent: sent.block_id == block_id)
+        if self.under_way in requests:
+            self._under_way = None
 
     def _done_kind(self, *kinds: type) -> None:
-        self._settle(lambda sent: type(sent.request) in kinds)
+        if type(self.under_way) in kinds:
+            self._under_way = None
 
     def _observing(self, event: ObservingStarted | ObservingEnded) -> None:
-        asked = Observe(event.game_no), Unobserve(event.game_no)
-        if any(sent.request in asked for sent in self._under_way):
-            self._done(*asked)
-        else:
-            self._done_kind(AskPartner)
+        self._done(Observe(event.game_no), Unobserve(event.game_no))
+        self._done_kind(AskPartner)
 
     def _other(self, event: Unrecognised | Noise) -> None:
         if no_partner(event.line.text) is not None:

@@ -212,6 +212,23 @@ def test_where_no_line_tells_the_partner_it_is_asked_for() -> None:
     assert observing.decide(100_000) == []  # once is enough
 
 
+@pytest.mark.parametrize(
+    ("white", "black", "asked"),
+    [
+        ("J\xf6rg", "Bob", [AskPartner(1, "Bob")]),
+        ("J\xf6rg", "Bj\xf6rn", []),
+        ("Kingkonglon", "Bob", [AskPartner(1, "Bob")]),
+    ],
+)
+def test_a_handle_that_cannot_be_said_is_not_asked_with(white: str, black: str, asked: list[AskPartner]) -> None:
+    observing = watching_one_board(row(1, white, black, flags=" Br"))
+    requests = observing.decide(3_000)
+    assert requests == asked
+    queue = RequestQueue()
+    queue.put(requests, 3_000)
+    assert queue.take(3_000).data == b"".join(b"pobserve Bob\n" for _ in asked)
+
+
 def test_a_partner_that_was_watched_already_is_watched_on() -> None:
     observing = watching_one_board(row(1, flags=" Br"), row(2))  # no line told that game 2 is bughouse
     watch(observing, 2)
@@ -224,7 +241,7 @@ def test_a_partner_that_was_watched_already_is_watched_on() -> None:
 def test_a_late_answer_is_none() -> None:
     observing = watching_one_board(row(1, flags=" Br"), row(2))
     observing.decide(3_000)
-    watch(observing, 2, now_ms=33_000)
+    watch(observing, 2, now_ms=63_000)
     assert observing.why(2) == "Game 2 is observed: the server began to show it without being asked."
 
 
@@ -299,9 +316,9 @@ def test_without_a_table_numbers_from_before_are_not_trusted() -> None:
     watch(observing, 1, 2)
     observing.connected(1000)
     observing.decide(1000)
-    assert observing.decide(31_000) == []  # no answer to "games"
-    observing.feed(events(row(2)), 31_001)
-    assert observing.decide(31_001) == [Observe(2)]
+    assert observing.decide(61_000) == []  # no answer to "games"
+    observing.feed(events(row(2)), 61_001)
+    assert observing.decide(61_001) == [Observe(2)]
 
 
 def test_games_that_a_whole_table_does_not_show_are_forgotten() -> None:
@@ -384,11 +401,24 @@ def test_other_answers() -> None:
 def test_no_answer_three_times() -> None:
     observing = started("rated", row(1), games_every_ms=1_000_000)
     assert observing.decide(0) == [Observe(1)]
-    assert observing.next_at_ms(0) == 30_000
-    assert observing.decide(30_000) == [Observe(1)]
+    assert observing.next_at_ms(0) == 60_000
     assert observing.decide(60_000) == [Observe(1)]
-    assert observing.decide(90_000) == []
+    assert observing.decide(120_000) == [Observe(1)]
+    assert observing.decide(180_000) == []
     assert observing.why(1) == "Game 1 is not observed: the server did not answer 3 times."
+
+
+def test_no_game_is_given_up_before_it_was_asked_for_three_times() -> None:
+    observing = started("rated", *map(row, range(1, 5)), games_every_ms=1_000_000)
+    queue = RequestQueue()
+    said: list[str] = []
+    for now in range(0, 400_000, 500):  # a server that answers nothing
+        queue.put(observing.decide(now), now)
+        said += queue.take(now).data.decode().splitlines()
+        for number in range(1, 5):
+            if "did not answer" in observing.why(number):
+                assert said.count(f"observe {number}") == 3
+    assert said.count("observe 4") == 3
 
 
 def test_titles_from_chat() -> None:
@@ -526,7 +556,7 @@ def test_with_games_that_come_and_go_every_request_makes_sense_and_no_game_starv
         if reconnect and index == len(steps) // 2:
             server.observed.clear()
             lines = []
-            queue.clear()
+            queue = RequestQueue(gap_ms=100)
             observing.disconnected()
             observing.connected(now)
         step()

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from recorder.dialects.recogniser import Recogniser
 from recorder.dialects.registry import Family
 from recorder.events import Event, Line
-from recorder.frames import Block
 from recorder.live.requests import (
     AskGames,
     AskMoves,
@@ -41,9 +40,9 @@ LIST = [
 ]
 
 
-def events(*texts: str, block: Block | None = None) -> list[Event]:
+def events(*texts: str) -> list[Event]:
     recogniser = Recogniser()
-    return recogniser.feed([Line(text, 0, None, block) for text in texts]) + recogniser.finish()
+    return recogniser.feed([Line(text, 0) for text in texts]) + recogniser.finish()
 
 
 @pytest.mark.parametrize(
@@ -82,15 +81,7 @@ def test_answers_to_asking_for_a_partner(answer: str, answered: bool) -> None:
     queue.put([AskPartner(12, "Ann")], 0)
     queue.take(0)
     queue.feed(events(answer))
-    assert queue.under_way == (() if answered else (AskPartner(12, "Ann"),))
-
-
-def test_an_observe_that_is_answered_leaves_the_partner_asked_for() -> None:
-    queue = RequestQueue(block=True)
-    queue.put([Observe(13), AskPartner(12, "Ann")], 0)
-    queue.take(0)
-    queue.feed(events("You are now observing game 13."))
-    assert queue.under_way == (AskPartner(12, "Ann"),)
+    assert queue.under_way == (None if answered else AskPartner(12, "Ann"))
 
 
 def test_settings_go_first_in_the_same_rhythm_and_in_their_own_words() -> None:
@@ -100,7 +91,7 @@ def test_settings_go_first_in_the_same_rhythm_and_in_their_own_words() -> None:
     sending = queue.take(499)
     assert (sending.data, sending.again_at_ms) == (b"", 500)
     assert queue.take(500).data == b"iset c 1\n"
-    assert queue.under_way == ()
+    assert queue.under_way is None
     assert queue.take(1000).data == b"/moves 3\n"
 
 
@@ -108,8 +99,7 @@ def test_one_command_at_a_time_and_the_answer_lets_the_next_go() -> None:
     queue = RequestQueue(gap_ms=100, burst=5)
     queue.put([Observe(12), Observe(13), Observe(12)], 0)
     assert len(queue) == 2
-    first = queue.take(0)
-    assert (first.data, first.sent) == (b"observe 12\n", (Observe(12),))
+    assert queue.take(0).data == b"observe 12\n"
     assert queue.take(50).data == b""
     queue.feed(events("You are now observing game 12."))
     assert queue.take(60).data == b"observe 13\n"
@@ -129,16 +119,17 @@ def test_spacing_and_when_to_ask_again() -> None:
 
 
 def test_lists_and_boards_before_games() -> None:
-    queue = RequestQueue(gap_ms=1, burst=9, block=True)
+    queue = RequestQueue(gap_ms=1, burst=9, answer_ms=1)
     queue.put([KeepAlive(), AskGames(), Observe(1), Unobserve(2), AskMoves(3), AskRefresh(4)], 0)
-    assert queue.take(0).sent == (AskMoves(3), AskRefresh(4), Unobserve(2), Observe(1), AskGames(), KeepAlive())
+    said = b"".join(queue.take(now_ms).data for now_ms in range(6))
+    assert said == b"moves 3\nrefresh 4\nunobserve 2\nobserve 1\ngames\ndate\n"
 
 
 def test_what_waited_a_minute_goes_first() -> None:
     queue = RequestQueue(gap_ms=1, burst=1)
     queue.put([AskGames()], 0)
     queue.put([AskMoves(3)], 30_000)
-    assert queue.take(60_000).sent == (AskGames(),)
+    assert queue.take(60_000).data == b"games\n"
 
 
 def test_what_is_under_way_is_not_asked_again() -> None:
@@ -146,9 +137,9 @@ def test_what_is_under_way_is_not_asked_again() -> None:
     queue.put([AskMoves(12)], 0)
     queue.take(0)
     queue.put([AskMoves(12)], 1)
-    assert (len(queue), queue.under_way) == (0, (AskMoves(12),))
+    assert (len(queue), queue.under_way) == (0, AskMoves(12))
     queue.feed(events(*LIST))
-    assert queue.under_way == ()
+    assert queue.under_way is None
     queue.put([AskMoves(12)], 2)
     assert queue.take(2).data == b"moves 12\n"
 
@@ -158,8 +149,8 @@ def test_without_an_answer_it_goes_on() -> None:
     queue.put([AskRefresh(12), AskMoves(3)], 0)
     assert queue.take(0).again_at_ms == 1000
     assert queue.take(999).data == b""
-    sending = queue.take(1000)
-    assert (sending.given_up, sending.data) == ((AskRefresh(12),), b"moves 3\n")
+    assert queue.take(1000).data == b"moves 3\n"
+    assert queue.under_way == AskMoves(3)
 
 
 def test_an_observe_and_an_unobserve_that_wait_cancel_each_other() -> None:
@@ -167,33 +158,14 @@ def test_an_observe_and_an_unobserve_that_wait_cancel_each_other() -> None:
     queue.put([Observe(3)], 0)
     queue.put([Unobserve(3)], 1)
     assert len(queue) == 0
-    assert queue.take(1) == (b"", (), (), None)
+    assert queue.take(1) == (b"", None)
 
 
 def test_requests_about_games_that_are_over_are_dropped() -> None:
     queue = RequestQueue()
     queue.put([Observe(12), AskMoves(12), AskRefresh(12), Unobserve(13)], 0)
     queue.feed(events("{Game 12 (A vs. B) A resigns} 0-1"))
-    assert queue.take(0).sent == (Unobserve(13),)
-
-
-def test_another_connection_begins_empty() -> None:
-    queue = RequestQueue()
-    queue.put([Observe(12), AskGames()], 0)
-    queue.take(0)
-    queue.clear()
-    assert (len(queue), queue.under_way) == (0, ())
-
-
-def test_block_mode_ids() -> None:
-    queue = RequestQueue(gap_ms=1, burst=20, block=True)
-    queue.put([AskMoves(number) for number in range(1, 12)], 0)
-    assert queue.take(0).data == b"".join(b"%d moves %d\n" % (number, number) for number in range(1, 10))
-    assert queue.take(1).data == b""
-    # The answer to the fourth comes first: its id is free again.
-    queue.feed(events("There is no such game.", block=Block(4, 77)))
-    assert AskMoves(4) not in queue.under_way
-    assert queue.take(2).data == b"4 moves 10\n"
+    assert queue.take(0).data == b"unobserve 13\n"
 
 
 @pytest.mark.parametrize(
@@ -221,9 +193,9 @@ def test_answers(asked: Request, answer: list[str]) -> None:
     queue.put([asked], 0)
     queue.take(0)
     queue.feed(events("Morphy kibitzes: hello", FRAME.replace(" 12 A", " 13 A"), "{Game 99 (A vs. B) A resigns} 0-1"))
-    assert queue.under_way == (asked,)
+    assert queue.under_way == asked
     queue.feed(events(*answer))
-    assert queue.under_way == ()
+    assert queue.under_way is None
 
 
 @pytest.mark.parametrize("option", [{"gap_ms": 0}, {"burst": 0}, {"answer_ms": 0}])
@@ -245,33 +217,33 @@ requests = st.one_of(
 
 @given(
     st.lists(st.tuples(st.integers(0, 2000), st.lists(requests, max_size=4)), max_size=30),
-    st.booleans(),
     st.integers(1, 700),
     st.integers(1, 4),
 )
 def test_never_too_fast_never_twice_and_all_of_it_is_sent(
-    steps: list[tuple[int, list[Request]]], block: bool, gap_ms: int, burst: int
+    steps: list[tuple[int, list[Request]]], gap_ms: int, burst: int
 ) -> None:
-    queue = RequestQueue(gap_ms=gap_ms, burst=burst, block=block, answer_ms=3000)
-    now = 0
+    queue = RequestQueue(gap_ms=gap_ms, burst=burst, answer_ms=3000)
+    now = given_up = 0
     times: list[int] = []
     for wait, put in steps:
         now += wait
-        queue.put(put, now)
         before = queue.under_way
-        sending = queue.take(now)
-        assert len(set(queue.under_way)) == len(queue.under_way) <= (9 if block else 1)
-        assert not set(sending.sent) & (set(before) - set(sending.given_up))
-        assert sending.data.count(b"\n") == len(sending.sent)
-        times += [now] * len(sending.sent)
+        queue.put(put, now)
+        said = queue.take(now).data.splitlines()
+        if before is not None and now < given_up:
+            assert (said, queue.under_way) == ([], before)
+        elif queue.under_way is not None:
+            given_up = now + 3000
+            assert said[-1].decode() == format_request(queue.under_way)
+        times += [now] * len(said)
     for index, at in enumerate(times):
         after = [time for time in times[index:] if time <= at + 5 * gap_ms]
         assert len(after) <= burst + 5  # a burst, and one for each gap since
-    while len(queue) or queue.under_way:
+    while len(queue) or queue.under_way is not None:
         sending = queue.take(now)
-        times += [now] * len(sending.sent)
         if sending.again_at_ms is None:
             break
         assert sending.again_at_ms > now  # following the advice always gets on
         now = sending.again_at_ms
-    assert (len(queue), queue.under_way) == (0, ())
+    assert (len(queue), queue.under_way) == (0, None)
