@@ -185,7 +185,10 @@ class _JournalTail(Tail):
         return os.read(self._file, _BLOCK) if self._file >= 0 else b""
 
     def _has_next(self) -> bool:
-        return any(number > self._number for number in session_parts(self._path))
+        try:
+            return any(number > self._number for number in session_parts(self._path))
+        except FileNotFoundError:  # its folder was removed; the part that is open can be read to its end
+            return False
 
     def _next_part(self) -> bool:
         found = [entry for entry in session_parts(self._path).items() if entry[0] > self._number]

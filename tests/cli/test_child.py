@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import signal
 import sqlite3
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+import recorder.cli.child
 from recorder.cli.child import ArchiveChild
 from recorder.journal.writer import JournalWriter, Sync
 from recorder.live.manners import FICS
@@ -18,7 +20,7 @@ from recorder.live.testserver import Dialogue, ScriptedServer
 from tests.cli.test_record import SCRIPT
 from tests.cli.test_resident import END, STREAM, games_of, pgn_keys
 from tests.live.test_capture import TABLE
-from tests.support.cli import Cli
+from tests.support.cli import ADJOURNED, Cli
 from tests.support.live import Running, in_loop, running
 
 
@@ -147,6 +149,27 @@ asyncio.run(main())
     while lives(pid):
         await asyncio.sleep(0.05)
     assert len(games_of(cli)) == 5, "what had come was read before it ended"
+
+
+@in_loop
+async def test_its_process_has_ended_when_it_could_not_wait_longer(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else the loop ends before it, and Python tells of that with a traceback."""
+    monkeypatch.setattr(recorder.cli.child, "_END_S", 0.1)
+    cli("import", ADJOURNED)
+    child = ArchiveChild(str(cli.archive), lambda _: None)
+    journal = journal_in(tmp_path / "j", child)
+    with contextlib.closing(sqlite3.connect(cli.archive, isolation_level=None)) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        child.start()
+        journal.received(STREAM[:END])
+        while child._process is None:
+            await asyncio.sleep(0.01)
+        assert await child.finish() == [journal.path]
+        assert child._process.returncode is not None
+        assert child._running is not None
+        assert not child._running.cancelled(), "it was waited for"
 
 
 @in_loop

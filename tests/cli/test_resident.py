@@ -9,6 +9,7 @@ import json
 import os
 import random
 import re
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -491,3 +492,20 @@ def test_a_reader_that_goes_away_stops_nothing(cli: Cli, tmp_path: Path) -> None
         assert resident.finish()
         assert len(games_of(cli)) == 5
         os.dup2(os.open(os.devnull, os.O_WRONLY), writer)
+
+
+def test_a_journal_whose_folder_is_removed_is_read_to_its_end(cli: Cli, tmp_path: Path) -> None:
+    journal = JournalWriter(tmp_path / "j", host="h", port=1, role="record", sync=Sync.OS)
+    resident = follow(cli, journal.path)
+    journal.received(STREAM[:END])
+    resident.look()
+    whole = tmp_path / "whole"
+    shutil.copytree(tmp_path / "j", whole)
+    shutil.rmtree(tmp_path / "j")
+    for _ in range(3):
+        resident.look()
+        assert resident.problem is None
+    assert resident.finish()
+    other = Cli(tmp_path / "other.sqlite")
+    other("import", whole)
+    assert games_of(cli) == games_of(other)

@@ -21,6 +21,7 @@ _EVERYTHING = ("--include", "examined,setup,empty")
 _PLAIN, _PACKED = '.journal"', '.journal.zst"'
 _SHA256 = re.compile(r'"sha256":"[0-9a-f]{64}"')
 _KEY = re.compile(r'^\[RecorderKey "([^"]+)"\]$', re.M)
+_PART = re.compile(r'^\[RecorderPart "([^"]+)"\]$', re.M)
 _ENDED = ("result", "adjourned", "aborted")
 
 
@@ -64,13 +65,17 @@ def pgn_problems(pgn: Path, archive: Path, all_of_them: bool) -> list[str]:
     """
     wanted = _games(Cli(archive)("export", "pgn").stdout)
     found = pgn.read_text(encoding="utf-8") if pgn.exists() else ""
-    counts = Counter(_KEY.findall(found))
-    problems = [f"game {key} is in the PGN {count} times" for key, count in counts.items() if count > 1]
+    counts = Counter(_places(found))
+    problems = [f"game {place} is in the PGN {count} times" for place, count in counts.items() if count > 1]
     if all_of_them:
-        problems += [f"game {key} has ended, but is not in the PGN" for key in _ended(archive) if key not in counts]
-    for key, text in _games(found).items():
-        if wanted.get(key) != text:
-            problems.append(f"game {key} differs in the PGN: {_difference(text, wanted.get(key, 'none'))}")
+        ended = _ended(archive)
+        missing = {place for place in wanted if place.split()[0] in ended} - counts.keys()
+        problems += [f"game {place} has ended, but is not in the PGN" for place in missing]
+        unknown = ended - {place.split()[0] for place in wanted}
+        problems += [f"game {key} has ended, but export does not have it" for key in unknown]
+    for place, text in _games(found).items():
+        if wanted.get(place) != text:
+            problems.append(f"game {place} differs in the PGN: {_difference(text, wanted.get(place, 'none'))}")
     return problems
 
 
@@ -80,20 +85,29 @@ def status_of(journals: Path) -> list[dict[str, object]]:
     return found
 
 
-def _ended(archive: Path) -> list[str]:
+def _ended(archive: Path) -> set[str]:
     """The games of which the end was seen, but for those that no export has unless it is asked to."""
     with contextlib.closing(sqlite3.connect(f"file:{archive}?mode=ro", uri=True)) as connection:
         marks = ",".join("?" * len(_ENDED))
         rows = connection.execute(
             f"SELECT key FROM games WHERE ending IN ({marks}) AND kind = 'played' AND ply_count > 0", _ENDED
         )
-        return [key for (key,) in rows]
+        return {key for (key,) in rows}
 
 
 def _games(pgn: str) -> dict[str, str]:
-    """The text of each game by its key."""
-    texts = re.split(r"(?=^\[Event )", pgn, flags=re.M)
-    return {match[1]: text.strip() for text in texts if (match := _KEY.search(text)) is not None}
+    """The text of each game by its key, and by which part of it that is: a game with missing moves has several."""
+    texts = [text.strip() for text in re.split(r"(?=^\[Event )", pgn, flags=re.M) if _KEY.search(text)]
+    return dict(zip(_places(pgn), texts, strict=True))
+
+
+def _places(pgn: str) -> list[str]:
+    found = []
+    for text in re.split(r"(?=^\[Event )", pgn, flags=re.M):
+        if (key := _KEY.search(text)) is not None:
+            part = _PART.search(text)
+            found.append(key[1] if part is None else f"{key[1]} {part[1]}")
+    return found
 
 
 def _difference(ours: str, theirs: str) -> str:
