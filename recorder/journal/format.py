@@ -52,7 +52,8 @@ MAX_LINE_BYTES: Final = 4 * MAX_DATA_BYTES + 64
 """No line is longer, its end not counted; so a reader's memory is bounded whatever a file holds."""
 
 UPGRADES: Final[Mapping[int, Callable[[bytes], bytes]]] = {}
-"""Version → what makes a line of the next version out of one of this version, both without their checksum."""
+"""Version → what makes a line of the next version out of one of this version, both without their checksum; it raises
+``ValueError`` for what is none."""
 
 _ABOUT: Final = (
     "each line: seconds since anchor_utc_ns, < received or > sent or ! note, bytes escaped as in C, CRC-32 of the line"
@@ -207,7 +208,7 @@ def format_note(kind: str, facts: Mapping[str, Any]) -> bytes:
     """Write a note's data.
 
     Args:
-        kind: ``connected``, ``closed``, ``outage``, ``timer`` … facts: values that JSON has; none is called kind.
+        kind: ``connected``, ``closed``, ``outage`` … facts: values that JSON has; none is called kind.
     Raises:
         ValueError: the facts cannot be written as JSON, or they are too long for a record.
     """
@@ -247,6 +248,9 @@ def _content(line: bytes) -> bytes:
 
 
 def _upgraded(content: bytes, version: int) -> bytes:
-    for step in range(version, VERSION):
-        content = UPGRADES[step](content)
+    try:
+        for step in range(version, VERSION):
+            content = UPGRADES[step](content)
+    except ValueError as error:
+        raise JournalError(f"This is no line of version {step}.") from error
     return content

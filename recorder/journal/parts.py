@@ -47,6 +47,8 @@ _LONGEST_HOST: Final = 80
 _NAME: Final = re.compile(r"(?P<session>.+)_(?P<part>\d{5,})\.journal(?:\.zst)?")
 _LAST_LINE_BYTES: Final = 4096
 _STALE_S: Final = 3600
+_LOCK_TRIES: Final = 200
+_LOCK_PAUSE_S: Final = 0.001
 _LEVEL: Final = 6
 _WINDOW_LOG: Final = 18  # lines repeat those shortly before; more takes memory and gains nothing
 _BLOCK: Final = 1 << 18
@@ -80,8 +82,7 @@ class _File:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._fd = _create(path, os.O_APPEND)
-        with contextlib.suppress(OSError):  # not every file system has locks; only `is_being_written` needs it
-            fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        _lock(self._fd)
 
     def write(self, data: bytes, /) -> int:
         return os.write(self._fd, data)
@@ -95,6 +96,19 @@ class _File:
 
     def close(self) -> None:
         os.close(self._fd)
+
+
+def _lock(fd: int) -> None:
+    """Show ``is_being_written`` that somebody writes, where the file system has locks."""
+    for _ in range(_LOCK_TRIES):
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            time.sleep(_LOCK_PAUSE_S)  # just now somebody looks at the new file, which takes microseconds
+        except OSError:
+            return
+        else:
+            return
 
 
 def _create(path: Path, flags: int = 0) -> int:

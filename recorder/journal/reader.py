@@ -122,7 +122,10 @@ class JournalReader:
         if found is None:
             self._read_each(lines, self._offset, out)
         else:
-            out += [one if isinstance(one, Reads) else Entry(*one) for one in found]
+            for one in found:
+                if not isinstance(one, Reads):
+                    self._note(*one)
+                out.append(one if isinstance(one, Reads) else Entry(*one))
             self._offset += sum(map(len, lines)) + len(lines)
 
     def _read_each(self, lines: list[bytes], begin: int, out: list[Entry] | list[Entry | Reads]) -> None:
@@ -162,13 +165,13 @@ class JournalReader:
             self._damaged(end, str(error).rstrip("."))
             return
         if isinstance(value, Record) and value.kind is RecordKind.NOTE:
-            self._note(value)
+            self._note(self._offset, value)
         out.append(Entry(self._offset, value))
 
-    def _note(self, note: Record) -> None:
+    def _note(self, offset: int, note: Record) -> None:
         """What was left torn by a crash stands before the note that somebody ended the part with later."""
         damage = self.damage[-1] if self.damage else None
-        if damage is None or damage.offset + damage.size_bytes != self._offset or b'"torn"' not in note.data:
+        if damage is None or damage.offset + damage.size_bytes != offset or b'"torn"' not in note.data:
             return
         facts = _facts(note)
         torn = facts.get("torn")
@@ -177,7 +180,7 @@ class JournalReader:
         self.damage.pop()
         if damage.size_bytes > torn + 1:
             self.damage.append(damage._replace(size_bytes=damage.size_bytes - torn - 1))
-        self.torn = Damage(self._offset - torn - 1, torn, _TORN)
+        self.torn = Damage(offset - torn - 1, torn, _TORN)
 
     def _parse(self, line: bytes) -> Header | Record:
         if not line.startswith(MAGIC):

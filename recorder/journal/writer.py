@@ -147,7 +147,7 @@ class JournalWriter:
         self._append(Record(self.now_ns() if at_ns is None else at_ns, RecordKind.NOTE, data))
 
     def note(self, kind: str, **facts: Any) -> None:
-        """Write a fact about the connection: ``connected``, ``closed``, ``outage``, ``timer`` …
+        """Write a fact about the connection: ``connected``, ``closed``, ``outage`` …
 
         Args:
             kind: one word. ``end`` and ``withheld`` are this module's own.

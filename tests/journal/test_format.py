@@ -16,7 +16,6 @@ from recorder.journal.format import (
     MAGIC,
     MAX_DATA_BYTES,
     MAX_LINE_BYTES,
-    UPGRADES,
     VERSION,
     Header,
     NewerJournalError,
@@ -166,10 +165,6 @@ def test_a_newer_version_says_so() -> None:
 def test_a_header_without_its_fields(fields: str) -> None:
     with pytest.raises(JournalError, match=r"header"):
         parse_header(checked(MAGIC + b"1 " + fields.encode()))
-
-
-def test_every_older_version_has_its_step() -> None:
-    assert set(UPGRADES) == set(range(1, VERSION))
 
 
 @given(st.dictionaries(st.text().filter(lambda name: name != "kind"), st.none() | st.integers() | st.text()))

@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import stat
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
 from hypothesis import example, given
 
+from recorder.journal import parts
 from recorder.journal.format import Record, RecordKind, format_header, format_note, format_record
-from recorder.journal.parts import Compressor, compress_part, find_part, new_part, part_blocks, part_name, session_parts
+from recorder.journal.parts import (
+    Compressor,
+    compress_part,
+    find_part,
+    is_being_written,
+    new_part,
+    part_blocks,
+    part_name,
+    session_parts,
+)
 from tests.journal.test_format import HEADER, headers
 
 END = format_record(Record(9, RecordKind.NOTE, format_note("end", {"records": 0, "more": False})))
@@ -65,6 +77,44 @@ def test_a_part_is_found_under_both_its_names(tmp_path: Path) -> None:
     assert find_part(packed) == plain
     assert compress_part(plain) == packed
     assert find_part(plain) == find_part(packed) == packed
+
+
+def test_a_look_at_the_moment_of_its_creation_does_not_leave_a_part_unlocked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "x_00001.journal"
+    create = parts._create
+
+    def seen_at_once(path: Path, flags: int = 0) -> int:
+        made = create(path, flags)
+        look = os.open(path, os.O_RDONLY)
+        fcntl.flock(look, fcntl.LOCK_SH)
+        threading.Timer(0.02, os.close, [look]).start()
+        return made
+
+    monkeypatch.setattr(parts, "_create", seen_at_once)
+    file = new_part(path)
+    assert is_being_written(path)
+    file.close()
+    assert not is_being_written(path)
+
+
+def test_a_file_that_somebody_holds_is_written_all_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parts, "_LOCK_TRIES", 3)
+    create = parts._create
+    held: list[int] = []
+
+    def held_for_good(path: Path, flags: int = 0) -> int:
+        made = create(path, flags)
+        held.append(os.open(path, os.O_RDONLY))
+        fcntl.flock(held[0], fcntl.LOCK_SH)
+        return made
+
+    monkeypatch.setattr(parts, "_create", held_for_good)
+    file = new_part(tmp_path / "x_00001.journal")
+    assert file.write(b"x") == 1
+    file.close()
+    os.close(held[0])
 
 
 def test_a_new_part_is_private_and_new(tmp_path: Path) -> None:

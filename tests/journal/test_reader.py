@@ -14,6 +14,7 @@ from recorder.journal.format import (
     Record,
     RecordKind,
     format_header,
+    format_note,
     format_record,
 )
 from recorder.journal.reader import Damage, Entry, JournalReader
@@ -37,6 +38,24 @@ SMALL = (
     Record(2_000_000_000, RecordKind.NOTE, b'{"kind":"closed"}'),
     Record(2_000_000_001, RecordKind.RECEIVED, ALL_BYTES),
 )
+
+
+@pytest.mark.parametrize("bulk", [False, True])
+@pytest.mark.parametrize("where", [0, 1, 200])
+def test_a_torn_tail_that_was_ended_is_torn_wherever_a_block_ends(bulk: bool, where: int) -> None:
+    whole = journal_of(HEADER, Record(4, RecordKind.RECEIVED, b"x" * 60))
+    torn = format_record(Record(5, RecordKind.RECEIVED, b"y" * 60))[:40]
+    note = format_note("end", {"records": 1, "more": False, "crashed": True, "by": "x", "torn": len(torn)})
+    ended = journal_of(Record(6, RecordKind.NOTE, note))
+    more = journal_of(*[Record(7, RecordKind.NOTE, b'{"kind":"closed"}')] * 100)
+    data = whole + torn + b"\n" + ended + more
+    cut = len(whole) + len(torn) + 1 + where
+    reader = JournalReader()
+    receive = reader.receive_lines if bulk else reader.receive
+    for block in (data[:cut], data[cut:]):
+        receive(block)
+    reader.finish()
+    assert (reader.damage, reader.torn) == ([], Damage(len(whole), len(torn), "the last line is torn"))
 
 
 @given(st.lists(records, max_size=8), st.data())
