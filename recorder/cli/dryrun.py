@@ -11,7 +11,7 @@ from typing import Final
 from recorder.cli.terminal import clean, plural, print_table, say
 from recorder.errors import LoginError
 from recorder.live.address import Address, format_address
-from recorder.live.dialling import connect, why_no_connection
+from recorder.live.dialling import connect, failure_reason, why_no_connection
 from recorder.live.login import Login
 from recorder.live.plan import Plan
 from recorder.live.rehearsal import Rehearsal
@@ -19,7 +19,7 @@ from recorder.live.sealing import Sealing
 
 __all__ = ["dry_run"]
 
-_CONNECT_S: Final = 30.0
+_TAKES_S: Final = 30.0
 _READ_BYTES: Final = 1 << 16
 
 
@@ -34,10 +34,7 @@ def dry_run(
         LoginError: no connection comes about, or the server does not let us in.
     """
     rehearsal = Rehearsal(Login(user, password), plan)
-    try:
-        asyncio.run(_visit(server, rehearsal, None if timeseal is None else Sealing(timeseal)))
-    except OSError as error:
-        raise LoginError(f"{why_no_connection(server, error)}.") from error
+    asyncio.run(_visit(server, rehearsal, None if timeseal is None else Sealing(timeseal)))
     said, games = rehearsal.result()
     print_table(
         ("command", "White", "Black", "why"),
@@ -57,32 +54,44 @@ def dry_run(
 
 
 async def _visit(server: Address, rehearsal: Rehearsal, sealing: Sealing | None) -> None:
-    async with asyncio.timeout(_CONNECT_S):
+    try:
         connected = await connect(server)
+    except OSError as error:
+        raise LoginError(f"{why_no_connection(server, error)}.") from error
     reader, writer = await asyncio.open_connection(sock=connected)
+    try:
+        await _talk(reader, writer, rehearsal, sealing)
+    except TimeoutError as error:
+        raise LoginError(f"{format_address(server)} takes nothing of what is sent.") from error
+    except OSError as error:
+        raise LoginError(f"The connection to {format_address(server)} was lost ({failure_reason(error)}).") from error
+    finally:
+        writer.transport.abort()
 
+
+async def _talk(
+    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, rehearsal: Rehearsal, sealing: Sealing | None
+) -> None:
     def say_lines(lines: bytes, now_ms: int) -> None:
         writer.write(lines if sealing is None else sealing.seal_lines(lines, now_ms))
 
-    try:
-        if sealing is not None:
-            writer.write(sealing.hello(0))
-        while True:
-            data = None
-            with contextlib.suppress(TimeoutError):
-                data = await asyncio.wait_for(reader.read(_READ_BYTES), 1.0)
-            now_ms = time.monotonic_ns() // 1_000_000
-            if data == b"":
-                return rehearsal.closed()
-            if data is not None:
-                if sealing is not None:
-                    writer.write(sealing.answers(data, now_ms))
-                say_lines(rehearsal.receive(data, now_ms), now_ms)
-            say_lines(rehearsal.take(now_ms), now_ms)
-            await writer.drain()
-            if rehearsal.finished:
-                return None
-    finally:
-        writer.close()
-        with contextlib.suppress(OSError):
-            await writer.wait_closed()
+    if sealing is not None:
+        writer.write(sealing.hello(0))
+    while True:
+        data = None
+        with contextlib.suppress(TimeoutError):
+            data = await asyncio.wait_for(reader.read(_READ_BYTES), 1.0)
+        now_ms = time.monotonic_ns() // 1_000_000
+        if data == b"":
+            return rehearsal.closed()
+        if data is not None:
+            if sealing is not None:
+                writer.write(sealing.answers(data, now_ms))
+            say_lines(rehearsal.receive(data, now_ms), now_ms)
+        say_lines(rehearsal.take(now_ms), now_ms)
+        await asyncio.wait_for(writer.drain(), _TAKES_S)
+        if rehearsal.finished:
+            with contextlib.suppress(OSError):  # good-bye is said; that the server is gone now is no failure
+                writer.close()
+                await asyncio.wait_for(writer.wait_closed(), _TAKES_S)
+            return None

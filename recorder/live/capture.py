@@ -29,7 +29,6 @@ from recorder.live.telling import Tell
 
 __all__ = ["Capture", "Progress", "Standing", "pause_s"]
 
-_CONNECT_S: Final = 30.0
 _FIRST_PAUSE_S: Final = 2.0
 _LONGEST_PAUSE_S: Final = 300.0
 _STEADY_S: Final = 600.0  # a connection that lasted as long was a good one
@@ -109,7 +108,9 @@ class Capture:
         self._timeseal = timeseal
         self._chance = chance
         self._been_in = False
-        self._lost_ns: int | None = None  # UTC, when the last connection was lost
+        self._anchor_ns = 0  # UTC, of the journal that is written
+        self._heard_ns: int | None = None  # UTC, when this connection has said something last; None: nothing yet
+        self._lost_ns: int | None = None  # UTC, since when nothing is known
 
     async def run(self, stop: asyncio.Event) -> None:
         """Record until ``stop`` is set.
@@ -161,6 +162,7 @@ class Capture:
             raise
         if self._opened is not None:
             self._opened(journal.path)
+        self._anchor_ns, self._heard_ns = time.time_ns() - journal.now_ns(), None
         conversation = self._converse()
         self.progress.connections += 1
         self.standing = Standing(time.monotonic(), None, conversation, journal)
@@ -171,7 +173,7 @@ class Capture:
         sealing = None if self._timeseal is None else Sealing(self._timeseal)
         connection = Connection(
             *(journal, conversation, sealing, self._tell),
-            lambda received, boards: self._count(conversation, received, boards),
+            lambda received, boards: self._count(conversation, journal, received, boards),
         )
         how = "ended by a failure"
         try:
@@ -197,11 +199,9 @@ class Capture:
         connecting = asyncio.create_task(connect(self.address))
         stopping = asyncio.create_task(stop.wait())
         try:
-            await asyncio.wait((connecting, stopping), timeout=_CONNECT_S, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait((connecting, stopping), return_when=asyncio.FIRST_COMPLETED)
             if not connecting.done():
-                if stop.is_set():
-                    return None
-                raise TimeoutError
+                return None
             connected = connecting.result()
         finally:
             for task in (connecting, stopping):
@@ -221,16 +221,22 @@ class Capture:
         journal.note("connected", **facts)
 
     def _end(self, journal: JournalWriter, how: str, lost: bool) -> None:
-        """Note how a connection ended, and close its journal."""
+        """Note how a connection ended, and close its journal.
+
+        What is not known began with the last that was heard: a line that is dead without a word is noticed minutes
+        later.
+        """
         if lost:
+            since: dict[str, int] = {} if self._heard_ns is None else {"since_utc_ns": self._heard_ns}
             if self._been_in and self._lost_ns is None:
-                self._lost_ns = time.time_ns()
-            journal.note("outage", reason=how)
+                self._lost_ns = self._heard_ns
+            journal.note("outage", reason=how, **since)
         journal.note("closed", how=how)
         journal.close()
 
-    def _count(self, conversation: Conversation, received: int, boards: int) -> None:
+    def _count(self, conversation: Conversation, journal: JournalWriter, received: int, boards: int) -> None:
         """Add what one read brought."""
+        self._heard_ns = self._anchor_ns + journal.now_ns()  # the wall clock may be set meanwhile
         self.progress.received += received
         self.progress.boards += boards
         if conversation.stage is Stage.RECORDING:

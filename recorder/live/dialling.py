@@ -1,4 +1,4 @@
-"""Connecting to a host: its numbers one after the other, words for what fails, and sockets that notice a dead line."""
+"""Connecting to a host: the first of its numbers that answers, words for failures, sockets that notice a dead line."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ from typing import Any, Final
 
 from recorder.live.address import Address, format_address
 
-__all__ = ["connect", "failure_reason", "prepare", "why_no_connection"]
+__all__ = ["CONNECT_S", "connect", "failure_reason", "prepare", "why_no_connection"]
 
+CONNECT_S: Final = 30.0
+_NEXT_S: Final = 0.25
 _KEEPALIVE: Final = (("TCP_KEEPIDLE", 60), ("TCP_KEEPINTVL", 15), ("TCP_KEEPCNT", 4))
 """A line that is dead without a word is noticed after two minutes."""
 
@@ -20,24 +22,52 @@ _KEEPALIVE: Final = (("TCP_KEEPIDLE", 60), ("TCP_KEEPINTVL", 15), ("TCP_KEEPCNT"
 async def connect(address: Address) -> socket.socket:
     """Connect to the first of a host's numbers that answers.
 
+    They are tried in the system's order. One that says nothing, as where IPv6 leads nowhere, does not keep the next
+    from being tried (RFC 8305, "Happy Eyeballs").
+
     Raises:
-        OSError: none does; ``socket.gaierror``: the name stands for none.
+        OSError: none does; ``TimeoutError``: not within half a minute; ``socket.gaierror``: the name stands for none.
     """
-    loop = asyncio.get_running_loop()
-    failure: OSError | None = None
-    for family, kind, protocol, _, where in await _look_up(address):
-        connection = socket.socket(family, kind, protocol)
-        connection.setblocking(False)
+    async with asyncio.timeout(CONNECT_S):
+        numbers = await _look_up(address)
+        failure: OSError | None = None
+        attempts: set[asyncio.Task[socket.socket]] = set()
         try:
-            await loop.sock_connect(connection, where)
-        except BaseException as error:
-            connection.close()
-            if not isinstance(error, OSError):
-                raise
-            failure = error
-        else:
-            return connection
+            while numbers or attempts:
+                if numbers:
+                    attempts.add(asyncio.create_task(_dial(*numbers.pop(0))))
+                done, _ = await asyncio.wait(
+                    attempts, timeout=_NEXT_S if numbers else None, return_when=asyncio.FIRST_COMPLETED
+                )
+                for attempt in done:
+                    error = attempt.exception()
+                    if error is None:
+                        attempts.discard(attempt)
+                        return attempt.result()
+                    if not isinstance(error, OSError):
+                        raise error
+                    failure = error
+                attempts -= done
+        finally:
+            for attempt in attempts:
+                attempt.cancel()
+            for late in await asyncio.gather(*attempts, return_exceptions=True):
+                if isinstance(late, socket.socket):  # two answered together
+                    late.close()
     raise failure or OSError(f"{address.host} stands for no number")
+
+
+async def _dial(
+    family: int, kind: int, protocol: int, _name: str, where: tuple[str, int] | tuple[str, int, int, int]
+) -> socket.socket:
+    connection = socket.socket(family, kind, protocol)
+    connection.setblocking(False)
+    try:
+        await asyncio.get_running_loop().sock_connect(connection, where)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
 
 
 async def _look_up(address: Address) -> list[Any]:

@@ -27,7 +27,6 @@ from recorder.live.telling import Tell
 __all__ = ["Closed", "Proxy"]
 
 _READ_BYTES: Final = 1 << 16
-_CONNECT_S: Final = 30
 _LINGER_S: Final = 5
 """How long the other side may go on talking when one is gone."""
 _TICK_S: Final = 0.5
@@ -131,8 +130,7 @@ class Proxy:
         with contextlib.ExitStack() as sockets:  # closes them if we are stopped
             sockets.callback(client.close)
             try:
-                async with asyncio.timeout(_CONNECT_S):
-                    server = await connect(self._server)
+                server = await connect(self._server)
             except (OSError, TimeoutError) as error:
                 why = why_no_connection(self._server, error)
                 self._tell("client_refused", f"Client {number} was turned away: {why}.", client=number, how=why)
@@ -141,9 +139,10 @@ class Proxy:
             sockets.callback(server.close)
             self.connections += 1
             recording = await self._open(number)
+            for connection in (client, server):
+                with contextlib.suppress(OSError):  # it is gone again; reading will tell
+                    prepare(connection)
             sockets.pop_all()
-        for connection in (client, server):
-            prepare(connection)
         link = _Link(self, number, client, server, recording)
         self._links.add(link)
         link.start()

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from recorder.cli.terminal import ExitCode
 from recorder.live.manners import FICS
+from recorder.live.script import Fault
 from recorder.live.testserver import Dialogue, ScriptedServer
 from recorder.wire.timeseal import PING_ANSWER, unseal
 from tests.live.test_capture import TABLE
@@ -71,3 +72,12 @@ async def test_a_server_that_is_not_there_or_lets_nobody_in(tmp_path: Path) -> N
     status, out, talk = await record(port, tmp_path, "--observe", "rated")
     assert (status, out) == (ExitCode.LOGIN, "")
     assert "refuses the connection" in talk
+
+
+@in_loop
+async def test_a_connection_that_is_lost_was_there(tmp_path: Path) -> None:
+    async with ScriptedServer(Dialogue(FICS, script=[Fault.RESET])) as server:
+        status, out, talk = await record(server.port, tmp_path, "--observe", "rated")
+        assert (status, out) == (ExitCode.LOGIN, "")
+        told = f"Error: The connection to 127.0.0.1:{server.port} was lost (Connection reset by peer).\n"
+        assert talk == told

@@ -16,7 +16,7 @@ from click.testing import CliRunner
 from recorder.cli import main
 from recorder.dialects.registry import Family
 from recorder.errors import JournalError, LoginError
-from recorder.journal import JournalReader, JournalWriter, Record, RecordKind, Sync
+from recorder.journal import Header, JournalReader, JournalWriter, Record, RecordKind, Sync
 from recorder.journal.format import parse_note
 from recorder.live.address import Address
 from recorder.live.capture import Capture, pause_s
@@ -219,6 +219,29 @@ async def test_a_lost_connection_is_made_again_and_the_gap_is_noted(
     info = CliRunner().invoke(main, ["journal", "info", "--json", str(sorted(tmp_path.iterdir())[1])])
     (outage,) = json.loads(info.stdout)["outages"]
     assert outage["from_ns"] < 0 < outage["until_ns"]  # as later analysis sees it
+
+
+@in_loop
+async def test_what_is_not_known_begins_with_the_last_that_was_heard(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("recorder.live.capture._FIRST_PAUSE_S", 0.01)
+    monkeypatch.setattr("recorder.live.pulse.ANSWER_MS", 1000)
+    monkeypatch.setattr("recorder.live.pulse._QUIET_MS", 1000)
+    first = Dialogue(FICS, script=[*WATCHED[:3], Fault.HALF_OPEN], answers={b"games": TABLE})
+    again = Dialogue(FICS, script=[Hear(b"observe 12"), Say(BOARD)], answers={b"games": TABLE})
+    async with ScriptedServer(lambda number: again if number else first) as server:
+        run = Run(server.port, tmp_path)
+        await run.until(lambda: run.capture.progress.connections == 2 and run.capture.progress.boards > 2)
+        await run.end()
+    before, after = sorted(tmp_path.iterdir())
+    (header, *entries) = (entry.value for entry in JournalReader().read(read_blocks(before)))
+    assert isinstance(header, Header)
+    records = [value for value in entries if isinstance(value, Record)]
+    heard_ns = header.anchor_utc_ns + max(one.at_ns for one in records if one.kind is RecordKind.RECEIVED)
+    (ended,) = (note for note in notes_of(before) if note["kind"] == "outage")
+    assert abs(ended["since_utc_ns"] - heard_ns) < 500_000_000, "not when the line was given up, a second later"
+    assert notes_of(after)[0] == {"kind": "outage", "since_utc_ns": ended["since_utc_ns"]}
 
 
 @in_loop

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import errno
 import socket
 import threading
@@ -29,6 +30,33 @@ async def test_connects_to_the_number_that_answers(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(socket, "getaddrinfo", two)
     with listener, await connect(Address("two.example", port)) as connection:
         assert connection.getpeername() == ("127.0.0.1", port)
+
+
+@in_loop
+async def test_a_number_that_says_nothing_does_not_hide_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
+    with contextlib.ExitStack() as sockets:
+        silent = sockets.enter_context(socket.socket())
+        silent.bind(("127.0.0.1", 0))
+        silent.listen(0)
+        for _ in range(4):  # its queue is full: what comes now is not even refused
+            waiting = sockets.enter_context(socket.socket())
+            waiting.setblocking(False)
+            waiting.connect_ex(silent.getsockname())
+        answers = sockets.enter_context(socket.create_server(("127.0.0.1", 0)))
+        numbers = [silent.getsockname(), answers.getsockname()]
+
+        def two(*_: object, **__: object) -> list[object]:
+            return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", where) for where in numbers]
+
+        monkeypatch.setattr(socket, "getaddrinfo", two)
+        monkeypatch.setattr("recorder.live.dialling.CONNECT_S", 10)
+        with await connect(SERVER) as connection:
+            assert connection.getpeername() == answers.getsockname()
+        numbers.pop()
+        monkeypatch.setattr("recorder.live.dialling.CONNECT_S", 0.5)
+        with pytest.raises(TimeoutError) as caught:
+            await connect(SERVER)
+        assert why_no_connection(SERVER, caught.value) == "chess.example:5000 does not answer"
 
 
 @in_loop
