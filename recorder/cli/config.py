@@ -77,6 +77,8 @@ def _checked(ctx: click.Context, param: click.Parameter, value: Any, place: str)
         return value
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise click.BadParameter(f"expected a text or a number, found {value!r}.", ctx, param_hint=place)
+    if not isinstance(param.type, click.types.IntParamType | click.types.FloatParamType):
+        value = str(value)  # what the option reads from the command line is text, too
     try:
         param.type_cast_value(ctx, value)
     except click.BadParameter as error:

@@ -169,6 +169,7 @@ def test_a_command_line_that_makes_no_sense(words: list[str], told: str) -> None
         ("limit = true\n", "Invalid value for 'limit' in {config}: expected a text or a number, found True."),
         ("limit = [1]\n", "Invalid value for 'limit' in {config}: expected a text or a number, found [1]."),
         ('server = "a:b:c"\n', "Invalid value for 'server' in {config}: 'a:b:c' is no address"),
+        ("server = 127\n", "Invalid value for 'server' in {config}: '127' is a port without a host"),
         ('observ = "rated"\n', "{config} sets 'observ', but there is no option --observ."),
         ("limit = \n", "{config} cannot be read as TOML"),
     ],
