@@ -262,6 +262,11 @@ class Archive:
         with self._writing() as connection:
             recall_source(driver_of(connection), sha256)
 
+    def move_source(self, sha256: str, path: str) -> None:
+        """A source's file stands elsewhere now, an absolute path."""
+        with self._writing() as connection:
+            driver_of(connection).execute("UPDATE sources SET path = ? WHERE sha256 = ?", (path, sha256))
+
     def forgotten_handles(self) -> list[tuple[str, int, str]]:
         """What is remembered of players who are to be forgotten: salt, length and hash of each handle."""
         with self._reading() as connection:

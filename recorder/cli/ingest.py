@@ -19,7 +19,7 @@ from recorder.cli.copies import Copies
 from recorder.cli.forgetting import forgotten_in
 from recorder.cli.inputs import Fingerprint, Input, Reading, ReadOptions, fingerprint, timing_of
 from recorder.errors import JournalError, SourceError
-from recorder.journal.parts import is_being_written
+from recorder.journal.parts import find_part, is_being_written
 from recorder.model import SourceReport
 from recorder.pipeline import PARSER_VERSION, Pipeline
 from recorder.sources import Scrubbing, SourceKind, detect, is_journal, log_files, why_not_a_log
@@ -142,7 +142,8 @@ def import_source(
 
     A source that an earlier parser version read, or that was read with other options than are given now, is read
     again as a whole; options that are not given now are those it was read with. An earlier part of a source has
-    nothing new, however it is read. A source that was forgotten comes back only if the user names it.
+    nothing new, however it is read. A source that was forgotten comes back only if the user names it. Of a source that
+    is no longer where it was the archive learns where it is now.
 
     Args:
         archive: open for writing.
@@ -190,6 +191,8 @@ def import_source(
         options = options.over(ReadOptions.from_json(before.options, archive.source_timing(before.id)))
         if same and before.sha256 == seen.sha256 and not (living or is_unfinished(before)):
             outcome.status, outcome.kind = "known", before.kind
+            if not source.spooled and before.path is not None and not find_part(Path(before.path)).exists():
+                archive.move_source(before.sha256, str(source.path.absolute()))
             outcome.flawed = _is_flawed(archive, outcome)
             return outcome
         outcome.status = "grown" if same else "replaced"

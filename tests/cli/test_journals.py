@@ -71,3 +71,17 @@ def test_a_newer_journal_is_told_and_the_others_are_read(cli: Cli, tmp_path: Pat
     outcome = cli("import", newer, WATCHER, code=3)
     assert f"{newer}: This journal has version 99" in outcome.stderr
     assert [source["kind"] for source in cli.json("sources", "--json")] == ["raw"]
+
+
+def test_a_moved_journal_is_found_again_after_an_import(cli: Cli, tmp_path: Path) -> None:
+    path = write_journal(tmp_path / "journals", WATCHER.read_bytes())
+    cli("import", path)
+    path.parent.rename(tmp_path / "moved")
+    assert "not audited" in cli("verify", code=6).stdout
+    assert "nothing new" in cli("import", tmp_path / "moved").stdout
+    assert "agrees; 5 games" in cli("verify").stdout
+    (tmp_path / "copy").mkdir()
+    (tmp_path / "copy" / path.name).write_bytes((tmp_path / "moved" / path.name).read_bytes())
+    cli("import", tmp_path / "copy")
+    (source,) = cli.json("sources", "--json")
+    assert source["path"] == str(tmp_path / "moved" / path.name), "a copy is only a copy"
