@@ -56,7 +56,8 @@ class Audit:
             return "not audited: its bytes are not kept, and the file is gone or has changed"
         verdict = plural(len(self.findings), "difference") if self.findings else "agrees"
         if self.living:
-            return f"{verdict}; {plural(self.games, 'game')} that are over: it is being written, or was left so"
+            final = plural(self.games, "game that is final", "games that are final")
+            return f"{verdict} in {final}; it is being written, or was left so"
         return f"{verdict}; {plural(self.games, 'game')}, {self.frames:,} <12>, {self.holdings:,} <b1>"
 
     def to_json(self) -> dict[str, Any]:

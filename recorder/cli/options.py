@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shlex
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
@@ -34,6 +35,7 @@ __all__ = [
     "filter_options",
     "force_option",
     "game_filter",
+    "import_command",
     "json_option",
     "open_archive",
     "reading_options",
@@ -269,6 +271,12 @@ def open_archive(where: str, *, create: bool = False, read_only: bool = True) ->
     if create and not path.parent.is_dir() and where != default_archive():
         raise StorageError(f"Cannot create {path}: there is no folder {path.parent}.")
     return Archive.open(where, create=create, read_only=read_only)
+
+
+def import_command(path: Path, where: str) -> str:
+    """What to type to import a journal, or a folder of them, into the archive that ``--db`` names."""
+    archive = [] if where == default_archive() else ["--db", where]
+    return shlex.join(["ics-recorder", "import", *archive, str(path)])
 
 
 def archive_file(where: str) -> Path:

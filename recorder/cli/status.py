@@ -10,7 +10,7 @@ import click
 from click.core import ParameterSource
 
 from recorder.cli.living import journal_dir_option
-from recorder.cli.options import archive_file, archive_option, json_option, open_archive
+from recorder.cli.options import archive_file, archive_option, import_command, json_option, open_archive
 from recorder.cli.terminal import plural, print_json, print_table, say
 from recorder.errors import SourceError, StorageError
 
@@ -98,15 +98,16 @@ def command(ctx: click.Context, journal_dir: Path, where: str, as_json: bool) ->
         print_table(_COLUMNS, rows)
     else:
         say(f"Nothing is being recorded into {journal_dir}.")
-    say(problem or _told(list(filter(None, missing.values())), archive_file(where), journal_dir))
+    say(problem or _told(list(filter(None, missing.values())), where, journal_dir))
 
 
-def _told(missing: list[int], archive: Path, journals: Path) -> str:
-    """How much the archive lacks of the journals that are over."""
+def _told(missing: list[int], where: str, journals: Path) -> str:
+    """How much the archive lacks of the journals whose recording has ended."""
+    archive = archive_file(where)
     if not missing:
-        return f"{archive} has all journals that are over."
-    lacking = plural(len(missing), "journal that is over", "journals that are over")
-    return f"{archive} lacks {plural(sum(missing), 'byte')} of {lacking}: ics-recorder import {journals}"
+        return f"{archive} has every journal whose recording has ended."
+    lacking = plural(len(missing), "journal whose recording has ended", "journals whose recording has ended")
+    return f"{archive} lacks {plural(sum(missing), 'byte')} of {lacking}: {import_command(journals, where)}"
 
 
 def _archived(where: str) -> tuple[dict[str, int | None] | None, str | None]:

@@ -279,7 +279,7 @@ async def test_what_a_killed_run_left_is_imported_and_ended_by_the_next_one(tmp_
             assert await again.end(signal.SIGTERM) == 0
     status = Cli(archive)("status", "--journal-dir", journals)
     assert "left open" not in status.stdout
-    assert "has all journals that are over" in status.stderr
+    assert "has every journal whose recording has ended" in status.stderr
     assert len(_movetexts(Cli(archive))) == 5
 
 

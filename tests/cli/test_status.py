@@ -45,15 +45,16 @@ def test_tells_how_far_the_archive_is(cli: Cli, tmp_path: Path) -> None:
     state, *_, behind, _, name = result.stdout.splitlines()[1].split("\t")
     assert (state, name) == ("recording", living.path.name)
     assert 1000 < int(behind.replace(",", "")) < 1100
-    assert re.search(rf"lacks [\d,]+ bytes of 1 journal that is over: ics-recorder import {folder}\n", result.stderr)
+    later = f"ics-recorder import --db {cli.archive} {folder}"
+    assert re.search(rf"lacks [\d,]+ bytes of 1 journal whose recording has ended: {later}\n", result.stderr)
     (told,) = cli.json(*where, "--json")
     assert told["size_bytes"] == size
     cli("import", folder)
     (told,) = cli.json(*where, "--json")
     assert told["unarchived_bytes"] == 0
-    assert f"{cli.archive} has all journals that are over.\n" in cli(*where).stderr
+    assert f"{cli.archive} has every journal whose recording has ended.\n" in cli(*where).stderr
     living.close()
-    assert re.search(r"lacks \d+ bytes of 1 journal that is over", cli(*where).stderr), "its end is new"
+    assert re.search(r"lacks \d+ bytes of 1 journal whose recording has ended", cli(*where).stderr), "its end is new"
     assert "Nothing is being recorded" in cli(*where).stderr
 
 
@@ -64,7 +65,7 @@ def test_what_was_forgotten_is_not_missed(cli: Cli, tmp_path: Path) -> None:
     cli("import", folder)
     (source,) = cli.json("sources", "--json")
     cli("sources", "forget", source["id"])
-    assert "has all journals that are over" in cli("status", "--journal-dir", folder).stderr
+    assert "has every journal whose recording has ended" in cli("status", "--journal-dir", folder).stderr
 
 
 def test_what_a_crash_left_is_told_until_it_is_ended(cli: Cli, tmp_path: Path) -> None:
