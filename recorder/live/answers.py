@@ -11,13 +11,15 @@ __all__ = ["AnswerGuard"]
 
 _REPEATS: Final = b"password"
 _ANSWER_BYTES: Final = 4096
+_MOST: Final = 32
+"""So many passwords are looked for at a time."""
 _LONGEST_WORDS: Final = 256  # before such a password
 _PIECE: Final = re.compile(rb"[^\n]*\n|[^\n]+")
 
 
 class AnswerGuard:
     """Replaces the passwords that a server repeats: in its answer to the command that changes them, and soon after one
-    was typed as a command.
+    was typed.
 
     The server's words come before the password, so nothing has to be held back. Where a read ends within a repeated
     password, its first two letters may stay.
@@ -29,8 +31,11 @@ class AnswerGuard:
         self._last = b""  # the end of what came
 
     def expect(self, secret: bytes) -> None:
-        """A secret was typed where none was asked for: "hunter2: Command not found." may follow."""
+        """A secret was typed: the server may echo it, or "hunter2: Command not found." may follow."""
+        self._repeated.pop(secret, None)
         self._repeated[secret] = _ANSWER_BYTES
+        if len(self._repeated) > _MOST:
+            del self._repeated[next(iter(self._repeated))]
 
     def receive(self, data: bytes) -> bytes:
         """Return the server's bytes as they may be journalled: as many, at once."""

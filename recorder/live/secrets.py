@@ -15,8 +15,8 @@ from collections import deque
 from typing import Final, NamedTuple
 
 from recorder.live.dialogue import Cue, CueKind, CueReader
-from recorder.live.known import KnownSecrets
-from recorder.live.typed import MOST_HELD, OPTION, ClientLines, Typed
+from recorder.live.known import SHORTEST, KnownSecrets
+from recorder.live.typed import MOST_HELD, OPTION, ClientLines, Typed, corrected
 from recorder.sources.scrub import FILLER, fill, fill_command
 
 __all__ = ["Release", "SecretGuard"]
@@ -26,7 +26,8 @@ _GUESTS: Final = frozenset((b"guest", b"g"))
 _WORD: Final = re.compile(rb"\S+")
 # Before a command: ICC's tag of a reply, the number of block mode.
 _TAG: Final = re.compile(rb"[\r$/ \t]*(?:`[^`]*`[ \t]*)?(?:[0-9]{1,9}[ \t]+)?")
-_ERASED: Final = re.compile(rb"[^\x08\x7f][\x08\x7f]|^[\x08\x7f]+")
+_LONGEST_COMMAND: Final = 4096
+"""No server takes a longer one: what is longer is not looked at, and not kept."""
 
 
 class Release(NamedTuple):
@@ -49,8 +50,9 @@ class SecretGuard:
         self._size = 0
         self._questions: deque[CueKind] = deque(maxlen=_MOST_QUESTIONS)  # prompts that no line has answered yet
         self._paired = 0  # so many held lines have been taken by the server
-        self._begin_attempt()
         self._called: set[bytes] = set()
+        self._begin_attempt()
+        self._early = False  # the line that is coming was begun before the login
         self._asked = False  # any prompt has come in this login
         self._lost = False  # lines were given up, so that counting is over
         self._by_echo = False  # WILL ECHO has made the question, its prompt is still to come
@@ -63,6 +65,8 @@ class SecretGuard:
             What may now be journalled of the bytes that the client sent earlier.
         """
         out: list[Release] = []
+        if (line := self._client.cut()) is not None:
+            self._take(line, out)
         for cue in self._server.receive(data):
             self._hear(cue, out)
         return out
@@ -78,14 +82,11 @@ class SecretGuard:
         """
         out: list[Release] = []
         for line in self._client.receive(data, at_ns):
-            if self._server.logged_in:
-                self._give(line, self._after_login(line), out)
-            else:
-                self._hold(line, out)
+            self._take(line, out)
         return out
 
     def take_repeated(self) -> list[bytes]:
-        """Secrets that were typed where none was asked for, since the last call: the server may answer with them."""
+        """Secrets that were typed since the last call: the server may answer with them."""
         repeated, self._repeated = self._repeated, []
         return repeated
 
@@ -99,6 +100,12 @@ class SecretGuard:
             whole = self._server.logged_in and last.readable and last.text.isascii()
             self._give(last, self._after_login(last) if whole else None, out)
         return out
+
+    def _take(self, line: Typed, out: list[Release]) -> None:
+        if self._server.logged_in:
+            self._give(line, self._after_login(line), out)
+        else:
+            self._hold(line, out)
 
     def _hold(self, line: Typed, out: list[Release]) -> None:
         self._held.append(line)
@@ -178,6 +185,7 @@ class SecretGuard:
             self._paired += 1
             if line.answers:
                 line.question = self._questions.popleft()
+                self._expect(_secret_of(line))
 
     def _anchor(self, name: bytes) -> None:
         """The server has repeated a name: the line with it is the one that it has just taken, however we counted."""
@@ -199,7 +207,7 @@ class SecretGuard:
         counted = self._asked and not self._lost
         if counted and not self._guest:
             for line in self._held[self._attempt : self._paired]:
-                self._learn(line)
+                self._known.learn(_secret_of(line))
         for index, line in enumerate(self._held):
             login = index < self._paired or not counted
             self._give(line, self._at_login(line) if login else self._at_command(line), out)
@@ -207,17 +215,14 @@ class SecretGuard:
         self._begin_attempt()
         self._questions.clear()
         self._lost = self._by_echo = self._prompted = False
+        self._early = self._client.begun
         self._server.logged_in = True
 
-    def _learn(self, line: Typed) -> None:
-        """Remember the password of the login that has come about."""
-        if not line.readable or not line.answers:
-            return
-        if line.question is CueKind.PASSWORD:
-            self._known.learn(line.text.strip())
-        elif line.question is CueKind.NAME:
-            words = [word for word in line.text.split() if not OPTION.fullmatch(word)]
-            self._known.learn(b" ".join(words[1:]))
+    def _expect(self, secret: bytes) -> None:
+        """The server may answer with a secret; one that is the name, too, cannot be told from it."""
+        names = {_name_of(line.text) for line in self._held if line.question is CueKind.NAME}
+        if len(secret) >= SHORTEST and not self._guest and secret.lower() not in names | self._called:
+            self._repeated.append(secret)
 
     def _at_login(self, line: Typed) -> bytes | None:
         if not line.readable:
@@ -244,26 +249,28 @@ class SecretGuard:
         return out + text[done:]
 
     def _after_login(self, line: Typed) -> bytes | None:
+        early, self._early = self._early, False
         if line.answers and self._questions:
             self._questions.popleft()
             self._by_echo = self._prompted = False
-            if line.readable:
-                self._known.learn(line.text.strip())
+            line.question = CueKind.PASSWORD
+            self._known.learn(_secret_of(line))
+            self._expect(_secret_of(line))
             return _at_secret(line)
-        return self._at_command(line)
+        return self._at_login(line) if early else self._at_command(line)
 
     def _at_command(self, line: Typed) -> bytes | None:
-        if not line.readable:
+        if not line.readable or len(line.text) > _LONGEST_COMMAND:
             return None
-        text = typed = line.text
-        while (shorter := _ERASED.sub(b"", typed)) != typed:
-            typed = shorter
+        text = line.text
+        typed = corrected(text)
         tag = _TAG.match(typed)
         begin = tag.end() if tag else 0
         filled = typed[:begin] + fill_command(typed[begin:])
         if filled != typed:
             for word in _hidden(typed, filled):
                 self._known.learn(word)
+                self._expect(word)
         for first, end in self._known.find(filled):
             self._repeated.append(filled[first:end])
             filled = filled[:first] + FILLER * (end - first) + filled[end:]
@@ -287,6 +294,16 @@ class SecretGuard:
 
 def _name_of(text: bytes) -> bytes:
     return next((word.lower() for word in text.split() if not OPTION.fullmatch(word)), b"")
+
+
+def _secret_of(line: Typed) -> bytes:
+    """What is secret in a line that answered a question: a password, or what stands behind a name."""
+    if not line.readable or not line.answers:
+        return b""
+    if line.question is CueKind.PASSWORD:
+        return line.text.strip()
+    words = [word for word in line.text.split() if not OPTION.fullmatch(word)]
+    return b" ".join(words[1:]) if line.question is CueKind.NAME else b""
 
 
 def _at_secret(line: Typed) -> bytes | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from recorder.live.known import KnownSecrets
@@ -25,6 +27,15 @@ def test_finds_every_place_and_keeps_no_secret() -> None:
     assert b"abab" not in repr(vars(known)).encode()
     known.learn(b"xabab")
     assert known.find(b"xabab") == [(0, 5), (1, 5)]
+
+
+def test_finding_is_quick() -> None:
+    known = KnownSecrets()
+    for word in range(8):
+        known.learn(b"secret%d" % word)
+    begin = time.process_time()
+    assert known.find(b"moves " * 30_000 + b"secret7") == [(180_000, 180_007)]
+    assert time.process_time() - begin < 0.5
 
 
 def logged_in(*, one_line: bool = False) -> SecretGuard:
@@ -59,6 +70,7 @@ def kept(guard: SecretGuard, line: bytes) -> bytes:
 )
 def test_the_password_of_the_login_is_filler_wherever_it_is_typed(typed: bytes, shown: bytes, one_line: bool) -> None:
     guard = logged_in(one_line=one_line)
+    assert guard.take_repeated() == [b"hunter2"], "the server may echo it"
     assert kept(guard, typed) == shown
     assert kept(guard, b"date\n") == b"date\n"
     assert bool(guard.take_repeated()) is (shown != typed)
@@ -95,6 +107,40 @@ def test_a_guest_has_no_password() -> None:
     guard.client_said(b"moves\n", 2)
     guard.server_said(IN)
     assert kept(guard, b"moves\n") == b"moves\n"
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ((b"Ann\n", b"hunter2\n"), b"hunter2\r\n"),
+        ((b"Ann\n", b"hunter2\n"), b"\n**** Invalid password! ****\n'hunter2' is wrong.\nlogin: "),
+        ((b"Ann\r", b"hunter2\r"), b"hunter2\r\n"),
+        ((b"Ann hunter2\n", b""), b"hunter2\r\n"),
+        ((b"Ann\nhunter2\n", b""), b"hunter2\r\n"),
+        ((seal(b"Ann", 1), seal(b"hunter2", 2)), b"hunter2\r\n"),
+        ((b"Ann\n", b"hunter2\n"), b"\n**** Starting FICS session as Ann ****\nYour password is hunter2.\nfics% "),
+    ],
+)
+def test_the_password_of_the_login_is_filler_where_the_server_says_it(typed: tuple[bytes, bytes], said: bytes) -> None:
+    journal = FakeJournal()
+    recording = Recording(journal, SecretGuard(), lambda _sentence: None)
+    recording.server_said(b"login: ", 1)
+    recording.client_said(typed[0], 2)
+    recording.server_said(ASK, 3)
+    recording.client_said(typed[1], 4)
+    recording.server_said(said, 5)
+    heard = b"".join(what[1] for what in journal.wrote if what[0] == "<")
+    assert heard == b"login: " + ASK + said.replace(b"hunter2", b"*******")
+
+
+def test_a_password_that_is_the_name_hides_no_name() -> None:
+    guard = SecretGuard()
+    guard.server_said(b"login: ")
+    guard.client_said(b"Ann\n", 1)
+    guard.server_said(ASK)
+    guard.client_said(b"Ann\n", 2)
+    guard.server_said(IN)
+    assert guard.take_repeated() == []
 
 
 def test_an_answer_in_the_same_read_as_the_welcome_is_looked_at() -> None:

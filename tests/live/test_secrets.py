@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import re
+import time
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recorder.live.secrets import Release, SecretGuard
+from recorder.live.typed import corrected
+from recorder.sources.scrub import fill
 from recorder.wire.timeseal import format_hello, seal, unseal
 from tests.live.dialogues import DIALOGUES, NAME, PASSWORD, WILL, WONT, Step
 
@@ -46,6 +51,18 @@ def expected(steps: list[Step], name: str, sealed: bool, end: bytes) -> tuple[li
     lines = [seal(seven_bits(typed), number) for number, (typed, _) in enumerate(pairs)]
     kept: list[bytes | None] = [line if a == b else None for line, (a, b) in zip(lines, pairs, strict=True)]
     return [hello, *lines], [hello, *kept]
+
+
+def with_no_half(lines: list[bytes], kept: list[bytes | None], sent: int) -> list[bytes | None]:
+    """What is kept if so many bytes were sent when the login came about: nobody knows what a line is that was begun."""
+    begin, out = 0, kept.copy()
+    for number, line in enumerate(lines):
+        half = line[: max(sent - begin, 0)]
+        if half.strip() and not half.endswith((b"\r", b"\n")):
+            opened = unseal(line.rstrip(b"\n"))
+            out[number] = fill(line) if opened is None else None if opened[0] else line
+        begin += len(line)
+    return out
 
 
 def cut(data: st.DataObject, whole: bytes) -> list[bytes]:
@@ -115,6 +132,8 @@ def test_every_login(name: str, data: st.DataObject) -> None:
         for piece in cut(data, stream[sent:upto]):
             wire.client(piece)
         sent = upto
+        if step.takes is None:  # now somebody is logged in
+            kept = with_no_half(lines, kept, sent)
         for piece in cut(data, step.says):
             wire.server(piece)
         taken += 1
@@ -142,6 +161,7 @@ def releases(*parts: tuple[str, bytes]) -> list[tuple[bytes, int]]:
     return joined
 
 
+CR = ("<", b"login: "), (">", b"Ann\r"), ("<", b'\n"Ann" is a registered name. x\npassword: ')
 IN = ("<", b"login: "), (">", b"Ann\n"), ("<", b"\n**** Starting FICS session as Ann ****\nfics% ")
 
 
@@ -259,6 +279,25 @@ IN = ("<", b"login: "), (">", b"Ann\n"), ("<", b"\n**** Starting FICS session as
         ([*IN, (">", b"who")], [(b"Ann\nwho", 0)]),
         ([*IN, (">", seal(b"password a b", 1)[:9])], [(b"Ann\n", 0), (b"", 9)]),
         ([*IN, (">", seal(b"\x029", 5) + seal(b"who", 6))], [(b"Ann\n" + seal(b"\x029", 5) + seal(b"who", 6), 0)]),
+        # lines that end by CR alone, or CR NUL, and lines that the login has overtaken
+        ([*CR, (">", b"hunter2\r"), IN[2], (">", b"who\r")], [(b"Ann\r*******\rwho\r", 0)]),
+        ([*CR, (">", b"hunter2\r"), IN[2], (">", b"who\r\n")], [(b"Ann\r*******\rwho\r\n", 0)]),
+        ([*CR, (">", b"hunter2\rwho\r"), IN[2]], [(b"Ann\r*******\rwho\r", 0)]),
+        ([*CR, (">", b"hunter2\r"), IN[2], (">", b"\nwho\r\n")], [(b"Ann\r*******\r\nwho\r\n", 0)]),
+        ([*CR, (">", b"hunter2\r\0"), IN[2], (">", b"who\r\0date\r\n")], [(b"Ann\r*******\r\0who\r\0date\r\n", 0)]),
+        ([*CR, (">", b"hunter2\r"), IN[2], (">", b"\0who\n")], [(b"Ann\r*******\r\0who\n", 0)]),
+        ([*CR, (">", b"hunter2\r"), IN[2], (">", b"who\rpassword a b\rmoves\r")],
+         [(b"Ann\r*******\rwho\rpassword * *\rmoves\r", 0)]),
+        ([*CR, (">", b"hunter2\r"), IN[2], (">", b"say hunter2\r")], [(b"Ann\r*******\rsay *******\r", 0)]),
+        ([*CR, (">", b"hunt"), IN[2], (">", b"er2\nwho\n")], [(b"Ann\r*******\nwho\n", 0)]),
+        ([*CR, (">", b"hunt"), IN[2]], [(b"Ann\r****", 0)]),
+        ([(">", b"\n\rAnn\n\rhunter2\n\r"), *CR[::2], IN[2], (">", b"who\n\r")],
+         [(b"\n\rAnn\n\r*******\n\rwho\n\r", 0)]),
+        (
+            [("<", b"login: "), (">", b"guest\n"), ("<", b'Press return to enter the server as "GuestABCD":\r\n'),
+             (">", b"\nhunter2"), IN[2]],
+            [(b"guest\n\n*******", 0)],
+        ),
         ([*IN, ("<", b"password: "), (">", seal(b"\x029", 5) + b"secret\n")],
          [(b"Ann\n" + seal(b"\x029", 5) + b"******\n", 0)]),
     ],
@@ -283,6 +322,29 @@ def test_a_login_without_end_and_lines_without_end_take_no_memory() -> None:
     told = b"".join(release.data for release in wire.out)
     assert told.count(b"who\n") == 2
     assert not told.replace(b"who\n", b"").strip(b"*\n")
+
+
+def test_no_line_takes_long() -> None:
+    """A client of the proxy that types much must not hold up the others."""
+    guard = SecretGuard()
+    guard.server_said(b"login: ")
+    guard.client_said(b"Ann\n", 1)
+    guard.server_said(IN[2][1])
+    for word in range(8):
+        guard.client_said(b"password secret%d\n" % word, 1)
+    begin = time.process_time()
+    for line in (b"a" * 2_000 + b"\x08" * 2_000, b"b" * 30_000 + b"\x08" * 30_000, b"c" * 60_000):
+        for release in guard.client_said(line + b"\n", 2):
+            assert release.withheld == len(line) + 1 or len(line) == 4_000
+    assert time.process_time() - begin < 0.5
+
+
+@given(st.text("ab \x08\x7f", max_size=30).map(str.encode))
+def test_a_terminals_corrections(text: bytes) -> None:
+    kept = text
+    while (shorter := re.sub(rb"[^\x08\x7f][\x08\x7f]|^[\x08\x7f]+", b"", kept)) != kept:
+        kept = shorter
+    assert corrected(text) == kept
 
 
 @given(st.lists(st.tuples(st.sampled_from("<>"), st.binary(max_size=30) | st.sampled_from(
