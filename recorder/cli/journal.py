@@ -293,7 +293,9 @@ def _utc(anchor_ns: int, at_ns: int) -> str:
 
 def _outage(survey: Survey, number: int) -> str:
     outage = survey.outages[number - 1]
-    begun = format_clock(outage.from_ns // 1_000_000)
+    begun = f"at {format_clock(outage.from_ns // 1_000_000)}"
+    if outage.from_ns < 0:
+        begun = f"began {format_clock(-outage.from_ns // 1_000_000)} before this journal"
     if outage.until_ns is None:
-        return f"at {begun}, to the end"
-    return f"at {begun} for {format_clock((outage.until_ns - outage.from_ns) // 1_000_000)}"
+        return f"{begun}, to the end"
+    return f"{begun}, for {format_clock((outage.until_ns - outage.from_ns) // 1_000_000)}"

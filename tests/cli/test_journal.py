@@ -83,7 +83,7 @@ def test_info(cli: Cli, tmp_path: Path) -> None:
         "Received:    265 bytes",
         "Sent:        6 bytes, and 8 not kept",
         "Parts:       1",
-        "Outage 1:    at 0:01.500 for 1:00",
+        "Outage 1:    at 0:01.500, for 1:00",
     ):
         assert f"{line}\n" in text
 
@@ -363,3 +363,15 @@ def test_scrub_tells_what_it_leaves_out(cli: Cli, tmp_path: Path) -> None:
     plain.write_bytes(plain.read_bytes() + b"torn")
     out = tmp_path / "clean.journal"
     assert ", 4 damaged ones left out." in cli("journal", "scrub", plain, "-o", out).stderr
+
+
+def test_an_outage_before_the_journal_is_told_as_such(cli: Cli, tmp_path: Path) -> None:
+    clock = Hands()
+    clock.utc = 20_000 * DAY
+    journal = JournalWriter(tmp_path, host="chess.example", port=5000, role="record", clock=clock)
+    journal.note("outage", since_utc_ns=clock.utc - 12_233_000_000)
+    clock.go(34_000_000)
+    journal.note("connected")
+    journal.close()
+    told = cli("journal", "info", journal.path).stdout
+    assert "Outage 1:    began 0:12.233 before this journal, for 0:12.267\n" in told
