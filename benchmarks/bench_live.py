@@ -1,13 +1,15 @@
 """What a recorder costs while it records: how late a move is safe and in the archive, how much it takes, its memory.
 
 Run: ``python -m benchmarks.bench_live [--small] [--only NAME…] [-o FILE]``. A server in a process of its own sends
-generated traffic on loopback to ``ics-recorder record``, which keeps its archive as it always does. This process looks
-into the archive, read only, about five thousand times a second. Times are those of one clock that all processes read.
+generated traffic on loopback to ``ics-recorder record``, which keeps its archive as it always does. When a sync of the
+journal and a commit of the archive have returned is noted in the memory of the processes that do them: nobody else
+takes a processor meanwhile. Times are those of one clock that all processes read.
 """
 
 from __future__ import annotations
 
 import argparse
+import asyncio
 import json
 import os
 import platform
@@ -23,7 +25,7 @@ import tempfile
 import threading
 import time
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -33,6 +35,7 @@ from benchmarks.run import ENVIRONMENT, import_log
 from recorder.events import Chunk
 from recorder.journal import JournalReader, find_part, part_blocks
 from recorder.live.manners import FICS
+from recorder.model import Game
 from recorder.sources.journal import JournalDecoder
 from recorder.wire import LineReader
 
@@ -45,11 +48,10 @@ GOALS = {
     "memory at 10x the traffic": (1.05, "≤"),
 }
 _RATES = (50, 1000)
-_LOOK_S = 0.0002
 _PATIENCE_S = 120.0
 _SLICE = 1 << 16
 _PROMPT = b"fics% "
-_SYNC = struct.Struct("<qq")
+_NOTE = struct.Struct("<qq")
 
 
 # -- the server -----------------------------------------------------------------------------------------------------
@@ -120,19 +122,69 @@ def record(times: Path, words: list[str]) -> None:
     from recorder.cli import main
     from recorder.journal import parts
 
-    sync, noted = parts._sync, bytearray()
+    sync, start, noted = parts._sync, asyncio.create_subprocess_exec, bytearray()
 
     def noting(fd: int) -> None:
         size = os.fstat(fd).st_size
         sync(fd)
-        noted.extend(_SYNC.pack(time.monotonic_ns(), size))
+        noted.extend(_NOTE.pack(time.monotonic_ns(), size))
+
+    async def starting(*command: str, **how: Any) -> asyncio.subprocess.Process:
+        if command[-1] == "recorder.cli.archiving":
+            command = (command[0], "-m", "benchmarks.bench_live", "--archive", str(_commits_of(times)))
+        return await start(*command, **how)
 
     parts._sync = noting
+    asyncio.create_subprocess_exec = starting  # type: ignore[assignment]
     sys.argv[1:] = words
     try:
         main()
     finally:
         times.write_bytes(noted)
+
+
+def archive(times: Path) -> int:
+    """The archive's process with the time of every commit, and the place of the last board in it, noted in memory."""
+    from recorder.cli import archiving
+    from storage import living
+
+    noted = bytearray()
+
+    class Noting(living.LivingSource):
+        _place = _noted = -1
+
+        def _comes(self, place: int) -> None:
+            self._place = max(self._place, place)
+
+        @contextmanager
+        def transaction(self) -> Iterator[None]:
+            with super().transaction():
+                yield
+            if self._place > self._noted:
+                noted.extend(_NOTE.pack(time.monotonic_ns(), self._place))
+                self._noted = self._place
+
+        def add_games(self, games: Sequence[Game]) -> None:
+            super().add_games(games)
+            self._comes(max(game.last_offset for game in games))
+
+        def show(self, game: Game, goes_on: int | None, before: living.Place | None) -> living.Place:
+            self._comes(game.last_offset)
+            return super().show(game, goes_on, before)
+
+        def gain(self, place: living.Place, observation: int, *what: Any) -> None:
+            super().gain(place, observation, *what)
+            self._comes(what[3])
+
+    living.LivingSource = Noting  # type: ignore[misc]
+    try:
+        return archiving.main()
+    finally:
+        times.write_bytes(noted)
+
+
+def _commits_of(times: Path) -> Path:
+    return times.with_name(f"{times.name}-archive")
 
 
 class Session:
@@ -229,7 +281,12 @@ class Session:
     @property
     def syncs(self) -> list[tuple[int, int]]:
         """When the disk had how much of the journal, in order."""
-        return list(_SYNC.iter_unpack(self._times.read_bytes()))
+        return list(_NOTE.iter_unpack(self._times.read_bytes()))
+
+    @property
+    def commits(self) -> list[tuple[int, int]]:
+        """When the archive had the plies up to which place, in order."""
+        return list(_NOTE.iter_unpack(_commits_of(self._times).read_bytes()))
 
 
 @contextmanager
@@ -256,41 +313,11 @@ def read_only(archive: Path) -> sqlite3.Connection:
 # -- what is measured -----------------------------------------------------------------------------------------------
 
 
-class Watch:
-    """Looks how far the archive is until it is told to stop."""
-
-    def __init__(self, archive: Path) -> None:
-        self.seen: list[tuple[int, int]] = []  # when, and the place of the last line that is in a game
-        self._connection = read_only(archive)
-        self._over = threading.Event()
-        self._thread = threading.Thread(target=self._run)
-        self._thread.start()
-
-    def _run(self) -> None:
-        version = last = -1
-        run = self._connection.execute
-        while not self._over.is_set():
-            (now_version,) = run("PRAGMA data_version").fetchone()
-            if now_version != version:
-                version = now_version
-                (place,) = run("SELECT max(last_offset) FROM games").fetchone()
-                if place is not None and place > last:
-                    last = place
-                    self.seen.append((time.monotonic_ns(), place))
-            time.sleep(_LOOK_S)
-
-    def stop(self) -> None:
-        """Look no more."""
-        self._over.set()
-        self._thread.join()
-        self._connection.close()
-
-
 class Delay(NamedTuple):
-    """Milliseconds from the byte sent until the journal's disk has it, a reader sees the row, and both are so."""
+    """Milliseconds from the byte sent until the journal's disk has it, the row is committed, and both are so."""
 
     safe: float
-    seen: float
+    committed: float
     both: float
 
 
@@ -303,29 +330,23 @@ def latency(log: Path, rate: int, seconds: int) -> list[Delay]:
         running.order(0, warm, rate)
         running.sent()
         running.wait(_has_plies(warm // 2))
-        watch = Watch(running.archive)
-        try:
-            running.order(warm, warm + count, rate)
-            sent = running.sent()
-            time.sleep(1)
-            running.end()
-        finally:
-            watch.stop()
+        running.order(warm, warm + count, rate)
+        sent = running.sent()
+        time.sleep(1)
+        running.end()
         with closing(read_only(running.archive)) as archive:
             plies = {place for (place,) in archive.execute('SELECT "offset" FROM v_plies')}
         went = dict(zip(range(warm, warm + count), sent, strict=True))
         boards = list(zip(_boards_sent(pieces[: warm + count]), _boards_journalled(running.journal), strict=True))
         sizes, syncs = [size for _, size in running.syncs], [at for at, _ in running.syncs]
-        places, looks = [place for _, place in watch.seen], [at for at, _ in watch.seen]
+        places, commits = [place for _, place in running.commits], [at for at, _ in running.commits]
     delays = []
     for number, (place, end) in boards:
         if number < warm or place not in plies:
             continue
         safe = syncs[bisect_left(sizes, end)]
         index = bisect_left(places, place)
-        if index == len(looks):
-            raise SystemExit("a ply did not come into the archive in time")
-        times = (safe, looks[index], max(safe, looks[index]))
+        times = (safe, commits[index], max(safe, commits[index]))
         delays.append(Delay(*((at - went[number]) / 1e6 for at in times)))
     return delays
 
@@ -428,6 +449,8 @@ def main() -> None:
     if sys.argv[1:2] == ["--record"]:
         record(Path(sys.argv[2]), sys.argv[3:])
         return
+    if sys.argv[1:2] == ["--archive"]:
+        sys.exit(archive(Path(sys.argv[2])))
     options = parser.parse_args()
     if options.serve is not None:
         serve(options.serve)
@@ -453,7 +476,7 @@ def main() -> None:
         delays = latency(log, rate, seconds)
         tell(f"at {rate}/s, plies", len(delays))
         tell_spread(f"at {rate}/s, journal durable, ", [delay.safe for delay in delays])
-        tell_spread(f"at {rate}/s, row seen, ", [delay.seen for delay in delays])
+        tell_spread(f"at {rate}/s, row committed, ", [delay.committed for delay in delays])
         tell_spread(f"at {rate}/s, ", [delay.both for delay in delays])
     if "throughput" in only:
         with tempfile.TemporaryDirectory() as folder:

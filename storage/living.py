@@ -44,7 +44,8 @@ UNFINISHED: Final = "unfinished"
 
 _WAIT_MS: Final = 5_000  # for another writer; who waits longer comes again
 _ROOM: Final = 128
-_MANY_PAGES: Final = 2_000  # what is overwritten costs a disk less than what grows
+_MANY_PAGES: Final = 8_000  # in the write-ahead log, which is begun anew then
+_MANY_COMMITS: Final = 100  # a journal's sync waits behind what the disk is given at once: this takes it a moment
 _MARK: Final = f"SELECT json_extract(restart_state, '$.{UNFINISHED}') FROM sources WHERE id = ?"
 _FORGOTTEN: Final = f"SELECT name FROM settings WHERE name GLOB '{PREFIX}*' ORDER BY name"
 _GAMES: Final = "SELECT id FROM games WHERE source_id = ?"
@@ -165,6 +166,7 @@ class LivingSource:
         self._places: dict[int, Place] = {}
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="checkpoint")
         self._checkpoint: Future[int] | None = None
+        self._commits = 0  # since a checkpoint was begun
         self._dropped = False  # a game that goes on was stored anew: players of it may be left over
 
     @property
@@ -197,6 +199,9 @@ class LivingSource:
                 if self._driver.in_transaction:
                     self._driver.execute("ROLLBACK")
                 raise
+        self._commits += 1
+        if self._commits >= _MANY_COMMITS:
+            self.checkpoint()
 
     def _look_around(self) -> None:
         """Make sure that everything is as this program left it."""
@@ -339,7 +344,7 @@ class LivingSource:
     def checkpoint(self) -> None:
         """Have what was committed brought into the archive's file, some time.
 
-        It waits for the disk, so a thread does it. What is written meanwhile stays in the write-ahead log, and only
+        It waits for the disk, so a thread does it; after many commits it is done unasked. What is written meanwhile stays in the write-ahead log, and only
         when nothing is left in it is it begun anew: if it has become long, this does the little that is left.
         """
         done = self._checkpoint
@@ -348,6 +353,7 @@ class LivingSource:
         if done is not None and done.result() > _MANY_PAGES:
             with told(self._path):
                 self._driver.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+        self._commits = 0
         self._checkpoint = self._thread.submit(_checkpoint, self._path)
 
 
