@@ -34,13 +34,14 @@ _OVER = frozenset(("result", "adjourned", "aborted"))
 _LAST_BYTES = 1 << 20
 
 
-def is_over(end: str, first_offset: int, read_up_to: int) -> bool:
-    """Whether nothing that the log says later can go on with a game.
+def is_over(end: str, first_offset: int, read_up_to: int, final: bool = False) -> bool:
+    """Whether nothing that the log says later can go on with a game: only such games are appended.
 
     Args:
         end, first_offset: of the game. read_up_to: of its source: what begins before it is final.
+        final: the log never goes on, so neither does any of its games.
     """
-    return end in _OVER or (end != "log-ends" and first_offset < read_up_to)
+    return final or end in _OVER or (end != "log-ends" and first_offset < read_up_to)
 
 
 def refuse_unwritable(target: str, protect: Iterable[Path] = ()) -> None:
@@ -153,22 +154,25 @@ class FinishedGames:
         self._catch_up(where, source)
 
     def take(self, games: list[Game]) -> None:
-        """Append games that were given out, unless the log ended in them."""
-        self._give([game for game in games if game.end != "log-ends"])
+        """Append games that were given out."""
+        self._give(games)
 
     def look(self, changes: Changes) -> None:
         """Append games whose end was told."""
         self._give([game for _, game in changes.anew if game.end in _OVER])
 
-    def settle(self, where: str, source: str, read_up_to: int | None) -> None:
+    def settle(self, where: str, source: str, read_up_to: int) -> None:
         """Forget what is never given again; what could not be appended is tried again."""
-        self._given = {
-            key: first for key, first in self._given.items() if read_up_to is not None and first >= read_up_to
-        }
+        self._given = {key: first for key, first in self._given.items() if first >= read_up_to}
         if self.problem is not None:
             self._catch_up(where, source)
-        elif read_up_to is None:
-            self.wait()
+
+    def end(self, where: str, source: str, games: list[Game], final: bool) -> None:
+        """Append the games that the log ended with, if it never goes on."""
+        self._give([game for game in games if is_over(game.end, game.first_offset, 0, final)])
+        self.wait()
+        if self.problem is not None:
+            self._catch_up(where, source, final)
 
     def wait(self) -> None:
         """Return when the disk has everything that could be appended."""
@@ -215,34 +219,37 @@ class FinishedGames:
 
     # --- while the thread has nothing to do
 
-    def _catch_up(self, where: str, source: str) -> None:
+    def _catch_up(self, where: str, source: str, final: bool = False) -> None:
         self.wait()
         try:
             with open_archive(where) as archive:
-                self._append_missing(archive, source)
+                self._append_missing(archive, source, final)
         except (RecorderError, OSError) as error:
             self._failed(error)
         else:
             self.problem = None
 
-    def _append_missing(self, archive: Archive, source: str) -> None:
+    def _append_missing(self, archive: Archive, source: str, final: bool) -> None:
         keys: dict[Path, set[str]] = {}
+        self._given = {}  # what the file has is known by it alone
         refuse_protected(self._target, protected(archive))
         read_up_to = archive.source(source).read_up_to
         every = GameFilter(source=source)
         for only_torn in (True, False):
             with chosen_games(archive, every, whole_plies=self._exporter.options.whole_plies) as games:
                 for game in games:
-                    if not is_over(game.end, game.first_offset, read_up_to):
-                        continue
-                    self._given[game.key] = game.first_offset
                     path = self._path_of(game)
                     if path not in keys:
                         keys[path] = known_keys(path, self._exporter)
+                    there = game.key in keys[path]
+                    over = is_over(game.end, game.first_offset, read_up_to, final)
+                    if not (over or there):
+                        continue  # what is there is not appended when it is given out, whoever wrote it
+                    self._given[game.key] = game.first_offset
                     if only_torn and path.exists() and self._is_torn(path, game):
                         self._append(game)
                         keys[path].add(game.key)
-                    elif not only_torn and game.key not in keys[path]:
+                    elif not (only_torn or there):
                         self._append(game)
 
     def _is_torn(self, path: Path, game: Game) -> bool:

@@ -43,15 +43,18 @@ class Outlet(Protocol):
         """A source was read so far, perhaps not for the first time; ``source``: its sha256."""
 
     def take(self, games: list[Game]) -> None:
-        """Games that were given out: nothing changes them any more, unless the log simply ends in them."""
+        """Games that were given out: nothing changes them any more."""
 
     def look(self, changes: Changes) -> None:
         """What has become of games that go on."""
 
-    def settle(self, where: str, source: str, read_up_to: int | None) -> None:
-        """Games that begin before this place are never given again; None: the log has come to its end.
+    def settle(self, where: str, source: str, read_up_to: int) -> None:
+        """Games that begin before this place are never given again; ``source`` is its sha256 now."""
 
-        ``source`` is its sha256 now.
+    def end(self, where: str, source: str, games: list[Game], final: bool) -> None:
+        """The log has come to its end, and these games with it.
+
+        ``final``: it never goes on. Else they may be given again, and may have become more.
         """
 
 
@@ -359,23 +362,28 @@ class Resident:
         self._known += len(over)
         for key in over:
             del self._final[key]
-        for outlet in self._outlets:
-            outlet.settle(self._where, source, offset)
+        if offset is not None:
+            for outlet in self._outlets:
+                outlet.settle(self._where, source, offset)
 
     def _end(self) -> None:
         """The log has ended: what is open ends with it."""
         begun, source = self._begun, self._source
         assert begun is not None
         assert source is not None
+        tail = self._tail
+        assert tail is not None
+        final = tail.ended or tail.replaced is not None
         rest = begun.scrubbing.finish()
         self._advance(rest)
-        games = begun.pipeline.receive(rest) if rest else []
+        self._commit(begun.pipeline.receive(rest) if rest else [])
         offset, state = begun.pipeline.restart()
-        games += begun.pipeline.finish()
-        self._commit(games)
+        games = begun.pipeline.finish()
+        self._write(games)
+        self._count(games)
         self._store(offset, state, begun.mark)  # the outlets find in the archive what they lack
         for outlet in self._outlets:
-            outlet.settle(self._where, begun.running.hexdigest(), None)
+            outlet.end(self._where, begun.running.hexdigest(), games, final)
         # What an outlet lacks, the next one that takes this source finds.
         self._store(offset, state, begun.mark if any(outlet.problem for outlet in self._outlets) else None)
         self.close()

@@ -70,11 +70,14 @@ class Ticker:
                 self._take(game)
         self._print()
 
-    def settle(self, where: str, source: str, read_up_to: int | None) -> None:
+    def settle(self, where: str, source: str, read_up_to: int) -> None:
         """Forget games that are never given again."""
-        self._told = {
-            place: told for place, told in self._told.items() if read_up_to is not None and place[0] >= read_up_to
-        }
+        self._told = {place: told for place, told in self._told.items() if place[0] >= read_up_to}
+
+    def end(self, where: str, source: str, games: list[Game], final: bool) -> None:
+        """Print what these games have that was not printed; if the log never goes on, they have ended."""
+        self.take(games)
+        self._told = {}
 
     def _gained(self, gained: Gained) -> None:
         run = gained.shown.run

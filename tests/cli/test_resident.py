@@ -25,6 +25,7 @@ from recorder.cli.finished import FinishedGames, is_over
 from recorder.cli.inputs import ReadOptions
 from recorder.cli.resident import Resident
 from recorder.cli.ticker import Ticker
+from recorder.journal import close_left_open
 from recorder.journal.writer import JournalWriter, Sync
 from tests.support.cli import ADJOURNED, SERVER, WATCHER, Cli
 
@@ -325,6 +326,7 @@ def test_what_is_over() -> None:
     assert not is_over("log-ends", 0, 100)
     assert is_over("unobserved", 99, 100)
     assert not is_over("unobserved", 100, 100), "it may be observed again"
+    assert is_over("log-ends", 100, 0, final=True), "no more of its log ever comes"
 
 
 def finished(path: object) -> FinishedGames:
@@ -385,6 +387,75 @@ def test_a_game_whose_end_was_told_is_not_appended_again_after_a_crash(cli: Cli,
         games.wait()
         resident.close()
     assert len(pgn_keys(pgn)) == len(set(pgn_keys(pgn))) == sum(game["reason"] is not None for game in games_of(cli))
+
+
+MIDDLE = STREAM.rindex(b"<12>", 0, END)  # in the middle of a game
+LEFT = STREAM[: STREAM.index(b"\n", MIDDLE) + 1] + b"\nRemoving game 1 from observation list.\n\nfics% "
+
+
+@pytest.mark.parametrize("stream", [LEFT, STREAM[:MIDDLE]], ids=["no longer observed", "in mid-game"])
+def test_a_game_that_a_crash_has_cut_is_appended_once_and_when_its_journal_is_ended(
+    cli: Cli, tmp_path: Path, stream: bytes
+) -> None:
+    """Before, a later part of the journal could go on with it: nobody knows that it ended."""
+    journal = JournalWriter(tmp_path / "j", host="h", port=1, role="record", sync=Sync.OS)
+    journal.received(stream)
+    left, pgn = tmp_path / "left" / journal.path.name, tmp_path / "games.pgn"
+    left.parent.mkdir()
+    shutil.copy(journal.path, left)
+    journal.close()
+    ended = 0
+    for number in range(4):
+        games = finished(pgn)
+        resident = follow(cli, left, games)
+        resident.look(settle=True)
+        assert resident.finish()
+        assert games.problem is None
+        keys = pgn_keys(pgn)
+        assert len(keys) == len(set(keys))
+        if number == 0:
+            ended = len(keys)
+            assert ended == sum(game["reason"] is not None for game in games_of(cli))
+        if number == 1:
+            assert close_left_open(left)
+    played = [game["key"] for game in games_of(cli) if game["plies"]]
+    assert sorted(keys) == sorted(played)
+    assert len(keys) > ended
+    cli("export", "pgn", "-o", tmp_path / "all.pgn")
+    whole = (tmp_path / "all.pgn").read_text().split("[Event ")
+    assert sorted(pgn.read_text().split("[Event ")) == sorted(whole)
+
+
+def test_a_game_that_was_appended_before_its_end_is_not_appended_again(cli: Cli, tmp_path: Path) -> None:
+    log, pgn = tmp_path / "session.log", tmp_path / "games.pgn"
+    append(log, LEFT)
+    cli("import", log)
+    cli("export", "pgn", "-o", pgn)
+    resident = follow(cli, log, finished(pgn))
+    resident.look()
+    append(log, STREAM[END:])
+    resident.look()
+    assert resident.finish()
+    keys = pgn_keys(pgn)
+    assert len(keys) == len(set(keys))
+
+
+def test_a_final_end_that_could_not_be_appended_is_later(cli: Cli, tmp_path: Path) -> None:
+    journal = JournalWriter(tmp_path / "j", host="h", port=1, role="record", sync=Sync.OS)
+    journal.received(LEFT)
+    journal.close()
+    pgn = tmp_path / "games.pgn"
+    pgn.mkdir()
+    games = FinishedGames(str(pgn), PgnOptions())
+    games._split = False  # it became a folder when it was opened
+    resident = follow(cli, journal.path, games)
+    resident.look()
+    resident.finish()
+    assert games.problem is not None
+    pgn.rmdir()
+    assert resident.finish()
+    assert games.problem is None
+    assert sorted(pgn_keys(pgn)) == sorted(game["key"] for game in games_of(cli) if game["plies"])
 
 
 def test_what_stands_in_the_file_stays(cli: Cli, tmp_path: Path) -> None:
