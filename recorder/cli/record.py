@@ -200,7 +200,7 @@ async def _run(
     from recorder.journal import JournalWriter, Sync, find_part
     from recorder.journal.parts import new_part
     from recorder.live.capture import Capture
-    from recorder.live.conversation import Conversation
+    from recorder.live.conversation import Conversation, Lasting
     from recorder.live.login import Login
     from recorder.live.plan import plan_notes
     from recorder.live.snapshot import take_snapshot
@@ -214,10 +214,10 @@ async def _run(
             journal.note("policy", **facts)
         return journal
 
-    kept: dict[str, str] = {}
+    lasting = Lasting()
 
     def converse() -> Conversation:
-        return Conversation(Login(user, password), observing, server=server.host, kept=kept)
+        return Conversation(Login(user, password), observing, server=server.host, lasting=lasting)
 
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
@@ -248,6 +248,8 @@ async def _run(
         await capture.run(stop)
         _tell_end(capture, tell)
     finally:
+        if (left := lasting.left_behind()) is not None:
+            tell("style_left", left)
         if child is not None and taking is not None:
             for journal in await child.finish():
                 say(f"Not all of it is in the archive: ics-recorder import {shlex.quote(str(find_part(journal)))}")

@@ -9,6 +9,7 @@ filled from the journal.
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
@@ -23,9 +24,10 @@ from recorder.model import TimeBasis
 from recorder.tracking.tracker import Tracker
 from recorder.wire.lines import LineReader
 
-__all__ = ["Conversation", "Stage", "setting_commands"]
+__all__ = ["Conversation", "Lasting", "Stage", "setting_commands"]
 
 _VARIABLES_MS: Final = 5_000
+_VARIABLES_ASKED: Final = 3
 _LAST_WORDS_MS: Final = 60_000
 _MOST_ANOMALIES: Final = 1_000
 # "style=1" among others on a line of the answer to `variables`; nothing but such pairs stands on it.
@@ -42,6 +44,26 @@ class Stage(Enum):
     ASKING = "asking"  # what the settings were
     RECORDING = "recording"
     LEFT = "left"
+
+
+@dataclass(slots=True)
+class Lasting:
+    """The one setting that outlives a session, and that a recorder cannot do without.
+
+    Attributes:
+        style: the user's own; None: not known, or a guest's, whose settings do not last.
+        changed: it is another one now.
+    """
+
+    style: str | None = None
+    changed: bool = False
+
+    def left_behind(self) -> str | None:
+        """What the user must know at the end, in one sentence; None: nothing stays changed."""
+        if not self.changed:
+            return None
+        own = "which style it had, the server did not tell" if self.style is None else f"it had style {self.style}"
+        return f"The account has style {_LASTING} now and could not get its own back: {own}. “set style” changes it."
 
 
 def setting_commands(family: Family | None, style: str | None) -> tuple[list[str], list[str]]:
@@ -67,7 +89,7 @@ class Conversation:
         login: lets us in.
         observing: which games to watch; it outlives the connection.
         server: the site's name where the server does not tell it.
-        kept: settings as they were before our first connection; it outlives the connection, too.
+        lasting: what was changed before and is to be put back; it outlives the connection, too.
         queue: spaces what is said after the login.
 
     Attributes:
@@ -84,7 +106,7 @@ class Conversation:
         observing: Observing,
         *,
         server: str | None = None,
-        kept: dict[str, str] | None = None,
+        lasting: Lasting | None = None,
         queue: RequestQueue | None = None,
     ) -> None:
         self.stage = Stage.LOGIN
@@ -101,9 +123,11 @@ class Conversation:
         self._to_send = b""
         self._heard_ms = 0
         self._lost_ms = 0  # when ``lost`` was said
-        self._kept = {} if kept is None else kept
+        self._lasting = Lasting() if lasting is None else lasting
+        self._ours_before = self._lasting.changed  # the server may tell the style that we have set
         self._offset = 0
         self._due_ms = 0  # when the answer to `variables` is given up
+        self._asked = 0  # times that we asked for them
         self._again_ms: int | None = None  # when the queue wants to be asked again
 
     @property
@@ -130,9 +154,9 @@ class Conversation:
         if self.tracker.session.prompt is None:
             self.tracker.session.prompt = self._reader.prompt
         self.games += len(self.tracker.feed(events))
-        if self.we is not None and not self.we.guest and "style" not in self._kept:
+        if self.we is not None and not self.we.guest and self._lasting.style is None:
             self._look_for_style(events)
-        if self.stage is Stage.ASKING and "style" in self._kept:
+        if self.stage is Stage.ASKING and self._lasting.style is not None:
             self._begin(now_ms)
         if self.lost is not None and now_ms > self._lost_ms + _LAST_WORDS_MS:
             self.lost = None  # it has gone on: a shutdown was only announced
@@ -148,24 +172,29 @@ class Conversation:
     def _enter(self, we: LoggedIn, now_ms: int) -> None:
         self.we = we
         self._queue.family = we.family
-        if we.guest:
+        if we.guest or self._ours_before:
             self._begin(now_ms)
         else:
             self.stage = Stage.ASKING
-            self._due_ms = now_ms + _VARIABLES_MS
-            self._queue.put([Setting("variables")], now_ms)
+            self._ask(now_ms)
+
+    def _ask(self, now_ms: int) -> None:
+        self._asked += 1
+        self._due_ms = now_ms + _VARIABLES_MS
+        self._queue.put([Setting("variables")], now_ms)
 
     def _look_for_style(self, events: list[Event]) -> None:
         for event in events:
             if isinstance(event, Unrecognised | Noise) and _VARIABLES.fullmatch(event.line.text):
                 found = _STYLE.search(event.line.text)
-                if found is not None:
-                    self._kept["style"] = found[1]
+                if found is not None and not (self._ours_before and found[1] == _LASTING):
+                    self._lasting.style = found[1]
+                    self._lasting.changed = self._lasting.changed and found[1] != _LASTING
 
     def _begin(self, now_ms: int) -> None:
         """Set what makes the output whole, and begin to observe."""
         self.stage = Stage.RECORDING
-        commands, _ = setting_commands(self._queue.family, self._kept.get("style"))
+        commands, _ = setting_commands(self._queue.family, self._lasting.style)
         self._queue.put(map(Setting, commands), now_ms)
         self._observing.connected(now_ms)
 
@@ -191,13 +220,18 @@ class Conversation:
             self._heard_ms = now_ms
             self._to_send += self._login.timed_out()
         if self.stage is Stage.ASKING and now_ms >= self._due_ms:
-            self._begin(now_ms)
+            if self._asked < _VARIABLES_ASKED:
+                self._ask(now_ms)
+            else:
+                self._begin(now_ms)
         if self.stage is Stage.RECORDING:
             self._queue.put(self._observing.decide(now_ms), now_ms)
         if self.stage in (Stage.ASKING, Stage.RECORDING):
             sending = self._queue.take(now_ms)
             self._to_send += sending.data
             self._again_ms = sending.again_at_ms
+            if self.we is not None and not self.we.guest and self._lasting.style != _LASTING:
+                self._lasting.changed |= f"style {_LASTING}\n".encode("ascii") in sending.data
         data, self._to_send = self._to_send, b""
         return data
 
@@ -220,8 +254,9 @@ class Conversation:
     def leave(self) -> None:
         """Put back what was changed and say good-bye; nothing is asked for any more."""
         if self.stage is Stage.RECORDING:
-            for command in setting_commands(self._queue.family, self._kept.get("style"))[1]:
+            for command in setting_commands(self._queue.family, self._lasting.style)[1]:
                 self._say(command)
+                self._lasting.changed = False
             self._observing.disconnected()
         if self.stage is not Stage.LEFT:
             self._say("quit")

@@ -33,7 +33,7 @@ _CLOSE_S: Final = 10.0
 
 
 class DeferredJournal:
-    """Writes to a journal in another thread; every call but ``close`` returns at once.
+    """Writes to a journal in another thread; every call but ``close`` returns at once, or at the bound within a moment.
 
     Args:
         journal: only the thread uses it from now on, but for its clock and its name.

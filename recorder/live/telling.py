@@ -77,6 +77,7 @@ EVENTS: Final[Mapping[str, Kind]] = {
         ("connections", "received_bytes", "sent_bytes", "unrecorded"),
     ),
     "view_lost": Kind(Level.WARNING, "the live view has ended, recording goes on"),
+    "style_left": Kind(Level.WARNING, "the account has another style than before, which could not be put back"),
     "ended": Kind(
         Level.INFO, "recording has ended as it was told to", ("connections", "received_bytes", "boards", "games")
     ),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from recorder.live.conversation import Conversation, Stage
+from recorder.live.conversation import Conversation, Lasting, Stage
 from recorder.live.login import Login
 from recorder.live.observing import Observing
 from recorder.live.policy import parse_policy
@@ -12,9 +12,9 @@ WELCOME = b"\n**** Starting FICS session as Ann ****\n\nfics% "
 VARIABLES = b"\nVariable settings of Ann:\n\ntime=2       private=0     style=1\n\nfics% "
 
 
-def entered(user: str | None = None) -> Conversation:
+def entered(user: str | None = None, lasting: Lasting | None = None) -> Conversation:
     """A conversation that has just been let in, at time 0."""
-    conversation = Conversation(Login(user, lambda: "s3cretWord"), Observing(parse_policy("rated")))
+    conversation = Conversation(Login(user, lambda: "s3cretWord"), Observing(parse_policy("rated")), lasting=lasting)
     said = [b"login: ", ASKS, WELCOME] if user else [b"login: ", b'Press return to enter FICS as "GuestAB":', b"fics% "]
     for words in said:
         conversation.receive(words, 0, 0)
@@ -49,11 +49,13 @@ def test_the_style_is_asked_for_before_it_is_changed_and_put_back_at_the_end() -
 
 def test_without_an_answer_about_the_settings_it_goes_on() -> None:
     conversation = entered("Ann")
-    conversation.take(0)
-    assert conversation.stage is Stage.ASKING
-    due_ms = conversation.next_at_ms(0)
-    assert due_ms == 5_000
-    assert conversation.take(4_999) == b""
+    due_ms = 0
+    for _ in range(3):
+        assert conversation.take(due_ms) == b"variables\n"
+        assert conversation.stage is Stage.ASKING
+        before, due_ms = due_ms, conversation.next_at_ms(due_ms) or 0
+        assert due_ms == before + 5_000
+        assert conversation.take(due_ms - 1) == b""
     assert conversation.take(due_ms).startswith(b"iset defprompt 1\n")
 
 
@@ -78,3 +80,76 @@ def test_something_harmless_is_only_said_to_who_has_let_us_in() -> None:
         conversation.receive(b"\nThere are no games in progress.\nfics% ", now_ms, 0)
     conversation.keep_alive(5_000)
     assert conversation.take(5_000) == b"date\n"
+
+
+def settings_said(conversation: Conversation, since_ms: int) -> bytes:
+    return b"".join(conversation.take(now_ms) for now_ms in range(since_ms, since_ms + 10_000, 500))
+
+
+def test_a_style_that_was_put_back_is_not_told() -> None:
+    lasting = Lasting()
+    conversation = entered("Ann", lasting)
+    conversation.take(0)
+    conversation.receive(VARIABLES, 10, 0)
+    assert lasting.left_behind() is None  # nothing was changed yet
+    assert b"set style 12\n" in settings_said(conversation, 10)
+    assert lasting == Lasting("1", changed=True)
+    conversation.leave()
+    assert lasting.left_behind() is None
+
+
+def test_stopped_while_the_line_is_lost_the_style_that_stays_is_told_and_put_back_by_the_next_connection() -> None:
+    lasting = Lasting()
+    conversation = entered("Ann", lasting)
+    conversation.take(0)
+    conversation.receive(VARIABLES, 10, 0)
+    settings_said(conversation, 10)
+    conversation.disconnected()
+    assert lasting.left_behind() == (
+        "The account has style 12 now and could not get its own back: it had style 1. “set style” changes it."
+    )
+    again = entered("Ann", lasting)
+    assert b"variables" not in settings_said(again, 0)
+    again.leave()
+    assert again.take(10_000) == b"set style 1\nquit\n"
+    assert lasting.left_behind() is None
+
+
+def test_a_server_that_never_tells_the_style_is_asked_three_times_and_what_stays_is_told() -> None:
+    lasting = Lasting()
+    conversation = entered("Ann", lasting)
+    asked = [conversation.take(now_ms) for now_ms in range(0, 14_999, 1000)]
+    assert b"".join(asked) == b"variables\n" * 3
+    assert b"set style 12\n" in settings_said(conversation, 15_000)
+    conversation.leave()
+    assert conversation.take(30_000) == b"quit\n"
+    assert lasting.left_behind() == (
+        "The account has style 12 now and could not get its own back: which style it had, the server did not tell. "
+        "“set style” changes it."
+    )
+
+
+def test_the_style_that_we_have_set_ourselves_is_not_taken_for_the_users() -> None:
+    lasting = Lasting(changed=True)  # a connection before could not find out, and was lost
+    conversation = entered("Ann", lasting)
+    settings_said(conversation, 0)
+    conversation.receive(VARIABLES.replace(b"style=1", b"style=12"), 10_000, 0)
+    assert (lasting.style, lasting.changed) == (None, True)
+    conversation.receive(VARIABLES.replace(b"style=1", b"style=3"), 10_001, 0)
+    conversation.leave()
+    assert conversation.take(10_002) == b"set style 3\nquit\n"
+
+
+def test_the_accounts_own_style_12_and_a_guests_are_nothing_to_tell() -> None:
+    lasting = Lasting()
+    conversation = entered("Ann", lasting)
+    conversation.take(0)
+    conversation.receive(VARIABLES.replace(b"style=1", b"style=12"), 10, 0)
+    assert b"style" not in settings_said(conversation, 10)
+    conversation.disconnected()
+    assert lasting.left_behind() is None
+    lasting = Lasting()
+    guest = entered(None, lasting)
+    assert b"set style 12\n" in settings_said(guest, 0)
+    guest.disconnected()
+    assert lasting.left_behind() is None
