@@ -344,8 +344,9 @@ class LivingSource:
     def checkpoint(self) -> None:
         """Have what was committed brought into the archive's file, some time.
 
-        It waits for the disk, so a thread does it; after many commits it is done unasked. What is written meanwhile stays in the write-ahead log, and only
-        when nothing is left in it is it begun anew: if it has become long, this does the little that is left.
+        It waits for the disk, so a thread does it, unasked after many commits. What is written meanwhile stays in the
+        write-ahead log, and only when nothing is left in it is it begun anew: if it has become long, this does the
+        little that is left.
         """
         done = self._checkpoint
         if done is not None and not done.done():
