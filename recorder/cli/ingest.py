@@ -247,6 +247,14 @@ def _is_flawed(archive: Archive, outcome: Outcome) -> bool:
     return any(True for _ in archive.anomalies(outcome.sha256))
 
 
+def _name(source: Input, kind: SourceKind) -> str:
+    """What the archive calls a log; a journal is called the same before and after it is compressed."""
+    if source.spooled:
+        return source.name
+    name = Path(source.name).name
+    return name.removesuffix(".zst") if kind is SourceKind.JOURNAL else name
+
+
 def _write(
     archive: Archive,
     source: Input,
@@ -269,7 +277,7 @@ def _write(
     with archive.write_source(
         sha256=seen.sha256,
         size_bytes=seen.size,
-        name=source.name if source.spooled else Path(source.name).name,
+        name=_name(source, kind),
         path=None if source.spooled else str(source.path.absolute()),
         kind=kind.value,
         keep=keep,

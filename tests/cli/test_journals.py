@@ -39,6 +39,10 @@ def test_verify_finds_a_part_that_was_compressed_meanwhile(cli: Cli, tmp_path: P
     compress_part(path)
     assert "agrees" in cli("verify").stdout
     assert "nothing new" in cli("import", tmp_path).stdout
+    fresh = Cli(tmp_path / "fresh.sqlite")
+    fresh("import", tmp_path)
+    assert fresh("export", "games").stdout == cli("export", "games").stdout  # the source is called the same in both
+    assert fresh.json("sources", "--json")[0]["name"] == path.name
     path.with_name(f"{path.name}.zst").unlink()
     assert "not audited" in cli("verify", code=6).stdout
 
