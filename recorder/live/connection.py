@@ -1,7 +1,7 @@
 """The loop of one recorded connection: read, write down, understand, answer.
 
-What arrives is in the journal before anything looks at it. Nothing here waits for the server to take what we say: a
-server that does not read is still listened to, and given up after a while.
+What arrives is in the journal before anything looks at it but the guard of secrets. Nothing here waits for the server
+to take what we say: a server that does not read is still listened to, and given up after a while.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from typing import Final
 from recorder.errors import LoginError
 from recorder.events import SessionNoticeKind
 from recorder.journal import JournalWriter
-from recorder.live.answers import AnswerGuard
 from recorder.live.conversation import Conversation, Stage
 from recorder.live.dialling import failure_reason
 from recorder.live.pulse import Pulse
+from recorder.live.recording import Recording
 from recorder.live.requests import KeepAlive, format_request
 from recorder.live.sealing import Sealing
-from recorder.live.secrets import Release, SecretGuard
+from recorder.live.secrets import SecretGuard
 from recorder.live.telling import Tell
 
 __all__ = ["LEAVE_S", "Connection", "Incoming", "TakenOverError", "open_connection"]
@@ -102,9 +102,7 @@ class Connection:
         self._tell = tell
         self._count = count
         self._anchor_ms = time.time_ns() // 1_000_000 - journal.now_ns() // 1_000_000
-        self._guard: SecretGuard | None = SecretGuard()
-        self._held = 0  # bytes of ours that the guard has not given back
-        self._answers = AnswerGuard()
+        self._recording = Recording(journal, SecretGuard(), self._tell_mute, must=True)
         self._pulse = Pulse(self._now_ms())
         self._deaf = False
         self._leaving_ms: int | None = None
@@ -156,7 +154,7 @@ class Connection:
                     self._understand(self._conversation.disconnected)
                     return f"the line is dead: {why}"
         finally:
-            self._keep(lambda guard: guard.finish())
+            self._recording.release()
             stopped.cancel()
             reading.cancel()
             with contextlib.suppress(asyncio.CancelledError, OSError):
@@ -180,8 +178,7 @@ class Connection:
             if self._reader.failure is not None:
                 self._journal.note("reset", reason=failure_reason(self._reader.failure))
             return False
-        self._journal.received(self._answers.receive(data), at_ns)
-        self._keep(lambda guard: guard.server_said(data))
+        self._recording.server_said(data, at_ns)
         at_ms = at_ns // 1_000_000
         self._pulse.heard(at_ms)
         if self._sealing is not None and (answers := self._sealing.answers(data, at_ms)):
@@ -249,30 +246,11 @@ class Connection:
         """Hand bytes to the network, and to the journal what of them holds no secret."""
         if self._writer.transport.get_write_buffer_size() >= _MOST_WAITING:
             return  # answers to the pings of a server that does not read; the line will be given up
-        self._held += len(data)
-        self._keep(lambda guard: guard.client_said(data, self._journal.now_ns()))
+        self._recording.client_said(data, self._journal.now_ns())
         self._writer.write(data)
 
-    def _keep(self, ask: Callable[[SecretGuard], list[Release]]) -> None:
-        """Write down what of our own words holds no secret; only how many they are if a bug keeps us from knowing."""
-        releases: list[Release] = []
-        if self._guard is not None:
-            try:
-                releases = ask(self._guard)
-            except Exception as error:  # its text may hold a password
-                self._guard = None
-                name = type(error).__name__
-                words = f"What is sent to the server is recorded as a count of bytes only ({name}: a bug)."
-                self._tell("mute", words, error=name)
-        for release in releases:
-            self._held -= release.withheld or len(release.data)
-            if release.withheld:
-                self._journal.withheld(release.withheld, release.at_ns)
-            else:
-                self._journal.sent(release.data, release.at_ns)
-        if self._guard is None and self._held:
-            self._journal.withheld(self._held)
-            self._held = 0
+    def _tell_mute(self, sentence: str) -> None:
+        self._tell("mute", sentence, error=self._recording.muted)
 
     def _how(self) -> str:
         """How the server ended it."""

@@ -1,9 +1,9 @@
-"""What a proxied connection leaves in its journal; nothing that happens here reaches the connection.
+"""What a connection leaves in its journal.
 
 What the server says is written as it comes, but for a password that it repeats. What the client says goes through
 the guard, which may hold it back until it knows whether it is a password. If the guard fails, only the number of the
-client's bytes is kept from then on: they may hold a secret. If the journal fails, the recording has ended, and says
-so once.
+client's bytes is kept from then on: they may hold a secret. If the journal fails, a person's connection goes on: the
+recording has ended, and says so once. A connection that is there for its journal alone is told by an error.
 """
 
 from __future__ import annotations
@@ -62,25 +62,29 @@ class Guard(Protocol):
 
 
 class Recording:
-    """One connection's journal and the guard before it. No method raises.
+    """One connection's journal and the guard before it.
 
     Args:
         journal: where it is written.
         guard: for what the client says.
         tell: gets one sentence when something failed, never with bytes of the connection in it.
+        must: what the journal raises is raised; else no method raises.
 
     Attributes:
         failed: the journal does not hold everything that may be kept.
+        muted: the kind of error by which the guard failed; None: it did not.
     """
 
-    def __init__(self, journal: Journal, guard: Guard, tell: Callable[[str], None]) -> None:
+    def __init__(self, journal: Journal, guard: Guard, tell: Callable[[str], None], *, must: bool = False) -> None:
         self._journal = journal
         self._guard: Guard | None = guard
         self._tell = tell
+        self._must = must
         self._answers = AnswerGuard()
         self._held = 0  # bytes of the client that the guard has not given back
         self._ended = False
         self.failed = False
+        self.muted: str | None = None
 
     def now_ns(self) -> int:
         """When something arrives, on the journal's clock."""
@@ -108,11 +112,15 @@ class Recording:
         """Let the journal do what it does by time."""
         self._write(self._journal.tick)
 
-    def close(self, **facts: Any) -> None:
-        """Write what the guard held, note how the connection ended, and close the journal."""
+    def release(self) -> None:
+        """The connection has ended: write what the guard held."""
         self._give(self._ask(lambda guard: guard.finish()))
         if self._held > 0:
             self._withhold(None)
+
+    def close(self, **facts: Any) -> None:
+        """Write what the guard held, note how the connection ended, and close the journal."""
+        self.release()
         self.note("closed", **facts)
         self._write(self._journal.close)
         self._ended = True
@@ -127,10 +135,8 @@ class Recording:
         except Exception as error:  # a bug; its text may hold what the client typed
             self._guard = None
             self.failed = True
-            self._tell(
-                f"What the client sends is no longer recorded, only its length: the guard of its secrets failed "
-                f"({type(error).__name__}). The connection goes on."
-            )
+            self.muted = type(error).__name__
+            self._tell(f"What is sent to the server is recorded as a count of bytes only ({self.muted}: a bug).")
             return []
         return releases
 
@@ -154,6 +160,9 @@ class Recording:
 
     def _write(self, write: Callable[[], None]) -> None:
         if self._ended:
+            return
+        if self._must:
+            write()
             return
         try:
             write()

@@ -10,7 +10,7 @@ import pytest
 from recorder.cli.password import PASSWORD_VARIABLE
 from recorder.cli.terminal import ExitCode
 from recorder.wire.timeseal import unseal
-from tests.live.dialogues import DIALOGUES, SpokenServer, speaking
+from tests.live.dialogues import DIALOGUES, SpokenServer, speaking, spoken
 from tests.support.live import Running, in_loop, journalled, running
 
 PASSWORD = "hunTer2x"
@@ -100,6 +100,40 @@ async def test_a_registered_player(
         assert as_sent not in data
     assert as_sent not in found.sent
     assert PASSWORD.encode() not in found.raw + seen + run.talk.encode()
+
+
+@pytest.mark.parametrize("timeseal", [None, 1])
+@pytest.mark.parametrize("refused", [False, True])
+@in_loop
+async def test_a_server_that_says_the_password(
+    refused: bool, timeseal: int | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(PASSWORD_VARIABLE, PASSWORD)
+    ask = b'\n\r"Ann" is a registered name.\n\r\n\rpassword: '
+    secret = PASSWORD.encode()
+    then = b"\n\r**** Invalid password! ****\n\r" if refused else b"\n\r**** Starting FICS session as Ann ****\n\r"
+    last = b"\n\rlogin: " if refused else b"\n\rfics% "
+    dialogue = spoken(
+        (b"login: ", b"Ann", False),
+        (ask, secret, True),
+        secret + then + b"Your password is " + secret + b"." + last,
+    )
+    async with (
+        speaking(dialogue, timeseal) as server,
+        running(*words(server, tmp_path, "--user", "Ann", *SEALS[timeseal]), "--log", tmp_path / "run.log") as run,
+    ):
+        if not refused:
+            await run.until("Logged in as Ann.")
+            while not server.said.endswith(last):
+                await asyncio.sleep(0.01)
+        status = await run.end(None if refused else 15)
+    assert status == (ExitCode.LOGIN if refused else ExitCode.OK)
+    assert secret in server.said
+    found = journalled(tmp_path / "journals")
+    assert len(found.received) > server.said.index(secret) + len(secret)
+    for path in tmp_path.rglob("*"):
+        assert not path.is_file() or secret not in path.read_bytes()
+    assert secret not in found.raw + found.received + run.talk.encode()
 
 
 def plain(line: bytes) -> bytes:

@@ -202,9 +202,9 @@ class SpokenServer:
 
 
 @asynccontextmanager
-async def speaking(name: str, timeseal: int | None = None) -> AsyncIterator[SpokenServer]:
-    """One of ``DIALOGUES`` on a port of this machine, sealed or not."""
-    spoken_server = SpokenServer(DIALOGUES[name], timeseal)
+async def speaking(dialogue: str | list[Step], timeseal: int | None = None) -> AsyncIterator[SpokenServer]:
+    """A dialogue, or one of ``DIALOGUES``, on a port of this machine, sealed or not."""
+    spoken_server = SpokenServer(DIALOGUES[dialogue] if isinstance(dialogue, str) else dialogue, timeseal)
     listener = await asyncio.start_server(spoken_server.serve, "127.0.0.1", 0)
     spoken_server.port = listener.sockets[0].getsockname()[1]
     try:

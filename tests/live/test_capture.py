@@ -21,7 +21,7 @@ from recorder.journal.format import parse_note
 from recorder.live.address import Address
 from recorder.live.capture import Capture, pause_s
 from recorder.live.connection import Connection
-from recorder.live.conversation import Conversation, setting_commands
+from recorder.live.conversation import Conversation, Lasting, setting_commands
 from recorder.live.login import Login
 from recorder.live.manners import FATICS, FICS, ICC, Manners
 from recorder.live.observing import Observing
@@ -75,11 +75,11 @@ class Run:
         self.opened: list[Path] = []
         self.stop = asyncio.Event()
         observing = Observing(parse_policy("rated & blitz"))
-        kept: dict[str, str] = {}
+        lasting = Lasting()
         self.capture = Capture(
             Address(host, port),
             lambda: JournalWriter(folder, host=host, port=port, role="record", sync=Sync.OS),
-            lambda: Conversation(Login(user, password), observing, kept=kept, queue=RequestQueue(gap_ms=1)),
+            lambda: Conversation(Login(user, password), observing, lasting=lasting, queue=RequestQueue(gap_ms=1)),
             self.tell,
             opened=self.opened.append,
             timeseal=timeseal,

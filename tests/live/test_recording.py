@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from recorder.errors import JournalError
 from recorder.live.recording import Recording
 from recorder.live.secrets import Release
@@ -145,6 +147,22 @@ def test_a_failed_journal_ends_the_recording_and_is_told_once() -> None:
     assert told == [
         "RECORDING HAS ENDED, the connection goes on: The journal x cannot be written: No space left on device."
     ]
+
+
+def test_where_the_journal_is_all_there_is_its_failure_is_raised() -> None:
+    journal, guard, told = FakeJournal(), FakeGuard(), list[str]()
+    recording = Recording(journal, guard, told.append, must=True)
+    recording.client_said(b"held", 1)
+    journal.broken = JournalError("The journal x cannot be written: No space left on device.")
+    with pytest.raises(JournalError):
+        recording.server_said(b"one", 2)
+    with pytest.raises(JournalError):
+        recording.release()
+    assert not told
+    journal.broken, guard.broken = None, True
+    recording.server_said(b"two", 3)
+    assert recording.muted == "RuntimeError"
+    assert ("<", b"two", 3) in journal.wrote
 
 
 def test_a_bug_in_the_journal_is_no_trouble_of_the_connection() -> None:
