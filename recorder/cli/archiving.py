@@ -13,6 +13,7 @@ import os
 import select
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -24,8 +25,9 @@ from recorder.cli.options import open_archive
 from recorder.cli.resident import Outlet, Resident
 from recorder.cli.terminal import ExitCode
 from recorder.cli.ticker import Ticker
-from recorder.errors import RecorderError
-from recorder.journal.parts import find_part, is_being_written
+from recorder.errors import JournalError, RecorderError
+from recorder.journal.format import NOTE_OUTLETS, RecordKind, parse_header, parse_note, parse_record
+from recorder.journal.parts import find_part, is_being_written, part_blocks
 from recorder.sources import is_journal, log_files
 
 if TYPE_CHECKING:
@@ -47,8 +49,11 @@ class _Taken:
         self.path = path
         self.left = left  # nobody writes it any more
         self.told: str | None = None
-        self.finished = None if orders.pgn is None else FinishedGames(orders.pgn, PgnOptions())
-        self.ticker = Ticker(sys.stdout) if orders.events else None
+        # What an earlier run left goes where that run was told to; of its events nobody may want more.
+        pgn, events = outlets_of(path) if left else (orders.pgn, orders.events)
+        self.ours = pgn == orders.pgn
+        self.finished = None if pgn is None else FinishedGames(pgn, PgnOptions())
+        self.ticker = Ticker(sys.stdout) if events and orders.events else None
         outlets: Iterable[Outlet | None] = (self.finished, self.ticker)
         self.resident = Resident(
             orders.where,
@@ -114,9 +119,11 @@ class _Archiving:
         return not self._taken
 
     def _finish(self, taken: _Taken) -> None:
-        if taken.resident.finish() and taken.problem is None:
+        # A PGN of an earlier run that cannot be written keeps nobody: the archive knows that it lacks games.
+        if taken.resident.finish() and (taken.problem is None or not taken.ours):
+            self._tell(taken)
             del self._taken[taken.path]
-            appended = 0 if taken.finished is None else taken.finished.games
+            appended = taken.finished.games if taken.finished is not None and taken.ours else 0
             _say(done=str(taken.path), games=taken.resident.games, appended=appended)
 
     def _tell(self, taken: _Taken) -> None:
@@ -128,6 +135,29 @@ class _Archiving:
         if taken.ticker is not None and taken.ticker.left and not self._left:
             self._left = True
             _say(left=True)
+
+
+def outlets_of(journal: Path) -> tuple[str | None, bool]:
+    """Where the games of a journal were to go besides the archive: the PGN, or None, and whether events were wanted."""
+    lines: list[bytes] = []
+    try:
+        with closing(part_blocks(log_files(journal)[0])) as blocks:
+            header, *lines = next(blocks, b"").split(b"\n")
+        version = parse_header(header).version
+    except (OSError, JournalError):
+        return None, False
+    for line in lines:
+        try:
+            record = parse_record(line, version)
+            note = parse_note(record.data) if record.kind is RecordKind.NOTE else None
+        except JournalError:
+            continue
+        if note is None:
+            break  # it stands before all that was received
+        if note["kind"] == NOTE_OUTLETS:
+            pgn = note.get("pgn")
+            return pgn if isinstance(pgn, str) else None, note.get("events") is True
+    return None, False
 
 
 def _say(**facts: Any) -> None:

@@ -15,12 +15,16 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from recorder.cli.password import PASSWORD_VARIABLE
 from recorder.cli.terminal import clean
+from recorder.journal.format import NOTE_OUTLETS
 from recorder.journal.parts import PartFile, new_part
 from recorder.sources import log_files
+
+if TYPE_CHECKING:
+    from recorder.journal.writer import JournalWriter
 
 __all__ = ["ArchiveChild", "Orders"]
 
@@ -91,6 +95,15 @@ class ArchiveChild:
     def open_part(self, path: Path) -> PartFile:
         """Make a journal's file that tells the process of each write: ``JournalWriter`` takes it."""
         return _Telling(new_part(path), self._hint)
+
+    def sign(self, journal: JournalWriter) -> None:
+        """Note in a new journal where its games go besides: whoever takes it after a crash gives them there.
+
+        Raises:
+            JournalError: it cannot be written.
+        """
+        if self._orders.pgn is not None or self._orders.events:
+            journal.note(NOTE_OUTLETS, pgn=self._orders.pgn, events=self._orders.events)
 
     def take(self, journal: Path) -> None:
         """Take a journal that is being written."""

@@ -157,6 +157,7 @@ async def _run(
             journals, host=server.host, port=server.port, role="proxy", sync=sync, open_part=open_part
         )
         if archiving is not None:
+            archiving.child.sign(journal)
             archiving.take(number, journal.path)
         tell(
             "client_connected",

@@ -210,6 +210,8 @@ async def _run(
         journal = JournalWriter(
             journals, host=server.host, port=server.port, role="record", sync=Sync(sync_word), open_part=open_part
         )
+        if child is not None:
+            child.sign(journal)
         for facts in plan_notes(plan):  # explain judges by it
             journal.note("policy", **facts)
         return journal

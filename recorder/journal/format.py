@@ -27,6 +27,7 @@ __all__ = [
     "MAGIC",
     "MAX_DATA_BYTES",
     "MAX_LINE_BYTES",
+    "NOTE_OUTLETS",
     "UPGRADES",
     "VERSION",
     "Header",
@@ -202,6 +203,10 @@ def parse_record(line: bytes, version: int = VERSION) -> Record:
     if len(data) > MAX_DATA_BYTES:
         raise JournalError("The record is too long.")
     return Record(int(seconds) * _SECOND + int(fraction), _KINDS[mark], data)
+
+
+NOTE_OUTLETS: Final = "outlets"
+"""The kind of the note that tells where a journal's games go besides the archive."""
 
 
 def format_note(kind: str, facts: Mapping[str, Any]) -> bytes:

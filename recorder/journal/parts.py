@@ -9,7 +9,7 @@ import os
 import re
 import secrets
 import time
-from collections.abc import Iterator
+from collections.abc import Generator
 from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
@@ -257,7 +257,7 @@ def _digest(path: Path) -> bytes:
     return running.digest()
 
 
-def part_blocks(path: Path) -> Iterator[bytes]:
+def part_blocks(path: Path) -> Generator[bytes, None, None]:
     """The bytes of one part, decompressed if it is compressed.
 
     Raises:

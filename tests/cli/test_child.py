@@ -100,9 +100,11 @@ async def test_a_process_that_dies_is_started_again(cli: Cli, tmp_path: Path) ->
 
 @in_loop
 async def test_what_was_not_finished_is_at_the_next_start(cli: Cli, tmp_path: Path) -> None:
-    child = ArchiveChild(str(cli.archive), lambda _: None)
+    pgn = tmp_path / "games.pgn"
+    child = ArchiveChild(str(cli.archive), lambda _: None, pgn=str(pgn))
     child.start()
     journal = journal_in(tmp_path / "j", child)
+    child.sign(journal)
     journal.received(STREAM[:END])
     await plies_in(cli.archive, 50)
     assert child._process is not None
@@ -111,8 +113,7 @@ async def test_what_was_not_finished_is_at_the_next_start(cli: Cli, tmp_path: Pa
     journal.close()
     assert child._running is not None
     child._running.cancel()
-    pgn = tmp_path / "games.pgn"
-    again = ArchiveChild(str(cli.archive), lambda _: None, pgn=str(pgn))
+    again = ArchiveChild(str(cli.archive), lambda _: None, pgn=str(tmp_path / "other.pgn"))
     again.start()
     while "agrees; 5 games, " not in cli("verify").stdout:
         await asyncio.sleep(0.1)
@@ -203,7 +204,7 @@ async def test_a_killed_record_leaves_no_process_and_the_next_fills_the_pgn(cli:
     pgn = tmp_path / "games.pgn"
     async with ScriptedServer(lambda number: Dialogue(FICS) if number else played) as server:
         address = f"127.0.0.1:{server.port}"
-        async with running("record", address, *words) as run:
+        async with running("record", address, *words, "--pgn", pgn) as run:
             await (await server.connection()).done.wait()
             while not cli.archive.exists() or not [game for game in games_of(cli) if game["result"] == "1-0"]:
                 await asyncio.sleep(0.05)
@@ -212,7 +213,8 @@ async def test_a_killed_record_leaves_no_process_and_the_next_fills_the_pgn(cli:
             while lives(child):
                 await asyncio.sleep(0.05)
         Cli(cli.archive)("db", "check")
-        async with running("record", address, *words, "--pgn", pgn) as run:
+        pgn.unlink()
+        async with running("record", address, *words) as run:
             await run.until("left open by a crash; the archive has all of it now.")
             assert await run.end(signal.SIGTERM) == 0
     assert len(pgn_keys(pgn)) == 1

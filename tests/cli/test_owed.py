@@ -1,0 +1,92 @@
+"""A PGN gets the games of those journals whose recorder was told so, whoever finds them after a crash."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+from recorder.cli.archiving import outlets_of
+from recorder.cli.child import ArchiveChild
+from recorder.cli.leftover import take_left_over
+from recorder.journal.writer import JournalWriter, Sync
+from tests.cli.test_resident import STREAM, games_of, pgn_keys
+from tests.support.cli import Cli
+
+
+def left_open(cli: Cli, folder: Path, pgn: Path | None) -> Path:
+    """A journal of a recorder that was told to append to this PGN, and killed before the archive knew of it."""
+    child = ArchiveChild(str(cli.archive), print, pgn=None if pgn is None else str(pgn))
+    writer = JournalWriter(folder / "elsewhere", host="h", port=1, role="record", sync=Sync.OS)
+    child.sign(writer)
+    writer.received(STREAM)
+    left = folder / writer.path.name
+    left.write_bytes(writer.path.read_bytes())
+    writer.close()
+    return left
+
+
+def start(cli: Cli, folder: Path, pgn: Path | None) -> tuple[list[str], int]:
+    """A recorder that records nothing; what it said, and how many games it appended."""
+    said: list[str] = []
+    child = ArchiveChild(str(cli.archive), said.append, pgn=None if pgn is None else str(pgn))
+
+    async def run() -> None:
+        child.start()
+        await take_left_over(folder, child.take_left, said.append)
+        await child.finish()
+
+    asyncio.run(run())
+    return said, child.appended
+
+
+def test_another_recorder_gives_the_games_where_they_were_to_go(cli: Cli, tmp_path: Path) -> None:
+    ours, others = tmp_path / "a.pgn", tmp_path / "b.pgn"
+    left = left_open(cli, tmp_path / "j", ours)
+    assert outlets_of(left) == (str(ours), False)
+    said, appended = start(cli, tmp_path / "j", others)
+    assert said == ["1 journal was left open by a crash; the archive has all of it now."]
+    assert (len(pgn_keys(ours)), others.exists(), appended) == (5, False, 0)
+    assert len(games_of(cli)) == 5
+    start(cli, tmp_path / "j", ours)
+    assert len(pgn_keys(ours)) == 5
+
+
+def test_games_of_a_recorder_without_a_pgn_go_into_none(cli: Cli, tmp_path: Path) -> None:
+    pgn = tmp_path / "x.pgn"
+    left = left_open(cli, tmp_path / "j", None)
+    assert outlets_of(left) == (None, False)
+    start(cli, tmp_path / "j", pgn)
+    assert not pgn.exists()
+    assert len(games_of(cli)) == 5
+
+
+def test_a_journal_that_was_imported_while_it_was_written_goes_into_no_pgn(cli: Cli, tmp_path: Path) -> None:
+    writer = JournalWriter(tmp_path / "j", host="h", port=1, role="record", sync=Sync.OS)
+    writer.received(STREAM)
+    cli("import", writer.path)
+    writer.close()
+    start(cli, tmp_path / "nowhere", tmp_path / "x.pgn")
+    assert not (tmp_path / "x.pgn").exists()
+
+
+def test_another_recorders_pgn_that_cannot_be_written_waits_for_it(cli: Cli, tmp_path: Path) -> None:
+    folder = tmp_path / "gone"
+    folder.mkdir()
+    ours = folder / "a.pgn"
+    left_open(cli, tmp_path / "j", ours)
+    folder.rmdir()
+    folder.write_text("a file where the folder was")
+    said, _ = start(cli, tmp_path / "j", None)
+    assert any("a.pgn" in sentence for sentence in said)
+    assert said[-1] == "1 journal was left open by a crash; the archive has all of it now."
+    folder.unlink()
+    folder.mkdir()
+    start(cli, tmp_path / "j", None)
+    assert len(pgn_keys(ours)) == 5
+
+
+def test_a_journal_without_the_note_names_nothing(tmp_path: Path) -> None:
+    for name, data in (("empty", b""), ("other", b"no journal\n"), ("torn", b"ics-recorder jour")):
+        (tmp_path / f"{name}.journal").write_bytes(data)
+        assert outlets_of(tmp_path / f"{name}.journal") == (None, False)
+    assert outlets_of(tmp_path / "nothing.journal") == (None, False)
