@@ -15,7 +15,7 @@ from exporters.parts import Part, cut_into_parts
 from exporters.pgn_extras import Extras, find_extras
 from exporters.pgn_tags import KEY_TAG, fics_tags, tags
 from exporters.pgn_text import GLUE, brace_comment, colours_for_handles, wrap
-from exporters.times import HMS, THOUSANDTHS, Texts, decimal_seconds, hms, short_seconds
+from exporters.times import HMS, THOUSANDTHS, decimal_seconds, hms, short_seconds
 from recorder.errors import ExportError
 from recorder.model import Game, Ply, PlyRow, Precision, Proof
 
@@ -34,7 +34,7 @@ _ENDS = {
     "reused": "Game number taken by another game",
 }
 
-_NUMBERS = Texts(lambda ply: f"{(ply + 1) // 2}{'.' if ply % 2 else '...'} ", 1000)
+_NUMBERS = tuple(f"{(ply + 1) // 2}{'.' if ply % 2 else '...'} " for ply in range(1000))
 _CLOCK_ENDS = tuple(f"{thousandths}]" for thousandths in THOUSANDTHS)
 
 _Annotate = Callable[[Ply], str]
@@ -113,7 +113,7 @@ class PgnExporter:
         last = number == count
         tokens = self._movetext(game, part)
         if part.unproved:
-            moves = " ".join(f"{_NUMBERS[ply.ply]}{ply.san}" for ply in part.unproved)
+            moves = " ".join(f"{_number(ply.ply)}{ply.san}" for ply in part.unproved)
             tokens.append(brace_comment(f"Not proved: {moves}"))
         reason = game.reason or _ENDS.get(game.end)
         if not last:
@@ -149,16 +149,14 @@ class PgnExporter:
         """Append moves with their comments to ``tokens``; the first of Black's gets its ``12...``.
 
         A clock and an elapsed time as nearly every ply has them are put together here; what is uncommon about a ply
-        goes the long way, through ``_annotate``.
+        goes the long way, and so does a time that was not written before, which makes its text.
         """
-        add, annotate = tokens.append, self._annotate
-        numbers, seconds, ends = _NUMBERS, HMS, _CLOCK_ENDS
-        usual, fics = self._usual, self._fics
+        add, numbers, seconds, ends = tokens.append, _NUMBERS, HMS, _CLOCK_ENDS
+        usual = self._usual
         interrupted = True
         for ply in plies:
             number, _, san, clock_ms, black_ms, elapsed_ms, _, _, _, _, proof, _, precision, _ = ply
             white = number & 1
-            move_number = numbers[number] if white or interrupted else ""
             if not white:
                 clock_ms = black_ms
             if (
@@ -170,17 +168,26 @@ class PgnExporter:
                 and elapsed_ms >= 0
                 and proof != _INFERRED
             ):
-                add(
-                    f"{move_number}{san} {{[%clk\x01{seconds[clock_ms // 1000]}{ends[clock_ms % 1000]} "
-                    f"[%emt\x01{seconds[elapsed_ms // 1000]}{ends[elapsed_ms % 1000]}}}"
-                )
-                interrupted = True
+                try:
+                    add(
+                        f"{numbers[number] if white or interrupted else ''}{san} "
+                        f"{{[%clk\x01{seconds[clock_ms // 1000]}{ends[clock_ms % 1000]} "
+                        f"[%emt\x01{seconds[elapsed_ms // 1000]}{ends[elapsed_ms % 1000]}}}"
+                    )
+                    interrupted = True
+                except LookupError:
+                    interrupted = self._move(Ply._make(ply), tokens, interrupted)
             else:
-                comment = annotate(Ply._make(ply))
-                add(f"{move_number}{san} {comment}" if comment else f"{move_number}{san}")
-                interrupted = not fics and comment != ""
+                interrupted = self._move(Ply._make(ply), tokens, interrupted)
             if extras is not None and self._add_extras(number, tokens, extras):
                 interrupted = True
+
+    def _move(self, ply: Ply, tokens: list[str], interrupted: bool) -> bool:
+        """Append any move; True if something stands between it and the next one."""
+        comment = self._annotate(ply)
+        move = f"{_number(ply.ply)}{ply.san}" if ply.white_moved or interrupted else ply.san
+        tokens.append(f"{move} {comment}" if comment else move)
+        return not self._fics and comment != ""
 
     def _add_extras(self, number: int, tokens: list[str], extras: Extras) -> bool:
         """Append what stands after a ply; True if there was anything."""
@@ -191,6 +198,11 @@ class PgnExporter:
             self._moves(line.plies, inside, extras.of(line))
             tokens.append(f"({' '.join(inside)})")
         return len(tokens) > before
+
+
+def _number(ply: int) -> str:
+    """``12. `` before White's move, ``12... `` before Black's."""
+    return _NUMBERS[ply] if 0 <= ply < len(_NUMBERS) else f"{(ply + 1) // 2}{'.' if ply % 2 else '...'} "
 
 
 def _annotator(options: PgnOptions) -> _Annotate:

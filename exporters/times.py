@@ -5,7 +5,6 @@ Milliseconds are written where the server printed them, else whole seconds.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 from recorder.model import TimeBasis
@@ -13,7 +12,6 @@ from recorder.model import TimeBasis
 __all__ = [
     "HMS",
     "THOUSANDTHS",
-    "Texts",
     "date_of",
     "dated",
     "decimal_seconds",
@@ -21,6 +19,7 @@ __all__ = [
     "iso",
     "short_seconds",
     "start_clock",
+    "whole_hms",
 ]
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -28,31 +27,24 @@ THOUSANDTHS = tuple(f".{n:03d}" for n in range(1000))
 _SHORT = tuple("." + (f"{n:03d}".rstrip("0") or "0") for n in range(1000))
 
 
-class Texts(dict[int, str]):
-    """Number → its text, made when it is first asked for; the first ``limit`` ones are kept.
-
-    Only for few numbers: a table that does not fit the processor's cache takes longer than making the text anew.
-    """
-
-    def __init__(self, make: Callable[[int], str], limit: int) -> None:
-        super().__init__()
-        self._make = make
-        self._limit = limit
-
-    def __missing__(self, number: int) -> str:
-        text = self._make(number)
-        if len(self) < self._limit:
-            self[number] = text
-        return text
+_MOST_TEXTS = 100_000
+HMS: dict[int, str] = {}
+"""Seconds → ``h:mm:ss``, those that ``whole_hms`` was asked for: clocks of all games share a few thousand values."""
 
 
-HMS = Texts(lambda seconds: f"{seconds // 3600}:{seconds // 60 % 60:02d}:{seconds % 60:02d}", 100_000)
-"""Seconds → ``h:mm:ss``; clocks of all games share a few thousand values."""
+def whole_hms(seconds: int) -> str:
+    """``0:04:57`` of a time of zero or more seconds."""
+    text = HMS.get(seconds)
+    if text is None:
+        text = f"{seconds // 3600}:{seconds // 60 % 60:02d}:{seconds % 60:02d}"
+        if len(HMS) < _MOST_TEXTS:
+            HMS[seconds] = text
+    return text
 
 
 def hms(ms: int, milliseconds: bool) -> str:
     """``0:04:57.338`` or ``0:04:57`` of a time of zero or more milliseconds."""
-    return HMS[ms // 1000] + THOUSANDTHS[ms % 1000] if milliseconds else HMS[ms // 1000]
+    return whole_hms(ms // 1000) + THOUSANDTHS[ms % 1000] if milliseconds else whole_hms(ms // 1000)
 
 
 def decimal_seconds(ms: int, milliseconds: bool = True) -> str:
@@ -70,7 +62,7 @@ def start_clock(base_s: int) -> str:
     """``0:03:00.000``; below a minute the hour field is dropped (``0:10.000``), as in the FICS archive."""
     if base_s < 60:
         return f"0:{base_s:02d}.000"
-    return HMS[base_s] + ".000"
+    return whole_hms(base_s) + ".000"
 
 
 def dated(basis: TimeBasis) -> bool:
@@ -97,7 +89,7 @@ def iso(at_ms: int | None, basis: TimeBasis) -> str | None:
     if basis is TimeBasis.CLOCK:
         return f"PT{decimal_seconds(at_ms)}S"
     days, rest = divmod(at_ms, 86_400_000)
-    text = f"{_day(days)}T{HMS[rest // 1000].zfill(8)}{THOUSANDTHS[rest % 1000]}"
+    text = f"{_day(days)}T{whole_hms(rest // 1000).zfill(8)}{THOUSANDTHS[rest % 1000]}"
     return text + "Z" if basis is TimeBasis.UTC else text
 
 

@@ -444,7 +444,8 @@ class Archive:
             where: which ones; the default is every played game with a ply.
             with_events, with_holdings: False leaves those lists empty, for speed.
             with_lines: False leaves out taken-back lines.
-            whole_plies: False reads only moves, clocks, elapsed times and proof; a ply's other fields are None.
+            whole_plies: False reads only what PGN shows of proved plies: SAN, the mover's clock, elapsed time, proof.
+                Their other fields are None.
         """
         with self._reading() as connection:
             ids = game_ids(connection, where)

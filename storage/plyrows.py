@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from typing import Any, Final
 
-from recorder.model import Ply, PlyRow, Precision
+from recorder.model import Ply, PlyRow, Precision, Proof
 from storage.bulk import insert_values
 from storage.models import plies as table
 
@@ -26,10 +26,14 @@ _STORED: Final = {
 }
 _RUN: Final = "FROM plies WHERE id BETWEEN ? AND ? ORDER BY id"
 _SELECT: Final = f"SELECT {', '.join(_STORED.get(name, name) for name in Ply._fields)} {_RUN}"
-_SELECT_TIMED: Final = f"SELECT ply, move, san, white_clock_ms, black_clock_ms, elapsed_ms, quality {_RUN}"
-_PROOFS: Final = tuple(quality & 7 for quality in range(256))
-_ORIGINS: Final = tuple(quality >> 3 & 7 for quality in range(256))
-_PRECISIONS: Final = tuple((1, 0, None, None)[quality >> 6] for quality in range(256))
+_MOVERS_CLOCK: Final = "CASE ply & 1 WHEN 1 THEN white_clock_ms ELSE black_clock_ms END"
+_SELECT_TIMED: Final = f"SELECT ply << 8 | quality, san, {_MOVERS_CLOCK}, elapsed_ms {_RUN}"
+#: ``quality`` of a proved ply → proof, origin, precision.
+_PROVED: Final = {
+    quality: (quality & 7, quality >> 3 & 7, (1, 0, None, None)[quality >> 6])
+    for quality in range(256)
+    if quality & 7 != Proof.UNPROVED.value
+}
 
 
 def add_values(values: list[Any], plies: list[Ply] | list[PlyRow], base_ms: int, base_offset: int) -> None:
@@ -76,19 +80,24 @@ def load_plies(driver: sqlite3.Connection, first: int, count: int, base_ms: int,
     return driver.execute(_SELECT, (base_ms, base_offset, first, first + count - 1)).fetchall()
 
 
-def load_timed_plies(driver: sqlite3.Connection, first: int, count: int) -> list[PlyRow]:
-    """Like ``load_plies``, but only what PGN shows: moves, clocks, elapsed times and how far all this is proved.
+def load_timed_plies(
+    driver: sqlite3.Connection, first: int, count: int, base_ms: int, base_offset: int
+) -> list[PlyRow]:
+    """Like ``load_plies``, but only what PGN shows: ply, SAN, the mover's clock, elapsed time and how far it is proved.
 
-    The other fields are None: every column costs time, looked at or not.
+    The other fields are None: every column costs time, looked at or not. A line with a ply that is not proved is loaded
+    whole, because what can be shown of such a ply depends on its move.
     """
-    proofs, origins, precisions = _PROOFS, _ORIGINS, _PRECISIONS
-    rows: list[Any] = [
-        (
-            ply, move, san, white_ms, black_ms, elapsed_ms, None, None,
-            None, None, proofs[quality], origins[quality], precisions[quality], None,
-        )
-        for ply, move, san, white_ms, black_ms, elapsed_ms, quality in driver.execute(
-            _SELECT_TIMED, (first, first + count - 1)
-        )
-    ]  # fmt: skip
+    proved = _PROVED
+    try:
+        rows: list[Any] = [
+            (
+                packed >> 8, None, san, clock_ms if packed & 256 else None, None if packed & 256 else clock_ms,
+                elapsed_ms, None, None, None, None, proof, origin, precision, None,
+            )
+            for packed, san, clock_ms, elapsed_ms in driver.execute(_SELECT_TIMED, (first, first + count - 1))
+            for proof, origin, precision in (proved[packed & 255],)
+        ]  # fmt: skip
+    except KeyError:
+        return load_plies(driver, first, count, base_ms, base_offset)
     return rows

@@ -111,9 +111,8 @@ def _load(driver: sqlite3.Connection, ids: list[int], wanted: _Wanted) -> Iterat
 
 
 def _load_run(driver: sqlite3.Connection, run: _Run, whole: bool) -> list[PlyRow]:
-    if whole:
-        return load_plies(driver, run.first, run.plies, run.seen.started_at_ms or 0, run.seen.offset)
-    return load_timed_plies(driver, run.first, run.plies)
+    load = load_plies if whole else load_timed_plies
+    return load(driver, run.first, run.plies, run.seen.started_at_ms or 0, run.seen.offset)
 
 
 def _load_children(

@@ -15,6 +15,7 @@ from recorder.model import (
     Anomaly,
     AnomalyKind,
     Disposition,
+    Game,
     GameKind,
     Origin,
     Player,
@@ -307,11 +308,8 @@ def test_what_is_not_wanted_is_not_loaded(archive: Archive) -> None:
     assert game.plies == make_game().plies
 
 
-def test_timed_plies_hold_moves_times_and_proof_and_nothing_else(archive: Archive) -> None:
-    wanted = {
-        "ply", "move", "san", "white_clock_ms", "black_clock_ms", "elapsed_ms", "proof", "origin", "precision",
-    }  # fmt: skip
-    kinds = [(proof, origin, precision) for proof in Proof for origin in Origin for precision in (*Precision, None)]
+def game_of_all_qualities(proofs: list[Proof]) -> Game:
+    kinds = [(proof, origin, precision) for proof in proofs for origin in Origin for precision in (*Precision, None)]
     game = make_game()
     line = game.observations[0].lines[0]
     line.plies = [
@@ -319,11 +317,25 @@ def test_timed_plies_hold_moves_times_and_proof_and_nothing_else(archive: Archiv
         for number, (proof, origin, precision) in enumerate(kinds, 1)
     ]
     game.segments = [Segment(1, len(kinds), 0)]
+    return game
+
+
+def test_timed_plies_hold_what_pgn_shows_and_nothing_else(archive: Archive) -> None:
+    game = game_of_all_qualities([proof for proof in Proof if proof is not Proof.UNPROVED])
     import_bytes(archive, b"one", [game])
     (found,) = archive.games(whole_plies=False)
-    assert len(found.plies) == len(kinds)
+    assert len(found.plies) == len(game.plies) > 1
     for whole, timed in zip(game.plies, found.plies, strict=True):
+        clock = "white_clock_ms" if whole.white_moved else "black_clock_ms"
+        wanted = {"ply", "san", clock, "elapsed_ms", "proof", "origin", "precision"}
         assert timed._asdict() == {name: value if name in wanted else None for name, value in whole._asdict().items()}
+
+
+def test_a_line_with_a_ply_that_is_not_proved_is_always_whole(archive: Archive) -> None:
+    game = game_of_all_qualities(list(Proof))
+    import_bytes(archive, b"one", [game])
+    (found,) = archive.games(whole_plies=False)
+    assert found.plies == game.plies
 
 
 def test_a_game_names_its_sources(archive: Archive) -> None:
