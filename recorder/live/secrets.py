@@ -26,6 +26,8 @@ _GUESTS: Final = frozenset((b"guest", b"g"))
 _WORD: Final = re.compile(rb"\S+")
 # Before a command: ICC's tag of a reply, the number of block mode.
 _TAG: Final = re.compile(rb"[\r$/ \t]*(?:`[^`]*`[ \t]*)?(?:[0-9]{1,9}[ \t]+)?")
+# What was refused may be a command that was typed too early, unless it looks like no word.
+_NO_WORD: Final = re.compile(rb"(?=.*[A-Za-z])(?=.*[^A-Za-z])\S{6,}")
 _LONGEST_COMMAND: Final = 4096
 """No server takes a longer one: what is longer is not looked at, and not kept."""
 
@@ -206,8 +208,10 @@ class SecretGuard:
         """Somebody is logged in: what was held can be told apart."""
         counted = self._asked and not self._lost
         if counted and not self._guest:
-            for line in self._held[self._attempt : self._paired]:
-                self._known.learn(_secret_of(line))
+            for index, line in enumerate(self._held[: self._paired]):
+                secret = _secret_of(line)
+                if index >= self._attempt or _NO_WORD.fullmatch(secret):
+                    self._known.learn(secret)
         for index, line in enumerate(self._held):
             login = index < self._paired or not counted
             self._give(line, self._at_login(line) if login else self._at_command(line), out)

@@ -20,11 +20,17 @@ __all__ = ["FILLER", "Scrubber", "Scrubbing", "fill", "fill_command", "find_repe
 
 FILLER: Final = b"*"
 
-_COMMAND: Final = rb"[$/ \t]*(?:set[ \t]+)?pas(?:s(?:w(?:o(?:rd?)?)?)?)?[ \t]+"
+# Also as FICS's administrators change another's, as an alias, and as Unix calls it, which people type by habit.
+_SET: Final = rb"set(?:-quietly)?[ \t]+"
+_COMMAND: Final = (
+    rb"[$/ \t]*(?:(?:alias[ \t]+\S+|multi)[ \t]+[$/]*)?(?:asetpass(?:wd?)?[ \t]+\S+|(?:"
+    + _SET
+    + rb")?pas(?:s(?:w(?:o(?:rd?)?|d)?)?)?)[ \t]+"
+)
 # Known to be typed: everything after the command. Else: what the command takes, two words, or what is cut off.
 _TYPED_CHANGE: Final = re.compile(_COMMAND + rb"(?P<secret>\S.*)", re.I | re.S)
 _CHANGE: Final = re.compile(
-    rb"(?:" + _COMMAND + rb"(?=\S+\s+\S)|set[ \t]+password[ \t]+)(?P<secret>\S+(?:\s+\S+)?)[ \t]*\r*$", re.I
+    rb"(?:" + _COMMAND + rb"(?=\S+\s+\S)|" + _SET + rb"passw(?:or)?d[ \t]+)(?P<secret>\S+(?:\s+\S+)?)[ \t]*\r*$", re.I
 )
 _CUT_CHANGE: Final = re.compile(_COMMAND + rb"(?P<secret>\S+\s*\S*)\s*$", re.I)
 # Source: the answers of FICS's password commands.

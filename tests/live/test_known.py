@@ -89,12 +89,14 @@ def test_commands_typed_ahead_are_looked_at_too() -> None:
 def test_the_new_password_is_known_and_a_wrong_one_is_not() -> None:
     guard = SecretGuard()
     guard.server_said(b"login: ")
-    for word in (b"moves", b"hunter2"):
+    for word in (b"moves", b"observe 12", b"s3cret", b"hunter2"):
         guard.client_said(b"Ann\n", 1)
         guard.server_said(ASK)
         guard.client_said(word + b"\n", 2)
-        guard.server_said(b"\n\r**** Invalid password! ****\n\r\n\rlogin: " if word == b"moves" else IN)
+        guard.server_said(b"\n\r**** Invalid password! ****\n\r\n\rlogin: " if word != b"hunter2" else IN)
     assert kept(guard, b"moves\n") == b"moves\n", "a slip is no password"
+    assert kept(guard, b"observe 12\n") == b"observe 12\n"
+    assert kept(guard, b"s3cret\n") == b"******\n", "of another account, perhaps"
     assert kept(guard, b"password hunter2 newer44\n") == b"password ******* *******\n"
     assert kept(guard, b"newer44\n") == b"*******\n"
 
