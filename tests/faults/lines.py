@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import signal
 import time
+from contextlib import AsyncExitStack
 
 from recorder.live.script import Fault, Step
 from recorder.live.testserver import Connection
-from tests.faults.scenes import end_cleanly, moment, proxied, script_of, serving
-from tests.faults.world import Troubles, World, delivered, one_sentence, until
+from tests.faults.scenes import PROXIED, end_cleanly, heard_all, moment, proxied, script_of, serving
+from tests.faults.world import Troubles, World, delivered, one_sentence
 
 __all__ = ["deaf", "half_open", "reset"]
 
@@ -28,7 +29,8 @@ async def reset(world: World) -> None:
                 await run.says("was ended by the server")
                 await run.end(signal.SIGTERM)
             world.check_received(connection, at_least)
-            await world.check_archive(words=("--chat", "own"))
+            await world.check_archive(words=PROXIED)
+            await world.check_pgn()
             return
         run = await world.record(server)
         connection = await server.connection()
@@ -60,9 +62,13 @@ async def _reset(world: World, connection: Connection, script: list[Step]) -> in
 async def half_open(world: World) -> None:
     """The line is dead without a word: a recorder leaves when asked to, and connects again after a long silence."""
     script, again = script_of(world), script_of(world, 1, games=2, lasting_s=0.4)
-    async with serving(world, script, again) as server:
-        if world.turn("leaves", "waits") == "leaves":
-            run = await world.record(server)
+    async with serving(world, script, again) as server, AsyncExitStack() as stack:
+        way = world.turn("leaves", "waits", "leaves", "waits", "proxy leaves")
+        if way != "waits":
+            if way == "leaves":
+                run = await world.record(server)
+            else:
+                run, _ = await stack.enter_async_context(proxied(world, server))
             connection = await server.connection()
             await moment(world, connection, script)
             connection.fail(Fault.HALF_OPEN)
@@ -81,7 +87,7 @@ async def half_open(world: World) -> None:
             one_sentence(run.talk, "The line is dead: the server has not answered")
             await second.done.wait()
             await end_cleanly(world, run, second)
-    await world.check_archive()
+    await world.check_archive(words=PROXIED if way == "proxy leaves" else ())
     await world.check_pgn()
 
 
@@ -107,11 +113,11 @@ async def deaf(world: World) -> None:
             connection.fail(Fault.DEAF)
             typed = b"tell Ann hello\n" * 400_000  # more than all systems on the way hold
             caller.send(typed)
-            await connection.done.wait()
-            await until(lambda: len(caller.heard) >= len(connection.said), "the client does not hear the server")
+            await heard_all(run, caller, connection, script)
             await world.journalled(connection)
             await run.end(signal.SIGTERM)
             session = world.check_received(connection, len(connection.said))
             if not (b"guest\n\n" + typed).startswith(bytes(session.sent)):
                 raise Troubles("the journal holds other words of the client than it sent")
-    await world.check_archive(words=("--chat", "own"))
+    await world.check_archive(words=PROXIED)
+    await world.check_pgn()

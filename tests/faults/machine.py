@@ -14,14 +14,25 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 
 from recorder.cli.terminal import ExitCode
-from recorder.live.script import Fault
+from recorder.live.script import Fault, Step
 from recorder.live.testserver import ScriptedServer
-from tests.faults.scenes import end_cleanly, end_whatever_the_archive, moment, proxied, script_of, serving
+from tests.faults.scenes import (
+    PROXIED,
+    end_cleanly,
+    end_whatever_the_archive,
+    goes_on,
+    heard_all,
+    moment,
+    proxied,
+    script_of,
+    serving,
+)
 from tests.faults.traffic import total_bytes
-from tests.faults.world import Troubles, World, one_sentence, until
+from tests.faults.world import Troubles, World, one_sentence
 from tests.support.cli import ADJOURNED
 
 __all__ = ["clock_back", "disk_full", "locked", "removed"]
@@ -35,10 +46,10 @@ async def disk_full(world: World) -> None:
     async with serving(world, script) as server:
         if way in ("journal", "archive") and not can_mount():
             way = "limit"
-        await ways[way](world, server, world.chance.randrange(1, total_bytes(script)))
+        await ways[way](world, server, script, world.chance.randrange(1, total_bytes(script)))
 
 
-async def _limited(world: World, server: ScriptedServer, room: int) -> None:
+async def _limited(world: World, server: ScriptedServer, _script: list[Step], room: int) -> None:
     run = await world.record(server, before=_limit(room))
     connection = await server.connection()
     await run.end(status=ExitCode.JOURNAL)
@@ -50,21 +61,20 @@ async def _limited(world: World, server: ScriptedServer, room: int) -> None:
     await world.check_pgn(all_of_them=False)
 
 
-async def _limited_proxy(world: World, server: ScriptedServer, room: int) -> None:
+async def _limited_proxy(world: World, server: ScriptedServer, script: list[Step], room: int) -> None:
     async with proxied(world, server, before=_limit(room)) as (run, caller):
         connection = await server.connection()
-        await connection.done.wait()
-        await until(lambda: len(caller.heard) >= len(connection.said), "the client does not hear the server")
-        await run.says("RECORDING HAS ENDED")
+        await heard_all(run, caller, connection, script)
+        await goes_on(run, caller, connection)
         await run.end(signal.SIGTERM, status=ExitCode.JOURNAL)
     one_sentence(run.talk, "RECORDING HAS ENDED")
     _is_full(world, room)
     world.check_received(connection, 0)
-    await world.do("import", "--chat", "own", world.journals)
-    await world.check_archive(words=("--chat", "own"))
+    await world.do("import", *PROXIED, world.journals)
+    await world.check_archive(words=PROXIED)
 
 
-async def _journal_full(world: World, server: ScriptedServer, room: int) -> None:
+async def _journal_full(world: World, server: ScriptedServer, _script: list[Step], room: int) -> None:
     with _small_disk(world.journals, room) as disk:
         run = await world.record(server)
         connection = await server.connection()
@@ -78,7 +88,7 @@ async def _journal_full(world: World, server: ScriptedServer, room: int) -> None
         await world.check_pgn()
 
 
-async def _archive_full(world: World, server: ScriptedServer, _room: int) -> None:
+async def _archive_full(world: World, server: ScriptedServer, _script: list[Step], _room: int) -> None:
     with _small_disk(world.folder / "small", world.chance.randrange(1, 200_000)) as disk:
         world.archive = disk / "archive.sqlite"
         run = await world.record(server)
@@ -102,6 +112,7 @@ def _is_full(world: World, size: int) -> None:
         raise Troubles(f"a journal could have {size:,} bytes, but there are {sizes}")
 
 
+@cache
 def can_mount() -> bool:
     """Whether a small file system can be made here."""
     return os.geteuid() == 0 and subprocess.run(["unshare", "-m", "true"], capture_output=True).returncode == 0
@@ -117,15 +128,22 @@ def _small_disk(folder: Path, size: int) -> Iterator[Path]:
         subprocess.run(["umount", "--lazy", str(folder)], check=True)
 
 
+# The command, but for its patience with an archive that cannot be written at its end, which is a minute.
+_HURRIED = "import recorder.cli.child as c; c._END_S = 12.0; from recorder.cli import main; main()"
+
+
 async def locked(world: World) -> None:
     """Another process locks the archive for a while, or for longer than the recorder lives."""
     script = script_of(world)
-    await world.do(
-        "import", Path(__file__).parent.parent / "corpus" / "server" / "c08_adjourn" / "observer_GuestXw.raw"
-    )
-    stays = world.turn("for a while", *["for a while"] * 8, "to the end") == "to the end"
-    async with serving(world, script) as server:
-        run = await world.record(server)
+    way = world.turn(*["for a while"] * 3, "proxy", *["for a while"] * 3, "proxy", "for a while", "to the end")
+    chat = PROXIED if way == "proxy" else ()
+    await world.do("import", *chat, ADJOURNED)
+    stays = way == "to the end"
+    async with serving(world, script) as server, contextlib.AsyncExitStack() as stack:
+        if way == "proxy":
+            run, caller = await stack.enter_async_context(proxied(world, server))
+        else:
+            run = await world.record(server, program=("-c", _HURRIED) if stays else ("-m", "recorder"))
         connection = await server.connection()
         await moment(world, connection, script)
         holder = sqlite3.connect(world.archive, isolation_level=None, timeout=30)
@@ -135,6 +153,8 @@ async def locked(world: World) -> None:
             await asyncio.sleep(world.chance.uniform(0, 1))
             await connection.done.wait()
             at_least = await world.journalled(connection)
+            if way == "proxy":
+                await heard_all(run, caller, connection, script)
             if stays:
                 await end_whatever_the_archive(world, run, connection)
                 one_sentence(run.talk, "import")
@@ -145,7 +165,7 @@ async def locked(world: World) -> None:
         else:
             await end_cleanly(world, run, connection)
         world.check_received(connection, at_least)
-    await world.check_archive(ADJOURNED, world.journals)
+    await world.check_archive(ADJOURNED, world.journals, words=chat)
 
 
 async def clock_back(world: World) -> None:
@@ -163,16 +183,19 @@ async def clock_back(world: World) -> None:
     step_s = world.chance.choice((1, 60, 3600, 86_400, 40_000_000))
     script, again = script_of(world), script_of(world, 1, games=2, lasting_s=0.4)
     began_s = time.time()
-    async with serving(world, script, again) as server:
-        run = await world.record(server, env=env)
+    way = world.turn("one connection", "two", "one connection", "two", "proxy")
+    async with serving(world, script, again) as server, contextlib.AsyncExitStack() as stack:
+        if way == "proxy":
+            run, _ = await stack.enter_async_context(proxied(world, server, env=env))
+        else:
+            run = await world.record(server, env=env)
         connection = await server.connection()
         await moment(world, connection, script)
         if world.chance.random() < 0.3:
             _set(clock, world.chance.randrange(1, 100_000))
             await moment(world, connection, script)
         _set(clock, -step_s)
-        lost = world.turn("one connection", "two") == "two"
-        if lost:
+        if way == "two":
             await moment(world, connection, script)
             connection.fail(Fault.CLOSE)
             said_all_s = time.time()
@@ -192,7 +215,7 @@ async def clock_back(world: World) -> None:
         first, last = session.utc_s(0), session.utc_s(len(session.received))
         if not began_s - 0.5 <= first <= last <= said_all_s + 5:
             raise Troubles(f"bytes of {began_s:.1f} to {said_all_s:.1f} came at {first:.1f} to {last:.1f}")
-    await world.check_archive()
+    await world.check_archive(words=PROXIED if way == "proxy" else ())
     await world.check_pgn()
 
 
@@ -223,9 +246,8 @@ async def removed(world: World) -> None:
                 connection = await server.connection()
                 await moment(world, connection, script)
                 shutil.rmtree(world.journals)
-                await connection.done.wait()
-                await run.says("RECORDING HAS ENDED")
-                await until(lambda: len(caller.heard) >= len(connection.said), "the client does not hear the server")
+                await heard_all(run, caller, connection, script)
+                await goes_on(run, caller, connection)
                 await run.end(signal.SIGTERM, status=ExitCode.JOURNAL)
             one_sentence(run.talk, "RECORDING HAS ENDED", "it was removed")
             return
@@ -270,7 +292,7 @@ async def _is_part_of(world: World, kept: Path) -> None:
     with contextlib.closing(sqlite3.connect(world.archive)) as connection:
         rows = connection.execute("SELECT name, size_bytes FROM sources").fetchall()
         (last,) = connection.execute("SELECT max(last_offset) FROM games").fetchone()
-    if not rows:
+    if not rows or last is None:  # it was removed before it was read, or before any of its games was written
         return
     ((name, size),) = rows
     whole = (kept / name).read_bytes()

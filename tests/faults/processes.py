@@ -10,7 +10,7 @@ from collections.abc import Awaitable
 from recorder.live.script import Step
 from recorder.live.testserver import Connection, ScriptedServer
 from tests.faults.reader import read_folder
-from tests.faults.scenes import end_cleanly, moment, proxied, script_of, serving
+from tests.faults.scenes import PROXIED, end_cleanly, moment, proxied, script_of, serving
 from tests.faults.traffic import TABLE
 from tests.faults.world import Run, World, until
 
@@ -82,8 +82,8 @@ async def _sigkill_of_proxy(world: World, server: ScriptedServer, script: list[S
         at_least = len(caller.heard) if world.sync == "always" else await world.journalled(connection)
         await run.end(signal.SIGKILL, status=-signal.SIGKILL)
         world.check_received(connection, at_least)
-    await world.do("import", "--chat", "own", world.journals)
-    await world.check_archive(words=("--chat", "own"))
+    await world.do("import", *PROXIED, world.journals)
+    await world.check_archive(words=PROXIED)
 
 
 async def _next_start(world: World, server: ScriptedServer, number: int, *, by_record: bool) -> None:
@@ -126,7 +126,8 @@ async def two_recorders(world: World) -> None:
             for connection in connections:
                 world.check_received(connection, len(connection.said))
     await world.check_archive(loosely=True)  # whose journal came first decides the order
-    await world.check_pgn(all_of_them=one_pgn and not killed)
+    for pgn in set(pgns):
+        await world.check_pgn(pgn, all_of_them=one_pgn and not killed)
 
 
 async def _run_of(world: World, runs: list[Run], connection: Connection) -> Run:

@@ -9,13 +9,26 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from recorder.cli.terminal import ExitCode
-from recorder.live.script import Step
+from recorder.live.script import Say, Step
 from recorder.live.testserver import Connection, ScriptedServer
 from tests.faults.traffic import dialogue, steps, total_bytes
-from tests.faults.world import Run, Troubles, World
+from tests.faults.world import Run, Troubles, World, until
 from tests.support.live import Caller
 
-__all__ = ["end_cleanly", "end_whatever_the_archive", "moment", "proxied", "script_of", "serving"]
+__all__ = [
+    "PROXIED",
+    "end_cleanly",
+    "end_whatever_the_archive",
+    "goes_on",
+    "heard_all",
+    "moment",
+    "proxied",
+    "script_of",
+    "serving",
+]
+
+PROXIED = ("--chat", "own")
+"""How an import reads a proxy's journals as the proxy does."""
 
 _LOGIN_BYTES = 600  # about what a server says before the script begins
 
@@ -57,7 +70,7 @@ async def proxied(world: World, server: ScriptedServer, **how: object) -> AsyncI
     """A proxy and a guest who plays through it and hears all that comes."""
     run = await world.run(
         *("proxy", f"127.0.0.1:{server.port}", "--listen", "127.0.0.1:0", "--sync", world.sync),
-        *("--journal-dir", world.journals),
+        *("--journal-dir", world.journals, "--pgn", world.pgn),
         **how,  # type: ignore[arg-type]
     )
     await run.says("Listening on ")
@@ -73,6 +86,25 @@ async def proxied(world: World, server: ScriptedServer, **how: object) -> AsyncI
         caller.writer.transport.abort()
         with contextlib.suppress(ValueError):
             Caller.open.remove(caller)
+
+
+async def heard_all(run: Run, caller: Caller, connection: Connection, script: list[Step]) -> None:
+    """Wait until a proxy's client has heard all that the server had to say: nothing else has ended the game."""
+    said = connection.said
+    await until(lambda: (connection.done.is_set() and len(caller.heard) >= len(said)) or run.ended, "the game hangs")
+    whole = b"".join(step.data for step in script if isinstance(step, Say))
+    if len(said) < len(whole) or bytes(caller.heard) != bytes(said):
+        what = f"the client heard {len(caller.heard):,} bytes, the server said {len(said):,} of at least {len(whole):,}"
+        raise Troubles(f"{what}: {run.talk}")
+
+
+async def goes_on(run: Run, caller: Caller, connection: Connection) -> None:
+    """What the client types comes to the server: a proxy that records no more still forwards."""
+    await run.says("RECORDING HAS ENDED")
+    caller.send(b"tell Ann still here\n")
+    await until(lambda: b"tell Ann still here" in connection.lines or run.ended, "the server does not hear the client")
+    if run.ended:
+        raise Troubles(f"the proxy ended with its journal: {run.talk}")
 
 
 async def _listen(caller: Caller) -> None:

@@ -19,6 +19,7 @@ import traceback
 from collections.abc import Iterable
 from concurrent.futures import ProcessPoolExecutor
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -66,18 +67,22 @@ async def _all(kind: str, seeds: Iterable[int], folder: Path, at_once: int, end_
     done = 0
     failures: list[Failure] = []
 
-    with ProcessPoolExecutor(2, multiprocessing.get_context("spawn")) as pool:
+    async def run(seed: int) -> None:
+        nonlocal done
+        async with gate:
+            if time.monotonic() < end_s:
+                failure = await _one(kind, seed, folder / f"{kind}-{seed}", _pool())
+                done += 1
+                failures.extend([failure] if failure else [])
 
-        async def run(seed: int) -> None:
-            nonlocal done
-            async with gate:
-                if time.monotonic() < end_s:
-                    failure = await _one(kind, seed, folder / f"{kind}-{seed}", pool)
-                    done += 1
-                    failures.extend([failure] if failure else [])
-
-        await asyncio.gather(*map(run, seeds))
+    await asyncio.gather(*map(run, seeds))
     return done, sorted(failures)
+
+
+@cache
+def _pool() -> ProcessPoolExecutor:
+    """Where all kinds are checked: what a process has imported for one it need not import for the next."""
+    return ProcessPoolExecutor(2, multiprocessing.get_context("spawn"))
 
 
 def failures_of(
