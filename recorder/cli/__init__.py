@@ -19,19 +19,10 @@ import click
 from click.exceptions import Exit
 
 from recorder.cli.garbage import rare_collections
-from recorder.cli.terminal import ExitCode, say
-from recorder.errors import ExportError, JournalError, LoginError, RecorderError, SourceError, StorageError
+from recorder.cli.terminal import ExitCode, exit_status, say
+from recorder.errors import ExportError, RecorderError
 
 __all__ = ["main"]
-
-_CODES: tuple[tuple[type[RecorderError], ExitCode], ...] = (
-    (SourceError, ExitCode.INPUT),
-    (StorageError, ExitCode.ARCHIVE),
-    (ExportError, ExitCode.OUTPUT),
-    (JournalError, ExitCode.JOURNAL),
-    (LoginError, ExitCode.LOGIN),
-)
-
 
 _MODULES = {"import": "importing"}  # the others have their command's name
 _NAMES = (
@@ -105,9 +96,8 @@ def _failures() -> Iterator[None]:
     try:
         yield
     except RecorderError as error:
-        code = next((code for kind, code in _CODES if isinstance(error, kind)), ExitCode.INPUT)
         say(f"Error: {error}")
-        raise Exit(code) from error
+        raise Exit(exit_status(error)) from error
     except KeyboardInterrupt as error:
         say("Interrupted; what was finished before is kept.")
         raise Exit(ExitCode.INTERRUPTED) from error

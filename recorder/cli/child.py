@@ -31,6 +31,7 @@ __all__ = ["ArchiveChild", "Orders"]
 _END_S: Final = 60.0
 _KILLED_S: Final = 5.0
 _LONGEST_PAUSE_S: Final = 60.0
+_LONGEST_LINE: Final = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,23 +156,41 @@ class ArchiveChild:
     async def _run(self) -> None:
         failures = 0
         while True:
-            self._process = await self._start()
             began = asyncio.get_running_loop().time()
-            await self._listen(self._process)
-            status = await self._process.wait()
-            self._close_pipe()
+            why = await self._live()
             if self._ending.is_set():
-                if status and not self._wanted:
-                    self._say(f"The archive's process ended with status {status}.")
+                if why is not None and not self._wanted:
+                    self._say(f"The archive's process {why}.")
                 return
             failures = 1 if asyncio.get_running_loop().time() - began > _LONGEST_PAUSE_S else failures + 1
             pause_s = min(2.0**failures, _LONGEST_PAUSE_S)
-            self.state = "is behind: its process has ended"
-            self._say(f"The archive's process has ended (status {status}); it is started again in {pause_s:.0f} s.")
+            why = why or "has ended (status 0)"
+            self.state = f"is behind: its process {why}"
+            self._say(f"The archive's process {why}; it is started again in {pause_s:.0f} s.")
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._ending.wait(), pause_s)
             if self._ending.is_set() and not self._wanted:
                 return
+
+    async def _live(self) -> str | None:
+        """One process from its start to its end; what is wrong with it, or None. Whatever it is, recording goes on."""
+        try:
+            self._process = process = await self._start()
+        except Exception as error:
+            return f"cannot be started ({getattr(error, 'strerror', None) or type(error).__name__})"
+        failure: str | None = None
+        try:
+            await self._listen(process)
+        except Exception as error:
+            failure = f"is not understood ({type(error).__name__}: a bug)"
+            with contextlib.suppress(ProcessLookupError):
+                process.kill()
+            assert process.stderr is not None
+            while await process.stderr.read(_LONGEST_LINE):
+                pass  # else its end is not seen
+        status = await process.wait()
+        self._close_pipe()
+        return failure or (f"has ended (status {status})" if status else None)
 
     async def _start(self) -> asyncio.subprocess.Process:
         read, write = os.pipe()
@@ -184,10 +203,15 @@ class ArchiveChild:
                 stdout=None if self._orders.events else asyncio.subprocess.DEVNULL,
                 stderr=asyncio.subprocess.PIPE,
                 start_new_session=True,  # Ctrl-C on the terminal is for us, not for it
+                limit=_LONGEST_LINE,
             )
+        except BaseException:
+            os.close(write)
+            raise
         finally:
             os.close(read)
-        os.write(write, f"{self._orders.to_line()}\n".encode())  # less than a pipe takes at once
+        with contextlib.suppress(OSError):  # it has ended at once: its status tells
+            os.write(write, f"{self._orders.to_line()}\n".encode())  # less than a pipe takes at once
         with self._lock:
             self._pipe, self._told = write, set()
         self._hint()
@@ -198,13 +222,21 @@ class ArchiveChild:
 
     async def _listen(self, process: asyncio.subprocess.Process) -> None:
         assert process.stderr is not None
-        while line := await process.stderr.readline():
+        while True:
+            try:
+                line = await process.stderr.readline()
+            except ValueError:  # longer than any that it says
+                continue
+            if not line:
+                return
             try:
                 facts = json.loads(line)
-            except ValueError:  # what Python itself says
+            except ValueError:
+                facts = None
+            if isinstance(facts, dict):
+                self._hear(facts)
+            else:  # what Python itself says
                 self._say(clean(line.decode(errors="replace").rstrip("\n")))
-                continue
-            self._hear(facts)
 
     def _hear(self, facts: dict[str, Any]) -> None:
         if "done" in facts:
@@ -217,7 +249,7 @@ class ArchiveChild:
             self._changed.set()
         elif facts.get("left"):
             self.left = True
-            self._say("Nobody reads the events any more: none is printed from here on. Recording goes on.")
+            self._say(f"{facts['left']}: none is printed from here on. Recording goes on.")
         elif "problem" in facts:
             self._problem = facts["problem"] is not None
             if self._problem:

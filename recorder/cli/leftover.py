@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from pathlib import Path
@@ -26,17 +27,28 @@ async def take_left_over(
     """
     from recorder.journal import open_sessions
 
-    left = [found.path for found in open_sessions(journals) if not found.written]
+    def look() -> list[Path]:
+        return [found.path for found in open_sessions(journals) if not found.written]
+
+    left = await _aside(look)
     if not left or (import_them is not None and not await import_them(left)):
         return
-    ended = [path for path in left if _end(path)]
+    ended = await _aside(lambda: [path for path in left if _end(path)])
     if not ended:
         return
     what = plural(len(ended), "journal was", "journals were")
     if import_them is None:
-        tell(f"{what} left open by a crash and ended now: import {journals} when you like.")
+        later = f"ics-recorder import {shlex.quote(str(journals))}"
+        tell(f"{what} left open by a crash and ended now, and not imported: {later}")
     elif await import_them(ended):
         tell(f"{what} left open by a crash; the archive has all of it now.")
+
+
+async def _aside(work: Callable[[], list[Path]]) -> list[Path]:
+    """A long journal takes seconds, a disk that hangs longer: nobody who plays or is recorded waits for it."""
+    from recorder.live.deferred import in_thread
+
+    return await in_thread(work, lambda _late: None)
 
 
 def _end(path: Path) -> bool:

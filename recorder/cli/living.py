@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import signal
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
 else:
     _ParamType = click.ParamType  # not generic in older versions
 
-__all__ = ["DEFAULT_PORT", "AddressType", "journal_dir_option", "journal_options", "outlet_options"]
+__all__ = ["DEFAULT_PORT", "AddressType", "journal_dir_option", "heed_signals", "journal_options", "outlet_options"]
 
 DEFAULT_PORT = 5000
 
@@ -84,3 +86,15 @@ def journal_options(command: _AnyCommand) -> _AnyCommand:
         "seconds; os: when the operating system likes.",
     )
     return journal_dir_option(sync(command))
+
+
+def heed_signals(stop: asyncio.Event, hurry: asyncio.Event) -> None:
+    """Ctrl-C or SIGTERM sets ``stop``, and once that is set ``hurry``; a terminal that goes away sets ``stop``.
+
+    To be called in the loop.
+    """
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, lambda: (hurry if stop.is_set() else stop).set())
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # ignored under nohup: the terminal may go
+        loop.add_signal_handler(signal.SIGHUP, stop.set)

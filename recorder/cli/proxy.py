@@ -6,7 +6,6 @@ import asyncio
 import errno
 import os
 import shlex
-import signal
 import socket
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,8 +13,9 @@ from typing import TYPE_CHECKING
 import click
 from click.exceptions import Exit
 
+from recorder.cli.aside import Talk
 from recorder.cli.leftover import take_left_over
-from recorder.cli.living import DEFAULT_PORT, AddressType, journal_options, outlet_options
+from recorder.cli.living import DEFAULT_PORT, AddressType, heed_signals, journal_options, outlet_options
 from recorder.cli.options import archive_file, archive_option
 from recorder.cli.runlog import RunLog, log_option, teller
 from recorder.cli.terminal import ExitCode, plural, say
@@ -86,8 +86,8 @@ def command(
     program is killed, what waits is lost, commonly some milliseconds; with --sync always nothing waits.
 
     Ctrl-C ends it: every journal is closed and imported; a second Ctrl-C leaves out what is not imported yet. If a
-    journal could not be written, the game went on unrecorded, and the exit status is 7; if the reader of the events
-    went away, it is 141.
+    journal could not be written, the game went on unrecorded, and the exit status is 7; if the archive or the PGN does
+    not have all, it is 4; if the reader of the events went away, it is 141.
     """
     from recorder.cli.exporting import archive_files
     from recorder.live.listening import listen
@@ -98,21 +98,26 @@ def command(
         from recorder.cli.finished import refuse_unwritable
 
         refuse_unwritable(pgn, archive_files(Path(archive_file(where))))
-    log = None if log_file is None else RunLog(log_file.absolute())
-    _make_folder(journal_dir)
-    try:
-        listeners = listen(listen_at)
-    except OSError as error:
-        why = os.strerror(error.errno) if error.errno and error.errno > 0 else error.strerror or str(error)
-        say(f"Error: Cannot listen on {format_address(listen_at)} ({why}): choose another address with --listen.")
-        raise Exit(ExitCode.LISTEN) from error
-    tell = teller(log, lambda _event, sentence: say(sentence))
     journals = journal_dir.absolute()
-    archiving = _Archiving(where, pgn, events is not None, tell) if to_archive else None
-    proxy = asyncio.run(_run(server, listeners, journals, sync_word, archiving, tell))
-    _tell_end(proxy, journals, tell)
+    with Talk() as talk:
+        log = None if log_file is None else RunLog(log_file.absolute(), talk.say)
+        _make_folder(journal_dir)
+        try:
+            listeners = listen(listen_at)
+        except OSError as error:
+            why = os.strerror(error.errno) if error.errno and error.errno > 0 else error.strerror or str(error)
+            say(f"Error: Cannot listen on {format_address(listen_at)} ({why}): choose another address with --listen.")
+            raise Exit(ExitCode.LISTEN) from error
+        tell = teller(log, lambda _event, sentence: talk.say(sentence))
+        archiving = _Archiving(where, pgn, events is not None, tell, talk) if to_archive else None
+        proxy = asyncio.run(_run(server, listeners, journals, sync_word, archiving, tell, talk))
+        _tell_end(proxy, journals, tell, talk)
+        if log is not None:
+            log.settle()
     if proxy.unrecorded:
         raise Exit(ExitCode.JOURNAL)
+    if archiving is not None and archiving.missing:
+        raise Exit(ExitCode.ARCHIVE)
     if archiving is not None and archiving.child.left:
         raise Exit(ExitCode.PIPE)
 
@@ -140,6 +145,7 @@ async def _run(
     sync_word: str,
     archiving: _Archiving | None,
     tell: Tell,
+    talk: Talk,
 ) -> Proxy:
     """Serve until a signal comes; ``archiving`` None: nothing is imported."""
     from recorder.journal.parts import new_part
@@ -177,10 +183,8 @@ async def _run(
 
     proxy = Proxy(server, record, tell=tell, on_closed=on_closed, journal_first=sync is Sync.ALWAYS)
     stop, hurry = asyncio.Event(), asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, lambda: (hurry if stop.is_set() else stop).set())
-    _tell_beginning(server, listeners, journals, tell)  # who reads this may end us at once
+    heed_signals(stop, hurry)
+    _tell_beginning(server, listeners, journals, tell, talk)  # who reads this may end us at once
     if archiving is not None:
         archiving.child.start()
     left_over = asyncio.create_task(
@@ -193,6 +197,8 @@ async def _run(
     await proxy.serve(listeners, stop)
     if archiving is not None:
         await archiving.finish(hurry)
+    if hurry.is_set():
+        left_over.cancel()
     await asyncio.gather(left_over, return_exceptions=True)
     return proxy
 
@@ -202,14 +208,19 @@ class _Archiving:
 
     Args:
         where: the archive. pgn, events: as for ``ArchiveChild``.
+
+    Attributes:
+        missing: at the end, whether the archive or the PGN does not have all.
     """
 
-    def __init__(self, where: str, pgn: str | None, events: bool, tell: Tell) -> None:
+    def __init__(self, where: str, pgn: str | None, events: bool, tell: Tell, talk: Talk) -> None:
         from recorder.cli.child import ArchiveChild
 
         self.child = ArchiveChild(where, self._trouble, pgn=pgn, events=events, chat="own", done=self._done)
         self._where = where
         self._tell = tell
+        self._talk = talk
+        self.missing = False
         self._numbers: dict[Path, int] = {}
         self._why = "there was no time."
 
@@ -223,6 +234,7 @@ class _Archiving:
         from recorder.journal import find_part
 
         missing = await self.child.finish(hurry)
+        self.missing = bool(missing)
         if missing and hurry.is_set():
             later = "Not every journal was imported; `ics-recorder import` does it later."
             self._tell("not_imported", later, connection=None)
@@ -242,10 +254,10 @@ class _Archiving:
 
     def _trouble(self, sentence: str) -> None:
         self._why = sentence
-        say(sentence)
+        self._talk.say(sentence)
 
 
-def _tell_beginning(server: Address, listeners: list[socket.socket], journals: Path, tell: Tell) -> None:
+def _tell_beginning(server: Address, listeners: list[socket.socket], journals: Path, tell: Tell, talk: Talk) -> None:
     from recorder.live.listening import is_loopback
 
     for listener in listeners:
@@ -260,7 +272,7 @@ def _tell_beginning(server: Address, listeners: list[socket.socket], journals: P
             )
     host, port = listeners[0].getsockname()[:2]
     host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
-    say(f"Point your client at it: xboard -ics -icshost {host} -icsport {port}")
+    talk.say(f"Point your client at it: xboard -ics -icshost {host} -icsport {port}")
     tell("started", f"Journals: {journals}", server=format_address(server), journal_dir=str(journals))
 
 
@@ -277,7 +289,7 @@ def _tell_closed(closed: Closed, tell: Tell) -> None:
     )
 
 
-def _tell_end(proxy: Proxy, journals: Path, tell: Tell) -> None:
+def _tell_end(proxy: Proxy, journals: Path, tell: Tell, talk: Talk) -> None:
     from recorder.live.relay import Side
 
     received, sent = proxy.forwarded[Side.SERVER], proxy.forwarded[Side.CLIENT]
@@ -291,4 +303,4 @@ def _tell_end(proxy: Proxy, journals: Path, tell: Tell) -> None:
         unrecorded=proxy.unrecorded,
     )
     if proxy.unrecorded:
-        say(f"Error: {plural(proxy.unrecorded, 'connection')} could not be recorded as a whole; see above.")
+        talk.say(f"Error: {plural(proxy.unrecorded, 'connection')} could not be recorded as a whole; see above.")

@@ -5,23 +5,24 @@ from __future__ import annotations
 import asyncio
 import os
 import shlex
-import signal
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 from click.exceptions import Exit
 
+from recorder.cli.aside import Talk
 from recorder.cli.config import config_option, weight
 from recorder.cli.exporting import archive_files
 from recorder.cli.leftover import take_left_over
-from recorder.cli.living import DEFAULT_PORT, AddressType, journal_options, outlet_options
+from recorder.cli.living import DEFAULT_PORT, AddressType, heed_signals, journal_options, outlet_options
 from recorder.cli.observation import make_plan, policy_options
 from recorder.cli.options import archive_file, archive_option
 from recorder.cli.password import PASSWORD_VARIABLE, find_password
 from recorder.cli.runlog import RunLog, log_option, teller
-from recorder.cli.terminal import ExitCode, plural, say
+from recorder.cli.terminal import ExitCode, exit_status, plural
 from recorder.errors import RecorderError
 from recorder.live.address import Address, format_address
 
@@ -117,8 +118,9 @@ def command(
     journal by a process of its own, so nothing that goes wrong there loses a move. A connection that is lost is made
     again. Only settings of the session are changed; what outlives it is put back.
 
-    Ctrl-C ends it cleanly. If the journal cannot be written, recording stops with exit status 7. When the reader of
-    the events goes away, recording goes on without them, and the exit status at the end is 141.
+    Ctrl-C ends it cleanly; a second Ctrl-C leaves out what is not in the archive yet. If that, or the PGN, does not
+    have all of it, the exit status is 4. If the journal cannot be written, recording stops with exit status 7. When
+    the reader of the events goes away, recording goes on without them, and the exit status at the end is 141.
     """
     from recorder.cli.child import ArchiveChild
     from recorder.cli.dryrun import dry_run
@@ -138,24 +140,42 @@ def command(
         from recorder.cli.finished import refuse_unwritable
 
         refuse_unwritable(pgn, archive_files(Path(archive_file(where))))
-    child = ArchiveChild(where, say, pgn=pgn, events=events is not None) if to_archive else None
-    log = None if log_file is None else RunLog(log_file.absolute())
-    screen = Screen(Manner.choose(quiet=quiet, plain=plain, events=events is not None))
-    try:
+    journals = journal_dir.absolute()
+    with Talk() as talk:
+        log = None if log_file is None else RunLog(log_file.absolute(), talk.say)
+        child = ArchiveChild(where, talk.say, pgn=pgn, events=events is not None) if to_archive else None
+        screen = Screen(Manner.choose(quiet=quiet, plain=plain, events=events is not None), talk)
         tell = teller(log, screen.tell)
-        journals = journal_dir.absolute()
-        asyncio.run(_run(server, user, password, seal, plan, observing, journals, sync_word, child, screen, tell))
-    except RecorderError as error:
+        run = _Run(server, user, password, seal, plan, observing, journals, sync_word, child, screen, tell)
+        status, recorded = asyncio.run(_record(run))
+        if not quiet and recorded:
+            _say_places(talk.say, journals, where if to_archive else None, pgn)
+            if observing.seen and not observing.chosen:
+                seen = plural(observing.seen, "game")
+                talk.say(f"{seen} seen, none of them matched; `ics-recorder explain JOURNAL` tells why.")
         if log is not None:
-            log.write("failed", str(error), error=type(error).__name__)
-        raise
-    if not quiet:
-        _say_places(journals, where if to_archive else None, pgn)
-        if observing.seen and not observing.chosen:
-            seen = plural(observing.seen, "game")
-            say(f"{seen} seen, none of them matched; `ics-recorder explain JOURNAL` tells why.")
-    if child is not None and child.left:
-        raise Exit(ExitCode.PIPE)
+            log.settle()
+    if status is ExitCode.OK and child is not None and child.left:
+        status = ExitCode.PIPE
+    if status is not ExitCode.OK:
+        raise Exit(status)
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """What one run is to do. ``password``: for every login; None: of a guest. ``child`` None: nothing is imported."""
+
+    server: Address
+    user: str | None
+    password: Callable[[], str] | None
+    timeseal: int | None
+    plan: Plan
+    observing: Observing
+    journals: Path
+    sync_word: str
+    child: ArchiveChild | None
+    screen: Screen
+    tell: Tell
 
 
 def _who(ctx: click.Context, guest: bool, user: str | None) -> str | None:
@@ -184,20 +204,9 @@ def _password(user: str | None, server: Address, *, sealed: bool) -> Callable[[]
     return lambda: password
 
 
-async def _run(
-    server: Address,
-    user: str | None,
-    password: Callable[[], str] | None,
-    timeseal: int | None,
-    plan: Plan,
-    observing: Observing,
-    journals: Path,
-    sync_word: str,
-    child: ArchiveChild | None,
-    screen: Screen,
-    tell: Tell,
-) -> None:
-    from recorder.journal import JournalWriter, Sync, find_part
+async def _record(run: _Run) -> tuple[ExitCode, bool]:
+    """Record until a signal comes, or something ends it, which is told; whether anything was recorded."""
+    from recorder.journal import JournalWriter, Sync
     from recorder.journal.parts import new_part
     from recorder.live.capture import Capture
     from recorder.live.conversation import Conversation, Lasting
@@ -205,60 +214,89 @@ async def _run(
     from recorder.live.plan import plan_notes
     from recorder.live.snapshot import take_snapshot
 
+    server, child, observing, tell = run.server, run.child, run.observing, run.tell
+
     def open_journal() -> JournalWriter:
         open_part = new_part if child is None else child.open_part
         journal = JournalWriter(
-            journals, host=server.host, port=server.port, role="record", sync=Sync(sync_word), open_part=open_part
+            run.journals,
+            host=server.host,
+            port=server.port,
+            role="record",
+            sync=Sync(run.sync_word),
+            open_part=open_part,
         )
         if child is not None:
             child.sign(journal)
-        for facts in plan_notes(plan):  # explain judges by it
+        for facts in plan_notes(run.plan):  # explain judges by it
             journal.note("policy", **facts)
         return journal
 
     lasting = Lasting()
 
     def converse() -> Conversation:
-        return Conversation(Login(user, password), observing, server=server.host, lasting=lasting)
+        return Conversation(Login(run.user, run.password), observing, server=server.host, lasting=lasting)
 
-    stop = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    signals = [signal.SIGINT, signal.SIGTERM]
-    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # ignored under nohup: the terminal may go
-        signals.append(signal.SIGHUP)
-    for number in signals:
-        loop.add_signal_handler(number, stop.set)
+    stop, hurry = asyncio.Event(), asyncio.Event()
+    heed_signals(stop, hurry)
     opened = None if child is None else child.take
-    capture = Capture(server, open_journal, converse, tell, opened=opened, timeseal=timeseal)
+    capture = Capture(server, open_journal, converse, tell, opened=opened, timeseal=run.timeseal)
 
     def look(first: int, most: int) -> Snapshot:
         now_s, utc_ms = time.monotonic(), time.time_ns() // 1_000_000
         archive = None if child is None else child.state
         return take_snapshot(capture, observing, now_s=now_s, utc_ms=utc_ms, archive=archive, first=first, most=most)
 
-    await screen.open()
-    showing = asyncio.create_task(screen.run(look, tell))
-    if child is None:
-        await take_left_over(journals, None, say)
-        taking = None
-    else:
-        child.start()
-        taking = asyncio.create_task(take_left_over(journals, child.take_left, say))
-    name = format_address(server)
-    tell("started", f"Recording from {name}; Ctrl-C ends it.", server=name, journal_dir=str(journals))
-    try:
-        await capture.run(stop)
-        _tell_end(capture, tell)
-    finally:
-        if (left := lasting.left_behind()) is not None:
-            tell("style_left", left)
-        if child is not None and taking is not None:
-            for journal in await child.finish():
-                say(f"Not all of it is in the archive: ics-recorder import {shlex.quote(str(find_part(journal)))}")
-            await asyncio.gather(taking, return_exceptions=True)
+    await run.screen.open()
+    showing = asyncio.create_task(run.screen.run(look, tell))
+
+    async def show_no_more() -> None:
         showing.cancel()
         await asyncio.gather(showing, return_exceptions=True)
-        await screen.close()
+        await run.screen.close()
+
+    if child is not None:
+        child.start()
+    taking = asyncio.create_task(
+        take_left_over(
+            run.journals,
+            None if child is None else child.take_left,
+            lambda sentence: tell("left_over", sentence),
+        )
+    )
+    name = format_address(server)
+    tell("started", f"Recording from {name}; Ctrl-C ends it.", server=name, journal_dir=str(run.journals))
+    status = ExitCode.OK
+    try:
+        try:
+            await capture.run(stop)
+        finally:
+            if left := lasting.left_behind():
+                tell("style_left", left)
+        _tell_end(capture, tell)
+    except RecorderError as error:  # said at once, whatever the archive waits for
+        status = exit_status(error)
+        await show_no_more()
+        tell("failed", f"Error: {error}", error=type(error).__name__)
+    finally:
+        if child is not None and not await _finish(child, hurry, tell) and status is ExitCode.OK:
+            status = ExitCode.ARCHIVE
+        if hurry.is_set():
+            taking.cancel()
+        await asyncio.gather(taking, return_exceptions=True)
+        await show_no_more()
+    return status, capture.progress.connections > 0
+
+
+async def _finish(child: ArchiveChild, hurry: asyncio.Event, tell: Tell) -> bool:
+    """Wait until the archive has everything, or somebody is in a hurry; whether it has."""
+    from recorder.journal import find_part
+
+    missing = await child.finish(hurry)
+    for journal in missing:
+        later = f"ics-recorder import {shlex.quote(str(find_part(journal)))}"
+        tell("not_imported", f"Not all of it is in the archive: {later}", connection=None)
+    return not missing
 
 
 def _tell_end(capture: Capture, tell: Tell) -> None:
@@ -274,7 +312,7 @@ def _tell_end(capture: Capture, tell: Tell) -> None:
     )
 
 
-def _say_places(journals: Path, where: str | None, pgn: str | None) -> None:
+def _say_places(say: Callable[[str], object], journals: Path, where: str | None, pgn: str | None) -> None:
     say(f"Journals: {journals}")
     if where is None:
         say(f"They are in no archive yet: ics-recorder import {shlex.quote(str(journals))}")

@@ -22,7 +22,7 @@ _CODES = {
     " anomalies",
     ExitCode.USAGE: "the command line makes no sense",
     ExitCode.INPUT: "a named file is no log, a folder holds none, or a log could not be read whole; the others were",
-    ExitCode.ARCHIVE: "the archive cannot be used as asked",
+    ExitCode.ARCHIVE: "the archive cannot be used as asked, or does not have all that was recorded",
     ExitCode.OUTPUT: "an output cannot or must not be written",
     ExitCode.UNPROVED: "`verify` could read none of the logs again",
     ExitCode.JOURNAL: "a journal cannot be written (recording has stopped) or read",

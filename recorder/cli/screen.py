@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-import select
 import signal
 import sys
 import time
@@ -19,8 +18,9 @@ from datetime import UTC, datetime
 from enum import Enum
 from typing import Final
 
+from recorder.cli.aside import Talk
 from recorder.cli.news import Message, encode_news, rows_for_boards
-from recorder.cli.terminal import clean, plural, say
+from recorder.cli.terminal import clean, plural
 from recorder.live.snapshot import Snapshot
 from recorder.live.telling import EVENTS, Level, Tell
 
@@ -65,16 +65,16 @@ class Screen:
     """Talks to people while something is recorded.
 
     Args:
-        manner: how.
+        manner: how. talk: says what the view does not show.
     """
 
-    def __init__(self, manner: Manner) -> None:
+    def __init__(self, manner: Manner, talk: Talk) -> None:
         self.manner = manner
+        self._talk = talk
         self._view: asyncio.subprocess.Process | None = None
         self._terminal: int | None = None  # what standard error was before the view had it
         self._spoken = -1  # the end of the pipe that this process and its children speak into
         self._unread = b""
-        self._unrestored = False  # a view that was killed has left the terminal as it was
         self._messages: deque[Message] = deque(maxlen=_MESSAGES)
 
     def tell(self, event: str, sentence: str) -> None:
@@ -84,7 +84,7 @@ class Screen:
             if event != "progress":
                 self._keep(sentence)
         elif self.manner is not Manner.QUIET or level is not Level.INFO:
-            _say_unless_stuck(sentence)
+            self._talk.say(sentence)
 
     def _keep(self, sentence: str) -> None:
         self._messages.append((datetime.now(UTC).strftime("%H:%M:%S"), clean(sentence)))
@@ -107,7 +107,7 @@ class Screen:
             )
         except OSError as error:
             self._give_back()
-            say(f"There is no live view: {error.strerror}.")
+            self._talk.say(f"There is no live view: {error.strerror}.")
             return
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
@@ -131,11 +131,11 @@ class Screen:
             if line.strip():
                 self._keep(line.decode("utf-8", "replace"))
         if self._view is None:
-            self._repeat(_say_unless_stuck)
+            self._repeat()
 
-    def _repeat(self, speak: Callable[[str], None]) -> None:
+    def _repeat(self) -> None:
         for at, sentence in self._messages:
-            speak(f"{at} {sentence}")
+            self._talk.say(f"{at} {sentence}")
         self._messages.clear()
 
     def _give_back(self) -> None:
@@ -159,29 +159,20 @@ class Screen:
                 view.kill()
                 await view.wait()
             self._end_view(view)
-        if self._unrestored:  # nothing is held up any more by a terminal that is
-            self._restore()
         if self._spoken >= 0:
             self._listen()
             asyncio.get_running_loop().remove_reader(self._spoken)
             os.close(self._spoken)
             self._spoken = -1
-        self._repeat(say)
+        self._repeat()
 
     def _end_view(self, view: asyncio.subprocess.Process) -> None:
         """A view has ended: its terminal is ours again."""
         self._view = None
         self._give_back()
-        self._unrestored = view.returncode != 0
-        if _writable():
-            if self._unrestored:
-                self._restore()
-            self._repeat(_say_unless_stuck)
-
-    def _restore(self) -> None:
-        with contextlib.suppress(OSError):
-            os.write(_STDERR, _RESTORE)
-        self._unrestored = False
+        if view.returncode != 0:  # killed: it has left the terminal as it was
+            self._talk.write(_RESTORE)
+        self._repeat()
 
     # -- as time goes by ---------------------------------------------------------------------------------------
 
@@ -249,16 +240,3 @@ def _tell_progress(snapshot: Snapshot, tell: Tell) -> None:
         received_bytes=snapshot.received_bytes,
         outages=snapshot.outages,
     )
-
-
-def _writable() -> bool:
-    try:
-        return bool(select.select([], [_STDERR], [], 0)[1])
-    except OSError:
-        return False
-
-
-def _say_unless_stuck(sentence: str) -> None:
-    """Say something to whoever listens; who holds the terminal up (Ctrl-S, a reader that sleeps) misses it."""
-    if _writable():
-        say(clean(sentence))

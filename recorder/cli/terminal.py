@@ -8,9 +8,11 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from enum import IntEnum
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 import click
+
+from recorder.errors import ExportError, JournalError, LoginError, RecorderError, SourceError, StorageError
 
 __all__ = [
     "ExitCode",
@@ -18,6 +20,7 @@ __all__ = [
     "clean",
     "format_clock",
     "plural",
+    "exit_status",
     "print_json",
     "print_table",
     "say",
@@ -32,7 +35,7 @@ class ExitCode(IntEnum):
     FINDINGS = 1  # verify, db check or journal check found something, or --strict and a log has anomalies
     USAGE = 2
     INPUT = 3  # some log could not be read; the others were
-    ARCHIVE = 4
+    ARCHIVE = 4  # it cannot be used, or does not have all that was recorded
     OUTPUT = 5
     UNPROVED = 6  # verify could read none of the logs again
     JOURNAL = 7  # the journal cannot be written (recording has stopped) or read
@@ -40,6 +43,20 @@ class ExitCode(IntEnum):
     LISTEN = 9  # nobody can be served at the address of --listen
     INTERRUPTED = 130
     PIPE = 141
+
+
+_STATUSES: Final[tuple[tuple[type[RecorderError], ExitCode], ...]] = (
+    (SourceError, ExitCode.INPUT),
+    (StorageError, ExitCode.ARCHIVE),
+    (ExportError, ExitCode.OUTPUT),
+    (JournalError, ExitCode.JOURNAL),
+    (LoginError, ExitCode.LOGIN),
+)
+
+
+def exit_status(error: RecorderError) -> ExitCode:
+    """What the process's exit status is after an error."""
+    return next((status for kind, status in _STATUSES if isinstance(error, kind)), ExitCode.INPUT)
 
 
 class Progress(Protocol):

@@ -55,7 +55,7 @@ def test_what_cannot_be_imported_waits_for_the_next_start(tmp_path: Path) -> Non
 
 def test_it_is_ended_where_nothing_is_imported_too(tmp_path: Path) -> None:
     left_open(tmp_path)
-    told = f"1 journal was left open by a crash and ended now: import {tmp_path} when you like."
+    told = f"1 journal was left open by a crash and ended now, and not imported: ics-recorder import {tmp_path}"
     assert start(tmp_path, works=None) == ([], [told])
     assert open_sessions(tmp_path) == []
 

@@ -253,7 +253,7 @@ async def test_an_archive_that_cannot_be_written_is_told_and_loses_nothing(tmp_p
     ):
         caller = await Caller.call(await port_of(command))
         await caller.until(b"login: ")
-        assert await command.end(signal.SIGTERM) == 0
+        assert await command.end(signal.SIGTERM) == 4
     (journal,) = (tmp_path / "j").iterdir()
     assert f"was not imported: Cannot create {nowhere}: there is no folder {nowhere.parent}." in command.talk
     assert f"Do it later: ics-recorder import {journal}\n" in command.talk
@@ -335,7 +335,7 @@ async def test_a_locked_archive_holds_nobody_up(tmp_path: Path) -> None:
             await other.until(b"It is late.\n\r")
             command.process.send_signal(signal.SIGTERM)
             await command.until("Connection 2 was ended by this program")
-            assert await command.end(signal.SIGTERM) == 0, "nobody waits for imports who says so twice"
+            assert await command.end(signal.SIGTERM) == 4, "nobody waits for imports who says so twice"
     assert "Not every journal was imported; `ics-recorder import` does it later.\n" in command.talk
     assert journalled(tmp_path / "j").sent.count(b"guest\n\n") == 2
 

@@ -13,6 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from recorder.cli import main
+from recorder.cli.record import _Run
 from recorder.cli.terminal import ExitCode
 from recorder.live.manners import FICS
 from recorder.live.script import Hear, Say, Step
@@ -192,39 +193,48 @@ def test_an_error_in_a_config_file_names_file_and_key(text: str, told: str, tmp_
     ],
 )
 def test_what_is_typed_counts_more_than_the_file(
-    text: str, words: list[str], who: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    text: str,
+    words: list[str],
+    who: str | None,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
 ) -> None:
     config = tmp_path / "record.toml"
     config.write_text(text + 'observe = "rated"\nimport = false\n', encoding="utf-8")
     seen: list[object] = []
 
-    async def run(server: object, user: object, *_: object) -> None:
-        seen.append(user)
+    async def record(run: _Run) -> tuple[ExitCode, bool]:
+        seen.append(run.user)
+        return ExitCode.OK, True
 
-    monkeypatch.setattr("recorder.cli.record._run", run)
+    monkeypatch.setattr("recorder.cli.record._record", record)
     monkeypatch.setenv("ICS_RECORDER_PASSWORD", PASSWORD)
     arguments = ["record", "chess.example", "--config", str(config), "--journal-dir", str(tmp_path), *words]
     result = CliRunner().invoke(main, arguments)
     assert result.exit_code == ExitCode.OK, result.output
     assert seen == [who]
-    assert f"They are in no archive yet: ics-recorder import {tmp_path}" in result.stderr
+    assert f"They are in no archive yet: ics-recorder import {tmp_path}" in capfd.readouterr().err
 
 
-def test_the_config_file_of_the_documents_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_config_file_of_the_documents_is_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
     page = (Path(__file__).parents[2] / "docs/recording.md").read_text(encoding="utf-8")
     (text,) = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
     config = tmp_path / "record.toml"
     config.write_text(text, encoding="utf-8")
     seen: list[object] = []
 
-    async def run(server: object, *_: object) -> None:
-        seen.append(server)
+    async def record(run: _Run) -> tuple[ExitCode, bool]:
+        seen.append(run.server)
+        return ExitCode.OK, True
 
-    monkeypatch.setattr("recorder.cli.record._run", run)
+    monkeypatch.setattr("recorder.cli.record._record", record)
     result = CliRunner().invoke(main, ["record", "--config", str(config)])
     assert result.exit_code == ExitCode.OK, result.output
     assert seen == [("freechess.org", 5000)]
-    assert "Journals: /var/lib/ics-recorder/journals\n" in result.stderr
+    assert "Journals: /var/lib/ics-recorder/journals\n" in capfd.readouterr().err
 
 
 def test_both_typed_make_no_sense(tmp_path: Path) -> None:

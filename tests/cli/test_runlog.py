@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import threading
 from pathlib import Path
 
 import pytest
@@ -15,9 +17,10 @@ def test_a_line_for_each_event(tmp_path: Path) -> None:
     path = tmp_path / "run.log"
     path.write_text("before\n", encoding="ascii")
     spoken: list[tuple[str, str]] = []
-    tell = teller(RunLog(path, lambda: 1_763_762_402_118_999_999), lambda *said: spoken.append(said))
+    tell = teller(log := RunLog(path, print, lambda: 1_763_762_402_118_999_999), lambda *said: spoken.append(said))
     tell("logged_in", "Logged in as \x1bZoë.", handle="Zoë")
     tell("disconnected", "Lost.", how="lost", retry_ms=2000)
+    log.settle()
     first, *lines = path.read_text(encoding="ascii").splitlines()
     assert first == "before"
     assert [json.loads(line) for line in lines] == [
@@ -41,26 +44,68 @@ def test_a_line_for_each_event(tmp_path: Path) -> None:
 
 
 def test_only_the_owner_reads_it(tmp_path: Path) -> None:
-    RunLog(tmp_path / "run.log")
+    RunLog(tmp_path / "run.log", print)
     assert (tmp_path / "run.log").stat().st_mode & 0o777 == 0o600
 
 
 def test_a_log_that_cannot_begin_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ExportError, match="cannot be written: No such file"):
-        RunLog(tmp_path / "nowhere" / "run.log")
+        RunLog(tmp_path / "nowhere" / "run.log", print)
 
 
-def test_a_log_that_goes_away_is_told_of_once_and_begun_again(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_log_that_goes_away_is_told_of_once_and_begun_again(tmp_path: Path) -> None:
     folder = tmp_path / "logs"
     folder.mkdir()
-    log = RunLog(folder / "run.log")
+    said: list[str] = []
+    log = RunLog(folder / "run.log", said.append)
     (folder / "run.log").unlink()
     folder.rmdir()
     log.write("logged_in", "In.", handle=None)
     log.write("logged_in", "In.", handle=None)
-    assert capsys.readouterr().err.count("recording goes on") == 1
+    log.settle()
+    assert [sentence.endswith("recording goes on.") for sentence in said] == [True]
     folder.mkdir()
     log.write("logged_in", "In again.", handle=None)
+    log.settle()
     assert "In again." in (folder / "run.log").read_text(encoding="ascii")
+
+
+def test_a_pipe_that_nobody_reads_is_refused_at_once(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(ExportError, match="cannot be written: No such device"):
+        RunLog(tmp_path / "pipe", print)
+
+
+def test_a_disk_that_hangs_holds_nobody_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[str] = []
+    log = RunLog(tmp_path / "run.log", said.append)
+    hangs = threading.Event()
+    real = os.write
+
+    def slow(handle: int, data: bytes) -> int:
+        hangs.wait(60)
+        return real(handle, data)
+
+    monkeypatch.setattr(os, "write", slow)
+    for _ in range(600):
+        log.write("logged_in", "In.", handle=None)
+    hangs.set()
+    log.settle()
+    kept = len((tmp_path / "run.log").read_text(encoding="ascii").splitlines())
+    assert kept in (500, 501)  # one may have been on its way to the disk
+    assert said == [f"{600 - kept} lines of the log {tmp_path / 'run.log'} found no room: its disk did not answer."]
+
+
+def test_a_line_that_was_cut_is_ended_before_the_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    log = RunLog(tmp_path / "run.log", lambda _: None)
+    real = os.write
+    monkeypatch.setattr(os, "write", lambda handle, data: real(handle, data[:20]))
+    log.write("logged_in", "In.", handle=None)
+    log.settle()
+    monkeypatch.undo()
+    for _ in range(2):
+        log.write("logged_in", "In.", handle=None)
+    log.settle()
+    cut, *lines = (tmp_path / "run.log").read_text(encoding="ascii").splitlines()
+    assert len(cut) == 20
+    assert [json.loads(line)["event"] for line in lines] == ["logged_in", "logged_in"]

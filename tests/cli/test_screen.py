@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+from recorder.cli.aside import Talk
 from recorder.cli.screen import Manner, Screen
 from recorder.cli.terminal import ExitCode
 from recorder.live.manners import FICS
@@ -248,7 +249,7 @@ async def test_how_things_stand_is_told_when_games_changed_and_not_more_often(mo
         told.append((sentence, facts.get("watched")))
 
     shown = snapshot(watched=3, waiting=1)
-    showing = asyncio.create_task(Screen(Manner.PLAIN).run(lambda first, most: shown, tell))
+    showing = asyncio.create_task(Screen(Manner.PLAIN, Talk()).run(lambda first, most: shown, tell))
     await asyncio.sleep(0.5)
     assert told == [("3 games observed, 1 waiting, 321 over; 12,345 boards, 12,345,678 bytes.", 3)]
     shown = snapshot(watched=2)
@@ -267,5 +268,5 @@ async def test_a_bug_in_the_showing_is_told_and_ends_nothing_else(monkeypatch: p
     def look(first: int, most: int) -> Snapshot:
         raise KeyError
 
-    await Screen(Manner.PLAIN).run(look, lambda event, sentence, /, **facts: told.append(event))
+    await Screen(Manner.PLAIN, Talk()).run(look, lambda event, sentence, /, **facts: told.append(event))
     assert told == ["view_lost"]
