@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from recorder.cli.options import archive_file, archive_option, open_archive
-from recorder.cli.terminal import clean, plural, say, show_progress
+from recorder.cli.options import archive_file, archive_option, json_option, open_archive
+from recorder.cli.terminal import clean, plural, print_json, say, show_progress
 from recorder.errors import StorageError
 
 if TYPE_CHECKING:
@@ -38,8 +38,9 @@ Examples:
 @click.option("-n", "--dry-run", is_flag=True, help="Only tell what would be taken out.")
 @click.option("-y", "--yes", is_flag=True, help="Do not ask. Where nobody can be asked, it must be given.")
 @click.option("--undo", is_flag=True, help="Record this player again from now on; what is gone stays gone.")
+@json_option
 @archive_option
-def command(handles: tuple[str, ...], dry_run: bool, yes: bool, undo: bool, where: str) -> None:
+def command(handles: tuple[str, ...], dry_run: bool, yes: bool, undo: bool, as_json: bool, where: str) -> None:
     """Take a player out of the archive, and keep it so.
 
     All games of HANDLE go, on whatever server and however it is spelt, and what that player said in others' games. In
@@ -62,6 +63,8 @@ def command(handles: tuple[str, ...], dry_run: bool, yes: bool, undo: bool, wher
                 if not recall(archive, handle):
                     raise StorageError(f"{handle} is not among the forgotten.")
                 say(f"{handle} is recorded again; import the logs again for what is gone.")
+        if as_json:
+            print_json({"recalled": list(handles)})
         return
     if not dry_run and not yes:
         if not sys.stdin.isatty():
@@ -78,10 +81,21 @@ def command(handles: tuple[str, ...], dry_run: bool, yes: bool, undo: bool, wher
                 if dry_run:
                     raise _OnlyTold
         except _OnlyTold:
-            _tell(found, "would be taken out")
+            if as_json:
+                print_json(_report(found, dry_run=True))
+            else:
+                _tell(found, "would be taken out")
             return
+    if not as_json:
         _tell(found, "taken out")
-        _clean_up(where, handles)
+    cleaned = _clean_up(where, handles)
+    if as_json:
+        print_json(_report(found, dry_run=False) | cleaned)
+    else:
+        for file in cleaned["still_in"]:
+            say(f"{clean(file)} still holds it.")
+        for file in cleaned["older_archives"]:
+            say(f"{clean(file)} is an older archive and was not changed.")
 
 
 def _names(entry: tuple[str, int, str], handles: tuple[str, ...]) -> bool:
@@ -101,13 +115,24 @@ def _tell(found: Forgetting, what: str) -> None:
         say(f"No longer kept: {plural(len(found.dropped), 'log')}: {_listed(found.dropped)}.")
 
 
+def _report(found: Forgetting, *, dry_run: bool) -> dict[str, Any]:
+    return {
+        "dry_run": dry_run,
+        "games": found.games,
+        "chat_lines": found.chats,
+        "texts": found.texts,
+        "replaced_in": found.redacted,
+        "no_longer_kept": found.dropped,
+    }
+
+
 def _listed(names: list[str]) -> str:
     more = f" and {len(names) - _LISTED:,} more" if len(names) > _LISTED else ""
     return ", ".join(clean(name) for name in names[:_LISTED]) + more
 
 
-def _clean_up(where: str, handles: tuple[str, ...]) -> None:
-    """Leave nothing in the file's free places; name the other files."""
+def _clean_up(where: str, handles: tuple[str, ...]) -> dict[str, list[str]]:
+    """Leave nothing in the file's free places; the other files that hold a handle, and older archives."""
     from recorder.cli.forgetting import files_with
     from recorder.sources.forgotten import Forgotten, hash_handle
 
@@ -118,10 +143,7 @@ def _clean_up(where: str, handles: tuple[str, ...]) -> None:
         except StorageError as error:
             say(f"What is gone may still stand in free places of {path}: {error} Repeat this when nobody uses it.")
         left = files_with(archive, Forgotten(hash_handle(handle) for handle in handles))
-    for file in left:
-        say(f"{clean(str(file))} still holds it.")
-    for saved in _saved(path):
-        say(f"{clean(str(saved))} is an older archive and was not changed.")
+    return {"still_in": [str(file) for file in left], "older_archives": [str(file) for file in _saved(path)]}
 
 
 def _saved(path: Path) -> list[Path]:

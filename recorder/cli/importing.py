@@ -15,6 +15,7 @@ from recorder.errors import StorageError
 if TYPE_CHECKING:
     from recorder.cli.ingest import Outcome
     from recorder.cli.inputs import Input
+    from recorder.cli.merging import Merged
     from recorder.cli.terminal import Progress
     from storage import Archive
 
@@ -61,17 +62,20 @@ def command(
     log is told, but is no failure; hidden files, .pgn, .csv, .parquet, .db and .sqlite in folders are not opened.
 
     From another archive comes what importing its logs would give, without reading them again: the longer version of
-    a log that both have, nothing twice, nothing that was forgotten here. Reading options do not apply to it.
+    a log that both have, nothing twice, nothing that was forgotten here. A player whom either was told to forget is
+    forgotten, so games that only this archive has may go: how many is told, with -n beforehand. Reading options do not
+    apply to it.
     """
     from recorder.cli.copies import Copies
     from recorder.cli.ingest import import_source, tell_kind
     from recorder.cli.inputs import open_inputs, read_options
-    from recorder.cli.report import outcome_json, print_merged, print_outcome, print_total
+    from recorder.cli.report import outcome_json, players_json, print_merged, print_outcome, print_players, print_total
     from storage import is_database
 
     options = read_options(**reading)
     outcomes: list[Outcome] = []
     skipped: list[Path] = []
+    forgotten: list[dict[str, Any]] = []
     archive = None if dry_run else open_archive(where, create=True, read_only=False)
     copies = None if archive is None else Copies(archive)
     try:
@@ -79,9 +83,13 @@ def command(
             for source in inputs:
                 if source.named and is_database(source.path):
                     merged = _merge(where, archive, source, progress)
-                    outcomes += merged
-                    for outcome in [] if as_json else merged:
+                    outcomes += merged.outcomes
+                    for outcome in [] if as_json else merged.outcomes:
                         print_merged(outcome)
+                    if merged.players:
+                        forgotten.append(players_json(source.name, merged))
+                        if not as_json:
+                            print_players(source.name, merged, dry_run=dry_run)
                     continue
                 if archive is None or copies is None:
                     outcome = tell_kind(source, options)
@@ -98,7 +106,7 @@ def command(
         if archive is not None:
             archive.close()
     if as_json:
-        print_json([outcome_json(outcome, verbose=verbose) for outcome in outcomes])
+        print_json([*(outcome_json(outcome, verbose=verbose) for outcome in outcomes), *forgotten])
     elif len(outcomes) > 1:
         print_total(outcomes, dry_run=dry_run)
     if skipped:
@@ -111,10 +119,10 @@ def command(
         ctx.exit(ExitCode.FINDINGS)
 
 
-def _merge(where: str, archive: Archive | None, source: Input, progress: Progress) -> list[Outcome]:
+def _merge(where: str, archive: Archive | None, source: Input, progress: Progress) -> Merged:
     """Merge another archive; ``archive`` None: only tell."""
     from recorder.cli.ingest import Outcome
-    from recorder.cli.merging import merge
+    from recorder.cli.merging import Merged, merge
     from storage import reading_other
 
     ours = archive_file(where)
@@ -124,7 +132,7 @@ def _merge(where: str, archive: Archive | None, source: Input, progress: Progres
                 raise StorageError(f"{source.name} is the archive itself.")
             other = stack.enter_context(reading_other(source.path))
         except StorageError as error:
-            return [Outcome(source.name, "failed", str(error))]
+            return Merged([Outcome(source.name, "failed", str(error))], 0, 0)
         if archive is not None or not ours.exists():
             return merge(archive, other, source.name, dry_run=archive is None, progress=progress)
         with open_archive(where) as reading:

@@ -10,20 +10,20 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from recorder.cli.copies import Copies
 from recorder.cli.forgetting import forget_handles
 from recorder.cli.ingest import Outcome
 from recorder.cli.kept import source_blocks
 from recorder.pipeline import PARSER_VERSION
-from recorder.sources.forgotten import Forgotten
+from recorder.sources.forgotten import Forgotten, ForgottenHandle
 from storage import Archive, ForgottenSource, GameFilter, SourceRow
 
 if TYPE_CHECKING:
     from recorder.cli.terminal import Progress
 
-__all__ = ["copy_source", "merge"]
+__all__ = ["Merged", "copy_source", "merge"]
 
 _GAMES = 200
 
@@ -43,7 +43,21 @@ class _Step:
     part_of: str | None = None
 
 
-def merge(archive: Archive | None, other: Archive, name: str, *, dry_run: bool, progress: Progress) -> list[Outcome]:
+class Merged(NamedTuple):
+    """What a merger did, or would do.
+
+    Attributes:
+        outcomes: what became of each source of the other archive.
+        players: whom the other archive was told to forget and this one was not; only hashes of their handles are known.
+        games: of this archive's own that go with them.
+    """
+
+    outcomes: list[Outcome]
+    players: int
+    games: int
+
+
+def merge(archive: Archive | None, other: Archive, name: str, *, dry_run: bool, progress: Progress) -> Merged:
     """Take what another archive has and this one has not, in one transaction.
 
     Args:
@@ -51,18 +65,18 @@ def merge(archive: Archive | None, other: Archive, name: str, *, dry_run: bool, 
         other: a snapshot. name: what the user calls it.
         dry_run: only tell.
         progress: told the bytes of each source when it was taken.
-    Returns:
-        What became of each of its sources.
     Raises:
         StorageError: an archive cannot be read, or this one not written; it is as it was.
     """
+    theirs = set(other.forgotten_handles())
     if archive is None:
-        return [_outcome(name, _Step(row, "new")) for row in other.sources()]
+        return Merged([_outcome(name, _Step(row, "new")) for row in other.sources()], len(theirs), 0)
     if dry_run:
-        return [_outcome(name, step) for step in _plan(archive, other)]
+        return Merged([_outcome(name, step) for step in _plan(archive, other)], *_going(archive, theirs))
     with archive.transaction():
+        players, games = _going(archive, theirs)
         wanted = other.successors()
-        handles = {*archive.forgotten_handles(), *other.forgotten_handles()}
+        handles = {*archive.forgotten_handles(), *theirs}
         outcomes: list[Outcome] = []
         for step in _plan(archive, other):
             outcomes.append(_outcome(name, step))
@@ -72,7 +86,17 @@ def merge(archive: Archive | None, other: Archive, name: str, *, dry_run: bool, 
                 progress(step.row.name, step.row.size_bytes, step.row.size_bytes)
         if handles:
             forget_handles(archive, sorted(handles), progress)
-    return outcomes
+    return Merged(outcomes, players, games)
+
+
+def _going(archive: Archive, theirs: set[ForgottenHandle]) -> tuple[int, int]:
+    """How many players are forgotten here, too, from now on, and how many games go with them."""
+    handles = theirs.difference(archive.forgotten_handles())
+    if not handles:
+        return 0, 0
+    new = Forgotten(handles)
+    games = archive.games(GameFilter(kinds=frozenset(), min_plies=0))
+    return len(handles), sum(game.white.handle in new or game.black.handle in new for game in games)
 
 
 def _outcome(name: str, step: _Step) -> Outcome:

@@ -12,9 +12,18 @@ from recorder.cli.terminal import clean, plural, say
 
 if TYPE_CHECKING:
     from recorder.cli.ingest import Outcome
+    from recorder.cli.merging import Merged
     from recorder.model import Disposition, SourceReport
 
-__all__ = ["outcome_json", "print_merged", "print_outcome", "print_total", "report_json"]
+__all__ = [
+    "outcome_json",
+    "players_json",
+    "print_merged",
+    "print_outcome",
+    "print_players",
+    "print_total",
+    "report_json",
+]
 
 
 _KNOWN = "already in the archive, nothing new"
@@ -76,6 +85,21 @@ def print_merged(outcome: Outcome) -> None:
         return
     found = "" if outcome.status == "forgotten" else f": {plural(outcome.games, 'game')}"
     click.echo(f"{clean(outcome.name)}: {_MERGED[outcome.status]}{found}")
+
+
+def print_players(name: str, merged: Merged, *, dry_run: bool) -> None:
+    """Tell that another archive was told to forget players whom this one was not."""
+    games = plural(merged.games, "game") + " of this archive" if merged.games else "no game of this archive"
+    goes = "goes" if merged.games < 2 else "go"
+    click.echo(
+        f"{clean(name)}: {plural(merged.players, 'player')} that it was told to forget (only hashes of the handles are "
+        f"known): {games} {f'would {goes[:2]}' if dry_run else goes} with them"
+    )
+
+
+def players_json(name: str, merged: Merged) -> dict[str, Any]:
+    """The same as JSON values."""
+    return {"name": name, "status": "players", "players": merged.players, "games_taken_out": merged.games}
 
 
 def _print_findings(report: SourceReport, *, verbose: bool) -> None:

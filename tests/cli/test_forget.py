@@ -274,3 +274,33 @@ def test_who_follows_a_log_leaves_the_player_out_from_then_on(cli: Cli, tmp_path
     other("import", path)
     (out := tmp_path / "out").mkdir()
     assert told(cli, out) == told(other, out)
+
+
+def test_a_merger_tells_how_many_of_ones_own_games_go(tmp_path: Path) -> None:
+    first, second = (Cli(tmp_path / f"{name}.sqlite") for name in ("first", "second"))
+    first("import", WATCHER, ADJOURNED)
+    second("import", WATCHER)
+    second("forget", "--yes", "Morphy", "Carlsen")
+    before = len(first.json("games", "--json"))
+    told_before = first("import", "-n", second.archive).stdout
+    about = "2 players that it was told to forget (only hashes of the handles are known): "
+    with Archive.open(str(first.archive), read_only=True) as archive:
+        gone = sum({"Morphy", "Carlsen"} & {game.white.handle, game.black.handle} != set() for game in archive.games())
+    assert gone > 1
+    assert f"{second.archive}: {about}{gone} games of this archive would go with them\n" in told_before
+    found = first.json("import", "-n", "--json", second.archive)[-1]
+    assert found == {"name": str(second.archive), "status": "players", "players": 2, "games_taken_out": gone}
+    assert f"{about}{gone} games of this archive go with them\n" in first("import", second.archive).stdout
+    assert before - len(first.json("games", "--json")) == gone
+    assert "players" not in first("import", second.archive).stdout  # they are forgotten here, too, by now
+
+
+def test_what_was_taken_out_as_json(filled: Cli) -> None:
+    found = filled.json("forget", "-n", "--json", "Carlsen")
+    assert (found["dry_run"], found["games"], found["chat_lines"], found["texts"]) == (True, 1, 0, 0)
+    found = filled.json("forget", "--yes", "--json", "Carlsen")
+    assert (found["dry_run"], found["games"], found["no_longer_kept"]) == (False, 1, [])
+    assert found["replaced_in"]
+    assert [Path(name).name for name in found["still_in"]] == [Path(name).name for name in found["replaced_in"]]
+    assert found["older_archives"] == []
+    assert filled.json("forget", "--undo", "--json", "Carlsen") == {"recalled": ["Carlsen"]}
