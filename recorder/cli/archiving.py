@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from recorder.cli.child import Orders
+from recorder.cli.eventpipe import EventPipe
 from recorder.cli.finished import FinishedGames
 from recorder.cli.ingest import is_unfinished
 from recorder.cli.inputs import ReadOptions
@@ -43,7 +44,7 @@ _NEW_VALUES: Final = 50_000
 class _Taken:
     """One journal."""
 
-    def __init__(self, orders: Orders, path: Path, left: bool) -> None:
+    def __init__(self, orders: Orders, path: Path, left: bool, pipe: EventPipe | None) -> None:
         from exporters.pgn import PgnOptions
 
         self.path = path
@@ -53,8 +54,8 @@ class _Taken:
         pgn, events = outlets_of(path) if left else (orders.pgn, orders.events)
         self.ours = pgn == orders.pgn
         self.finished = None if pgn is None else FinishedGames(pgn, PgnOptions())
-        self.ticker = Ticker(sys.stdout) if events and orders.events else None
-        outlets: Iterable[Outlet | None] = (self.finished, self.ticker)
+        ticker = Ticker(pipe) if events and pipe is not None else None
+        outlets: Iterable[Outlet | None] = (self.finished, ticker)
         self.resident = Resident(
             orders.where,
             path,
@@ -75,6 +76,7 @@ class _Archiving:
     def __init__(self, orders: Orders) -> None:
         self._orders = orders
         self._taken: dict[Path, _Taken] = {}
+        self._pipe = EventPipe() if orders.events else None
         self._left = False
 
     def obey(self, line: bytes) -> None:
@@ -95,7 +97,7 @@ class _Archiving:
                 self._take(path, left=True)
 
     def _take(self, path: Path, *, left: bool) -> None:
-        self._taken.setdefault(path, _Taken(self._orders, path, left))
+        self._taken.setdefault(path, _Taken(self._orders, path, left, self._pipe))
 
     def look(self) -> None:
         """Read what is new in all journals."""
@@ -116,6 +118,9 @@ class _Archiving:
                 if time.monotonic() > end_s:
                     break
                 time.sleep(0.5)
+        if self._pipe is not None:
+            self._pipe.close()
+            self._tell_lost()
         return not self._taken
 
     def _finish(self, taken: _Taken) -> None:
@@ -132,9 +137,12 @@ class _Archiving:
             over = taken.problem is None and taken.told is not None
             taken.told = taken.problem
             _say(problem=taken.problem, over=over)
-        if taken.ticker is not None and taken.ticker.left and not self._left:
+        self._tell_lost()
+
+    def _tell_lost(self) -> None:
+        if self._pipe is not None and self._pipe.lost is not None and not self._left:
             self._left = True
-            _say(left=True)
+            _say(left=self._pipe.lost)
 
 
 def outlets_of(journal: Path) -> tuple[str | None, bool]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,9 +19,9 @@ from recorder.cli.terminal import ExitCode, clean, plural, say
 from recorder.errors import ExportError, SourceError, StorageError
 
 if TYPE_CHECKING:
+    from recorder.cli.eventpipe import EventPipe
     from recorder.cli.finished import FinishedGames
     from recorder.cli.resident import Resident
-    from recorder.cli.ticker import Ticker
 
 __all__ = ["Follower", "command"]
 
@@ -69,9 +68,13 @@ def command(
 
     LOG is of any kind that import knows. Each ply is in the archive, and among the events, as soon as its line is
     read. A log that is renamed, replaced or cut short is told, and the new one is followed. An archive that cannot be
-    written now is filled when it can be. When the reader of the events goes away, the archive goes on, and the exit
-    status at the end is 141.
+    written now is filled when it can be. When the reader of the events goes away or is too slow, the archive goes on,
+    and the exit status at the end is 141; else Ctrl-C or SIGTERM is the way to end it, and the status is 0.
+
+    A game is appended to the PGN when nothing that the log may still tell can go on with it: one that was cut short
+    only when its log was replaced, too.
     """
+    from recorder.cli.eventpipe import EventPipe
     from recorder.cli.finished import FinishedGames, refuse_unwritable
     from recorder.cli.inputs import read_options
     from recorder.cli.resident import Resident
@@ -94,10 +97,10 @@ def command(
     if pgn is not None:
         refuse_unwritable(pgn, [path, *archive_files(file_of(where))])
         finished = FinishedGames(pgn, make_pgn_options(clock, style, variations, comments))
-    ticker = Ticker(sys.stdout) if events else None
-    outlets = tuple(outlet for outlet in (finished, ticker) if outlet is not None)
+    pipe = EventPipe() if events else None
+    outlets = tuple(outlet for outlet in (finished, None if pipe is None else Ticker(pipe)) if outlet is not None)
     resident = Resident(where, path, read_options(**reading), keep=not no_keep_source, outlets=outlets)
-    follower = Follower(path, resident, finished, ticker)
+    follower = Follower(path, resident, finished, pipe)
     with _asked_to_stop() as stop:
         say(f"Following {clean(log)} into {archive_file(where)}.")
         while not stop.is_set():
@@ -131,35 +134,48 @@ class Follower:
     """Reads on, and tells what happens.
 
     Args:
-        path: of the log. resident: reads it. finished, ticker: where its games go besides.
+        path: of the log. resident: reads it. finished, pipe: where its games and its events go besides.
     """
 
-    def __init__(self, path: Path, resident: Resident, finished: FinishedGames | None, ticker: Ticker | None) -> None:
+    def __init__(self, path: Path, resident: Resident, finished: FinishedGames | None, pipe: EventPipe | None) -> None:
+        self._path = path
         self._name = clean(str(path))
         self._resident = resident
         self._finished = finished
-        self._ticker = ticker
+        self._pipe = pipe
         self._told: str | None = None
         self._left = False
+        self._gone = False  # was renamed or removed, and nothing is in its place
+        self._followed = False  # a log that has ended
 
     def step(self) -> None:
         """Read what is new."""
         resident = self._resident
+        if self._gone and self._path.exists():
+            self._gone = False
+            say(f"{self._name} is there again: going on with it.")
         resident.look()
         self._tell_state()
         if resident.replaced is not None:
-            say(f"{self._name} {clean(resident.replaced)}: going on with what is there now.")
-            self.step()
+            self._followed = True
+            if self._path.exists():
+                say(f"{self._name} {clean(resident.replaced)}: going on with what is there now.")
+                self.step()
+            else:
+                self._gone = True
+                say(f"{self._name} {clean(resident.replaced)}: waiting for a new one.")
 
     def finish(self) -> None:
         """Read what came last."""
         self.step()
         self._resident.finish()
+        if self._pipe is not None:
+            self._pipe.close()
         self._tell_state()
 
     def _tell_state(self) -> None:
         """Say what is wrong once, and that it is over."""
-        resident, finished, ticker = self._resident, self._finished, self._ticker
+        resident, finished, pipe = self._resident, self._finished, self._pipe
         waiting = None if resident.waiting is None else f"{resident.waiting}; waiting for more."
         problem = resident.problem or waiting or (finished.problem if finished is not None else None)
         if problem != self._told:
@@ -168,9 +184,9 @@ class Follower:
             elif self._told is not None:
                 say("That is over: going on.")
             self._told = problem
-        if ticker is not None and ticker.left and not self._left:
+        if pipe is not None and pipe.lost is not None and not self._left:
             self._left = True
-            say("Nobody reads the events any more: none is printed from here on. The archive goes on.")
+            say(f"{pipe.lost}: none is printed from here on. The archive goes on.")
 
     def report(self) -> None:
         """Say what came of it.
@@ -180,7 +196,7 @@ class Follower:
                 the PGN. Exit: the events could not all be printed.
         """
         resident, finished = self._resident, self._finished
-        if resident.waiting is not None:
+        if resident.waiting is not None and not (self._followed or resident.known):
             raise SourceError(f"{resident.waiting}.")
         say(f"{self._name}: {plural(resident.games, 'game')} read.")
         if finished is not None:

@@ -68,8 +68,8 @@ class Resident:
         outlets: get what was committed.
     Attributes:
         problem: why the archive is not up to date, one sentence, or None: the next ``look`` tries again.
-        waiting: why there is nothing to read yet, or None. replaced: why the last ``look`` came to the end of what is
-            now another log, or None.
+        waiting: why there is nothing to read yet, or None. known: because the archive has all of it.
+        replaced: why the last ``look`` came to the end of what is now another log, or None.
         games: how many are over; open: how many are not.
     """
 
@@ -78,6 +78,7 @@ class Resident:
     ) -> None:
         self.problem: str | None = None
         self.waiting: str | None = None
+        self.known = False
         self.replaced: str | None = None
         self.games = 0
         self._where = where
@@ -217,9 +218,12 @@ class Resident:
         if outcome.status == "failed":
             raise SourceError(outcome.message or f"{self._path} cannot be read")
         if outcome.begun is None or outcome.sha256 is None:
-            self.waiting = outcome.message or f"{self._path} is the beginning of {outcome.part_of}"
+            self.known = outcome.message is None
+            self.waiting = outcome.message or (
+                f"{self._path} holds only the beginning of a log that the archive has: {outcome.part_of}"
+            )
             return False
-        self.waiting = None
+        self.waiting, self.known = None, False
         begun = outcome.begun
         self._begun = begun
         self._source = LivingSource(path, outcome.sha256, begun.mark)

@@ -74,14 +74,15 @@ class Tail:
 
     def _look_for_another(self) -> None:
         ours = os.fstat(self._file)
+        why = "was replaced"
         try:
             there = self._path.stat()
             if (there.st_dev, there.st_ino) == (ours.st_dev, ours.st_ino):
                 return
         except FileNotFoundError:
-            pass
+            why = "was removed"
         moved = next((entry for entry in self._path.parent.iterdir() if entry != self._path and _is(entry, ours)), None)
-        self.replaced = f"was renamed to {moved.name}" if moved is not None else "was replaced"
+        self.replaced = f"was renamed to {moved.name}" if moved is not None else why
 
     @property
     def ended(self) -> bool:

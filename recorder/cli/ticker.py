@@ -1,13 +1,13 @@
-"""What happens in a log that grows as JSON lines: ``game_started``, ``ply``, ``takeback``, ``game_ended``."""
+"""What happens in a log that grows as JSON lines; docs/formats.md has the events and their fields."""
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any, Protocol
 
 from exporters.games_json import game_object, ply_object
 from exporters.holdings import hands_after, hands_of
-from recorder.model import GameKind, HoldingsChange
+from recorder.model import GameKind
 
 if TYPE_CHECKING:
     from recorder.model import Game, TimeBasis
@@ -15,20 +15,29 @@ if TYPE_CHECKING:
 
 __all__ = ["Ticker"]
 
-_START = ("server", "server_game_no", "white", "black", "rated", "variant", "base_s", "increment_s", "start_fen")
+_START = (
+    *("server", "server_game_no", "white", "black", "rated", "variant", "base_s", "increment_s", "start_fen"),
+    "started_at",
+)
 _END = ("result", "reason", "termination", "ended_at", "complete")
+_HANDS = frozenset(("white_holdings", "black_holdings"))
 
 _Place = tuple[int, int | None]
 """Where a game begins, and its number: what stays the same however it is read again."""
 
 
+class _Out(Protocol):
+    def write(self, text: str, /) -> object: ...
+
+
 class _Told:
     """What was printed of one game."""
 
-    def __init__(self, key: str, basis: TimeBasis) -> None:
+    def __init__(self, key: str, basis: TimeBasis, facts: dict[str, Any]) -> None:
         self.key = key
         self.basis = basis
-        self.moves: list[tuple[int, str | None]] = []
+        self.facts = facts
+        self.plies: dict[int, dict[str, Any]] = {}
         self.end: str | None = None
 
 
@@ -39,13 +48,12 @@ class Ticker:
     that of its first one.
 
     Args:
-        out: gets one JSON object a line, flushed after each step.
+        out: gets JSON objects, one a line, all of one step at once.
     Attributes:
-        problem: None. left: whoever read it has gone: nothing is printed any more.
+        problem: None.
     """
 
-    def __init__(self, out: TextIO) -> None:
-        self.left = False
+    def __init__(self, out: _Out) -> None:
         self.problem: str | None = None
         self._out = out
         self._told: dict[_Place, _Told] = {}
@@ -76,51 +84,64 @@ class Ticker:
 
     def end(self, where: str, source: str, games: list[Game], final: bool) -> None:
         """Print what these games have that was not printed; if the log never goes on, they have ended."""
-        self.take(games)
+        for game in games:
+            if game.kind is GameKind.PLAYED:
+                self._take(game, final)
+        self._print()
         self._told = {}
 
     def _gained(self, gained: Gained) -> None:
         run = gained.shown.run
         told = self._told.get((run.first_offset, run.game_no))
-        if told is None or not gained.plies:
+        if told is None or not (gained.plies or gained.holdings):
             return
-        changes: dict[int, list[HoldingsChange]] = {}
-        if gained.holdings:
-            changes = hands_of(run.observations[gained.observation])
-        for ply in gained.plies:
-            self._line("ply", told, ply_object(ply, told.basis, hands_after(ply, changes)))
-            told.moves.append((ply.ply, ply.san))
+        changes = hands_of(run.observations[gained.observation]) if gained.holdings else {}
+        for ply in gained.plies or [ply for ply in run.plies[-1:] if ply.ply in told.plies]:
+            self._ply(told, ply_object(ply, told.basis, hands_after(ply, changes)))
 
-    def _take(self, game: Game) -> None:
+    def _take(self, game: Game, final: bool = False) -> None:
         place = game.first_offset, game.game_no
         found = game_object(game)
+        facts = {name: found[name] for name in _START}
         told = self._told.get(place)
         if told is None:
-            told = self._told[place] = _Told(game.key, game.time_basis)
-            self._line("game_started", told, {name: found[name] for name in (*_START, "started_at")})
-        moves = [(ply["ply"], ply["san"]) for ply in found["plies"]]
-        same = next(
-            (at for at, (one, other) in enumerate(zip(moves, told.moves, strict=False)) if one != other),
-            min(len(moves), len(told.moves)),
-        )
-        if same < len(told.moves):
-            self._line("takeback", told, {"ply": told.moves[same][0] - 1})
-        for ply in found["plies"][same:]:
-            self._line("ply", told, ply)
-        told.moves = moves
-        if game.end not in ("log-ends", told.end):
+            told = self._told[place] = _Told(game.key, game.time_basis, facts)
+            self._line("game_started", told, facts)
+        elif changed := {name: value for name, value in facts.items() if told.facts[name] != value}:
+            told.facts = facts
+            self._line("game_changed", told, changed)
+        plies = {ply["ply"]: ply for ply in found["plies"]}
+        gone = [number for number, ply in told.plies.items() if not _stands(ply, plies.get(number))]
+        if gone:
+            self._line("takeback", told, {"ply": min(gone) - 1})
+            told.plies = {number: ply for number, ply in told.plies.items() if number < min(gone)}
+        for ply in found["plies"]:
+            self._ply(told, ply)
+        if game.end != told.end and (final or game.end != "log-ends"):
             self._line("game_ended", told, {"end": game.end} | {name: found[name] for name in _END})
         told.end = game.end
+
+    def _ply(self, told: _Told, ply: dict[str, Any]) -> None:
+        """Print a ply, or what has become known of it."""
+        known = told.plies.get(ply["ply"])
+        told.plies[ply["ply"]] = ply
+        changed = ply.keys() if known is None else {name for name in ply if known[name] != ply[name]}
+        if changed and changed <= _HANDS:
+            self._line(
+                "holdings", told, {"ply": ply["ply"]} | {name: ply[name] for name in sorted(_HANDS, reverse=True)}
+            )
+        elif changed:
+            self._line("ply", told, ply)
 
     def _line(self, event: str, told: _Told, facts: dict[str, Any]) -> None:
         self._lines.append(json.dumps({"event": event, "key": told.key, **facts}, ensure_ascii=False) + "\n")
 
     def _print(self) -> None:
         lines, self._lines = self._lines, []
-        if not lines or self.left:
-            return
-        try:
+        if lines:
             self._out.write("".join(lines))
-            self._out.flush()
-        except OSError:
-            self.left = True
+
+
+def _stands(known: dict[str, Any], now: dict[str, Any] | None) -> bool:
+    """Whether a ply that was printed was not taken back; a move of which more is known is the same move."""
+    return now is not None and (known["uci"] is None or now["uci"] is None or known["uci"] == now["uci"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import gzip
 import io
 import itertools
@@ -13,14 +14,18 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+import threading
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import recorder.cli.eventpipe
 import recorder.cli.resident
 import storage.living
 from exporters.pgn import PgnOptions
+from recorder.cli.eventpipe import EventPipe
 from recorder.cli.finished import FinishedGames, is_over
 from recorder.cli.inputs import ReadOptions
 from recorder.cli.resident import Resident
@@ -503,6 +508,79 @@ def test_a_file_that_cannot_be_written_gets_its_games_later(
 # -- the stream of events --------------------------------------------------------------------------------------------
 
 
+def as_told(lines: str) -> tuple[dict[str, dict[str, Any]], list[tuple[str, str]]]:
+    """Each game with all that the events tell of it, read as docs/formats.md says; which have ended, and how."""
+    games: dict[str, dict[str, Any]] = {}
+    ended = []
+    for event in map(json.loads, lines.splitlines()):
+        what, key = event.pop("event"), event.pop("key")
+        assert sorted(event) == sorted(DOCUMENTED[what]) or (
+            what == "game_changed" and event.keys() <= DOCUMENTED["game_started"]
+        )
+        if what == "game_started":
+            assert key not in games
+            games[key] = event | {"plies": {}}
+        elif what == "game_changed":
+            games[key] |= event
+        elif what == "ply":
+            games[key]["plies"][event["ply"]] = event
+        elif what == "holdings":
+            games[key]["plies"][event["ply"]] |= event
+        elif what == "takeback":
+            taken = [number for number in games[key]["plies"] if number > event["ply"]]
+            assert taken, "a takeback that takes nothing back"
+            for number in taken:
+                del games[key]["plies"][number]
+        else:
+            ended.append((key, event["result"]))
+    for game in games.values():
+        game["plies"] = [ply for _, ply in sorted(game["plies"].items())]
+    return games, ended
+
+
+def documented() -> dict[str, set[str]]:
+    """The events in docs/formats.md with their fields."""
+    text = FORMATS.read_text(encoding="utf-8")
+    table = text[text.index("\n## Events ") :].split("\n\n")[2]
+    rows = [[cell.strip() for cell in line.split("|")] for line in table.splitlines()[2:]]
+    found = {row[1]: set(row[2].split(", ")) for row in rows}
+    plies = text[text.index("| ply field |") :].split("\n\n")[0]
+    found["ply"] = {line.split("|")[1].strip() for line in plies.splitlines()[2:]}
+    return found
+
+
+FORMATS = Path(__file__).parent.parent.parent / "docs" / "formats.md"
+DOCUMENTED = documented()
+
+
+@pytest.mark.parametrize(
+    ("log_name", "seen"),
+    [
+        ("a11_adjourn_disconnect/observer_GuestAda.raw", "game_changed"),
+        ("b09_crazyhouse/observer_GuestXz.raw.gz", "holdings"),
+    ],
+)
+def test_what_is_learned_later_is_told_and_takes_nothing_back(
+    cli: Cli, tmp_path: Path, log_name: str, seen: str
+) -> None:
+    """The moves before a game was joined, from its list, replace none; the hands come a line later than the move."""
+    data = (SERVER / log_name).read_bytes()
+    data = (gzip.decompress(data) if log_name.endswith("gz") else data)[:25_000]
+    log, out = tmp_path / "session.log", io.StringIO()
+    resident = follow(cli, log, Ticker(out))
+    for line in data.splitlines(keepends=True):
+        append(log, line)
+        resident.look()
+    assert resident.finish()
+    events = [json.loads(line) for line in out.getvalue().splitlines()]
+    assert seen in {event["event"] for event in events}
+    assert "takeback" not in {event["event"] for event in events}
+    if seen == "game_changed":
+        assert [event["start_fen"] for event in events if "start_fen" in event and event["event"] == seen] == [None] * 2
+    told, _ = as_told(out.getvalue())
+    assert told == {game["key"]: {name: game[name] for name in told[game["key"]]} for game in games_of(cli)}
+
+
 @pytest.mark.parametrize(
     "log_name", ["b01_standard/observer_Watcher.raw", "a06_chatter_takebacks/observer_Euwe.raw.gz"]
 )
@@ -519,22 +597,9 @@ def test_the_stream_tells_every_ply_once(cli: Cli, tmp_path: Path, log_name: str
             resident.close()  # after a failure it begins anew
     resident.finish()
     games = {game["key"]: game for game in games_of(cli)}
-    told: dict[str, list[dict[str, Any]]] = {key: [] for key in games}
-    started, ended = [], []
-    for line in out.getvalue().splitlines():
-        event = json.loads(line)
-        if event["event"] == "game_started":
-            started.append(event["key"])
-        elif event["event"] == "ply":
-            told[event["key"]].append(event)
-        elif event["event"] == "takeback":
-            told[event["key"]] = [ply for ply in told[event["key"]] if ply["ply"] <= event["ply"]]
-        else:
-            ended.append((event["key"], event["result"]))
-    assert sorted(started) == sorted(games)
-    assert {key: [(ply["ply"], ply["san"]) for ply in plies] for key, plies in told.items()} == {
-        key: [(ply["ply"], ply["san"]) for ply in game["plies"]] for key, game in games.items()
-    }
+    told, ended = as_told(out.getvalue())
+    assert sorted(told) == sorted(games)
+    assert told == {key: {name: game[name] for name in told[key]} for key, game in games.items()}
     assert {(key, game["result"]) for key, game in games.items() if game["reason"]} <= set(ended)
 
 
@@ -554,15 +619,59 @@ def test_a_reader_that_goes_away_stops_nothing(cli: Cli, tmp_path: Path) -> None
     log = tmp_path / "session.log"
     reader, writer = os.pipe()
     os.close(reader)
-    with os.fdopen(writer, "w") as out:
-        ticker = Ticker(out)
-        resident = follow(cli, log, ticker)
-        append(log, STREAM)
+    pipe = EventPipe(writer)
+    resident = follow(cli, log, Ticker(pipe))
+    append(log, STREAM)
+    resident.look()
+    assert resident.finish()
+    pipe.close()
+    assert pipe.lost == "Nobody reads the events any more"
+    assert len(games_of(cli)) == 5
+    os.close(writer)
+
+
+@pytest.mark.parametrize("reads", [False, True])
+def test_a_slow_reader_does_not_hold_the_archive_up_for_long(
+    cli: Cli, tmp_path: Path, reads: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """He gets whole lines only, and all of them or the first ones."""
+    monkeypatch.setattr(recorder.cli.eventpipe, "_MOST_BYTES", 20_000)
+    monkeypatch.setattr(recorder.cli.eventpipe, "_PATIENCE_S", 60.0 if reads else 0.2)
+    log, out = tmp_path / "session.log", io.StringIO()
+    reader, writer = os.pipe()
+    fcntl.fcntl(writer, fcntl.F_SETPIPE_SZ, 4_096)
+    pipe = EventPipe(writer)
+    taken: list[bytes] = []
+
+    def read() -> None:
+        with os.fdopen(os.dup(reader), "rb", buffering=0) as file:
+            while data := file.read(3_000):
+                taken.append(data)
+
+    reading = threading.Thread(target=read)
+    if reads:
+        reading.start()
+    resident = follow(cli, log, Ticker(pipe), Ticker(out))
+    begun_s = time.monotonic()
+    for begin in range(0, len(STREAM), 2_000):
+        append(log, STREAM[begin : begin + 2_000])
         resident.look()
-        assert ticker.left
-        assert resident.finish()
-        assert len(games_of(cli)) == 5
-        os.dup2(os.open(os.devnull, os.O_WRONLY), writer)
+    assert resident.finish()
+    pipe.close()
+    assert len(games_of(cli)) == 5
+    assert pipe.lost == (None if reads else "Whoever reads the events is too slow")
+    if not reads:
+        assert time.monotonic() - begun_s < 30
+        os.set_blocking(reader, False)
+        taken.append(os.read(reader, 1 << 20))
+    os.close(writer)
+    if reads:
+        reading.join()
+    os.close(reader)
+    got = b"".join(taken).decode()
+    assert got.endswith("\n")
+    assert out.getvalue().startswith(got)
+    assert (got == out.getvalue()) == reads
 
 
 def test_a_journal_whose_folder_is_removed_is_read_to_its_end(cli: Cli, tmp_path: Path) -> None:
