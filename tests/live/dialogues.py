@@ -140,7 +140,8 @@ DIALOGUES: dict[str, list[Step]] = {
     ),
 }
 
-_PINGS = {None: b"", 1: b"\n\r[G]\n\r", 2: b"[G]\x00"}
+PINGS = {None: b"", 1: b"\n\r[G]\n\r", 2: b"[G]\x00"}
+"""What a server puts between its words, by the version of the time seal."""
 _SEALS = (b"TIMESTAMP|", b"TIMESEAL2|")
 
 
@@ -179,7 +180,7 @@ class SpokenServer:
             writer.close()
 
     def _cut(self, says: bytes) -> list[bytes]:
-        ping = _PINGS[self._timeseal]
+        ping = PINGS[self._timeseal]
         if self._timeseal == 2 and len(says) > 5:  # inside the prompt
             says = says[:-5] + ping + says[-5:] if b"\xff" not in says[-6:] else ping + says
         elif ping:

@@ -1,0 +1,83 @@
+"""``proxy`` between a client and real servers' own words: both get every byte, and the password is nowhere."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from pathlib import Path
+
+import pytest
+
+from recorder.wire.timeseal import PING_ANSWER, format_hello, seal
+from tests.cli.test_proxy_secrets import assert_nowhere
+from tests.live.dialogues import DIALOGUES, PASSWORD, PINGS, SpokenServer
+from tests.support.live import Caller, in_loop, journalled, running
+
+NEWER = b"n3werWord"
+COMMANDS = (b"password " + PASSWORD + b" " + NEWER, PASSWORD, b"alias in tell bob " + NEWER, b"moves", b"quit")
+
+
+def line_of(text: bytes, timeseal: int | None) -> bytes:
+    """What a client sends; a seal has seven bits a letter."""
+    return text + b"\n" if timeseal is None else seal(bytes(byte & 0x7F for byte in text), 17)
+
+
+async def log_in(port: int, name: str, timeseal: int | None) -> Caller:
+    """A client that answers each of the server's words, then says its commands."""
+    caller = await Caller.call(port)
+    if timeseal is not None:
+        caller.send(line_of(format_hello(timeseal, "ann", "somewhere"), timeseal))
+    words = 0
+    for step in DIALOGUES[name]:
+        words += len(step.says)
+        while len(caller.heard.replace(PINGS[timeseal], b"")) < words:
+            caller.heard += await caller.reader.read(1 << 16)
+        if timeseal is not None:
+            caller.send(line_of(PING_ANSWER, timeseal))
+        if step.takes is not None:
+            caller.send(line_of(step.takes, timeseal))
+    for command in COMMANDS:
+        caller.send(line_of(command, timeseal))
+    await caller.rest()
+    caller.writer.close()
+    return caller
+
+
+@pytest.mark.parametrize("timeseal", [None, 1, 2])
+@in_loop
+async def test_every_servers_login(timeseal: int | None, tmp_path: Path) -> None:
+    servers: list[SpokenServer] = []
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        servers.append(SpokenServer(list(DIALOGUES.values())[len(servers)], timeseal))
+        await servers[-1].serve(reader, writer)
+
+    listener = await asyncio.start_server(serve, "127.0.0.1", 0)
+    try:
+        async with running(
+            *("proxy", f"127.0.0.1:{listener.sockets[0].getsockname()[1]}", "--listen", "0"),
+            *("--journal-dir", tmp_path / "journals", "--db", tmp_path / "a.sqlite"),
+            *("--pgn", tmp_path / "games.pgn", "--log", tmp_path / "run.log"),
+        ) as command:
+            port = int((await command.until("Point your client at it")).split()[-1])
+            for name, steps in DIALOGUES.items():
+                caller = await asyncio.wait_for(log_in(port, name, timeseal), 60)
+                assert caller.heard == servers[-1].said, name
+                answers = [step.takes for step in steps if step.takes is not None]
+                told = [line_of(text, timeseal).strip() for text in (*answers, *COMMANDS)]
+                assert [line_of(text, timeseal).strip() for text in servers[-1].lines] == told, name
+                assert servers[-1].pongs == (0 if timeseal is None else len(steps)), name
+            await command.until(f"Connection {len(DIALOGUES)}: 0 games went into")
+            assert_nowhere(tmp_path, command.talk, (PASSWORD, NEWER))
+            assert await command.end(signal.SIGTERM) == 0
+    finally:
+        listener.close()
+    kept = journalled(tmp_path / "journals")
+    assert len(kept.received) == sum(len(server.said) for server in servers)
+    assert all(bytes(server.said) in kept.received for server in servers)
+    assert len(kept.sent) + kept.withheld == sum(len(server.heard) for server in servers)
+    assert kept.sent.count(line_of(b"moves", timeseal)) == len(servers), "what is no secret is kept"
+    assert all(line_of(step.takes, timeseal) in kept.sent for step in DIALOGUES["FICS guest"] if step.takes)
+    for secret in (PASSWORD, NEWER):
+        assert line_of(secret, timeseal) not in kept.sent
+        assert secret not in kept.sent + kept.received
