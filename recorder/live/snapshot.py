@@ -80,7 +80,7 @@ class Snapshot(NamedTuple):
 def take_snapshot(
     capture: Capture, observing: Observing, *, now_s: float, utc_ms: int, archive: str | None, first: int, most: int
 ) -> Snapshot:
-    """Look at a recording; costs as much as the boards that are asked for.
+    """Look at a recording; costs as much as the boards that are asked for, and a glance at every game of the server.
 
     Args:
         now_s, utc_ms: the monotonic clock and the wall clock.
