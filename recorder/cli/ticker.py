@@ -117,9 +117,10 @@ class Ticker:
             told.plies = {number: ply for number, ply in told.plies.items() if number < min(gone)}
         for ply in found["plies"]:
             self._ply(told, ply)
-        if game.end != told.end and (final or game.end != "log-ends"):
-            self._line("game_ended", told, {"end": game.end} | {name: found[name] for name in _END})
-        told.end = game.end
+        end = game.end if final or game.end != "log-ends" else None  # it may go on
+        if end not in (None, told.end):
+            self._line("game_ended", told, {"end": end} | {name: found[name] for name in _END})
+        told.end = end
 
     def _ply(self, told: _Told, ply: dict[str, Any]) -> None:
         """Print a ply, or what has become known of it."""

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.test_resident import END, STREAM, append, games_of, pgn_keys
+from tests.cli.test_resident import END, MIDDLE, STREAM, append, games_of, pgn_keys
 from tests.support.cli import Cli
 
 
@@ -95,6 +95,59 @@ def test_a_reader_of_the_events_that_goes_away_is_told_by_the_status(cli: Cli, t
     assert len(games_of(cli)) == 5
 
 
+def until(process: subprocess.Popen[str], what: str) -> None:
+    assert process.stderr is not None
+    for line in process.stderr:
+        if what in line:
+            return
+    pytest.fail(f"{what!r} was never told")
+
+
+@pytest.mark.parametrize("way", ["was renamed to session.log.1", "was removed"])
+def test_a_game_that_a_rotation_cuts_has_ended_and_is_appended(cli: Cli, tmp_path: Path, way: str) -> None:
+    log, pgn, out = tmp_path / "session.log", tmp_path / "games.pgn", tmp_path / "events.jsonl"
+    append(log, STREAM[:MIDDLE])
+    process = start(cli, "--events", "-", "--pgn", pgn, log, out=out)
+    wait_for(out, "game_started")
+    if "renamed" in way:
+        log.rename(tmp_path / "session.log.1")
+    else:
+        log.unlink()
+    until(process, f"{log} {way}: waiting for a new one.\n")
+    append(log, STREAM[END:])
+    until(process, f"{log} is there again: going on with it.\n")
+    wait_for(pgn, "Result")
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=60)
+    assert process.returncode == 0
+    events = list(map(json.loads, out.read_text().splitlines()))
+    cut = [event["key"] for event in events if event["event"] == "game_ended" and event["end"] == "log-ends"]
+    assert len(cut) == 1
+    assert pgn_keys(pgn).count(cut[0]) == 1
+    assert '[RecorderEnd "log-ends"]' in pgn.read_text()
+
+
+def test_a_log_that_is_emptied_and_written_again_is_no_error(cli: Cli, tmp_path: Path) -> None:
+    log, out = tmp_path / "session.log", tmp_path / "events.jsonl"
+    append(log, STREAM[:END])
+    process = start(cli, "--events", "-", log, out=out)
+    wait_for(out, "game_started")
+    log.write_bytes(b"")
+    until(process, f"{log} is empty; waiting for more.\n")
+    log.write_bytes(STREAM[:MIDDLE])
+    until(process, f"{log} holds only the beginning of a log that the archive has: session.log; waiting for more.\n")
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 0, err
+    assert "Error" not in err
+    process = start(cli, log)  # nothing but what is known, from the first
+    until(process, "holds only the beginning")
+    process.send_signal(signal.SIGINT)
+    assert process.wait(60) == 0
+    assert process.stderr is not None
+    process.stderr.close()
+
+
 def test_a_renamed_log_is_told_and_its_successor_followed(cli: Cli, tmp_path: Path) -> None:
     log, out = tmp_path / "session.log", tmp_path / "events.jsonl"
     append(log, STREAM[:END])
@@ -103,7 +156,7 @@ def test_a_renamed_log_is_told_and_its_successor_followed(cli: Cli, tmp_path: Pa
     log.rename(tmp_path / "session.log.1")
     append(log, STREAM[END:])
     assert process.stderr is not None
-    while "was renamed to session.log.1: going on with what is there now." not in process.stderr.readline():
+    while "was renamed to session.log.1: " not in process.stderr.readline():
         pass
     process.send_signal(signal.SIGTERM)
     process.communicate(timeout=60)
