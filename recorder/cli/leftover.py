@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from pathlib import Path
@@ -14,7 +13,10 @@ __all__ = ["take_left_over"]
 
 
 async def take_left_over(
-    journals: Path, import_them: Callable[[list[Path]], Awaitable[bool]] | None, tell: Callable[[str], object]
+    journals: Path,
+    import_them: Callable[[list[Path]], Awaitable[bool]] | None,
+    tell: Callable[[str], object],
+    later: str,
 ) -> None:
     """Import the journals of a folder that nobody has closed and nobody writes, then end them, so that they are found
     only once. What could not be imported is left for the next start.
@@ -24,6 +26,7 @@ async def take_left_over(
         import_them: brings the archive up to date with journals, and says what keeps it from that; None: nothing is
             imported. Whether it could.
         tell: gets one sentence if there were any.
+        later: the command that imports them.
     """
     from recorder.journal import open_sessions
 
@@ -38,7 +41,6 @@ async def take_left_over(
         return
     what = plural(len(ended), "journal was", "journals were")
     if import_them is None:
-        later = f"ics-recorder import {shlex.quote(str(journals))}"
         tell(f"{what} left open by a crash and ended now, and not imported: {later}")
     elif await import_them(ended):
         tell(f"{what} left open by a crash; the archive has all of it now.")

@@ -273,10 +273,14 @@ def open_archive(where: str, *, create: bool = False, read_only: bool = True) ->
     return Archive.open(where, create=create, read_only=read_only)
 
 
-def import_command(path: Path, where: str) -> str:
-    """What to type to import a journal, or a folder of them, into the archive that ``--db`` names."""
+def import_command(path: Path, where: str, *words: str) -> str:
+    """What to type to import a journal, or a folder of them, into the archive that ``--db`` names.
+
+    Args:
+        words: more options of import.
+    """
     archive = [] if where == default_archive() else ["--db", where]
-    return shlex.join(["ics-recorder", "import", *archive, str(path)])
+    return shlex.join(["ics-recorder", "import", *archive, *words, str(path)])
 
 
 def archive_file(where: str) -> Path:

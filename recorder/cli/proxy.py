@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import errno
 import os
-import shlex
 import socket
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,7 +15,7 @@ from click.exceptions import Exit
 from recorder.cli.aside import Talk
 from recorder.cli.leftover import take_left_over
 from recorder.cli.living import DEFAULT_PORT, AddressType, heed_signals, journal_options, outlet_options
-from recorder.cli.options import archive_file, archive_option
+from recorder.cli.options import archive_file, archive_option, import_command
 from recorder.cli.runlog import RunLog, log_option, teller
 from recorder.cli.terminal import ExitCode, plural, say
 from recorder.errors import JournalError
@@ -27,6 +26,8 @@ if TYPE_CHECKING:
     from recorder.live.telling import Tell
 
 __all__ = ["command"]
+
+_CHAT = ("--chat", "own")
 
 
 @click.command(
@@ -110,7 +111,7 @@ def command(
             raise Exit(ExitCode.LISTEN) from error
         tell = teller(log, lambda _event, sentence: talk.say(sentence))
         archiving = _Archiving(where, pgn, events is not None, tell, talk) if to_archive else None
-        proxy = asyncio.run(_run(server, listeners, journals, sync_word, archiving, tell, talk))
+        proxy = asyncio.run(_run(server, listeners, journals, sync_word, where, archiving, tell, talk))
         _tell_end(proxy, journals, tell, talk)
         if log is not None:
             log.settle()
@@ -143,6 +144,7 @@ async def _run(
     listeners: list[socket.socket],
     journals: Path,
     sync_word: str,
+    where: str,
     archiving: _Archiving | None,
     tell: Tell,
     talk: Talk,
@@ -192,6 +194,7 @@ async def _run(
             journals,
             None if archiving is None else archiving.child.take_left,
             lambda sentence: tell("left_over", sentence),
+            import_command(journals, where, *_CHAT),
         )
     )
     await proxy.serve(listeners, stop)
@@ -242,7 +245,7 @@ class _Archiving:
         for journal in missing:
             number = self._numbers.get(journal)
             which = f"Connection {number}" if number is not None else "What a crash left"
-            later = f"ics-recorder import {shlex.quote(str(find_part(journal)))}"
+            later = import_command(find_part(journal), self._where, *_CHAT)
             sentence = f"Error: {which} was not imported: {self._why} Do it later: {later}"
             self._tell("not_imported", sentence, connection=number)
 

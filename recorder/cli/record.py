@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import shlex
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +18,7 @@ from recorder.cli.exporting import archive_files
 from recorder.cli.leftover import take_left_over
 from recorder.cli.living import DEFAULT_PORT, AddressType, heed_signals, journal_options, outlet_options
 from recorder.cli.observation import make_plan, policy_options
-from recorder.cli.options import archive_file, archive_option
+from recorder.cli.options import archive_file, archive_option, import_command
 from recorder.cli.password import PASSWORD_VARIABLE, find_password
 from recorder.cli.runlog import RunLog, log_option, teller
 from recorder.cli.terminal import ExitCode, exit_status, plural
@@ -118,9 +117,10 @@ def command(
     journal by a process of its own, so nothing that goes wrong there loses a move. A connection that is lost is made
     again. Only settings of the session are changed; what outlives it is put back.
 
-    Ctrl-C ends it cleanly; a second Ctrl-C leaves out what is not in the archive yet. If that, or the PGN, does not
-    have all of it, the exit status is 4. If the journal cannot be written, recording stops with exit status 7. When
-    the reader of the events goes away, recording goes on without them, and the exit status at the end is 141.
+    Ctrl-C ends it cleanly, with exit status 0; a second Ctrl-C leaves out what is not in the archive yet. If that, or
+    the PGN, does not have all of it, the exit status is 4. If the journal cannot be written, recording stops with exit
+    status 7. When the reader of the events goes away or is too slow, recording goes on without them, and the exit
+    status at the end is 141.
     """
     from recorder.cli.child import ArchiveChild
     from recorder.cli.dryrun import dry_run
@@ -146,10 +146,10 @@ def command(
         child = ArchiveChild(where, talk.say, pgn=pgn, events=events is not None) if to_archive else None
         screen = Screen(Manner.choose(quiet=quiet, plain=plain, events=events is not None), talk)
         tell = teller(log, screen.tell)
-        run = _Run(server, user, password, seal, plan, observing, journals, sync_word, child, screen, tell)
+        run = _Run(server, user, password, seal, plan, observing, journals, sync_word, where, child, screen, tell)
         status, recorded = asyncio.run(_record(run))
         if not quiet and recorded:
-            _say_places(talk.say, journals, where if to_archive else None, pgn)
+            _say_places(talk.say, journals, where, pgn, to_archive=to_archive)
             if observing.seen and not observing.chosen:
                 seen = plural(observing.seen, "game")
                 talk.say(f"{seen} seen, none of them matched; `ics-recorder explain JOURNAL` tells why.")
@@ -173,6 +173,7 @@ class _Run:
     observing: Observing
     journals: Path
     sync_word: str
+    where: str
     child: ArchiveChild | None
     screen: Screen
     tell: Tell
@@ -262,6 +263,7 @@ async def _record(run: _Run) -> tuple[ExitCode, bool]:
             run.journals,
             None if child is None else child.take_left,
             lambda sentence: tell("left_over", sentence),
+            import_command(run.journals, run.where),
         )
     )
     name = format_address(server)
@@ -279,7 +281,7 @@ async def _record(run: _Run) -> tuple[ExitCode, bool]:
         await show_no_more()
         tell("failed", f"Error: {error}", error=type(error).__name__)
     finally:
-        if child is not None and not await _finish(child, hurry, tell) and status is ExitCode.OK:
+        if child is not None and not await _finish(child, run.where, hurry, tell) and status is ExitCode.OK:
             status = ExitCode.ARCHIVE
         if hurry.is_set():
             taking.cancel()
@@ -288,13 +290,13 @@ async def _record(run: _Run) -> tuple[ExitCode, bool]:
     return status, capture.progress.connections > 0
 
 
-async def _finish(child: ArchiveChild, hurry: asyncio.Event, tell: Tell) -> bool:
+async def _finish(child: ArchiveChild, where: str, hurry: asyncio.Event, tell: Tell) -> bool:
     """Wait until the archive has everything, or somebody is in a hurry; whether it has."""
     from recorder.journal import find_part
 
     missing = await child.finish(hurry)
     for journal in missing:
-        later = f"ics-recorder import {shlex.quote(str(find_part(journal)))}"
+        later = import_command(find_part(journal), where)
         tell("not_imported", f"Not all of it is in the archive: {later}", connection=None)
     return not missing
 
@@ -312,11 +314,11 @@ def _tell_end(capture: Capture, tell: Tell) -> None:
     )
 
 
-def _say_places(say: Callable[[str], object], journals: Path, where: str | None, pgn: str | None) -> None:
+def _say_places(say: Callable[[str], object], journals: Path, where: str, pgn: str | None, *, to_archive: bool) -> None:
     say(f"Journals: {journals}")
-    if where is None:
-        say(f"They are in no archive yet: ics-recorder import {shlex.quote(str(journals))}")
-    else:
+    if to_archive:
         say(f"Archive: {archive_file(where)}")
+    else:
+        say(f"They are in no archive yet: {import_command(journals, where)}")
     if pgn is not None:
         say(f"PGN: {pgn}")

@@ -256,7 +256,7 @@ async def test_an_archive_that_cannot_be_written_is_told_and_loses_nothing(tmp_p
         assert await command.end(signal.SIGTERM) == 4
     (journal,) = (tmp_path / "j").iterdir()
     assert f"was not imported: Cannot create {nowhere}: there is no folder {nowhere.parent}." in command.talk
-    assert f"Do it later: ics-recorder import {journal}\n" in command.talk
+    assert f"Do it later: ics-recorder import --db {nowhere} --chat own {journal}\n" in command.talk
 
 
 @in_loop
