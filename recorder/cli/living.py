@@ -65,10 +65,14 @@ def journal_dir_option(command: _AnyCommand) -> _AnyCommand:
 def outlet_options(command: _AnyCommand) -> _AnyCommand:
     """``--pgn`` and ``--events``."""
     pgn = click.option(
-        "--pgn", metavar="FILE|DIR", help="Append each game when it is over; in a folder, to one file a day."
+        "--pgn",
+        metavar="FILE|DIR",
+        help="Append each game, once, when nothing can go on with it any more; in a folder, to one file a day.",
     )
     events = click.option(
-        "--events", type=click.Choice(["-"]), help="Print starts, plies and ends of games as JSON lines."
+        "--events",
+        type=click.Choice(["-"]),
+        help="Print starts, plies and ends of games as JSON lines; docs/formats.md has the events.",
     )
     return pgn(events(command))
 
