@@ -122,6 +122,25 @@ async def test_what_was_not_finished_is_at_the_next_start(cli: Cli, tmp_path: Pa
 
 
 @in_loop
+async def test_what_was_forgotten_does_not_come_back_when_a_crash_has_left_it_open(cli: Cli, tmp_path: Path) -> None:
+    journal = JournalWriter(tmp_path / "elsewhere", host="h", port=1, role="record", sync=Sync.OS)
+    journal.received(STREAM)
+    left = tmp_path / "j" / journal.path.name
+    left.parent.mkdir()
+    left.write_bytes(journal.path.read_bytes())
+    journal.close()
+    cli("import", left)
+    assert len(games_of(cli)) == 5
+    (row,) = cli.json("sources", "--json")
+    cli("sources", "forget", row["id"])
+    child = ArchiveChild(str(cli.archive), lambda _: None)
+    child.start()
+    assert await child.take_left([left])
+    assert await child.finish() == []
+    assert games_of(cli) == []
+
+
+@in_loop
 async def test_it_ends_when_whoever_writes_is_killed(cli: Cli, tmp_path: Path) -> None:
     program = f"""
 import asyncio, time
