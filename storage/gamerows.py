@@ -54,6 +54,7 @@ class GameRows:
         self._driver = driver
         self._source_id = source_id
         self._batches: dict[str, list[Row]] = {name: [] for name in _TABLES}
+        self._held: list[Game] = []  # of the rows of games
         self._ply_values: list[Any] = []
         self._next_game = self._next_id("games")
         self._next_observation = self._next_id("observations")
@@ -67,7 +68,7 @@ class GameRows:
         return max(int(last or 0), 0) + 1  # plies of living games have numbers below 0
 
     def add(self, games: Sequence[Game]) -> None:
-        """Take games, each with all its observations."""
+        """Take games, each with all its observations; ``flush`` gives them the keys that they have then."""
         batches = self._batches
         if len(self._players) > KNOWN_PLAYERS:
             self.flush()
@@ -80,6 +81,7 @@ class GameRows:
             self._next_game += 1
             white, black = self._player(game.server, game.white), self._player(game.server, game.black)
             batches["games"].append(game_row(game, game.key, game_id, white, black, self._source_id))
+            self._held.append(game)
             first = self._next_observation
             for seq, seen in enumerate(game.observations):
                 row_id = self._next_observation
@@ -104,6 +106,7 @@ class GameRows:
                 rows[:] = self._with_own_keys(rows)
             insert_rows(self._driver, _INTO[name], rows)
             rows.clear()
+        self._held.clear()
         insert_plies(self._driver, self._ply_values, self._next_ply)
         self._ply_values.clear()
 
@@ -112,12 +115,12 @@ class GameRows:
         found = {key for (key,) in select_in(self._driver, _FIND_KEYS, [(row[_KEY],) for row in games])}
         seen: set[str] = set()
         ready: list[Row] = []
-        for row in games:
+        for row, game in zip(games, self._held, strict=True):
             key = row[_KEY]
             if key in found or key in seen:
                 insert_rows(self._driver, _INTO["games"], ready)
                 ready.clear()
-                key = self._successor(key)
+                key = game.key = self._successor(key)
                 row = (*row[:_KEY], key, *row[_KEY + 1 :])
             seen.add(key)
             ready.append(row)

@@ -87,11 +87,6 @@ class _LivingRows(GameRows):
         super().__init__(driver, source_id)
         (lowest,) = driver.execute("SELECT min(id) FROM plies").fetchone()
         self._lowest = min(lowest or 0, 0)
-        self.renamed: dict[str, str] = {}
-
-    def _successor(self, wanted: str) -> str:
-        key = self.renamed[wanted] = super()._successor(wanted)
-        return key
 
     def show(self, game: Game, goes_on: int | None) -> Place:
         """Take a game as it stands; ``goes_on``: the observation that plies will be added to."""
@@ -101,6 +96,7 @@ class _LivingRows(GameRows):
         self._next_game += 1
         white, black = self._player(game.server, game.white), self._player(game.server, game.black)
         batches["games"].append(game_row(game, game.key, place.game_id, white, black, self._source_id))
+        self._held.append(game)
         for seq, seen in enumerate(game.observations):
             row_id = self._next_observation
             self._next_observation += 1
@@ -168,11 +164,6 @@ class LivingSource:
         self._checkpoint: Future[int] | None = None
         self._commits = 0  # since a checkpoint was begun
         self._dropped = False  # a game that goes on was stored anew: players of it may be left over
-
-    @property
-    def renamed(self) -> dict[str, str]:
-        """Keys that another source's game has, and those that the games got instead that wanted them."""
-        return self._open_rows.renamed
 
     @property
     def living(self) -> int:

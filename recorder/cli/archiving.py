@@ -62,6 +62,7 @@ class _Taken:
             ReadOptions(chat=orders.chat),
             keep=False,
             outlets=tuple(outlet for outlet in outlets if outlet is not None),
+            named=not left,  # what was taken out of the archive does not come back by itself
         )
 
     @property

@@ -20,6 +20,7 @@ from recorder.cli.options import open_archive
 from recorder.errors import ExportError, RecorderError
 from recorder.model import GameKind
 from storage import GameFilter
+from storage.equalkeys import successor
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -32,6 +33,7 @@ __all__ = ["FinishedGames", "is_over", "refuse_unwritable"]
 
 _OVER = frozenset(("result", "adjourned", "aborted"))
 _LAST_BYTES = 1 << 20
+_COPIES = 10  # of one log, that go on differently: nobody has more
 
 
 def is_over(end: str, first_offset: int, read_up_to: int, final: bool = False) -> bool:
@@ -126,6 +128,12 @@ class _File:
 
     def close(self) -> None:
         os.close(self._file)
+
+
+def _before(wanted: str, found: set[str]) -> str | None:
+    """The key under which a game was appended, if a copy of its log has moved it on since, or made its own free."""
+    chain = (successor(wanted, number) for number in range(2, _COPIES))
+    return next((key for key in (wanted, *chain) if key in found), None)
 
 
 class FinishedGames:
@@ -231,6 +239,8 @@ class FinishedGames:
 
     def _append_missing(self, archive: Archive, source: str, final: bool) -> None:
         keys: dict[Path, set[str]] = {}
+        own: set[str] = set()  # keys that this source's games have, or had when they were appended
+        wanted: dict[str, str] | None = None
         self._given = {}  # what the file has is known by it alone
         refuse_protected(self._target, protected(archive))
         read_up_to = archive.source(source).read_up_to
@@ -242,6 +252,13 @@ class FinishedGames:
                     if path not in keys:
                         keys[path] = known_keys(path, self._exporter)
                     there = game.key in keys[path]
+                    if only_torn:
+                        own.add(game.key)
+                    elif not there:
+                        wanted = archive.successors() if wanted is None else wanted
+                        before = _before(wanted.get(game.key, game.key), keys[path] - own)
+                        there = before is not None
+                        own.update([before] if before else [])
                     over = is_over(game.end, game.first_offset, read_up_to, final)
                     if not (over or there):
                         continue  # what is there is not appended when it is given out, whoever wrote it

@@ -16,14 +16,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from recorder.cli.copies import Copies
-from recorder.cli.forgetting import forgotten_in
+from recorder.cli.forgetting import forgotten_in, holds
 from recorder.cli.inputs import Fingerprint, Input, Reading, ReadOptions, fingerprint, timing_of
 from recorder.errors import JournalError, SourceError
 from recorder.journal.parts import find_part, is_being_written
 from recorder.model import SourceReport
 from recorder.pipeline import PARSER_VERSION, Pipeline
-from recorder.sources import Scrubbing, SourceKind, detect, is_journal, log_files, why_not_a_log
-from recorder.sources.forgotten import Forgotten, Redactor
+from recorder.sources import Scrubbing, SourceKind, detect, is_journal, log_files, scrubbed, why_not_a_log
+from recorder.sources.forgotten import Forgotten, Redactor, redacted
 from storage.living import UNFINISHED
 
 if TYPE_CHECKING:
@@ -273,6 +273,8 @@ def _write(
     resumed = before if before is not None and before.read_up_to else None
     start = resumed.restart_state.get("begin", resumed.read_up_to) if resumed else 0
     keep = keep and kind is not SourceKind.JOURNAL
+    if keep and before is not None and before.kept_bytes < start and _tells_of_forgotten(source, start, kind, options):
+        keep = False  # they would be kept without the pipeline's having looked at them
     pipeline = options.pipeline(kind, resume=resumed.restart_state if resumed else None, offset=start, living=living)
     with archive.write_source(
         sha256=seen.sha256,
@@ -286,6 +288,8 @@ def _write(
         timing=options.timing,
         continues=before,
     ) as writer:
+        if not keep:
+            writer.keep_nothing()  # nor what was kept before
         keep_from = writer.keep_from if keep else start
         # A resumed log is one of whose lines none tells of another: what is before need not be looked at again.
         read = done = first = start if start <= keep_from else 0
@@ -331,6 +335,14 @@ def _write(
             writer.keep_nothing()
         outcome.report = pipeline.report
         writer.finish(pipeline.report)
+
+
+def _tells_of_forgotten(source: Input, size: int, kind: SourceKind, options: ReadOptions) -> bool:
+    """Whether a handle stands among a log's first bytes where it cannot be replaced."""
+    forgotten = options.forgotten
+    if not forgotten:
+        return False
+    return holds(redacted(scrubbed(Reading(source, size=size), kind), forgotten, kind), kind, forgotten)
 
 
 def marked(state: dict[str, Any], mark: str | None) -> dict[str, Any]:

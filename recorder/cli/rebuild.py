@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from recorder.cli.audit import game_parts
 from recorder.cli.forgetting import forgotten_in
+from recorder.cli.ingest import marked
 from recorder.cli.inputs import ReadOptions
 from recorder.cli.kept import source_blocks, source_timing
 from recorder.cli.merging import copy_source
@@ -20,6 +21,7 @@ from recorder.pipeline import PARSER_VERSION
 from recorder.sources import SourceKind
 from recorder.sources.forgotten import Forgotten, redacted
 from storage import Archive, GameFilter, SourceRow
+from storage.living import UNFINISHED
 
 if TYPE_CHECKING:
     from recorder.cli.terminal import Progress
@@ -102,7 +104,9 @@ def _read(new: Archive, row: SourceRow, blocks: Iterator[bytes], timing: bytes |
             progress(row.name, done, row.size_bytes)
         if done != row.size_bytes:
             raise SourceError(f"{row.name}: it became shorter while it was read.")
-        writer.restart(*pipeline.restart())
+        offset, state = pipeline.restart()
+        mark = row.restart_state.get(UNFINISHED)  # the next start still looks for more of it
+        writer.restart(offset, marked(state, mark))
         writer.add_games(pipeline.finish())
         if pipeline.unredacted and row.kept_bytes:
             writer.keep_nothing()

@@ -66,6 +66,7 @@ class Resident:
         path: of the log; any part of a journal's session.
         options: how it is read. keep: whether its bytes are kept in the archive; a journal's never are.
         outlets: get what was committed.
+        named: whoever wants it means this log: if the archive was told to forget it, it comes back.
     Attributes:
         problem: why the archive is not up to date, one sentence, or None: the next ``look`` tries again.
         waiting: why there is nothing to read yet, or None. known: because the archive has all of it.
@@ -74,7 +75,14 @@ class Resident:
     """
 
     def __init__(
-        self, where: str, path: Path, options: ReadOptions, *, keep: bool = True, outlets: tuple[Outlet, ...] = ()
+        self,
+        where: str,
+        path: Path,
+        options: ReadOptions,
+        *,
+        keep: bool = True,
+        outlets: tuple[Outlet, ...] = (),
+        named: bool = True,
     ) -> None:
         self.problem: str | None = None
         self.waiting: str | None = None
@@ -86,6 +94,7 @@ class Resident:
         self._options = options
         self._keep = keep and not is_journal(path)
         self._outlets = outlets
+        self._named = named
         self._tail: Tail | None = None
         self._begun: Begun | None = None
         self._source: LivingSource | None = None
@@ -202,7 +211,7 @@ class Resident:
         """Import what is there and stay."""
         from storage.living import LivingSource
 
-        source = Input(str(self._path), self._path)
+        source = Input(str(self._path), self._path, named=self._named)
         given: list[Game] = []
         with open_archive(self._where, create=True, read_only=False) as archive:
             outcome = import_source(
@@ -217,6 +226,9 @@ class Resident:
             path = archive.path
         if outcome.status == "failed":
             raise SourceError(outcome.message or f"{self._path} cannot be read")
+        if outcome.status == "forgotten":
+            self.waiting = f"{self._path} was taken out of the archive"
+            return False
         if outcome.begun is None or outcome.sha256 is None:
             self.known = outcome.message is None
             self.waiting = outcome.message or (
@@ -320,8 +332,6 @@ class Resident:
                 )
             for shown, game in changes.anew:
                 shown.place = source.show(game, len(shown.run.observations) - 1, shown.place)
-        for game in (*games, *(game for _, game in changes.anew)):
-            game.key = source.renamed.get(game.key, game.key)
         return changes
 
     def _count(self, games: list[Game]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import sqlite3
 from pathlib import Path
 from typing import Any
 
@@ -163,6 +164,47 @@ def test_a_log_in_which_a_handle_cannot_be_replaced_is_not_kept(cli: Cli, tmp_pa
     assert told(cli, out) == told(other, out)
     cli("db", "rebuild", "--no-backup")
     assert told(cli, out) == told(other, out)
+
+
+@pytest.mark.parametrize("how", ["import", "follow", "forget meanwhile"])
+def test_a_log_that_is_no_longer_kept_stays_so_when_it_grows(cli: Cli, tmp_path: Path, how: str) -> None:
+    log = tmp_path / "session.raw"
+    log.write_bytes(CHATTY + b"Bob says: Ca\x07rl was here\n\r")
+    cli("import", log)
+    resident = Resident(str(cli.archive), log, ReadOptions())
+    if how == "forget meanwhile":
+        log.write_bytes(CHATTY)
+        resident.look()
+    cli("forget", "--yes", "Carl")
+    with log.open("ab") as file:
+        file.write(b"Bob says: Ca\x07rl went\n\rfics% \n\r" if how == "forget meanwhile" else b"fics% \n\rfics% \n\r")
+    if how == "import":
+        cli("import", log)
+    else:
+        resident.look(settle=True)
+        assert resident.finish(), resident.problem
+    assert not cli.json("sources", "--json")[0]["kept"]
+    with sqlite3.connect(cli.archive) as db:
+        assert db.execute("SELECT count(*) FROM source_chunks").fetchone() == (0,)
+
+
+@pytest.mark.parametrize("how", ["import", "follow"])
+def test_bytes_that_are_wanted_no_more_go(cli: Cli, tmp_path: Path, how: str) -> None:
+    log = tmp_path / "session.raw"
+    log.write_bytes(CHATTY)
+    cli("import", log)
+    with log.open("ab") as file:
+        file.write(b"fics% half a li")
+    if how == "import":
+        cli("import", "--no-keep-source", log)
+    else:
+        resident = Resident(str(cli.archive), log, ReadOptions(), keep=False)
+        resident.look(settle=True)
+        resident.close()
+    cli("db", "check")
+    with sqlite3.connect(cli.archive) as db:
+        assert db.execute("SELECT count(*) FROM source_chunks").fetchone() == (0,)
+        assert db.execute("SELECT kept_bytes FROM sources").fetchone() == (0,)
 
 
 def test_journals_are_read_without_the_player_and_named(cli: Cli, tmp_path: Path) -> None:

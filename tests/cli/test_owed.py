@@ -90,3 +90,14 @@ def test_a_journal_without_the_note_names_nothing(tmp_path: Path) -> None:
         (tmp_path / f"{name}.journal").write_bytes(data)
         assert outlets_of(tmp_path / f"{name}.journal") == (None, False)
     assert outlets_of(tmp_path / "nothing.journal") == (None, False)
+
+
+def test_a_journal_that_was_taken_out_of_the_archive_stays_out(cli: Cli, tmp_path: Path) -> None:
+    left = left_open(cli, tmp_path / "j", None)
+    cli("import", left)
+    cli("sources", "forget", cli.json("sources", "--json")[0]["id"])
+    said, _ = start(cli, tmp_path / "j", None)
+    assert said == ["1 journal was left open by a crash; the archive has all of it now."]
+    assert cli.json("sources", "--json") == []
+    cli("import", left)
+    assert len(games_of(cli)) == 5

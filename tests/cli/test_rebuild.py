@@ -13,6 +13,9 @@ import pytest
 
 import storage.archive
 import storage.engine
+from recorder.cli.ingest import is_unfinished
+from recorder.cli.inputs import ReadOptions
+from recorder.cli.resident import Resident
 from recorder.errors import StorageError
 from recorder.journal.parts import compress_part
 from recorder.journal.writer import JournalWriter, Sync
@@ -226,3 +229,20 @@ def test_an_interrupted_attempt_is_in_nobodys_way(made: Cli) -> None:
     made("db", "rebuild")
     made("db", "check")
     assert not leftover.exists()
+
+
+def test_what_a_journal_has_more_is_still_looked_for(cli: Cli, tmp_path: Path) -> None:
+    stream = WATCHER.read_bytes()
+    journal = JournalWriter(tmp_path / "j", host="h", port=1, role="record", sync=Sync.OS)
+    journal.received(stream[:10_000])
+    resident = Resident(str(cli.archive), journal.path, ReadOptions())
+    resident.look(settle=True)
+    resident.close()  # as if it were killed
+    journal.received(stream[10_000:])
+    journal.close()
+    before = cli("export", "games", "--include", "empty").stdout
+    cli("db", "rebuild", "--no-backup")
+    assert cli("export", "games", "--include", "empty").stdout == before
+    with Archive.open(str(cli.archive), read_only=True) as archive:
+        (row,) = archive.sources()
+    assert is_unfinished(row)

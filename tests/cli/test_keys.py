@@ -1,0 +1,72 @@
+"""Copies of a log that go on differently: the PGN and the events name their games as the archive does."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from exporters.pgn import PgnOptions
+from recorder.cli.finished import FinishedGames
+from recorder.cli.inputs import ReadOptions
+from recorder.cli.resident import Resident
+from recorder.cli.ticker import Ticker
+from tests.cli.test_resident import STREAM, append, pgn_keys
+from tests.support.cli import Cli
+
+
+def keys_of(cli: Cli, name: str) -> set[str]:
+    db = sqlite3.connect(cli.archive)
+    try:
+        rows = db.execute("SELECT key FROM games JOIN sources ON sources.id = source_id WHERE name = ?", (name,))
+        return {key for (key,) in rows}
+    finally:
+        db.close()
+
+
+def follow(cli: Cli, log: Path, pgn: Path, events: io.StringIO | None = None) -> None:
+    outlets = (FinishedGames(str(pgn), PgnOptions()), Ticker(events or io.StringIO()))
+    resident = Resident(str(cli.archive), log, ReadOptions(), outlets=outlets)
+    resident.look()
+    assert resident.finish(), resident.problem
+
+
+def tail_of(rank: int) -> bytes:
+    """An end with which the whole has a small hash (0) or a great one (1)."""
+    tails = (b"fics%% log %d\n\r" % number for number in range(100))
+    return sorted(tails, key=lambda tail: hashlib.sha256(STREAM + tail).digest())[-rank]
+
+
+@pytest.mark.parametrize("rank", [0, 1])
+def test_a_second_log_of_a_session(cli: Cli, tmp_path: Path, rank: int) -> None:
+    ours, other, pgn, events = tmp_path / "b.raw", tmp_path / "a.raw", tmp_path / "b.pgn", io.StringIO()
+    other.write_bytes(STREAM + tail_of(1 - rank))
+    ours.write_bytes(STREAM + tail_of(rank))
+    cli("import", other)
+    follow(cli, ours, pgn, events)
+    assert len(keys_of(cli, "b.raw")) == len(pgn_keys(pgn)) == 5
+    assert set(pgn_keys(pgn)) == keys_of(cli, "b.raw")
+    assert {json.loads(line)["key"] for line in events.getvalue().splitlines()} == keys_of(cli, "b.raw")
+
+
+def test_a_copy_that_takes_the_keys_doubles_no_game(cli: Cli, tmp_path: Path) -> None:
+    ours, other, pgn = tmp_path / "b.raw", tmp_path / "a.raw", tmp_path / "b.pgn"
+    ours.write_bytes(STREAM + tail_of(1))
+    other.write_bytes(STREAM + tail_of(0))
+    follow(cli, ours, pgn)
+    before = pgn_keys(pgn)
+    cli("import", other)
+    assert keys_of(cli, "a.raw") == set(before), "they have moved"
+    append(ours, b"fics% more\n\r")
+    follow(cli, ours, pgn)
+    assert pgn_keys(pgn) == before
+    identity = cli.json("sources", "--json")
+    (gone,) = [row["id"] for row in identity if row["name"] == "a.raw"]
+    cli("sources", "forget", gone)
+    append(ours, b"fics% and more\n\r")
+    follow(cli, ours, pgn)
+    assert pgn_keys(pgn) == before
