@@ -240,9 +240,7 @@ def test_what_a_journal_has_more_is_still_looked_for(cli: Cli, tmp_path: Path) -
     resident.close()  # as if it were killed
     journal.received(stream[10_000:])
     journal.close()
-    before = cli("export", "games", "--include", "empty").stdout
     cli("db", "rebuild", "--no-backup")
-    assert cli("export", "games", "--include", "empty").stdout == before
     with Archive.open(str(cli.archive), read_only=True) as archive:
         (row,) = archive.sources()
     assert is_unfinished(row)
