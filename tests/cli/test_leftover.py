@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import fcntl
+import threading
 from pathlib import Path
+
+import pytest
 
 from recorder.cli.leftover import take_left_over
 from recorder.journal import JournalWriter, Sync, open_sessions
+from tests.support.live import in_loop
 
 
 def left_open(folder: Path) -> Path:
@@ -58,6 +62,17 @@ def test_it_is_ended_where_nothing_is_imported_too(tmp_path: Path) -> None:
     told = "1 journal was left open by a crash and ended now, and not imported: do it later"
     assert start(tmp_path, works=None) == ([], [told])
     assert open_sessions(tmp_path) == []
+
+
+@in_loop
+async def test_nobody_waits_for_the_end_of_a_long_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    left_open(tmp_path)
+    goes_on = threading.Event()
+    monkeypatch.setattr("recorder.journal.close_left_open", lambda _path: goes_on.wait(10))
+    asyncio.get_running_loop().call_later(0.1, goes_on.set)
+    told: list[str] = []
+    await take_left_over(tmp_path, None, told.append, "do it later")
+    assert len(told) == 1
 
 
 def test_what_another_has_locked_meanwhile_is_left_alone(tmp_path: Path) -> None:
