@@ -7,6 +7,7 @@ half a line. What he has not taken yet is kept up to a limit. Beyond it he is wa
 from __future__ import annotations
 
 import os
+import select
 import threading
 import time
 from collections import deque
@@ -89,7 +90,11 @@ class EventPipe:
 
     def _write(self, piece: bytes) -> None:
         while piece and self.lost is None:
-            count = os.write(self._file, piece)
+            try:
+                count = os.write(self._file, piece)
+            except BlockingIOError:  # somebody else has made it so
+                select.select([], [self._file], [], 0.1)
+                continue
             piece = piece[count:]
             with self._changed:
                 self._bytes = max(self._bytes - count, 0)

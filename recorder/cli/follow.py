@@ -145,25 +145,22 @@ class Follower:
         self._pipe = pipe
         self._told: str | None = None
         self._left = False
-        self._gone = False  # was renamed or removed, and nothing is in its place
+        self._moved: str | None = None
         self._followed = False  # a log that has ended
 
     def step(self) -> None:
         """Read what is new."""
         resident = self._resident
-        if self._gone and self._path.exists():
-            self._gone = False
-            say(f"{self._name} is there again: going on with it.")
         resident.look()
         self._tell_state()
         if resident.replaced is not None:
-            self._followed = True
-            if self._path.exists():
-                say(f"{self._name} {clean(resident.replaced)}: going on with what is there now.")
-                self.step()
-            else:
-                self._gone = True
-                say(f"{self._name} {clean(resident.replaced)}: waiting for a new one.")
+            self._followed, self._moved = True, None
+            say(f"{self._name} {clean(resident.replaced)}: going on with what is there now.")
+            self.step()
+        elif resident.moved != self._moved:
+            self._moved = resident.moved
+            if self._moved is not None:
+                say(f"{self._name} {clean(self._moved)}: reading on in it until there is a new one.")
 
     def finish(self) -> None:
         """Read what came last."""

@@ -118,6 +118,11 @@ class Resident:
         return self._tail is not None and self._tail.ended
 
     @property
+    def moved(self) -> str | None:
+        """Where the log has gone while nothing is in its place, or None."""
+        return None if self._tail is None else self._tail.moved
+
+    @property
     def resting(self) -> bool:
         """Whether something has failed just now and is not tried again yet."""
         return self._failed_s is not None and time.monotonic() - self._failed_s < _AGAIN_S

@@ -41,12 +41,14 @@ class Tail:
         path: of the log. offset: of the first byte wanted.
     Attributes:
         replaced: why nothing more comes, or None; it is so only after all was read.
+        moved: where it has gone if nothing is in its place, or None.
     Raises:
         SourceError: from every method: it cannot be read.
     """
 
     def __init__(self, path: Path, offset: int) -> None:
         self.replaced: str | None = None
+        self.moved: str | None = None
         self._path = path
         self._place = offset
         try:
@@ -73,16 +75,22 @@ class Tail:
         return data
 
     def _look_for_another(self) -> None:
+        """Another log has its name; as long as none has, its writer may go on with this one."""
         ours = os.fstat(self._file)
-        why = "was replaced"
         try:
-            there = self._path.stat()
-            if (there.st_dev, there.st_ino) == (ours.st_dev, ours.st_ino):
-                return
+            there: os.stat_result | None = self._path.stat()
         except FileNotFoundError:
-            why = "was removed"
-        moved = next((entry for entry in self._path.parent.iterdir() if entry != self._path and _is(entry, ours)), None)
-        self.replaced = f"was renamed to {moved.name}" if moved is not None else why
+            there = None
+        if there is not None and (there.st_dev, there.st_ino) == (ours.st_dev, ours.st_ino):
+            self.moved = None
+            return
+        if there is not None or self.moved is None:
+            entries = self._path.parent.iterdir() if self._path.parent.is_dir() else ()
+            found = next((entry for entry in entries if entry != self._path and _is(entry, ours)), None)
+            what = "was removed" if there is None else "was replaced"
+            self.moved = what if found is None else f"was renamed to {found.name}"
+        if there is not None:
+            self.replaced = self.moved
 
     @property
     def ended(self) -> bool:
@@ -123,7 +131,7 @@ class _JournalTail(Tail):
     """The parts of a journal's session, one after the other, compressed or not. A part that is read stays open."""
 
     def __init__(self, path: Path, offset: int) -> None:
-        self.replaced = None
+        self.replaced = self.moved = None
         self._path = path
         self._number = -1  # of the part that is read
         self._file = -1

@@ -109,14 +109,19 @@ def test_a_game_that_a_rotation_cuts_has_ended_and_is_appended(cli: Cli, tmp_pat
     append(log, STREAM[:MIDDLE])
     process = start(cli, "--events", "-", "--pgn", pgn, log, out=out)
     wait_for(out, "game_started")
+    writer = log.open("ab", buffering=0)
     if "renamed" in way:
         log.rename(tmp_path / "session.log.1")
     else:
         log.unlink()
-    until(process, f"{log} {way}: waiting for a new one.\n")
+    until(process, f"{log} {way}: reading on in it until there is a new one.\n")
+    with writer:  # as a program does that has not seen it
+        writer.write(STREAM[MIDDLE : STREAM.index(b"\n", MIDDLE) + 1])
+    if "renamed" in way:
+        wait_for(out, '"ply": 19,')
     append(log, STREAM[END:])
-    until(process, f"{log} is there again: going on with it.\n")
-    wait_for(pgn, "Result")
+    until(process, f"{log} {'was replaced' if way == 'was removed' else way}: going on with what is there now.\n")
+    wait_for(pgn, "log-ends")
     process.send_signal(signal.SIGINT)
     process.communicate(timeout=60)
     assert process.returncode == 0
