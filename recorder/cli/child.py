@@ -30,6 +30,7 @@ __all__ = ["ArchiveChild", "Orders"]
 
 _END_S: Final = 60.0
 _KILLED_S: Final = 5.0
+_GLANCE_S: Final = 0.1
 _LONGEST_PAUSE_S: Final = 60.0
 _LONGEST_LINE: Final = 1 << 20
 
@@ -125,12 +126,17 @@ class ArchiveChild:
         """Begin; to be called in the loop."""
         self._running = asyncio.create_task(self._run())
 
-    async def finish(self, hurry: asyncio.Event | None = None) -> list[Path]:
+    async def finish(self, hurry: asyncio.Event | None = None, taking: asyncio.Task[None] | None = None) -> list[Path]:
         """Wait until everything that was written is in the archive, or somebody is in a hurry.
 
+        Args:
+            hurry: set by whoever does not want to wait.
+            taking: takes what a crash left; it is waited for as long as the archive can be written, and cancelled.
         Returns:
             The journals that are not.
         """
+        if taking is not None:
+            await self._let_take(taking, hurry)
         self._ending.set()
         if self._running is not None:
             self._close_pipe()
@@ -150,6 +156,18 @@ class ArchiveChild:
                     await asyncio.gather(task, return_exceptions=True)
         self._changed.set()
         return list(self._wanted)
+
+    async def _let_take(self, taking: asyncio.Task[None], hurry: asyncio.Event | None) -> None:
+        """A journal that was just ended is told of while the process still listens."""
+        loop = asyncio.get_running_loop()
+        end_s = loop.time() + _END_S
+        while loop.time() < end_s and not self._problem and (hurry is None or not hurry.is_set()):
+            if self._process is not None and self._process.returncode is not None:
+                break
+            if (await asyncio.wait({taking}, timeout=_GLANCE_S))[0]:
+                break
+        taking.cancel()
+        await asyncio.gather(taking, return_exceptions=True)
 
     # --- the process
 

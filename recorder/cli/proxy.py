@@ -199,7 +199,7 @@ async def _run(
     )
     await proxy.serve(listeners, stop)
     if archiving is not None:
-        await archiving.finish(hurry)
+        await archiving.finish(hurry, left_over)
     if hurry.is_set():
         left_over.cancel()
     await asyncio.gather(left_over, return_exceptions=True)
@@ -232,11 +232,11 @@ class _Archiving:
         self._numbers[journal] = number
         self.child.take(journal)
 
-    async def finish(self, hurry: asyncio.Event) -> None:
+    async def finish(self, hurry: asyncio.Event, left_over: asyncio.Task[None]) -> None:
         """Wait until everything is imported, or until somebody is in a hurry."""
         from recorder.journal import find_part
 
-        missing = await self.child.finish(hurry)
+        missing = await self.child.finish(hurry, left_over)
         self.missing = bool(missing)
         if missing and hurry.is_set():
             later = "Not every journal was imported; `ics-recorder import` does it later."

@@ -281,7 +281,7 @@ async def _record(run: _Run) -> tuple[ExitCode, bool]:
         await show_no_more()
         tell("failed", f"Error: {error}", error=type(error).__name__)
     finally:
-        if child is not None and not await _finish(child, run.where, hurry, tell) and status is ExitCode.OK:
+        if child is not None and not await _finish(child, run.where, hurry, taking, tell) and status is ExitCode.OK:
             status = ExitCode.ARCHIVE
         if hurry.is_set():
             taking.cancel()
@@ -290,11 +290,13 @@ async def _record(run: _Run) -> tuple[ExitCode, bool]:
     return status, capture.progress.connections > 0
 
 
-async def _finish(child: ArchiveChild, where: str, hurry: asyncio.Event, tell: Tell) -> bool:
+async def _finish(
+    child: ArchiveChild, where: str, hurry: asyncio.Event, taking: asyncio.Task[None], tell: Tell
+) -> bool:
     """Wait until the archive has everything, or somebody is in a hurry; whether it has."""
     from recorder.journal import find_part
 
-    missing = await child.finish(hurry)
+    missing = await child.finish(hurry, taking)
     for journal in missing:
         later = import_command(find_part(journal), where)
         tell("not_imported", f"Not all of it is in the archive: {later}", connection=None)

@@ -14,6 +14,8 @@ import pytest
 
 import recorder.cli.child
 from recorder.cli.child import ArchiveChild
+from recorder.cli.leftover import take_left_over
+from recorder.journal import open_sessions
 from recorder.journal.writer import JournalWriter, Sync
 from recorder.live.manners import FICS
 from recorder.live.testserver import Dialogue, ScriptedServer
@@ -169,6 +171,23 @@ asyncio.run(main())
     while lives(pid):
         await asyncio.sleep(0.05)
     assert len(games_of(cli)) == 5, "what had come was read before it ended"
+
+
+@in_loop
+async def test_what_a_crash_left_is_taken_to_its_end_though_it_ends_at_once(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "j").mkdir()
+    writer = JournalWriter(tmp_path / "elsewhere", host="h", port=1, role="record", sync=Sync.OS)
+    writer.received(STREAM)
+    (tmp_path / "j" / writer.path.name).write_bytes(writer.path.read_bytes())
+    said: list[str] = []
+    child = ArchiveChild(str(cli.archive), said.append)
+    child.start()
+    taking = asyncio.create_task(take_left_over(tmp_path / "j", child.take_left, said.append, "later"))
+    assert await child.finish(taking=taking) == []
+    assert said == ["1 journal was left open by a crash; the archive has all of it now."]
+    assert open_sessions(tmp_path / "j") == []
+    assert "nothing new" in cli("import", tmp_path / "j").stdout
+    writer.close()
 
 
 @in_loop
