@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,6 +10,10 @@ from contextlib import contextmanager
 __all__ = ["rare_collections"]
 
 _NEW_VALUES = 200_000
+
+# When a process ends, Python looks through all values once more, SQLAlchemy's too, which took 0.05 s: a seventh of a
+# small command. Nothing is left to that search: archives, journals and files are closed before.
+atexit.register(gc.freeze)
 
 
 @contextmanager

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -46,3 +48,10 @@ def test_a_command_runs_so_and_leaves_things_as_they_were(monkeypatch: pytest.Mo
     assert result.exit_code == 0, result.output
     assert [found[0] for found in seen] == [200_000]
     assert gc.get_threshold() == before
+
+
+def test_a_process_that_ends_looks_for_no_cycles() -> None:
+    # What was registered first is called last.
+    script = "import atexit, gc; atexit.register(lambda: print(gc.get_freeze_count() > 0)); import recorder.cli"
+    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60)
+    assert ended.stdout == "True\n"
