@@ -148,6 +148,8 @@ class FinishedGames:
         problem: why the last attempt failed, or None; what was to be appended then waits for the next.
     """
 
+    looks_back = True
+
     def __init__(self, target: str, options: PgnOptions) -> None:
         self.problem: str | None = None
         self._target = Path(target)

@@ -34,6 +34,10 @@ if TYPE_CHECKING:
 __all__ = ["Begun", "NothingYetError", "Outcome", "import_source", "is_unfinished", "marked", "tell_kind"]
 
 
+_AT_ONCE = 8 << 20
+"""Of a log that is followed only so much is imported in one transaction: the rest comes in blocks, in flat memory."""
+
+
 class NothingYetError(SourceError):
     """A log that is followed has not even one whole line."""
 
@@ -46,6 +50,7 @@ class Begun:
         pipeline, scrubbing: what has read it. size, running: of the bytes that the archive knows of, and their hash.
         held: the bytes behind them: ``scrubbing`` waits for the end of their line.
         mark: stands in the source's row as long as nobody else changes it.
+        behind: there is more of it, not looked at yet.
     """
 
     pipeline: Pipeline
@@ -54,6 +59,7 @@ class Begun:
     running: hashlib._Hash
     held: bytes
     mark: str
+    behind: bool
 
 
 @dataclass(slots=True)
@@ -311,14 +317,17 @@ def _write(
                 store(pipeline.receive(clean[max(start - done, 0) :]))
             done += len(clean)
 
-        for block in Reading(source, progress, size=seen.size, offset=first):
+        end = seen.size
+        if living and kind is not SourceKind.TYPESCRIPT:
+            end = min(end, max(start + _AT_ONCE, 0 if before is None else before.size_bytes))
+        for block in Reading(source, progress, size=end, offset=first):
             read += len(block)
             take(scrubbing.receive(block))
             held = (held + block)[-(read - done) :] if read > done else b""
-        if read != seen.size:
+        if read != end:
             raise SourceError(f"{source.name}: it became shorter while it was read; import it again")
         if living:
-            outcome.begun = _begin(source, seen, writer, pipeline, scrubbing, held)
+            outcome.begun = _begin(source, seen, writer, pipeline, scrubbing, end, held)
             outcome.sha256, outcome.size_bytes = outcome.begun.running.hexdigest(), outcome.begun.size
         else:
             take(scrubbing.finish())
@@ -361,15 +370,21 @@ def is_unfinished(row: SourceRow) -> bool:
 
 
 def _begin(
-    source: Input, seen: Fingerprint, writer: SourceWriter, pipeline: Pipeline, scrubbing: Scrubbing, held: bytes
+    source: Input,
+    seen: Fingerprint,
+    writer: SourceWriter,
+    pipeline: Pipeline,
+    scrubbing: Scrubbing,
+    end: int,
+    held: bytes,
 ) -> Begun:
-    """What a log is followed with; the archive then knows of it only what has come whole."""
-    size, running = seen.size - len(held), seen.running
+    """What a log is followed with; the archive then knows of it only what was read and has come whole."""
+    size, running = end - len(held), seen.running
     if not size:
         raise NothingYetError(f"{source.name} has no whole line yet")
-    if held:
+    if size != seen.size:
         running = hashlib.sha256()
         for block in Reading(source, size=size):
             running.update(block)
         writer.resize(running.hexdigest(), size)
-    return Begun(pipeline, scrubbing, size, running, held, secrets.token_hex(8))
+    return Begun(pipeline, scrubbing, size, running, held, secrets.token_hex(8), end < seen.size)

@@ -32,12 +32,15 @@ _SETTLE_S: Final = 1.5
 _TIMED_S: Final = 5.0
 _AGAIN_S: Final = 2.0
 """How long to wait before what failed is tried again."""
+_LONGEST_PAUSE_S: Final = 60.0
 
 
 class Outlet(Protocol):
     """Gets what was committed. ``problem``: why something is missing, or None; ``settle`` may find it then."""
 
     problem: str | None
+    looks_back: bool
+    """Finds in the archive, at ``begin``, what it was not given: until a long log is read it is given nothing."""
 
     def begin(self, where: str, source: str) -> None:
         """A source was read so far, perhaps not for the first time; ``source``: its sha256."""
@@ -102,9 +105,11 @@ class Resident:
         self._final: dict[str, int] = {}  # games that were counted and may be read again
         self._known = 0  # games of before
         self._unsettled = False
+        self._lagging: list[Outlet] = []  # what is begun when all of a long log is in the archive
         self._timed = False
         self._settled_s = 0.0
         self._failed_s: float | None = None
+        self._pause_s = _AGAIN_S
         self._seen: State | None = None
 
     @property
@@ -125,7 +130,7 @@ class Resident:
     @property
     def resting(self) -> bool:
         """Whether something has failed just now and is not tried again yet."""
-        return self._failed_s is not None and time.monotonic() - self._failed_s < _AGAIN_S
+        return self._failed_s is not None and time.monotonic() - self._failed_s < self._pause_s
 
     def look(self, *, settle: bool = False) -> bool:
         """Read what is new and write it.
@@ -148,6 +153,9 @@ class Resident:
         """
         done = self._attempt(self._finish)
         self.close()
+        if any(outlet.problem for outlet in self._outlets):
+            self._failed_s = time.monotonic()  # what comes next is the whole log again
+            self._pause_s = min(2 * self._pause_s, _LONGEST_PAUSE_S)
         return done and self.problem is None
 
     def close(self) -> None:
@@ -155,6 +163,7 @@ class Resident:
         tail, source = self._tail, self._source
         self._tail = self._begun = self._source = None
         self._kept = []
+        self._lagging = []
         self._unsettled = False
         if tail is not None:
             tail.close()
@@ -252,7 +261,8 @@ class Resident:
         self._count(given)
         changes = self._write([])
         self._unsettled = True  # games that go on are stored now
-        for outlet in self._outlets:
+        self._lagging = [outlet for outlet in self._outlets if outlet.looks_back and begun.behind]
+        for outlet in self._current():
             outlet.begin(self._where, outcome.sha256)  # when the archive has all that they look for
         self._tell(given, changes)
         return True
@@ -272,7 +282,16 @@ class Resident:
             self._commit(begun.pipeline.receive(clean) if clean else [], behind=len(data) == _BLOCK)
             if time.monotonic() - self._settled_s >= _SETTLE_S:
                 self._settle()
+        if self._lagging:
+            self._settle()
+            lagging, self._lagging = self._lagging, []
+            for outlet in lagging:
+                outlet.begin(self._where, begun.running.hexdigest())
         return found
+
+    def _current(self) -> list[Outlet]:
+        """The outlets that are given what comes."""
+        return [outlet for outlet in self._outlets if outlet not in self._lagging]
 
     def _advance(self, clean: bytes) -> None:
         """Bytes have come whole."""
@@ -344,7 +363,7 @@ class Resident:
         self.games = self._known + len(self._final)
 
     def _tell(self, games: list[Game], changes: Changes | None) -> None:
-        for outlet in self._outlets:
+        for outlet in self._current():
             if games:
                 outlet.take(games)
             if changes is not None:
@@ -382,7 +401,7 @@ class Resident:
         for key in over:
             del self._final[key]
         if offset is not None:
-            for outlet in self._outlets:
+            for outlet in self._current():
                 outlet.settle(self._where, source, offset)
 
     def _end(self) -> None:

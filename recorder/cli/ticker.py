@@ -53,6 +53,8 @@ class Ticker:
         problem: None.
     """
 
+    looks_back = False
+
     def __init__(self, out: _Out) -> None:
         self.problem: str | None = None
         self._out = out

@@ -1,0 +1,91 @@
+"""A long log that is followed for the first time comes in pieces, and what cannot be appended is tried with pauses."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+import recorder.cli.ingest
+import recorder.cli.resident
+from exporters.pgn import PgnOptions
+from recorder.cli.archiving import _Archiving
+from recorder.cli.child import Orders
+from recorder.cli.finished import FinishedGames
+from recorder.cli.inputs import ReadOptions
+from recorder.cli.resident import Resident
+from recorder.cli.ticker import Ticker
+from recorder.journal.writer import JournalWriter, Sync
+from tests.cli.test_resident import LOGS, STREAM, everything, pgn_keys
+from tests.support.cli import WATCHER, Cli
+
+
+@pytest.mark.parametrize("log", [WATCHER, *LOGS[::7]], ids=lambda log: log.name)
+@pytest.mark.parametrize("keep", [True, False])
+def test_in_pieces_it_is_what_one_import_gives(
+    log: Path, keep: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recorder.cli.ingest, "_AT_ONCE", 3_000)
+    monkeypatch.setattr(recorder.cli.resident, "_SETTLE_S", 0.0)
+    pieces, whole = Cli(tmp_path / "pieces.sqlite"), Cli(tmp_path / "whole.sqlite")
+    pgn, events = tmp_path / "games.pgn", io.StringIO()
+    whole("import", *([] if keep else ["--no-keep-source"]), log)
+    outlets = (FinishedGames(str(pgn), PgnOptions()), Ticker(events))
+    resident = Resident(str(pieces.archive), log, ReadOptions(), keep=keep, outlets=outlets)
+    assert resident.finish(), resident.problem
+    assert everything(pieces) == everything(whole)
+    pieces("db", "check")
+    before = pgn_keys(pgn) if pgn.exists() else []
+    again = Cli(tmp_path / "again.sqlite")
+    other = Resident(
+        str(again.archive), log, ReadOptions(), keep=keep, outlets=(FinishedGames(str(pgn), PgnOptions()),)
+    )
+    assert other.finish(), other.problem
+    assert (pgn_keys(pgn) if pgn.exists() else []) == before, "an archive that is new finds them in the file"
+
+
+def test_games_and_events_of_all_pieces_are_given_once(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recorder.cli.ingest, "_AT_ONCE", 3_000)
+    pgn, events = tmp_path / "games.pgn", io.StringIO()
+    resident = Resident(
+        str(cli.archive), WATCHER, ReadOptions(), outlets=(FinishedGames(str(pgn), PgnOptions()), Ticker(events))
+    )
+    first: list[bool] = []
+    read_on = resident._read_on
+    monkeypatch.setattr(resident, "_read_on", lambda: (first.append(bool(resident._lagging)), read_on())[1])
+    assert resident.finish(), resident.problem
+    assert first == [True], "it was not imported as a whole"
+    assert len(pgn_keys(pgn)) == len(set(pgn_keys(pgn))) == 5
+    told = [json.loads(line) for line in events.getvalue().splitlines()]
+    assert len([one for one in told if one["event"] == "game_started"]) == 5
+
+
+def test_a_pgn_that_cannot_be_written_is_tried_with_pauses(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    journal = JournalWriter(tmp_path / "j", host="h", port=1, role="record", sync=Sync.OS)
+    journal.received(STREAM)
+    journal.close()
+    imports: list[int] = []
+    real = recorder.cli.resident.import_source
+
+    def counting(*words: object, **how: object) -> object:
+        imports.append(1)
+        return real(*words, **how)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(recorder.cli.resident, "import_source", counting)
+    folder = tmp_path / "pgn"
+    folder.write_text("a file where the folder was")
+    archiving = _Archiving(Orders(str(cli.archive), str(folder / "x.pgn"), False, None))
+    archiving.obey(json.dumps({"journal": str(journal.path), "left": False}).encode())
+    for _ in range(10):
+        archiving.look()
+    assert len(imports) <= 2
+    folder.unlink()
+    folder.mkdir()
+    assert archiving.finish()
+    assert len(pgn_keys(folder / "x.pgn")) == 5
