@@ -16,7 +16,7 @@ from recorder.cli.copies import Copies
 from recorder.cli.ingest import Begun, import_source, marked
 from recorder.cli.inputs import Input, ReadOptions, timing_of
 from recorder.cli.options import open_archive
-from recorder.cli.tail import State, Tail, open_tail, state_of
+from recorder.cli.tail import BLOCK, State, Tail, open_tail, state_of
 from recorder.errors import RecorderError, SourceError
 from recorder.sources import SourceKind, is_journal
 
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Outlet", "Resident"]
 
-_BLOCK: Final = 1 << 20
 _SETTLE_S: Final = 1.5
 _TIMED_S: Final = 5.0
 _AGAIN_S: Final = 2.0
@@ -279,7 +278,7 @@ class Resident:
             begun.held += data
             self._advance(clean)
             # Who is behind shows games only when they are over: the quickest way to catch up.
-            self._commit(begun.pipeline.receive(clean) if clean else [], behind=len(data) == _BLOCK)
+            self._commit(begun.pipeline.receive(clean) if clean else [], behind=len(data) >= BLOCK)
             if time.monotonic() - self._settled_s >= _SETTLE_S:
                 self._settle()
         if self._lagging:

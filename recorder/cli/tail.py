@@ -13,12 +13,13 @@ from recorder.journal.format import RecordKind, parse_note, parse_record
 from recorder.journal.parts import part_blocks, session_parts
 from recorder.sources import is_journal, log_files, read_blocks
 
-__all__ = ["State", "Tail", "open_tail", "state_of"]
+__all__ = ["BLOCK", "State", "Tail", "open_tail", "state_of"]
 
 State = tuple[int, int, int, int, int]
 """How many files a log consists of; of the last one device, inode, size, time of change."""
 
-_BLOCK = 1 << 20
+BLOCK = 1 << 18
+"""What is read at once of a plain file: whoever gets so much is behind."""
 _COMPARED = 4096
 _END_NOTE = re.compile(rb"\bend\b")
 _PACKED = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00", b"\x28\xb5\x2f\xfd")
@@ -58,14 +59,14 @@ class Tail:
             raise _unreadable(path, error) from error
 
     def read(self) -> bytes:
-        """What comes next, at most 1 MiB; nothing: there is no more now."""
+        """What comes next, of a plain file at most ``BLOCK`` bytes; nothing: there is no more now."""
         try:
             last = self._last
             if os.pread(self._file, len(last), self._place - len(last)) != last:
                 shorter = os.fstat(self._file).st_size < self._place
                 self.replaced = "became shorter" if shorter else "was replaced"
                 return b""
-            data = os.pread(self._file, _BLOCK, self._place)
+            data = os.pread(self._file, BLOCK, self._place)
             if not data:
                 self._look_for_another()
         except OSError as error:
@@ -191,7 +192,7 @@ class _JournalTail(Tail):
     def _here(self) -> bytes:
         if self._packed is not None:
             return next((block for block in self._packed if block), b"")
-        return os.read(self._file, _BLOCK) if self._file >= 0 else b""
+        return os.read(self._file, BLOCK) if self._file >= 0 else b""
 
     def _has_next(self) -> bool:
         try:
