@@ -38,6 +38,9 @@ from tests.support.cli import ADJOURNED
 __all__ = ["clock_back", "disk_full", "locked", "removed"]
 
 
+_TALK_BYTES = 3_000
+
+
 async def disk_full(world: World) -> None:
     """No more room for the journal, or for the archive."""
     script = script_of(world)
@@ -46,7 +49,9 @@ async def disk_full(world: World) -> None:
     async with serving(world, script) as server:
         if way in ("journal", "archive") and not can_mount():
             way = "limit"
-        await ways[way](world, server, script, world.chance.randrange(1, total_bytes(script)))
+        # The limit of a process is that of the file with what it says, too.
+        least = _TALK_BYTES if way in ("limit", "proxy") else 1
+        await ways[way](world, server, script, world.chance.randrange(least, total_bytes(script)))
 
 
 async def _limited(world: World, server: ScriptedServer, _script: list[Step], room: int) -> None:
