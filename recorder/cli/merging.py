@@ -86,6 +86,10 @@ def merge(archive: Archive | None, other: Archive, name: str, *, dry_run: bool, 
                 progress(step.row.name, step.row.size_bytes, step.row.size_bytes)
         if handles:
             forget_handles(archive, sorted(handles), progress)
+            left = {row.sha256: row.games for row in archive.sources()}
+            for outcome in outcomes:
+                if outcome.games:
+                    outcome.games = left.get(outcome.sha256 or "", 0)
     return Merged(outcomes, players, games)
 
 

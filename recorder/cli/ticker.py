@@ -62,7 +62,7 @@ class Ticker:
         self._lines: list[str] = []
 
     def begin(self, where: str, source: str) -> None:
-        """Nothing is printed of what was over before."""
+        """Print nothing by itself. After a restart, games that may still go on are told once more, from their start."""
 
     def take(self, games: list[Game]) -> None:
         """Print what these games have that was not printed."""

@@ -56,7 +56,12 @@ def test_games_and_events_of_all_pieces_are_given_once(
     )
     first: list[bool] = []
     read_on = resident._read_on
-    monkeypatch.setattr(resident, "_read_on", lambda: (first.append(bool(resident._lagging)), read_on())[1])
+
+    def noting() -> bool:
+        first.append(bool(resident._lagging))
+        return read_on()
+
+    monkeypatch.setattr(resident, "_read_on", noting)
     assert resident.finish(), resident.problem
     assert first == [True], "it was not imported as a whole"
     assert len(pgn_keys(pgn)) == len(set(pgn_keys(pgn))) == 5
@@ -71,7 +76,7 @@ def test_a_pgn_that_cannot_be_written_is_tried_with_pauses(
     journal.received(STREAM)
     journal.close()
     imports: list[int] = []
-    real = recorder.cli.resident.import_source
+    real = recorder.cli.ingest.import_source
 
     def counting(*words: object, **how: object) -> object:
         imports.append(1)

@@ -346,3 +346,14 @@ def test_what_was_taken_out_as_json(filled: Cli) -> None:
     assert [Path(name).name for name in found["still_in"]] == [Path(name).name for name in found["replaced_in"]]
     assert found["older_archives"] == []
     assert filled.json("forget", "--undo", "--json", "Carlsen") == {"recalled": ["Carlsen"]}
+
+
+def test_a_merge_counts_no_game_of_a_forgotten_player(cli: Cli, tmp_path: Path) -> None:
+    log = tmp_path / "session.raw"
+    log.write_bytes(CHATTY)
+    other = Cli(tmp_path / "other.sqlite")
+    other("import", log)
+    players = {game[side]["handle"] for game in other.json("games", "--json") for side in SIDES}
+    cli("forget", "--yes", *sorted(players))
+    (row,) = cli.json("import", "--json", other.archive)
+    assert row["games"] == len(cli.json("games", "--include", "empty", "--json")) == 0
