@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import select
 import signal
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -110,10 +111,32 @@ def command(
     follower.report()
 
 
+class _Stop:
+    """An event that a signal's handler may set. It has no lock, which the handler could find held by its own thread."""
+
+    def __init__(self) -> None:
+        self._asked = False
+        self._ends = os.pipe()
+
+    def is_set(self) -> bool:
+        return self._asked
+
+    def set(self) -> None:
+        self._asked = True
+        os.write(self._ends[1], b".")
+
+    def wait(self, timeout_s: float) -> None:
+        select.select([self._ends[0]], [], [], timeout_s)
+
+    def close(self) -> None:
+        for end in self._ends:
+            os.close(end)
+
+
 @contextmanager
-def _asked_to_stop() -> Iterator[threading.Event]:
+def _asked_to_stop() -> Iterator[_Stop]:
     """An event that the first SIGINT or SIGTERM sets; a second one ends the program as usual."""
-    stop = threading.Event()
+    stop = _Stop()
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
 
     def ask(_number: int, _frame: object) -> None:
@@ -128,6 +151,7 @@ def _asked_to_stop() -> Iterator[threading.Event]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+        stop.close()
 
 
 class Follower:
