@@ -32,7 +32,7 @@ def start(cli: Cli, folder: Path, pgn: Path | None) -> tuple[list[str], int]:
 
     async def run() -> None:
         child.start()
-        await take_left_over(folder, child.take_left, said.append)
+        await take_left_over(folder, child.take_left, said.append, "do it later")
         await child.finish()
 
     asyncio.run(run())
