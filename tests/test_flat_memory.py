@@ -89,7 +89,7 @@ def test_what_the_archive_is_made_with(traffic: list[bytes]) -> None:
 
 
 def test_what_decides_what_to_say(traffic: list[bytes]) -> None:
-    conversation = Conversation(Login(None, None), Observing(parse_policy("rated & rating > 2000")), kept={})
+    conversation = Conversation(Login(None, None), Observing(parse_policy("rated & rating > 2000")))
     now_ms = 0
 
     def hear(message: bytes) -> None:

@@ -34,7 +34,7 @@ from recorder.sources import is_journal, log_files
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["main"]
+__all__ = ["main", "outlets_of"]
 
 _LOOK_MS: Final = 250
 _END_S: Final = 3.0  # how long what fails is tried again at the end
