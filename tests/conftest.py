@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import signal
+
 import pytest
 from hypothesis import settings
+
+# Commands that tests start inherit what is ignored: whoever runs us in the background or under nohup ignores these.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 # How long an example takes says more about the machine than about the code.
 settings.register_profile("untimed", deadline=None)
