@@ -8,8 +8,10 @@ for the games that the file does not have. A game that a crash has cut is recogn
 
 from __future__ import annotations
 
+import fcntl
 import os
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -75,7 +77,7 @@ def _is_folder(target: str) -> bool:
 
 
 class _File:
-    """A PGN file that is appended to. Every method raises ``OSError``."""
+    """A PGN file that is appended to, and by nobody else meanwhile. Every method raises ``OSError``."""
 
     def __init__(self, path: Path) -> None:
         there = path.exists()
@@ -84,8 +86,15 @@ class _File:
             folder = os.open(path.parent, os.O_RDONLY)
             os.fsync(folder)  # its name, too, must outlive a power cut
             os.close(folder)
-        size = os.fstat(self._file).st_size
+        with suppress(OSError):  # a file system without locks
+            fcntl.flock(self._file, fcntl.LOCK_EX)
+        size = self.size
         self._last = os.pread(self._file, _LAST_BYTES, max(size - _LAST_BYTES, 0))
+
+    @property
+    def size(self) -> int:
+        """In bytes, as it is now."""
+        return os.fstat(self._file).st_size
 
     @property
     def torn(self) -> bool:
@@ -109,7 +118,7 @@ class _File:
 
     def append(self, text: bytes) -> None:
         """Write a game, all of it or nothing, and wait until the disk has it."""
-        size = os.fstat(self._file).st_size
+        size = self.size
         if self.torn:
             if written := self.written_of(text):
                 size -= written
@@ -156,6 +165,8 @@ class FinishedGames:
         self._split = _is_folder(target)
         self._exporter = PgnExporter(options)
         self._given: dict[str, int] = {}  # keys that were given, and may be given again
+        self._seen: dict[Path, int] = {}  # how much of each file was looked at
+        self._others: set[str] = set()  # keys that another program has appended meanwhile
         self.games = 0
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="pgn")  # a disk may be slow
 
@@ -215,8 +226,14 @@ class FinishedGames:
         path.parent.mkdir(parents=True, exist_ok=True)
         file = _File(path)
         try:
-            file.append(self._text(game))
-            self.games += 1
+            text = self._text(game)
+            # Another recorder's process may look after the same journal, if the one that wrote it was killed.
+            if (seen := self._seen.get(path, 0)) < file.size:
+                self._others |= known_keys(path, self._exporter, seen)
+            if game.key not in self._others or file.written_of(text):
+                file.append(text)
+                self.games += 1
+            self._seen[path] = file.size
         finally:
             file.close()
 
@@ -244,6 +261,9 @@ class FinishedGames:
         own: set[str] = set()  # keys that this source's games have, or had when they were appended
         wanted: dict[str, str] | None = None
         self._given = {}  # what the file has is known by it alone
+        self._others.clear()
+        if not self._split:
+            self._look_at(self._target, keys)
         refuse_protected(self._target, protected(archive))
         read_up_to = archive.source(source).read_up_to
         every = GameFilter(source=source)
@@ -252,7 +272,7 @@ class FinishedGames:
                 for game in games:
                     path = self._path_of(game)
                     if path not in keys:
-                        keys[path] = known_keys(path, self._exporter)
+                        self._look_at(path, keys)
                     there = game.key in keys[path]
                     if only_torn:
                         own.add(game.key)
@@ -270,6 +290,10 @@ class FinishedGames:
                         keys[path].add(game.key)
                     elif not (only_torn or there):
                         self._append(game)
+
+    def _look_at(self, path: Path, keys: dict[Path, set[str]]) -> None:
+        self._seen[path] = path.stat().st_size if path.exists() else 0
+        keys[path] = known_keys(path, self._exporter)
 
     def _is_torn(self, path: Path, game: Game) -> bool:
         file = _File(path)

@@ -25,6 +25,7 @@ import recorder.cli.eventpipe
 import recorder.cli.resident
 import storage.living
 from exporters.pgn import PgnOptions
+from recorder import read_games
 from recorder.cli.eventpipe import EventPipe
 from recorder.cli.finished import FinishedGames, is_over
 from recorder.cli.inputs import ReadOptions
@@ -461,6 +462,18 @@ def test_a_final_end_that_could_not_be_appended_is_later(cli: Cli, tmp_path: Pat
     assert resident.finish()
     assert games.problem is None
     assert sorted(pgn_keys(pgn)) == sorted(game["key"] for game in games_of(cli) if game["plies"])
+
+
+def test_two_programs_that_append_the_same_games_write_each_once(tmp_path: Path) -> None:
+    log, pgn = tmp_path / "session.log", tmp_path / "games.pgn"
+    append(log, STREAM)
+    games = [game for game in read_games(log) if game.segments]
+    one, other = finished(pgn), finished(pgn)
+    for outlet, some in ((one, games[:2]), (other, games[1:4]), (one, games[2:]), (other, games)):
+        outlet.take(list(some))
+        outlet.wait()
+    assert pgn_keys(pgn) == [game.key for game in games]
+    assert one.games + other.games == len(games)
 
 
 def test_what_stands_in_the_file_stays(cli: Cli, tmp_path: Path) -> None:
