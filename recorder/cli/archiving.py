@@ -28,7 +28,7 @@ from recorder.cli.terminal import ExitCode
 from recorder.cli.ticker import Ticker
 from recorder.errors import JournalError, RecorderError
 from recorder.journal.format import NOTE_OUTLETS, RecordKind, parse_header, parse_note, parse_record
-from recorder.journal.parts import find_part, is_being_written, part_blocks, session_name
+from recorder.journal.parts import find_part, is_being_written, part_blocks
 from recorder.sources import is_journal, log_files
 
 if TYPE_CHECKING:
@@ -84,21 +84,7 @@ class _Archiving:
         """Do what a line says."""
         if line:
             order = json.loads(line)
-            path = Path(order["journal"])
-            if order["left"] and self._is_forgotten(path):
-                _say(done=str(path), games=0, appended=0)
-            else:
-                self._take(path, left=order["left"])
-
-    def _is_forgotten(self, path: Path) -> bool:
-        """Whether the archive was told to forget a journal that a crash has left; only its own name brings it back."""
-        session = session_name(path.name)
-        try:
-            with open_archive(self._orders.where) as archive:
-                gone = {session_name(row.name) for row in archive.forgotten_sources()}
-                return session is not None and session in gone
-        except RecorderError:
-            return False  # there is none yet, or what is wrong with it is told when it is written
+            self._take(Path(order["journal"]), left=order["left"])
 
     def take_unfinished(self) -> None:
         """Take the journals that an earlier process like this one could not take to their end."""
@@ -112,7 +98,8 @@ class _Archiving:
                 self._take(path, left=True)
 
     def _take(self, path: Path, *, left: bool) -> None:
-        self._taken.setdefault(path, _Taken(self._orders, path, left, self._pipe))
+        if path not in self._taken:
+            self._taken[path] = _Taken(self._orders, path, left, self._pipe)
 
     def look(self) -> None:
         """Read what is new in all journals."""
