@@ -27,9 +27,10 @@ from recorder.cli.resident import Outlet, Resident
 from recorder.cli.terminal import ExitCode
 from recorder.cli.ticker import Ticker
 from recorder.errors import JournalError, RecorderError
-from recorder.journal.format import NOTE_OUTLETS, RecordKind, parse_header, parse_note, parse_record
+from recorder.journal.format import NOTE_OUTLETS
 from recorder.journal.parts import find_part, is_being_written, part_blocks
 from recorder.sources import is_journal, log_files
+from recorder.sources.journal import JournalDecoder
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -149,25 +150,15 @@ class _Archiving:
 
 def outlets_of(journal: Path) -> tuple[str | None, bool]:
     """Where the games of a journal were to go besides the archive: the PGN, or None, and whether events were wanted."""
-    lines: list[bytes] = []
+    decoder = JournalDecoder()
     try:
         with closing(part_blocks(log_files(journal)[0])) as blocks:
-            header, *lines = next(blocks, b"").split(b"\n")
-        version = parse_header(header).version
+            decoder.receive(next(blocks, b""))
     except (OSError, JournalError):
         return None, False
-    for line in lines:
-        try:
-            record = parse_record(line, version)
-            note = parse_note(record.data) if record.kind is RecordKind.NOTE else None
-        except JournalError:
-            continue
-        if note is None:
-            break  # it stands before all that was received
-        if note["kind"] == NOTE_OUTLETS:
-            pgn = note.get("pgn")
-            return pgn if isinstance(pgn, str) else None, note.get("events") is True
-    return None, False
+    note = next((note for note in decoder.opening if note["kind"] == NOTE_OUTLETS), {})
+    pgn = note.get("pgn")
+    return pgn if isinstance(pgn, str) else None, note.get("events") is True
 
 
 def _say(**facts: Any) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from itertools import chain
@@ -14,13 +13,14 @@ import click
 from recorder.cli.observation import make_plan, policy_options
 from recorder.cli.options import json_option
 from recorder.cli.terminal import ExitCode, clean, plural, print_json, print_table, say
-from recorder.errors import JournalError, PolicyError, SourceError
+from recorder.errors import PolicyError, SourceError
 
 if TYPE_CHECKING:
-    from recorder.events import Chunk
+    from recorder.events import Chunk, CutLines
     from recorder.live.explaining import Account, Explaining
     from recorder.live.judging import Part
-    from recorder.live.plan import Plan, PlanReader
+    from recorder.live.plan import Plan
+    from recorder.sources import Decoder
 
 __all__ = ["command"]
 
@@ -63,20 +63,19 @@ def command(
     --observe-handles, and of any other log that has tables or announcements of games, it tells what would be observed
     if the server granted every request.
     """
-    from recorder.live.plan import PlanReader
+    from recorder.model import TimeBasis
 
     told = observe is not None or observe_handles is not None
     plan = make_plan(ctx, observe, observe_handles, limit, rotate) if told else None
     if plan is None and (limit is not None or rotate is not None):
         raise click.UsageError("--limit and --rotate are parts of another policy: give --observe or --observe-handles.")
-    noted = PlanReader()
+    decoder, chunks = _read(file)
     explaining: Explaining | None = None
-    timed = False
-    for chunk in _chunks(file, noted):
+    for chunk in chunks:
         if explaining is None:
-            explaining = _begin(file, plan, noted)
-        timed = timed or chunk.at_ms is not None
+            explaining = _begin(file, plan, decoder)
         explaining.receive(chunk)
+    timed = decoder.time_basis is not TimeBasis.NONE
     accounts = [] if explaining is None else explaining.finish()
     found = [account for account in accounts if not numbers or account.game_no in numbers]
     if as_json:
@@ -95,11 +94,16 @@ def command(
         ctx.exit(ExitCode.FINDINGS)
 
 
-def _begin(file: str, plan: Plan | None, noted: PlanReader) -> Explaining:
+def _begin(file: str, plan: Plan | None, decoder: Decoder) -> Explaining:
     from recorder.live.explaining import Explaining
+    from recorder.live.plan import PlanReader
+    from recorder.sources.journal import JournalDecoder
 
     if plan is not None:
         return Explaining(plan, granted=True)
+    noted = PlanReader()
+    for note in decoder.opening if isinstance(decoder, JournalDecoder) else ():
+        noted.note(note)
     if noted.plan is None:
         raise click.UsageError(f"{file} does not tell by which policy it was recorded: give one with --observe.")
     try:
@@ -108,66 +112,26 @@ def _begin(file: str, plan: Plan | None, noted: PlanReader) -> Explaining:
         raise SourceError(f"The policy in {file} cannot be read ({error}); give one with --observe.") from error
 
 
-def _chunks(file: str, noted: PlanReader) -> Iterator[Chunk]:
-    """What the server said; a journal's notes are read into ``noted`` meanwhile."""
-    from recorder.sources import is_journal
-
-    path = Path(file)
-    if file != "-" and path.is_dir():
-        raise SourceError(f"{file} is a folder: name one of the logs in it.")
-    try:
-        if file != "-" and is_journal(path):
-            yield from _journal_chunks(path, noted)
-        else:
-            yield from _log_chunks(file)
-    except OSError as error:
-        raise SourceError(f"{file}: cannot be read: {error.strerror or error}") from error
-
-
-def _journal_chunks(path: Path, noted: PlanReader) -> Iterator[Chunk]:
-    """All parts of the session."""
-    from recorder.events import Chunk
-    from recorder.journal import Header, JournalReader, RecordKind, find_part, parse_note, part_blocks
-    from recorder.sources import log_files
-
-    for part in log_files(path):
-        reader = JournalReader()
-        anchor_ns = damaged = 0
-        for offset, value in reader.read(part_blocks(find_part(part))):
-            if isinstance(value, Header):
-                anchor_ns = value.anchor_utc_ns
-                continue
-            at_ms = (anchor_ns + value.at_ns) // 1_000_000
-            if len(reader.damage) > damaged:  # what follows continues nothing
-                damaged = len(reader.damage)
-                yield Chunk(b"", offset, at_ms)
-            if value.kind is RecordKind.RECEIVED:
-                yield Chunk(value.data, offset, at_ms)
-            elif value.kind is RecordKind.NOTE:
-                with contextlib.suppress(JournalError):
-                    noted.note(parse_note(value.data))
-
-
-def _log_chunks(file: str) -> Iterator[Chunk]:
-    """A log of any other kind, or a text with a table of games."""
-    from recorder.events import Chunk
+def _read(file: str) -> tuple[Decoder, Iterator[Chunk | CutLines]]:
+    """What the server said, in a log of any kind or a text with a table of games, and what reads it."""
     from recorder.sources import HEAD_BYTES, SourceKind, detect, make_decoder, read_blocks
 
+    if file != "-" and Path(file).is_dir():
+        raise SourceError(f"{file} is a folder: name one of the logs in it.")
     blocks = read_blocks(file)
     head = b""
-    held: list[bytes] = []
-    for block in blocks:
-        held.append(block)
+    while len(head) < HEAD_BYTES and (block := next(blocks, None)) is not None:
         head += block
-        if len(head) >= HEAD_BYTES:
-            break
-    kind = detect(head[:HEAD_BYTES]) or SourceKind.RAW
-    decoder = make_decoder(kind)
-    for block in chain(held, blocks):
-        yield from (chunk for chunk in decoder.receive(block) if isinstance(chunk, Chunk))
-    yield from (chunk for chunk in decoder.finish() if isinstance(chunk, Chunk))
-    if blocks.problem is not None:
-        raise blocks.problem
+    decoder = make_decoder(detect(head[:HEAD_BYTES]) or SourceKind.RAW)
+
+    def chunks() -> Iterator[Chunk | CutLines]:
+        for block in chain((head,), blocks):
+            yield from decoder.receive(block)
+        yield from decoder.finish()
+        if blocks.problem is not None:
+            raise blocks.problem
+
+    return decoder, chunks()
 
 
 # -- what is printed -------------------------------------------------------------------------------------------

@@ -11,7 +11,17 @@ from dataclasses import dataclass
 from typing import Final
 
 from recorder.dialects.recogniser import Recogniser
-from recorder.events import Chunk, Event, GamesCounted, GamesRow, Line, ObserveRefused, ObservingEnded, ObservingStarted
+from recorder.events import (
+    Chunk,
+    CutLines,
+    Event,
+    GamesCounted,
+    GamesRow,
+    Line,
+    ObserveRefused,
+    ObservingEnded,
+    ObservingStarted,
+)
 from recorder.frames import Style12
 from recorder.live.candidates import Candidate, Fate, Why
 from recorder.live.judging import Part
@@ -71,9 +81,17 @@ class Explaining:
         self._now_ms = 0
         self._begun = False
 
-    def receive(self, chunk: Chunk) -> None:
-        """Take bytes of the server; in a source without times a millisecond passes with every line."""
-        self._take(self._reader.receive(chunk))
+    def receive(self, chunk: Chunk | CutLines) -> None:
+        """Take bytes of the server; in a source without times a millisecond passes with every line.
+
+        Args:
+            chunk: one without data tells that what follows continues nothing.
+        """
+        if isinstance(chunk, CutLines) or chunk.data:
+            self._take(self._reader.receive(chunk))
+        else:
+            self._take(self._reader.finish())
+            self._hear(self._recogniser.finish())
 
     def finish(self) -> list[Account]:
         """The session is over; every game's account."""

@@ -47,6 +47,7 @@ class JournalDecoder:
     Attributes:
         decoded: offset of the first line that was not read yet.
         host: of the server, as the header that was read last names it; None before one was.
+        opening: the notes that stand before all that was said: how it was recorded.
     """
 
     def __init__(self, begun: dict[str, Any] | None = None) -> None:
@@ -65,6 +66,8 @@ class JournalDecoder:
         self._anchor_ns: int | None = self._begun.get("anchor_utc_ns")
         self._at_ms: int | None = None
         self.host: str | None = self._begun.get("host")
+        self.opening: list[dict[str, Any]] = []
+        self._opens = not self._begun  # nothing was said yet
 
     @property
     def time_basis(self) -> TimeBasis:
@@ -144,6 +147,7 @@ class JournalDecoder:
             del starts[1 : len(starts) // 2 : 2]  # the older a place, the farther the one before it
 
     def _reads(self, reads: Reads, out: list[Chunk | CutLines]) -> None:
+        self._opens = False
         if self._records is not None:
             self._records += len(reads.offsets)
         self._at_ms = self._time(reads.last_ns)
@@ -175,10 +179,13 @@ class JournalDecoder:
             _cut_pieces(data, place + len(str(at_ns // _NS_PER_S)) + _BEFORE_DATA, self._at_ms, out)
         elif kind is RecordKind.NOTE:
             self._note(place, _note(data), out)
+        self._opens = self._opens and kind is RecordKind.NOTE
         if self._records is not None:
             self._records += 1
 
     def _note(self, place: int, note: dict[str, Any], out: list[Chunk | CutLines]) -> None:
+        if self._opens:
+            self.opening.append(note)
         if note["kind"] in _ENDS:
             self._cut(place, out)
         elif note["kind"] == "end":

@@ -84,3 +84,12 @@ def test_chunking_does_not_matter() -> None:
     for place in range(len(data)):
         cut.receive(Chunk(data[place : place + 1], place, 5))
     assert whole.finish() == cut.finish() != []
+
+
+def test_lines_on_both_sides_of_a_gap_are_not_one() -> None:
+    said = f"{row(1)}\n".encode()
+    for pieces, games in (((said[:30], said[30:]), 1), ((said[:30], b"", said[30:]), 0)):
+        explaining = Explaining(Plan("rated"), granted=True)
+        for data in pieces:
+            explaining.receive(Chunk(data, 0, 0))
+        assert len(explaining.finish()) == games
