@@ -29,14 +29,16 @@ async def take_left_over(
         later: the command that imports them.
     """
     from recorder.journal import open_sessions
+    from recorder.live.threads import in_thread
 
     def look() -> list[Path]:
         return [found.path for found in open_sessions(journals) if not found.written]
 
-    left = await _aside(look)
+    # A long journal takes seconds, a disk that hangs longer: nobody who plays or is recorded waits for it.
+    left = await in_thread(look)
     if not left or (import_them is not None and not await import_them(left)):
         return
-    ended = await _aside(lambda: [path for path in left if _end(path)])
+    ended = await in_thread(lambda: [path for path in left if _end(path)])
     if not ended:
         return
     what = plural(len(ended), "journal was", "journals were")
@@ -44,13 +46,6 @@ async def take_left_over(
         tell(f"{what} left open by a crash and ended now, and not imported: {later}")
     elif await import_them(ended):
         tell(f"{what} left open by a crash; the archive has all of it now.")
-
-
-async def _aside(work: Callable[[], list[Path]]) -> list[Path]:
-    """A long journal takes seconds, a disk that hangs longer: nobody who plays or is recorded waits for it."""
-    from recorder.live.deferred import in_thread
-
-    return await in_thread(work, lambda _late: None)
 
 
 def _end(path: Path) -> bool:

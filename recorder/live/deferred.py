@@ -7,21 +7,18 @@ ends, loudly, and what waits is written, with a note that it ended there, when t
 
 from __future__ import annotations
 
-import asyncio
 import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from queue import SimpleQueue
-from typing import Any, Final, TypeVar, cast
+from typing import Any, Final
 
 from recorder.errors import JournalError
 from recorder.live.recording import Journal
 
-__all__ = ["MOST_BYTES", "DeferredJournal", "in_thread"]
-
-_Result = TypeVar("_Result")
+__all__ = ["MOST_BYTES", "DeferredJournal"]
 
 MOST_BYTES: Final = 16 << 20
 """What may wait, each thing with ``_EACH_BYTES`` for its own weight in memory."""
@@ -151,35 +148,3 @@ class DeferredJournal:
                     with suppress(Exception):  # it has failed already; only its file is to be let go
                         self._journal.close()
             self._taken += size
-
-
-async def in_thread(work: Callable[[], _Result], too_late: Callable[[_Result], object]) -> _Result:
-    """Do what may take for ever in a thread that holds up nobody's end.
-
-    Args:
-        work: what is to be done.
-        too_late: is given the result if nobody waits for it any more.
-    """
-    loop = asyncio.get_running_loop()
-    done: asyncio.Future[_Result] = loop.create_future()
-
-    def settle(result: _Result | None, error: Exception | None) -> None:
-        if done.cancelled():
-            if result is not None:
-                threading.Thread(target=too_late, args=(result,), daemon=True).start()
-        elif error is not None:
-            done.set_exception(error)
-        else:
-            done.set_result(cast(_Result, result))
-
-    def run() -> None:
-        result, error = None, None
-        try:
-            result = work()
-        except Exception as failure:
-            error = failure
-        with suppress(RuntimeError):  # the loop has ended meanwhile
-            loop.call_soon_threadsafe(settle, result, error)
-
-    threading.Thread(target=run, daemon=True).start()
-    return await done

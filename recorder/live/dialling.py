@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import os
 import socket
-import threading
 from typing import Any, Final
 
 from recorder.live.address import Address, format_address
+from recorder.live.threads import in_thread
 
 __all__ = ["CONNECT_S", "connect", "failure_reason", "prepare", "why_no_connection"]
 
@@ -72,30 +71,14 @@ async def _dial(
 
 async def _look_up(address: Address) -> list[Any]:
     """The numbers of a host. The loop's own way makes the program's end wait for a name server that is silent."""
-    loop = asyncio.get_running_loop()
-    answer: asyncio.Future[list[Any]] = loop.create_future()
 
-    def settle(found: list[Any] | OSError) -> None:
-        if answer.done():
-            return
-        if isinstance(found, OSError):
-            answer.set_exception(found)
-        else:
-            answer.set_result(found)
-
-    def ask() -> None:
-        found: list[Any] | OSError
+    def ask() -> list[Any]:
         try:
-            found = list(socket.getaddrinfo(*address, type=socket.SOCK_STREAM))
-        except OSError as error:
-            found = error
-        except UnicodeError:  # a part of the name that is empty or too long
-            found = socket.gaierror(socket.EAI_NONAME, "the name has no form that a host's name has")
-        with contextlib.suppress(RuntimeError):  # the loop has ended meanwhile
-            loop.call_soon_threadsafe(settle, found)
+            return list(socket.getaddrinfo(*address, type=socket.SOCK_STREAM))
+        except UnicodeError as error:  # a part of the name that is empty or too long
+            raise socket.gaierror(socket.EAI_NONAME, "the name has no form that a host's name has") from error
 
-    threading.Thread(target=ask, name="look up", daemon=True).start()
-    return await answer
+    return await in_thread(ask)
 
 
 def failure_reason(error: BaseException) -> str:

@@ -17,12 +17,12 @@ from typing import Any, Final, NamedTuple
 
 from recorder.errors import JournalError
 from recorder.live.address import Address
-from recorder.live.deferred import in_thread
 from recorder.live.dialling import connect, failure_reason, prepare, why_no_connection
 from recorder.live.listening import say_farewell
 from recorder.live.recording import Recording
 from recorder.live.relay import Relay, Side
 from recorder.live.telling import Tell
+from recorder.live.threads import in_thread
 
 __all__ = ["Closed", "Proxy"]
 

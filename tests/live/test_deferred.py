@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 from recorder.errors import JournalError
-from recorder.live.deferred import DeferredJournal, in_thread
+from recorder.live.deferred import DeferredJournal
 from recorder.live.recording import Recording
 from recorder.live.secrets import SecretGuard
+from recorder.live.threads import in_thread
 from tests.live.test_recording import FakeJournal
 from tests.support.live import in_loop
 
