@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Iterator
 from contextlib import closing
+from itertools import chain
 from pathlib import Path
 
 from recorder.errors import JournalError, SourceError
@@ -22,7 +23,6 @@ BLOCK = 1 << 18
 """What is read at once of a plain file: whoever gets so much is behind."""
 _COMPARED = 4096
 _END_NOTE = re.compile(rb"\bend\b")
-_PACKED = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00", b"\x28\xb5\x2f\xfd")
 
 
 def state_of(path: Path) -> State | None:
@@ -227,8 +227,7 @@ class _JournalTail(Tail):
         while done < count and (block := self._here()):
             done += len(block)
             if done > count:
-                rest = self._packed
-                self._packed = _chained(block[len(block) - (done - count) :], rest)
+                self._packed = chain((block[len(block) - (done - count) :],), self._packed)
                 return count
         return done
 
@@ -248,15 +247,9 @@ def open_tail(path: Path, offset: int) -> Tail:
     """
     if is_journal(path):
         return _JournalTail(path, offset)
-    tail = Tail(path, 0)
-    packed = os.pread(tail._file, 8, 0).startswith(_PACKED)
-    tail.close()
+    with closing(read_blocks(path)) as blocks:
+        packed = blocks.compression is not None
     return _PackedTail(path, offset) if packed else Tail(path, offset)
-
-
-def _chained(first: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
-    yield first
-    yield from rest
 
 
 def _is(entry: Path, ours: os.stat_result) -> bool:
