@@ -86,6 +86,7 @@ class JournalWriter:
         clock, open_part: where time comes from, and what makes a part's file.
     Attributes:
         last_sync_ns: when the disk last confirmed that it has everything, since the anchor; None: never yet.
+        anchor_utc_ns: the wall clock when the session began; all times count from there.
         path, size_bytes: of the current part; after ``close`` the last part's path.
     Raises:
         JournalError: from every method: the journal cannot be written. It is not written any more then.
@@ -110,7 +111,8 @@ class JournalWriter:
         self._start_ns = clock.monotonic_ns()
         self._open_part = open_part
         program = f"ics-recorder {version('ics-recorder')}"
-        self._header = Header(VERSION, secrets.token_hex(8), 0, role, host, port, clock.utc_ns(), program)
+        self.anchor_utc_ns = clock.utc_ns()
+        self._header = Header(VERSION, secrets.token_hex(8), 0, role, host, port, self.anchor_utc_ns, program)
         self._refusal: str | None = None
         self._file: PartFile | None = None
         self.path = folder

@@ -108,7 +108,6 @@ class Capture:
         self._timeseal = timeseal
         self._chance = chance
         self._been_in = False
-        self._anchor_ns = 0  # UTC, of the journal that is written
         self._heard_ns: int | None = None  # UTC, when this connection has said something last; None: nothing yet
         self._lost_ns: int | None = None  # UTC, since when nothing is known
 
@@ -162,7 +161,7 @@ class Capture:
             raise
         if self._opened is not None:
             self._opened(journal.path)
-        self._anchor_ns, self._heard_ns = time.time_ns() - journal.now_ns(), None
+        self._heard_ns = None
         conversation = self._converse()
         self.progress.connections += 1
         self.standing = Standing(time.monotonic(), None, conversation, journal)
@@ -236,7 +235,7 @@ class Capture:
 
     def _count(self, conversation: Conversation, journal: JournalWriter, received: int, boards: int) -> None:
         """Add what one read brought."""
-        self._heard_ns = self._anchor_ns + journal.now_ns()  # the wall clock may be set meanwhile
+        self._heard_ns = journal.anchor_utc_ns + journal.now_ns()  # the wall clock may be set meanwhile
         self.progress.received += received
         self.progress.boards += boards
         if conversation.stage is Stage.RECORDING:

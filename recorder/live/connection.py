@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import socket
-import time
 from collections.abc import Callable
 from typing import Final
 
@@ -101,7 +100,6 @@ class Connection:
         self._sealing = sealing
         self._tell = tell
         self._count = count
-        self._anchor_ms = time.time_ns() // 1_000_000 - journal.now_ns() // 1_000_000
         self._recording = Recording(journal, SecretGuard(), self._tell_mute, must=True)
         self._pulse = Pulse(self._now_ms())
         self._deaf = False
@@ -185,7 +183,8 @@ class Connection:
             self._write(answers)
         conversation = self._conversation
         before, boards = conversation.stage, conversation.boards
-        self._understand(lambda: conversation.receive(data, at_ms, self._anchor_ms + at_ms))
+        utc_ms = (self._journal.anchor_utc_ns + at_ns) // 1_000_000  # as the archive will have it
+        self._understand(lambda: conversation.receive(data, at_ms, utc_ms))
         if before is Stage.LOGIN and conversation.we is not None:
             handle = conversation.we.handle
             self._tell("logged_in", f"Logged in as {handle or 'a guest'}.", handle=handle)
