@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from recorder.cli.options import default_archive
+from recorder.cli.options import archive_file, default_archive
 from recorder.live.address import Address, parse_address
 
 if TYPE_CHECKING:
@@ -18,7 +18,16 @@ if TYPE_CHECKING:
 else:
     _ParamType = click.ParamType  # not generic in older versions
 
-__all__ = ["DEFAULT_PORT", "AddressType", "journal_dir_option", "heed_signals", "journal_options", "outlet_options"]
+__all__ = [
+    "DEFAULT_PORT",
+    "AddressType",
+    "heed_signals",
+    "import_option",
+    "journal_dir_option",
+    "journal_options",
+    "outlet_options",
+    "refuse_outlets",
+]
 
 DEFAULT_PORT = 5000
 
@@ -60,6 +69,33 @@ def journal_dir_option(command: _AnyCommand) -> _AnyCommand:
         show_default="journals beside the default archive",
         help="Where the journals are written; made if it is not there.",
     )(command)
+
+
+def import_option(command: _AnyCommand) -> _AnyCommand:
+    """``--import/--no-import``, as ``to_archive``."""
+    return click.option(
+        "--import/--no-import",
+        "to_archive",
+        default=True,
+        show_default=True,
+        help="Keep the archive up to date with the journals while they are written.",
+    )(command)
+
+
+def refuse_outlets(where: str, to_archive: bool, pgn: str | None, events: str | None) -> None:
+    """Make sure, before anything is recorded, that games can go where they are to go.
+
+    Raises:
+        click.UsageError: they go nowhere without an archive.
+        ExportError: the PGN cannot be written.
+    """
+    from recorder.cli.exporting import archive_files
+    from recorder.cli.finished import refuse_unwritable
+
+    if not to_archive and (pgn or events):
+        raise click.UsageError("--pgn and --events are made from the archive: leave out --no-import.")
+    if pgn is not None:
+        refuse_unwritable(pgn, archive_files(archive_file(where)))
 
 
 def outlet_options(command: _AnyCommand) -> _AnyCommand:

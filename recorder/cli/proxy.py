@@ -14,8 +14,16 @@ from click.exceptions import Exit
 
 from recorder.cli.aside import Talk
 from recorder.cli.leftover import take_left_over
-from recorder.cli.living import DEFAULT_PORT, AddressType, heed_signals, journal_options, outlet_options
-from recorder.cli.options import archive_file, archive_option, import_command
+from recorder.cli.living import (
+    DEFAULT_PORT,
+    AddressType,
+    heed_signals,
+    import_option,
+    journal_options,
+    outlet_options,
+    refuse_outlets,
+)
+from recorder.cli.options import archive_option, import_command
 from recorder.cli.runlog import RunLog, log_option, teller
 from recorder.cli.terminal import ExitCode, plural, say
 from recorder.errors import JournalError
@@ -51,13 +59,7 @@ Examples:
     help="Where clients connect to; a port alone is on loopback. Elsewhere anybody on the network may connect.",
 )
 @journal_options
-@click.option(
-    "--import/--no-import",
-    "to_archive",
-    default=True,
-    show_default=True,
-    help="Keep the archive up to date with the journals while they are written.",
-)
+@import_option
 @outlet_options
 @log_option
 @archive_option
@@ -90,15 +92,9 @@ def command(
     journal could not be written, the game went on unrecorded, and the exit status is 7; if the archive or the PGN does
     not have all, it is 4; if the reader of the events went away, it is 141.
     """
-    from recorder.cli.exporting import archive_files
     from recorder.live.listening import listen
 
-    if not to_archive and (pgn or events):
-        raise click.UsageError("--pgn and --events are made from the archive: leave out --no-import.")
-    if pgn is not None:
-        from recorder.cli.finished import refuse_unwritable
-
-        refuse_unwritable(pgn, archive_files(Path(archive_file(where))))
+    refuse_outlets(where, to_archive, pgn, events)
     journals = journal_dir.absolute()
     with Talk() as talk:
         log = None if log_file is None else RunLog(log_file.absolute(), talk.say)

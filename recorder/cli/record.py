@@ -14,9 +14,16 @@ from click.exceptions import Exit
 
 from recorder.cli.aside import Talk
 from recorder.cli.config import config_option, weight
-from recorder.cli.exporting import archive_files
 from recorder.cli.leftover import take_left_over
-from recorder.cli.living import DEFAULT_PORT, AddressType, heed_signals, journal_options, outlet_options
+from recorder.cli.living import (
+    DEFAULT_PORT,
+    AddressType,
+    heed_signals,
+    import_option,
+    journal_options,
+    outlet_options,
+    refuse_outlets,
+)
 from recorder.cli.observation import make_plan, policy_options
 from recorder.cli.options import archive_file, archive_option, import_command
 from recorder.cli.password import PASSWORD_VARIABLE, find_password
@@ -68,13 +75,7 @@ ICS_RECORDER_RECORD_OBSERVE is that of --observe.
 @click.option("--timeseal2", is_flag=True, help="The same with the seal's second version.")
 @config_option
 @journal_options
-@click.option(
-    "--import/--no-import",
-    "to_archive",
-    default=True,
-    show_default=True,
-    help="Keep the archive up to date with the journal while it is written.",
-)
+@import_option
 @outlet_options
 @log_option
 @click.option(
@@ -127,8 +128,7 @@ def command(
     from recorder.cli.screen import Manner, Screen
 
     user = _who(ctx, guest, user)
-    if not to_archive and (pgn or events):
-        raise click.UsageError("--pgn and --events are made from the archive: leave out --no-import.")
+    refuse_outlets(where, to_archive, pgn, events)
     plan = make_plan(ctx, observe, observe_handles, limit, rotate)
     seal = 2 if timeseal2 else 1 if timeseal else None
     password = _password(user, server, sealed=seal is not None)
@@ -136,10 +136,6 @@ def command(
         dry_run(server, user, password, seal, plan)
         return
     observing = plan.observing()
-    if pgn is not None:
-        from recorder.cli.finished import refuse_unwritable
-
-        refuse_unwritable(pgn, archive_files(Path(archive_file(where))))
     journals = journal_dir.absolute()
     with Talk() as talk:
         log = None if log_file is None else RunLog(log_file.absolute(), talk.say)
