@@ -108,6 +108,24 @@ def game_object(game: Game) -> dict[str, Any]:
             }
             for number, seen in enumerate(game.observations)
         ],
+        "links": [{"kind": link.kind.value, "key": link.key, "evidence": link.evidence} for link in game.links],
+        "thinking": [
+            {
+                "ply": thought.ply,
+                "engine": thought.engine,
+                "white": thought.white,
+                "depth": thought.depth,
+                "score_cp": thought.score_cp,
+                "mate": thought.mate,
+                "time_ms": thought.time_ms,
+                "nodes": thought.nodes,
+                "pv": thought.pv,
+                "at": iso(thought.at_ms, basis),
+                "offset": thought.offset,
+            }
+            for seen in game.observations
+            for thought in seen.thinking
+        ],
     }
 
 

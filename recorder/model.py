@@ -29,6 +29,8 @@ __all__ = [
     "GameKind",
     "HoldingsChange",
     "LineKind",
+    "Link",
+    "LinkKind",
     "Observation",
     "ObservationKind",
     "Origin",
@@ -43,6 +45,7 @@ __all__ = [
     "Shape",
     "SourceName",
     "SourceReport",
+    "Thinking",
     "TimeBasis",
     "is_forgotten",
     "name_plies",
@@ -65,6 +68,10 @@ class Origin(IntEnum):
     FRAME = 0
     MOVELIST = 1
     INFERRED = 2
+    PGN = 3  # a saved game's movetext
+    DATAGRAM = 4  # ICC's level 1 and 2
+    DELTA = 5  # ``<d1>``
+    ENGINE = 6  # the engine protocol
 
 
 class Precision(IntEnum):
@@ -87,6 +94,8 @@ class ObservationKind(Enum):
     LIVE = "live"
     MOVELIST = "movelist"
     EXAMINED = "examined"
+    PGN = "pgn"  # a saved game
+    ENGINE = "engine"  # what an engine was told and answered
 
 
 class GameKind(Enum):
@@ -98,6 +107,46 @@ class GameKind(Enum):
 class LineKind(Enum):
     MAIN = "main"
     TAKEBACK = "takeback"
+    VARIATION = "variation"  # of an examined or a saved game
+
+
+class LinkKind(Enum):
+    """How two games belong together."""
+
+    PARTNER = "bughouse-partner"  # the two boards of one match
+    EXAMINED = "examined-copy"  # the first is the examination of the second
+
+
+class Link(NamedTuple):
+    """Another game that this one belongs to.
+
+    ``key`` is the other game's. ``evidence`` says in words of the log what tells it.
+    """
+
+    kind: LinkKind
+    key: str
+    evidence: str
+
+
+class Thinking(NamedTuple):
+    """What an engine told of its thinking at one moment. ``ply``: half-moves played when it did.
+
+    ``score_cp`` is in hundredths of a pawn and ``mate`` in moves, both as the engine sees them, who plays White if
+    ``white``. ``time_ms`` is what the engine says it took. ``pv`` is the text as printed.
+    """
+
+    seq: int
+    ply: int
+    engine: str | None
+    white: bool | None
+    depth: int | None
+    score_cp: int | None
+    mate: int | None
+    time_ms: int | None
+    nodes: int | None
+    pv: str
+    at_ms: int | None
+    offset: int
 
 
 class Ply(NamedTuple):
@@ -327,6 +376,7 @@ class Observation:
     lines: list[PlyLine] = field(default_factory=list)
     holdings: list[HoldingsChange] = field(default_factory=list)
     events: list[GameEvent] = field(default_factory=list)
+    thinking: list[Thinking] = field(default_factory=list)
     source: SourceName | None = field(default=None, compare=False)
 
 
@@ -359,6 +409,7 @@ class Game:
             ``unobserved``, ``log-ends``, ``reused`` (number taken by another game).
         complete: the first ply to the end line are all there.
         variant_inferred: the variant was concluded from holdings or boards, not printed.
+        links: games that belong to this one; only an archive knows them.
         date_text: the date as a line prints it; where none does, the day that the user gave for the log (2020-01-31).
     """
 
@@ -397,6 +448,7 @@ class Game:
     segments: list[Segment]
     first_offset: int
     last_offset: int
+    links: list[Link] = field(default_factory=list)
 
     @property
     def plies(self) -> list[Ply]:
