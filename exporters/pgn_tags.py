@@ -6,6 +6,7 @@ from exporters.parts import Part
 from exporters.pgn_text import tag
 from exporters.times import date_of, start_clock
 from recorder.model import Game, Player, TimeBasis
+from recorder.variants import pgn_variant
 
 __all__ = [
     "CHESS_TITLES",
@@ -18,8 +19,6 @@ __all__ = [
 
 KEY_TAG = "RecorderKey"
 
-# Names that python-chess reads, where it knows the variant; every other one is the model's own word.
-_VARIANTS = {"chess960": "Fischerandom", "wild/fr": "Fischerandom"}
 _FAMILIES = {
     "fics": "FICS",
     "fatics": "FatICS",
@@ -124,8 +123,7 @@ def event_name(game: Game) -> str:
 
 def variant_name(game: Game) -> str | None:
     """The Variant tag, or None for normal chess and where the variant is not known."""
-    variant = _told_variant(game)
-    return None if variant is None else _VARIANTS.get(variant, variant)
+    return pgn_variant(game.variant)
 
 
 def _told_variant(game: Game) -> str | None:

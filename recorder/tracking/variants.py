@@ -3,28 +3,27 @@
 from __future__ import annotations
 
 from recorder.tracking.position import Rules
+from recorder.variants import read_category
 
-__all__ = ["STANDARD_BOARD", "has_pockets", "variant_of"]
+__all__ = ["STANDARD_BOARD", "has_pockets", "rules_of", "variant_of"]
 
 STANDARD_BOARD = "rnbqkbnr pppppppp -------- -------- -------- -------- PPPPPPPP RNBQKBNR"
 
-_CHESS = frozenset(("blitz", "standard", "lightning", "lighting", "bullet", "untimed", "slow", "chess"))
-_NAMES = {
-    "crazyhouse": ("crazyhouse", Rules.CRAZYHOUSE),
-    "zh": ("crazyhouse", Rules.CRAZYHOUSE),
-    "bughouse": ("bughouse", Rules.BUGHOUSE),
-    "wild/fr": ("chess960", Rules.CHESS960),
-    "chess960": ("chess960", Rules.CHESS960),
-    "fischerandom": ("chess960", Rules.CHESS960),
-    "fr": ("chess960", Rules.CHESS960),
-    "bughouse/fr": ("bughouse", Rules.BUGHOUSE),
-    "crazyhouse/fr": ("crazyhouse", Rules.CRAZYHOUSE),
-    "wild(22)": ("chess960", Rules.CHESS960),
-    "wild(23)": ("crazyhouse", Rules.CRAZYHOUSE),
-    "wild(24)": ("bughouse", Rules.BUGHOUSE),
-    "wild(26)": ("giveaway", Rules.BOARDS),
-    "wild(27)": ("atomic", Rules.BOARDS),
+#: Variants whose rules are not those that ``rules_of`` takes for any other name.
+_RULES = {
+    "chess": Rules.CHESS,
+    "chess960": Rules.CHESS960,
+    "crazyhouse": Rules.CRAZYHOUSE,
+    "bughouse": Rules.BUGHOUSE,
 }
+
+
+def rules_of(variant: str) -> Rules:
+    """The rules that prove the moves of a variant (our name)."""
+    known = _RULES.get(variant)
+    if known is not None:
+        return known
+    return Rules.CHESS960 if variant.startswith("wild/") else Rules.BOARDS
 
 
 def variant_of(category: str | None) -> tuple[str | None, Rules | None]:
@@ -34,21 +33,9 @@ def variant_of(category: str | None) -> tuple[str | None, Rules | None]:
         category: as the server prints it (``blitz``, ``wild/fr``, ``wild(22)``); None or empty: not told.
     Returns:
         The variant's name and its rules; (None, None) if the word does not decide.
-    Source: the category words of FICS game lines; ICC's wild numbers from its style-12 help.
     """
-    if not category or category.isspace():
-        return None, None
-    # FatICS prints the speed before the variant: "blitz crazyhouse".
-    word = category.lower().split()[-1]
-    # 1.6.2 prints these for every game that is not chess; only the boards tell which.
-    if word in ("non-standard", "nonstandard", "wild"):
-        return None, None
-    if word in _CHESS:
-        return "chess", Rules.CHESS
-    known = _NAMES.get(word)
-    if known is not None:
-        return known
-    return word, (Rules.CHESS960 if word.startswith("wild/") else Rules.BOARDS)
+    variant = read_category(category)
+    return (None, None) if variant is None else (variant, rules_of(variant))
 
 
 def has_pockets(rules: Rules) -> bool:
