@@ -17,6 +17,7 @@ from recorder.events import SessionNoticeKind
 from recorder.journal import JournalWriter
 from recorder.live.conversation import Conversation, Stage
 from recorder.live.dialling import failure_reason
+from recorder.live.incoming import Incoming, open_connection
 from recorder.live.pulse import Pulse
 from recorder.live.recording import Recording
 from recorder.live.requests import KeepAlive, format_request
@@ -24,53 +25,16 @@ from recorder.live.sealing import Sealing
 from recorder.live.secrets import SecretGuard
 from recorder.live.telling import Tell
 
-__all__ = ["LEAVE_S", "Connection", "Incoming", "TakenOverError", "open_connection"]
+__all__ = ["LEAVE_S", "Connection", "TakenOverError"]
 
 LEAVE_S: Final = 3.0
 """So long a server has to close the connection when we have said good-bye."""
 _TICK_S: Final = 1.0
-_READ_BYTES: Final = 1 << 16
 _MOST_WAITING: Final = 1 << 16
 
 
 class TakenOverError(LoginError):
     """Another login of ours is in; two that fight for a name would never end."""
-
-
-class Incoming(asyncio.StreamReader):
-    """Gives all that came before the connection failed, then its end.
-
-    asyncio's own gives the failure first; and where it is writing that fails, it leaves what the system still holds.
-
-    Attributes:
-        failure: of the connection, or None.
-    """
-
-    def __init__(self, connected: socket.socket) -> None:
-        super().__init__()
-        self._connected = connected
-        self.failure: Exception | None = None
-
-    def set_exception(self, exc: Exception) -> None:
-        """Take the connection's failure."""
-        self.failure = exc
-        with contextlib.suppress(OSError):
-            while data := self._connected.recv(_READ_BYTES):
-                self.feed_data(data)
-        self.feed_eof()
-
-
-async def open_connection(connected: socket.socket) -> tuple[Incoming, asyncio.StreamWriter]:
-    """Like asyncio's own, with a reader that loses nothing when the connection fails.
-
-    Args:
-        connected: a socket that does not block.
-    """
-    loop = asyncio.get_running_loop()
-    reader = Incoming(connected)
-    protocol = asyncio.StreamReaderProtocol(reader)
-    transport, _ = await loop.create_connection(lambda: protocol, sock=connected)
-    return reader, asyncio.StreamWriter(transport, protocol, reader, loop)
 
 
 class Connection:
@@ -104,6 +68,8 @@ class Connection:
         self._pulse = Pulse(self._now_ms())
         self._deaf = False
         self._leaving_ms: int | None = None
+        self._woken = asyncio.Event()
+        self._failure: Exception | None = None
 
     async def run(self, connected: socket.socket, stop: asyncio.Event) -> str:
         """Record until one side ends it; tells how it ended.
@@ -114,32 +80,38 @@ class Connection:
             LoginError: the server does not let us in, or has let somebody else in.
             JournalError: the journal cannot be written.
         """
-        self._reader, self._writer = await open_connection(connected)
+        self._incoming = Incoming(connected, self._arrived, self._woken.set)
+        self._transport = await open_connection(connected, self._incoming)
         try:
             return await self._record(stop)
         finally:
-            self._writer.close()
-            if self._writer.transport.get_write_buffer_size():  # nobody takes it
-                self._writer.transport.abort()
-            with contextlib.suppress(OSError, TimeoutError):
-                await asyncio.wait_for(self._writer.wait_closed(), LEAVE_S)
+            self._transport.close()
+            if self._transport.get_write_buffer_size():  # nobody takes it
+                self._transport.abort()
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(asyncio.shield(self._incoming.closed), LEAVE_S)
 
     async def _record(self, stop: asyncio.Event) -> str:
         stopped = asyncio.create_task(stop.wait())
-        reading = asyncio.create_task(self._reader.read(_READ_BYTES))
+        stopped.add_done_callback(lambda _: self._woken.set())
         try:
             if self._sealing is not None:
                 self._write(self._sealing.hello(self._now_ms()))
+            self._transport.resume_reading()
             while True:
                 self._speak()
-                waiting = {reading} if self._leaving_ms is not None else {reading, stopped}
-                await asyncio.wait(waiting, timeout=self._wait_s(), return_when=asyncio.FIRST_COMPLETED)
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(self._wait_s()):
+                        await self._woken.wait()
+                self._woken.clear()
+                if self._failure is not None:
+                    raise self._failure
                 self._journal.tick()
-                if reading.done():
-                    if not self._hear(reading):
-                        self._understand(self._conversation.disconnected)
-                        return self._how()
-                    reading = asyncio.create_task(self._reader.read(_READ_BYTES))
+                if self._incoming.ended:
+                    if self._incoming.failure is not None:
+                        self._journal.note("reset", reason=failure_reason(self._incoming.failure))
+                    self._understand(self._conversation.disconnected)
+                    return self._how()
                 now_ms = self._now_ms()
                 if stop.is_set() and self._leaving_ms is None:
                     self._leaving_ms = now_ms
@@ -152,30 +124,31 @@ class Connection:
                     self._understand(self._conversation.disconnected)
                     return f"the line is dead: {why}"
         finally:
+            self._transport.pause_reading()
             self._recording.release()
             stopped.cancel()
-            reading.cancel()
-            with contextlib.suppress(asyncio.CancelledError, OSError):
-                await reading
 
     def _now_ms(self) -> int:
         return self._journal.now_ns() // 1_000_000
 
     def _wait_s(self) -> float:
-        if self._deaf or self._writer.transport.get_write_buffer_size():
+        if self._deaf or self._transport.get_write_buffer_size():
             return _TICK_S
         now_ms = self._now_ms()
         due_ms = self._conversation.next_at_ms(now_ms)
         return _TICK_S if due_ms is None else min(_TICK_S, max(0.0, (due_ms - now_ms) / 1000))
 
-    def _hear(self, reading: asyncio.Task[bytes]) -> bool:
-        """Write down what came, then look at it; False when the connection has ended."""
-        at_ns = self._journal.now_ns()
-        data = reading.result()
-        if not data:
-            if self._reader.failure is not None:
-                self._journal.note("reset", reason=failure_reason(self._reader.failure))
-            return False
+    def _arrived(self, data: bytes) -> None:
+        """Take what was read, at once; what goes wrong is told to the loop, and nothing is taken behind it."""
+        if self._failure is None:
+            try:
+                self._hear(data, self._journal.now_ns())
+            except Exception as error:
+                self._failure = error
+            self._woken.set()
+
+    def _hear(self, data: bytes, at_ns: int) -> None:
+        """Write down what came, then look at it."""
         self._recording.server_said(data, at_ns)
         at_ms = at_ns // 1_000_000
         self._pulse.heard(at_ms)
@@ -189,7 +162,6 @@ class Connection:
             handle = conversation.we.handle
             self._tell("logged_in", f"Logged in as {handle or 'a guest'}.", handle=handle)
         self._count(len(data), conversation.boards - boards)
-        return True
 
     def _understand(self, work: Callable[[], None]) -> None:
         """Do what depends on the server's words; a bug of ours there must not end the recording."""
@@ -211,7 +183,7 @@ class Connection:
     def _speak(self) -> None:
         """Say what is due, unless the server has not even taken what was said before."""
         now_ms = self._now_ms()
-        waiting = self._writer.transport.get_write_buffer_size() > 0
+        waiting = self._transport.get_write_buffer_size() > 0
         self._pulse.waits(waiting, now_ms)
         if waiting:
             return
@@ -243,10 +215,10 @@ class Connection:
 
     def _write(self, data: bytes) -> None:
         """Hand bytes to the network, and to the journal what of them holds no secret."""
-        if self._writer.transport.get_write_buffer_size() >= _MOST_WAITING:
+        if self._transport.get_write_buffer_size() >= _MOST_WAITING:
             return  # answers to the pings of a server that does not read; the line will be given up
         self._recording.client_said(data, self._journal.now_ns())
-        self._writer.write(data)
+        self._transport.write(data)
 
     def _tell_mute(self, sentence: str) -> None:
         self._tell("mute", sentence, error=self._recording.muted)

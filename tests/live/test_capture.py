@@ -426,7 +426,7 @@ async def test_a_server_that_does_not_read_costs_no_memory_and_is_given_up(
 
     def watched(self: Connection, data: bytes) -> None:
         real(self, data)
-        waiting.append(self._writer.transport.get_write_buffer_size())
+        waiting.append(self._transport.get_write_buffer_size())
 
     monkeypatch.setattr("recorder.live.capture.prepare", narrow)
     monkeypatch.setattr(Connection, "_write", watched)
