@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from recorder.cli.password import PASSWORD_VARIABLE
-from recorder.cli.terminal import clean
+from recorder.cli.terminal import ExitCode, clean
 from recorder.journal.format import NOTE_OUTLETS
 from recorder.journal.parts import PartFile, new_part
 from recorder.sources import log_files
@@ -87,6 +87,7 @@ class ArchiveChild:
         self._lock = threading.Lock()  # journals may be written by other threads
         self._pipe: int | None = None
         self._problem = False
+        self._given_up = False
         self._ending = asyncio.Event()
         self._changed = asyncio.Event()
         self._running: asyncio.Task[None] | None = None
@@ -147,6 +148,7 @@ class ArchiveChild:
                 timeout=_END_S,
                 return_when=asyncio.FIRST_COMPLETED,
             )
+            self._given_up = True
             if self._process is not None and self._process.returncode is None:
                 self._process.kill()
                 await asyncio.wait({self._running}, timeout=_KILLED_S)  # the loop must not end before it
@@ -171,15 +173,24 @@ class ArchiveChild:
 
     # --- the process
 
+    @property
+    def _could_not_write(self) -> bool:
+        return self._process is not None and self._process.returncode == ExitCode.ARCHIVE
+
     async def _run(self) -> None:
         failures = 0
+        once_more = True
         while True:
             began = asyncio.get_running_loop().time()
             why = await self._live()
             if self._ending.is_set():
-                if why is not None and not self._wanted:
+                if why is not None and not self._given_up:
                     self._say(f"The archive's process {why}.")
-                return
+                # One that could not write says so; one that was killed would have gone on.
+                if why is None or not self._wanted or self._given_up or self._could_not_write or not once_more:
+                    return
+                once_more = False
+                continue
             failures = 1 if asyncio.get_running_loop().time() - began > _LONGEST_PAUSE_S else failures + 1
             pause_s = min(2.0**failures, _LONGEST_PAUSE_S)
             why = why or "has ended (status 0)"

@@ -101,6 +101,26 @@ async def test_a_process_that_dies_is_started_again(cli: Cli, tmp_path: Path) ->
 
 
 @in_loop
+async def test_a_process_that_is_killed_at_the_end_does_not_leave_a_journal_to_be_imported(
+    cli: Cli, tmp_path: Path
+) -> None:
+    said: list[str] = []
+    child = ArchiveChild(str(cli.archive), said.append)
+    child.start()
+    journal = journal_in(tmp_path / "j", child)
+    journal.received(STREAM)
+    await plies_in(cli.archive, 60)
+    journal.close()
+    assert child._process is not None
+    os.kill(child._process.pid, signal.SIGKILL)
+    assert await child.finish() == []
+    assert said == ["The archive's process has ended (status -9)."]
+    other = Cli(tmp_path / "other.sqlite")
+    other("import", tmp_path / "j")
+    assert games_of(cli) == games_of(other)
+
+
+@in_loop
 async def test_what_was_not_finished_is_at_the_next_start(cli: Cli, tmp_path: Path) -> None:
     pgn = tmp_path / "games.pgn"
     child = ArchiveChild(str(cli.archive), lambda _: None, pgn=str(pgn))
