@@ -57,7 +57,7 @@ class Proof(IntEnum):
 
     UNPROVED = 0  # also where a cut frame lacks the pretty move, or a hand was not known, though the boards agree
     FULL = 1  # verbose move, pretty move and both boards agree, legal by the variant's rules
-    LIST = 2  # a legal move of a movelist that joins the next board
+    LIST = 2  # a legal move that no board showed: of a movelist that joins the next board, or of a delta
     INFERRED = 3  # the only legal way to fill a gap of one or two plies
     CONFLICT = 4  # the sources of this ply contradict each other
 
@@ -68,9 +68,9 @@ class Origin(IntEnum):
     FRAME = 0
     MOVELIST = 1
     INFERRED = 2
-    PGN = 3  # a saved game's movetext
+    DELTA = 3  # ``<d1>``
     DATAGRAM = 4  # ICC's level 1 and 2
-    DELTA = 5  # ``<d1>``
+    PGN = 5  # a saved game's movetext
     ENGINE = 6  # the engine protocol
 
 

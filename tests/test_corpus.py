@@ -57,6 +57,7 @@ def test_every_mark_has_one_disposition(scenario: str) -> None:
 SMALL = [
     ("a08_wrap_prompt_style", "observer_GuestObsM"),
     ("a09_ivariables", "observer_GuestBlk"),
+    ("a09_ivariables", "observer_GuestIvc"),
     ("a11_adjourn_disconnect", "player_Carlsen"),
     ("b05_examine_bsetup", "observer_GuestXl"),
     ("c06_bughouse", "observer_GuestXp"),

@@ -21,6 +21,7 @@ STREAMS = [
     "a06_chatter_takebacks/observer_Euwe.raw.gz",
     "a07_eight_boards/observer_GuestObsI.raw.gz",
     "a09_ivariables/observer_GuestBlk.raw",
+    "a09_ivariables/observer_GuestIvc.raw",
     "b05_examine_bsetup/observer_GuestXl.raw",
     "b07_eight_boards/observer_GuestXs.raw.gz",
     "b09_crazyhouse/observer_GuestXz.raw.gz",

@@ -7,17 +7,32 @@ their help pages. A partner number of 0 is none.
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
 from recorder.errors import LineError
 from recorder.events import DeltaBoard, GameInfo, Line, Malformed
 
-__all__ = ["DELTA_TAG", "GAMEINFO_TAG", "format_delta", "format_gameinfo", "parse_delta", "parse_gameinfo"]
+__all__ = [
+    "DELTA_TAG",
+    "GAMEINFO_TAG",
+    "Smith",
+    "format_delta",
+    "format_gameinfo",
+    "format_smith",
+    "parse_delta",
+    "parse_gameinfo",
+    "parse_smith",
+]
 
 GAMEINFO_TAG = "<g1>"
 DELTA_TAG = "<d1>"
 
 _GAMEINFO = re.compile(r"<g1>\s*([0-9]+)((?:\s+[a-z]+=\S*)*)\s*")
-_DELTA = re.compile(r"<d1>\s*([0-9]+)\s+([0-9]+)\s+(\S+)\s+(\S+)\s+(-?[0-9]+)\s+(-?[0-9]+)(?:\s+(-?[0-9]+))?\s*")
+_DELTA = re.compile(
+    r"<d1>\s*([0-9]{1,9})\s+([0-9]{1,5})\s+(\S+)\s+(\S+)"
+    r"\s+(-?[0-9]{1,12})\s+(-?[0-9]{1,12})(?:\s+(-?[0-9]{1,12}))?\s*"
+)
+_SMITH = re.compile(r"([a-h][1-8][a-h][1-8])([pnbrqEcC]?)([NBRQ]?)")
 _MAX_GAME_NO = 1 << 20  # BICS prints uninitialised memory as the partner's number
 
 
@@ -142,6 +157,8 @@ def parse_delta(line: Line) -> DeltaBoard | Malformed | None:
     match = _DELTA.fullmatch(line.text)
     if match is None:
         return Malformed(line, DELTA_TAG, "the move is not game, ply, SAN, squares, time, clock and lag")
+    if match[2] == "0" or parse_smith(match[4]) is None:
+        return Malformed(line, DELTA_TAG, "the move's ply or squares cannot be read")
     game, ply, san, smith, elapsed, clock, lag = match.groups()
     return DeltaBoard(
         line, int(game), int(ply), san, smith, int(elapsed), int(clock), None if lag is None else int(lag)
@@ -152,3 +169,30 @@ def format_delta(event: DeltaBoard) -> str:
     """Write the line that ``parse_delta`` reads."""
     lag = "" if event.lag_ms is None else f" {event.lag_ms}"
     return f"<d1> {event.game_no} {event.ply} {event.san} {event.smith} {event.elapsed_ms} {event.clock_ms}{lag}"
+
+
+class Smith(NamedTuple):
+    """A move in Smith notation.
+
+    Attributes:
+        squares: from and to (``e2e4``). captured: the taken piece's letter, ``E`` for en passant, ``c`` or ``C`` for
+            castling short or long, or nothing. promoted: the new piece's letter, or nothing.
+    """
+
+    squares: str
+    captured: str
+    promoted: str
+
+
+def parse_smith(text: str) -> Smith | None:
+    """Read a delta's squares: ``e2e4``, ``d5e4p``, ``e5d6E``, ``e8g8c``, ``e7e8Q``, ``f2g1nN``; None: they are none.
+
+    Source: the help page of ``iset compressmove`` and Smith's own description, which it names.
+    """
+    match = _SMITH.fullmatch(text)
+    return None if match is None else Smith(*match.groups())
+
+
+def format_smith(move: Smith) -> str:
+    """Write what ``parse_smith`` reads."""
+    return "".join(move)

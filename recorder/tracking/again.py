@@ -16,16 +16,16 @@ __all__ = ["after_end", "observed_again"]
 
 def after_end(held: Held, run: Run, frame: Style12, announced: bool) -> None:
     """A board of a game that is over: the last one again, a late one, or the number's next game."""
-    assert run.position is not None
     ply = frame.ply
     if (
         ply == run.ply
-        and frame.board == run.position.board
+        and (run.position is None or frame.board == run.position.board)
         and not run.renewed
         and frame.has_move
         and not (announced and run.end == "adjourned")
     ):
         held.count(Disposition.SAME)
+        run.join_deltas()
         run.last = frame
         return
     # A late board of the last move; an adjourned game that goes on is another part.
@@ -39,10 +39,12 @@ def after_end(held: Held, run: Run, frame: Style12, announced: bool) -> None:
 
 def observed_again(held: Held, run: Run, frame: Style12) -> None:
     """A board of a game that was left without a result: the same game, if the board allows it."""
-    assert run.position is not None
     ply = frame.ply
     if run.renewed or (not frame.has_move and run.ply > 0) or not _plausible(run, frame):
         held.replace(run, frame)
+        return
+    if run.position is None:
+        held.start(run, frame)
         return
     if ply < run.ply:
         known = run.position_at(ply)
@@ -98,6 +100,7 @@ def _observe_board(held: Held, run: Run, frame: Style12, last_ply: int) -> None:
 
 def _observe_from(held: Held, run: Run, frame: Style12, position: Position, ply: int) -> None:
     """Begin another observation on a position that is known."""
+    run.join_deltas()
     previous = run.plies[-1].irreversible if run.plies else None
     text = fen(position, previous or 0, ply // 2 + 1)
     run.observe(frame, position, ply, start_facts(frame), text)
@@ -113,10 +116,12 @@ def _plausible(run: Run, frame: Style12) -> bool:
     """
     first = run.observations[0]
     last = run.last
-    if last is None or first.start is None or run.position is None:
+    if last is None or first.start is None:
         return True
     if (frame.base_min, frame.increment_s) != (last.base_min, last.increment_s):
         return False
+    if run.position is None:
+        return True
     if has_pockets(run.position.rules):
         return True
     plies = frame.ply - run.ply

@@ -15,6 +15,7 @@ from recorder.model import (
     GameKind,
     LineKind,
     Observation,
+    Origin,
     Player,
     Ply,
     PlyLine,
@@ -106,10 +107,7 @@ def assemble(run: Run, *, session: SessionFacts, basis: TimeBasis, date: datetim
         else (run.observations[-1].ended_at_ms if first else None),
         time_basis=basis,
         date_text=facts.date_text or (date.isoformat() if date is not None else None),
-        complete=whole
-        and not run.deltas
-        and end in _COMPLETE_ENDS
-        and not (run.gapped and _unproved(segments, observations)),
+        complete=whole and end in _COMPLETE_ENDS and not (run.gapped and _unproved(segments, observations)),
         continued=facts.continued,
         partner_game_no=facts.partner_game_no or None,
         me=me,
@@ -203,20 +201,24 @@ def _unprove_drops(observation: Observation) -> None:
 
 
 def _prove_by_list(run: Run, seen: ListSeen, witness: dict[int, tuple[int, Ply]]) -> None:
-    """Plies after a gap whose board before is known now: both its texts and both boards agree."""
+    """Plies after a gap whose board before is known now: both its texts and both boards agree, or a delta's texts."""
     for index, observation in enumerate(run.observations):
         boards = {anchor.ply: board_from_fen(anchor.fen) for anchor in observation.anchors if anchor.line == 0}
         plies = observation.lines[0].plies
         for place, ply in enumerate(plies):
             before = seen.position_at(ply.ply - 1)
-            if ply.proof != Proof.UNPROVED or before is None or ply.ply not in boards:
+            told = ply.origin == Origin.DELTA
+            if ply.proof != Proof.UNPROVED or before is None or not (told or ply.ply in boards):
                 continue
             played = play_san(before, ply.san)
-            if isinstance(played, str) or played[2].board != boards[ply.ply] or ply.move not in (None, played[0]):
+            if isinstance(played, str) or ply.move not in (None, played[0]):
+                continue
+            if not told and played[2].board != boards[ply.ply]:
                 continue
             move, san, after = played
             flags = after.castling | (after.push_col + 1) << 4
-            plies[place] = ply._replace(move=move, san=san, flags=flags, proof=int(Proof.FULL))
+            proof = Proof.LIST if told else Proof.FULL
+            plies[place] = ply._replace(move=move, san=san, flags=flags, proof=int(proof))
             if witness.get(ply.ply, (None,))[0] == index:
                 witness[ply.ply] = (index, plies[place])
 

@@ -172,14 +172,21 @@ class Boards(Held):
             self.replace(run, frame)
         elif not run.between(frame.tail[8], frame.tail[9]):
             self._other_players(run, frame, announced)
-        elif run.position is None:
-            self.start(run, frame)
         elif run.end is not None:
             after_end(self, run, frame, announced)
         elif run.suspended:
             observed_again(self, run, frame)
+        elif run.position is None:
+            self._board_found(run, frame)
         else:
             self._followed(run, frame, announced)
+
+    def _board_found(self, run: Run, frame: Style12) -> None:
+        """The first board of a game that only a list told of, or whose position was lost between deltas."""
+        if run.observations and (run.renewed or (not frame.has_move and run.ply > 0)):
+            self.replace(run, frame)
+        else:
+            self.start(run, frame)
 
     def _other_players(self, run: Run, frame: Style12, announced: bool) -> None:
         facts = self.facts.get(frame.game_no)
@@ -187,12 +194,11 @@ class Boards(Held):
         if told or run.renewed or not run.following:
             self.replace(run, frame)
             return
-        assert run.position is not None
-        if frame.ply == run.ply and frame.board == run.position.board:
+        if run.position is not None and frame.ply == run.ply and frame.board == run.position.board:
             self._rename(run, frame)
             self.count(Disposition.SAME)
             return
-        if frame.ply == run.ply + 1 and _renamed(run, frame):
+        if run.position is not None and frame.ply == run.ply + 1 and _renamed(run, frame):
             played = advance(run.position, frame.verbose, pretty_of(frame), frame.board)
             if isinstance(played, tuple):
                 self._rename(run, frame)
@@ -222,6 +228,7 @@ class Boards(Held):
 
     def _followed(self, run: Run, frame: Style12, announced: bool) -> None:
         assert run.position is not None
+        run.white_token, run.black_token = frame.tail[8], frame.tail[9]
         ply = frame.ply
         if not frame.has_move and (run.renewed or (announced and run.ply > 0) or _begins_anew(run, frame)):
             self.replace(run, frame)
@@ -246,7 +253,13 @@ class Boards(Held):
         if frame.board == run.position.board:
             self.count(Disposition.SAME)
             white_ms, black_ms = clocks_of(frame)
-            if run.last is not None and (white_ms, black_ms) != clocks_of(run.last):
+            run.join_deltas()
+            if run.last is not None and run.last.ply == run.ply:
+                other = (white_ms, black_ms) != clocks_of(run.last)
+            else:  # the first board after deltas, whose clocks are exact
+                pairs = ((white_ms, run.white_clock_ms), (black_ms, run.black_clock_ms))
+                other = any(now is not None and abs(now - then) >= _TOLERANCE_MS for now, then in pairs)
+            if other:
                 run.event(EventKind.CLOCK, "same-ply", frame, clocks=(white_ms, black_ms))
                 run.clocks_settled = False
             if run.last is not None and frame.ticking != run.last.ticking:
@@ -267,6 +280,7 @@ class Boards(Held):
         known = run.position_at(ply)
         if known is not None and known.board == frame.board:
             run.take_back(ply, frame)
+            run.join_deltas()
         elif known is None and ply < run.base_ply:
             # Taken back to before the first board that we saw.
             assert run.position is not None

@@ -77,7 +77,6 @@ class Held:
 
     def start(self, run: Run, frame: Style12) -> None:
         """Give a run its first board."""
-        run.white_token, run.black_token = frame.tail[8], frame.tail[9]
         ply = frame.ply
         fresh = not frame.has_move
         variant, rules = variant_of(run.facts.category)
@@ -135,6 +134,7 @@ class Held:
         # A cut frame has no pretty move that could agree with the rest.
         proof = Proof.UNPROVED if frame.partial else Proof.FULL
         run.rows.append(ply_from_frame(frame, ply, move, san, after, proof, self.lag_meaningless))
+        run.join_deltas()
         run.place = after
         run.history.append(after)
         run.ply = ply

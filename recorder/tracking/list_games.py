@@ -5,6 +5,7 @@ from __future__ import annotations
 from recorder.events import MovelistRead
 from recorder.model import Anomaly, AnomalyKind
 from recorder.tracking.assemble import end_word
+from recorder.tracking.deltas import find_by_list
 from recorder.tracking.facts import Facts
 from recorder.tracking.held import Held
 from recorder.tracking.lists import fits, learn_variant, read_list
@@ -23,6 +24,7 @@ def take_list(held: Held, event: MovelistRead) -> None:
             run.lists.append(seen)
             run.facts.add_list(event)
             learn_variant(run, seen)
+            find_by_list(run, seen)
             break
     else:
         run = _list_run(held, event)

@@ -152,7 +152,7 @@ def _shape(run: Run) -> tuple[Any, ...]:
     facts, current = run.facts, run.current
     return (
         id(current), len(run.observations), id(run.plies), run.white, run.black, run.variant, run.end, run.following,
-        run.suspended, run.result, run.gapped, run.deltas, run.setup,
+        run.suspended, run.result, run.gapped, run.delta is None, run.setup,
         None if current is None else (len(current.lines), tuple(current.anchors)),
         tuple((id(seen), seen.valid_to) for seen in run.lists),
         tuple([getattr(facts, name) for name in _FACTS]),
@@ -162,7 +162,7 @@ def _shape(run: Run) -> tuple[Any, ...]:
 def _gained(shown: Shown) -> Gained | None:
     """What a run has gained since it was shown; None: it must be shown as a whole."""
     run = shown.run
-    current, last = run.current, run.last
+    current = run.current
     if _shape(run) != shown.shape:
         return None
     plies = run.plies[shown.plies :]
@@ -180,10 +180,9 @@ def _gained(shown: Shown) -> Gained | None:
         return None
     shown.events += len(events)
     shown.holdings += len(holdings)
-    end_offset = max(0 if current is None else current.end_offset, last.offset if last is not None else 0)
-    return Gained(
-        shown, len(run.observations) - 1, plies, events, holdings, end_offset, None if last is None else last.at_ms
-    )
+    offset, at_ms = run.last_word
+    end_offset = max(0 if current is None else current.end_offset, offset)
+    return Gained(shown, len(run.observations) - 1, plies, events, holdings, end_offset, at_ms)
 
 
 def _closed_copy(run: Run) -> Run:

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from recorder.events import HoldingsLine, MovelistRead
+from recorder.events import DeltaBoard, HoldingsLine, MovelistRead
 from recorder.frames import Style12
 from recorder.model import (
     Anchor,
@@ -16,9 +16,11 @@ from recorder.model import (
     LineKind,
     Observation,
     ObservationKind,
+    Origin,
     Ply,
     PlyLine,
     PlyRow,
+    Proof,
     StartFacts,
     name_plies,
 )
@@ -71,7 +73,10 @@ class Run:
         following: neither ended nor suspended: the next ply may come.
         clocks_settled: the last frame's clocks are those after a move, not of a running clock.
         end: how the run ended (see ``Game.end``), or None while it is followed.
-        deltas: ``<d1>`` lines told of plies that no board showed.
+        delta: the last ``<d1>``, until a board joins it.
+        lost_rules: those in force when the position was lost: plies are told of, but no board before them.
+        white_token, black_token: how the last board printed the names; White's is None while a delta waits for a board,
+            so that the next one is no common case.
         suspended: the feed of this board stopped without a result; ``left`` tells how (``Game.end``'s word).
         renewed: a line announced a new game under this number; the next first board begins it.
     """
@@ -83,7 +88,7 @@ class Run:
         "black_token",
         "clocks_settled",
         "current",
-        "deltas",
+        "delta",
         "end",
         "end_offset",
         "examined",
@@ -98,6 +103,7 @@ class Run:
         "last",
         "left",
         "lists",
+        "lost_rules",
         "me_plays",
         "observations",
         "place",
@@ -129,7 +135,7 @@ class Run:
         self.game_no = game_no
         self.white = white
         self.black = black
-        self.white_token = white
+        self.white_token: str | None = white
         self.black_token = black
         self.facts = facts
         self.first_offset = offset
@@ -158,7 +164,8 @@ class Run:
         self.examined = False
         self.setup = False
         self.gapped = False
-        self.deltas = False
+        self.delta: DeltaBoard | None = None
+        self.lost_rules: Rules | None = None
         self.end: str | None = None
         self.result = "*"
         self.reason: str | None = None
@@ -199,6 +206,8 @@ class Run:
         ``anchor`` is the position's FEN when plies alone cannot give it (anything but the normal start).
         """
         self.close_observation()
+        self.white_token, self.black_token = frame.tail[8], frame.tail[9]
+        self.delta = None
         self.current = Observation(
             kind=ObservationKind.EXAMINED if self.examined else ObservationKind.LIVE,
             game_no=self.game_no,
@@ -228,10 +237,18 @@ class Run:
     def close_observation(self) -> None:
         """Write the end of the current observation into it."""
         if self.current is not None and self.last is not None:
-            self.current.end_offset = max(self.current.end_offset, self.last.offset)
-            if self.last.at_ms is not None:
-                self.current.ended_at_ms = self.last.at_ms
-        self.end_offset = max(self.end_offset, self.last.offset if self.last is not None else 0)
+            offset, at_ms = self.last_word
+            self.current.end_offset = max(self.current.end_offset, offset)
+            if at_ms is not None:
+                self.current.ended_at_ms = at_ms
+        self.end_offset = max(self.end_offset, self.last_word[0])
+
+    @property
+    def last_word(self) -> tuple[int, int | None]:
+        """Offset and arrival of the last board or delta; 0 and None before the first."""
+        if self.delta is not None:
+            return self.delta.line.offset, self.delta.line.at_ms
+        return (0, None) if self.last is None else (self.last.offset, self.last.at_ms)
 
     # -- the line of plies -------------------------------------------------------------------------------------
 
@@ -241,6 +258,7 @@ class Run:
         self.place = position
         self.history = [position]
         self.base_ply = self.ply = ply
+        self.delta = None
         self.current.anchors.append(Anchor(0, ply, fen, reason, offset))
 
     def position_at(self, ply: int) -> Position | None:
@@ -248,7 +266,27 @@ class Run:
         index = ply - self.base_ply
         return Position._make(self.history[index]) if 0 <= index < len(self.history) else None
 
-    def take_back(self, ply: int, frame: Style12) -> None:
+    def lose_position(self) -> None:
+        """A ply is told that cannot be played from the position reached: where the game stands is not known."""
+        if self.place is not None:
+            self.lost_rules = self.place[5]
+        self.place = None
+        self.history = []
+        self.base_ply = self.ply + 1
+
+    def join_deltas(self) -> None:
+        """A board agrees with the plies that deltas told before it: they are fully proved."""
+        if self.delta is None:
+            return
+        self.delta = None
+        for place in range(len(self.rows) - 1, -1, -1):
+            row = Ply._make(self.rows[place])
+            if row.ply <= self.base_ply:
+                break
+            if row.origin == Origin.DELTA and row.proof == Proof.LIST:
+                self.rows[place] = row._replace(proof=int(Proof.FULL))
+
+    def take_back(self, ply: int, frame: Style12 | tuple[int, int | None]) -> None:
         """Remove the plies after ``ply`` from the main line and keep them as a line of their own."""
         assert self.current is not None
         removed = [played for played in self.plies if played.ply > ply]
@@ -314,7 +352,7 @@ class Run:
     @property
     def rules(self) -> Rules | None:
         """The rules in force, None before the first board."""
-        return None if self.place is None else self.place[5]
+        return self.lost_rules if self.place is None else self.place[5]
 
     def set_rules(self, rules: Rules) -> None:
         """Go on under other rules from the position reached."""

@@ -36,6 +36,7 @@ from recorder.frames import Style12
 from recorder.model import Anomaly, AnomalyKind, Disposition, EventKind, Game, TimeBasis, is_forgotten
 from recorder.tracking.assemble import assemble, end_word
 from recorder.tracking.boards import Boards
+from recorder.tracking.deltas import take_delta
 from recorder.tracking.facts import Facts
 from recorder.tracking.holdings import take_holdings
 from recorder.tracking.list_games import take_list
@@ -153,7 +154,7 @@ class Tracker:
         for run in self.boards.every():
             if run.following:
                 ends = [run.end_offset]
-                ends += [run.last.offset] if run.last is not None else []
+                ends += [run.last_word[0]]
                 ends += [run.current.end_offset] if run.current is not None else []
                 run.event(EventKind.FEED, "log ends here", (max(ends), None))
             self.boards.close(run, run.left if run.suspended else "log-ends")
@@ -302,7 +303,7 @@ class Tracker:
     def _created(self, event: GameCreated) -> None:
         number = str(event.game_no)
         run = self.boards.runs.get(number)
-        if run is not None and run.position is not None:
+        if run is not None and run.observations:
             run.renewed = True
         facts = self.boards.facts[event.game_no] = Facts(event.line.offset)
         facts.add_created(event)
@@ -432,11 +433,7 @@ class Tracker:
             )
 
     def _delta(self, event: DeltaBoard) -> None:
-        run = self.boards.runs.get(str(event.game_no))
-        if run is not None:
-            run.deltas = True
-            # Joined into the game with a later version; here the plies stay a gap and the line is kept as an event.
-            run.event(EventKind.NOTICE, "delta-board", _at(event.line), value=event.ply, text=event.line.text)
+        take_delta(self.boards, event)
 
     def _malformed(self, event: Malformed) -> None:
         if event.tag == "<12>":

@@ -44,6 +44,7 @@ _LEAD: Final = rb"(?:[\r\x07\x00]|\[G\]\x00)*"
 _CONTINUATION: Final = re.compile(_LEAD + rb"\\   ")
 # What follows the verbose move of a frame: the rest of a frame that a terminal has cut between two words.
 _FRAME_REST: Final = re.compile(rb"\(-?[\d:. -]+\) \S+(?: -?\d+){1,4} *\r*$")
+_DELTA: Final = re.compile(_LEAD + rb"(?:\S{1,20}[%>] )*<d1>")
 _PING_LINE: Final = re.compile(rb"[\r\x07\x00]*\[G\][\r\x07\x00]*$")
 _ESCAPE: Final = re.compile(
     r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[()][0-9A-Za-z]|[=>78cDEHMNOZ])"
@@ -71,7 +72,7 @@ class LineReader:
         max_line_bytes: a longer line is reported as ``LONG_LINE`` and left out.
 
     Attributes:
-        anomalies: what was wrong, in order: ``LONG_LINE`` and ``LOST_DATA``.
+        anomalies: what was wrong, in order: ``LONG_LINE``, ``LOST_DATA`` and, at the end, ``CUT``.
         dropped: tag → occurrences that stood in the decoded stream and are in no line's text. (Less than zero where
             joining a wrapped line made a tag that was not in the stream.)
         prompt: the first prompt that stood alone on a line, and its offset; or None.
@@ -129,8 +130,14 @@ class LineReader:
         if self._telnet.rest:
             self._pend(self._telnet.rest, self._telnet.rest_offset)
             self._telnet = TelnetFilter()
+        cut = bool(_DELTA.match(b"".join(self._parts)))
         self._complete(self._at_ms, out)
         self._release(out)
+        if cut and out:
+            # Its last number may be half of one, and nothing behind it tells.
+            line = out.pop()
+            message = "the log ends inside a delta board"
+            self.anomalies.append(Anomaly.of(AnomalyKind.CUT, line.offset, None, message, line.text))
         self._block = None
         self._outer.clear()
         self._units = 0

@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
-import pytest
+import dataclasses
 
-from recorder.dialects.gameinfo import format_delta, format_gameinfo, parse_delta, parse_gameinfo
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recorder.dialects.gameinfo import (
+    format_delta,
+    format_gameinfo,
+    format_smith,
+    parse_delta,
+    parse_gameinfo,
+    parse_smith,
+)
 from recorder.events import DeltaBoard, GameInfo, Line, Malformed
 
 HOUSE = "<g1> 183 p=0 t=crazyhouse r=1 u=0,1 it=60,2 i=90,3 pt=271 rt=1768,1770P ts=1,0 m=2 n=1"
@@ -67,6 +78,41 @@ def test_moves(text: str, facts: tuple[object, ...]) -> None:
     assert format_delta(got) == text
 
 
+SMITH = {
+    "e2e4": ("e2e4", "", ""),
+    "d5e4p": ("d5e4", "p", ""),
+    "e5d6E": ("e5d6", "E", ""),
+    "e1g1c": ("e1g1", "c", ""),
+    "e8c8C": ("e8c8", "C", ""),
+    "e7e8Q": ("e7e8", "", "Q"),
+    "f2g1nN": ("f2g1", "n", "N"),
+    "a7b8bB": ("a7b8", "b", "B"),
+}
+
+
+@pytest.mark.parametrize("text", SMITH)
+def test_squares_both_ways(text: str) -> None:
+    move = parse_smith(text)
+    assert move is not None
+    assert tuple(move) == SMITH[text]
+    assert format_smith(move) == text
+
+
+@pytest.mark.parametrize("text", ["e2", "e2e9", "e2e4k", "e2e4pP", "N@e4", "e7e8q_", "o-o"])
+def test_other_squares_are_a_malformed_line(text: str) -> None:
+    assert parse_smith(text) is None
+    assert isinstance(parse_delta(Line(f"<d1> 2 6 e4 {text} 125 301775 0", 0)), Malformed)
+
+
+@given(st.text("<d1> 0123456789-abcdefghE+=NQx\u0661", max_size=40))
+def test_any_text_behind_the_tag_is_a_move_or_malformed(text: str) -> None:
+    got = parse_delta(Line(f"<d1> {text}", 0))
+    assert isinstance(got, DeltaBoard | Malformed)
+    if isinstance(got, DeltaBoard):
+        assert parse_delta(Line(format_delta(got), 0)) == dataclasses.replace(got, line=Line(format_delta(got), 0))
+
+
 def test_malformed_move() -> None:
+    assert isinstance(parse_delta(Line("<d1> 399 0 O-O e8g8c 922 168890 207", 0)), Malformed)
     assert isinstance(parse_delta(Line("<d1> 399 10 O-O", 0)), Malformed)
     assert parse_delta(Line("x <d1> 399 10 O-O", 0)) is None

@@ -211,6 +211,22 @@ class Table:
             self.clocks[mover] += 1000 * self.increment - self.elapsed_ms
         return self.frame(**changes)
 
+    def delta(self, san: str, elapsed_ms: int = 2000, **changes: object) -> str:
+        """Make a move and return its ``<d1>`` line; ``changes`` replace fields by name."""
+        board = self.board
+        move = board.parse_san(san)
+        mover = 0 if board.turn else 1
+        fields: dict[str, object] = {"game": self.number, "ply": board.ply() + 1, "san_printed": board.san(move)}
+        fields["smith"] = _smith(board, move)
+        self.play(san, elapsed_ms)
+        fields |= {"elapsed": self.elapsed_ms, "clock": self.clocks[mover], "lag": self.lag_ms}
+        assert changes.keys() <= fields.keys()
+        return " ".join(str(value) for value in ("<d1>", *(fields | changes).values()) if value is not None)
+
+    def deltas(self, *moves: str) -> list[str]:
+        """Make moves and return their ``<d1>`` lines."""
+        return [self.delta(san) for san in moves]
+
     def plays(self, *moves: str) -> list[str]:
         """Make moves and return their frames."""
         return [self.play(san) for san in moves]
@@ -296,6 +312,16 @@ def _verbose(board: chess.Board, move: chess.Move) -> str:
     letter = chess.piece_symbol(board.piece_type_at(move.from_square) or 0).upper()
     text = f"{letter}/{chess.square_name(move.from_square)}-{chess.square_name(move.to_square)}"
     return text if move.promotion is None else f"{text}={chess.piece_symbol(move.promotion).upper()}"
+
+
+def _smith(board: chess.Board, move: chess.Move) -> str:
+    if board.is_castling(move):
+        king, to = chess.square_name(move.from_square), "g" if board.is_kingside_castling(move) else "c"
+        return f"{king}{to}{king[1]}{'c' if to == 'g' else 'C'}"
+    squares = chess.square_name(move.from_square) + chess.square_name(move.to_square)
+    taken = board.piece_type_at(move.to_square)
+    mark = "E" if board.is_en_passant(move) else "" if taken is None else chess.piece_symbol(taken)
+    return squares + mark + ("" if move.promotion is None else chess.piece_symbol(move.promotion).upper())
 
 
 def _ranks(board: chess.Board) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from recorder.model import Disposition, EventKind, Precision, Proof
+from recorder.model import Disposition, EventKind, Origin, Precision, Proof
 from tests.edge_cases.excerpts import PUBLIC, public
 from tests.edge_cases.scripts import Table, log, only, proved, read, sans
 
@@ -47,7 +47,7 @@ def test_game_facts_of_both_forms() -> None:
     assert (game.black_base_s, game.black_increment_s) == (480, 8)
 
 
-def test_delta_boards_make_no_false_plies() -> None:
+def test_delta_boards_are_plies() -> None:
     table = Table(399, ms=True)
     lines = [table.frame(), *table.plays("e4", "e5")]
     table.play("Nf3")
@@ -55,7 +55,10 @@ def test_delta_boards_make_no_false_plies() -> None:
     found = read(log(*lines, delta, table.play("Nc6")))
     game = only(found)
     assert sans(game) == ["e4", "e5", "Nf3", "Nc6"]
-    assert [ply.proof for ply in game.plies if ply.san != "Nf3"] == [Proof.FULL] * 3
+    assert [ply.proof for ply in game.plies] == [Proof.FULL] * 4
+    told = game.plies[2]
+    assert (told.white_clock_ms, told.black_clock_ms, told.elapsed_ms, told.lag_ms) == (299_900, None, 100, 563)
+    assert (told.origin, told.precision) == (Origin.DELTA, Precision.MILLISECONDS)
 
 
 def test_seeks_offers_and_old_boards_are_no_games() -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from recorder.model import Disposition, GameKind, ObservationKind, Precision, Proof
+from recorder.model import Disposition, GameKind, ObservationKind, Origin, Precision, Proof
 from tests.edge_cases.scripts import PROMPT, Found, Table, details, events, log, only, proved, read, sans
 from tests.support import corpus, product
 
@@ -421,16 +421,22 @@ def test_oddity_28_tags_behind_names_in_chat() -> None:
 # Delta lines
 
 
-def test_oddity_29_delta_lines_are_kept_and_make_no_false_plies() -> None:
+def test_oddity_29_delta_lines_are_the_games_plies() -> None:
     for connection in ("observer_GuestIvc", "observer_GuestIvd"):
         found = recorded("a09_ivariables", connection)
         lines = corpus.stream_bytes("a09_ivariables", connection).count(b"\n\r<d1> ")
-        kept = [event for game in found.games for event in events(game, "notice") if event.detail == "delta-board"]
-        assert len(kept) == lines == 107
+        told = [
+            ply for game in found.games for seen in game.observations for line in seen.lines for ply in line.plies
+            if ply.origin == Origin.DELTA
+        ]  # fmt: skip
+        # One of the lines says ply 14 of the second game again: that is the takeback.
+        assert (lines, len(told)) == (107, 106)
         assert [game.result for game in found.games] == [result for _, _, result in played("a09_ivariables")]
         for game, (_, moves, _) in zip(found.games, played("a09_ivariables"), strict=True):
-            for ply in game.plies:
-                assert ply.san.rstrip("+#") == moves[ply.ply - 1]
+            assert [ply.san.rstrip("+#") for ply in game.plies] == moves
+            assert game.complete
+            assert {Proof(ply.proof) for ply in game.plies} <= {Proof.FULL, Proof.LIST}
+        assert [event.detail for event in events(found.games[1], "takeback")] == ["16-14"]
 
 
 # The client xboard and what it saw

@@ -42,12 +42,11 @@ def test_a_conflict_that_was_taken_back_does_not_count() -> None:
     assert (sans(game)[-1], game.result) == ("Bb5", "1-0")
 
 
-def test_delta_boards_make_a_game_incomplete() -> None:
-    delta = "<d1> 7 3 Nf3 g1f3 2000 298000 0"
-    for told in (True, False):
+def test_a_game_told_by_deltas_is_complete_unless_some_are_missing() -> None:
+    for missing in (0, 1):
         table, lines = begun("e4", "e5")
-        lines += [delta] * told
-        assert only(read(log(*lines, table.over("Bob resigns", "1-0")))).complete is not told
+        lines += table.deltas("Nf3", "Nc6", "Bb5")[missing:]
+        assert only(read(log(*lines, table.over("Bob resigns", "1-0")))).complete is not bool(missing)
 
 
 def test_an_unproved_ply_after_a_gap_makes_a_game_incomplete() -> None:

@@ -1,0 +1,204 @@
+"""Delta boards (``iset compressmove``): bare moves, played from the position that the game stands on.
+
+The strategy: a delta is a ply as good as the rules can make it: legal in the position before, the same move by its
+squares and by its SAN, but shown by no board (``Proof.LIST``). The next board that agrees proves it fully. A delta that
+cannot be played, or that comes after missing ones, is kept as it is printed; from there on the position is lost until a
+board or a movelist shows it again. Nothing that a delta does not print is filled in: neither a board nor the other
+side's clock.
+
+Source: the help page of ``iset compressmove``. Times are milliseconds whatever ``iset ms`` says.
+"""
+
+from __future__ import annotations
+
+from recorder.dialects.gameinfo import Smith, parse_smith
+from recorder.events import DeltaBoard
+from recorder.model import Anomaly, AnomalyKind, EventKind, Origin, Ply, Precision, Proof
+from recorder.moves import encode_move
+from recorder.tracking.held import Held
+from recorder.tracking.position import Position, Rules, Step, advance, fen
+from recorder.tracking.rules_tables import index_of
+from recorder.tracking.run import ListSeen, Run
+
+__all__ = ["find_by_list", "take_delta"]
+
+_CASTLING = {"c": "o-o", "C": "o-o-o"}
+_TOLERANCE_MS = 1000
+
+
+def take_delta(held: Held, delta: DeltaBoard) -> None:
+    """Place a ``<d1>`` line in its game: the next ply, a takeback, a ply again, or one that cannot be joined."""
+    run = held.runs.get(str(delta.game_no))
+    if run is None or run.current is None or run.renewed or not (run.following or _late(run, delta)):
+        _anomaly(held, AnomalyKind.GAP, delta, "a delta of a game whose board was not shown")
+        return
+    if delta.ply <= run.ply:
+        _earlier(held, run, delta)
+    elif delta.ply == run.ply + 1:
+        _next(held, run, delta)
+    else:
+        _gap(held, run, delta)
+
+
+def _late(run: Run, delta: DeltaBoard) -> bool:
+    """Whether a delta behind the result is the last move's, or says it again."""
+    return run.end == "result" and run.ply <= delta.ply <= run.ply + 1
+
+
+def _next(held: Held, run: Run, delta: DeltaBoard) -> None:
+    position = run.position
+    if position is None or position.rules is Rules.BOARDS:
+        run.lose_position()  # without rules only a board tells what a move leaves
+        _keep(held, run, delta, None, Proof.UNPROVED)
+        return
+    played = _play(position, delta)
+    if isinstance(played, str):
+        run.gapped = True
+        _anomaly(held, AnomalyKind.CONFLICT, delta, f"ply {delta.ply} cannot be played: {played}")
+        run.lose_position()
+        _keep(held, run, delta, None, Proof.CONFLICT)
+        return
+    _keep(held, run, delta, played, Proof.LIST)
+
+
+def _gap(held: Held, run: Run, delta: DeltaBoard) -> None:
+    missing = delta.ply - run.ply - 1
+    run.event(EventKind.GAP, "lost", _where(delta), value=missing)
+    _anomaly(held, AnomalyKind.GAP, delta, f"{missing} plies are missing before ply {delta.ply}")
+    run.gapped = True
+    run.lose_position()
+    _keep(held, run, delta, None, Proof.UNPROVED)
+
+
+def _earlier(held: Held, run: Run, delta: DeltaBoard) -> None:
+    """A ply that is known: said again, or what is left of the game after a takeback."""
+    at = next((at for at in range(len(run.rows) - 1, -1, -1) if run.rows[at][0] == delta.ply), None)
+    move = _squares(run, delta)
+    before = run.position_at(delta.ply - 1)
+    if at is not None and run.rows[at][1] == move:
+        same = True
+    elif at is None and delta.ply == run.base_ply and _shown_first(run, delta):
+        same = True  # the move of the board that the observation began with
+    elif before is not None and run.position is not None:
+        same = False
+    else:
+        run.take_back(min(delta.ply, run.ply) - 1, _where(delta))
+        run.gapped = True
+        _anomaly(held, AnomalyKind.GAP, delta, f"where ply {delta.ply} leaves the game is not known")
+        run.lose_position()
+        run.ply = delta.ply - 1
+        _keep(held, run, delta, None, Proof.UNPROVED)
+        return
+    if not same:
+        run.take_back(delta.ply - 1, _where(delta))
+        run.clocks_settled = False
+        _next(held, run, delta)
+    elif delta.ply < run.ply:
+        run.take_back(delta.ply, _where(delta))
+        run.clocks_settled = False
+        _set_clock(run, delta)
+        _heard(run, delta)
+    elif delta.clock_ms != (run.white_clock_ms if delta.ply % 2 else run.black_clock_ms):
+        clocks = (delta.clock_ms, None) if delta.ply % 2 else (None, delta.clock_ms)
+        run.event(EventKind.CLOCK, "same-ply", _where(delta), clocks=clocks)
+        _set_clock(run, delta)
+
+
+def _shown_first(run: Run, delta: DeltaBoard) -> bool:
+    start = run.current.start if run.current is not None else None
+    return start is not None and start.ply == delta.ply and start.pretty.rstrip("+#") == delta.san.rstrip("+#")
+
+
+def _play(position: Position, delta: DeltaBoard) -> Step | str:
+    """Play a delta's move: its squares, the piece that it takes, and its SAN must all name it."""
+    smith = parse_smith(delta.smith)
+    assert smith is not None  # the parser refuses other lines
+    if smith.captured in _CASTLING:
+        return advance(position, _CASTLING[smith.captured], delta.san, None)
+    origin, target = index_of(smith.squares[:2]), index_of(smith.squares[2:])
+    there = position.board[target].lower()
+    if smith.captured not in ("", "E") and there != smith.captured:
+        return f"it takes {smith.captured!r}, on that square is {there!r}"
+    piece = position.board[origin].upper()
+    promoted = f"={smith.promoted}" if smith.promoted else ""
+    return advance(position, f"{piece}/{smith.squares[:2]}-{smith.squares[2:]}{promoted}", delta.san, None)
+
+
+def _squares(run: Run, delta: DeltaBoard) -> int | None:
+    """The delta's move as plies keep it, None where the position must tell it (castling) and is lost."""
+    smith = parse_smith(delta.smith)
+    assert smith is not None
+    if smith.captured not in _CASTLING:
+        return _encoded(smith)
+    before = run.position_at(delta.ply - 1)
+    played = None if before is None else _play(before, delta)
+    return played[0] if isinstance(played, tuple) else None
+
+
+def _encoded(smith: Smith) -> int:
+    return encode_move(smith.squares + smith.promoted.lower())
+
+
+def _keep(held: Held, run: Run, delta: DeltaBoard, played: Step | None, proof: Proof) -> None:
+    """Add the delta's ply to the main line."""
+    assert run.current is not None
+    move: int | None
+    flags: int | None = None
+    if played is not None:
+        move, san, after = played
+        flags = after.castling | (after.push_col + 1) << 4
+        run.place = after
+        run.history.append(after)
+    else:
+        smith = parse_smith(delta.smith)
+        move = None if smith is None or smith.captured in _CASTLING else _encoded(smith)
+        san = delta.san
+        run.base_ply = delta.ply + 1  # no position of this line is known
+    white_ms, black_ms = (delta.clock_ms, None) if delta.ply % 2 else (None, delta.clock_ms)
+    row = Ply(
+        delta.ply, move, san, white_ms, black_ms, delta.elapsed_ms, None if held.lag_meaningless else delta.lag_ms,
+        delta.line.at_ms, flags, None, int(proof), int(Origin.DELTA), int(Precision.MILLISECONDS), delta.line.offset,
+    )  # fmt: skip
+    run.rows.append(row)
+    run.ply = delta.ply
+    before_ms = run.white_clock_ms if delta.ply % 2 else run.black_clock_ms
+    drift = delta.clock_ms - before_ms + delta.elapsed_ms - run.increment_ms
+    _set_clock(run, delta)
+    _heard(run, delta)
+    if run.timed and played is not None and delta.ply > 2:
+        if run.clocks_settled and abs(drift) > _TOLERANCE_MS:
+            run.event(EventKind.CLOCK, "adjusted", _where(delta), value=drift, clocks=(white_ms, black_ms))
+        run.clocks_settled = True
+
+
+def _heard(run: Run, delta: DeltaBoard) -> None:
+    """A delta was the last word of the game: the next board is compared with it, on the way for rare frames."""
+    assert run.current is not None
+    run.delta = delta
+    run.white_token = None
+    run.current.end_offset = max(run.current.end_offset, delta.line.offset)
+
+
+def _set_clock(run: Run, delta: DeltaBoard) -> None:
+    if delta.ply % 2:
+        run.white_clock_ms = delta.clock_ms
+    else:
+        run.black_clock_ms = delta.clock_ms
+
+
+def find_by_list(run: Run, seen: ListSeen) -> None:
+    """A movelist shows the position again that was lost between deltas."""
+    if run.position is not None or run.current is None or not run.following:
+        return
+    known = seen.position_at(run.ply)
+    if known is not None:
+        run.reset_to(known, run.ply, "list", fen(known, 0, run.ply // 2 + 1), seen.event.line.offset)
+
+
+def _anomaly(held: Held, kind: AnomalyKind, delta: DeltaBoard, message: str) -> None:
+    line = delta.line
+    held.anomalies.append(Anomaly.of(kind, line.offset, delta.game_no, message, line.text))
+
+
+def _where(delta: DeltaBoard) -> tuple[int, int | None]:
+    return delta.line.offset, delta.line.at_ms
