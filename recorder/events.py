@@ -44,6 +44,7 @@ __all__ = [
     "ObserveRefused",
     "ObservingEnded",
     "ObservingStarted",
+    "PartnerPlays",
     "RatingText",
     "Refusal",
     "SessionNotice",
@@ -236,6 +237,16 @@ class GameCreated:
     category: str | None
     continued: bool
     simul: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PartnerPlays:
+    """``Your partner is playing game 59 (C vs. D).``: the other board of our own bughouse game."""
+
+    line: Line
+    partner_game_no: int
+    white: str
+    black: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -555,6 +566,7 @@ Event = (
     | DeltaBoard
     | CreatingLine
     | GameCreated
+    | PartnerPlays
     | GameHeader
     | ObservingStarted
     | ObservingEnded

@@ -14,7 +14,7 @@ PACKAGES = ("recorder", "storage", "exporters", "migrations")
 CORE = {f"recorder.{name}" for name in ("errors", "frames", "events", "model", "moves", "variants")}
 BELOW_CLI = CORE | {
     f"recorder.{layer}"
-    for layer in ("wire", "dialects", "tracking", "journal", "sources", "live", "pipeline", "__init__")
+    for layer in ("wire", "dialects", "tracking", "relating", "journal", "sources", "live", "pipeline", "__init__")
 }
 EVERYTHING = BELOW_CLI | {"recorder.cli", "storage", "exporters", "migrations"}
 
@@ -24,13 +24,17 @@ TABLE: dict[str, tuple[str, set[str]]] = {
     "recorder.wire": ("`wire` ← those", CORE),
     "recorder.dialects": ("`dialects` ← those, `wire`", CORE | {"recorder.wire"}),
     "recorder.tracking": ("`tracking` ← those, `dialects`", CORE | {"recorder.dialects"}),
+    "recorder.relating": ("`relating` ← the first six, `tracking`", CORE | {"recorder.tracking"}),
     "recorder.journal": ("`journal sources` ← the first six, each other", CORE | {"recorder.sources"}),
     "recorder.sources": ("`journal sources` ← the first six, each other", CORE | {"recorder.journal"}),
     "recorder.live": ("`live pipeline` ← all of `recorder` but `cli`", BELOW_CLI),
     "recorder.pipeline": ("`live pipeline` ← all of `recorder` but `cli`", BELOW_CLI),
     "recorder.__init__": ("`live pipeline` ← all of `recorder` but `cli`", BELOW_CLI),
     "storage": ("`storage` ← the first six, `migrations` (its path)", CORE | {"migrations"}),
-    "exporters": ("`exporters` ← the first six, `storage` (reading)", CORE | {"storage"}),
+    "exporters": (
+        "`exporters` ← the first six, `relating`, `storage` (reading)",
+        CORE | {"recorder.relating", "storage"},
+    ),
     "migrations.versions": ("files in `versions/` ← nothing of ours", set()),
     "migrations": ("`migrations/env.py` ← `storage.models`", {"storage"}),
     "recorder.cli": ("`recorder/cli` ← anything; nothing imports it", EVERYTHING),

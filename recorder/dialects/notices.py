@@ -21,6 +21,7 @@ from recorder.events import (
     Line,
     ObservingEnded,
     ObservingStarted,
+    PartnerPlays,
 )
 from recorder.wire.prompts import PromptStripper
 
@@ -31,12 +32,14 @@ __all__ = [
     "format_header",
     "format_notice",
     "format_observing",
+    "format_partner",
     "parse_created",
     "parse_creating",
     "parse_examine",
     "parse_header",
     "parse_notice",
     "parse_observing",
+    "parse_partner",
     "split_glued",
 ]
 
@@ -51,6 +54,7 @@ _CREATING = re.compile(
 _HEADER = re.compile(
     rf"Game ([0-9]+): (\S+) {RATING} (\S+) {RATING} (rated|unrated) ?(\S*|\S+ \S+) ([0-9]+) ([0-9]+)\s*"
 )
+_PARTNER = re.compile(r"Your partner is playing game ([0-9]+) \((\S+) vs\. (\S+)\)\.\s*")
 _OBSERVING = re.compile(r"You are now observing game ([0-9]+)\.\s*|Adding game ([0-9]+) to observation list\.?\s*")
 _OBSERVING_ENDS = re.compile(
     r"Removing game ([0-9]+) from observation list\.?\s*|(?:You are )?[Nn]o longer observing game ([0-9]+)\.?\s*"
@@ -83,6 +87,17 @@ def format_created(event: GameCreated) -> str:
     words += [event.category] if event.category else []
     words += ["simul.}" if event.simul else "match.}"]
     return f"{{Game {event.game_no} ({event.white} vs. {event.black}) {' '.join(words)}"
+
+
+def parse_partner(line: Line) -> PartnerPlays | None:
+    """Read ``Your partner is playing game 59 (C vs. D).``, which FICS and the C servers print when a match begins."""
+    match = _PARTNER.fullmatch(line.text)
+    return None if match is None else PartnerPlays(line, int(match[1]), match[2], match[3])
+
+
+def format_partner(event: PartnerPlays) -> str:
+    """Write the line that ``parse_partner`` reads."""
+    return f"Your partner is playing game {event.partner_game_no} ({event.white} vs. {event.black})."
 
 
 def parse_creating(line: Line) -> CreatingLine | None:

@@ -23,6 +23,7 @@ from recorder.dialects.notices import (
     parse_header,
     parse_notice,
     parse_observing,
+    parse_partner,
     split_glued,
 )
 from recorder.dialects.results import parse_results
@@ -257,6 +258,7 @@ class Recogniser:
             parse_observing(line)
             or parse_header(line)
             or parse_creating(line)
+            or parse_partner(line)
             or parse_notice(line)
             or parse_examine(line)
         )

@@ -11,7 +11,7 @@ import copy
 from dataclasses import dataclass, fields, replace
 from typing import Any, Final
 
-from recorder.events import ChatLine, Event, MovelistRead
+from recorder.events import ChatLine, Event, GameEnded, MovelistRead
 from recorder.frames import Style12
 from recorder.model import Game, GameEvent, HoldingsChange, Observation, Ply, PlyLine, is_forgotten
 from recorder.tracking.facts import Facts
@@ -88,8 +88,8 @@ class LivingTracker(Tracker):
                     touch(event.tail[7])
             elif isinstance(event, ChatLine) and event.kind not in self._chat:
                 continue
-            elif isinstance(event, MovelistRead) or (number := getattr(event, "game_no", None)) is None:
-                self._any = True
+            elif isinstance(event, MovelistRead | GameEnded) or (number := getattr(event, "game_no", None)) is None:
+                self._any = True  # a bughouse game's end may tell how the other board ended
             else:
                 touch(str(number))
         return super().feed(events)
@@ -152,7 +152,7 @@ def _shape(run: Run) -> tuple[Any, ...]:
     facts, current = run.facts, run.current
     return (
         id(current), len(run.observations), id(run.plies), run.white, run.black, run.variant, run.end, run.following,
-        run.suspended, run.result, run.gapped, run.delta is None, run.setup,
+        run.suspended, run.result, run.reason_key, run.gapped, run.delta is None, run.setup,
         None if current is None else (len(current.lines), tuple(current.anchors)),
         tuple((id(seen), seen.valid_to) for seen in run.lists),
         tuple([getattr(facts, name) for name in _FACTS]),

@@ -29,6 +29,7 @@ from recorder.events import (
     MovelistRead,
     ObservingEnded,
     ObservingStarted,
+    PartnerPlays,
     SessionNotice,
     SessionNoticeKind,
 )
@@ -40,7 +41,7 @@ from recorder.tracking.deltas import take_delta
 from recorder.tracking.facts import Facts
 from recorder.tracking.holdings import take_holdings
 from recorder.tracking.list_games import take_list
-from recorder.tracking.position import Rules, is_checkmate
+from recorder.tracking.partners import told_of_partner, who_decided
 from recorder.tracking.restart import (
     GivenOut,
     Resumed,
@@ -96,11 +97,13 @@ class Tracker:
         self._baseline: dict[str, Any] = {}
         self._games: list[Game] = []
         self._titles: dict[str, str] = {}
+        self._last_end: tuple[GameEnded, Run | None] | None = None
         self._handlers: dict[type, Callable[[Any], None]] = {
             HoldingsLine: self._holdings,
             GameInfo: self._info,
             CreatingLine: self._creating,
             GameCreated: self._created,
+            PartnerPlays: self._partner,
             GameHeader: self._header,
             ObservingStarted: self.boards.observing_started,
             ObservingEnded: self._observing_ended,
@@ -309,6 +312,9 @@ class Tracker:
         facts.add_created(event)
         self._release(event.line.offset)
 
+    def _partner(self, event: PartnerPlays) -> None:
+        told_of_partner(self.boards, event)
+
     def _header(self, event: GameHeader) -> None:
         self.boards.announced.add(str(event.game_no))
         self._facts_for(event.game_no, event.white, event.black, event.line.offset).add_header(event)
@@ -318,15 +324,15 @@ class Tracker:
     def _ended(self, event: GameEnded) -> None:
         run = self.boards.runs.get(str(event.game_no))
         self._release(event.line.offset)
+        last, last_run = self._last_end or (None, None)
+        self._last_end = event, None
         if run is None or run.end is not None or not run.between(event.white, event.black):
             return
         if run.renewed and run.suspended:
             return
+        self._last_end = event, run
         run.result, run.reason = event.result, event.reason
-        run.reason_key, run.termination = event.reason_key, event.termination
-        mated = run.position is not None and is_checkmate(run.position)
-        if run.rules is Rules.BUGHOUSE and event.reason_key == "checkmate" and not mated:
-            run.reason_key = "partner-decided"  # 1.6.2 prints the partner board's mate on both boards
+        run.reason_key, run.termination = who_decided(run, event, last, last_run), event.termination
         run.result_at_ms = event.line.at_ms
         text = f"{{{event.reason}}} {event.result}"
         run.event(EventKind.RESULT, run.reason_key, _at(event.line), actor=event.actor, text=text)

@@ -11,12 +11,14 @@ from recorder.dialects.notices import (
     format_header,
     format_notice,
     format_observing,
+    format_partner,
     parse_created,
     parse_creating,
     parse_examine,
     parse_header,
     parse_notice,
     parse_observing,
+    parse_partner,
 )
 from recorder.events import (
     CreatingLine,
@@ -28,6 +30,7 @@ from recorder.events import (
     Line,
     ObservingEnded,
     ObservingStarted,
+    PartnerPlays,
     RatingText,
 )
 from tests.dialects.lines import recognise
@@ -238,3 +241,12 @@ def test_examine(text: str, kind: str, game: int | None, actor: str | None, valu
     assert (got.kind, got.game_no, got.actor, got.value) == (kind, game, actor, value)
     assert format_examine(got) == text
     assert recognise(text) == [got]
+
+
+def test_the_partners_game() -> None:
+    text = "Your partner is playing game 59 (GuestXYBH vs. GuestVBTD)."
+    got = parse_partner(Line(text, 0))
+    assert isinstance(got, PartnerPlays)
+    assert (got.partner_game_no, got.white, got.black) == (59, "GuestXYBH", "GuestVBTD")
+    assert format_partner(got) == text
+    assert parse_partner(Line(f"A kibitzes: {text}", 0)) is None

@@ -22,6 +22,7 @@ import recorder.sources.pychess
 import recorder.sources.xboard
 import recorder.tracking.boards
 import recorder.tracking.holdings
+import recorder.tracking.partners
 import recorder.tracking.tracker
 import recorder.wire.lines
 from recorder.dialects.registry import Family
@@ -210,7 +211,7 @@ BRANCHES = [
     Branch(
         "69 mate on the other board",
         edges_47.test_edge_69_both_result_lines_of_a_bughouse_match,
-        recorder.tracking.tracker,
+        recorder.tracking.partners,
         "is_checkmate",
         lambda position: True,
     ),

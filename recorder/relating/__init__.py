@@ -1,0 +1,1 @@
+"""Which games belong together: those seen twice, halves of adjourned ones, partners, and examined copies. Pure."""

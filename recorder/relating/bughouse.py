@@ -1,0 +1,220 @@
+"""Which two bughouse games were one match.
+
+What tells it, the strongest first: both stand in one saved match; each game's lines name the other's number; what one
+board loses comes into the hands of the other; they began together with the next number. Everything that is known must
+agree, and where two candidates fit none is taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from itertools import combinations
+
+from recorder.model import Game, ObservationKind
+from recorder.relating.captures import Capture, Passed, captures, passes, place_of
+from recorder.relating.match import board_order, transfers
+
+__all__ = ["pair_bughouse"]
+
+_FEW_PIECES = 3
+_TOGETHER_MS = 5_000
+_TOGETHER_BYTES = 4_096
+_OPPOSITE = {("1-0", "0-1"), ("0-1", "1-0"), ("1/2-1/2", "1/2-1/2")}
+
+
+class _Seen:
+    """A game with what the other board left in it."""
+
+    def __init__(self, game: Game) -> None:
+        self.game = game
+        self._captures: list[Capture] | None = None
+        self.passes: list[Passed] = passes(game)
+        self.sources = {
+            "" if seen.source is None else seen.source.sha256: (seen.offset, seen.end_offset)
+            for seen in game.observations
+        }
+        self.whole = game.start_ply == 0 and game.start_fen is None
+
+    @property
+    def captures(self) -> list[Capture]:
+        if self._captures is None:
+            self._captures = captures(self.game)
+        return self._captures
+
+
+def pair_bughouse(games: Sequence[Game]) -> list[tuple[str, str, str]]:
+    """Find the matches among games.
+
+    Args:
+        games: any, in any order; those of other variants are not looked at.
+    Returns:
+        For each match the keys of its two games, the lesser first, and in words what tells that they are one;
+        ordered by key.
+    """
+    left = [_Seen(game) for game in {game.key: game for game in games}.values() if game.variant == "bughouse"]
+    left.sort(key=lambda seen: seen.game.key)
+    found: list[tuple[str, str, str]] = []
+    for rule in (_saved, _numbers, _pieces, _creation):
+        pairs = _only_pairs(left, rule)
+        found += [(one.game.key, other.game.key, text) for one, other, text in pairs]
+        paired = {key for one, other, _ in found for key in (one, other)}
+        left = [seen for seen in left if seen.game.key not in paired]
+    return sorted(found)
+
+
+def _only_pairs(games: list[_Seen], rule: Callable[[_Seen, _Seen], str | None]) -> Iterable[tuple[_Seen, _Seen, str]]:
+    """The pairs that a rule finds where each game fits one other only."""
+    fits = [
+        (one, other, text)
+        for one, other in combinations(games, 2)
+        if _may_be(one.game, other.game) and (text := rule(one, other)) is not None
+    ]
+    times: dict[str, int] = {}
+    for one, other, _ in fits:
+        for seen in (one, other):
+            times[seen.game.key] = times.get(seen.game.key, 0) + 1
+    return [fit for fit in fits if times[fit[0].game.key] == times[fit[1].game.key] == 1]
+
+
+def _may_be(one: Game, other: Game) -> bool:
+    """Whether nothing in the headers contradicts that two games are the boards of one match."""
+    facts = ((one.server, other.server), (one.base_s, other.base_s), (one.increment_s, other.increment_s))
+    if any(None not in pair and pair[0] != pair[1] for pair in facts):
+        return False
+    if {one.white.handle.lower(), one.black.handle.lower()} & {other.white.handle.lower(), other.black.handle.lower()}:
+        return False
+    if None not in (one.rated, other.rated) and one.rated != other.rated:
+        return False
+    if "*" not in (one.result, other.result) and (one.result, other.result) not in _OPPOSITE:
+        return False
+    for first, second in ((one, other), (other, one)):
+        if None not in (first.partner_game_no, second.game_no) and first.partner_game_no != second.game_no:
+            return False
+    times = (one.started_at_ms, one.ended_at_ms, other.started_at_ms, other.ended_at_ms)
+    if one.time_basis is other.time_basis and one.time_basis.value == "utc" and None not in times:
+        begun, ended, also_begun, also_ended = (time or 0 for time in times)
+        return begun <= also_ended + _TOGETHER_MS and also_begun <= ended + _TOGETHER_MS
+    return True
+
+
+def _shared(one: _Seen, other: _Seen) -> bool:
+    """Whether one log shows both at the same time."""
+    return any(
+        source in other.sources and begin <= other.sources[source][1] and other.sources[source][0] <= end
+        for source, (begin, end) in one.sources.items()
+    )
+
+
+def _saved(one: _Seen, other: _Seen) -> str | None:
+    """Both are boards of one match of a file of saved matches: they end at the same place of it."""
+    seen = [game.observations[0] for game in (one.game, other.game) if game.observations]
+    if len(seen) < 2 or any(each.kind is not ObservationKind.PGN for each in seen):
+        return None
+    if seen[0].source != seen[1].source or seen[0].end_offset != seen[1].end_offset:
+        return None
+    return "both boards of one saved match"
+
+
+def _numbers(one: _Seen, other: _Seen) -> str | None:
+    """A line of one game names the other's number, and they were played at the same time."""
+    told = [
+        f"game {first.game_no} names {second.game_no} as its partner's"
+        for first, second in ((one.game, other.game), (other.game, one.game))
+        if first.partner_game_no is not None and first.partner_game_no == second.game_no
+    ]
+    if not told:
+        return None
+    evidence = " and ".join(told)
+    together = _overlap(one, other)
+    if together is False:
+        return None
+    agree = _agree(one, other)
+    if agree is False or (together is None and agree is None):
+        return None  # numbers are used again: something else must tell that it is the same time
+    return f"{evidence}{_counted(one, other) if agree else ''}"
+
+
+def _overlap(one: _Seen, other: _Seen) -> bool | None:
+    """Whether they were played at the same time; None: not known."""
+    if _shared(one, other):
+        return True
+    if one.sources.keys() & other.sources.keys():
+        return False
+    utc = all(seen.game.time_basis.value == "utc" for seen in (one, other))
+    times = (one.game.started_at_ms, one.game.ended_at_ms, other.game.started_at_ms, other.game.ended_at_ms)
+    return True if utc and None not in times else None  # ``_may_be`` has compared them
+
+
+def _agree(one: _Seen, other: _Seen) -> bool | None:
+    """Whether what each board lost is what came into the other's hands; None: too little is known."""
+    if _shared(one, other):
+        return _agree_in_one_log(one, other)
+    if not (one.whole and other.whole):
+        return None
+    count = 0
+    for taker, receiver in ((one, other), (other, one)):
+        for white in (True, False):
+            lost = [capture.pieces for capture in taker.captures if capture.white is white]
+            came = [passed.piece for passed in receiver.passes if passed.white is not white]
+            # Both logs are whole; the last capture of a match may end it before its piece arrives.
+            if not 0 <= len(lost) - len(came) <= 1:
+                return False
+            if any(piece not in pieces for piece, pieces in zip(came, lost, strict=False)):
+                return False
+            count += len(came)
+    return True if count >= _FEW_PIECES else None
+
+
+def _agree_in_one_log(one: _Seen, other: _Seen) -> bool | None:
+    given = transfers(board_order(one.game, other.game))
+    linked = sum(transfer.passed is not None for transfer in given)
+    missing = 0
+    for transfer in given:
+        receiver = other if (transfer.board == "A") == (board_order(one.game, other.game).a is one.game) else one
+        if transfer.passed is None and _watched(receiver, transfer.capture):
+            missing += 1
+    came = len(one.passes) + len(other.passes)
+    # One capture at either end may stand where the other board was not yet, or no longer, watched.
+    if missing > 1:
+        return False
+    if linked < _FEW_PIECES:
+        return None
+    return linked * 10 >= min(came, len(given)) * 8
+
+
+def _watched(seen: _Seen, capture: Capture) -> bool:
+    """Whether the log shows the game at the moment of a capture on another board."""
+    bounds = seen.sources.get(capture.place.source)
+    offset = capture.place.offset
+    return bounds is not None and offset is not None and bounds[0] < offset < bounds[1]
+
+
+def _counted(one: _Seen, other: _Seen) -> str:
+    return f"; {len(one.captures)} and {len(other.captures)} captured pieces came into the other's hands"
+
+
+def _pieces(one: _Seen, other: _Seen) -> str | None:
+    """One log shows both, and what one board loses comes into the other's hands."""
+    if not _shared(one, other) or not _agree(one, other):
+        return None
+    given = transfers(board_order(one.game, other.game))
+    linked = sum(transfer.passed is not None for transfer in given)
+    return f"{linked} of {len(given)} captured pieces came into the hands of the other board"
+
+
+def _creation(one: _Seen, other: _Seen) -> str | None:
+    """They have consecutive numbers and one log shows the beginning of both together."""
+    numbers = (one.game.game_no, other.game.game_no)
+    if None in numbers or abs((numbers[0] or 0) - (numbers[1] or 0)) != 1 or not (one.whole and other.whole):
+        return None
+    if not _shared(one, other) or _agree(one, other) is False:
+        return None
+    begins = [place_of(seen.game, seen.game.observations[0], seen.game.first_offset, None) for seen in (one, other)]
+    if begins[0].source != begins[1].source:
+        return None
+    apart = abs((begins[0].offset or 0) - (begins[1].offset or 0))
+    times = (one.game.started_at_ms, other.game.started_at_ms)
+    if apart > _TOGETHER_BYTES or (None not in times and abs((times[0] or 0) - (times[1] or 0)) > _TOGETHER_MS):
+        return None
+    low, high = sorted(number or 0 for number in numbers)
+    return f"games {low} and {high} began one after the other"

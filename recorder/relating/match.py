@@ -1,0 +1,266 @@
+"""One timeline of a bughouse match: both boards' moves by arrival, what each gave to the other, and their clocks.
+
+Board A is the one whose game stands first in the log, else the one with the lower number. White of A and Black of B are
+one team; what White takes on A comes into Black's hand on B.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from recorder.model import Game, Ply, Precision
+from recorder.relating.captures import Capture, Passed, Place, captures, passes, witnesses
+
+__all__ = [
+    "CLOCK_TOLERANCE_MS",
+    "Finding",
+    "Match",
+    "Moment",
+    "Transfer",
+    "board_order",
+    "check_clocks",
+    "leads",
+    "timeline",
+    "transfers",
+]
+
+CLOCK_TOLERANCE_MS = 2_000
+"""How far the time used on two boards may be apart, besides what lag, rounding and the least charge explain."""
+_ROUNDING_MS = 2_000  # each of two clocks that print whole seconds
+_UNKNOWN_LAG_MS = 250  # a move, where none is printed
+_LEAST_CHARGE_MS = 100  # a move made beforehand costs so much, and no time passes (FICS, FatICS)
+
+
+class Moment(NamedTuple):
+    """A move of a match. ``certain``: its place among the other board's moves is known."""
+
+    board: str
+    ply: Ply
+    place: Place
+    certain: bool
+
+
+class Transfer(NamedTuple):
+    """A capture, and the piece on the other board that it gave. ``passed`` None: no line shows its arrival."""
+
+    board: str
+    capture: Capture
+    to_white: bool
+    passed: Passed | None
+
+
+class Finding(NamedTuple):
+    """What contradicts that two games were one match, or that their clocks were read rightly."""
+
+    board: str
+    ply: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """The two games of a match."""
+
+    a: Game
+    b: Game
+
+    def board(self, letter: str) -> Game:
+        """The game of board ``A`` or ``B``."""
+        return self.a if letter == "A" else self.b
+
+
+def board_order(one: Game, other: Game) -> Match:
+    """Which of two games is board A; the order of the arguments does not count."""
+    sources = [game.observations[0].source if game.observations else None for game in (one, other)]
+
+    def rank(game: Game) -> tuple[int, int, int, str]:
+        shared = game.first_offset if sources[0] == sources[1] else 0
+        number = -1 if game.game_no is None else game.game_no
+        # The games of one log may begin in either order, as they were observed: numbers tell more than that.
+        return number, shared, game.started_at_ms or 0, game.key
+
+    first, second = sorted((one, other), key=rank)
+    return Match(first, second)
+
+
+def timeline(match: Match) -> list[Moment]:
+    """The moves of both boards in the order of their arrival.
+
+    Within one log the offsets tell it, else UTC times. Where neither does (plies of a movelist, logs without times) a
+    move stands as early as its number among the other board's, and is not ``certain``.
+    """
+    first, second = list(witnesses(match.a)), list(witnesses(match.b))
+    bounds = [_next_known(moves) for moves in (first, second)]
+    found: list[Moment] = []
+    at, to = 0, 0
+    while at < len(first) or to < len(second):
+        if at == len(first) or to == len(second):
+            earlier = to == len(second)
+            certain = bounds[0][at][1] if earlier else bounds[1][to][1]
+        else:
+            told = _earlier(bounds[0][at], bounds[1][to])
+            earlier = first[at][0].ply <= second[to][0].ply if told is None else told
+            certain = told is not None
+        if earlier:
+            ply, place = first[at]
+            at += 1
+        else:
+            ply, place = second[to]
+            to += 1
+        found.append(Moment("A" if earlier else "B", ply, place, certain))
+    return found
+
+
+def _next_known(moves: list[tuple[Ply, Place]]) -> list[tuple[Place | None, bool]]:
+    """For each move the place of itself or of the next one that has any, and whether it is its own."""
+    found: list[tuple[Place | None, bool]] = []
+    known: Place | None = None
+    for _, place in reversed(moves):
+        own = place.offset is not None or place.at_ms is not None
+        if own:
+            known = place
+        found.append((known, own))
+    return found[::-1]
+
+
+def _earlier(one: tuple[Place | None, bool], other: tuple[Place | None, bool]) -> bool | None:
+    """Whether the first of two moves came earlier; what stands before a move came before all that follows it."""
+    if one[0] is None or other[0] is None:
+        return None
+    told = one[0].before(other[0])
+    if told is None:
+        return None
+    # Of a move without a place only the latest is known: it may be earlier than what stands before it.
+    return told if (other[1] if told else one[1]) else None
+
+
+def transfers(match: Match) -> list[Transfer]:
+    """Every capture of both boards, with the line that shows the piece on the other board."""
+    return [
+        *_given("A", captures(match.a), passes(match.b), match.a),
+        *_given("B", captures(match.b), passes(match.a), match.b),
+    ]
+
+
+def _given(board: str, taken: list[Capture], arrived: list[Passed], game: Game) -> list[Transfer]:
+    """One board's captures; each piece arrives between the board's move before and the one after the capture."""
+    places = {ply.ply: place for ply, place in witnesses(game)}
+    free = list(arrived)
+    found: list[Transfer] = []
+    for capture in taken:
+        before, after = places.get(capture.ply - 1), places.get(capture.ply + 1)
+        passed = next(
+            (
+                one
+                for one in free
+                if one.white != capture.white
+                and one.piece in capture.pieces
+                and (before is None or one.place.before(before) is False)
+                and (after is None or after.before(one.place) is False)
+                and (before is not None or after is not None)
+            ),
+            None,
+        )
+        if passed is not None:
+            free.remove(passed)
+        found.append(Transfer(board, capture, not capture.white, passed))
+    return found
+
+
+class _Clocks:
+    """The time that White and Black of one board have used, as of the last move that told."""
+
+    def __init__(self, game: Game) -> None:
+        self._game = game
+        self._white_ms: int | None = 0 if game.start_ply == 0 else None
+        self._black_ms = self._white_ms
+        self.explained_ms = 0
+        self.last: Moment | None = None
+
+    def take(self, moment: Moment) -> int | None:
+        """What was used on this board after a move; None: not known."""
+        ply, game = moment.ply, self._game
+        lag = _UNKNOWN_LAG_MS if ply.lag_ms is None else max(ply.lag_ms, 0)
+        self.explained_ms += lag + _LEAST_CHARGE_MS
+        if game.base_s is None or game.increment_s is None:
+            return None
+        black_base_s = game.base_s if game.black_base_s is None else game.black_base_s
+        black_increment_s = game.increment_s if game.black_increment_s is None else game.black_increment_s
+        # Each has been given the increments of his own moves.
+        if ply.white_clock_ms is not None:
+            self._white_ms = 1000 * (game.base_s + game.increment_s * ((ply.ply + 1) // 2)) - ply.white_clock_ms
+        if ply.black_clock_ms is not None:
+            self._black_ms = 1000 * (black_base_s + black_increment_s * (ply.ply // 2)) - ply.black_clock_ms
+        told = ply.white_clock_ms if ply.white_moved else ply.black_clock_ms
+        if told is None:
+            return None
+        self.last = moment
+        return self.used_ms
+
+    @property
+    def white_left_ms(self) -> int:
+        """White's clock, as last told."""
+        assert self._white_ms is not None
+        moves = 0 if self.last is None else (self.last.ply.ply + 1) // 2
+        return 1000 * ((self._game.base_s or 0) + (self._game.increment_s or 0) * moves) - self._white_ms
+
+    @property
+    def used_ms(self) -> int | None:
+        """By both players."""
+        return None if self._white_ms is None or self._black_ms is None else self._white_ms + self._black_ms
+
+
+def check_clocks(match: Match, tolerance_ms: int = CLOCK_TOLERANCE_MS) -> list[Finding]:
+    """Where the boards' clocks contradict each other.
+
+    Both boards' clocks start together, and on each of them always one runs: the time used on both is the same at any
+    moment. So the difference of White A and White B, who sit across, is that of Black B and Black A. When a move is
+    made, its board has used all the time until then; the other board cannot have used more at its own last move.
+
+    Args:
+        tolerance_ms: what may be between them besides the lag (that printed, else a quarter of a second a move), a
+            tenth of a second a move that is charged for none, and two seconds where whole seconds are printed.
+    Returns:
+        One finding for each stretch of moves that disagree; none where clocks, bases or the order are not known.
+    """
+    clocks = {"A": _Clocks(match.a), "B": _Clocks(match.b)}
+    found: list[Finding] = []
+    wrong = False
+    for moment in timeline(match):
+        own, other = clocks[moment.board], clocks["B" if moment.board == "A" else "A"]
+        used_ms, earlier = own.take(moment), other.last
+        if used_ms is None or earlier is None or other.used_ms is None or not (moment.certain and earlier.certain):
+            continue
+        coarse = Precision.SECONDS in (moment.ply.precision, earlier.ply.precision)
+        allowed_ms = tolerance_ms + own.explained_ms + other.explained_ms + coarse * _ROUNDING_MS
+        ahead_ms = other.used_ms - used_ms
+        if ahead_ms > allowed_ms and not wrong:
+            text = (
+                f"the clocks of board {earlier.board} had run {ahead_ms} ms longer than those of board {moment.board}; "
+                f"lag and rounding explain {allowed_ms} ms"
+            )
+            found.append(Finding(moment.board, moment.ply.ply, text))
+        wrong = ahead_ms > allowed_ms
+    return found
+
+
+def leads(match: Match) -> list[int | None]:
+    """For each moment of the timeline how much more time White of board A has than White of board B, in milliseconds.
+
+    They sit across, in different teams. The clock that runs on the other board is counted up to this moment; None
+    where clocks or the order are not known.
+    """
+    clocks = {"A": _Clocks(match.a), "B": _Clocks(match.b)}
+    found: list[int | None] = []
+    for moment in timeline(match):
+        own, other = clocks[moment.board], clocks["B" if moment.board == "A" else "A"]
+        used_ms, earlier = own.take(moment), other.last
+        lead = None
+        if used_ms is not None and earlier is not None and other.used_ms is not None and moment.certain:
+            white = {moment.board: own.white_left_ms, earlier.board: other.white_left_ms}
+            if not earlier.ply.white_moved:  # White's clock has run there since
+                white[earlier.board] -= max(used_ms - other.used_ms, 0)
+            lead = white["A"] - white["B"]
+        found.append(lead)
+    return found
