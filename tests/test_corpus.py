@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from recorder.model import Game, LineKind, Proof, SourceReport
+from recorder.model import Game, GameKind, LineKind, Proof, SourceReport
 from tests import score
 from tests.support import corpus, frames, product
 from tests.support.corpus import Stream
@@ -146,6 +146,26 @@ def _game_summary(game: Game) -> dict[str, Any]:
             for line in seen.lines
             if line.kind is LineKind.TAKEBACK
         ],
+        **_tree(game),
         "events": dict(sorted(Counter(event.kind.value for event in game.events).items())),
         "observations": [seen.kind.value for seen in game.observations],
+    }
+
+
+def _tree(game: Game) -> dict[str, Any]:
+    """The lines of an examined game and the order in which its boards were shown, as line/ply."""
+    if game.kind is GameKind.PLAYED:
+        return {}
+    return {
+        "tree": [
+            [
+                [line.number, line.parent, line.parent_ply, " ".join(ply.san for ply in line.plies)]
+                for line in seen.lines
+            ]
+            for seen in game.observations
+        ],
+        "shown": [
+            " ".join(f"{event.value}/{event.ply}" for event in seen.events if event.detail == "shown")
+            for seen in game.observations
+        ],
     }

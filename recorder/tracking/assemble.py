@@ -27,6 +27,7 @@ from recorder.tracking.facts import Facts
 from recorder.tracking.position import Rules, board_from_fen, play_san
 from recorder.tracking.run import ListSeen, Run
 from recorder.tracking.session import SessionFacts
+from recorder.tracking.tree_lines import main_observation, with_lines
 from recorder.tracking.variants import STANDARD_BOARD, has_pockets
 
 __all__ = [
@@ -45,12 +46,17 @@ def assemble(run: Run, *, session: SessionFacts, basis: TimeBasis, date: datetim
         date: given by the user, for games whose lines tell none.
     """
     server, dialect, me = session
+    if run.tree is not None:
+        run = with_lines(run)
     if run.rules is not None and has_pockets(run.rules):
         for observation in run.observations:
             _unprove_drops(observation)
     observations = run.observations + [seen.observation for seen in run.lists]
     segments = _plain_segments(run)
-    if segments is None:
+    if segments is None and run.tree is not None:
+        index = main_observation(run.observations)
+        segments = _segments({ply.ply: (index, ply) for ply in run.observations[index].lines[0].plies})
+    elif segments is None:
         segments = _segments(_main_line(run))
     start_fen, start_ply = _start(segments, observations)
     first = run.observations[0] if run.observations else None

@@ -1,23 +1,33 @@
-"""Boards of examined games (relation 2 and -2).
+"""Boards of examined games (relation 2 and -2), and the lines around them.
 
 Such a board never extends a played game. It may go anywhere: forward, back, into a variation, or to a position that
-somebody sets up; so a board that does not follow is no conflict here, the game simply stands on it.
+somebody sets up. ``tree.py`` knows where it belongs; here frames and lines become what it takes.
 """
 
 from __future__ import annotations
 
+import re
+from typing import Final
+
+from recorder.events import ExamineNotice, MovelistRead
 from recorder.frames import Style12
-from recorder.model import Disposition, EventKind, Proof
+from recorder.model import AnomalyKind, Disposition, EventKind, Ply, Proof
 from recorder.tracking.facts import Facts
-from recorder.tracking.held import Held
+from recorder.tracking.held import Held, Starting
 from recorder.tracking.lists import frame_position
-from recorder.tracking.plies import ply_from_frame, start_facts
-from recorder.tracking.position import Rules, advance, fen
-from recorder.tracking.run import Run
-from recorder.tracking.session import Session
+from recorder.tracking.plies import clocks_of, ply_from_frame, pretty_of, start_facts
+from recorder.tracking.position import Position, Rules, Step, fen
+from recorder.tracking.run import ListSeen, Run
+from recorder.tracking.tree import BACK, FORWARD, REVERT, TYPED, ExaminedTree, Seen
+from recorder.tracking.tree_lines import PLACED, SHOWN
 from recorder.tracking.variants import STANDARD_BOARD, variant_of
 
-__all__ = ["follow_examined"]
+__all__ = ["agrees", "close_left", "examined_run", "follow_examined", "leave", "take_moves", "take_notice"]
+
+_LEFT_WAIT_BYTES: Final = 4096
+_NAVIGATION: Final = {"forward": FORWARD, "backward": BACK, "revert": REVERT}
+_OURS: Final = re.compile(r"You are now |\S+ has made you ")
+_TOLD_RESULT: Final = re.compile(r"(?:Game [0-9]+: )?(?P<words>\S.*) (?P<result>1-0|0-1|1/2-1/2)")
 
 
 def follow_examined(held: Held, frame: Style12) -> Disposition:
@@ -27,51 +37,226 @@ def follow_examined(held: Held, frame: Style12) -> Disposition:
         SETUP for boards of the set-up mode, EXAMINED for all others.
     """
     number = frame.tail[7]
-    setting_up = held.setup_mode
-    disposition = Disposition.SETUP if setting_up else Disposition.EXAMINED
-    if len(frame.board) != len(STANDARD_BOARD):
-        return disposition
     run = held.examined.get(number)
+    if run is not None and run.suspended:
+        if run.renewed and _goes_on(run, frame):
+            run.suspended = run.renewed = False
+            run.following = True
+            run.me_plays = frame.tail[10] == "2"
+        else:
+            held.close(run, "unobserved")
+            run = None
+    beginning = run is None
+    setting_up = held.starting is not None and held.starting.setup if run is None else _tree(run).setting_up
+    try:
+        if len(frame.board) != len(STANDARD_BOARD):
+            raise ValueError("not 8×8")
+        seen = _seen(frame, _rules(held, run, frame), held.lag_meaningless)
+    except ValueError:
+        held.anomaly(AnomalyKind.VARIANT, frame, "an examined board that is kept in the source only")
+        return Disposition.SETUP if setting_up else Disposition.EXAMINED
     if run is None:
-        held.examined[number] = _begin(frame, held.facts.pop(frame.game_no, None), held.session)
-        return disposition
+        run = _begin(held, frame, seen)
+    tree = _tree(run)
     if (run.white_token, run.black_token) != (frame.tail[8], frame.tail[9]):
         run.event(EventKind.NAMES, "names", frame, text=f"{frame.white} {frame.black}")
         run.white, run.black = frame.white, frame.black
         run.white_token, run.black_token = frame.tail[8], frame.tail[9]
-    assert run.position is not None
-    ply = frame.ply
-    played = None
-    if ply == run.ply + 1 and frame.has_move and not frame.partial:
-        played = advance(run.position, frame.verbose, frame.pretty, frame.board)
-    if isinstance(played, tuple):
-        move, san, after = played
-        run.rows.append(ply_from_frame(frame, ply, move, san, after, Proof.FULL, held.lag_meaningless))
-        run.place, run.ply = after, ply
-        run.history.append(after)
-    elif ply < run.ply and (known := run.position_at(ply)) is not None and known.board == frame.board:
-        run.take_back(ply, frame)
-    elif ply != run.ply or frame.board != run.position.board:
-        run.setup = run.setup or setting_up or not frame.has_move
-        if ply <= run.ply:
-            run.take_back(min(ply, run.ply), frame)
-        run.gapped = True
-        position = frame_position(frame, run.position.rules)
-        run.reset_to(position, ply, "examined", fen(position, frame.irreversible, frame.move_no), frame.offset)
+    run.me_plays = frame.tail[10] == "2"
+    node = tree.show(seen, run.told)
+    run.told = TYPED
     run.last = frame
-    return disposition
+    clocks = clocks_of(frame)
+    if node is None:
+        run.event(EventKind.EXAMINE, PLACED, frame, text=seen.fen, clocks=clocks)
+        return Disposition.SETUP
+    _stand(run, node.position, node.ply)
+    node.names = (run.white, run.black)
+    node.shown = run.seq
+    run.event(EventKind.EXAMINE, SHOWN, frame, value=node.number, clocks=clocks)
+    return Disposition.SETUP if beginning and node.setup else Disposition.EXAMINED
 
 
-def _begin(frame: Style12, told: Facts | None, session: Session) -> Run:
+def _begin(held: Held, frame: Style12, seen: Seen) -> Run:
+    told = held.facts.pop(frame.game_no, None)
     facts = told if told is not None and told.matches(frame.white, frame.black) else Facts(frame.offset)
     run = Run(frame.game_no, frame.white, frame.black, facts, frame.offset)
     run.examined = True
-    run.session = session
+    run.session = held.session
     variant, rules = variant_of(facts.category)
     run.variant, run.rules_told = variant, rules is not None
-    position = frame_position(frame, rules or Rules.CHESS, None)
-    normal = frame.ply == 0 and frame.board == STANDARD_BOARD
-    text = None if normal else fen(position, frame.irreversible, frame.move_no)
+    run.tree = tree = ExaminedTree()
+    tree.rules_told = run.rules_told and facts.category != "untimed"  # some servers call every examined game so
     run.white_token, run.black_token = frame.tail[8], frame.tail[9]
-    run.observe(frame, position, frame.ply, start_facts(frame), text)
+    run.observe(frame, seen.position, frame.ply, start_facts(frame), None)
+    held.examined[frame.tail[7]] = run
+    starting, held.starting = held.starting, None
+    if starting is not None:
+        run.restart_offset = min(run.restart_offset, starting.offset)
+        tree.setting_up = starting.setup
+        where = (starting.offset, starting.at_ms)
+        run.event(EventKind.EXAMINE, "setup-begin" if starting.setup else "start", where, text=starting.text)
     return run
+
+
+def _tree(run: Run) -> ExaminedTree:
+    assert run.tree is not None
+    return run.tree
+
+
+def _rules(held: Held, run: Run | None, frame: Style12) -> Rules:
+    """The rules that the game has as far as anything told them."""
+    if run is not None and run.rules in (Rules.CRAZYHOUSE, Rules.BUGHOUSE):
+        return run.rules
+    facts = held.facts.get(frame.game_no) if run is None else run.facts
+    return (variant_of(facts.category)[1] if facts is not None else None) or Rules.CHESS
+
+
+def _stand(run: Run, position: Position, ply: int) -> None:
+    """What the rest of the tracker sees of the game is the board being shown."""
+    run.place, run.ply = position, ply
+    run.history, run.base_ply = [position], ply
+
+
+def _seen(frame: Style12, rules: Rules, lag_meaningless: bool) -> Seen:
+    """A frame as the tree takes it. Boards without both kings have no rules but the boards."""
+    if frame.board.count("K") != 1 or frame.board.count("k") != 1:
+        rules = Rules.BOARDS
+    position = frame_position(frame, rules)
+    ply, pretty = frame.ply, pretty_of(frame)
+    row: Ply | None = None
+    if frame.has_move:
+        row = ply_from_frame(frame, ply, None, pretty or frame.verbose, position, Proof.UNPROVED, lag_meaningless)
+        if frame.base_min == frame.increment_s == 0 and not row.white_clock_ms and not row.black_clock_ms:
+            # Nobody's time is counted here: the zeros are no times.
+            row = row._replace(
+                white_clock_ms=None, black_clock_ms=None, elapsed_ms=row.elapsed_ms or None, lag_ms=row.lag_ms or None
+            )
+            if row.elapsed_ms is None:
+                row = row._replace(precision=None)
+    text = fen(position, frame.irreversible, frame.move_no)
+    lan = frame.verbose if frame.has_move else None
+    return Seen(ply, position, lan, pretty, row, text, frame.offset, not frame.partial, start_facts(frame))
+
+
+# -- the lines around it -------------------------------------------------------------------------------------------
+
+
+def examined_run(held: Held, game_no: int | None) -> Run | None:
+    """The examined game that a line means: the one with its number, else the only one there is.
+
+    Some servers print no number, and one prints a number too low by one.
+    """
+    run = held.examined.get(str(game_no))
+    if run is not None:
+        return run
+    shown = [run for run in held.examined.values() if not run.suspended]
+    return shown[0] if len(shown) == 1 else None
+
+
+def take_notice(held: Held, event: ExamineNotice) -> None:
+    """Place a line about an examined game: it says how the next board comes to be shown, or what the last one was."""
+    kind, line = event.kind, event.line
+    begins = kind == "start" or (kind == "setup-begin" and line.text.startswith("Starting"))
+    if begins:
+        held.starting = Starting(kind == "setup-begin", line.offset, line.at_ms, event.text)
+        return
+    numbered = held.examined.get(str(event.game_no))
+    run = numbered if kind in ("examiner", "end") and event.game_no is not None else examined_run(held, event.game_no)
+    if kind in ("setup-begin", "setup-end"):
+        mine = [one for one in held.examined.values() if one.me_plays and not one.suspended]
+        run = mine[0] if len(mine) == 1 else run
+        if run is None and kind == "setup-begin":
+            held.starting = Starting(True, line.offset, line.at_ms, event.text)
+    if run is None:
+        return
+    tree = _tree(run)
+    run.event(EventKind.EXAMINE, kind, (line.offset, line.at_ms), actor=event.actor, value=event.value, text=event.text)
+    if kind in _NAVIGATION:
+        run.told = _NAVIGATION[kind]
+    elif kind == "commit":
+        tree.commit()
+    elif kind == "setup-begin":
+        tree.setting_up = True
+    elif kind == "setup-end":
+        _confirm(run, line.offset, line.at_ms)
+    elif kind == "examiner" and _OURS.match(event.text):
+        run.renewed = run.suspended
+    elif kind == "result" and tree.current is not None:
+        told = _TOLD_RESULT.fullmatch(event.text)
+        if told is not None:
+            tree.current.result = (told["result"], told["words"])
+    elif kind == "end" and event.text.startswith("You are no longer"):
+        del held.examined[str(run.game_no)]
+        held.close(run, "unobserved")
+
+
+def _confirm(run: Run, offset: int, at_ms: int | None) -> None:
+    node = _tree(run).confirm()
+    if node is None:
+        return
+    _stand(run, node.position, node.ply)
+    node.names = (run.white, run.black)
+    node.shown = run.seq
+    run.event(EventKind.EXAMINE, SHOWN, (offset, at_ms), value=node.number)
+
+
+def leave(held: Held, number: str, offset: int) -> None:
+    """We are told no more of an examined game, unless it is because we examine it ourselves from now on."""
+    run = held.examined.get(number)
+    if run is not None and not run.suspended:
+        run.suspended = True
+        run.renewed = run.following = False
+        run.end_offset = offset
+
+
+def close_left(held: Held, offset: int) -> None:
+    """Be finished with the examined games that were left a while before a place of the source."""
+    for number, run in list(held.examined.items()):
+        if run.suspended and run.end_offset < offset - _LEFT_WAIT_BYTES:
+            del held.examined[number]
+            held.close(run, "unobserved")
+
+
+def _goes_on(run: Run, frame: Style12) -> bool:
+    """Whether we are shown, as an examiner, what we were shown as an observer."""
+    tree = _tree(run)
+    shown = tree.placed or (None if tree.current is None else tree.current.seen)
+    same = shown is not None and (shown.ply, shown.position.board) == (frame.ply, frame.board)
+    return same and run.between(frame.tail[8], frame.tail[9])
+
+
+# -- lists ---------------------------------------------------------------------------------------------------------
+
+
+def agrees(run: Run, seen: ListSeen) -> bool:
+    """Whether a list can be of what is being shown; one without moves tells nothing against it."""
+    positions = {ply.ply: seen.position_at(ply.ply) for ply in seen.observation.lines[0].plies}
+    listed = {ply: position for ply, position in positions.items() if position is not None}
+    if not listed:
+        return not seen.event.rows
+    if seen.start is not None:
+        listed[seen.first_ply - 1] = seen.start
+    return _tree(run).agrees(listed)
+
+
+def take_moves(run: Run, seen: ListSeen, event: MovelistRead) -> None:
+    """Fill the tree with what a list that agrees with it tells."""
+    start = seen.start
+    if start is None or not seen.positions:
+        return
+    first = seen.first_ply - 1
+    offset = event.line.offset
+    begin = Seen(first, start, None, None, None, fen(start, 0, first // 2 + 1), offset, True, None)
+    steps: list[tuple[Seen, Step]] = []
+    for ply, position in zip(seen.observation.lines[0].plies, seen.positions, strict=False):
+        move = ply.move
+        if move is None:
+            break
+        if not ply.elapsed_ms and event.base_min == 0 and not event.increment_s:
+            ply = ply._replace(elapsed_ms=None, precision=None)
+        text = fen(position, 0, ply.ply // 2 + 1)
+        steps.append(
+            (Seen(ply.ply, position, None, None, ply, text, ply.offset, True, None), (move, ply.san, position))
+        )
+    _tree(run).take_list(begin, steps)

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from recorder.events import ObservingStarted
 from recorder.frames import Style12
 from recorder.model import Anomaly, AnomalyKind, Disposition, EventKind, Origin, Ply, Proof
@@ -16,9 +18,18 @@ from recorder.tracking.run import Run
 from recorder.tracking.session import Session
 from recorder.tracking.variants import STANDARD_BOARD, has_pockets, variant_of
 
-__all__ = ["Held", "rules_of_board"]
+__all__ = ["Held", "Starting", "rules_of_board"]
 
 _FACTS_KEPT = 256
+
+
+class Starting(NamedTuple):
+    """A line without a number that told of an examination whose first board is still to come."""
+
+    setup: bool
+    offset: int
+    at_ms: int | None
+    text: str
 
 
 class Held:
@@ -33,6 +44,7 @@ class Held:
         facts: header facts by number, for a game whose first board is still to come.
         creating: the same by players, from lines without a number.
         announced: numbers that an observation was announced for.
+        starting: an examination that was told of, and whose first board is still to come.
     """
 
     def __init__(self, session: Session) -> None:
@@ -46,7 +58,7 @@ class Held:
         self.facts: dict[int, Facts] = {}
         self.creating: dict[frozenset[str], Facts] = {}
         self.announced: set[str] = set()
-        self.setup_mode = False
+        self.starting: Starting | None = None
         self.lag_meaningless = False
 
     def count(self, disposition: Disposition) -> None:

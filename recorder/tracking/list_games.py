@@ -6,6 +6,7 @@ from recorder.events import MovelistRead
 from recorder.model import Anomaly, AnomalyKind
 from recorder.tracking.assemble import end_word
 from recorder.tracking.deltas import find_by_list
+from recorder.tracking.examined import agrees, take_moves
 from recorder.tracking.facts import Facts
 from recorder.tracking.held import Held
 from recorder.tracking.lists import fits, learn_variant, read_list
@@ -20,11 +21,14 @@ def take_list(held: Held, event: MovelistRead) -> None:
     """Join a movelist to the likeliest game that it fits; a game begins with it if it fits none."""
     for run in _candidates(held, event):
         seen, problem = read_list(event, run)
-        if fits(seen, run):
+        if agrees(run, seen) if run.examined else fits(seen, run):
             run.lists.append(seen)
             run.facts.add_list(event)
             learn_variant(run, seen)
-            find_by_list(run, seen)
+            if run.examined:
+                take_moves(run, seen, event)
+            else:
+                find_by_list(run, seen)
             break
     else:
         run = _list_run(held, event)
@@ -54,9 +58,16 @@ def take_list(held: Held, event: MovelistRead) -> None:
 
 def _candidates(held: Held, event: MovelistRead) -> list[Run]:
     """Games the list may belong to, the likeliest first."""
-    runs = [run for run in held.every() if run.between(event.white, event.black)]
+    runs = [run for run in held.every() if run.between(event.white, event.black) and not run.examined]
     if event.game_no is not None and event.still_running:
         runs = [run for run in runs if run.game_no in (event.game_no, None)]
+    # An examined board may show other names than its list does.
+    runs += [
+        run
+        for run in held.examined.values()
+        if not run.suspended
+        and (run.between(event.white, event.black) if event.game_no is None else run.game_no == event.game_no)
+    ]
     # While a game is examined, its players' list is that of the examined game.
     return sorted(runs, key=lambda run: (not run.examined, run.game_no != event.game_no, -run.end_offset))
 

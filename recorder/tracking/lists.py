@@ -142,8 +142,6 @@ def fits(seen: ListSeen, run: Run) -> bool:
     has no game number, may be of any game of these players: where no result tells, its times must be the run's too.
     """
     event = seen.event
-    if run.examined:
-        return event.game_no in (None, run.game_no)
     if not run.observations:
         return _lists_agree(seen, run)
     final = event.complete and event.result not in (None, "*")

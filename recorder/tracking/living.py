@@ -165,6 +165,9 @@ def _gained(shown: Shown) -> Gained | None:
     current = run.current
     if _shape(run) != shown.shape:
         return None
+    if run.tree is not None and current is not None:
+        same = (len(current.events), len(current.holdings)) == (shown.events, shown.holdings)
+        return Gained(shown, 0, [], [], [], run.end_offset, None) if same else None
     plies = run.plies[shown.plies :]
     events = [] if current is None else current.events[shown.events :]
     holdings = [] if current is None else current.holdings[shown.holdings :]

@@ -27,6 +27,7 @@ from recorder.model import (
 from recorder.tracking.facts import Facts
 from recorder.tracking.position import Position, PositionRow, Rules
 from recorder.tracking.session import Session
+from recorder.tracking.tree import ExaminedTree
 
 __all__ = ["ListSeen", "Run"]
 
@@ -78,7 +79,10 @@ class Run:
         white_token, black_token: how the last board printed the names; White's is None while a delta waits for a board,
             so that the next one is no common case.
         suspended: the feed of this board stopped without a result; ``left`` tells how (``Game.end``'s word).
-        renewed: a line announced a new game under this number; the next first board begins it.
+        renewed: a line announced a new game under this number; the next first board begins it. Of an examined game: we
+            were made an examiner after it was no longer observed.
+        tree: what an examined game holds; its observation gathers events and holdings only. told: how a line says that
+            its next board is reached (``tree.FORWARD`` …).
     """
 
     __slots__ = (
@@ -124,6 +128,8 @@ class Run:
         "suspended",
         "termination",
         "timed",
+        "told",
+        "tree",
         "variant",
         "variant_inferred",
         "white",
@@ -177,6 +183,8 @@ class Run:
         self.following = False
         self.renewed = False
         self.timed = False
+        self.tree: ExaminedTree | None = None
+        self.told = ""
         self.white_clock_ms = 0
         self.black_clock_ms = 0
 

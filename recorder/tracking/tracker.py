@@ -38,7 +38,9 @@ from recorder.model import Anomaly, AnomalyKind, Disposition, EventKind, Game, T
 from recorder.tracking.assemble import assemble, end_word
 from recorder.tracking.boards import Boards
 from recorder.tracking.deltas import take_delta
+from recorder.tracking.examined import close_left, examined_run, leave, take_notice
 from recorder.tracking.facts import Facts
+from recorder.tracking.held import Starting
 from recorder.tracking.holdings import take_holdings
 from recorder.tracking.list_games import take_list
 from recorder.tracking.partners import told_of_partner, who_decided
@@ -111,7 +113,7 @@ class Tracker:
             MovelistRead: self._movelist,
             ChatLine: self._chat_line,
             GameNotice: self._notice,
-            ExamineNotice: self._examine_notice,
+            ExamineNotice: lambda event: take_notice(self.boards, event),
             SessionNotice: self._session,
             Malformed: self._malformed,
             DeltaBoard: self._delta,
@@ -190,6 +192,7 @@ class Tracker:
 
     def _release(self, offset: int) -> None:
         """Give out what has waited long enough, as of a place in the source."""
+        close_left(self.boards, offset)
         while self._waiting and self._waiting[0].end_offset < offset - _ENDED_WAIT_BYTES:
             run = self._waiting.popleft()
             if self.boards.runs.get(str(run.game_no)) is run:
@@ -230,6 +233,7 @@ class Tracker:
                 [number, *dump_facts([facts])] for number, facts in boards.facts.items() if facts.offset < offset
             ],
             "creating": dump_facts(facts for facts in boards.creating.values() if facts.offset < offset),
+            "starting": None if boards.starting is None or boards.starting.offset >= offset else boards.starting,
             "session": self.session.saved(),
             "titles": dict(self._titles),
         }
@@ -240,6 +244,8 @@ class Tracker:
         self._resumed = Resumed(state)
         self._baseline = state
         self.session.load(state["session"])
+        if state.get("starting") is not None:
+            self.boards.starting = Starting(*state["starting"])
         self.boards.lag_meaningless = self.session.lag_meaningless
         self._titles.update(state["titles"])
         for number, saved in state["facts"]:
@@ -350,9 +356,7 @@ class Tracker:
         if run is not None and run.following:
             run.event(EventKind.FEED, "unobserved", _at(event.line))
             self._suspend(run, event.line.offset, "unobserved")
-        examined = self.boards.examined.pop(number, None)
-        if examined is not None:
-            self.boards.close(examined, "unobserved")
+        leave(self.boards, number, event.line.offset)
         self._release(event.line.offset)
 
     def _suspend(self, run: Run, offset: int, left: str) -> None:
@@ -377,6 +381,13 @@ class Tracker:
                 elif run.following:
                     run.event(EventKind.FEED, "lost feed", _at(event.line), text=event.line.text)
                     self._suspend(run, event.line.offset, "lost-feed")
+        if (event.kind is SessionNoticeKind.LOGIN or event.kind in _LOST_FEED) and not warning:
+            for number, run in list(self.boards.examined.items()):
+                if not run.suspended:
+                    run.event(EventKind.FEED, "lost feed", _at(event.line), text=event.line.text)
+                del self.boards.examined[number]
+                self.boards.close(run, "unobserved" if run.suspended else "lost-feed")
+            self.boards.starting = None
         if event.kind is SessionNoticeKind.LOST_DATA:
             for run in self.boards.runs.values():
                 run.event(EventKind.FEED, "server lost data", _at(event.line))
@@ -398,6 +409,8 @@ class Tracker:
     def _holdings(self, event: HoldingsLine) -> None:
         run = self.boards.runs.get(str(event.game_no)) or self.boards.examined.get(str(event.game_no))
         disposition, problem = take_holdings(run, event)
+        if run is not None and run.tree is not None and run.tree.current is not None and run.position is not None:
+            run.tree.current.position = run.position
         self.holdings[disposition] += 1
         if problem is not None:
             self.anomalies.append(
@@ -423,20 +436,11 @@ class Tracker:
         if event.kind not in self._chat:
             return
         run = self._run(event.game_no)
+        if run is None or not run.following:
+            run = examined_run(self.boards, event.game_no) or run
         if run is None or (event.kind in _OWN and not run.me_plays):
             return
         run.event(EventKind.CHAT, event.kind.value, _at(event.line), actor=event.speaker, text=event.text)
-
-    def _examine_notice(self, event: ExamineNotice) -> None:
-        if event.kind == "setup-begin":
-            self.boards.setup_mode = True
-        elif event.kind == "setup-end":
-            self.boards.setup_mode = False
-        run = self.boards.examined.get(str(event.game_no))
-        if run is not None:
-            run.event(
-                EventKind.EXAMINE, event.kind, _at(event.line), actor=event.actor, value=event.value, text=event.text
-            )
 
     def _delta(self, event: DeltaBoard) -> None:
         take_delta(self.boards, event)

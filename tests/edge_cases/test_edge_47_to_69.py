@@ -264,7 +264,10 @@ def test_edge_60_examined_game_goes_back() -> None:
     assert found.frames(START, PLY, EXAMINED) == [1, 2, 13]
     assert games[GameKind.EXAMINED].result == "*"
     # The words ask for 9999 moves; the board alone tells how many there were.
-    assert [event.value for event in events(games[GameKind.EXAMINED], "takeback")] == [10]
+    examined = games[GameKind.EXAMINED]
+    assert sans(examined) == ["e4", "e5", "Nf3", "Nc6", "Bb5", "a6", "Ba4", "Nf6", "O-O", "Be7"]
+    shown = [event.ply for event in events(examined, "examine") if event.detail == "shown"]
+    assert shown == [*range(11), 0, 3]
     assert found.anomalies() == []
 
 
@@ -289,7 +292,9 @@ def test_edge_61_set_up_boards() -> None:
     games = {game.kind: game for game in found.games}
     assert sans(games[GameKind.PLAYED]) == ["e4", "e5"]
     assert proved(games[GameKind.PLAYED])
-    assert sans(games[GameKind.SETUP]) == []
+    assert sans(games[GameKind.EXAMINED]) == []
+    starts = [[anchor.fen for anchor in seen.anchors] for seen in games[GameKind.EXAMINED].observations]
+    assert starts == [[], ["8/8/8/8/8/8/8/4K3 b - - 0 1"]]
     assert found.frames(START, PLY, EXAMINED, SETUP) == [1, 2, 1, 3]
 
 

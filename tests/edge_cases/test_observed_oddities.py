@@ -367,7 +367,14 @@ def test_oddity_25_words_of_navigation_move_nothing() -> None:
     found = read(log(*lines))
     game = only(found)
     assert game.kind is GameKind.EXAMINED
-    assert sans(game) == ["e4"]
+    # One ply is known by no board: between 1. e4 and 2. Nf3 there is one legal move only.
+    assert [(ply.san, ply.proof) for ply in game.plies] == [
+        ("e4", Proof.FULL),
+        ("e5", Proof.INFERRED),
+        ("Nf3", Proof.FULL),
+        ("Nc6", Proof.FULL),
+    ]
+    assert [event.ply for event in events(game, "examine") if event.detail == "shown"] == [0, 1, 4, 3]
     assert found.frames(EXAMINED) == [4]
     assert found.anomalies() == []
 
@@ -376,9 +383,10 @@ def test_oddity_26_set_up_boards() -> None:
     for connection in ("player_Kramnik", "player_Topalov", "observer_GuestXk", "observer_GuestXl"):
         found = recorded("b05_examine_bsetup", connection)
         assert found.frames(Disposition.MALFORMED, Disposition.CONFLICT) == [0, 0]
-    kinds = {game.kind for game in recorded("b05_examine_bsetup", "observer_GuestXk").games}
-    assert GameKind.SETUP in kinds
-    assert GameKind.PLAYED not in kinds
+    kinds = [game.kind for game in recorded("b05_examine_bsetup", "observer_GuestXk").games]
+    assert kinds == [GameKind.EXAMINED]
+    kinds = [game.kind for game in recorded("b05_examine_bsetup", "player_Kramnik").games]
+    assert [kinds.count(kind) for kind in GameKind] == [2, 1, 1]
 
 
 # Text that looks like protocol

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from recorder.model import Disposition, GameKind
+from recorder.model import Disposition, GameKind, LineKind
 from tests.edge_cases.scripts import Table, details, log, only, read, sans
 
 EXAMINED, SETUP = Disposition.EXAMINED, Disposition.SETUP
@@ -22,8 +22,11 @@ def test_an_examined_game_with_the_number_of_a_followed_one() -> None:
 def test_going_back_keeps_what_was_shown() -> None:
     table = Table(relation=-2)
     game = only(read(log(table.frame(), *table.plays("e4", "e5", "Nf3"), table.undo(2), *table.plays("c5"))))
-    assert sans(game) == ["e4", "c5"]
-    assert [[ply.san for ply in line.plies] for line in game.observations[0].lines[1:]] == [["e5", "Nf3"]]
+    assert sans(game) == ["e4", "e5", "Nf3"]
+    assert [
+        (line.kind, line.parent, line.parent_ply, [ply.san for ply in line.plies])
+        for line in game.observations[0].lines[1:]
+    ] == [(LineKind.VARIATION, 0, 1, ["c5"])]
     assert (game.kind, game.result) == (GameKind.EXAMINED, "*")
 
 
@@ -38,7 +41,10 @@ def test_a_position_that_was_set_up() -> None:
     ]
     found = read(log(*lines, *placed.plays("Kd3")))
     game = only(found)
-    assert (game.kind, sans(game)) == (GameKind.SETUP, ["Kd3"])
+    assert (game.kind, sans(game)) == (GameKind.EXAMINED, ["e4"])
+    placed_here = game.observations[1]
+    assert [anchor.fen for anchor in placed_here.anchors] == ["8/8/8/4k3/8/4K3/4P3/8 w - - 0 1"]
+    assert [ply.san for ply in placed_here.lines[0].plies] == ["Kd3"]
     assert found.frames(SETUP) == [1]
     assert found.anomalies() == []
 

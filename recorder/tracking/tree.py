@@ -1,0 +1,502 @@
+"""An examined game as a tree: what was shown, where it hangs, and what lies between.
+
+Every board that was shown is a node. A node is *joined* when its move leads from its parent to its board by the rules;
+otherwise plies that nobody showed lie between the two, and later boards may fill them. A node without a parent is a
+root: where the examination began, or a position that was set up. Nothing here knows how a board came over the wire.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from recorder.model import Origin, Ply, Proof, StartFacts
+from recorder.tracking.position import Position, Rules, Step, advance
+
+__all__ = ["BACK", "FORWARD", "REVERT", "TYPED", "ExaminedTree", "Node", "Seen", "could_follow"]
+
+#: How a board came to be shown, as far as a line told it before.
+FORWARD, BACK, REVERT, TYPED = "forward", "backward", "revert", ""
+_UPWARDS = (BACK, REVERT)
+
+
+class Seen(NamedTuple):
+    """A board as it was shown.
+
+    Attributes:
+        position: as the board alone tells it. lan, pretty: the move that led to it; None: none was printed.
+        row: that move as a ply, not proved; None without a move. fen: of the position. whole: no field was cut off.
+        start: what an observation that begins here keeps of it.
+    """
+
+    ply: int
+    position: Position
+    lan: str | None
+    pretty: str | None
+    row: Ply | None
+    fen: str
+    offset: int
+    whole: bool
+    start: StartFacts | None
+
+
+class Node:
+    """A board of the tree.
+
+    Attributes:
+        number: its place in ``ExaminedTree.nodes``: the order in which boards were first known.
+        joined: whether ``row`` leads from the parent to here; False: plies between them were not shown, or no parent.
+        stored: it was reached by going through a game that the server keeps, not by a move that somebody made.
+        chosen: the child that a commit made the main one. setup: the position was set up.
+        names: White's and Black's as they were when it was last shown. shown: when that was.
+        result: told while it was shown: result and words.
+    """
+
+    __slots__ = (
+        "children",
+        "chosen",
+        "joined",
+        "names",
+        "number",
+        "parent",
+        "position",
+        "result",
+        "row",
+        "seen",
+        "setup",
+        "shown",
+        "stored",
+    )
+
+    def __init__(self, number: int, seen: Seen, stored: bool) -> None:
+        self.number = number
+        self.seen = seen
+        self.position = seen.position
+        self.row = seen.row
+        self.parent: Node | None = None
+        self.joined = False
+        self.children: list[Node] = []
+        self.stored = stored
+        self.chosen: Node | None = None
+        self.setup = False
+        self.names: tuple[str, str] | None = None
+        self.shown = -1
+        self.result: tuple[str, str] | None = None
+
+    @property
+    def ply(self) -> int:
+        """Half-moves played to reach it."""
+        return self.seen.ply
+
+    def up(self) -> Iterator[Node]:
+        """The node and all above it."""
+        node: Node | None = self
+        while node is not None:
+            yield node
+            node = node.parent
+
+    @property
+    def root(self) -> Node:
+        """The topmost node above it, or itself."""
+        node = self
+        while node.parent is not None:
+            node = node.parent
+        return node
+
+    def branches(self) -> list[Node]:
+        """Its children, the main one first: the committed one, else stored moves, else the first one shown."""
+        return sorted(self.children, key=lambda node: (node is not self.chosen, not node.stored, node.number))
+
+
+class ExaminedTree:
+    """The boards of one examination, fed by frames or datagrams.
+
+    Attributes:
+        nodes: in the order in which they were first known. current: the one being shown.
+        placed: a position being set up, that no move and no line has confirmed. setting_up: a line told of it.
+        rules_told: the server told the variant, so no other rules may prove a move.
+    """
+
+    def __init__(self) -> None:
+        self.nodes: list[Node] = []
+        self.current: Node | None = None
+        self.placed: Seen | None = None
+        self.setting_up = False
+        self.rules_told = False
+        self._by_board: dict[tuple[int, str], list[Node]] = {}
+        self._by_ply: dict[int, list[Node]] = {}
+
+    @property
+    def roots(self) -> list[Node]:
+        """Nodes without a parent, in the order in which they were first known."""
+        return [node for node in self.nodes if node.parent is None]
+
+    # -- what feeds it -----------------------------------------------------------------------------------------
+
+    def begin(self, seen: Seen, *, setup: bool = False) -> Node:
+        """Show a position that hangs on nothing known: a root."""
+        node = self._add(seen, stored=True)
+        node.setup = setup
+        self.current, self.placed = node, None
+        return node
+
+    def place(self, seen: Seen) -> None:
+        """Show a position while it is set up: it is no node until it is confirmed."""
+        self.placed = seen
+
+    def confirm(self) -> Node | None:
+        """The position that was set up holds from here on: a root, or None if there is none or nothing was changed."""
+        self.setting_up = False
+        seen, self.placed = self.placed, None
+        if seen is None:
+            return None
+        if self.current is not None and self._same(self.current, seen):
+            return self.current
+        return self.begin(seen, setup=True)
+
+    def show(self, seen: Seen, told: str = TYPED) -> Node | None:
+        """Show a board.
+
+        Args:
+            seen: the board. told: ``FORWARD``, ``BACK`` or ``REVERT`` if a line before it said so, else ``TYPED``.
+        Returns:
+            The node that it is; None for a board that can only be one being set up (it is ``placed`` then).
+        """
+        if self.setting_up:
+            self.place(seen)
+            return None
+        if self.placed is not None:
+            if told and self._is_placed(seen):
+                return self.confirm()
+            if self._follows_placed(seen):
+                self.confirm()
+            elif seen.lan is None and self._known(seen, told) is None and not told:
+                self.place(seen)
+                return None
+        node = self._find(seen, told)
+        if node is None and seen.lan is None and not told and self.nodes:
+            self.place(seen)
+            return None
+        if node is None:
+            return self.begin(seen)
+        self.current, self.placed = node, None
+        return node
+
+    def step(self, seen: Seen, played: Step, *, stored: bool = False) -> Node:
+        """Show the board after a move from the current one that its sender proved."""
+        assert self.current is not None
+        for child in self.current.children:
+            if child.joined and child.row is not None and child.row.move == played[0]:
+                self.current = child
+                return child
+        node = self._add(seen, stored)
+        self._join(node, self.current, played)
+        self.current = node
+        return node
+
+    def back(self, plies: int) -> Node | None:
+        """Go back as many half-moves as are known; the node, or None before the first board."""
+        for _ in range(plies):
+            if self.current is None or self.current.parent is None or not self.current.joined:
+                break
+            self.current = self.current.parent
+        return self.current
+
+    def forward(self, plies: int) -> Node | None:
+        """Go forward along the main line as far as it is known; the node, or None before the first board."""
+        for _ in range(plies):
+            if self.current is None or not self.current.children or not self.current.branches()[0].joined:
+                break
+            self.current = self.current.branches()[0]
+        return self.current
+
+    def commit(self) -> None:
+        """The line being shown becomes the main line."""
+        if self.current is None:
+            return
+        for node in self.current.up():
+            if node.parent is not None:
+                for other in node.parent.children:
+                    other.stored = False
+                node.parent.chosen = node
+            node.stored = True
+
+    # -- lists -------------------------------------------------------------------------------------------------
+
+    def agrees(self, listed: dict[int, Position]) -> bool:
+        """Whether the moves of a list can be the line being shown: wherever both know a board, it is the same."""
+        if self.current is None or self.placed is not None:
+            return False
+        compared = [node for node in self.current.up() if node.ply in listed]
+        return bool(compared) and all(node.position.board == listed[node.ply].board for node in compared)
+
+    def take_list(self, start: Seen, steps: list[tuple[Seen, Step]]) -> None:
+        """Take the moves from the start to the board being shown, or beyond, as a list prints them.
+
+        Args:
+            start: the position before the first move. steps: each move, and the board after it as the list gives it.
+        """
+        assert self.current is not None
+        root = self.current.root
+        if root.ply == start.ply and root.position.board == start.position.board:
+            node = root
+        elif root.ply > start.ply:
+            node = self._add(start, stored=True)
+            root.parent = node
+            node.children.append(root)
+        else:
+            return
+        for seen, played in steps:
+            below = next((child for child in node.children if self._is(child, seen, played)), None)
+            if below is None:
+                below = self._add(seen, self.current.stored)
+                line = set(self.current.up())
+                for child in node.children:
+                    if not child.joined and child.ply > seen.ply and child in line:
+                        self._hang(child, below)
+                self._join(below, node, played, Proof.LIST)
+            elif not below.joined and not self._prove_under(below, node):
+                self._join(below, node, played, Proof.LIST)
+            node = below
+
+    @staticmethod
+    def _is(child: Node, seen: Seen, played: Step) -> bool:
+        if child.ply != seen.ply or child.position.board != seen.position.board:
+            return False
+        return not child.joined or child.row is None or child.row.move == played[0]
+
+    # -- where a board belongs ---------------------------------------------------------------------------------
+
+    def _find(self, seen: Seen, told: str) -> Node | None:
+        current = self.current
+        if current is None:
+            return None
+        if self._same(current, seen):
+            self._better(current, seen)
+            return current
+        if told not in _UPWARDS and seen.ply == current.ply + 1 and seen.lan is not None:
+            child = next((node for node in current.children if self._same(node, seen)), None)
+            if child is None:
+                child = self._child(current, seen, told)
+            if child is not None:
+                if not child.joined:
+                    self._prove_under(child, current)
+                self._better(child, seen)
+                return child
+        known = self._known(seen, told)
+        if known is not None:
+            self._better(known, seen)
+            return known
+        if seen.lan is not None:
+            for before in self._befores(seen, told):
+                child = self._child(before, seen, told)
+                if child is not None:
+                    return child
+        if told or (seen.lan is not None and seen.ply > current.ply):
+            return self._between(seen, told)
+        return None
+
+    @staticmethod
+    def _same(node: Node, seen: Seen) -> bool:
+        """Whether it is the node's board. After a set-up the same board is shown without the move that led to it."""
+        if node.ply != seen.ply or node.position.board != seen.position.board:
+            return False
+        listed = node.row is not None and node.row.origin == Origin.MOVELIST
+        return listed or node.seen.lan == seen.lan
+
+    def _known(self, seen: Seen, told: str) -> Node | None:
+        """A node with this board: above the current one, below it, else elsewhere in its tree, else in another."""
+        current = self.current
+        found = [node for node in self._by_board.get((seen.ply, seen.position.board), ()) if self._same(node, seen)]
+        if current is None or not found:
+            return None
+        above = set(current.up())
+        root = current.root
+
+        def rank(node: Node) -> tuple[bool, bool, bool, int]:
+            inside = node.root is root
+            below = inside and current in node.up()
+            return node not in above, told in _UPWARDS or not below, not inside, -node.shown
+
+        return min(found, key=rank)
+
+    def _befores(self, seen: Seen, told: str) -> list[Node]:
+        """Nodes one ply before the board, on the current one's line: those above it, or below it."""
+        current = self.current
+        assert current is not None
+        if seen.ply <= current.ply:
+            return [node for node in current.up() if node.ply == seen.ply - 1]
+        if told in _UPWARDS:
+            return []
+        return [node for node in self._by_ply.get(seen.ply - 1, ()) if current in node.up()]
+
+    def _child(self, parent: Node, seen: Seen, told: str) -> Node | None:
+        """A new child of a known board, if the move leads there."""
+        played = self._prove(parent.position, seen)
+        if played is None:
+            return None
+        current = self.current
+        above_parent = set(parent.up())
+        for other in self._by_board.get((seen.ply, seen.position.board), ()):
+            # It was shown before, behind plies that were not.
+            if not other.joined and other.parent in above_parent and self._same(other, seen):
+                self._join(other, parent, played)
+                return other
+        node = self._add(seen, self._is_stored(told))
+        above = set() if current is None else set(current.up())
+        for child in list(parent.children):
+            # The unseen plies up to that board go on from here, if it is on the same line.
+            if not child.joined and child.ply > seen.ply:
+                same = told == FORWARD and child.stored if child not in above else told in _UPWARDS
+                if same and could_follow(played[2], child.position, child.ply - seen.ply):
+                    self._hang(child, node)
+        self._join(node, parent, played)
+        for child in list(node.children):
+            if child.ply == node.ply + 1:
+                self._prove_under(child, node)
+        return node
+
+    def _between(self, seen: Seen, told: str) -> Node | None:
+        """A board beyond plies that were not shown: above the current one, or below it."""
+        current = self.current
+        assert current is not None
+        over: Node | None
+        under: Node | None
+        if seen.ply < current.ply and told:
+            under = next(
+                (
+                    node
+                    for node in current.up()
+                    if not node.joined and node.ply > seen.ply and (node.parent is None or node.parent.ply < seen.ply)
+                ),
+                None,
+            )
+            if under is None:
+                return None
+            over = under.parent
+        elif seen.ply > current.ply and seen.lan is not None and told not in _UPWARDS:
+            over, under = current, None
+            while over.ply < seen.ply:
+                line = [node for node in over.branches() if node.stored] if told else over.children
+                if len(line) != 1:
+                    break
+                if line[0].ply > seen.ply:
+                    under = line[0]
+                    break
+                over = line[0]
+        else:
+            return None
+        if over is not None and not could_follow(over.position, seen.position, seen.ply - over.ply):
+            return None
+        if under is not None and (
+            under.joined or not could_follow(seen.position, under.position, under.ply - seen.ply)
+        ):
+            return None
+        if over is not None and seen.lan is None:
+            return None
+        node = self._add(seen, self._is_stored(told))
+        if over is not None:
+            self._hang(node, over)
+        if under is not None:
+            self._hang(under, node)
+            if under.ply == node.ply + 1:
+                self._prove_under(under, node)
+        return node
+
+    def _is_stored(self, told: str) -> bool:
+        """Whether what a line told of shows the game that the server keeps."""
+        current = self.current
+        return told in (FORWARD, REVERT) or (told == BACK and current is not None and current.stored)
+
+    # -- hanging nodes -----------------------------------------------------------------------------------------
+
+    def _add(self, seen: Seen, stored: bool) -> Node:
+        node = Node(len(self.nodes), seen, stored)
+        self.nodes.append(node)
+        self._by_board.setdefault((seen.ply, seen.position.board), []).append(node)
+        self._by_ply.setdefault(seen.ply, []).append(node)
+        return node
+
+    @staticmethod
+    def _hang(node: Node, parent: Node) -> None:
+        """Hang a node below another, with plies between that were not shown."""
+        if node.parent is not None:
+            node.parent.children.remove(node)
+            if node.parent.chosen is node:
+                node.parent.chosen = None
+        node.parent, node.joined = parent, False
+        parent.children.append(node)
+
+    def _join(self, node: Node, parent: Node, played: Step, proof: Proof = Proof.FULL) -> None:
+        """Hang a node below another by the move that leads there."""
+        self._hang(node, parent)
+        move, san, after = played
+        node.joined, node.position = True, after
+        if node.row is not None:
+            proof = proof if node.seen.whole else Proof.UNPROVED
+            flags = after.castling | (after.push_col + 1) << 4
+            node.row = node.row._replace(move=move, san=san, flags=flags, proof=int(proof))
+
+    def _prove_under(self, node: Node, parent: Node) -> bool:
+        """Join a node to a board one ply before it, if its move leads from there to it."""
+        played = self._prove(parent.position, node.seen) if node.ply == parent.ply + 1 else None
+        if played is None:
+            return False
+        self._join(node, parent, played)
+        return True
+
+    def _better(self, node: Node, seen: Seen) -> None:
+        """A board of a list is shown: the frame tells more of it, if its move is the list's."""
+        if node.row is None or node.row.origin != Origin.MOVELIST or seen.lan is None or node.parent is None:
+            return
+        played = self._prove(node.parent.position, seen)
+        if played is not None and played[0] == node.row.move:
+            node.seen, node.row = seen, seen.row
+            flags = played[2].castling | (played[2].push_col + 1) << 4
+            if node.row is not None:
+                node.row = node.row._replace(move=played[0], san=played[1], flags=flags, proof=int(Proof.FULL))
+
+    def _is_placed(self, seen: Seen) -> bool:
+        placed = self.placed
+        return (
+            placed is not None
+            and (placed.ply, placed.lan) == (seen.ply, seen.lan)
+            and (placed.position.board == seen.position.board)
+        )
+
+    def _follows_placed(self, seen: Seen) -> bool:
+        placed = self.placed
+        if placed is None or seen.lan is None or seen.ply != placed.ply + 1:
+            return False
+        return self._prove(placed.position, seen) is not None
+
+    def _prove(self, before: Position, seen: Seen) -> Step | None:
+        """The move from a position to a board: by the rules, else by the boards where no rules were told."""
+        if seen.lan is None:
+            return None
+        pretty = seen.pretty if seen.whole else None
+        played = advance(before, seen.lan, pretty, seen.position.board)
+        if isinstance(played, str) and not self.rules_told and before.rules is not Rules.BOARDS:
+            played = advance(before._replace(rules=Rules.BOARDS), seen.lan, pretty, seen.position.board)
+        return None if isinstance(played, str) else played
+
+
+def could_follow(before: Position, after: Position, plies: int) -> bool:
+    """Whether a board can be a later one: no piece came without a hand, no pawn went back, no more squares changed than
+    so many plies can change.
+    """
+    was, now = before.board, after.board
+    if before.rules is Rules.BOARDS:
+        return True
+    if before.hands is None and before.rules not in (Rules.CRAZYHOUSE, Rules.BUGHOUSE):
+        if _pieces(now) > _pieces(was):
+            return False
+        at_home = (*zip(was[54:62], now[54:62], "P" * 8, strict=True), *zip(was[9:17], now[9:17], "p" * 8, strict=True))
+        if any(new == pawn != old for old, new, pawn in at_home):
+            return False
+    # Two squares a ply, three en passant, four castling.
+    return sum(old != new for old, new in zip(was, now, strict=True)) <= 3 * plies + 2
+
+
+def _pieces(board: str) -> int:
+    return len(board) - board.count("-") - board.count(" ")

@@ -1,0 +1,125 @@
+"""Recorded examinations, whole: read as they grow, looked at while they go on, and a lecture as it was given."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from recorder.events import Event
+from recorder.model import Game, GameKind
+from recorder.tracking.living import LivingTracker
+from tests.support import corpus, product
+from tests.test_pipeline import Archived, by_key, counts, whole
+
+PUBLIC = Path(__file__).parents[1] / "corpus" / "public"
+STREAMS = [
+    ("a10_examine", "player_Kramnik"),
+    ("a10_examine", "observer_GuestExa"),
+    ("b05_examine_bsetup", "player_Kramnik"),
+    ("b05_examine_bsetup", "observer_GuestXk"),
+    ("c05_examine_bsetup", "observer_GuestXl"),
+]
+
+
+def examined(games: list[Game]) -> list[Game]:
+    return [game for game in games if game.kind is not GameKind.PLAYED]
+
+
+def lines(game: Game, place: int = 0) -> list[tuple[int | None, int | None, str]]:
+    """An observation's lines: parent, parent's ply, moves."""
+    return [
+        (line.parent, line.parent_ply, " ".join(ply.san for ply in line.plies))
+        for line in game.observations[place].lines
+    ]
+
+
+def shown(game: Game, place: int = 0) -> list[tuple[int | None, int]]:
+    """What was shown of an observation: line and ply."""
+    return [(event.value, event.ply) for event in game.observations[place].events if event.detail == "shown"]
+
+
+@pytest.mark.parametrize(("scenario", "connection"), STREAMS)
+def test_growing_gives_what_one_reading_gives(scenario: str, connection: str) -> None:
+    data = corpus.stream_bytes(scenario, connection)
+    expected, reference = whole(data)
+    places = [at for at, byte in enumerate(data) if byte == 10]
+    for step in (3, 11):
+        for first in range(len(places) // 2, len(places), len(places) // step):
+            archived = Archived()
+            archived.read(data[: places[first] + step])
+            last = archived.read(data)
+            assert by_key(archived.games) == by_key(expected), places[first]
+            assert counts(last) == counts(reference)
+
+
+def test_growing_line_by_line() -> None:
+    data = corpus.stream_bytes(*STREAMS[3])
+    expected, reference = whole(data)
+    archived = Archived()
+    begin = data.index(b"You are now observing game")
+    for at in [place for place, byte in enumerate(data) if byte == 10 and place > begin][::3]:
+        archived.read(data[: at + 1])
+    last = archived.read(data)
+    assert by_key(archived.games) == by_key(expected)
+    assert counts(last) == counts(reference)
+
+
+@pytest.mark.parametrize(("scenario", "connection"), STREAMS)
+def test_looking_at_it_while_it_goes_on_changes_nothing(
+    scenario: str, connection: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = corpus.stream_bytes(scenario, connection)
+    expected, _ = whole(data)
+    seen: list[Game] = []
+
+    class Looking(LivingTracker):
+        def feed(self, events: list[Event]) -> list[Game]:
+            games = []
+            for event in events:
+                games += super().feed([event])
+                seen.extend(game for _, game in self.changes().anew)
+            return games
+
+    monkeypatch.setattr("recorder.pipeline.Tracker", Looking)
+    games, _ = product.run([data], "raw")
+    assert games == expected
+    for game in examined(expected):
+        views = [view for view in seen if view.first_offset == game.first_offset]
+        # Shown after every board, and what was shown last is what was given out, but for how it ended.
+        assert len(views) >= len(shown(game))
+        assert lines(views[-1]) == lines(game)
+
+
+def test_a_lecture() -> None:
+    data = (PUBLIC / "pychess-lecturebot.txt").read_bytes()
+    games, report = product.run([data], "raw")
+    (game,) = examined(games)
+    assert (game.white.handle, game.black.handle) == ("Henley", "Browne")
+    assert lines(game) == [(None, None, "Nf3 c5 g3 b6")]
+    assert shown(game) == [(0, 0), (0, 0), (0, 0), (0, 1), (0, 2), (0, 3), (0, 4)]
+    told = [(event.ply, event.kind.value, event.text) for event in game.events if event.detail in ("names", "move")]
+    assert told == [
+        (0, "names", "Henley LectureBot"),
+        (0, "names", "Henley Browne"),
+        (1, "examine", "Game 1: LectureBot moves: Nf3"),
+        (2, "examine", "Game 1: LectureBot moves: c5"),
+        (3, "examine", "Game 1: LectureBot moves: g3"),
+        (4, "examine", "Game 1: LectureBot moves: b6"),
+    ]
+    assert sum(report.frames.values()) == data.count(b"<12>")
+    assert report.anomalies == []
+
+
+def test_a_problem_that_the_observer_solves() -> None:
+    """Observed, then examined by ourselves: one game; commentary stands at the board it was said at."""
+    games, _ = product.run([(PUBLIC / "pychess-puzzlebot-1.txt").read_bytes()], "raw")
+    (game,) = examined(games)
+    assert game.start_fen == "2kr3r/pp2bppp/4bn2/1Npp3q/5B1Q/3B4/PPP2PPP/1K1R3R w - - 0 1"
+    assert lines(game) == [(None, None, "Qxh5")]
+    assert shown(game) == [(0, 0), (0, 0), (0, 1), (0, 0)]
+    assert [(event.ply, event.actor, event.text) for event in game.events if event.kind.value == "chat"] == [
+        (0, "puzzlebot", "This is mate problem number [00655]"),
+        (0, "puzzlebot", "White moves and mates in 2 moves."),
+        (0, "puzzlebot", "There is a better move."),
+    ]
