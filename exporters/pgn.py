@@ -19,13 +19,13 @@ from exporters.times import HMS, THOUSANDTHS, decimal_seconds, hms, short_second
 from recorder.errors import ExportError
 from recorder.model import Game, Ply, PlyRow, Precision, Proof
 
-__all__ = ["CLOCK_WORDS", "STYLES", "PgnExporter", "PgnOptions"]
+__all__ = ["CLOCK_WORDS", "ENDS", "STYLES", "PgnExporter", "PgnOptions"]
 
 CLOCK_WORDS = ("clk", "emt", "lag")
 STYLES = ("default", "fics")
 _MILLISECONDS = Precision.MILLISECONDS.value
 _INFERRED = Proof.INFERRED.value
-_ENDS = {
+ENDS = {
     "adjourned": "Game adjourned",
     "aborted": "Game aborted",
     "lost-feed": "Connection lost",
@@ -115,7 +115,7 @@ class PgnExporter:
         if part.unproved:
             moves = " ".join(f"{_number(ply.ply)}{ply.san}" for ply in part.unproved)
             tokens.append(brace_comment(f"Not proved: {moves}"))
-        reason = game.reason or _ENDS.get(game.end)
+        reason = game.reason or ENDS.get(game.end)
         if not last:
             tokens.append("{Moves are missing here}")
         elif reason:
@@ -127,7 +127,7 @@ class PgnExporter:
         last = number == count
         part.rows = _with_fics_san(part.plies, game.variant)
         tokens = self._movetext(game, part) or [""]
-        reason = game.reason or _ENDS.get(game.end)
+        reason = game.reason or ENDS.get(game.end)
         if last and reason:
             tokens.append(brace_comment(colours_for_handles(reason, game.white.handle, game.black.handle)))
         tokens.append(game.result if last else "*")

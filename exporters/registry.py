@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from exporters.base import Exporter
+from exporters.bpgn import BpgnExporter
 from exporters.clocks import ClocksCsvExporter, ClocksJsonExporter
 from exporters.games_json import GamesJsonExporter
 from exporters.pgn import PgnExporter
@@ -15,6 +16,7 @@ __all__ = ["EXPORTERS", "make_exporter"]
 
 EXPORTERS: dict[str, dict[str, Callable[[], Exporter]]] = {
     "pgn": {"pgn": PgnExporter},
+    "bpgn": {"bpgn": BpgnExporter},
     "games": {"jsonl": GamesJsonExporter},
     "plies": {"csv": PliesCsvExporter, "jsonl": PliesJsonExporter, "parquet": PliesParquetExporter},
     "clocks": {"csv": ClocksCsvExporter, "jsonl": ClocksJsonExporter},

@@ -307,6 +307,7 @@ class EventKind(Enum):
     RESULT = "result"  # the end line
     FEED = "feed"  # unobserved, observed again, lost feed, server going down, server lost data, log ends here
     EXAMINE = "examine"
+    TAG = "tag"  # of a saved game, what no field holds: ``detail`` is the tag's name, ``text`` its value
 
 
 class GameEvent(NamedTuple):

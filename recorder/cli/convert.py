@@ -1,4 +1,4 @@
-"""``ics-recorder convert``: a log straight to PGN, no archive involved."""
+"""``ics-recorder convert``: a log straight to PGN or BPGN, no archive involved."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from recorder.cli.exporting import make_pgn_options, output_options, pgn_options, say_written
+from recorder.cli.exporting import format_of, make_pgn_options, output_options, pgn_options, say_written
 from recorder.cli.options import INCLUDES, Words, reading_options
 from recorder.cli.terminal import ExitCode, plural, say, show_progress
 from recorder.errors import SourceError
 
 if TYPE_CHECKING:
+    from exporters.base import Exporter
     from recorder.cli.inputs import Input
 
 __all__ = ["command"]
@@ -24,12 +25,20 @@ __all__ = ["command"]
 Examples:
   ics-recorder convert session.log -o session.pgn
   zcat session.log.gz | ics-recorder convert - > session.pgn
+  ics-recorder convert bughouse.log -o bughouse.bpgn
 """,
 )
 @click.argument("log", metavar="LOG")
 @output_options
 @reading_options
 @pgn_options
+@click.option(
+    "--format",
+    "format_name",
+    type=click.Choice(("pgn", "bpgn")),
+    show_default="as the output's suffix says, else pgn",
+    help="bpgn: bughouse matches, both boards in one movetext.",
+)
 @click.option(
     "--include", type=Words(*INCLUDES), default="", help="Also examined games, set-up positions, empty games."
 )
@@ -48,6 +57,7 @@ def command(
     style: str,
     variations: bool,
     comments: bool,
+    format_name: str | None,
     include: frozenset[str],
     complete: bool,
     no_guests: bool,
@@ -55,15 +65,14 @@ def command(
     strict: bool,
     **reading: Any,
 ) -> None:
-    """Convert LOG (- for standard input) to PGN without an archive."""
+    """Convert LOG (- for standard input) to PGN, or its bughouse matches to BPGN, without an archive."""
     from exporters.output import open_output, refuse_protected
-    from exporters.pgn import PgnExporter
     from exporters.selection import Selection
     from recorder.cli.inputs import GameReader, open_inputs, read_options
 
     if log != "-" and Path(log).is_dir():
         raise click.UsageError(f"{log} is a folder, and convert reads one log; import reads folders.")
-    exporter = PgnExporter(make_pgn_options(clock, style, variations, comments))
+    exporter = _exporter(ctx, format_of(format_name, output, ("pgn", "bpgn")), clock, style, variations, comments)
     selection = Selection(complete=complete, guests=not no_guests, computers=not no_computers, include=include)
     with open_inputs([log]) as inputs, show_progress() as progress:
         for source in inputs:
@@ -84,6 +93,21 @@ def command(
                 say(f"{plural(len(found), 'anomaly', 'anomalies')} in {source.name}; import -v -n lists them.")
                 if strict:
                     ctx.exit(ExitCode.FINDINGS)
+
+
+def _exporter(
+    ctx: click.Context, format_name: str, clock: frozenset[str], style: str, variations: bool, comments: bool
+) -> Exporter:
+    if format_name == "pgn":
+        from exporters.pgn import PgnExporter
+
+        return PgnExporter(make_pgn_options(clock, style, variations, comments))
+    from exporters.bpgn import CLOCK_WORDS, BpgnExporter, BpgnOptions
+
+    if style != "default" or variations:
+        raise click.UsageError("BPGN has one style and no variations.")
+    given = ctx.get_parameter_source("clock") is not click.core.ParameterSource.DEFAULT
+    return BpgnExporter(BpgnOptions(clock if given else frozenset(CLOCK_WORDS), comments))
 
 
 def _files_of(source: Input) -> list[Path]:

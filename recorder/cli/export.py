@@ -1,8 +1,10 @@
-"""``ics-recorder export pgn|plies|games``."""
+"""``ics-recorder export pgn|bpgn|plies|games``."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections import Counter
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -17,7 +19,11 @@ from recorder.cli.exporting import (
     require_keys,
     say_written,
 )
-from recorder.cli.options import archive_option, filter_options, game_filter, open_archive
+from recorder.cli.options import Words, archive_option, filter_options, game_filter, open_archive
+
+if TYPE_CHECKING:
+    from recorder.model import Game
+    from storage import Archive, GameFilter
 
 __all__ = ["command"]
 
@@ -32,12 +38,13 @@ _APPEND_OR_FORCE = "--append adds to the file and --force replaces it: give one 
 Examples:
   ics-recorder export pgn -o games.pgn
   ics-recorder export pgn --split player -o by-player/
+  ics-recorder export bpgn -o matches.bpgn
   ics-recorder export plies --format parquet -o plies.parquet
   ics-recorder export games --format jsonl --player Morphy
 """,
 )
 def command() -> None:
-    """Write games as PGN, as tables of plies, or as JSON.
+    """Write games as PGN or BPGN, as tables of plies, or as JSON.
 
     By default all played games with at least one known move are written, also incomplete, adjourned and aborted
     ones, which are marked. What was left out is counted on stderr. KEY is the beginning of a game's key.
@@ -99,6 +106,77 @@ def _pgn(
                 with open_output(output, force, keep) as out:
                     report = exporter.write(games, out)
         say_written(report, output, left_out(archive, chosen))
+
+
+@command.command(
+    "bpgn",
+    epilog="""\b
+Examples:
+  ics-recorder export bpgn -o matches.bpgn
+  ics-recorder export bpgn --player Karpov --clock clk --append -o karpov.bpgn
+""",
+)
+@filter_options
+@archive_option
+@output_options
+@click.option("--append", is_flag=True, help="Add the matches that the file does not hold yet.")
+@click.option(
+    "--clock",
+    type=Words("clk", "lag"),
+    default="clk,lag",
+    show_default=True,
+    help="Times: the mover's clock in braces, the tag Lag; or none.",
+)
+@click.option("--comments", is_flag=True, help="Write chat as comments.")
+def _bpgn(
+    where: str, output: str, force: bool, append: bool, clock: frozenset[str], comments: bool, **filters: Any
+) -> None:
+    """Write bughouse matches as BPGN: both boards' moves in the order in which they were made.
+
+    A match is written when one of its boards is chosen; a board whose partner was not recorded is written alone.
+    """
+    from exporters.bpgn import BpgnExporter, BpgnOptions
+    from exporters.output import append_games, open_output
+
+    if output == "-" and append:
+        raise click.UsageError("--append needs -o with a file.")
+    if append and force:
+        raise click.UsageError(_APPEND_OR_FORCE)
+    exporter = BpgnExporter(BpgnOptions(clock, comments))
+    chosen = game_filter(**filters)
+    with open_archive(where) as archive:
+        require_keys(archive, chosen)
+        bughouse = chosen if chosen.variants else replace(chosen, variants=frozenset({"bughouse"}))
+        with chosen_games(archive, bughouse, events=True, holdings=True, lines=False) as games:
+            found = list(games)
+        keys = {game.key for game in found}
+        heads = exporter.take([*found, *_other_boards(archive, found)])
+        heads = [head for head in heads if not keys.isdisjoint(game.key for game in exporter.boards(head))]
+        if append:
+            report = append_games(output, heads, exporter, protected(archive))
+        else:
+            with open_output(output, force, protected(archive)) as out:
+                for head in heads:
+                    out.write(exporter.game_text(head).encode("utf-8", "replace"))
+            report = exporter.report
+        report.left_out["not bughouse"] += archive.count(chosen) - archive.count(bughouse)
+        report.left_out += Counter()
+        say_written(report, output, left_out(archive, chosen))
+
+
+def _other_boards(archive: Archive, games: list[Game]) -> list[Game]:
+    """Bughouse games that may be the other boards of some: linked ones, and those of the same logs."""
+    from storage import GameFilter
+
+    keys = {game.key for game in games}
+    linked = frozenset(link.key for game in games for link in game.links) - keys
+    everything = GameFilter(variants=frozenset({"bughouse"}), kinds=frozenset(), min_plies=0)
+    wanted: list[GameFilter] = [replace(everything, keys=linked)] if linked else []
+    alone = [game.key for game in games if not game.links and game.variant == "bughouse"]
+    shas = {row.sha256 for key in alone for row in archive.game_sources(key)}
+    wanted += [replace(everything, source=sha256) for sha256 in sorted(shas)]
+    found = {game.key: game for one in wanted for game in archive.games(one)}
+    return [game for key, game in found.items() if key not in keys]
 
 
 @command.command(

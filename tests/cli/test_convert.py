@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from recorder.cli.terminal import ExitCode
-from tests.support.cli import WATCHER, Cli
+from tests.support.cli import SERVER, WATCHER, Cli
 
 
 def test_gives_what_the_archive_gives(filled: Cli, tmp_path: Path) -> None:
@@ -50,3 +50,13 @@ def test_guests_and_computers_can_be_left_out(cli: Cli, tmp_path: Path) -> None:
     assert result.stdout.count("[Event ") == len(kept) < 5
     assert f"{5 - len(kept)} with a guest" in result.stderr
     assert cli("convert", "--no-computers", log).stdout.count("[Event ") == 5
+
+
+def test_bughouse_to_bpgn_by_the_suffix(cli: Cli, tmp_path: Path) -> None:
+    target = tmp_path / "x.bpgn"
+    log = SERVER / "a12_bughouse" / "observer_GuestBga.raw.gz"
+    assert "Wrote 6 games, 409 plies" in cli("convert", log, "-o", target).stderr
+    assert target.read_text().count("[Lag ") == 3
+    assert cli("convert", log, "--format", "bpgn", "--clock", "clk").stdout.count("[Lag ") == 0
+    assert "5 not bughouse" in cli("convert", WATCHER, "--format", "bpgn").stderr
+    cli("convert", log, "--format", "bpgn", "--style", "fics", code=2)

@@ -14,7 +14,7 @@ import pytest
 from exporters.pgn import STYLES, PgnExporter, PgnOptions
 from recorder.cli.terminal import ExitCode
 from storage import Archive
-from tests.support.cli import ADJOURNED, WATCHER, Cli
+from tests.support.cli import ADJOURNED, SERVER, WATCHER, Cli
 
 
 def read_pgn(text: str) -> list[chess.pgn.Game]:
@@ -128,3 +128,23 @@ def test_games_name_the_logs_they_were_read_from(filled: Cli) -> None:
         for source in json.loads(line)["sources"]
     }
     assert found == {(log.name, hashlib.sha256(log.read_bytes()).hexdigest()) for log in (WATCHER, ADJOURNED)}
+
+
+def test_bpgn_writes_both_boards_though_one_is_chosen(cli: Cli, tmp_path: Path) -> None:
+    target = tmp_path / "x.bpgn"
+    cli("import", SERVER / "a12_bughouse" / "observer_GuestBga.raw.gz")
+    last = cli("export", "bpgn", "--white", "Karpov", "--last", "1")
+    assert last.stdout.count("[Event ") == 1
+    assert last.stderr.startswith("Wrote 2 games, 130 plies to standard output.\n")
+    target.write_text(last.stdout)
+    assert "Wrote 4 games, 279 plies" in cli("export", "bpgn", "--append", "-o", target).stderr
+    assert target.read_text().startswith(last.stdout)
+    assert "3 already in the file" in cli("export", "bpgn", "--append", "-o", target).stderr
+    cli("export", "bpgn", "--append", code=2)
+    cli("export", "bpgn", "--clock", "emt", code=2)
+
+
+def test_bpgn_of_an_archive_without_bughouse(filled: Cli) -> None:
+    result = filled("export", "bpgn")
+    assert result.stdout == ""
+    assert "6 not bughouse" in result.stderr

@@ -14,7 +14,7 @@ from tests.exporters.games import make_game
 @pytest.mark.parametrize(("what", "format_name"), [(what, name) for what in EXPORTERS for name in EXPORTERS[what]])
 def test_all_write(what: str, format_name: str) -> None:
     out = io.BytesIO()
-    report = make_exporter(what, format_name).write([make_game()], out)
+    report = make_exporter(what, format_name).write([make_game(variant="bughouse" if what == "bpgn" else "chess")], out)
     assert out.getvalue()
     assert (report.games, report.plies) == (1, 7)
 

@@ -1,0 +1,232 @@
+"""BPGN: both boards of a bughouse match in one movetext, in the order in which their moves were made.
+
+``1A. e4{179.051}`` in one line with thousandths, as the bughouse database writes it; ``1B. e4 {179}`` in lines of 79
+characters, directly behind the tags, with whole seconds, as clients do. Version 1.2's ``[Lag "…"]`` has a number for
+each half-move in the order of the movetext.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import BinaryIO
+
+from exporters.base import ExportReport
+from exporters.pgn import ENDS
+from exporters.pgn_tags import event_name
+from exporters.pgn_text import GLUE, readable, tag, wrap
+from exporters.times import date_of, decimal_seconds
+from recorder.errors import ExportError
+from recorder.model import EventKind, Game, GameEvent, LinkKind, Player, Precision
+from recorder.relating.bughouse import pair_bughouse
+from recorder.relating.match import Match, Moment, board_order, timeline
+
+__all__ = ["CLOCK_WORDS", "BpgnExporter", "BpgnOptions", "find_matches"]
+
+CLOCK_WORDS = ("clk", "lag")
+_KEY_TAGS = ("RecorderKeyA", "RecorderKeyB")
+_FLIPPED = {"1-0": "0-1", "0-1": "1-0"}
+_OF_THE_PARTNER = "partner-"  # how the keys of reasons begin that are not those of this board
+_OWN_TAGS = frozenset(("Event", "Site", "Date", "Time", "TimeControl", "Lag", "Result", *_KEY_TAGS))
+_SPEAKS = {"kibitz": "kibitzes", "whisper": "whispers", "say": "says", "partner-tell": "(partner) tells"}
+_NOBODY = Player("?")
+
+
+@dataclass(frozen=True, slots=True)
+class BpgnOptions:
+    """How to write BPGN.
+
+    Attributes:
+        clock: which of ``clk`` (the mover's clock after the move) and ``lag`` to write.
+        comments: write chat as comments; the comments of a saved match are written in any case.
+        keys: write the games' keys, by which ``--append`` knows them.
+    """
+
+    clock: frozenset[str] = frozenset(CLOCK_WORDS)
+    comments: bool = False
+    keys: bool = True
+
+    def __post_init__(self) -> None:
+        if unknown := sorted(self.clock - set(CLOCK_WORDS)):
+            raise ExportError(f"BPGN has no {unknown[0]!r}; use any of {', '.join(CLOCK_WORDS)}, or none.")
+
+
+class BpgnExporter:
+    """Writes bughouse matches. A board whose partner was not recorded is written alone, as board A."""
+
+    suffix = ".bpgn"
+    key_mark: str | None = f'[{_KEY_TAGS[0]} "'
+
+    def __init__(self, options: BpgnOptions | None = None) -> None:
+        self.options = options or BpgnOptions()
+        self.report = ExportReport()
+        self._partners: dict[str, Game] = {}
+
+    def write(self, games: Iterable[Game], out: BinaryIO) -> ExportReport:
+        """Write the matches among games, in the order of their first games.
+
+        Returns:
+            The report; ``left_out`` counts games that are not bughouse.
+        """
+        for game in self.take(games):
+            out.write(self.game_text(game).encode("utf-8", "replace"))
+        return self.report
+
+    def take(self, games: Iterable[Game]) -> list[Game]:
+        """The first boards of the matches among games; ``game_text`` of each gives the whole match.
+
+        All bughouse games are held in memory: a match is known when both of its boards are.
+        """
+        found: list[Game] = []
+        for game in games:
+            if game.variant == "bughouse":
+                found.append(game)
+            else:
+                self.report.left_out["not bughouse"] += 1
+        heads: list[Game] = []
+        matches, alone = find_matches(found)
+        for match in matches:
+            self._partners[match.a.key] = match.b
+        first = {match.a.key: match.a for match in matches} | {game.key: game for game in alone}
+        seconds = {match.b.key: match.a.key for match in matches}
+        for game in found:
+            head = first.pop(seconds.get(game.key, game.key), None)
+            if head is not None:
+                heads.append(head)
+        return heads
+
+    def boards(self, head: Game) -> list[Game]:
+        """The games of a match, given its first board."""
+        other = self._partners.get(head.key)
+        return [head] if other is None else [head, other]
+
+    def game_text(self, game: Game) -> str:
+        """The text of the match whose board A a game is, its blank line included; counts it in ``report``."""
+        other = self._partners.get(game.key)
+        match = Match(game, _without_moves(game) if other is None else other)
+        moments = timeline(match)
+        self.report.games += 1 if other is None else 2
+        self.report.plies += len(moments)
+        exact = any(moment.ply.precision == Precision.MILLISECONDS for moment in moments)
+        comments = self._comments(match)
+        head = "".join(f"{one}\n" for one in _known_order(match, moments) + comments.pop(("A", 0), []))
+        head += "".join(f"{one}\n" for one in comments.pop(("B", 0), []))
+        moves: list[str] = []
+        for moment in moments:
+            moves.append(self._move(moment, exact))
+            moves += comments.get((moment.board, moment.ply.ply), ())
+        body = " ".join(moves).replace(GLUE, " ") if exact else wrap(" ".join(moves))
+        result = match.a.result if match.a.result != "*" else _FLIPPED.get(match.b.result, match.b.result)
+        end = f"{{{_reason(match)}}} {result}"
+        tags = self._tags(match, moments, result, alone=other is None)
+        gap = "\n" if exact else ""
+        return "".join((tags, gap, head.replace(GLUE, " "), body, "\n" if body else "", end, "\n\n"))
+
+    def _move(self, moment: Moment, exact: bool) -> str:
+        ply = moment.ply
+        letter = moment.board if ply.white_moved else moment.board.lower()
+        move = f"{(ply.ply + 1) // 2}{letter}.{GLUE}{ply.san}"
+        clock_ms = ply.white_clock_ms if ply.white_moved else ply.black_clock_ms
+        if clock_ms is None or "clk" not in self.options.clock:
+            return move
+        return f"{move}{'' if exact else GLUE}{{{decimal_seconds(clock_ms, ply.precision == Precision.MILLISECONDS)}}}"
+
+    def _tags(self, match: Match, moments: Sequence[Moment], result: str, *, alone: bool) -> str:
+        first = min((match.a, match.b), key=lambda game: (game.started_at_ms is None, game.started_at_ms or 0))
+        begun = date_of(first.started_at_ms, first.time_basis)
+        day = begun or first.day
+        saved = [event for event in match.a.events if event.kind is EventKind.TAG]
+        event = next((one.text for one in saved if one.detail == "Event"), None)
+        found = [
+            tag("Event", event or event_name(match.a)),
+            tag("Site", match.a.server or "?"),
+            tag("Date", f"{day:%Y.%m.%d}" if day else "????.??.??"),
+        ]
+        if begun:
+            found.append(tag("Time", f"{begun:%H:%M:%S}"))
+        found += [tag(one.detail, one.text) for one in saved if one.detail not in _OWN_TAGS]
+        for letter, game in (("A", match.a), ("B", match.b)):
+            for side, player in (("White", game.white), ("Black", game.black)):
+                if alone and letter == "B":
+                    player = _NOBODY
+                rating = "" if player.rating is None else tag(f"{side}{letter}Elo", str(player.rating))
+                found.append(tag(f"{side}{letter}", player.handle or "?").rstrip("\n") + (rating or "\n"))
+        control = "?" if match.a.base_s is None else f"{match.a.base_s}+{match.a.increment_s or 0}"
+        found.append(tag("TimeControl", control))
+        lags = [moment.ply.lag_ms for moment in moments]
+        if "lag" in self.options.clock and any(lag is not None for lag in lags):
+            found.append(tag("Lag", " ".join("-" if lag is None else str(lag) for lag in lags)))
+        if self.options.keys:
+            found.append(tag(_KEY_TAGS[0], match.a.key))
+            found += [] if alone else [tag(_KEY_TAGS[1], match.b.key)]
+        found.append(tag("Result", result))
+        return "".join(found)
+
+    def _comments(self, match: Match) -> dict[tuple[str, int], list[str]]:
+        """Comments by the board and the half-move after which they stand."""
+        found: dict[tuple[str, int], list[str]] = {}
+        for letter, game in (("A", match.a), ("B", match.b)):
+            known = {ply.ply for ply in game.plies}
+            for event in game.events:
+                if event.kind is not EventKind.CHAT:
+                    continue
+                text = _comment(event, self.options.comments)
+                if text is not None:
+                    place = max((ply for ply in known if ply <= event.ply), default=0)
+                    found.setdefault((letter, place), []).append(text)
+        return found
+
+
+def find_matches(games: Sequence[Game]) -> tuple[list[Match], list[Game]]:
+    """The matches among bughouse games, by an archive's links, else by what the games tell; and the rest."""
+    by_key = {game.key: game for game in games}
+    pairs = {
+        tuple(sorted((game.key, link.key)))
+        for game in games
+        for link in game.links
+        if link.kind is LinkKind.PARTNER and link.key in by_key
+    }
+    linked = {key for pair in pairs for key in pair}
+    pairs |= {(one, other) for one, other, _ in pair_bughouse([game for game in games if game.key not in linked])}
+    paired = {key for pair in pairs for key in pair}
+    matches = [board_order(by_key[one], by_key[other]) for one, other in sorted(pairs)]
+    return matches, [game for game in games if game.key not in paired]
+
+
+def _without_moves(game: Game) -> Game:
+    return replace(
+        game, observations=[], segments=[], white=_NOBODY, black=_NOBODY, result="*", reason=None, start_ply=0
+    )
+
+
+def _known_order(match: Match, moments: Sequence[Moment]) -> list[str]:
+    """What a reader must know of moves whose place or whose beginning is not known."""
+    found = []
+    for letter, game in (("A", match.a), ("B", match.b)):
+        if game.start_ply:
+            move = f"{game.start_ply // 2 + 1}{letter if game.start_ply % 2 == 0 else letter.lower()}"
+            found.append(f"{{C:board {letter} was seen from {move} on}}")
+    uncertain = sum(not moment.certain for moment in moments)
+    if uncertain:
+        found.append(f"{{C:of {uncertain} half-moves it is not known between which of the other board they were made}}")
+    return found
+
+
+def _comment(event: GameEvent, chat: bool) -> str | None:
+    text = readable(event.text).replace("{", "(").replace("}", ")")
+    if event.detail == "comment":
+        return f"{{C:{text}}}".replace(" ", GLUE)
+    if event.detail == "annotation":
+        return f"{{{text}}}".replace(" ", GLUE)
+    if not chat:
+        return None
+    words = f"{event.actor} {_SPEAKS.get(event.detail, event.detail)}: {text}" if event.actor else text
+    return f"{{C:{' '.join(words.split())}}}"
+
+
+def _reason(match: Match) -> str:
+    """How the match ended, in the words of the board that decided."""
+    told = [game for game in (match.a, match.b) if game.reason]
+    decided = [game for game in told if not (game.reason_key or "").startswith(_OF_THE_PARTNER)]
+    words = (decided or told)[0].reason if told else ENDS.get(match.a.end)
+    return readable(words or "").replace("{", "(").replace("}", ")")
