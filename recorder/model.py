@@ -574,6 +574,8 @@ class SourceReport:
 
     Attributes:
         frames, holdings: disposition → count for ``<12>`` and ``<b1>``.
+        elsewhere: ``starts`` and ``results`` → lines that told of games which were not followed then (``gin``,
+            ``allresults``).
         anomalies: those from ``anomalies_from`` on; an earlier reading of a source that has grown gave the others.
     """
 
@@ -586,6 +588,7 @@ class SourceReport:
     line_count: int = 0
     frames: dict[Disposition, int] = field(default_factory=dict)
     holdings: dict[Disposition, int] = field(default_factory=dict)
+    elsewhere: dict[str, int] = field(default_factory=dict)
     anomalies: list[Anomaly] = field(default_factory=list)
     anomalies_from: int = 0
     shapes: list[Shape] = field(default_factory=list)

@@ -300,6 +300,7 @@ class Pipeline:
             line_count=self._line_count,
             frames=frames,
             holdings=holdings,
+            elsewhere=dict(tracker.elsewhere),
             anomalies=sorted(
                 (
                     found

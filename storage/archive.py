@@ -32,7 +32,7 @@ from storage.redaction import HandleReport, Words, redact_kept, redact_rows
 from storage.removal import ForgetReport, delete_source, drop_kept
 from storage.share import share
 from storage.sourcerows import SourceRow, anomalies_of, one_source, row_number, source_rows
-from storage.writer import SourceWriter, continue_source, reopen_last_chunk, start_source
+from storage.writer import ELSEWHERE, SourceWriter, continue_source, reopen_last_chunk, start_source
 
 __all__ = ["Archive"]
 
@@ -134,7 +134,10 @@ class Archive:
             for tag, word, count in connection.execute(
                 select(counts.tag, counts.disposition, counts["count"]).where(counts.source_id == number)
             ):
-                (report.frames if tag == "<12>" else report.holdings)[Disposition(word)] = count
+                if tag == ELSEWHERE:
+                    report.elsewhere[word] = count
+                else:
+                    (report.frames if tag == "<12>" else report.holdings)[Disposition(word)] = count
             report.shapes = [
                 Shape(*found)
                 for found in connection.execute(

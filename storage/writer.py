@@ -19,11 +19,15 @@ from storage.removal import delete_games, delete_unused_players, drop_kept
 
 __all__ = [
     "CHUNK_BYTES",
+    "ELSEWHERE",
     "SourceWriter",
     "continue_source",
     "reopen_last_chunk",
     "start_source",
 ]
+
+ELSEWHERE = "elsewhere"
+"""The tag under which the counts of a report's ``elsewhere`` are kept."""
 
 CHUNK_BYTES = 1 << 20
 """Most decompressed bytes in one stored chunk."""
@@ -163,7 +167,12 @@ class SourceWriter:
         (kept,) = run("SELECT max(seq) FROM anomalies WHERE source_id = ?", (self.row_id,)).fetchone()
         first_seq = 0 if kept is None else kept + 1
         self._insert(
-            models.source_counts, [*self._counts("<12>", report.frames), *self._counts("<b1>", report.holdings)]
+            models.source_counts,
+            [
+                *self._counts("<12>", report.frames),
+                *self._counts("<b1>", report.holdings),
+                *[(self.row_id, ELSEWHERE, what, count) for what, count in report.elsewhere.items()],
+            ],
         )
         self._insert(models.source_shapes, [(self.row_id, seq, *shape) for seq, shape in enumerate(report.shapes)])
         self._insert(

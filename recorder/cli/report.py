@@ -111,6 +111,9 @@ def _print_findings(report: SourceReport, *, verbose: bool) -> None:
         return
     for anomaly in report.anomalies:
         click.echo(f"    at {anomaly.offset}: {anomaly.kind.value}: {clean(anomaly.message)}")
+    if report.elsewhere:
+        told = ", ".join(f"{count:,} {what}" for what, count in sorted(report.elsewhere.items()))
+        click.echo(f"  told of games that were not followed: {told}")
     if report.shapes:
         lines = sum(shape.lines for shape in report.shapes)
         click.echo(f"  {plural(lines, 'unrecognised line')} of {plural(len(report.shapes), 'shape')}")
@@ -147,6 +150,7 @@ def report_json(report: SourceReport, *, verbose: bool = True) -> dict[str, Any]
         "holdings": {
             kind.value: count for kind, count in sorted(report.holdings.items(), key=lambda item: item[0].value)
         },
+        "elsewhere": dict(sorted(report.elsewhere.items())),
         "anomaly_count": len(report.anomalies),
         "unrecognised_lines": sum(shape.lines for shape in report.shapes),
         "warnings": list(report.warnings),

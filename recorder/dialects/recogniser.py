@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Callable
 
+from recorder.dialects.blocks import TEXT_BLOCKS, answers
 from recorder.dialects.chat import parse_chat
 from recorder.dialects.gameinfo import parse_delta, parse_gameinfo
 from recorder.dialects.gamestable import parse_counted, parse_notified, parse_refusal, parse_row
@@ -44,8 +45,6 @@ _TAG_PARSERS: dict[str, Callable[[Line], Event | None]] = {
     "<g1>": parse_gameinfo,
     "<d1>": parse_delta,
 }
-# Answers that print other people's text: finger, help, history, info, journal, line, messages, news, next.
-_TEXT_BLOCKS = frozenset((37, 50, 51, 55, 60, 64, 74, 78, 79))
 # Texts about games that servers send at any time, in the middle of a list too.
 _GAME_STARTS = ("Game ", "{Game ", "You are now ", "Removing ", "Creating: ")
 _MAX_SHAPES = 1000
@@ -83,7 +82,7 @@ class Recogniser:
         add = out.append
         for line in lines:
             text, offset, at_ms, block = line
-            if text[:5] == "<12> " and not self._busy and (block is None or block[1] not in _TEXT_BLOCKS):
+            if text[:5] == "<12> " and not self._busy and (block is None or block[1] not in TEXT_BLOCKS):
                 frame = cut_usual(text, offset, at_ms, block)
                 if frame is not None:
                     add(frame)
@@ -116,7 +115,7 @@ class Recogniser:
             self._release(out)
         if not text or text.isspace():
             return
-        if line.block is not None and line.block.code in _TEXT_BLOCKS:
+        if answers(line.block, TEXT_BLOCKS):
             self._quote(text)
             out.append(Noise(line))
         elif text[:4] in _TAG_PARSERS:

@@ -302,10 +302,12 @@ def _base_times(run: Run) -> tuple[int | None, int | None, int | None, int | Non
     else:
         base_s, increment_s = 60 * frame.base_min, frame.increment_s
     base_inferred = False
-    if base_s == 0 and increment_s and run.start_frame is not None and run.start_frame.white_clock_ms == 10_000:
+    told_s = facts.white_base_s
+    if told_s and (base_s is None or base_s == told_s - told_s % 60 or facts.black_base_s != told_s):
+        # Exact, while a frame prints whole minutes, and only one side's of a game at odds.
+        base_s, increment_s = told_s, facts.white_increment_s
+    elif base_s == 0 and increment_s and run.start_frame is not None and run.start_frame.white_clock_ms == 10_000:
         base_s, base_inferred = 10, True
-    if base_s in (None, 0) and facts.white_base_s and not base_inferred:
-        base_s, increment_s = facts.white_base_s, facts.white_increment_s
     black_base_s = facts.black_base_s if facts.black_base_s is not None else base_s
     black_increment_s = facts.black_increment_s if facts.black_increment_s is not None else increment_s
     if base_inferred:

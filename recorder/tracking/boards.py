@@ -8,6 +8,7 @@ conflict and the game goes on from it.
 
 from __future__ import annotations
 
+from recorder.dialects.blocks import STORED_BLOCKS, answers
 from recorder.dialects.style12 import check_frame
 from recorder.frames import PART_MS, SECONDS_MS, WHOLE_MS, Style12, parse_elapsed
 from recorder.model import AnomalyKind, Disposition, EventKind, Proof
@@ -25,7 +26,6 @@ __all__ = ["Boards"]
 
 _LIVE = frozenset(("0", "1", "-1"))
 _EXAMINED = frozenset(("2", "-2"))
-_SPOSITION_CODE = 125  # block mode's code of the command that shows a stored position
 _TOLERANCE_MS = 1000
 #: What a frame prints that shows a ply: the side to move and the number of the move to come.
 _NEXT = [("WB"[ply & 1], str((ply >> 1) + 1)) for ply in range(2000)]
@@ -162,7 +162,7 @@ class Boards(Held):
                 AnomalyKind.VARIANT, frame, "a board that is not 8×8: kept in the source, not followed as a game"
             )
             return
-        if frame.block is not None and frame.block.code == _SPOSITION_CODE:
+        if answers(frame.block, STORED_BLOCKS):
             self.count(Disposition.SNAPSHOT)
             return
         run = self.runs.get(number)

@@ -16,7 +16,7 @@ __all__ = [
 class Facts:
     """Header facts of one game; None is unknown. A later line fills what an earlier one left open.
 
-    ``offset`` is where the first line that told something stands.
+    ``offset`` is where the first line that told something stands; ``informed``: a ``<g1>`` told some of them.
     """
 
     offset: int
@@ -39,6 +39,8 @@ class Facts:
     date_text: str | None = None
     started_at_ms: int | None = None
     started_zone_known: bool = False
+    private: bool | None = None
+    informed: bool = False
 
     def matches(self, white: str, black: str) -> bool:
         """Whether these facts are of a game between the two handles (a line without names fits any)."""
@@ -68,9 +70,11 @@ class Facts:
 
     def add_info(self, event: GameInfo) -> None:
         """Take what ``<g1>`` tells: exact times, registration, seals, the partner's game."""
+        self.informed = True
         self._fill(
             rated=event.rated,
             category=event.category,
+            private=event.private,
             white_registered=event.white_registered,
             black_registered=event.black_registered,
             white_sealed=event.white_sealed,
@@ -81,9 +85,10 @@ class Facts:
             black_increment_s=event.black_increment_s,
             partner_game_no=event.partner_game_no,
         )
-        if event.white_rating is not None and self.white_rating is None:
+        # 0 is printed for those who have no rating.
+        if event.white_rating not in (None, "0") and self.white_rating is None:
             self.white_rating = RatingText(event.white_rating, rating_number(event.white_rating))
-        if event.black_rating is not None and self.black_rating is None:
+        if event.black_rating not in (None, "0") and self.black_rating is None:
             self.black_rating = RatingText(event.black_rating, rating_number(event.black_rating))
 
     def add_list(self, event: MovelistRead) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from recorder.events import ObservingStarted
+from recorder.events import GameNoticeKind, ObservingStarted
 from recorder.frames import Style12
 from recorder.model import Anomaly, AnomalyKind, Disposition, EventKind, Origin, Ply, Proof
 from recorder.tracking.facts import Facts
@@ -106,6 +106,8 @@ class Held:
         run.increment_ms = 1000 * frame.increment_s
         run.timed = frame.base_min > 0 or frame.increment_s > 0
         run.me_plays = frame.tail[10] != "0"
+        if run.facts.private:
+            run.event(EventKind.NOTICE, GameNoticeKind.PRIVATE_GAME.value, frame)
         self.clock_start(run, frame)
         self.count(Disposition.START if fresh else Disposition.JOINED)
 
@@ -133,6 +135,16 @@ class Held:
             if len(self.facts) > _FACTS_KEPT:
                 del self.facts[next(iter(self.facts))]
         return facts
+
+    def settle_facts(self, run: Run, offset: int) -> None:
+        """Give a game the facts of a line without names that was printed while it ran, as what came later shows.
+
+        Args:
+            offset: of the last line that is known to be this game's.
+        """
+        told = self.facts.get(run.game_no or 0)
+        if told is not None and told.offset < offset and told.matches(run.white, run.black):
+            run.facts.add(self.facts.pop(run.game_no or 0))
 
     def observing_started(self, event: ObservingStarted) -> None:
         """``You are now observing game N``: its next board may be of another game."""
@@ -205,6 +217,8 @@ class Held:
         if run.end is None:
             run.end = end
         run.following = False
+        if not run.renewed:
+            self.settle_facts(run, run.last_word[0])
         run.close_observation()
         run.history = []
         number = str(run.game_no)

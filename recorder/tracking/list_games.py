@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from recorder.dialects.blocks import STORED_BLOCKS, answers
 from recorder.events import MovelistRead
 from recorder.model import Anomaly, AnomalyKind
 from recorder.tracking.assemble import end_word
@@ -59,6 +60,9 @@ def take_list(held: Held, event: MovelistRead) -> None:
 def _candidates(held: Held, event: MovelistRead) -> list[Run]:
     """Games the list may belong to, the likeliest first."""
     runs = [run for run in held.every() if run.between(event.white, event.black) and not run.examined]
+    if answers(event.line.block, STORED_BLOCKS):
+        # The command asked for a stored game; one that goes on is not stored.
+        runs = [run for run in runs if not run.following]
     if event.game_no is not None and event.still_running:
         runs = [run for run in runs if run.game_no in (event.game_no, None)]
     # An examined board may show other names than its list does.

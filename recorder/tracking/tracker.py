@@ -8,10 +8,11 @@ is measured in bytes of the source, never in wall time, so reading the same byte
 from __future__ import annotations
 
 import datetime
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable
 from typing import Any
 
+from recorder.dialects.blocks import LIST_BLOCKS, answers
 from recorder.events import (
     ChatKind,
     ChatLine,
@@ -91,6 +92,7 @@ class Tracker:
         self.boards = Boards(Session(server))
         self.holdings: dict[Disposition, int] = dict.fromkeys(Disposition, 0)
         self.list_frames = 0
+        self.elsewhere: Counter[str] = Counter()
         self._chat = _chat_kinds(chat)
         self._waiting: deque[Run] = deque()
         self._suspended: deque[Run] = deque()
@@ -229,6 +231,7 @@ class Tracker:
             "frames": dump_counts(boards.frame_counts()),
             "holdings": dump_counts(self.holdings),
             "list_frames": self.list_frames,
+            "elsewhere": dict(self.elsewhere),
             "facts": [
                 [number, *dump_facts([facts])] for number, facts in boards.facts.items() if facts.offset < offset
             ],
@@ -263,6 +266,7 @@ class Tracker:
         self.boards.next_plies = 0
         self.holdings.update(load_counts(self._baseline["holdings"]))
         self.list_frames = self._baseline["list_frames"]
+        self.elsewhere = Counter(self._baseline.get("elsewhere", {}))
         self.boards.anomalies.clear()
 
     # -- who is meant ------------------------------------------------------------------------------------------
@@ -294,11 +298,14 @@ class Tracker:
 
     def _info(self, event: GameInfo) -> None:
         run = self.boards.runs.get(str(event.game_no))
-        if run is not None and run.following and run.ply > 0 and not run.renewed:
-            # Of the game that is followed, or of the number's next one, whose start is still to come.
-            fresh = self.boards.facts[event.game_no] = Facts(event.line.offset)
-            fresh.add_info(event)
-        self._facts_for(event.game_no, None, None, event.line.offset).add_info(event)
+        if run is not None and run.following and run.ply == 0 and not run.renewed:
+            run.facts.add_info(event)
+            return
+        # Of the game that is followed, or of the number's next one: what comes then tells (Held.settle_facts).
+        facts = self.boards.pending_facts(event.game_no, event.line.offset)
+        if facts.informed:
+            facts = self.boards.facts[event.game_no] = Facts(event.line.offset)
+        facts.add_info(event)
 
     def _creating(self, event: CreatingLine) -> None:
         facts = Facts(event.line.offset)
@@ -313,9 +320,13 @@ class Tracker:
         number = str(event.game_no)
         run = self.boards.runs.get(number)
         if run is not None and run.observations:
+            if run.following and run.ply == 0 and run.between(event.white, event.black) and not event.continued:
+                run.facts.add_created(event)  # the announcement of the game whose start was just shown
+                return
             run.renewed = True
         facts = self.boards.facts[event.game_no] = Facts(event.line.offset)
         facts.add_created(event)
+        self.elsewhere["starts"] += 1
         self._release(event.line.offset)
 
     def _partner(self, event: PartnerPlays) -> None:
@@ -332,7 +343,10 @@ class Tracker:
         self._release(event.line.offset)
         last, last_run = self._last_end or (None, None)
         self._last_end = event, None
-        if run is None or run.end is not None or not run.between(event.white, event.black):
+        if run is None or not run.between(event.white, event.black):
+            self.elsewhere["results"] += 1
+            return
+        if run.end is not None:
             return
         if run.renewed and run.suspended:
             return
@@ -345,7 +359,7 @@ class Tracker:
         run.end = end_word(run.reason_key)
         run.following = False
         run.renewed = False
-        self.boards.facts.pop(event.game_no, None)  # what was told while it ran was told of this game
+        self.boards.settle_facts(run, event.line.offset)
         run.end_offset = event.line.offset
         self._waiting.append(run)
 
@@ -408,6 +422,8 @@ class Tracker:
 
     def _holdings(self, event: HoldingsLine) -> None:
         run = self.boards.runs.get(str(event.game_no)) or self.boards.examined.get(str(event.game_no))
+        if answers(event.line.block, LIST_BLOCKS):
+            run = None
         disposition, problem = take_holdings(run, event)
         if run is not None and run.tree is not None and run.tree.current is not None and run.position is not None:
             run.tree.current.position = run.position

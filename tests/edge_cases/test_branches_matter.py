@@ -98,8 +98,8 @@ BRANCHES = [
         "24 the code of sposition",
         edges_24.test_edge_24_position_of_a_stored_game,
         recorder.tracking.boards,
-        "_SPOSITION_CODE",
-        -1,
+        "STORED_BLOCKS",
+        frozenset(),
     ),
     Branch(
         "29 castling by the boards",
