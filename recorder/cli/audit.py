@@ -12,11 +12,14 @@ from recorder.cli.forgetting import forgotten_in
 from recorder.cli.ingest import is_unfinished
 from recorder.cli.inputs import ReadOptions
 from recorder.cli.kept import source_blocks, source_timing
+from recorder.cli.matches import match_findings
 from recorder.cli.terminal import plural
 from recorder.errors import SourceError
 from recorder.events import Chunk, CutLines
 from recorder.model import Disposition, Game
 from recorder.pipeline import PARSER_VERSION
+from recorder.relating.bughouse import pair_bughouse
+from recorder.relating.match import board_order
 from recorder.sources import SourceKind, make_decoder
 from storage import GameFilter
 
@@ -119,11 +122,23 @@ def audit_source(archive: Archive, row: SourceRow, progress: Progress) -> Audit:
             audit.findings += _compare_counts(tag, dispositions, again, counted[tag])
     kept: dict[_Place, _Digest] = {}
     everything = GameFilter(source=row.sha256, kinds=frozenset(), min_plies=0)
+    bughouse: list[Game] = []
     for game in archive.games(everything):
         if not living or game.first_offset < row.read_up_to:
             _note(kept, [game])
+        if game.variant == "bughouse":
+            bughouse.append(game)
     audit.findings += _compare_games(kept, found)
+    audit.findings += _compare_boards(bughouse)
     return audit
+
+
+def _compare_boards(games: list[Game]) -> Iterable[str]:
+    """What the two boards of each match of a log contradict each other in."""
+    by_key = {game.key: game for game in games}
+    for one, other, _ in pair_bughouse(games):
+        for finding in match_findings(board_order(by_key[one], by_key[other])):
+            yield f"Bughouse match of {one[:8]} and {other[:8]}: {finding}"
 
 
 class _Counter:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -20,10 +20,6 @@ from recorder.cli.exporting import (
     say_written,
 )
 from recorder.cli.options import Words, archive_option, filter_options, game_filter, open_archive
-
-if TYPE_CHECKING:
-    from recorder.model import Game
-    from storage import Archive, GameFilter
 
 __all__ = ["command"]
 
@@ -137,6 +133,7 @@ def _bpgn(
     """
     from exporters.bpgn import BpgnExporter, BpgnOptions
     from exporters.output import append_games, open_output
+    from recorder.cli.matches import other_boards
 
     if output == "-" and append:
         raise click.UsageError("--append needs -o with a file.")
@@ -150,7 +147,7 @@ def _bpgn(
         with chosen_games(archive, bughouse, events=True, holdings=True, lines=False) as games:
             found = list(games)
         keys = {game.key for game in found}
-        heads = exporter.take([*found, *_other_boards(archive, found)])
+        heads = exporter.take([*found, *other_boards(archive, found)])
         heads = [head for head in heads if not keys.isdisjoint(game.key for game in exporter.boards(head))]
         if append:
             report = append_games(output, heads, exporter, protected(archive))
@@ -162,21 +159,6 @@ def _bpgn(
         report.left_out["not bughouse"] += archive.count(chosen) - archive.count(bughouse)
         report.left_out += Counter()
         say_written(report, output, left_out(archive, chosen))
-
-
-def _other_boards(archive: Archive, games: list[Game]) -> list[Game]:
-    """Bughouse games that may be the other boards of some: linked ones, and those of the same logs."""
-    from storage import GameFilter
-
-    keys = {game.key for game in games}
-    linked = frozenset(link.key for game in games for link in game.links) - keys
-    everything = GameFilter(variants=frozenset({"bughouse"}), kinds=frozenset(), min_plies=0)
-    wanted: list[GameFilter] = [replace(everything, keys=linked)] if linked else []
-    alone = [game.key for game in games if not game.links and game.variant == "bughouse"]
-    shas = {row.sha256 for key in alone for row in archive.game_sources(key)}
-    wanted += [replace(everything, source=sha256) for sha256 in sorted(shas)]
-    found = {game.key: game for one in wanted for game in archive.games(one)}
-    return [game for key, game in found.items() if key not in keys]
 
 
 @command.command(

@@ -25,29 +25,36 @@ Examples:
   ics-recorder show last
   ics-recorder show 3f09
   ics-recorder show last~2 --raw
+  ics-recorder show 3f09 --match
 """,
 )
 @click.argument("spec", metavar="GAME")
 @archive_option
 @click.option("--raw", is_flag=True, help="Print the game's own lines with file and offset instead.")
+@click.option("--match", "as_match", is_flag=True, help="Show both boards of a bughouse match by time instead.")
 @json_option
-def command(spec: str, where: str, raw: bool, as_json: bool) -> None:
+def command(spec: str, where: str, raw: bool, as_match: bool, as_json: bool) -> None:
     """Show GAME: the beginning of its key, last, or last~2 for the third newest.
 
     Prints the headers, the moves with clock, elapsed time and lag, the final board, the events and the anomalies.
     """
     if raw and as_json:
         raise click.UsageError("--raw prints the log's lines as they are: leave out --json.")
+    if as_match and (raw or as_json):
+        raise click.UsageError("--match is for people: leave out --raw and --json.")
     with open_archive(where) as archive:
         game = archive.game(spec)
         if raw:
             _print_raw(archive, game)
+        elif as_match:
+            _print_match(archive, game)
         elif as_json:
             from exporters.games_json import game_object
 
             print_json(game_object(game))
         else:
             _print_headers(game)
+            _print_partner(archive, game)
             _print_moves(game)
             _print_board(game)
             _print_events(game)
@@ -89,6 +96,31 @@ def _print_headers(game: Game) -> None:
     ):
         if value is not None:
             click.echo(f"{name + ':':<23}{clean(str(value))}")
+
+
+def _print_partner(archive: Archive, game: Game) -> None:
+    if game.variant != "bughouse":
+        return
+    from recorder.cli.matches import match_findings, match_of
+
+    found = match_of(archive, game)
+    if found is None:
+        return
+    match, evidence = found
+    other = match.b if match.a.key == game.key else match.a
+    about = f"{other.key} {other.white.handle} - {other.black.handle} ({evidence})"
+    click.echo(f"{'Other board:':<23}{clean(about)}")
+    for finding in match_findings(match):
+        click.echo(f"{'Contradiction:':<23}{clean(finding)}")
+
+
+def _print_match(archive: Archive, game: Game) -> None:
+    from recorder.cli.matches import match_of, print_match
+
+    found = match_of(archive, game)
+    if found is None:
+        raise StorageError(f"The other board of game {game.key[:8]} is not known, or it is no bughouse.")
+    print_match(*found)
 
 
 def _print_moves(game: Game) -> None:
