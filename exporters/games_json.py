@@ -9,7 +9,7 @@ from typing import Any, BinaryIO
 from exporters.base import ExportReport
 from exporters.holdings import Hands, hands_after, hands_of, with_hands
 from exporters.times import iso
-from recorder.model import Game, LineKind, Origin, Player, Ply, Precision, Proof, TimeBasis
+from recorder.model import Game, LineKind, ObservationKind, Origin, Player, Ply, Precision, Proof, TimeBasis
 
 __all__ = ["ORIGINS", "PRECISIONS", "PROOFS", "GamesJsonExporter", "game_object", "ply_object"]
 
@@ -46,6 +46,7 @@ class GamesJsonExporter:
 def game_object(game: Game) -> dict[str, Any]:
     """The game as plain values: every field is there, null where nothing is known."""
     basis = game.time_basis
+    main = {segment.observation for segment in game.segments} or {0}
     return {
         "key": game.key,
         "server": game.server,
@@ -75,7 +76,7 @@ def game_object(game: Game) -> dict[str, Any]:
             }
             for number, (seen, hands) in enumerate((seen, hands_of(seen)) for seen in game.observations)
             for line in seen.lines
-            if line.kind is not LineKind.MAIN
+            if line.kind is not LineKind.MAIN or (seen.kind is ObservationKind.EXAMINED and number not in main)
         ],
         "events": [
             {
@@ -102,6 +103,10 @@ def game_object(game: Game) -> dict[str, Any]:
                 "ended_at": iso(seen.ended_at_ms, basis),
                 "offset": seen.offset,
                 "end_offset": seen.end_offset,
+                "positions": [
+                    {"line": anchor.line, "ply": anchor.ply, "fen": anchor.fen, "reason": anchor.reason}
+                    for anchor in seen.anchors
+                ],
                 "plies": [
                     [segment.from_ply, segment.to_ply] for segment in game.segments if segment.observation == number
                 ],

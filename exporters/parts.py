@@ -12,7 +12,7 @@ from operator import itemgetter
 from exporters.holdings import hands_at
 from recorder.model import Anchor, Game, Origin, Ply, PlyRow, Proof, name_plies
 
-__all__ = ["Part", "cut_into_parts", "fen_with_hands"]
+__all__ = ["Part", "cut_into_parts", "cut_line", "fen_with_hands"]
 
 _DROP_GAMES = frozenset(("crazyhouse", "bughouse"))
 _PROOF_OF = itemgetter(Ply._fields.index("proof"))
@@ -24,13 +24,14 @@ class Part:
     """Plies that follow from ``fen`` (None: the normal start position) after ``start_ply`` half-moves.
 
     ``rows`` are as in ``PlyLine``; ``unproved`` are the plies after them that no position and no proof allows to write
-    as moves.
+    as moves. ``beside``: None for a part of the main line, else the observation and its line that the part is of.
     """
 
     fen: str | None
     start_ply: int
     rows: list[Ply] | list[PlyRow]
     unproved: list[Ply] = field(default_factory=list)
+    beside: tuple[int, int] | None = None
 
     @property
     def plies(self) -> list[Ply]:
@@ -52,14 +53,20 @@ def cut_into_parts(game: Game) -> list[Part]:
         and not any(anchor.reason == "conflict" for anchor in anchors.values())
     ):
         return [whole]
-    return _cut(game, game.plies, anchors, fen)
+    return cut_line(game, game.plies, anchors, fen, game.start_ply)
 
 
-def _cut(game: Game, plies: list[Ply], anchors: dict[int, Anchor], fen: str | None) -> list[Part]:
-    part = Part(fen, game.start_ply, [])
+def cut_line(game: Game, plies: list[Ply], anchors: dict[int, Anchor], fen: str | None, start_ply: int) -> list[Part]:
+    """The runs of any line in order, as ``cut_into_parts``.
+
+    Args:
+        game: whose line it is. plies: the line. anchors: its known positions by ply.
+        fen, start_ply: where it begins; None: at the normal start position if ``start_ply`` is 0, else it is not known.
+    """
+    part = Part(fen, start_ply, [])
     parts = [part]
-    follows = fen is not None or game.start_ply == 0
-    last = game.start_ply
+    follows = fen is not None or start_ply == 0
+    last = start_ply
     for ply in plies:
         before = anchors.get(ply.ply - 1)
         proved = ply.proof in _PROVED or _is_of_cut_frame(ply, anchors)

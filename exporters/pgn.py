@@ -12,12 +12,13 @@ from typing import BinaryIO
 
 from exporters.base import ExportReport
 from exporters.parts import Part, cut_into_parts
+from exporters.parts_beside import named_as, parts_beside
 from exporters.pgn_extras import Extras, find_extras
 from exporters.pgn_tags import KEY_TAG, fics_tags, tags
 from exporters.pgn_text import GLUE, brace_comment, colours_for_handles, wrap
 from exporters.times import HMS, THOUSANDTHS, decimal_seconds, hms, short_seconds
 from recorder.errors import ExportError
-from recorder.model import Game, Ply, PlyRow, Precision, Proof
+from recorder.model import Game, GameKind, Ply, PlyRow, Precision, Proof
 
 __all__ = ["CLOCK_WORDS", "ENDS", "STYLES", "PgnExporter", "PgnOptions"]
 
@@ -48,7 +49,8 @@ class PgnOptions:
         clock: which of ``clk`` (mover's clock after the move), ``emt`` (elapsed), ``lag`` to write; empty for none.
             The fics style writes elapsed times in its own form, or with an empty ``clock`` none.
         style: ``default`` or ``fics``.
-        variations: write taken-back plies as variations. comments: write chat as comments.
+        variations: write taken-back plies as variations; those of examined games are always written.
+        comments: write chat as comments.
     """
 
     clock: frozenset[str] = frozenset(("clk", "emt"))
@@ -98,6 +100,9 @@ class PgnExporter:
     def game_text(self, game: Game) -> str:
         """The text of one game: as many PGN games as it has parts, each followed by its blank lines."""
         parts = cut_into_parts(game)
+        main = len(parts)
+        if game.kind is not GameKind.PLAYED:
+            parts += parts_beside(game)
         report = self.report
         report.games += 1
         for part in parts:
@@ -106,25 +111,25 @@ class PgnExporter:
                 report.left_out["plies not proved"] += len(part.unproved)
         one = self._fics_text if self._fics else self._default_text
         if len(parts) == 1:
-            return one(game, parts[0], 1, 1)
-        return "".join(one(game, part, number, len(parts)) for number, part in enumerate(parts, 1))
+            return one(game, parts[0], 1, 1, True)
+        return "".join(
+            one(named_as(game, part), part, number, len(parts), number == main) for number, part in enumerate(parts, 1)
+        )
 
-    def _default_text(self, game: Game, part: Part, number: int, count: int) -> str:
-        last = number == count
+    def _default_text(self, game: Game, part: Part, number: int, count: int, last: bool) -> str:
         tokens = self._movetext(game, part)
         if part.unproved:
             moves = " ".join(f"{_number(ply.ply)}{ply.san}" for ply in part.unproved)
             tokens.append(brace_comment(f"Not proved: {moves}"))
         reason = game.reason or ENDS.get(game.end)
-        if not last:
-            tokens.append("{Moves are missing here}")
-        elif reason:
+        if last and reason:
             tokens.append(brace_comment(reason))
+        elif not last and part.beside is None:
+            tokens.append("{Moves are missing here}")
         tokens.append(game.result if last else "*")
-        return f"{tags(game, part, number, count)}\n{wrap(' '.join(tokens))}\n\n"
+        return f"{tags(game, part, number, count, last)}\n{wrap(' '.join(tokens))}\n\n"
 
-    def _fics_text(self, game: Game, part: Part, number: int, count: int) -> str:
-        last = number == count
+    def _fics_text(self, game: Game, part: Part, _number: int, _count: int, last: bool) -> str:
         part.rows = _with_fics_san(part.plies, game.variant)
         tokens = self._movetext(game, part) or [""]
         reason = game.reason or ENDS.get(game.end)
@@ -137,7 +142,7 @@ class PgnExporter:
     def _movetext(self, game: Game, part: Part) -> list[str]:
         options = self.options
         extras = None
-        if options.variations or options.comments:
+        if options.variations or options.comments or any(len(seen.lines) > 1 for seen in game.observations):
             extras = find_extras(game, part, options.variations, options.comments)
         tokens: list[str] = []
         if extras is not None and part.start_ply in extras.comments:
@@ -195,7 +200,7 @@ class PgnExporter:
         tokens += extras.comments.get(number, ())
         for line in extras.variations.get(number, ()):
             inside: list[str] = []
-            self._moves(line.plies, inside, extras.of(line))
+            self._moves(line.plies, inside, Extras(line.comments, line.children))
             tokens.append(f"({' '.join(inside)})")
         return len(tokens) > before
 

@@ -1,24 +1,29 @@
-"""What may stand between the moves: taken-back plies as variations, chat as comments."""
+"""What may stand between the moves: other lines as variations, chat as comments."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from exporters.parts import Part
 from exporters.pgn_text import brace_comment
-from recorder.model import EventKind, Game, LineKind, Ply, PlyLine, Proof
+from recorder.model import EventKind, Game, GameEvent, GameKind, LineKind, Observation, Ply, PlyLine, Proof
 
-__all__ = ["Extras", "Variation", "find_extras"]
+__all__ = ["Extras", "Variation", "find_extras", "said_in"]
 
 _PROVED = frozenset({Proof.FULL.value, Proof.LIST.value, Proof.INFERRED.value})
+
+#: Line → ply → comments.
+_Comments = dict[int, dict[int, list[str]]]
 
 
 @dataclass(frozen=True, slots=True)
 class Variation:
-    """Taken-back plies as far as they can be replayed; ``children`` are lines taken back out of them."""
+    """A line as far as it can be replayed; ``children`` are lines that leave it, by the ply that they replace."""
 
     plies: list[Ply]
     children: dict[int, list[Variation]]
+    comments: dict[int, list[str]]
 
 
 @dataclass(slots=True)
@@ -28,52 +33,95 @@ class Extras:
     comments: dict[int, list[str]] = field(default_factory=dict)
     variations: dict[int, list[Variation]] = field(default_factory=dict)
 
-    def of(self, variation: Variation) -> Extras:
-        """What stands between the moves of a variation."""
-        return Extras({}, variation.children)
-
 
 def find_extras(game: Game, part: Part, variations: bool, comments: bool) -> Extras:
     """What to write between the moves of one part.
 
     A variation follows the move that it replaces. Where nothing was played after a takeback there is no such move:
     the line stands in a comment after the last one.
+
+    Args:
+        variations: taken-back plies too; those of examined games are part of what was shown, and always written.
+        comments: chat too.
     """
     extras = Extras()
+    number = 0
+    if part.beside is not None:
+        index, number = part.beside
+        places = [(game.observations[index], part.start_ply, part.start_ply + len(part.rows))]
+    else:
+        places = [(game.observations[part.observation], part.from_ply - 1, part.to_ply) for part in game.segments]
     first = part.start_ply
     last = part.plies[-1].ply if part.plies else first
-    if variations:
-        _find_variations(game, first, last, extras)
-    if comments:
+    for seen, low, high in places:
+        said = _comments(seen) if comments and game.kind is not GameKind.PLAYED else {}
+        _find_variations(seen, number, (max(low, first), min(high, last), last), extras, variations, said)
+    if comments and (game.kind is GameKind.PLAYED or part.beside is None):
         final = part.plies[-1:] == game.plies[-1:]
-        for event in game.events:
-            if event.kind is EventKind.CHAT and event.ply >= first and (event.ply <= last or final):
-                extras.comments.setdefault(min(event.ply, last), []).append(
-                    brace_comment(f"{event.actor} {event.detail}: {event.text}" if event.actor else event.text)
-                )
+        for event in _said_in_main(game):
+            if event.ply >= first and (event.ply <= last or final or _has(part, event.ply)):
+                extras.comments.setdefault(min(event.ply, last), []).append(_comment(event))
+    elif comments and part.beside is not None:
+        for line, event in said_in(game.observations[part.beside[0]]):
+            if line == number and (first <= event.ply <= last or _has(part, event.ply)):
+                extras.comments.setdefault(min(event.ply, last), []).append(_comment(event))
     return extras
 
 
-def _find_variations(game: Game, first: int, last: int, extras: Extras) -> None:
-    for segment in game.segments:
-        lines = game.observations[segment.observation].lines
-        for line in lines:
-            at = line.parent_ply
-            if line.kind is not LineKind.TAKEBACK or line.parent != 0 or at is None or not first <= at <= last:
-                continue
-            if not segment.from_ply - 1 <= at <= segment.to_ply:
-                continue
-            variation = _variation(line, lines)
-            if not variation.plies:
-                continue
-            if at < last:
-                extras.variations.setdefault(at + 1, []).append(variation)
-            else:
-                moves = " ".join(ply.san for ply in variation.plies)
-                extras.comments.setdefault(last, []).append(brace_comment(f"Taken back: {moves}"))
+def said_in(seen: Observation) -> Iterator[tuple[int, GameEvent]]:
+    """What people said during an observation, each with the line of the board that was shown then."""
+    line = 0
+    for event in seen.events:
+        if event.kind is EventKind.EXAMINE and event.detail == "shown":
+            line = event.value or 0
+        elif event.kind is EventKind.CHAT:
+            yield line, event
 
 
-def _variation(line: PlyLine, lines: list[PlyLine]) -> Variation:
+def _said_in_main(game: Game) -> list[GameEvent]:
+    if game.kind is GameKind.PLAYED:
+        return [event for event in game.events if event.kind is EventKind.CHAT]
+    main = {segment.observation for segment in game.segments} or {0}
+    return [event for index in sorted(main) for line, event in said_in(game.observations[index]) if line == 0]
+
+
+def _has(part: Part, ply: int) -> bool:
+    return any(unproved.ply == ply for unproved in part.unproved)
+
+
+def _comment(event: GameEvent) -> str:
+    return brace_comment(f"{event.actor} {event.detail}: {event.text}" if event.actor else event.text)
+
+
+def _comments(seen: Observation) -> _Comments:
+    found: _Comments = {}
+    for line, event in said_in(seen):
+        found.setdefault(line, {}).setdefault(event.ply, []).append(_comment(event))
+    return found
+
+
+def _find_variations(
+    seen: Observation, number: int, bounds: tuple[int, int, int], extras: Extras, taken_back: bool, said: _Comments
+) -> None:
+    low, high, last = bounds
+    for line in seen.lines:
+        at = line.parent_ply
+        if line.parent != number or at is None or not low <= at <= high:
+            continue
+        if line.kind is LineKind.TAKEBACK and not taken_back:
+            continue
+        variation = _variation(line, seen.lines, said)
+        if not variation.plies:
+            continue
+        if at < last:
+            extras.variations.setdefault(at + 1, []).append(variation)
+        elif not any(anchor.line == line.number and anchor.ply == at for anchor in seen.anchors):
+            moves = " ".join(ply.san for ply in variation.plies)
+            word = "Taken back" if line.kind is LineKind.TAKEBACK else "Variation"
+            extras.comments.setdefault(last, []).append(brace_comment(f"{word}: {moves}"))
+
+
+def _variation(line: PlyLine, lines: list[PlyLine], said: _Comments) -> Variation:
     plies: list[Ply] = []
     expected = line.parent_ply or 0
     for ply in line.plies:
@@ -85,7 +133,8 @@ def _variation(line: PlyLine, lines: list[PlyLine]) -> Variation:
     children: dict[int, list[Variation]] = {}
     for child in lines:
         if child.parent == line.number and child.parent_ply is not None and child.parent_ply + 1 in numbers:
-            found = _variation(child, lines)
+            found = _variation(child, lines, said)
             if found.plies:
                 children.setdefault(child.parent_ply + 1, []).append(found)
-    return Variation(plies, children)
+    comments = {ply: texts for ply, texts in said.get(line.number, {}).items() if ply in numbers}
+    return Variation(plies, children, comments)

@@ -30,13 +30,12 @@ _FAMILIES = {
 CHESS_TITLES = ("GM", "IM", "FM", "CM", "NM", "WGM", "WIM", "WFM", "WCM")
 
 
-def tags(game: Game, part: Part, number: int, count: int) -> str:
+def tags(game: Game, part: Part, number: int, count: int, last: bool = True) -> str:
     """Tag pairs in the default style: the seven-tag roster first, then what is known.
 
     Args:
-        part, number, count: the part that follows; parts are numbered from 1.
+        part, number, count: the part that follows; parts are numbered from 1. last: it is the main line's last one.
     """
-    last = number == count
     end = game.end if game.end != "result" else None
     begun = date_of(game.started_at_ms, game.time_basis)
     day = begun or game.day
@@ -63,7 +62,7 @@ def tags(game: Game, part: Part, number: int, count: int) -> str:
         found.append(tag("UTCEndDate", f"{ended:%Y.%m.%d}") + tag("UTCEndTime", f"{ended:%H:%M:%S}"))
     if variant := variant_name(game):
         found.append(tag("Variant", variant))
-    if part.fen is not None and (part.start_ply or game.start_fen is not None):
+    if part.fen is not None and (part.start_ply or game.start_fen is not None or part.beside is not None):
         found.append('[SetUp "1"]\n' + tag("FEN", part.fen))
     found.append(tag("Termination", game.termination if last else "unterminated"))
     found.append(f'[PlyCount "{len(part.rows)}"]\n')
@@ -107,7 +106,7 @@ def fics_tags(game: Game, part: Part, last: bool) -> str:
         found.append(f'[WhiteClock "{start_clock(white_base)}"]\n[BlackClock "{start_clock(black_base)}"]\n')
     if variant := variant_name(game):
         found.append(tag("Variant", variant))
-    if part.fen is not None and (part.start_ply or game.start_fen is not None):
+    if part.fen is not None and (part.start_ply or game.start_fen is not None or part.beside is not None):
         found.append(tag("FEN", part.fen))
     found.append(f'[PlyCount "{len(part.rows)}"]\n')
     found.append(tag("Result", game.result if last else "*"))

@@ -65,7 +65,7 @@ def load_games(
         connection: to the archive; must stay in one transaction while the iterator is used.
         ids: row numbers of ``games``.
         with_events, with_holdings: False leaves the observations' lists empty.
-        with_lines: False loads only the main line of each observation.
+        with_lines: False loads no plies that were taken back, only main lines and variations.
         whole_plies: False leaves None what ``load_timed_plies`` does not load.
     """
     driver = connection.connection.driver_connection
@@ -122,7 +122,8 @@ def _load_children(
     ids = ",".join(map(str, seen))
     mine = f"WHERE observation_id IN ({ids})"
     main = "" if wanted.lines else " AND line_no = 0"
-    for row in driver.execute(f"{select_sql(models.ply_lines)} {mine}{main} ORDER BY observation_id, line_no"):
+    told = "" if wanted.lines else " AND (line_no = 0 OR kind = 'variation')"
+    for row in driver.execute(f"{select_sql(models.ply_lines)} {mine}{told} ORDER BY observation_id, line_no"):
         line = ply_line_from_row(row)
         seen[row[0]].lines.append(line)
         runs[row[0]].append(_Run(seen[row[0]], line, row[5], row[6]))

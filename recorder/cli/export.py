@@ -80,6 +80,7 @@ def _pgn(
     """
     from exporters.output import append_games, open_output, write_split
     from exporters.pgn import PgnExporter
+    from recorder.model import GameKind
 
     if output == "-" and (append or split):
         raise click.UsageError("--append and --split need -o with a file or folder.")
@@ -91,8 +92,10 @@ def _pgn(
     with open_archive(where) as archive:
         require_keys(archive, chosen)
         keep = protected(archive)
+        # An examined game is all of its lines.
+        lines = variations or chosen.kinds != {GameKind.PLAYED}
         with chosen_games(
-            archive, chosen, events=comments, holdings=False, lines=variations, whole_plies=options.whole_plies
+            archive, chosen, events=comments, holdings=False, lines=lines, whole_plies=options.whole_plies
         ) as games:
             if split is not None:
                 report = write_split(output, games, exporter, split, force=force, append=append, protect=keep)

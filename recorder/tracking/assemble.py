@@ -335,4 +335,5 @@ def _player(handle: str, facts: Facts, *, white: bool) -> Player:
         registered = False
     if rating is None:
         return Player(handle, None, None, None, registered, sealed)
-    return Player(handle, rating.text, rating.value, None, registered, sealed)
+    # A 0 is what servers print where there is no rating, in examined games above all.
+    return Player(handle, rating.text, rating.value or None, None, registered, sealed)

@@ -68,6 +68,7 @@ def follow_examined(held: Held, frame: Style12) -> Disposition:
     run.last = frame
     clocks = clocks_of(frame)
     if node is None:
+        _stand(run, seen.position, seen.ply)
         run.event(EventKind.EXAMINE, PLACED, frame, text=seen.fen, clocks=clocks)
         return Disposition.SETUP
     _stand(run, node.position, node.ply)
@@ -176,6 +177,8 @@ def take_notice(held: Held, event: ExamineNotice) -> None:
         run.told = _NAVIGATION[kind]
     elif kind == "commit":
         tree.commit()
+    elif kind == "move" and tree.current is not None:
+        tree.current.typed = True
     elif kind == "setup-begin":
         tree.setting_up = True
     elif kind == "setup-end":

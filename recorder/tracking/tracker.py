@@ -425,8 +425,8 @@ class Tracker:
         if answers(event.line.block, LIST_BLOCKS):
             run = None
         disposition, problem = take_holdings(run, event)
-        if run is not None and run.tree is not None and run.tree.current is not None and run.position is not None:
-            run.tree.current.position = run.position
+        if run is not None and run.tree is not None and run.position is not None:
+            run.tree.learn(run.position)
         self.holdings[disposition] += 1
         if problem is not None:
             self.anomalies.append(

@@ -48,6 +48,7 @@ class Node:
         joined: whether ``row`` leads from the parent to here; False: plies between them were not shown, or no parent.
         stored: it was reached by going through a game that the server keeps, not by a move that somebody made.
         chosen: the child that a commit made the main one. setup: the position was set up.
+        typed: a line told that somebody made this move here; whatever clocks are printed with it are no game's.
         names: White's and Black's as they were when it was last shown. shown: when that was.
         result: told while it was shown: result and words.
     """
@@ -66,6 +67,7 @@ class Node:
         "setup",
         "shown",
         "stored",
+        "typed",
     )
 
     def __init__(self, number: int, seen: Seen, stored: bool) -> None:
@@ -79,6 +81,7 @@ class Node:
         self.stored = stored
         self.chosen: Node | None = None
         self.setup = False
+        self.typed = False
         self.names: tuple[str, str] | None = None
         self.shown = -1
         self.result: tuple[str, str] | None = None
@@ -220,6 +223,11 @@ class ExaminedTree:
                     other.stored = False
                 node.parent.chosen = node
             node.stored = True
+
+    def learn(self, position: Position) -> None:
+        """More is known of the position being shown: what is in hand."""
+        if self.current is not None and self.placed is None and self.current.position.board == position.board:
+            self.current.position = position
 
     # -- lists -------------------------------------------------------------------------------------------------
 

@@ -50,7 +50,8 @@ def with_lines(run: Run) -> Run:
     places: dict[int, tuple[int, int]] = {}  # node's number → observation, line
     for index, root in enumerate(roots):
         twin.observations.append(_observation(run, raw, root, places, index))
-    _share_out(raw, twin.observations, places)
+    begun = {root.seen.offset: index for index, root in enumerate(roots) if root.setup}
+    _share_out(raw, twin.observations, places, begun)
     main = main_observation(twin.observations)
     root = roots[main]
     shown = [node for node in tree.nodes if node.root is root and node.names is not None]
@@ -78,18 +79,24 @@ def _observation(run: Run, raw: Observation, root: Node, places: dict[int, tuple
     anchors: list[Anchor] = []
     if not (root.ply == 0 and root.position.board == STANDARD_BOARD):
         anchors.append(Anchor(0, root.ply, root.seen.fen, "start", root.seen.offset))
-    waiting: deque[tuple[Node, int | None, int | None]] = deque([(root, None, None)])
+    waiting: deque[tuple[Node, int | None, Node | None]] = deque([(root, None, None)])
     while waiting:
-        node, parent, parent_ply = waiting.popleft()
+        node, parent, above = waiting.popleft()
         rows: list[Ply] = []
         number = len(lines)
-        lines.append(PlyLine(number, LineKind.MAIN if parent is None else LineKind.VARIATION, parent, parent_ply, rows))
-        if parent is not None:
+        if above is None:
+            lines.append(PlyLine(number, LineKind.MAIN, None, None, rows))
+        else:
+            lines.append(PlyLine(number, LineKind.VARIATION, parent, above.ply, rows))
+            main = above.branches()[0]
+            if node.joined and not main.joined and _bridged(main) is None:
+                # No move is known that this line could stand beside.
+                anchors.append(Anchor(number, above.ply, above.seen.fen, "variation", above.seen.offset))
             _add(node, number, rows, anchors)
         while True:
             places[node.number] = index, number
             branches = node.branches()
-            waiting += [(other, number, node.ply) for other in branches[1:]]
+            waiting += [(other, number, node) for other in branches[1:]]
             if not branches:
                 break
             node = branches[0]
@@ -102,8 +109,11 @@ def _observation(run: Run, raw: Observation, root: Node, places: dict[int, tuple
 
 def _add(node: Node, number: int, rows: list[Ply], anchors: list[Anchor]) -> None:
     """Append a node's ply to a line; plies before it that were not shown are inferred if there is one way only."""
-    if node.row is None:
+    row = node.row
+    if row is None:
         return
+    if node.typed and not node.stored:
+        row = row._replace(white_clock_ms=None, black_clock_ms=None, elapsed_ms=None, lag_ms=None, precision=None)
     if not node.joined:
         steps = _bridged(node)
         if steps is None:
@@ -111,7 +121,7 @@ def _add(node: Node, number: int, rows: list[Ply], anchors: list[Anchor]) -> Non
         else:
             rows += steps
             return
-    rows.append(node.row)
+    rows.append(row)
 
 
 def _bridged(node: Node) -> list[Ply] | None:
@@ -134,8 +144,13 @@ def _bridged(node: Node) -> list[Ply] | None:
     return [*rows, node.row._replace(move=move, san=san, flags=flags, proof=int(Proof.FULL))]
 
 
-def _share_out(raw: Observation, observations: list[Observation], places: dict[int, tuple[int, int]]) -> None:
-    """Give each observation what happened while a board of it was shown, and its beginning and end."""
+def _share_out(
+    raw: Observation, observations: list[Observation], places: dict[int, tuple[int, int]], begun: dict[int, int]
+) -> None:
+    """Give each observation what happened while a board of it was shown, and its beginning and end.
+
+    ``begun`` is where a position was shown that had been set up: offset → observation.
+    """
     index = 0
     changes: deque[HoldingsChange] = deque(raw.holdings)
     bounds: list[list[tuple[int, int | None]]] = [[] for _ in observations]
@@ -146,6 +161,9 @@ def _share_out(raw: Observation, observations: list[Observation], places: dict[i
             assert event.value is not None
             index, line = places[event.value]
             event = event._replace(value=line)
+        elif event.kind is EventKind.EXAMINE and event.detail == PLACED and event.offset in begun:
+            index = begun[event.offset]
+            event = event._replace(detail=SHOWN, value=0)
         observations[index].events.append(event)
         bounds[index].append((event.offset, event.at_ms))
     for change in changes:

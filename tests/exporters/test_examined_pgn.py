@@ -1,0 +1,165 @@
+"""Examined games as PGN: other readers find the same tree, the same comments at the same moves, and every start."""
+
+from __future__ import annotations
+
+import io
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import chess.pgn
+import pytest
+
+from exporters.games_json import game_object
+from exporters.pgn import PgnExporter, PgnOptions
+from recorder.model import Game, GameKind
+from tests.edge_cases.scripts import Table, log
+from tests.support import corpus, product
+
+STREAMS = [
+    ("a10_examine", "player_Kramnik"),
+    ("a10_examine", "observer_GuestExa"),
+    ("b05_examine_bsetup", "observer_GuestXl"),
+    ("c05_examine_bsetup", "observer_GuestXk"),
+]
+
+Paths = set[tuple[str, ...]]
+
+
+def examined(data: bytes) -> list[Game]:
+    games, _ = product.run([data], "raw")
+    return [game for game in games if game.kind is not GameKind.PLAYED]
+
+
+def export(games: list[Game]) -> str:
+    out = io.BytesIO()
+    PgnExporter(PgnOptions(comments=True, clock=frozenset())).write(games, out)
+    return out.getvalue().decode()
+
+
+def read_back(text: str) -> list[chess.pgn.Game]:
+    handle, found = io.StringIO(text), []
+    while (game := chess.pgn.read_game(handle)) is not None:
+        assert game.errors == []
+        found.append(game)
+    return found
+
+
+def paths_of(node: chess.pgn.GameNode, before: tuple[str, ...] = ()) -> Paths:
+    """Every way through a tree, as moves."""
+    found: Paths = set()
+    for child in node.variations:
+        moves = (*before, child.san())
+        found |= {moves} | paths_of(child, moves)
+    return found
+
+
+def paths_in(game: Game) -> Paths:
+    """The same of our model, as far as every move on the way is proved."""
+    lines = game.observations[0].lines
+    ways: dict[int, dict[int, tuple[str, ...]]] = {}
+    for line in lines:
+        start = line.parent_ply or 0
+        way = () if line.parent is None else ways.get(line.parent, {}).get(start)
+        reached: dict[int, tuple[str, ...]] = {} if way is None else {start: way}
+        for ply in line.plies:
+            if way is None or ply.ply != start + 1 or ply.proof not in (1, 2, 3):
+                break
+            way, start = (*way, ply.san), ply.ply
+            reached[start] = way
+        ways[line.number] = reached
+    return {way for reached in ways.values() for way in reached.values() if way}
+
+
+@pytest.mark.parametrize(("scenario", "connection"), STREAMS)
+def test_python_chess_reads_the_same_tree(scenario: str, connection: str) -> None:
+    for game in examined(corpus.stream_bytes(scenario, connection)):
+        first = read_back(export([game]))[0]
+        assert first.headers["RecorderKey"] == game.key
+        assert [node.san() for node in first.mainline()] == [ply.san for ply in game.plies if ply.proof in (1, 2, 3)]
+        assert paths_of(first) == paths_in(game)
+
+
+def test_pgn_extract_reads_them(tmp_path: Path) -> None:
+    games = [game for name in STREAMS for game in examined(corpus.stream_bytes(*name)) if game.plies]
+    path = tmp_path / "games.pgn"
+    path.write_text(export(games))
+    program = shutil.which("pgn-extract", path=f"{os.environ['PATH']}:/usr/games")
+    assert program is not None, "pgn-extract is not installed"
+    said = subprocess.run([program, "-r", str(path)], capture_output=True, text=True, check=True).stderr
+    parts = export(games).count("[Event ")
+    assert f"{parts} games matched out of {parts}." in said
+    assert "Failed" not in said
+
+
+def lecture() -> tuple[Table, list[str]]:
+    table = Table(1, "Henley", "Browne", base=0, clocks=(0, 0), relation=-2)
+    return table, [table.frame()]
+
+
+def said(text: str) -> str:
+    return f"LectureBot(TD)(----)[1] kibitzes: {text}"
+
+
+def test_comments_stand_at_the_board_that_was_shown() -> None:
+    table, lines = lecture()
+    lines += [said("welcome"), *table.plays("e4", "e5"), said("an open game"), table.play("Nf3")]
+    lines += [
+        "Game 1: LectureBot backs up 1 move.",
+        table.undo(1),
+        said("what else?"),
+        table.play("f4"),
+        said("a gambit"),
+    ]
+    lines += [*table.plays("exf4"), said("taken"), "Game 1: LectureBot backs up 1 move.", table.undo(1)]
+    lines += [table.play("d5"), said("declined")]
+    (game,) = examined(log(*lines))
+    (read,) = read_back(export([game]))
+    assert read.comment == "LectureBot kibitz: welcome"
+    e5 = read.next().next()  # type: ignore[union-attr]
+    assert e5 is not None
+    assert e5.comment == ("LectureBot kibitz: an open game LectureBot kibitz: what else?")
+    assert [child.san() for child in e5.variations] == ["Nf3", "f4"]
+    f4 = e5.variations[1]
+    assert f4.comment == "LectureBot kibitz: a gambit"
+    assert [(child.san(), child.comment) for child in f4.variations] == [
+        ("exf4", "LectureBot kibitz: taken"),
+        ("d5", "LectureBot kibitz: declined"),
+    ]
+
+
+def test_positions_that_hang_on_nothing_are_parts() -> None:
+    table, lines = lecture()
+    lines += table.plays("e4", "e5")
+    placed = Table(1, "White", "Black", fen="8/8/8/4k3/8/4K3/4P3/8 w - - 0 1", base=0, clocks=(0, 0), relation=-2)
+    lines += [placed.frame(board="-------- " * 7 + "--------"), placed.frame(), said("a study")]
+    lines += [*placed.plays("Kd3", "Kd5"), "Game 1: LectureBot backs up 1 move.", placed.undo(1), placed.play("Kf4")]
+    (game,) = examined(log(*lines))
+    first, second = read_back(export([game]))
+    assert [[node.san() for node in part.mainline()] for part in (first, second)] == [["e4", "e5"], ["Kd3", "Kd5"]]
+    assert (first.headers["White"], second.headers["White"]) == ("Henley", "White")
+    assert (second.headers["SetUp"], second.headers["FEN"]) == ("1", "8/8/8/4k3/8/4K3/4P3/8 w - - 0 1")
+    assert second.comment == "LectureBot kibitz: a study"
+    assert paths_of(second) == {("Kd3",), ("Kd3", "Kd5"), ("Kd3", "Kf4")}
+    assert (first.headers["RecorderPart"], second.headers["RecorderPart"]) == ("1/2", "2/2")
+    held = game_object(game)
+    assert [(line["source"], line["kind"], [ply["san"] for ply in line["plies"]]) for line in held["lines"]] == [
+        (1, "main", ["Kd3", "Kd5"]),
+        (1, "variation", ["Kf4"]),
+    ]
+    assert [place["fen"] for place in held["sources"][1]["positions"]] == ["8/8/8/4k3/8/4K3/4P3/8 w - - 0 1"]
+
+
+def test_what_lies_behind_a_gap_is_a_part() -> None:
+    table, lines = lecture()
+    table.plays("e4", "e5", "Nf3", "Nc6", "Bb5")
+    lines += ["Game 1: LectureBot goes forward 6 moves.", table.play("a6"), table.play("Ba4")]
+    lines += ["Game 1: LectureBot backs up 99 moves.", table.undo(7), table.play("d4"), said("the other pawn")]
+    (game,) = examined(log(*lines))
+    found = read_back(export([game]))
+    assert [sorted(paths_of(part)) for part in found] == [[], [("Ba4",)], [("d4",)]]
+    assert found[0].comment.startswith("Not proved: 3... a6")
+    assert found[1].headers["FEN"].startswith("r1bqkbnr/1ppp1ppp/p1n5/1B2p3/")
+    assert found[2].next().comment == "LectureBot kibitz: the other pawn"  # type: ignore[union-attr]
+    assert found[2].headers["FEN"] == chess.STARTING_FEN
