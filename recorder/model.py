@@ -182,7 +182,10 @@ class Ply(NamedTuple):
 
     @property
     def uci(self) -> str | None:
-        """The move in UCI notation (drops ``N@e4``; chess960 castling is king takes rook), or None."""
+        """The move in UCI notation, or None.
+
+        Drops are ``N@e4``; castling in chess960 is king takes rook, that of a king on d in wild games its two steps.
+        """
         return None if self.move is None else decode_move(self.move)
 
     @property

@@ -16,7 +16,7 @@ from recorder.tracking.again import after_end, observed_again
 from recorder.tracking.examined import follow_examined
 from recorder.tracking.held import Held, rules_of_board
 from recorder.tracking.lists import frame_position
-from recorder.tracking.plies import bridged, clocks_of, pretty_of, try_rules
+from recorder.tracking.plies import bridged, clocks_of, pretty_of, shown_by_boards, try_rules
 from recorder.tracking.position import advance, fen, prove
 from recorder.tracking.run import Run
 from recorder.tracking.session import Session
@@ -243,10 +243,20 @@ class Boards(Held):
             if played is not None:
                 self.append(run, frame, ply, played, Disposition.PARTIAL if frame.partial else Disposition.PLY)
             else:
-                reason = advance(run.position, frame.verbose, pretty_of(frame), frame.board)
-                self.conflict(run, frame, ply, str(reason))
+                self._refused(run, frame, ply)
         else:
             self._skipped(run, frame, ply)
+
+    def _refused(self, run: Run, frame: Style12, ply: int) -> None:
+        """The next ply, which the rules do not allow."""
+        assert run.position is not None
+        reason = str(advance(run.position, frame.verbose, pretty_of(frame), frame.board))
+        shown = shown_by_boards(run, frame)
+        if shown is None:
+            self.conflict(run, frame, ply, reason)
+            return
+        self.anomaly(AnomalyKind.VARIANT, frame, f"a move that the rules of {run.variant} do not allow: {reason}")
+        self.append(run, frame, ply, shown, Disposition.PLY, Proof.UNPROVED)
 
     def _same_ply(self, run: Run, frame: Style12) -> None:
         assert run.position is not None

@@ -151,12 +151,18 @@ class Held:
         self.announced.add(str(event.game_no))
 
     def append(
-        self, run: Run, frame: Style12, ply: int, played: tuple[int, str, Position], disposition: Disposition
+        self,
+        run: Run,
+        frame: Style12,
+        ply: int,
+        played: tuple[int, str, Position],
+        disposition: Disposition,
+        proof: Proof = Proof.FULL,
     ) -> None:
-        """The next ply of a run, proved."""
+        """The next ply of a run."""
         move, san, after = played
-        # A cut frame has no pretty move that could agree with the rest.
-        proof = Proof.UNPROVED if frame.partial else Proof.FULL
+        if frame.partial:
+            proof = Proof.UNPROVED  # a cut frame has no pretty move that could agree with the rest
         run.rows.append(ply_from_frame(frame, ply, move, san, after, proof, self.lag_meaningless))
         run.join_deltas()
         run.place = after

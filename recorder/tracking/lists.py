@@ -17,7 +17,7 @@ from recorder.model import (
 )
 from recorder.tracking.position import Position, Rules, fen, play_san, start_position
 from recorder.tracking.run import ListSeen, Run
-from recorder.tracking.variants import STANDARD_BOARD, has_pockets, variant_of
+from recorder.tracking.variants import STANDARD_BOARD, has_pockets, known_start, variant_of
 
 __all__ = ["fits", "frame_position", "learn_variant", "read_list"]
 
@@ -123,10 +123,11 @@ def _start(event: MovelistRead, rules: Rules | None, run: Run | None) -> Positio
         known = rules or (Rules.CHESS if frame.board == STANDARD_BOARD else Rules.CHESS960)
         position = frame_position(frame, known, _empty_hands(known))
         return position._replace(white_to_move=white_starts)
-    if rules is Rules.CHESS960:
+    start = known_start(event.category, rules)
+    if start is None:
         return None
     known = rules or Rules.CHESS
-    return start_position(STANDARD_BOARD, white_starts, 15, -1, known, _empty_hands(known))
+    return start_position(start[0], white_starts, start[1], -1, known, _empty_hands(known))
 
 
 def _empty_hands(rules: Rules) -> tuple[str, str] | None:

@@ -11,9 +11,19 @@ from recorder.tracking.position import Position, Rules, advance, start_position
 from recorder.tracking.run import Run
 from recorder.tracking.variants import STANDARD_BOARD
 
-__all__ = ["bridged", "clocks_of", "lan_move", "ply_from_frame", "pretty_of", "start_facts", "try_rules"]
+__all__ = [
+    "bridged",
+    "clocks_of",
+    "lan_move",
+    "ply_from_frame",
+    "pretty_of",
+    "shown_by_boards",
+    "start_facts",
+    "try_rules",
+]
 
 _RANKS = "12345678"
+_WILD_CASTLINGS = ("o-o", "o-o-o", "K/d1-b1", "K/d1-f1", "K/d8-b8", "K/d8-f8")
 
 
 def clocks_of(frame: Style12) -> tuple[int | None, int | None]:
@@ -94,21 +104,40 @@ def try_rules(run: Run, frame: Style12) -> tuple[int, str, Position] | None:
     played = advance(position, frame.verbose, pretty, frame.board)
     if isinstance(played, tuple):
         return played
-    wild = (run.variant is not None and run.variant.startswith("wild")) or _shuffled_castling(run, position, frame)
-    if position.rules is Rules.BOARDS or (run.rules_told and not wild):
+    if _may_be_wild_castling(run, position, frame):
+        castled = advance(position._replace(rules=Rules.WILD), frame.verbose, pretty, frame.board)
+        if isinstance(castled, tuple):
+            # Only this move is not chess as we know it: go on by the rules.
+            move, san, after = castled
+            after = start_position(
+                after.board, after.white_to_move, after.castling, after.push_col, position.rules, position.hands
+            )
+            return move, san, after
+    if position.rules is Rules.BOARDS or run.rules_told:
         return None
     by_boards = advance(position._replace(rules=Rules.BOARDS), frame.verbose, pretty, frame.board)
-    if not isinstance(by_boards, tuple):
+    if isinstance(by_boards, tuple):
+        run.variant, run.variant_inferred = "unknown", True
+        return by_boards
+    return None
+
+
+def shown_by_boards(run: Run, frame: Style12) -> tuple[int, str, Position] | None:
+    """The next ply of a variant whose rules refuse it, if its texts and both boards agree: servers have their own.
+
+    Returns:
+        As ``try_rules``; the game goes on by the same rules.
+    """
+    position = run.position
+    if position is None or not frame.has_move or not position.rules.apart or position.rules is Rules.BOARDS:
         return None
-    move, san, after = by_boards
-    if wild:
-        # Only this move is not chess as we know it (castling of a shuffled king): go on by the rules.
-        after = start_position(
-            after.board, after.white_to_move, after.castling, after.push_col, position.rules, position.hands
-        )
-        return move, san, after
-    run.variant, run.variant_inferred = "unknown", True
-    return move, san, after
+    literal = position._replace(rules=Rules.BOARDS)
+    shown = advance(literal, frame.verbose, pretty_of(frame), frame.board)
+    if not isinstance(shown, tuple):
+        return None
+    move, san, after = shown
+    rules, hands = position.rules, position.hands
+    return move, san, start_position(after.board, after.white_to_move, after.castling, after.push_col, rules, hands)
 
 
 def bridged(position: Position, frame: Style12, missing: int) -> list[tuple[int, str, Position]] | None:
@@ -119,8 +148,13 @@ def bridged(position: Position, frame: Style12, missing: int) -> list[tuple[int,
     return ways[0] if len(ways) == 1 else None
 
 
-def _shuffled_castling(run: Run, position: Position, frame: Style12) -> bool:
-    """Whether a game that the server calls chess began on a shuffled board, and this move is a castling."""
+def _may_be_wild_castling(run: Run, position: Position, frame: Style12) -> bool:
+    """Whether a castling that the rules refuse may be one of a shuffled game that no line named.
+
+    Some servers print the castling of a king on d as its two steps.
+    """
     first = run.start_frame
     shuffled = first is not None and first.board != STANDARD_BOARD
-    return shuffled and position.rules is Rules.CHESS and frame.verbose in ("o-o", "o-o-o")
+    if position.rules not in (Rules.CHESS, Rules.CHESS960) or (run.rules_told and not shuffled):
+        return False
+    return frame.verbose in _WILD_CASTLINGS

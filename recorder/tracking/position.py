@@ -16,10 +16,10 @@ from recorder.tracking.rules_legal import (
     can_castle,
     castled,
     castling_squares,
-    has_legal_move,
     moved,
     rights_left,
 )
+from recorder.tracking.rules_legal import has_legal_move as _has_legal_move
 from recorder.tracking.rules_state import Position, PositionRow, Rules
 from recorder.tracking.rules_tables import ATTACKS, PAWN_ATTACKERS, name_of, square_of
 from recorder.tracking.rules_text import (
@@ -37,6 +37,8 @@ from recorder.tracking.rules_text import (
     read_shift,
     split_verbose,
 )
+from recorder.tracking.rules_variants import has_legal_move as _has_legal_move_apart
+from recorder.tracking.rules_variants import play_by_rules, prove_by_rules
 
 __all__ = [
     "Position",
@@ -74,10 +76,11 @@ def advance(position: PositionRow, lan: str, pretty: str | None, after: str | No
         pretty: the pretty field; None: there is none to compare.
         after: the next frame's board; None: take what the move gives.
     Returns:
-        the move as ``encode_move``'s integer (standard castling ``e1g1``; chess960: king takes rook), the canonical SAN
-        with ``+`` or ``#``, and the next position; or the reason why it is no such move. With ``Rules.BOARDS`` the SAN
-        is the pretty move as printed. In bughouse, and while hands are unknown, ``#`` stands only where it was printed
-        and no known move answers the check, since a piece could still be passed.
+        the move as ``encode_move``'s integer (standard castling ``e1g1``; chess960: king takes rook; a king on d:
+        ``d1b1``, ``d1f1``), the canonical SAN with ``+`` or ``#``, and the next position; or the reason why it is no
+        such move. With ``Rules.BOARDS`` the SAN is the pretty move as printed. In bughouse, and while hands are
+        unknown, ``#`` stands only where it was printed and no known move answers the check, since a piece could still
+        be passed.
     Raises:
         nothing, whatever the strings.
     """
@@ -91,8 +94,9 @@ def advance(position: PositionRow, lan: str, pretty: str | None, after: str | No
 def prove(position: PositionRow, lan: str, pretty: str | None, after: str | None) -> tuple[int, str, PositionRow] | str:
     """What ``advance`` does, with positions that need not be named: made for every board of a log."""
     board, white, castling, push_col, in_check, rules, hands, promoted, rook_cols, white_king, black_king = position
-    if rules is _BOARDS:
-        return prove_by_boards(Position._make(position), lan, pretty, after)
+    if rules is not _CHESS and rules.apart:
+        apart = prove_by_boards if rules is _BOARDS else prove_by_rules
+        return apart(Position._make(position), lan, pretty, after)
     shift = (_WHITE_SHIFTS if white else _BLACK_SHIFTS).get(lan)
     if shift is None:
         decoded = read_shift(lan, white)
@@ -240,8 +244,8 @@ def _with_hand(hands: tuple[str, str], white: bool, hand: str) -> tuple[str, str
 
 def _check_mark(reached: Position, pretty: str | None) -> str:
     if reached.rules is _BUGHOUSE or (reached.rules is _CRAZYHOUSE and reached.hands is None):
-        return "#" if pretty is not None and pretty.endswith("#") and not has_legal_move(reached) else "+"
-    return "+" if has_legal_move(reached) else "#"
+        return "#" if pretty is not None and pretty.endswith("#") and not _has_legal_move(reached) else "+"
+    return "+" if _has_legal_move(reached) else "#"
 
 
 def _same_move(pretty: str, san: str, shift: Shift, capture: bool) -> bool:
@@ -342,8 +346,8 @@ def play_san(position: Position, san: str) -> Step | str:
     named = read_pretty(san)
     if named is None:
         return "unreadable move"
-    if position.rules is _BOARDS:
-        return play_by_boards(position, named, san)
+    if position.rules.apart:
+        return (play_by_boards if position.rules is _BOARDS else play_by_rules)(position, named, san)
     if named.castle:
         return advance(position, "o-o-o" if named.castle == 2 else "o-o", san, None)
     if named.drop:
@@ -380,6 +384,18 @@ def with_hands(position: Position, white: str, black: str) -> Position:
     """The position with these pieces in hand (letters in any order and case), as a holdings line tells them."""
     ordered = ("".join(sorted(hand.upper(), key=_ORDER.find)) for hand in (white, black))
     return position._replace(hands=(next(ordered), next(ordered)))
+
+
+def has_legal_move(position: Position, any_drop: bool = False) -> bool:
+    """Whether the side to move has a legal move.
+
+    Args:
+        position: with ``Rules.BOARDS`` nothing is known of legality, and True is returned.
+        any_drop: take every piece to be in hand (a bughouse partner may pass one).
+    """
+    if position.rules.apart:
+        return position.rules is _BOARDS or _has_legal_move_apart(position)
+    return _has_legal_move(position, any_drop)
 
 
 def is_checkmate(position: Position) -> bool:

@@ -12,7 +12,7 @@ from recorder.tracking.rules_state import Position
 from recorder.tracking.rules_tables import ADJACENT, name_of, square_of
 from recorder.tracking.rules_text import Pretty, castle_side, read_pretty, split_verbose
 
-__all__ = ["play_by_boards", "prove_by_boards"]
+__all__ = ["exploded", "play_by_boards", "prove_by_boards"]
 
 _Step = tuple[int, str, Position]
 _OWN = ("pnbrqk", "PNBRQK")
@@ -75,7 +75,7 @@ def _shift(
             plain, capture = f"{plain[:victim]}-{plain[victim + 1 :]}", True
             results.insert(0, plain)
     if capture:
-        results.append(_exploded(plain, target))
+        results.append(exploded(plain, target))
     if after is None:
         after = results[0]
     elif after not in results:
@@ -93,7 +93,8 @@ def _shift(
     return encode_move(name_of(origin) + name_of(target) + (promotion or "").lower()), san, reached
 
 
-def _exploded(board: str, target: int) -> str:
+def exploded(board: str, target: int) -> str:
+    """The board after an explosion on a square: what stood there, and all but pawns next to it, is gone."""
     squares = list(board)
     for at in ADJACENT[target]:
         if squares[at] not in "Pp":

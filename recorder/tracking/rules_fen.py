@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from recorder.tracking import rules_variants
 from recorder.tracking.rules_legal import attacked, moved, rights_left
 from recorder.tracking.rules_state import NO_PROMOTED, STANDARD_ROOKS, Position, Rules
 from recorder.tracking.rules_tables import PAWN_ATTACKERS
@@ -40,14 +41,17 @@ def start_position(
     if not _BOARD.fullmatch(board):
         raise ValueError(f"not an 8×8 board: {board!r}")
     rook_cols = STANDARD_ROOKS
-    if rules in (Rules.CHESS960, Rules.BOARDS):
+    if rules is Rules.CHESS960 or rules.apart:
         rook_cols = _outermost_rooks(board)
         castling = rights_left(board, castling, rook_cols)
     else:
         castling = rights_left(board, castling & ((board[67] == "K") * 3 | (board[4] == "k") * 12), rook_cols)
     white_king, black_king = board.find("K"), board.find("k")
     own_king = white_king if white_to_move else black_king
-    in_check = rules is not Rules.BOARDS and attacked(board, own_king, not white_to_move)
+    if rules.apart:
+        in_check = rules is not Rules.BOARDS and rules_variants.in_check(board, white_to_move, rules)
+    else:
+        in_check = attacked(board, own_king, not white_to_move)
     if not _was_pushed(board, white_to_move, push_col):
         push_col = -1
     return Position(
@@ -81,8 +85,10 @@ def _en_passant(position: Position) -> int:
     victim = target + 9 if white else target - 9
     for origin in PAWN_ATTACKERS[white][target]:
         if board[origin] == pawn:
-            if position.rules is Rules.BOARDS:
-                return target
+            if position.rules.apart:
+                if position.rules is Rules.BOARDS or rules_variants.is_safe(position, "P", origin, target):
+                    return target
+                continue
             after = moved(board, origin, target, pawn)
             after = f"{after[:victim]}-{after[victim + 1 :]}"
             if not attacked(after, after.find(king), not white):
@@ -167,7 +173,7 @@ def position_from_fen(text: str, rules: Rules) -> Position:
         rules,
         hands,
     )
-    if rules in (Rules.CHESS960, Rules.BOARDS):
+    if rules is Rules.CHESS960 or rules.apart:
         castling = rights_left(board, castling, rook_cols)
         position = position._replace(castling=castling, rook_cols=rook_cols)
     else:

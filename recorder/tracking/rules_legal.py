@@ -145,12 +145,10 @@ def has_legal_move(position: Position, any_drop: bool = False) -> bool:
     """Whether the side to move has a legal move.
 
     Args:
-        position: of any rules but ``Rules.BOARDS``, whose moves have no legality here (True is returned).
+        position: of rules that are not ``apart``.
         any_drop: take every piece to be in hand (a bughouse partner may pass one).
     """
     rules = position.rules
-    if rules is Rules.BOARDS:
-        return True
     board, white = position.board, position.white_to_move
     own = _OWN[white]
     king = position.white_king if white else position.black_king

@@ -29,7 +29,17 @@ class Rules(Enum):
     CHESS960 = "chess960"
     CRAZYHOUSE = "crazyhouse"
     BUGHOUSE = "bughouse"
-    BOARDS = "boards"  # no chess legality: the two boards decide (suicide, atomic, losers, unknown variants)
+    SUICIDE = "suicide"  # giveaway and antichess too
+    LOSERS = "losers"
+    ATOMIC = "atomic"
+    WILD = "wild"  # chess from any start position, with the castling of a king on d
+    BOARDS = "boards"  # no chess legality: the two boards decide (variants whose rules are not known here)
+
+    apart: bool
+
+    def __init__(self, word: str) -> None:
+        #: Proved by ``rules_variants`` or ``rules_boards``, not by ``prove`` itself.
+        self.apart = word in ("suicide", "losers", "atomic", "wild", "boards")
 
 
 class Position(NamedTuple):
@@ -40,7 +50,7 @@ class Position(NamedTuple):
         white_to_move: whose move it is.
         castling: rights still held: 1 White short, 2 White long, 4 Black short, 8 Black long.
         push_col: file 0-7 of the double pawn push just made by the opponent, -1 none.
-        in_check: whether the side to move is in check (always False for ``Rules.BOARDS``).
+        in_check: whether the side to move is in check (always False for ``Rules.SUICIDE`` and ``BOARDS``).
         rules: which rules prove its moves.
         hands: White's and Black's pieces in hand, upper case in the order PNBRQ; None: not known or no drop game.
         promoted: board indexes of promoted pieces (drop games only).

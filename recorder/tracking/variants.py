@@ -3,27 +3,34 @@
 from __future__ import annotations
 
 from recorder.tracking.position import Rules
-from recorder.variants import read_category
+from recorder.variants import VARIANTS, read_category
 
-__all__ = ["STANDARD_BOARD", "has_pockets", "rules_of", "variant_of"]
+__all__ = ["STANDARD_BOARD", "has_pockets", "known_start", "rules_of", "variant_of"]
 
 STANDARD_BOARD = "rnbqkbnr pppppppp -------- -------- -------- -------- PPPPPPPP RNBQKBNR"
 
-#: Variants whose rules are not those that ``rules_of`` takes for any other name.
 _RULES = {
     "chess": Rules.CHESS,
     "chess960": Rules.CHESS960,
     "crazyhouse": Rules.CRAZYHOUSE,
     "bughouse": Rules.BUGHOUSE,
+    "suicide": Rules.SUICIDE,
+    "giveaway": Rules.SUICIDE,
+    "antichess": Rules.SUICIDE,
+    "losers": Rules.LOSERS,
+    "atomic": Rules.ATOMIC,
+    # How these are won is their own; their moves are those of chess.
+    "three-check": Rules.CHESS,
+    "king-of-the-hill": Rules.CHESS,
+    "wildcastle": Rules.WILD,
+    "nocastle": Rules.WILD,
 }
+_RULES.update({variant.name: Rules.WILD for variant in VARIANTS if variant.name.startswith("wild/")})
 
 
 def rules_of(variant: str) -> Rules:
     """The rules that prove the moves of a variant (our name)."""
-    known = _RULES.get(variant)
-    if known is not None:
-        return known
-    return Rules.CHESS960 if variant.startswith("wild/") else Rules.BOARDS
+    return _RULES.get(variant, Rules.BOARDS)
 
 
 def variant_of(category: str | None) -> tuple[str | None, Rules | None]:
@@ -36,6 +43,33 @@ def variant_of(category: str | None) -> tuple[str | None, Rules | None]:
     """
     variant = read_category(category)
     return (None, None) if variant is None else (variant, rules_of(variant))
+
+
+#: Start positions that a category word alone tells, and the rights to castle; they are the same for every game of it.
+#: Source: FICS help on wild and games of the games database (``wild/5``); ICC help on wild (``wild(7)``, ``wild(8)``).
+#: ICC's wild 5 is not here: the sources do not tell where its kings stand.
+_STARTS = {
+    "wild/0": ("rnbkqbnr pppppppp -------- -------- -------- -------- PPPPPPPP RNBQKBNR", 15),
+    "wild/5": ("RNBKQBNR PPPPPPPP -------- -------- -------- -------- pppppppp rnbkqbnr", 0),
+    "wild/8": ("rnbqkbnr -------- -------- pppppppp PPPPPPPP -------- -------- RNBQKBNR", 0),
+    "wild/8a": ("rnbqkbnr -------- -------- PPPPPPPP pppppppp -------- -------- RNBQKBNR", 0),
+    "wild(7)": ("----k--- -----ppp -------- -------- -------- -------- PPP----- ---K----", 0),
+    "wild(8)": ("rnbqkbnr -------- -------- pppppppp PPPPPPPP -------- -------- RNBQKBNR", 15),
+}
+
+
+def known_start(category: str | None, rules: Rules | None) -> tuple[str, int] | None:
+    """The start position of a list that was printed without a board.
+
+    Args:
+        category: the server's word, where it tells. rules: of the game, None: not told.
+    Returns:
+        The board and the castling rights (suicide has none); None for shuffles, whose position is drawn for each game.
+    """
+    known = _STARTS.get(category.lower().split()[-1]) if category and not category.isspace() else None
+    if known is not None or rules is Rules.CHESS960 or rules is Rules.WILD:
+        return known
+    return STANDARD_BOARD, 0 if rules is Rules.SUICIDE else 15
 
 
 def has_pockets(rules: Rules) -> bool:

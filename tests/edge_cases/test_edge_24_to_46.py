@@ -108,8 +108,8 @@ def test_edge_29_castling_of_a_king_that_is_not_on_e1() -> None:
     # wild/1: the king on d1 castles short to b1, and long to f1.
     short, long = {"d1": "-", "a1": "-", "b1": "K", "c1": "R"}, {"d1": "-", "h1": "-", "f1": "K", "e1": "R"}
     for verbose, pretty, fen, squares, uci in (
-        ("o-o", "O-O", "rnbkqbnr/pppppppp/8/8/8/8/PPPPPPPP/R2KQBNR w - - 0 1", short, "d1a1"),
-        ("o-o-o", "O-O-O", "rnbkqbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBK3R w - - 0 1", long, "d1h1"),
+        ("o-o", "O-O", "rnbkqbnr/pppppppp/8/8/8/8/PPPPPPPP/R2KQBNR w - - 0 1", short, "d1b1"),
+        ("o-o-o", "O-O-O", "rnbkqbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBK3R w - - 0 1", long, "d1f1"),
     ):
         table = Table(fen=fen)
         lines = [table.header("wild/1"), table.frame(castling="1 1 1 1")]
@@ -127,7 +127,7 @@ def test_edge_29_castling_of_a_king_that_is_not_on_e1() -> None:
         lines = [table.header(category), table.frame(castling="1 1 1 1"), table.play("e4", castling="1 1 1 1")]
         castled = {"d8": "-", "h8": "-", "f8": "k", "e8": "r"}
         found = read(log(*lines, _castle(table, "o-o-o", "O-O-O", castled), table.play("d4", castling="0 0 0 0")))
-        assert [ply.uci for ply in only(found).plies] == ["e2e4", "d8h8", "d2d4"]
+        assert [ply.uci for ply in only(found).plies] == ["e2e4", "d8f8", "d2d4"]
         assert proved(only(found))
         assert found.anomalies() == []
     # Fischer random: king and rook may change places.

@@ -1,0 +1,78 @@
+"""Games of variants through the whole pipeline: lists played by the variant's own rules, and what servers play on."""
+
+from __future__ import annotations
+
+import chess.variant
+import pytest
+
+from recorder.model import Game, Proof
+from tests.edge_cases.scripts import Table, log, only, proved, read, sans
+from tests.tracking.answers import movelist
+
+
+def listed(category: str, *moves: str) -> Game:
+    lines = movelist(*moves, trailer="{White checkmated} 0-1")
+    return only(read(log(*(line.replace("Rated blitz", f"Rated {category}") for line in lines))))
+
+
+@pytest.mark.parametrize(
+    ("category", "moves"),
+    [
+        ("atomic", ("Nf3", "f6", "Nd4", "Nh6", "Nb5", "Nf5", "Nxc7", "Kf7", "e4", "Ne3", "fxe3")),
+        ("wild(27)", ("Nf3", "d5", "Ne5", "Nc6", "Nxf7#")),
+        ("suicide", ("e3", "b5", "Bxb5", "Ba6", "Bxa6", "Nxa6", "Na3")),
+        ("losers", ("e3", "b5", "Bxb5", "e6", "Bxd7+", "Qxd7", "Nf3")),
+        ("wild/5", ("Nc6", "Nf3", "Nd4", "Nxd4")),
+        ("wild/8a", ("a6", "a3", "a7", "h3", "axb8=Q")),
+    ],
+)
+def test_lists_are_played_by_the_rules_of_their_variant(category: str, moves: tuple[str, ...]) -> None:
+    game = listed(category, *moves)
+    assert sans(game) == list(moves)
+    assert {ply.proof for ply in game.plies} == {Proof.LIST}
+    assert None not in [ply.uci for ply in game.plies]
+
+
+def test_the_list_of_a_shuffle_without_its_board_is_not_played() -> None:
+    game = listed("wild/2", "e4", "e5")
+    assert [(ply.san, ply.uci, ply.proof) for ply in game.plies] == [
+        ("e4", None, Proof.UNPROVED),
+        ("e5", None, Proof.UNPROVED),
+    ]
+
+
+def atomic_table() -> Table:
+    return Table(board=chess.variant.AtomicBoard())
+
+
+def test_an_atomic_game_from_its_boards_and_from_its_list_is_the_same() -> None:
+    moves = ("Nf3", "f6", "Nd4", "Nh6", "Nb5", "Nf5", "Nxc7", "Kf7", "e4", "Ne3", "fxe3")
+    table = atomic_table()
+    lines = [table.header("atomic"), table.frame(), *table.plays(*moves)]
+    watched = only(read(log(*lines, table.over("Bob resigns", "1-0"))))
+    assert proved(watched)
+    assert [ply.uci for ply in watched.plies] == [ply.uci for ply in listed("atomic", *moves).plies]
+
+
+def test_a_move_that_the_rules_refuse_but_the_boards_show_is_kept_unproved() -> None:
+    """A server that lets the duty to capture go: its move stands, and says that no rule proves it."""
+    table = Table()  # python-chess plays normal chess here
+    lines = [table.header("suicide"), table.frame(castling="0 0 0 0")]
+    lines += [table.play(san, castling="0 0 0 0") for san in ("e4", "d5", "Nf3", "dxe4", "Ng5")]
+    found = read(log(*lines, table.over("Bob resigns", "1-0")))
+    game = only(found)
+    assert sans(game) == ["e4", "d5", "Nf3", "dxe4", "Ng5"]
+    assert [ply.proof for ply in game.plies] == [Proof.FULL, Proof.FULL, Proof.UNPROVED, Proof.FULL, Proof.FULL]
+    assert found.anomalies() == ["variant"]
+    assert "a capture must be made" in found.report.anomalies[0].message
+
+
+def test_a_wild_game_that_nobody_named_castles_from_d() -> None:
+    """Servers that tell observers no variant, and print the castling of a king on d as its two steps."""
+    table = Table(fen="r2k3r/pppppppp/8/8/8/8/PPPPPPPP/R2K3R w - - 0 1")
+    lines = [table.observing(), table.frame(castling="1 1 1 1"), table.play("e4", castling="1 1 1 1")]
+    table.board = chess.Board("1kr4r/pppppppp/8/8/4P3/8/PPPP1PPP/R2K3R w - - 1 2")
+    castled = table.frame(verbose="K/d8-b8", pretty="Kb8", push=-1)
+    game = only(read(log(*lines, castled)))
+    assert [(ply.san, ply.uci) for ply in game.plies] == [("e4", "e2e4"), ("O-O", "d8b8")]
+    assert game.variant is None
