@@ -246,7 +246,7 @@ def _check_mark(reached: Position) -> str:
 
 
 def _castle(position: Position, long: bool, pretty: str | None, after: str | None) -> _Step | str:
-    squares = _wild_castling(position, long) if position.rules is _WILD else None
+    squares = _wild_castling(position, long, after is not None) if position.rules is _WILD else None
     if squares is None:
         known = castling_squares(position, long)
         squares = None if known is None else known[1:]
@@ -263,14 +263,17 @@ def _castle(position: Position, long: bool, pretty: str | None, after: str | Non
     return square_of(king) | square_of(king_to if steps else rook) << 6, san, reached
 
 
-def _wild_castling(position: Position, long: bool) -> _Castling | None:
-    """The castling of a king on d: two steps, the rook from that corner goes beside it."""
+def _wild_castling(position: Position, long: bool, shown: bool) -> _Castling | None:
+    """The castling of a king on d: two steps, the rook from that corner goes beside it.
+
+    ``shown``: a board shows what was played, so the flags before need not allow it.
+    """
     home = 63 if position.white_to_move else 0
     king = home + 3
     if position.board[king] != ("K" if position.white_to_move else "k"):
         return None
     # Servers print a right for each side, but which of the two is the short one here they do not tell.
-    if not position.castling & (3 if position.white_to_move else 12):
+    if not shown and not position.castling & (3 if position.white_to_move else 12):
         return None
     return (king, home + 7, home + 5, home + 4) if long else (king, home, home + 1, home + 2)
 
@@ -309,14 +312,12 @@ def _unnamed_castling(
     """A castling that the server prints as a king's move of two steps (``K/d1-b1``, ``Kb1``), as the boards show it."""
     origin, target = shift
     for long in (False, True):
-        # The board tells that it was a castling, whatever flags were printed.
-        both = position._replace(castling=position.castling | (3 if position.white_to_move else 12))
-        squares = _wild_castling(both, long)
+        squares = _wild_castling(position, long, True)
         if squares is None or (squares[0], squares[2]) != (origin, target):
             continue
         named = read_pretty(pretty) if pretty is not None else None
         if named is not None and not _names(named, "K", shift, None, False):
             return _MISMATCH
-        if castled(position.board, *squares) == after and _may_castle(both, squares):
-            return _castle(both, long, None, after)
+        if castled(position.board, *squares) == after and _may_castle(position, squares):
+            return _castle(position, long, None, after)
     return reason

@@ -217,7 +217,7 @@ def test_deltas_without_a_board_make_no_game() -> None:
 
 def test_a_game_of_unknown_rules_keeps_its_deltas_unproved() -> None:
     table = Table()
-    _, game = told(table.header("atomic"), table.frame(), table.deltas("e4", "e5"), table.over("Bob resigns", "1-0"))
+    _, game = told(table.header("twokings"), table.frame(), table.deltas("e4", "e5"), table.over("Bob resigns", "1-0"))
     assert proofs(game) == [Proof.UNPROVED] * 2
 
 
