@@ -51,12 +51,14 @@ class PgnOptions:
         style: ``default`` or ``fics``.
         variations: write taken-back plies as variations; those of examined games are always written.
         comments: write chat as comments.
+        engine: write what engines thought of the moves as comments: ``%eval``, ``%depth`` and the line.
     """
 
     clock: frozenset[str] = frozenset(("clk", "emt"))
     style: str = "default"
     variations: bool = False
     comments: bool = False
+    engine: bool = False
 
     def __post_init__(self) -> None:
         if self.style not in STYLES:
@@ -142,8 +144,11 @@ class PgnExporter:
     def _movetext(self, game: Game, part: Part) -> list[str]:
         options = self.options
         extras = None
-        if options.variations or options.comments or any(len(seen.lines) > 1 for seen in game.observations):
-            extras = find_extras(game, part, options.variations, options.comments)
+        more = options.variations or options.comments or options.engine
+        if more or any(len(seen.lines) > 1 for seen in game.observations):
+            extras = find_extras(
+                game, part, variations=options.variations, comments=options.comments, engine=options.engine
+            )
         tokens: list[str] = []
         if extras is not None and part.start_ply in extras.comments:
             tokens += extras.comments[part.start_ply]

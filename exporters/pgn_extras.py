@@ -1,10 +1,11 @@
-"""What may stand between the moves: other lines as variations, chat as comments."""
+"""What may stand between the moves: other lines as variations, chat and engines' thinking as comments."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from exporters.engine import thought_comment, thoughts_by_ply
 from exporters.parts import Part
 from exporters.pgn_text import brace_comment
 from recorder.model import EventKind, Game, GameEvent, GameKind, LineKind, Observation, Ply, PlyLine, Proof
@@ -34,7 +35,7 @@ class Extras:
     variations: dict[int, list[Variation]] = field(default_factory=dict)
 
 
-def find_extras(game: Game, part: Part, variations: bool, comments: bool) -> Extras:
+def find_extras(game: Game, part: Part, *, variations: bool, comments: bool, engine: bool) -> Extras:
     """What to write between the moves of one part.
 
     A variation follows the move that it replaces. Where nothing was played after a takeback there is no such move:
@@ -42,7 +43,7 @@ def find_extras(game: Game, part: Part, variations: bool, comments: bool) -> Ext
 
     Args:
         variations: taken-back plies too; those of examined games are part of what was shown, and always written.
-        comments: chat too.
+        comments: chat too. engine: what engines thought of the moves.
     """
     extras = Extras()
     number = 0
@@ -53,6 +54,10 @@ def find_extras(game: Game, part: Part, variations: bool, comments: bool) -> Ext
         places = [(game.observations[part.observation], part.from_ply - 1, part.to_ply) for part in game.segments]
     first = part.start_ply
     last = part.plies[-1].ply if part.plies else first
+    if engine and part.beside is None:
+        for ply, thoughts in thoughts_by_ply(game).items():
+            if first < ply <= last:
+                extras.comments.setdefault(ply, []).extend(map(thought_comment, thoughts))
     for seen, low, high in places:
         said = _comments(seen) if comments and game.kind is not GameKind.PLAYED else {}
         _find_variations(seen, number, (max(low, first), min(high, last), last), extras, variations, said)

@@ -26,6 +26,7 @@ _FAMILIES = {
     "bics": "BICS",
     "lasker": "Lasker",
     "capablanca": "Capablanca",
+    "cecp": "Engine",
 }
 CHESS_TITLES = ("GM", "IM", "FM", "CM", "NM", "WGM", "WIM", "WFM", "WCM")
 

@@ -24,6 +24,7 @@ __all__ = [
     "CreatingLine",
     "CutLines",
     "DeltaBoard",
+    "EngineLine",
     "Event",
     "ExamineNotice",
     "GameCreated",
@@ -135,6 +136,19 @@ class CutLines(NamedTuple):
     def moved(self, by: int) -> CutLines:
         """The same lines at other offsets."""
         return self._replace(shifts=[shift + by for shift in self.shifts])
+
+
+class EngineLine(NamedTuple):
+    """One line between an interface and an engine, as a client's log gives it.
+
+    ``engine`` is the log's word for the process (``first``); ``told``: the interface said it to the engine.
+    """
+
+    text: str
+    engine: str
+    told: bool
+    offset: int
+    at_ms: int | None
 
 
 class Line(NamedTuple):

@@ -132,7 +132,8 @@ class Thinking(NamedTuple):
     """What an engine told of its thinking at one moment. ``ply``: half-moves played when it did.
 
     ``score_cp`` is in hundredths of a pawn and ``mate`` in moves, both as the engine sees them, who plays White if
-    ``white``. ``time_ms`` is what the engine says it took. ``pv`` is the text as printed.
+    ``white`` (in an analysis: whose move it is). ``time_ms`` is what the engine says it took. ``pv`` is the text as
+    printed: behind ``?`` and ``!`` at its end the score is only an upper or lower bound.
     """
 
     seq: int
@@ -144,6 +145,9 @@ class Thinking(NamedTuple):
     mate: int | None
     time_ms: int | None
     nodes: int | None
+    selective_depth: int | None
+    nodes_per_s: int | None
+    tablebase_hits: int | None
     pv: str
     at_ms: int | None
     offset: int

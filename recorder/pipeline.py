@@ -7,12 +7,12 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from recorder.dialects.recogniser import Recogniser
 from recorder.errors import SourceError
-from recorder.events import Chunk, CutLines, Line, SessionNotice, SessionNoticeKind
-from recorder.model import Anomaly, Disposition, Game, Shape, SourceReport
+from recorder.events import Chunk, CutLines, EngineLine, Line, SessionNotice, SessionNoticeKind
+from recorder.model import Anomaly, Disposition, Game, Shape, SourceReport, TimeBasis
 from recorder.sources import (
     HEAD_BYTES,
     SourceKind,
@@ -29,6 +29,9 @@ from recorder.sources.journal import JournalDecoder
 from recorder.tracking.living import LivingTracker
 from recorder.tracking.tracker import Tracker
 from recorder.wire.lines import COUNTED_TAGS, LineReader
+
+if TYPE_CHECKING:
+    from recorder.tracking.engines import Engines
 
 __all__ = ["PARSER_VERSION", "Pipeline", "read_games"]
 
@@ -79,6 +82,8 @@ class Pipeline:
         self._recogniser = Recogniser()
         tracker = LivingTracker if living else Tracker
         self._tracker = tracker(basis=self._decoder.time_basis, server=server, chat=chat, date=date)
+        self._engines: Engines | None = None  # there are engines' lines
+        self._date, self._chat = date, chat
         self._base = self._end = offset
         self._line_count = 0
         self._forgotten = forgotten
@@ -132,7 +137,10 @@ class Pipeline:
             self._pass_mark(self._resume)
         if not unfinished:
             games += self._tracker.feed(self._recogniser.finish())
-        return games + self._tracker.finish()
+        if self._engines is None:
+            return games + self._tracker.finish()
+        self._engines.end()
+        return games + self._tracker.finish() + self._engines.settle(1 << 62)
 
     @property
     def living(self) -> LivingTracker:
@@ -140,15 +148,22 @@ class Pipeline:
         assert isinstance(self._tracker, LivingTracker)
         return self._tracker
 
-    def _take(self, chunks: Sequence[Chunk | CutLines]) -> list[Game]:
+    def _take(self, chunks: Sequence[Chunk | CutLines | EngineLine]) -> list[Game]:
         games: list[Game] = []
         lines: list[Line] = []
         receive = self._reader.receive
         if self._dropped_before is None:  # soon, at a place that may be between two lines
-            chunks = [one for many in chunks for one in (many.chunks() if isinstance(many, CutLines) else [many])]
+            cut: list[Chunk | CutLines | EngineLine] = []
+            for many in chunks:
+                cut += many.chunks() if isinstance(many, CutLines) else [many]
+            chunks = cut
         for chunk in chunks:
             if isinstance(chunk, CutLines):
                 lines += receive(chunk.moved(self._base) if self._base else chunk)
+                continue
+            if isinstance(chunk, EngineLine):
+                games += self._understand(lines) + self._hear_engine(chunk)
+                lines = []
                 continue
             if self._base:
                 chunk = chunk._replace(offset=chunk.offset + self._base)
@@ -161,6 +176,17 @@ class Pipeline:
                 self._dropped_before = Counter(self._reader.dropped)
             lines += receive(chunk)
         return games + self._understand(lines)
+
+    def _hear_engine(self, line: EngineLine) -> list[Game]:
+        """A line of an engine; games that it ends wait while they may be the server's that are still open."""
+        if self._engines is None:
+            from recorder.tracking.engines import Engines  # hardly any log needs it
+
+            self._engines = self._tracker.engines = Engines(date=self._date, chat=self._chat)
+        if self._forgotten:
+            line = line._replace(text=self._forgotten.text(line.text))
+        over = self._engines.feed(line)
+        return self._engines.settle(self._tracker.oldest_held()) if over else []
 
     def _lose(self, end: Chunk) -> list[Game]:
         """The connection ended: no line, list or game goes on behind this place."""
@@ -265,7 +291,7 @@ class Pipeline:
     @property
     def report(self) -> SourceReport:
         """What was found besides games, so far."""
-        tracker, recogniser = self._tracker, self._recogniser
+        tracker, recogniser, engines = self._tracker, self._recogniser, self._engines
         frames = {disposition: count for disposition, count in tracker.boards.frame_counts().items() if count}
         if tracker.list_frames:
             frames[Disposition.LIST_START] = frames.get(Disposition.LIST_START, 0) + tracker.list_frames
@@ -280,7 +306,7 @@ class Pipeline:
                 f"{frames[Disposition.QUOTED]:,} <12> stand inside other text and none is a board: are the line ends "
                 f"lost, or is it no {self._kind.value} log (--kind)?"
             )
-        elif self._end and not self._line_count and self._kind is not SourceKind.JOURNAL:
+        elif self._end and not self._line_count and engines is None and self._kind is not SourceKind.JOURNAL:
             warnings.append(
                 f"{self._end:,} bytes gave no line when read as kind {self._kind.value}: "
                 "is the log of another (--kind)?"
@@ -295,16 +321,21 @@ class Pipeline:
             server=server,
             dialect=dialect,
             me=me,
-            time_basis=self._decoder.time_basis,
+            time_basis=self._decoder.time_basis if engines is None else TimeBasis.CLOCK,
             size_bytes=self._end,
-            line_count=self._line_count,
+            line_count=self._line_count + (0 if engines is None else engines.lines),
             frames=frames,
             holdings=holdings,
             elsewhere=dict(tracker.elsewhere),
             anomalies=sorted(
                 (
                     found
-                    for found in [*decoder_anomalies, *map(self._redacted, self._reader.anomalies), *tracker.anomalies]
+                    for found in [
+                        *decoder_anomalies,
+                        *map(self._redacted, self._reader.anomalies),
+                        *tracker.anomalies,
+                        *([] if engines is None else engines.anomalies),
+                    ]
                     if found.offset >= self._mark
                 ),
                 key=lambda found: found.offset,

@@ -436,6 +436,7 @@ class Archive:
         with_events: bool = True,
         with_holdings: bool = True,
         with_lines: bool = True,
+        with_thinking: bool = True,
         whole_plies: bool = True,
     ) -> Iterator[Game]:
         """The games that match, streaming.
@@ -445,7 +446,7 @@ class Archive:
 
         Args:
             where: which ones; the default is every played game with a ply.
-            with_events, with_holdings: False leaves those lists empty, for speed.
+            with_events, with_holdings, with_thinking: False leaves those lists empty, for speed.
             with_lines: False leaves out taken-back lines.
             whole_plies: False reads only what PGN shows of proved plies: SAN, the mover's clock, elapsed time, proof.
                 Their other fields are None.
@@ -458,6 +459,7 @@ class Archive:
                 with_events=with_events,
                 with_holdings=with_holdings,
                 with_lines=with_lines,
+                with_thinking=with_thinking,
                 whole_plies=whole_plies,
             )
 
@@ -474,6 +476,7 @@ class Archive:
                 with_events=True,
                 with_holdings=True,
                 with_lines=True,
+                with_thinking=True,
                 whole_plies=True,
             )
             return next(found)

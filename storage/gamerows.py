@@ -20,7 +20,7 @@ BATCH_VALUES = 120_000
 """Values of plies (12 each) held back before they are inserted."""
 
 BATCH_EVENTS = 10_000
-"""Events held back at most."""
+"""Events, and lines of engines' thinking, held back at most."""
 
 KNOWN_PLAYERS = 20_000
 """Players whose row numbers are remembered."""
@@ -33,6 +33,7 @@ _TABLES = (
     "anchors",
     "holdings",
     "events",
+    "thinking",
     "segments",
 )  # parents first
 _INTO = {name: insert_into(models.metadata.tables[name]) for name in _TABLES}
@@ -96,7 +97,10 @@ class GameRows:
                 (game_id, seq, part.from_ply, part.to_ply, first + part.observation)
                 for seq, part in enumerate(game.segments)
             ]
-            if len(self._ply_values) >= BATCH_VALUES or len(batches["events"]) >= BATCH_EVENTS:
+            if (
+                len(self._ply_values) >= BATCH_VALUES
+                or len(batches["events"]) + len(batches["thinking"]) >= BATCH_EVENTS
+            ):
                 self.flush()
 
     def flush(self) -> None:

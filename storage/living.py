@@ -51,7 +51,7 @@ _FORGOTTEN: Final = f"SELECT name FROM settings WHERE name GLOB '{PREFIX}*' ORDE
 _GAMES: Final = "SELECT id FROM games WHERE source_id = ?"
 _INSERT_EVENT: Final = insert_sql(models.events)
 _INSERT_HOLDINGS: Final = insert_sql(models.holdings)
-_OF_OBSERVATION: Final = ("events", "holdings", "anchors", "ply_lines")
+_OF_OBSERVATION: Final = ("events", "holdings", "thinking", "anchors", "ply_lines")
 
 
 class OvertakenError(StorageError):

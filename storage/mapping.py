@@ -21,6 +21,7 @@ from recorder.model import (
     PlyLine,
     Segment,
     StartFacts,
+    Thinking,
     TimeBasis,
 )
 
@@ -41,6 +42,7 @@ __all__ = [
     "rows_of_observation",
     "segment_from_row",
     "select_sql",
+    "thinking_from_row",
 ]
 
 Row = tuple[Any, ...]
@@ -229,6 +231,11 @@ def rows_of_observation(seen: Observation, row_id: int, ply_id: int) -> Iterator
     yield "anchors", [(row_id, seq, *anchor) for seq, anchor in enumerate(seen.anchors)]
     yield "holdings", [holdings_row(change, row_id, base) for change in seen.holdings]
     yield "events", [event_row(event, row_id, base) for event in seen.events]
+    if seen.thinking:
+        yield (
+            "thinking",
+            [(row_id, *thought[:13], _relative(thought.at_ms, base), thought.offset) for thought in seen.thinking],
+        )
 
 
 def holdings_row(change: HoldingsChange, row_id: int, base_ms: int) -> Row:
@@ -260,6 +267,11 @@ def holdings_from_row(row: Row, base_ms: int) -> HoldingsChange:
 def event_from_row(row: Row, base_ms: int) -> GameEvent:
     """An event."""
     return GameEvent._make((row[1], EventKind(row[2]), *row[3:10], _absolute(row[10], base_ms), row[11]))
+
+
+def thinking_from_row(row: Row, base_ms: int) -> Thinking:
+    """What an engine told of its thinking."""
+    return Thinking._make((*row[1:4], _bool(row[4]), *row[5:14], _absolute(row[14], base_ms), row[15]))
 
 
 def segment_from_row(row: Row, places: dict[int, int]) -> Segment:

@@ -44,6 +44,7 @@ __all__ = [
     "source_counts",
     "source_shapes",
     "sources",
+    "thinking",
 ]
 
 metadata = MetaData(
@@ -312,6 +313,28 @@ events = Table(
     Column("text", Text, nullable=False),
     Column("white_clock_ms", Integer),
     Column("black_clock_ms", Integer),
+    Column("at_ms", BigInteger),
+    Column("offset", BigInteger, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+thinking = Table(
+    "thinking",
+    metadata,
+    _reference("observation_id", "observations.id", primary_key=True),
+    Column("seq", Integer, primary_key=True),
+    Column("ply", Integer, nullable=False),
+    Column("engine", Text),
+    Column("white", Boolean),
+    Column("depth", Integer),
+    Column("score_cp", Integer),
+    Column("mate", Integer),
+    Column("time_ms", BigInteger),
+    Column("nodes", BigInteger),
+    Column("selective_depth", Integer),
+    Column("nodes_per_s", BigInteger),
+    Column("tablebase_hits", BigInteger),
+    Column("pv", Text, nullable=False),
     Column("at_ms", BigInteger),
     Column("offset", BigInteger, nullable=False),
     sqlite_with_rowid=False,

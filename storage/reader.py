@@ -22,6 +22,7 @@ from storage.mapping import (
     ply_line_from_row,
     segment_from_row,
     select_sql,
+    thinking_from_row,
 )
 from storage.plyrows import load_plies, load_timed_plies
 
@@ -39,6 +40,7 @@ class _Wanted:
     holdings: bool
     lines: bool
     whole_plies: bool
+    thinking: bool
 
 
 class _Run(NamedTuple):
@@ -58,19 +60,20 @@ def load_games(
     with_holdings: bool,
     with_lines: bool,
     whole_plies: bool,
+    with_thinking: bool,
 ) -> Iterator[Game]:
     """The games with these row numbers, in this order; memory is bounded by one batch without its plies.
 
     Args:
         connection: to the archive; must stay in one transaction while the iterator is used.
         ids: row numbers of ``games``.
-        with_events, with_holdings: False leaves the observations' lists empty.
+        with_events, with_holdings, with_thinking: False leaves the observations' lists empty.
         with_lines: False loads no plies that were taken back, only main lines and variations.
         whole_plies: False leaves None what ``load_timed_plies`` does not load.
     """
     driver = connection.connection.driver_connection
     assert isinstance(driver, sqlite3.Connection)
-    wanted = _Wanted(with_events, with_holdings, with_lines, whole_plies)
+    wanted = _Wanted(with_events, with_holdings, with_lines, whole_plies, with_thinking)
     for start in range(0, len(ids), BATCH_GAMES):
         yield from _load(driver, ids[start : start + BATCH_GAMES], wanted)
 
@@ -135,6 +138,9 @@ def _load_children(
     if wanted.events:
         for row in _in_order(driver, f"{select_sql(models.events)} {mine}"):
             seen[row[0]].events.append(event_from_row(row, seen[row[0]].started_at_ms or 0))
+    if wanted.thinking:
+        for row in _in_order(driver, f"{select_sql(models.thinking)} {mine}"):
+            seen[row[0]].thinking.append(thinking_from_row(row, seen[row[0]].started_at_ms or 0))
 
 
 def _in_order(driver: sqlite3.Connection, sql: str) -> Iterator[Row]:

@@ -29,6 +29,8 @@ _TEXTS = (
     ("games", "reason"),
     ("events", "actor"),
     ("events", "text"),
+    ("thinking", "engine"),
+    ("thinking", "pv"),
     ("anomalies", "message"),
     ("anomalies", "text"),
     ("source_shapes", "shape"),

@@ -12,7 +12,7 @@ from storage.engine import driver_of
 
 __all__ = ["ForgetReport", "delete_games", "delete_source", "delete_unused_players", "drop_kept"]
 
-_OF_OBSERVATIONS = (models.events, models.holdings, models.anchors, models.ply_lines)
+_OF_OBSERVATIONS = (models.events, models.holdings, models.thinking, models.anchors, models.ply_lines)
 
 
 @dataclass(frozen=True)

@@ -38,7 +38,14 @@ _HANDLES = (
     ("events", "actor"),
     ("sources", "me"),
 )
-_TEXTS = (("games", "reason"), ("events", "text"), ("anomalies", "message"), ("sources", "name"))
+_TEXTS = (
+    ("games", "reason"),
+    ("events", "text"),
+    ("thinking", "engine"),
+    ("thinking", "pv"),
+    ("anomalies", "message"),
+    ("sources", "name"),
+)
 
 Rewrite = Callable[[str], str]
 

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from exporters.engine import score_text, thoughts_by_ply
 from recorder.model import Game, GameKind, LineKind, Proof, SourceReport
 from tests import score
 from tests.support import corpus, frames, product
@@ -149,6 +150,22 @@ def _game_summary(game: Game) -> dict[str, Any]:
         **_tree(game),
         "events": dict(sorted(Counter(event.kind.value for event in game.events).items())),
         "observations": [seen.kind.value for seen in game.observations],
+        **_thinking(game),
+    }
+
+
+def _thinking(game: Game) -> dict[str, Any]:
+    """How many lines of thinking there are, and of each move the one that led to it."""
+    lines = sum(len(seen.thinking) for seen in game.observations)
+    if not lines:
+        return {}
+    return {
+        "thinking": lines,
+        "thoughts": [
+            f"{ply} {score_text(thought)}/{thought.depth} {thought.time_ms} {thought.nodes} {thought.pv.split()[0]}"
+            for ply, thoughts in sorted(thoughts_by_ply(game).items())
+            for thought in thoughts
+        ],
     }
 
 

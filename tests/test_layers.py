@@ -14,16 +14,28 @@ PACKAGES = ("recorder", "storage", "exporters", "migrations")
 CORE = {f"recorder.{name}" for name in ("errors", "frames", "events", "model", "moves", "variants")}
 BELOW_CLI = CORE | {
     f"recorder.{layer}"
-    for layer in ("wire", "dialects", "tracking", "relating", "journal", "sources", "live", "pipeline", "__init__")
+    for layer in (
+        "cecp",
+        "wire",
+        "dialects",
+        "tracking",
+        "relating",
+        "journal",
+        "sources",
+        "live",
+        "pipeline",
+        "__init__",
+    )
 }
 EVERYTHING = BELOW_CLI | {"recorder.cli", "storage", "exporters", "migrations"}
 
 # layer → (its sentence in the document, what it may import besides itself)
 TABLE: dict[str, tuple[str, set[str]]] = {
     **dict.fromkeys(CORE, ("`errors frames events moves model variants` ← nothing of ours but each other", CORE)),
-    "recorder.wire": ("`wire` ← those", CORE),
+    "recorder.cecp": ("`cecp wire` ← those", CORE),
+    "recorder.wire": ("`cecp wire` ← those", CORE),
     "recorder.dialects": ("`dialects` ← those, `wire`", CORE | {"recorder.wire"}),
-    "recorder.tracking": ("`tracking` ← those, `dialects`", CORE | {"recorder.dialects"}),
+    "recorder.tracking": ("`tracking` ← those, `cecp`, `dialects`", CORE | {"recorder.cecp", "recorder.dialects"}),
     "recorder.relating": ("`relating` ← the first six, `tracking`", CORE | {"recorder.tracking"}),
     "recorder.journal": ("`journal sources` ← the first six, each other", CORE | {"recorder.sources"}),
     "recorder.sources": ("`journal sources` ← the first six, each other", CORE | {"recorder.journal"}),

@@ -15,7 +15,7 @@ from recorder.cli.kept import source_blocks, source_timing
 from recorder.cli.matches import match_findings
 from recorder.cli.terminal import plural
 from recorder.errors import SourceError
-from recorder.events import Chunk, CutLines
+from recorder.events import Chunk, CutLines, EngineLine
 from recorder.model import Disposition, Game
 from recorder.pipeline import PARSER_VERSION
 from recorder.relating.bughouse import pair_bughouse
@@ -156,8 +156,10 @@ class _Counter:
         self._count(self._decoder.finish())
         return self._counts
 
-    def _count(self, chunks: Sequence[Chunk | CutLines]) -> None:
+    def _count(self, chunks: Sequence[Chunk | CutLines | EngineLine]) -> None:
         for chunk in chunks:
+            if isinstance(chunk, EngineLine):
+                continue
             data = self._rest + chunk.data
             for tag in self._counts:
                 self._counts[tag] += data.count(tag.encode())
@@ -200,6 +202,7 @@ def game_parts(game: Game) -> dict[str, bytes]:
         "positions": [[tuple(anchor) for anchor in one.anchors] for one in seen],
         "holdings": [[tuple(change) for change in one.holdings] for one in seen],
         "events": [[tuple(event) for event in one.events] for one in seen],
+        "thinking": [[tuple(thought) for thought in one.thinking] for one in seen],
     }
     return {name: hashlib.sha256(json.dumps(part, default=str).encode()).digest() for name, part in parts.items()}
 

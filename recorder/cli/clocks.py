@@ -56,7 +56,7 @@ def command(where: str, output: str, force: bool, format_name: str | None, **fil
     format_name = format_of(format_name, output, _FORMATS)
     with (
         open_archive(where) as archive,
-        chosen_games(archive, chosen, events=False, holdings=False, lines=False) as games,
+        chosen_games(archive, chosen, events=False, holdings=False, lines=False, thinking=False) as games,
     ):
         require_keys(archive, chosen)
         reasons = left_out(archive, chosen)

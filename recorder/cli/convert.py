@@ -57,6 +57,7 @@ def command(
     style: str,
     variations: bool,
     comments: bool,
+    engine: bool,
     format_name: str | None,
     include: frozenset[str],
     complete: bool,
@@ -72,7 +73,8 @@ def command(
 
     if log != "-" and Path(log).is_dir():
         raise click.UsageError(f"{log} is a folder, and convert reads one log; import reads folders.")
-    exporter = _exporter(ctx, format_of(format_name, output, ("pgn", "bpgn")), clock, style, variations, comments)
+    format_name = format_of(format_name, output, ("pgn", "bpgn"))
+    exporter = _exporter(ctx, format_name, clock, style, variations=variations, comments=comments, engine=engine)
     selection = Selection(complete=complete, guests=not no_guests, computers=not no_computers, include=include)
     with open_inputs([log]) as inputs, show_progress() as progress:
         for source in inputs:
@@ -96,16 +98,23 @@ def command(
 
 
 def _exporter(
-    ctx: click.Context, format_name: str, clock: frozenset[str], style: str, variations: bool, comments: bool
+    ctx: click.Context,
+    format_name: str,
+    clock: frozenset[str],
+    style: str,
+    *,
+    variations: bool,
+    comments: bool,
+    engine: bool,
 ) -> Exporter:
     if format_name == "pgn":
         from exporters.pgn import PgnExporter
 
-        return PgnExporter(make_pgn_options(clock, style, variations, comments))
+        return PgnExporter(make_pgn_options(clock, style, variations, comments, engine))
     from exporters.bpgn import CLOCK_WORDS, BpgnExporter, BpgnOptions
 
-    if style != "default" or variations:
-        raise click.UsageError("BPGN has one style and no variations.")
+    if style != "default" or variations or engine:
+        raise click.UsageError("BPGN has one style, no variations and no engines.")
     given = ctx.get_parameter_source("clock") is not click.core.ParameterSource.DEFAULT
     return BpgnExporter(BpgnOptions(clock if given else frozenset(CLOCK_WORDS), comments))
 

@@ -114,6 +114,7 @@ def _begin(file: str, plan: Plan | None, decoder: Decoder) -> Explaining:
 
 def _read(file: str) -> tuple[Decoder, Iterator[Chunk | CutLines]]:
     """What the server said, in a log of any kind or a text with a table of games, and what reads it."""
+    from recorder.events import EngineLine
     from recorder.sources import HEAD_BYTES, SourceKind, detect, make_decoder, read_blocks
 
     if file != "-" and Path(file).is_dir():
@@ -126,8 +127,8 @@ def _read(file: str) -> tuple[Decoder, Iterator[Chunk | CutLines]]:
 
     def chunks() -> Iterator[Chunk | CutLines]:
         for block in chain((head,), blocks):
-            yield from decoder.receive(block)
-        yield from decoder.finish()
+            yield from (part for part in decoder.receive(block) if not isinstance(part, EngineLine))
+        yield from (part for part in decoder.finish() if not isinstance(part, EngineLine))
         if blocks.problem is not None:
             raise blocks.problem
 

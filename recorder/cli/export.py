@@ -72,6 +72,7 @@ def _pgn(
     style: str,
     variations: bool,
     comments: bool,
+    engine: bool,
     **filters: Any,
 ) -> None:
     """Write PGN with real clocks.
@@ -86,7 +87,7 @@ def _pgn(
         raise click.UsageError("--append and --split need -o with a file or folder.")
     if append and force:
         raise click.UsageError(_APPEND_OR_FORCE)
-    options = make_pgn_options(clock, style, variations, comments)
+    options = make_pgn_options(clock, style, variations, comments, engine)
     exporter = PgnExporter(options)
     chosen = game_filter(**filters)
     with open_archive(where) as archive:
@@ -95,7 +96,13 @@ def _pgn(
         # An examined game is all of its lines.
         lines = variations or chosen.kinds != {GameKind.PLAYED}
         with chosen_games(
-            archive, chosen, events=comments, holdings=False, lines=lines, whole_plies=options.whole_plies
+            archive,
+            chosen,
+            events=comments,
+            holdings=False,
+            lines=lines,
+            thinking=engine,
+            whole_plies=options.whole_plies,
         ) as games:
             if split is not None:
                 report = write_split(output, games, exporter, split, force=force, append=append, protect=keep)

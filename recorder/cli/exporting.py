@@ -51,8 +51,9 @@ def output_options(command: _AnyCommand) -> _AnyCommand:
 
 
 def pgn_options(command: _AnyCommand) -> _AnyCommand:
-    """How PGN looks: ``--clock --style --variations --comments``."""
+    """How PGN looks: ``--clock --style --variations --comments --engine``."""
     for option in (
+        click.option("--engine", is_flag=True, help="Write what engines thought: %eval, %depth and their line."),
         click.option("--comments", is_flag=True, help="Write chat as comments."),
         click.option("--variations", is_flag=True, help="Write taken-back moves as variations."),
         click.option(
@@ -74,11 +75,11 @@ def pgn_options(command: _AnyCommand) -> _AnyCommand:
     return command
 
 
-def make_pgn_options(clock: frozenset[str], style: str, variations: bool, comments: bool) -> PgnOptions:
+def make_pgn_options(clock: frozenset[str], style: str, variations: bool, comments: bool, engine: bool) -> PgnOptions:
     """What ``pgn_options`` hands to a command."""
     from exporters.pgn import PgnOptions
 
-    return PgnOptions(clock=clock, style=style, variations=variations, comments=comments)
+    return PgnOptions(clock=clock, style=style, variations=variations, comments=comments, engine=engine)
 
 
 @contextmanager
@@ -89,10 +90,18 @@ def chosen_games(
     events: bool = True,
     holdings: bool = True,
     lines: bool = True,
+    thinking: bool = True,
     whole_plies: bool = True,
 ) -> Iterator[Iterator[Game]]:
     """The games that match, let go of when writing them fails in the middle; see ``Archive.games``."""
-    games = archive.games(where, with_events=events, with_holdings=holdings, with_lines=lines, whole_plies=whole_plies)
+    games = archive.games(
+        where,
+        with_events=events,
+        with_holdings=holdings,
+        with_lines=lines,
+        with_thinking=thinking,
+        whole_plies=whole_plies,
+    )
     with closing(cast("Generator[Game, None, None]", games)):
         yield games
 

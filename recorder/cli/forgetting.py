@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from recorder.errors import JournalError, SourceError
-from recorder.events import Chunk
+from recorder.events import Chunk, EngineLine
 from recorder.sources import SourceKind, log_files, make_decoder, read_blocks
 from recorder.sources.forgotten import Forgotten, ForgottenHandle, hash_handle, redacted, silenced
 from recorder.wire import LineReader
@@ -82,6 +82,10 @@ def holds(blocks: Iterable[bytes], kind: SourceKind, forgotten: Forgotten) -> bo
         block = next(stream, None)
         chunks = decoder.finish() if block is None else decoder.receive(block)
         for chunk in chunks:
+            if isinstance(chunk, EngineLine):
+                if forgotten.text(chunk.text) is not chunk.text:
+                    return True
+                continue
             lines = reader.receive(chunk) if not isinstance(chunk, Chunk) or chunk.data else reader.finish()
             if any(_shows(line.text, forgotten) for line in lines):
                 return True

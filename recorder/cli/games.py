@@ -38,7 +38,7 @@ def command(where: str, as_json: bool, **filters: Any) -> None:
     chosen = game_filter(**filters)
     with open_archive(where) as archive:
         require_keys(archive, chosen)
-        games = archive.games(chosen, with_events=False, with_holdings=False, with_lines=False)
+        games = archive.games(chosen, with_events=False, with_holdings=False, with_lines=False, with_thinking=False)
         if as_json:
             print_json([_summary(game) for game in games])
         else:

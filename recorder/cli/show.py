@@ -57,6 +57,7 @@ def command(spec: str, where: str, raw: bool, as_match: bool, as_json: bool) -> 
             _print_partner(archive, game)
             _print_moves(game)
             _print_board(game)
+            _print_thinking(game)
             _print_events(game)
             _print_anomalies(archive, game)
 
@@ -156,6 +157,31 @@ def _print_board(game: Game) -> None:
         click.echo(f"\n{draw(board)}")
 
 
+def _print_thinking(game: Game) -> None:
+    from exporters.engine import score_text, thoughts_by_ply
+
+    rows = [
+        (
+            f"{(ply + 1) // 2}{'.' if ply % 2 else '...'}",
+            thought.engine,
+            score_text(thought),
+            thought.depth,
+            format_clock(thought.time_ms),
+            thought.nodes,
+            thought.pv,
+        )
+        for ply, thoughts in sorted(thoughts_by_ply(game).items())
+        for thought in thoughts
+    ]
+    if rows:
+        click.echo("\nThinking (scores as White sees them)")
+        print_table(
+            ("No", "Engine", "Score", "Depth", "Time", "Nodes", "Line"),
+            rows,
+            right=("No", "Score", "Depth", "Time", "Nodes"),
+        )
+
+
 def _print_events(game: Game) -> None:
     if game.events:
         click.echo("\nEvents")
@@ -209,6 +235,7 @@ def _print_raw(archive: Archive, game: Game) -> None:
         offsets |= {ply.offset for line in seen.lines for ply in line.plies}
         offsets |= {change.offset for change in seen.holdings}
         offsets |= {event.offset for event in seen.events}
+        offsets |= {thought.offset for thought in seen.thinking}
     first = min(offsets)
     blocks = source_blocks(archive, row, first)
     if blocks is None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from enum import Enum
 from typing import Any, Protocol
 
-from recorder.events import Chunk, CutLines
+from recorder.events import Chunk, CutLines, EngineLine
 from recorder.model import TimeBasis
 
 _UTF8_MARK = b"\xef\xbb\xbf"
@@ -36,11 +36,11 @@ class Decoder(Protocol):
     @property
     def time_basis(self) -> TimeBasis: ...
 
-    def receive(self, block: bytes) -> Sequence[Chunk | CutLines]:
+    def receive(self, block: bytes) -> Sequence[Chunk | CutLines | EngineLine]:
         """Read the next bytes of the (decompressed) log."""
         ...
 
-    def finish(self) -> Sequence[Chunk | CutLines]:
+    def finish(self) -> Sequence[Chunk | CutLines | EngineLine]:
         """Return what is left at the log's end."""
         ...
 

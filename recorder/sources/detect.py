@@ -12,7 +12,7 @@ from recorder.sources.journal import JournalDecoder
 from recorder.sources.pychess import HEADER, PychessDecoder
 from recorder.sources.stamped import STAMP, StampedDecoder
 from recorder.sources.typescript import TypescriptDecoder
-from recorder.sources.xboard import ENTRY, XboardDecoder
+from recorder.sources.xboard import ENGINE_ENTRY, ENTRY, XboardDecoder
 
 __all__ = ["HEAD_BYTES", "detect", "make_decoder", "why_not_a_log"]
 
@@ -53,7 +53,7 @@ def detect(head: bytes) -> SourceKind | None:
     if head.startswith(b"Script started"):
         return SourceKind.TYPESCRIPT
     lines = head.split(b"\n")
-    if any(ENTRY.match(line) for line in lines):
+    if any(ENTRY.match(line) or ENGINE_ENTRY.match(line) for line in lines):
         return SourceKind.XBOARD
     if any((match := HEADER.match(line)) and match["task"] for line in lines):
         return SourceKind.PYCHESS

@@ -10,7 +10,7 @@ from __future__ import annotations
 import datetime
 from collections import Counter, deque
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from recorder.dialects.blocks import LIST_BLOCKS, answers
 from recorder.events import (
@@ -56,6 +56,9 @@ from recorder.tracking.restart import (
 from recorder.tracking.run import Run
 from recorder.tracking.session import Session
 
+if TYPE_CHECKING:
+    from recorder.tracking.engines import Engines
+
 __all__ = ["Tracker"]
 
 _TITLES_KEPT = 4096
@@ -100,6 +103,7 @@ class Tracker:
         self._resumed: Resumed | None = None
         self._baseline: dict[str, Any] = {}
         self._games: list[Game] = []
+        self.engines: Engines | None = None  # whose views of the games are to be joined
         self._titles: dict[str, str] = {}
         self._last_end: tuple[GameEnded, Run | None] | None = None
         self._handlers: dict[type, Callable[[Any], None]] = {
@@ -176,9 +180,11 @@ class Tracker:
         for run in over:
             if run.observations or run.lists:
                 game = self._game(run, offset)
+                if self.engines is not None:
+                    self.engines.join(game)
                 if not is_forgotten(run.white, run.black):
                     self._games.append(game)
-                self._given_out.add(game, self._oldest_held)
+                self._given_out.add(game, self.oldest_held)
         over.clear()
 
     def _game(self, run: Run, offset: int) -> Game:
@@ -206,7 +212,8 @@ class Tracker:
 
     # -- going on with a log that grew -------------------------------------------------------------------------
 
-    def _oldest_held(self) -> int:
+    def oldest_held(self) -> int:
+        """Where the first game begins that is not given out."""
         return min((run.restart_offset for run in self.boards.every()), default=1 << 62)
 
     def restart_state(self, mark: int) -> tuple[int, dict[str, Any]]:
@@ -217,7 +224,7 @@ class Tracker:
         Returns:
             The offset to read from, at most ``mark``, and a JSON value for ``resume``.
         """
-        offset = min(self._oldest_held(), mark)
+        offset = min(self.oldest_held(), mark)
         boards = self.boards
         muted, muted_lists = self._given_out.across(offset)
         if self._baseline:

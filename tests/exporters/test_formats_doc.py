@@ -34,7 +34,9 @@ def test_game_fields() -> None:
     game.observations[0].events.append(chat(1, "hello"))
     game.observations[0].lines.append(PlyLine(1, LineKind.TAKEBACK, 0, 1, []))
     game.links.append(Link(LinkKind.PARTNER, "0" * 20, "gameinfo"))
-    game.observations[0].thinking.append(Thinking(0, 1, "gnuchess", True, 9, 12, None, 1500, 9000, "e4 e5", None, 7))
+    game.observations[0].thinking.append(
+        Thinking(0, 1, "gnuchess", True, 9, 12, None, 1500, 9000, 12, None, None, "e4 e5", None, 7)
+    )
     found = game_object(game)
     assert names("field") == list(found)
     assert names("ply field") == list(found["plies"][0])

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from recorder.events import Chunk
+from recorder.events import Chunk, EngineLine
 from recorder.sources.xboard import XboardDecoder
 from recorder.wire import LineReader
 
@@ -16,9 +16,13 @@ BOARD = b"rnbqkbnr pppppppp -------- -------- ----P--- -------- PPPP-PPP RNBQKBN
 FRAME = b"<12> " + BOARD + b" B -1 1 1 1 1 0 7 Ann Bob 0 5 0 39 39 300 300 1 P/e2-e4 (0:00) e4 0 0 0"
 
 
-def decode(*blocks: bytes) -> list[Chunk]:
+def read(*blocks: bytes) -> list[Chunk | EngineLine]:
     decoder = XboardDecoder()
     return [chunk for block in blocks for chunk in decoder.receive(block)] + decoder.finish()
+
+
+def decode(*blocks: bytes) -> list[Chunk]:
+    return [chunk for chunk in read(*blocks) if isinstance(chunk, Chunk)]
 
 
 def lines(data: bytes) -> list[str]:
@@ -96,3 +100,41 @@ def test_a_recorded_debug_file_has_the_frames_of_the_raw_observer(scenario: str)
     # Both watched the same games. xboard asks for milliseconds, so only boards and plies are equal.
     boards = {" ".join(text.split()[1:10]) for text in seen}
     assert sum(" ".join(text.split()[1:10]) in boards for text in frames) > 0.9 * len(frames)
+
+
+ENGINES = b"""\
+129 >first : xboard
+protover 2
+182 <first : feature myname="Fairy-Max 5.0b"
+184 >first : new
+random
+184 >second: usermove 184 >second: e2e4
+book hit = (NULL)
+random
+190 <second: 1 +4 0 2 a5\r
+<WONT ECHO >DONT ECHO 191 <first : move e2e4
+12 <third : move e2e4
+x 12 <first : move e2e4
+"""
+
+
+def test_engines_lines_have_their_place_and_time() -> None:
+    found = [part for part in read(ENGINES) if isinstance(part, EngineLine)]
+    assert [(line.text, line.engine, line.told, line.at_ms) for line in found] == [
+        ("xboard", "first", True, 129),
+        ("protover 2", "first", True, 129),
+        ('feature myname="Fairy-Max 5.0b"', "first", False, 182),
+        ("new", "first", True, 184),
+        ("random", "first", True, 184),
+        ("usermove e2e4", "second", True, 184),
+        ("1 +4 0 2 a5", "second", False, 190),
+        ("move e2e4", "first", False, 191),
+    ]
+    assert [line.offset for line in found[:3]] == [0, 20, 31]
+
+
+def test_engines_lines_stand_among_the_servers_bytes() -> None:
+    data = b"<ICS: one\\012\\015\n5 >first : go\n<ICS: two\\012\\015\n"
+    whole = read(data)
+    assert [type(part) for part in whole] == [Chunk, EngineLine, Chunk]
+    assert read(*(data[at : at + 1] for at in range(len(data)))) == whole

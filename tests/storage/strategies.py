@@ -22,6 +22,7 @@ from recorder.model import (
     PlyLine,
     Segment,
     StartFacts,
+    Thinking,
     TimeBasis,
 )
 
@@ -87,6 +88,23 @@ def observations(draw: Any) -> Observation:
         MOMENTS,
         OFFSETS,
     )
+    counts = st.none() | st.integers(0, 2**40)
+    thoughts = st.tuples(
+        st.integers(0, 300),
+        st.none() | HANDLES,
+        st.none() | st.booleans(),
+        MAYBE_INT,
+        st.none() | st.integers(-99_999, 99_999),
+        st.none() | st.integers(-99, 99),
+        counts,
+        counts,
+        MAYBE_INT,
+        counts,
+        counts,
+        LATIN1,
+        MOMENTS,
+        OFFSETS,
+    )
     start = st.builds(
         StartFacts,
         st.integers(0, 300),
@@ -115,6 +133,7 @@ def observations(draw: Any) -> Observation:
         lines=lines,
         holdings=[HoldingsChange(seq, *found) for seq, found in enumerate(draw(st.lists(hands, max_size=3)))],
         events=[GameEvent(2 * seq, *found) for seq, found in enumerate(draw(st.lists(happenings, max_size=3)))],
+        thinking=[Thinking(seq, *found) for seq, found in enumerate(draw(st.lists(thoughts, max_size=3)))],
     )
 
 

@@ -1,0 +1,395 @@
+"""What the engine tells the interface: ``parse_answer`` and ``format_answer``.
+
+Source: sections 9, 10, 12 and 13 of the protocol document.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Final, NamedTuple
+
+from recorder.cecp.commands import Unknown
+from recorder.cecp.features import Feature, format_features, parse_features
+from recorder.cecp.moves import MoveText, format_move, parse_move
+from recorder.cecp.thinking import (
+    Status,
+    ThinkingLine,
+    format_status,
+    format_thinking,
+    parse_status,
+    parse_thinking,
+)
+
+__all__ = [
+    "Answer",
+    "AskUser",
+    "Claim",
+    "Comment",
+    "ErrorAnswer",
+    "Features",
+    "Fatal",
+    "Hint",
+    "IllegalMove",
+    "Indented",
+    "Marked",
+    "Moved",
+    "OldClaim",
+    "Pass",
+    "PieceMoves",
+    "Pong",
+    "Setup",
+    "Signal",
+    "Tell",
+    "claim_of",
+    "format_answer",
+    "parse_answer",
+]
+
+_TELLS: Final = frozenset(
+    ("tellopponent", "tellothers", "tellall", "telluser", "tellusererror", "tellics", "tellicsnoalias")
+)
+_PASSED: Final = ("kibitz", "whisper", "tell", "draw")
+_OLD_CLAIMS: Final = (
+    "White resigns", "Black resigns", "White", "Black", "Draw", "computer mates", "opponent mates", "computer resigns",
+    "game is a draw", "checkmate",
+)  # fmt: skip
+_FATAL: Final = (
+    "unknown host", "No remote directory", "not found", "No such file", "can't alloc", "Permission denied",
+)  # fmt: skip
+_NON_COMPLIANT: Final = "### NON-COMPLIANT! ### "
+_CLAIM: Final = re.compile(r"(1-0|0-1|1/2-1/2|\*)(?: \{(.*)\}?)?")
+_ILLEGAL: Final = re.compile(r"[Ii]llegal move(?: ?\(([^()]*)\))?(?::? ?(\S+))?")
+_ERROR: Final = re.compile(r"Error \(([^()]*)\)(?:: ?(.*))?")
+_OLD_MOVE: Final = re.compile(r"([0-9]+\.?) +\.\.\. +(\S+)", re.ASCII)
+_SETUP: Final = re.compile(r"(?:\(([^()\s]*)\) )?(?:([0-9]+x[0-9]+\+[0-9]+)_(\S+) )?(\S.*)", re.ASCII)
+_PIECE: Final = re.compile(r"(\+?[A-Za-z]&?) (\S+)")
+_OFFER: Final = re.compile(r"\boffer\b.*\bdraw\b|\bdraw\b.*\boffer\b", re.DOTALL)
+
+
+class Features(NamedTuple):
+    """``feature ping=1 myname="Miracle Chess 0.9"``."""
+
+    settings: tuple[Feature, ...]
+
+
+class Moved(NamedTuple):
+    """``move e2e4``; with ``number`` the old form ``1. ... e2e4``."""
+
+    move: MoveText
+    number: str | None = None
+
+
+class IllegalMove(NamedTuple):
+    """``Illegal move (in check): Nf3``."""
+
+    move: str | None
+    reason: str | None
+
+
+class ErrorAnswer(NamedTuple):
+    """``Error (unknown command): analyze``."""
+
+    kind: str
+    command: str | None
+
+
+class Claim(NamedTuple):
+    """``1-0 {White mates}``: the engine says that the game is over."""
+
+    result: str
+    comment: str | None
+
+
+class OldClaim(NamedTuple):
+    """A claim of old engines: one of the document's phrases, and whatever follows; see ``claim_of``."""
+
+    phrase: str
+    more: str
+
+
+class Signal(NamedTuple):
+    """``resign``, ``offer draw``; ``++`` and ``--``: the search is failing high or low."""
+
+    text: str
+
+
+class Tell(NamedTuple):
+    """``tellopponent TEXT``, ``tellics TEXT`` and their like."""
+
+    word: str
+    text: str
+
+
+class AskUser(NamedTuple):
+    """``askuser REPTAG MESSAGE``."""
+
+    tag: str
+    message: str
+
+
+class Pong(NamedTuple):
+    """``pong 3``."""
+
+    number: int
+
+
+class Hint(NamedTuple):
+    """``Hint: e7e5``."""
+
+    move: str
+
+
+class Marked(NamedTuple):
+    """``highlight COLORFEN``, ``choice PIECES``, ``click SQUARE``: marks and clicks on the interface's board."""
+
+    word: str
+    text: str
+
+
+class Setup(NamedTuple):
+    """``setup (PIECETOCHAR) WxH+S_PARENT FEN``; None: not there."""
+
+    pieces: str | None
+    size: str | None
+    parent: str | None
+    fen: str
+
+
+class PieceMoves(NamedTuple):
+    """``piece P& fmWfceF``: how a piece moves, in Betza's notation."""
+
+    piece: str
+    moves: str
+
+
+class Comment(NamedTuple):
+    """``# text``: for the debug file alone."""
+
+    text: str
+
+
+class Indented(NamedTuple):
+    """A line that begins with a blank or tab: more of the last thinking line's pv, or of the answer to ``bk``."""
+
+    text: str
+
+    @property
+    def continues_pv(self) -> bool:
+        """Whether it may go on with a pv: four blanks at least."""
+        return self.text.startswith("    ")
+
+
+class Pass(NamedTuple):
+    """``kibitz …``, ``whisper …``, ``tell …``, ``draw …``: old Crafty's words for the server."""
+
+    text: str
+
+
+class Fatal(NamedTuple):
+    """What ``rsh`` or a shell says when the engine cannot be started."""
+
+    text: str
+
+
+Answer = (
+    ThinkingLine
+    | Moved
+    | Features
+    | Status
+    | IllegalMove
+    | ErrorAnswer
+    | Claim
+    | OldClaim
+    | Signal
+    | Tell
+    | AskUser
+    | Pong
+    | Hint
+    | Marked
+    | Setup
+    | PieceMoves
+    | Comment
+    | Indented
+    | Pass
+    | Fatal
+    | Unknown
+)
+
+
+def parse_answer(text: str) -> Answer:
+    """Read one line that the engine sends; never raises.
+
+    The mark that xboard puts into its debug file before lines that are not of the protocol is left out.
+    """
+    text = text.rstrip().removeprefix(_NON_COMPLIANT)
+    thinking = parse_thinking(text)
+    if thinking is not None:
+        return thinking
+    if text[:1] in ("#", " ", "\t"):
+        return Comment(text[1:]) if text[0] == "#" else Indented(text)
+    word, _, rest = text.partition(" ")
+    reader = _READERS.get(word)
+    found = reader(text, rest) if reader is not None else None
+    return found if found is not None else _idiom(text)
+
+
+def _idiom(text: str) -> Answer:
+    """What is recognised by its beginning or its words, in the order in which one shadows the other."""
+    if match := _OLD_MOVE.fullmatch(text):
+        move = parse_move(match[2])
+        if move is not None:
+            return Moved(move, match[1])
+    if text[:12].lower() == "illegal move" and (match := _ILLEGAL.fullmatch(text)):
+        return IllegalMove(match[2], match[1])
+    if _OFFER.search(text):
+        return Signal("offer draw")
+    for phrase in _OLD_CLAIMS:
+        if text.startswith(phrase):
+            return OldClaim(phrase, text[len(phrase) :])
+    if text.startswith(_PASSED):
+        return Pass(text)
+    if text.rstrip(".").endswith(_FATAL):
+        return Fatal(text)
+    return Unknown(text)
+
+
+def _features(_: str, rest: str) -> Answer | None:
+    found = parse_features(rest)
+    return None if found is None else Features(found)
+
+
+def _moved(_: str, rest: str) -> Answer | None:
+    move = parse_move(rest.strip())
+    return None if move is None else Moved(move)
+
+
+def _error(text: str, _: str) -> Answer | None:
+    match = _ERROR.fullmatch(text)
+    return None if match is None else ErrorAnswer(match[1], match[2])
+
+
+def _claim(text: str, _: str) -> Answer | None:
+    match = _CLAIM.fullmatch(text)
+    return None if match is None else Claim(match[1], match[2] and match[2].removesuffix("}"))
+
+
+def _signal(text: str, rest: str) -> Answer | None:
+    return Signal(text) if not rest or text == "offer draw" else None
+
+
+def _tell(text: str, rest: str) -> Answer:
+    return Tell(text.partition(" ")[0], rest)
+
+
+def _ask(_: str, rest: str) -> Answer | None:
+    tag, _, message = rest.partition(" ")
+    return AskUser(tag, message) if tag and message else None
+
+
+def _pong(_: str, rest: str) -> Answer | None:
+    return Pong(int(rest)) if rest.isascii() and rest.isdigit() and len(rest) < 19 else None
+
+
+def _hint(_: str, rest: str) -> Answer | None:
+    return Hint(rest) if rest.strip() else None
+
+
+def _marked(text: str, rest: str) -> Answer | None:
+    return Marked(text.partition(" ")[0], rest) if rest else None
+
+
+def _setup(_: str, rest: str) -> Answer | None:
+    match = _SETUP.fullmatch(rest)
+    return None if match is None else Setup(*match.groups())
+
+
+def _piece(_: str, rest: str) -> Answer | None:
+    match = _PIECE.fullmatch(rest)
+    return None if match is None else PieceMoves(match[1], match[2])
+
+
+def _status(text: str, _: str) -> Answer | None:
+    return parse_status(text)
+
+
+_READERS: Final[dict[str, Callable[[str, str], Answer | None]]] = {
+    "move": _moved,
+    "feature": _features,
+    "stat01:": _status,
+    "Error": _error,
+    **dict.fromkeys(("1-0", "0-1", "1/2-1/2", "*"), _claim),
+    **dict.fromkeys(("resign", "offer", "++", "--"), _signal),
+    **dict.fromkeys(_TELLS, _tell),
+    "askuser": _ask,
+    "pong": _pong,
+    "Hint:": _hint,
+    **dict.fromkeys(("highlight", "choice", "click"), _marked),
+    "setup": _setup,
+    "piece": _piece,
+}
+
+
+def format_answer(answer: Answer) -> str:
+    """Write the line that ``parse_answer`` reads, without its line end; old forms of a line in the current one."""
+    match answer:
+        case ThinkingLine():
+            return format_thinking(answer)
+        case Moved(move, number):
+            return f"move {format_move(move)}" if number is None else f"{number} ... {format_move(move)}"
+        case Features(settings):
+            return f"feature {format_features(settings)}"
+        case Status():
+            return format_status(answer)
+        case IllegalMove(told, reason):
+            words = "Illegal move" if reason is None else f"Illegal move ({reason})"
+            return words if told is None else f"{words}: {told}"
+        case ErrorAnswer(kind, command):
+            return f"Error ({kind})" if command is None else f"Error ({kind}): {command}"
+        case Claim(result, comment):
+            return result if comment is None else f"{result} {{{comment}}}"
+        case OldClaim(phrase, more):
+            return phrase + more
+        case Tell(word, text) | Marked(word, text):
+            return f"{word} {text}"
+        case AskUser(tag, message):
+            return f"askuser {tag} {message}"
+        case Pong(number):
+            return f"pong {number}"
+        case Hint(hint):
+            return f"Hint: {hint}"
+        case Setup(pieces, size, parent, fen):
+            front = [] if pieces is None else [f"({pieces})"]
+            front += [] if size is None else [f"{size}_{parent}"]
+            return " ".join(["setup", *front, fen])
+        case PieceMoves(piece, moves):
+            return f"piece {piece} {moves}"
+        case Comment(text):
+            return f"#{text}"
+        case Indented(text) | Pass(text) | Fatal(text) | Unknown(text) | Signal(text):
+            return text
+
+
+def claim_of(old: OldClaim, engine_white: bool | None) -> Claim | None:
+    """What an old engine's claim means.
+
+    Args:
+        engine_white: whether the engine plays White.
+    Returns:
+        None where it depends on a colour that is not known (``checkmate``: by whom cannot be told here).
+    Source: the table of section 13.
+    """
+    whole = {
+        "White resigns": Claim("0-1", "White resigns"),
+        "Black resigns": Claim("1-0", "Black resigns"),
+        "White": Claim("1-0", "White mates"),
+        "Black": Claim("0-1", "Black mates"),
+        "Draw": Claim("1/2-1/2", "Draw"),
+        "game is a draw": Claim("1/2-1/2", "Draw"),
+    }.get(old.phrase)
+    if whole is not None or engine_white is None or old.phrase == "checkmate":
+        return whole
+    if old.phrase == "computer resigns":
+        return Claim("0-1", "White resigns") if engine_white else Claim("1-0", "Black resigns")
+    white_mates = engine_white == (old.phrase == "computer mates")
+    return Claim("1-0", "White mates") if white_mates else Claim("0-1", "Black mates")

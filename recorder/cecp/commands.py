@@ -1,0 +1,420 @@
+"""What the interface tells the engine: ``parse_command`` and ``format_command``, and the lines of ``edit`` mode.
+
+Source: sections 8, 12 and 13 of the protocol document.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Final, NamedTuple
+
+from recorder.cecp.moves import MoveText, format_move, parse_move
+
+__all__ = [
+    "PLAIN_WORDS",
+    "Command",
+    "EditColour",
+    "EditEnd",
+    "EditLine",
+    "EditOther",
+    "EditPiece",
+    "EgtPath",
+    "FeatureAnswer",
+    "Holding",
+    "Level",
+    "Number",
+    "OptionSet",
+    "Partner",
+    "Plain",
+    "Rating",
+    "Result",
+    "RootMove",
+    "SetScore",
+    "SquareCommand",
+    "Texted",
+    "Unknown",
+    "UserMove",
+    "format_command",
+    "format_edit",
+    "parse_command",
+    "parse_edit",
+]
+
+PLAIN_WORDS: Final = frozenset(
+    (
+        "xboard", "new", "quit", "random", "force", "go", "playother", "white", "black", "?", "draw", "edit", "hint",
+        "bk", "undo", "remove", "hard", "easy", "post", "nopost", "analyze", "exit", ".", "computer", "pause",
+        "resume", "depth", "fritz", "reset", "ponder",
+    )
+)  # fmt: skip
+"""Commands of one word. ``exit`` and ``.`` belong to analyze mode, ``depth`` is GNU Chess 4's (its number is the next
+line), the last three are ChessBase's."""
+
+_NUMBER_WORDS: Final = frozenset(("protover", "st", "sd", "nps", "time", "otim", "ping", "memory", "cores"))
+_TEXT_WORDS: Final = frozenset(("variant", "setboard", "name", "ics", "ptell"))
+_INTEGER: Final = re.compile(r"-?[0-9]{1,18}", re.ASCII)
+_LEVEL: Final = re.compile(
+    r"([0-9]{1,9}) ([0-9]{1,9})(?::([0-9]{1,2}))?(\S*)(?: ([0-9]{1,9})(?:\.([0-9]{1,3})[0-9]*)?)?", re.ASCII
+)
+_RESULT: Final = re.compile(r"(1-0|0-1|1/2-1/2|\*)(?: \{(.*)\})?")
+_HOLDING: Final = re.compile(r"\[([A-Za-z]*)\] \[([A-Za-z]*)\](?: ([WBwb])([A-Za-z]))?", re.ASCII)
+_SQUARE: Final = re.compile(r"[a-l](?:1[0-2]|[0-9])", re.ASCII)
+_EDIT_PIECE: Final = re.compile(r"(\+?[A-Za-z])(?:([a-l](?:1[0-2]|[0-9])))", re.ASCII)
+
+
+class Plain(NamedTuple):
+    """A command of one word; see ``PLAIN_WORDS``."""
+
+    word: str
+
+
+class Number(NamedTuple):
+    """``protover 2``, ``st 30`` (seconds), ``sd 6``, ``nps 10000``, ``time 6000`` and ``otim`` (hundredths of a second,
+    may be negative), ``ping 3``, ``memory 64`` (megabytes), ``cores 2``; without a word the line behind ``depth``."""
+
+    word: str
+    value: int
+
+
+class Texted(NamedTuple):
+    """``variant NAME``, ``setboard FEN``, ``name X``, ``ics HOST``, ``ptell TEXT``."""
+
+    word: str
+    text: str
+
+
+class UserMove(NamedTuple):
+    """A move told to the engine; ``named``: with ``usermove`` before it."""
+
+    move: MoveText
+    named: bool
+
+
+class Level(NamedTuple):
+    """``level MPS BASE INC``.
+
+    Attributes:
+        moves: for each base time; 0: for the whole game. base_s: the base time.
+        increment_ms: after every move; None: not there (GNU Chess 4's ``level 1 TIME``).
+        more: what a future interface puts behind the base time (``25+5``).
+    """
+
+    moves: int
+    base_s: int
+    increment_ms: int | None
+    more: str = ""
+
+
+class Rating(NamedTuple):
+    """``rating 2600 1500``: the engine's own comes first; 0: not rated."""
+
+    own: int
+    other: int
+
+
+class Result(NamedTuple):
+    """``result 1-0 {White mates}``; None: no comment."""
+
+    result: str
+    comment: str | None
+
+
+class Holding(NamedTuple):
+    """``holding [PPPRQ] [R] BR``; ``colour`` (``W`` or ``B``) has just got ``piece``, if they are there."""
+
+    white: str
+    black: str
+    colour: str | None = None
+    piece: str | None = None
+
+
+class Partner(NamedTuple):
+    """``partner mann``; None: there is none any more."""
+
+    player: str | None
+
+
+class FeatureAnswer(NamedTuple):
+    """``accepted san``, ``rejected option nonsense``."""
+
+    accepted: bool
+    name: str
+    value: str | None = None
+
+
+class OptionSet(NamedTuple):
+    """``option NAME=VALUE``; None: buttons have no value."""
+
+    name: str
+    value: str | None
+
+
+class EgtPath(NamedTuple):
+    """``egtpath TYPE PATH``."""
+
+    type: str
+    path: str
+
+
+class RootMove(NamedTuple):
+    """``exclude e2e4`` or ``include``; ``move`` None: ``all``."""
+
+    exclude: bool
+    move: MoveText | None
+
+
+class SetScore(NamedTuple):
+    """``setscore SCORE DEPTH``: hundredths of a pawn for the side on move."""
+
+    score_cp: int
+    depth: int
+
+
+class SquareCommand(NamedTuple):
+    """``lift e2``, ``put e4``, ``hover d5``."""
+
+    word: str
+    square: str
+
+
+class Unknown(NamedTuple):
+    """A line that the protocol does not define."""
+
+    text: str
+
+
+Command = (
+    Plain
+    | Number
+    | Texted
+    | UserMove
+    | Level
+    | Rating
+    | Result
+    | Holding
+    | Partner
+    | FeatureAnswer
+    | OptionSet
+    | EgtPath
+    | RootMove
+    | SetScore
+    | SquareCommand
+    | Unknown
+)
+
+
+def parse_command(text: str) -> Command:
+    """Read one line that the interface sends, outside of ``edit`` mode; never raises."""
+    text = text.rstrip()
+    word, _, rest = text.partition(" ")
+    if not rest and word in PLAIN_WORDS:
+        return Plain(word)
+    reader = _READERS.get(word)
+    found = reader(word, rest) if reader is not None else None
+    if found is not None:
+        return found
+    move = parse_move(text)
+    if move is not None:
+        return UserMove(move, False)
+    return Number("", int(text)) if _INTEGER.fullmatch(text) else Unknown(text)
+
+
+def _number(word: str, rest: str) -> Command | None:
+    return Number(word, int(rest)) if _INTEGER.fullmatch(rest) else None
+
+
+def _texted(word: str, rest: str) -> Command | None:
+    return Texted(word, rest) if rest.strip() else None
+
+
+def _user_move(_: str, rest: str) -> Command | None:
+    move = parse_move(rest)
+    return None if move is None else UserMove(move, True)
+
+
+def _level(_: str, rest: str) -> Command | None:
+    match = _LEVEL.fullmatch(rest)
+    if match is None:
+        return None
+    moves, minutes, seconds, more, increment, fraction = match.groups()
+    increment_ms = None if increment is None else 1000 * int(increment) + int((fraction or "").ljust(3, "0"))
+    return Level(int(moves), 60 * int(minutes) + int(seconds or 0), increment_ms, more)
+
+
+def _rating(_: str, rest: str) -> Command | None:
+    numbers = rest.split(" ")
+    return (
+        Rating(int(numbers[0]), int(numbers[1]))
+        if len(numbers) == 2 and all(map(_INTEGER.fullmatch, numbers))
+        else None
+    )
+
+
+def _result(_: str, rest: str) -> Command | None:
+    match = _RESULT.fullmatch(rest)
+    return None if match is None else Result(match[1], match[2])
+
+
+def _holding(_: str, rest: str) -> Command | None:
+    match = _HOLDING.fullmatch(rest)
+    if match is None:
+        return None
+    colour = match[3]
+    return Holding(match[1], match[2], colour and colour.upper(), match[4])
+
+
+def _partner(_: str, rest: str) -> Command:
+    return Partner(rest or None)
+
+
+def _feature_answer(word: str, rest: str) -> Command | None:
+    name, _, value = rest.partition(" ")
+    return FeatureAnswer(word == "accepted", name, value or None) if name else None
+
+
+def _option(_: str, rest: str) -> Command | None:
+    name, equals, value = rest.partition("=")
+    return OptionSet(name, value if equals else None) if name else None
+
+
+def _egt_path(_: str, rest: str) -> Command | None:
+    kind, _, path = rest.partition(" ")
+    return EgtPath(kind, path) if kind and path else None
+
+
+def _root_move(word: str, rest: str) -> Command | None:
+    move = parse_move(rest)
+    return RootMove(word == "exclude", move) if move is not None or rest == "all" else None
+
+
+def _set_score(_: str, rest: str) -> Command | None:
+    numbers = rest.split(" ")
+    return (
+        SetScore(int(numbers[0]), int(numbers[1]))
+        if len(numbers) == 2 and all(map(_INTEGER.fullmatch, numbers))
+        else None
+    )
+
+
+def _square(word: str, rest: str) -> Command | None:
+    return SquareCommand(word, rest) if _SQUARE.fullmatch(rest) else None
+
+
+_READERS: Final[dict[str, Callable[[str, str], Command | None]]] = {
+    **dict.fromkeys(_NUMBER_WORDS, _number),
+    **dict.fromkeys(_TEXT_WORDS, _texted),
+    "usermove": _user_move,
+    "level": _level,
+    "rating": _rating,
+    "result": _result,
+    "holding": _holding,
+    "partner": _partner,
+    "accepted": _feature_answer,
+    "rejected": _feature_answer,
+    "option": _option,
+    "egtpath": _egt_path,
+    "exclude": _root_move,
+    "include": _root_move,
+    "setscore": _set_score,
+    "lift": _square,
+    "put": _square,
+    "hover": _square,
+}
+
+
+def format_command(command: Command) -> str:
+    """Write the line that ``parse_command`` reads, without its line end."""
+    match command:
+        case Plain(word):
+            return word
+        case Number(word, value):
+            return f"{word} {value}".lstrip()
+        case Texted(word, text):
+            return f"{word} {text}"
+        case UserMove(move, named):
+            return f"usermove {format_move(move)}" if named else format_move(move)
+        case Level():
+            return _format_level(command)
+        case Rating(own, other):
+            return f"rating {own} {other}"
+        case Result(result, comment):
+            return f"result {result}" if comment is None else f"result {result} {{{comment}}}"
+        case Holding(white, black, colour, piece):
+            return f"holding [{white}] [{black}]" + (f" {colour}{piece}" if colour else "")
+        case Partner(player):
+            return "partner" if player is None else f"partner {player}"
+        case FeatureAnswer(accepted, name, text):
+            return " ".join(("accepted" if accepted else "rejected", name, *([text] if text else [])))
+        case OptionSet(name, text):
+            return f"option {name}" if text is None else f"option {name}={text}"
+        case EgtPath(kind, path):
+            return f"egtpath {kind} {path}"
+        case RootMove(exclude, root):
+            return f"{'exclude' if exclude else 'include'} {'all' if root is None else format_move(root)}"
+        case SetScore(score, depth):
+            return f"setscore {score} {depth}"
+        case SquareCommand(word, square):
+            return f"{word} {square}"
+        case Unknown(text):
+            return text
+
+
+def _format_level(level: Level) -> str:
+    minutes, seconds = divmod(level.base_s, 60)
+    base = f"{minutes}:{seconds:02}" if seconds else str(minutes)
+    text = f"level {level.moves} {base}{level.more}"
+    if level.increment_ms is None:
+        return text
+    whole, thousandths = divmod(level.increment_ms, 1000)
+    return f"{text} {whole}.{thousandths:03}".rstrip("0") if thousandths else f"{text} {whole}"
+
+
+class EditColour(NamedTuple):
+    """``c``: the pieces that follow are of the other colour."""
+
+
+class EditPiece(NamedTuple):
+    """``Pa4``: a piece of the current colour; ``letter`` ``x`` empties the square."""
+
+    letter: str
+    square: str
+
+
+class EditOther(NamedTuple):
+    """``#`` clears the board; ``castle`` and ``ep`` with what follows are ChessBase's."""
+
+    text: str
+
+
+class EditEnd(NamedTuple):
+    """``.``: edit mode ends."""
+
+
+EditLine = EditColour | EditPiece | EditOther | EditEnd | Unknown
+
+
+def parse_edit(text: str) -> EditLine:
+    """Read one line that the interface sends in ``edit`` mode; never raises."""
+    text = text.rstrip()
+    if text == "c":
+        return EditColour()
+    if text == ".":
+        return EditEnd()
+    if text == "#" or text.partition(" ")[0] in ("castle", "ep"):
+        return EditOther(text)
+    match = _EDIT_PIECE.fullmatch(text)
+    return Unknown(text) if match is None else EditPiece(match[1], match[2])
+
+
+def format_edit(line: EditLine) -> str:
+    """Write the line that ``parse_edit`` reads."""
+    match line:
+        case EditColour():
+            return "c"
+        case EditEnd():
+            return "."
+        case EditPiece(letter, square):
+            return f"{letter}{square}"
+        case EditOther(text) | Unknown(text):
+            return text

@@ -1,0 +1,101 @@
+"""``feature NAME=VALUE …``: what an engine says it can do, and the options that it defines."""
+
+from __future__ import annotations
+
+import re
+from typing import Final, NamedTuple
+
+__all__ = ["DEFAULTS", "EngineOption", "Feature", "format_features", "format_option", "parse_features", "parse_option"]
+
+DEFAULTS: Final[dict[str, int | None]] = {
+    "ping": 0, "setboard": 0, "playother": 0, "san": 0, "usermove": 0, "time": 1, "draw": 1, "sigint": 1,
+    "sigterm": 1, "reuse": 1, "analyze": 1, "myname": None, "variants": None, "colors": 1, "ics": 0, "name": None,
+    "pause": 0, "nps": None, "debug": 0, "memory": 0, "smp": 0, "egt": None, "option": None, "exclude": 0,
+    "setscore": 0, "highlight": 0, "done": None,
+}  # fmt: skip
+"""The features that the document defines, with what holds where the engine says nothing (None: no fixed value)."""
+
+_FEATURE: Final = re.compile(r'\s*([A-Za-z_][A-Za-z0-9_]*)=(?:"([^"]*)"|([^\s"]+))')
+_NUMBER: Final = re.compile(r"-?[0-9]+", re.ASCII)
+_OPTION: Final = re.compile(r"(.*?) -(button|save|reset|check|string|spin|combo|slider|file|path)(?: (.*))?", re.DOTALL)
+_BARE: Final = frozenset(("button", "save", "reset"))
+_RANGES: Final = frozenset(("spin", "slider"))
+
+
+class Feature(NamedTuple):
+    """One setting; text stands in double quotes, numbers do not."""
+
+    name: str
+    value: str | int
+
+
+def parse_features(text: str) -> tuple[Feature, ...] | None:
+    """Read what follows ``feature``; None: it is no list of settings. There is no way to write ``"`` in a value."""
+    found: list[Feature] = []
+    at = 0
+    text = text.rstrip()
+    while at < len(text):
+        match = _FEATURE.match(text, at)
+        if match is None:
+            return None
+        name, quoted, bare = match.groups()
+        found.append(Feature(name, quoted if bare is None else int(bare) if _NUMBER.fullmatch(bare) else bare))
+        at = match.end()
+    return tuple(found) or None
+
+
+def format_features(features: tuple[Feature, ...]) -> str:
+    """Write the settings that ``parse_features`` reads."""
+    return " ".join(f'{name}="{value}"' if isinstance(value, str) else f"{name}={value}" for name, value in features)
+
+
+class EngineOption(NamedTuple):
+    """What ``feature option="…"`` defines.
+
+    Attributes:
+        kind: ``button save reset check string spin combo slider file path``.
+        value: as the engine has it now; of a combo the marked choice, or None.
+        low, high: of spin and slider. choices: of a combo.
+    """
+
+    name: str
+    kind: str
+    value: str | int | None = None
+    low: int | None = None
+    high: int | None = None
+    choices: tuple[str, ...] = ()
+
+
+def parse_option(text: str) -> EngineOption | None:
+    """Read a definition (``Hash -spin 64 1 1024``); None: it has none of the document's ten forms."""
+    match = _OPTION.fullmatch(text)
+    if match is None:
+        return None
+    name, kind, rest = match[1], match[2], match[3] or ""
+    if kind in _BARE:
+        return None if rest.strip() else EngineOption(name, kind)
+    if kind in _RANGES:
+        numbers = rest.split()
+        if len(numbers) != 3 or not all(map(_NUMBER.fullmatch, numbers)):
+            return None
+        value, low, high = map(int, numbers)
+        return EngineOption(name, kind, value, low, high)
+    if kind == "check":
+        return EngineOption(name, kind, int(rest)) if _NUMBER.fullmatch(rest) else None
+    if kind == "combo":
+        choices = tuple(choice.strip() for choice in rest.split("///"))
+        marked = next((choice[1:] for choice in choices if choice.startswith("*")), None)
+        return EngineOption(name, kind, marked, choices=tuple(choice.removeprefix("*") for choice in choices))
+    return EngineOption(name, kind, rest)
+
+
+def format_option(option: EngineOption) -> str:
+    """Write the definition that ``parse_option`` reads."""
+    name, kind, value, low, high, choices = option
+    if kind in _BARE:
+        return f"{name} -{kind}"
+    if kind in _RANGES:
+        return f"{name} -{kind} {value} {low} {high}"
+    if kind == "combo":
+        return f"{name} -combo {' /// '.join(f'*{choice}' if choice == value else choice for choice in choices)}"
+    return f"{name} -{kind} {value}"

@@ -1,0 +1,143 @@
+"""Thinking output: ``ply score time nodes pv``, and the answer to ``.`` in analyze mode."""
+
+from __future__ import annotations
+
+import re
+from typing import Final, NamedTuple
+
+__all__ = ["Status", "ThinkingLine", "format_status", "format_thinking", "parse_status", "parse_thinking"]
+
+_LINE: Final = re.compile(
+    r"\s*([0-9]{1,9})(\S?)[ \t]+([-+]?[0-9]{1,18})[ \t]+([0-9]{1,15})[ \t]+([0-9]{1,20})(.*)", re.ASCII
+)
+_NUMBERS: Final = re.compile(r"(?:\s*[0-9]+(?=\s|$))*\s*", re.ASCII)
+_STATUS: Final = re.compile(
+    r"stat01: ([0-9]{1,15}) ([0-9]{1,20}) ([0-9]{1,9}) ([0-9]{1,9}) ([0-9]{1,9})(?: (\S.*))?", re.ASCII
+)
+_MATE: Final = 100_000
+_MOST_EXTRAS: Final = 16
+
+
+class ThinkingLine(NamedTuple):
+    """One line of thinking output as printed.
+
+    Attributes:
+        depth: in plies. mark: the character behind it that GNU Chess prints (``.``, ``+``, ``&``), else empty.
+        score: in hundredths of a pawn, or ±(100000 + moves to mate), as the engine sees it.
+        time: in hundredths of a second; in seconds behind a mark. nodes: searched.
+        extras: numbers between nodes and a tab: selective depth, speed, those that mean nothing yet, tablebase hits.
+        pv: the line, without blanks around it.
+    """
+
+    depth: int
+    mark: str
+    score: int
+    time: int
+    nodes: int
+    extras: tuple[int, ...]
+    pv: str
+
+    @property
+    def score_cp(self) -> int | None:
+        """The score in hundredths of a pawn; None: it is a mate."""
+        return None if abs(self.score) > _MATE else self.score
+
+    @property
+    def mate(self) -> int | None:
+        """Moves to the mate, negative if the engine is mated; None: it is no mate score."""
+        if abs(self.score) <= _MATE:
+            return None
+        return self.score - _MATE if self.score > 0 else self.score + _MATE
+
+    @property
+    def time_ms(self) -> int:
+        """How long the search has taken."""
+        return self.time * (1000 if self.mark else 10)
+
+    @property
+    def bound(self) -> str | None:
+        """``upper`` behind a fail low (``?``), ``lower`` behind a fail high (``!``), else None."""
+        return {"?": "upper", "!": "lower"}.get(self.pv[-1:])
+
+    @property
+    def from_book(self) -> bool:
+        """Whether the engine is not really searching, but says what its book holds."""
+        return self.pv.startswith("(")
+
+    @property
+    def selective_depth(self) -> int | None:
+        """The longest branch in plies."""
+        return self.extras[0] if len(self.extras) > 1 else None
+
+    @property
+    def nodes_per_s(self) -> int | None:
+        """The speed."""
+        return self.extras[1] if len(self.extras) > 2 else None
+
+    @property
+    def tablebase_hits(self) -> int | None:
+        """The last number before the tab."""
+        return self.extras[-1] if self.extras else None
+
+
+def parse_thinking(text: str) -> ThinkingLine | None:
+    """Read a line of thinking output; None: it is none.
+
+    Source: section 10: numbers between nodes and the line count as extra only before the last tab in front of the
+    first word that is no number; of them the last one is the tablebase hits, the first the selective depth, the
+    second the speed.
+    """
+    match = _LINE.fullmatch(text)
+    if match is None:
+        return None
+    depth, mark, score, time, nodes, rest = match.groups()
+    if rest and rest[0] not in " \t":
+        return None
+    extras: tuple[int, ...] = ()
+    numbers = _NUMBERS.match(rest)
+    head = numbers[0] if numbers is not None else ""
+    tab = head.rfind("\t")
+    if tab >= 0:
+        found = head[:tab].split()
+        if len(found) <= _MOST_EXTRAS and all(len(number) <= 20 for number in found):
+            extras, rest = tuple(map(int, found)), rest[tab + 1 :]
+    return ThinkingLine(int(depth), mark, int(score), int(time), int(nodes), extras, rest.strip())
+
+
+def format_thinking(line: ThinkingLine) -> str:
+    """Write the line that ``parse_thinking`` reads, one blank between its fields."""
+    front = f"{line.depth}{line.mark} {line.score} {line.time} {line.nodes}"
+    if line.extras or line.pv[:1].isdigit():
+        return f"{' '.join([front, *map(str, line.extras)])}\t{line.pv}"
+    return f"{front} {line.pv}".rstrip()
+
+
+class Status(NamedTuple):
+    """``stat01``: ``time`` in hundredths of a second; ``left`` of ``total`` moves are not searched at ``depth`` yet."""
+
+    time: int
+    nodes: int
+    depth: int
+    left: int
+    total: int
+    move: str | None
+
+    @property
+    def time_ms(self) -> int:
+        """How long the search has taken."""
+        return self.time * 10
+
+
+def parse_status(text: str) -> Status | None:
+    """Read ``stat01: time nodes ply mvleft mvtot mvname``; None: it is no such line."""
+    match = _STATUS.fullmatch(text.rstrip())
+    if match is None:
+        return None
+    time, nodes, depth, left, total = map(int, match.groups()[:5])
+    return Status(time, nodes, depth, left, total, match[6])
+
+
+def format_status(status: Status) -> str:
+    """Write the line that ``parse_status`` reads."""
+    numbers = f"stat01: {status.time} {status.nodes} {status.depth} {status.left} {status.total}"
+    return numbers if status.move is None else f"{numbers} {status.move}"

@@ -1,0 +1,351 @@
+"""What one engine process is told and answers, line by line, into its views of games.
+
+Source: the protocol document, sections 8, 9 and 13. In *force* mode moves are replayed; otherwise those that the
+interface sends are the opponent's and ``move`` is the engine's. ``time`` is the engine's clock, ``otim`` the other one.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from recorder.cecp.answers import (
+    Claim,
+    Features,
+    IllegalMove,
+    Indented,
+    Moved,
+    OldClaim,
+    Signal,
+    Tell,
+    format_answer,
+    parse_answer,
+)
+from recorder.cecp.commands import (
+    EditColour,
+    EditEnd,
+    EditOther,
+    EditPiece,
+    Holding,
+    Level,
+    Number,
+    Plain,
+    Rating,
+    Result,
+    Texted,
+    UserMove,
+    parse_command,
+    parse_edit,
+)
+from recorder.cecp.moves import MoveText
+from recorder.cecp.thinking import ThinkingLine
+from recorder.events import EngineLine
+from recorder.model import Anomaly, AnomalyKind, EventKind
+from recorder.tracking.engine_run import EngineRun
+from recorder.tracking.position import Position, position_from_fen
+from recorder.tracking.variants import STANDARD_BOARD, rules_of
+from recorder.variants import read_cecp_variant
+
+__all__ = ["EngineSide"]
+
+_START: Final = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
+_TOLD: Final = {"tellall": "kibitz", "tellothers": "whisper", "tellopponent": "say"}
+_NAME: Final = "myname"
+_OTHER_BOARD: Final = frozenset(
+    (
+        "xiangqi", "shogi", "capablanca", "gothic", "falcon", "shatranj", "courier", "janus", "caparandom", "super",
+        "great", "lion", "elven", "chu",
+    )
+)  # fmt: skip
+_SIZED: Final = re.compile(r"(?!8x8)[0-9]+x[0-9]+\+.*", re.ASCII)
+
+
+class EngineSide:
+    """Follows one engine.
+
+    Args:
+        engine: the log's word for it. chat: the words that are kept, as for ``Tracker``.
+    Attributes:
+        run: the game being played; None: none yet. done: those that are over.
+    """
+
+    def __init__(self, engine: str, chat: str) -> None:
+        self.engine = engine
+        self.run: EngineRun | None = None
+        self.done: list[EngineRun] = []
+        self.anomalies: list[Anomaly] = []
+        self._spoken = {"none": (), "public": ("kibitz", "whisper")}.get(chat, ("kibitz", "whisper", "say"))
+        self._name: str | None = None
+        self._thinks = False  # the last answer was a line of thinking output, or went on with one
+        self._edited: tuple[list[str], bool] | None = None  # board and colour in edit mode
+        self._reset()
+
+    def _reset(self) -> None:
+        """As after ``new``: the engine plays Black from the usual position."""
+        self._variant: str | None = "chess"
+        self._position: Position | None = position_from_fen(_START, rules_of("chess"))
+        self._base_ply = 0
+        self._anchored = False
+        self._force = False
+        self._analysing = False
+        self._plays_white: bool | None = False
+        self._over = False
+        self._time_ms: int | None = None
+        self._other_ms: int | None = None
+        self._level: Level | None = None
+        self._opponent: str | None = None
+        self._ratings: tuple[int, int] | None = None
+        self._last_told: tuple[int, str] | None = None
+
+    def feed(self, line: EngineLine) -> None:
+        """Take the next line."""
+        if not line.told:
+            self._answer(line)
+            return
+        if self._edited is not None:
+            self._edit(line)
+            return
+        command = parse_command(line.text)
+        match command:
+            case UserMove(move, _):
+                self._told(move, line)
+            case Plain(word):
+                self._word(word, line)
+            case Number("time", value):
+                self._time_ms = 10 * value
+            case Number("otim", value):
+                self._other_ms = 10 * value
+            case Level():
+                self._level = self._level or command
+                if self.run is not None and self.run.level is None:
+                    self.run.level = command
+            case Rating(own, other):
+                self._ratings = own, other
+                self._describe()
+            case Texted("name", text):
+                self._opponent = text.strip()
+                self._describe()
+            case Texted("variant", text):
+                self._set_variant(text, line)
+            case Texted("setboard", text):
+                self._set_board(text, line)
+            case Holding(white, black, colour, piece):
+                if (run := self._running(line)) is not None:
+                    run.holding(white, black, f"{colour}{piece.upper()}" if colour and piece else None, line)
+            case Result(result, comment):
+                self._result(result, comment, line)
+
+    def close(self, end: str) -> None:
+        """The game that is followed goes on no further."""
+        run, self.run = self.run, None
+        if run is None:
+            return
+        if run.result is None:
+            run.end = end
+        if run.rows or run.result is not None:
+            self.done.append(run)
+
+    def detach(self) -> None:
+        """The game that is followed was given out: what comes until the next one is of none."""
+        self.run = None
+        self._over = True
+
+    # -- what the interface says -------------------------------------------------------------------------------
+
+    def _word(self, word: str, line: EngineLine) -> None:
+        run = self.run
+        if word in ("new", "xboard", "quit"):
+            self.close("unobserved")
+            self._reset()
+            if word != "new":
+                self._over = word == "quit"
+                self._name = None if word == "xboard" else self._name
+        elif word == "force":
+            self._force = True
+        elif word in ("go", "playother") and self._position is not None:
+            self._force = self._analysing = False
+            reached = self._position if run is None else run.position
+            self._plays_white = reached.white_to_move == (word == "go")
+            self._running(line)
+        elif word in ("white", "black"):
+            self._plays_white = word == "black"
+        elif word == "analyze":
+            self._analysing = self._force = True
+            self._running(line)
+        elif word == "exit":
+            self._analysing = False
+        elif word in ("undo", "remove") and run is not None:
+            run.see(line)
+            if not run.take_back(1 if word == "undo" else 2, line):
+                self._odd(f"{word}: no such moves", line)
+        elif word == "edit":
+            reached = (self._position if run is None else run.position) or position_from_fen(_START, rules_of("chess"))
+            self._edited = list(reached.board), True
+        elif word in ("draw", "pause", "resume") and run is not None:
+            detail = {"draw": "draw-offer", "pause": "paused", "resume": "resumed"}[word]
+            run.event(EventKind.NOTICE, detail, line, actor=self._opponent if word == "draw" else None, text=word)
+
+    def _told(self, move: MoveText, line: EngineLine) -> None:
+        run = self._running(line)
+        if run is None:
+            return
+        problem = run.play(move, line, own=False, replayed=self._force)
+        if problem is not None:
+            self._odd(problem, line)
+            return
+        self._last_told = run.ply, move.text
+        if not self._force and self._plays_white is not None:
+            clocks = self._time_ms, self._other_ms
+            white, black = clocks if self._plays_white else clocks[::-1]
+            run.clocks(white, black, engine_white=self._plays_white)
+        self._time_ms = self._other_ms = None
+
+    def _running(self, line: EngineLine) -> EngineRun | None:
+        """The game that a line belongs to, begun if it is the first; None: what comes belongs to none."""
+        if self._over or self._position is None:
+            return None
+        run = self.run
+        if run is None:
+            run = self.run = EngineRun(self.engine, self._name, self._variant, self._position, self._base_ply, line)
+            if self._anchored:
+                run.anchor("start", line)
+            self._describe()
+        run.see(line)
+        return run
+
+    def _describe(self) -> None:
+        """What was told of the game before it began belongs to it."""
+        run = self.run
+        if run is None:
+            return
+        run.name = self._name
+        run.level = run.level or self._level
+        run.opponent = self._opponent
+        if self._ratings is not None:
+            run.rating, run.opponent_rating = (rating or None for rating in self._ratings)
+
+    def _set_variant(self, text: str, line: EngineLine) -> None:
+        name = read_cecp_variant(text)
+        self._variant = name
+        if name is None or name in _OTHER_BOARD or text in _OTHER_BOARD or _SIZED.fullmatch(text):
+            self._position = None
+            self._odd("moves of this variant are not followed", line, AnomalyKind.VARIANT)
+            return
+        rules = rules_of(name)
+        start = _START if name not in ("crazyhouse", "bughouse") else _START.replace(" ", "[] ", 1)
+        self._position = position_from_fen(start, rules)
+
+    def _set_board(self, text: str, line: EngineLine) -> None:
+        if self._variant is None:
+            return
+        try:
+            position = position_from_fen(text, rules_of(self._variant))
+        except ValueError as error:
+            self._odd(str(error), line)
+            self.close("unobserved")
+            self._position = None
+            return
+        fields = text.split()
+        number = int(fields[5]) if len(fields) > 5 and fields[5].isascii() and fields[5].isdigit() else 1
+        self._stand_on(position, max(0, 2 * (min(number, 10_000) - 1)) + (not position.white_to_move), text)
+
+    def _stand_on(self, position: Position, base_ply: int, text: str | None) -> None:
+        """A position was set up: another game begins there."""
+        run = self.run
+        if run is not None and not (len(run.rows) <= 1 and not run.own and not run.observation.thinking):
+            self.close("unobserved")  # but the single move before ``edit`` only gives Black the move
+        self.run = None
+        self._over = False
+        self._position, self._base_ply = position, base_ply
+        self._anchored = position.board != STANDARD_BOARD or base_ply > 0 or text is None
+
+    def _edit(self, line: EngineLine) -> None:
+        assert self._edited is not None
+        board, white = self._edited
+        match parse_edit(line.text):
+            case EditColour():
+                self._edited = board, not white
+            case EditOther("#"):
+                board[:] = [square if square == " " else "-" for square in board]
+            case EditPiece(letter, square) if square[0] in "abcdefgh" and square[1:] in "12345678":
+                at = (8 - int(square[1])) * 9 + "abcdefgh".index(square[0])
+                board[at] = "-" if letter == "x" else letter.upper() if white else letter.lower()
+            case EditEnd():
+                self._edited = None
+                reached = self._position if self.run is None else self.run.position
+                turn = "w" if reached is None or reached.white_to_move else "b"
+                text = re.sub("-+", lambda run: str(len(run[0])), "".join(board)).replace(" ", "/")
+                self._set_board(f"{text} {turn} KQkq - 0 1", line)
+            case _:
+                self._odd("not a line of edit mode", line)
+
+    def _result(self, result: str, comment: str | None, line: EngineLine) -> None:
+        run = self.run
+        if run is None:
+            return
+        run.see(line)
+        run.result, run.reason, run.end = result, comment, "result"
+        run.event(EventKind.RESULT, "", line, text=line.text)
+        self.close("result")
+        self._over = True
+
+    # -- what the engine says ----------------------------------------------------------------------------------
+
+    def _answer(self, line: EngineLine) -> None:
+        answer = parse_answer(line.text)
+        thinks, self._thinks = self._thinks, False
+        run = self.run
+        if isinstance(answer, ThinkingLine):
+            if run is not None:
+                run.see(line)
+                turn = run.position.white_to_move
+                run.think(answer, turn if self._analysing or self._plays_white is None else self._plays_white, line)
+                self._thinks = True
+        elif isinstance(answer, Indented):
+            if run is not None and thinks and answer.continues_pv:
+                run.think_on(answer.text)
+                self._thinks = True
+        elif isinstance(answer, Moved):
+            self._made(answer, line)
+        elif isinstance(answer, Features):
+            for name, value in answer.settings:
+                if name == _NAME:
+                    self._name = str(value)
+                    if run is not None:
+                        run.name = self._name
+        elif isinstance(answer, IllegalMove):
+            self._refused(answer, line)
+        elif run is None:
+            return
+        elif isinstance(answer, Claim | OldClaim):
+            run.event(EventKind.NOTICE, "claim", line, actor=self._name, text=format_answer(answer))
+        elif isinstance(answer, Signal) and answer.text in ("resign", "offer draw"):
+            detail = "resign" if answer.text == "resign" else "draw-offer"
+            run.event(EventKind.NOTICE, detail, line, actor=self._name, text=answer.text)
+        elif isinstance(answer, Tell) and _TOLD.get(answer.word) in self._spoken:
+            run.event(EventKind.CHAT, _TOLD[answer.word], line, actor=self._name, text=answer.text)
+
+    def _made(self, moved: Moved, line: EngineLine) -> None:
+        """The engine moves: in force mode, and when it is not its turn, that comes too late to count."""
+        run = self._running(line)
+        if run is None:
+            return
+        if self._force or run.position.white_to_move != self._plays_white:
+            run.event(EventKind.NOTICE, "move-ignored", line, actor=self._name, text=line.text)
+            return
+        problem = run.play(moved.move, line, own=True, replayed=False)
+        if problem is not None:
+            self._odd(problem, line)
+
+    def _refused(self, refused: IllegalMove, line: EngineLine) -> None:
+        """``Illegal move: e2e5``: the interface takes back the move that it told last."""
+        run = self.run
+        if run is None:
+            return
+        run.event(EventKind.NOTICE, "illegal-move", line, actor=self._name, text=line.text)
+        if self._last_told is not None and self._last_told == (run.ply, refused.move) and run.ply not in run.own:
+            run.take_back(1, line)
+        self._last_told = None
+
+    def _odd(self, problem: str, line: EngineLine, kind: AnomalyKind = AnomalyKind.MALFORMED) -> None:
+        self.anomalies.append(Anomaly.of(kind, line.offset, None, problem, line.text))

@@ -1,0 +1,158 @@
+"""What the interface says: every command of the protocol document, both ways."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recorder.cecp.commands import (
+    PLAIN_WORDS,
+    Command,
+    EditColour,
+    EditEnd,
+    EditLine,
+    EditOther,
+    EditPiece,
+    EgtPath,
+    FeatureAnswer,
+    Holding,
+    Level,
+    Number,
+    OptionSet,
+    Partner,
+    Plain,
+    Rating,
+    Result,
+    RootMove,
+    SetScore,
+    SquareCommand,
+    Texted,
+    Unknown,
+    UserMove,
+    format_command,
+    format_edit,
+    parse_command,
+    parse_edit,
+)
+from recorder.cecp.moves import MoveKind, MoveText, format_move, parse_move
+
+COORDINATES = MoveKind.COORDINATES
+E2E4 = MoveText(COORDINATES, "e2e4", "e2", "e4")
+FEN = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
+
+# The document's own examples where it gives any.
+LINES: list[tuple[str, Command]] = [
+    *[(word, Plain(word)) for word in sorted(PLAIN_WORDS)],
+    ("protover 2", Number("protover", 2)),
+    ("accepted san", FeatureAnswer(True, "san")),
+    ("rejected option nonsense", FeatureAnswer(False, "option", "nonsense")),
+    ("variant fischerandom", Texted("variant", "fischerandom")),
+    ("variant 8x8+0_capablanca", Texted("variant", "8x8+0_capablanca")),
+    ("level 40 5 0", Level(40, 300, 0)),
+    ("level 40 0:30 0", Level(40, 30, 0)),
+    ("level 0 2 12", Level(0, 120, 12_000)),
+    ("level 0 0:03 0.25", Level(0, 3, 250)),
+    ("level 40 25+5 0", Level(40, 1500, 0, "+5")),
+    ("level 1 30", Level(1, 1800, None)),
+    ("st 30", Number("st", 30)),
+    ("sd 6", Number("sd", 6)),
+    ("4", Number("", 4)),
+    ("nps 10000", Number("nps", 10_000)),
+    ("time 6000", Number("time", 6000)),
+    ("otim -12", Number("otim", -12)),
+    ("e2e4", UserMove(E2E4, False)),
+    ("usermove e2e4", UserMove(E2E4, True)),
+    ("e7e8q", UserMove(MoveText(COORDINATES, "e7e8q", "e7", "e8", "q"), False)),
+    ("P@h3", UserMove(MoveText(MoveKind.DROP, "P@h3", None, "h3", "P"), False)),
+    ("d1f1", UserMove(MoveText(COORDINATES, "d1f1", "d1", "f1"), False)),
+    ("O-O-O", UserMove(MoveText(MoveKind.CASTLING, "O-O-O", long=True), False)),
+    ("c4d5,d5e4", UserMove(MoveText(MoveKind.LEGS, "c4d5,d5e4"), False)),
+    ("@@@@", UserMove(MoveText(MoveKind.NULL, "@@@@"), False)),
+    ("usermove Nf3", UserMove(MoveText(MoveKind.SAN, "Nf3", None, "f3"), True)),
+    ("usermove Qxf7#", UserMove(MoveText(MoveKind.SAN, "Qxf7#", None, "f7"), True)),
+    ("usermove e8=Q", UserMove(MoveText(MoveKind.SAN, "e8=Q", None, "e8", "Q"), True)),
+    ("ping 3", Number("ping", 3)),
+    ("result 1-0 {White mates}", Result("1-0", "White mates")),
+    ("result * {}", Result("*", "")),
+    ("result 1/2-1/2", Result("1/2-1/2", None)),
+    ("result 0-1 {odd } brace}", Result("0-1", "odd } brace")),
+    (f"setboard {FEN}", Texted("setboard", FEN)),
+    ("name Mr. X", Texted("name", "Mr. X")),
+    ("rating 2600 1500", Rating(2600, 1500)),
+    ("ics freechess.org", Texted("ics", "freechess.org")),
+    ("ics -", Texted("ics", "-")),
+    ("memory 64", Number("memory", 64)),
+    ("cores 2", Number("cores", 2)),
+    ("egtpath nalimov /usr/local/my tables", EgtPath("nalimov", "/usr/local/my tables")),
+    ("option Hash table=64", OptionSet("Hash table", "64")),
+    ("option Text=", OptionSet("Text", "")),
+    ("option Clear Hash", OptionSet("Clear Hash", None)),
+    ("exclude e2e4", RootMove(True, E2E4)),
+    ("include e2e4", RootMove(False, E2E4)),
+    ("exclude all", RootMove(True, None)),
+    ("include all", RootMove(False, None)),
+    ("setscore -35 12", SetScore(-35, 12)),
+    ("lift e2", SquareCommand("lift", "e2")),
+    ("put e4", SquareCommand("put", "e4")),
+    ("hover i10", SquareCommand("hover", "i10")),
+    ("partner mann", Partner("mann")),
+    ("partner", Partner(None)),
+    ("ptell go for mate", Texted("ptell", "go for mate")),
+    ("holding [PPPRQ] []", Holding("PPPRQ", "")),
+    ("holding [PPPRQ] [R] BR", Holding("PPPRQ", "R", "B", "R")),
+    ("REPTAG bar", Unknown("REPTAG bar")),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "command"), LINES, ids=[text for text, _ in LINES])
+def test_both_ways(text: str, command: Command) -> None:
+    assert parse_command(text) == command
+    assert format_command(command) == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "level x", "level 0 1", "time soon", "result 2-0 {no}", "holding PP", "rating 1", "usermove", "usermove hello",
+        "setscore 1", "lift z9z", "news", "egtpath nalimov", "ping", "variant",
+    ],
+)  # fmt: skip
+def test_what_has_the_word_but_not_the_form_is_no_command(text: str) -> None:
+    found = parse_command(text)
+    assert isinstance(found, Unknown | Level)
+    assert format_command(found) == text
+
+
+EDIT: list[tuple[str, EditLine]] = [
+    ("c", EditColour()),
+    ("Pa4", EditPiece("P", "a4")),
+    ("xa4", EditPiece("x", "a4")),
+    ("#", EditOther("#")),
+    (".", EditEnd()),
+    ("castle KQkq", EditOther("castle KQkq")),
+    ("ep e3", EditOther("ep e3")),
+    ("hello", Unknown("hello")),
+]
+
+
+@pytest.mark.parametrize(("text", "line"), EDIT)
+def test_edit_mode_both_ways(text: str, line: EditLine) -> None:
+    assert parse_edit(text) == line
+    assert format_edit(line) == text
+
+
+@given(st.text(st.characters(max_codepoint=255), max_size=60))
+def test_any_line_is_a_value(text: str) -> None:
+    command = parse_command(text)
+    assert parse_command(format_command(command)) == command
+    assert parse_edit(format_edit(parse_edit(text))) == parse_edit(text)
+    move = parse_move(text)
+    assert move is None or format_move(move) == text
+
+
+@given(st.sampled_from([text for text, _ in LINES]), st.data())
+def test_a_line_cut_or_changed_is_a_value(text: str, draw: st.DataObject) -> None:
+    at = draw.draw(st.integers(0, len(text)))
+    parse_command(text[:at])
+    parse_command(text[:at] + draw.draw(st.characters(max_codepoint=255)) + text[at:])

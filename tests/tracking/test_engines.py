@@ -1,0 +1,294 @@
+"""Engines' lines of a debug file: what becomes of them."""
+
+from __future__ import annotations
+
+import gzip
+import re
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from exporters.engine import score_text, thoughts_by_ply
+from recorder.model import EventKind, Game, GameKind, LineKind, ObservationKind, Origin, TimeBasis
+from tests.support import corpus, product
+
+ZIPPY = Path(__file__).parents[1] / "corpus" / "server" / "x03_zippy_engines"
+START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
+
+
+def log(*lines: str) -> bytes:
+    """``>first: go`` and ``<second: move e7e5``, a second after the other."""
+    text = ""
+    for number, line in enumerate(lines, 1):
+        mark, who, said = re.fullmatch(r"([<>])(first|second): (.*)", line).groups()  # type: ignore[union-attr]
+        text += f"{1000 * number} {mark}{who:<6}: {said}\n"
+    return text.encode("latin-1")
+
+
+def games(*lines: str) -> list[Game]:
+    return product.run([log(*lines)], "xboard")[0]
+
+
+def moves(game: Game) -> str:
+    return " ".join(ply.san for ply in game.plies)
+
+
+BEGIN = (">first: xboard", '<first: feature myname="Alpha 1" done=1', ">first: new", ">first: level 0 2 12")
+
+
+def test_an_engine_against_somebody_whose_name_is_told() -> None:
+    (game,) = games(
+        *BEGIN, ">first: name Bob", ">first: rating 2600 1500", ">first: time 12000", ">first: otim 12000",
+        ">first: e2e4", "<first:   5  -20   12   900 e5 Nf3", "<first:   6  -25   30  1900 12\te5 Nf3 Nc6",
+        "<first: move e7e5", ">first: time 11000", ">first: otim 11900", ">first: usermove g1f3",
+        "<first: move Nc6", ">first: result 1-0 {Black resigns}",
+    )  # fmt: skip
+    assert moves(game) == "e4 e5 Nf3 Nc6"
+    assert (game.white.handle, game.white.rating, game.black.handle, game.black.rating) == (
+        "Bob",
+        1500,
+        "Alpha 1",
+        2600,
+    )
+    assert (game.result, game.reason_key, game.termination, game.end, game.complete) == (
+        "1-0", "resign", "normal", "result", True,
+    )  # fmt: skip
+    assert (game.kind, game.variant, game.base_s, game.increment_s) == (GameKind.PLAYED, "chess", 120, 12)
+    assert (game.time_basis, game.started_at_ms, game.ended_at_ms) == (TimeBasis.CLOCK, 9000, 17_000)
+    assert [(ply.white_clock_ms, ply.black_clock_ms) for ply in game.plies] == [
+        (120_000, 120_000), (None, 110_000), (119_000, 110_000), (None, None),
+    ]  # fmt: skip
+    assert {ply.origin for ply in game.plies} == {Origin.ENGINE}
+    (seen,) = game.observations
+    assert [
+        (t.ply, t.white, t.depth, t.score_cp, t.time_ms, t.nodes, t.tablebase_hits, t.pv) for t in seen.thinking
+    ] == [
+        (1, False, 5, -20, 120, 900, None, "e5 Nf3"),
+        (1, False, 6, -25, 300, 1900, 12, "e5 Nf3 Nc6"),
+    ]
+    ((ply, thoughts),) = thoughts_by_ply(game).items()
+    assert (ply, [score_text(thought) for thought in thoughts]) == (2, ["0.25"])
+
+
+MATCH = (
+    ">first: xboard", '<first: feature myname="Alpha" done=1', ">second: xboard", ">first: new", ">first: force",
+    ">second: new", ">second: force", ">first: white", ">first: go", "<first: move e2e4",
+    ">second: usermove e2e4", ">second: go", "<second: 1. ... e7e5", ">first: e7e5", "<first: move Nf3",
+    ">second: usermove g1f3", ">first: result 1/2-1/2 {Draw claim: 3-fold repetition}",
+    ">second: result 1/2-1/2 {Draw claim: 3-fold repetition}",
+)  # fmt: skip
+
+
+def test_two_engines_play_one_game() -> None:
+    (game,) = games(*MATCH)
+    assert (game.white.handle, game.black.handle, moves(game)) == ("Alpha", "second", "e4 e5 Nf3")
+    assert [seen.kind for seen in game.observations] == [ObservationKind.ENGINE] * 2
+    assert (game.result, game.reason_key) == ("1/2-1/2", "repetition")
+
+
+def test_a_match_of_several_games() -> None:
+    found = games(*MATCH, *MATCH[3:], *MATCH[3:])
+    assert [moves(game) for game in found] == ["e4 e5 Nf3"] * 3
+    assert len({game.key for game in found}) == 3
+    assert all(before.last_offset < after.first_offset for before, after in pairwise(found))
+
+
+def test_engines_that_disagree_are_not_one_game() -> None:
+    other = [line.replace("usermove g1f3", "usermove d2d4") for line in MATCH]
+    assert sorted(moves(game) for game in games(*other)) == ["e4 e5 Nf3", "e4 e5 d4"]
+
+
+def test_what_was_told_before_it_was_made_is_no_match() -> None:
+    lines = list(MATCH)
+    lines[9], lines[10] = lines[10], lines[9]
+    assert len(games(*lines)) == 2
+
+
+def test_replay_in_force_mode_and_takebacks() -> None:
+    (game,) = games(
+        *BEGIN, ">first: force", ">first: e2e4", ">first: e7e5", ">first: undo", ">first: c7c5", ">first: go",
+        "<first: move g1f3", ">first: d7d6", "<first: move d2d4", ">first: remove", ">first: b8c6", "<first: move f1b5",
+    )  # fmt: skip
+    assert moves(game) == "e4 c5 Nf3 Nc6 Bb5"
+    assert [
+        (line.kind, line.parent_ply, [ply.san for ply in line.plies]) for line in game.observations[0].lines[1:]
+    ] == [(LineKind.TAKEBACK, 1, ["e5"]), (LineKind.TAKEBACK, 3, ["d6", "d4"])]
+    assert (game.result, game.end, game.complete) == ("*", "log-ends", False)
+
+
+def test_a_refused_move_is_taken_back() -> None:
+    (game,) = games(*BEGIN, ">first: e2e4", "<first: move e7e5", ">first: e1e2", "<first: Illegal move (no): e1e2")
+    assert moves(game) == "e4 e5"
+    assert [event.detail for event in game.events if event.kind is EventKind.NOTICE] == ["illegal-move"]
+
+
+def test_moves_that_come_too_late_and_moves_that_cannot_be() -> None:
+    found, report = product.run(
+        [log(*BEGIN, ">first: e2e4", ">first: force", "<first: move e7e5", ">first: e7e5", ">first: e1e3")], "xboard"
+    )
+    assert [moves(game) for game in found] == ["e4 e5"]
+    assert [event.detail for event in found[0].events] == ["move-ignored"]
+    assert [(anomaly.kind.value, anomaly.text) for anomaly in report.anomalies] == [("malformed", "e1e3")]
+
+
+def test_setboard_begins_a_game_with_its_position() -> None:
+    fen = "4k3/8/8/8/8/8/4P3/4K3 b - - 0 31"
+    (game,) = games(*BEGIN, ">first: force", f">first: setboard {fen}", ">first: go", "<first: move e8e7")
+    assert (game.start_fen, game.start_ply, moves(game)) == (fen, 61, "Ke7")
+    assert game.plies[0].ply == 62
+
+
+def test_edit_with_the_move_that_only_gives_black_the_turn() -> None:
+    (game,) = games(
+        *BEGIN, ">first: force", ">first: a2a3", ">first: edit", ">first: #", ">first: Ke1", ">first: Ra1", ">first: c",
+        ">first: Ke8", ">first: .", ">first: go", "<first: move e8d7", ">first: e1c1",
+    )  # fmt: skip
+    assert game.start_fen == "4k3/8/8/8/8/8/8/R3K3 b Q - 0 1"
+    assert moves(game) == "Kd7 O-O-O+"
+
+
+def test_crazyhouse_and_its_hands() -> None:
+    (game,) = games(
+        *BEGIN, ">first: variant crazyhouse", ">first: e2e4", "<first: move d7d5", ">first: e4d5",
+        "<first: move d8d5", ">first: holding [P] [P]", ">first: P@e6",
+    )  # fmt: skip
+    assert (game.variant, moves(game)) == ("crazyhouse", "e4 d5 exd5 Qxd5 P@e6")
+    assert [(change.white, change.black, change.ply) for change in game.observations[0].holdings] == [("P", "P", 4)]
+
+
+@pytest.mark.parametrize("variant", ["shogi", "capablanca", "10x8+0_mine", "unknown"])
+def test_boards_of_another_size_are_left_alone(variant: str) -> None:
+    found, report = product.run([log(*BEGIN, f">first: variant {variant}", ">first: e2e4")], "xboard")
+    assert found == []
+    assert [anomaly.kind.value for anomaly in report.anomalies] == ["variant"]
+
+
+def test_a_variant_whose_rules_are_not_known_is_followed_by_its_boards() -> None:
+    (game,) = games(*BEGIN, ">first: variant suicide", ">first: e2e3", "<first: move b7b5", ">first: f1b5")
+    assert (game.variant, moves(game)) == ("suicide", "e3 b5 Bf1xb5")
+
+
+def test_an_analysis_is_no_played_game() -> None:
+    (game,) = games(
+        *BEGIN, ">first: force", ">first: e2e4", ">first: analyze", "<first:  9 30 10 500 e5 Nf3",
+        "<first:                e7e5  g1f3", ">first: .", "<first: stat01: 1234 30000 7 5 30",
+        ">first: e7e5", ">first: exit",
+    )  # fmt: skip
+    assert (game.kind, game.white.handle, moves(game)) == (GameKind.EXAMINED, "?", "e4 e5")
+    assert [(t.white, t.pv) for t in game.observations[0].thinking] == [(False, "e5 Nf3 e7e5  g1f3")]
+
+
+def test_what_an_engine_says_of_the_game() -> None:
+    (game,) = games(
+        *BEGIN, ">first: e2e4", ">first: draw", "<first: offer draw", "<first: tellall hi there",
+        "<first: tellopponent secret", "<first: # 1-0 {not a claim}", "<first: 0-1 {Black mates}", "<first: resign",
+    )  # fmt: skip
+    assert [(event.kind.value, event.detail) for event in game.events] == [
+        ("notice", "draw-offer"), ("notice", "draw-offer"), ("chat", "kibitz"), ("notice", "claim"),
+        ("notice", "resign"),
+    ]  # fmt: skip
+    assert game.result == "*"  # the interface has not told that it is over
+
+
+def test_mates_and_pondering() -> None:
+    (game,) = games(
+        *BEGIN, ">first: e2e4", "<first: 9 100003 10 500 e5", "<first: move e7e5", "<first: 7 50 90 800 g1f3 b8c6",
+        ">first: g1f3", "<first: move b8c6",
+    )  # fmt: skip
+    found = {ply: [(score_text(t), t.depth) for t in thoughts] for ply, thoughts in thoughts_by_ply(game).items()}
+    assert found == {2: [("#-3", 9)], 4: [("-0.50", 7)]}
+
+
+def test_words_without_a_game() -> None:
+    assert games(">first: xboard", ">first: new", ">first: result * {xboard exit}", "<first: move e2e4") == []
+
+
+# --- a server's game and its engine
+
+
+def zippy(name: str) -> list[Game]:
+    return product.run([corpus.stream_bytes("x03_zippy_engines", name)], "xboard")[0]
+
+
+@pytest.mark.parametrize(("name", "colours"), [("xboard_fairymax", "wb"), ("xboard_sjeng", "bw")])
+def test_a_servers_game_has_the_engines_view(name: str, colours: str) -> None:
+    found = zippy(name)
+    assert [[seen.kind for seen in game.observations] for game in found] == [
+        [ObservationKind.LIVE, ObservationKind.ENGINE]
+    ] * 2
+    for game, colour in zip(found, colours, strict=True):
+        live, engine = game.observations
+        assert [ply.move for ply in engine.lines[0].plies] == [ply.move for ply in live.lines[0].plies]
+        assert {segment.observation for segment in game.segments} == {0}
+        assert all(ply.origin == Origin.FRAME and ply.elapsed_ms is not None for ply in game.plies)
+        assert {thought.white for thought in engine.thinking} == {colour == "w"}
+
+
+@pytest.mark.parametrize("name", ["xboard_fairymax", "xboard_sjeng"])
+def test_scores_and_depths_are_those_that_xboard_saved(name: str) -> None:
+    """xboard's own PGN has ``{+0.24/10 2.8}`` behind each move of the engine, as the engine sees it."""
+    saved = (ZIPPY / f"{name}.saved.pgn").read_text()
+    wanted = [
+        [(score, int(depth)) for score, depth in re.findall(r"\{([-+][0-9.]+)/([0-9]+)\s", part)]
+        for part in saved.split("[Event ")[1:]
+    ]
+    compared = 0
+    for game in zippy(name):
+        mine = []
+        for _, thoughts in sorted(thoughts_by_ply(game).items()):
+            assert thoughts[0].score_cp is not None
+            mine.append((f"{thoughts[0].score_cp / 100:+.2f}", thoughts[0].depth))
+        if game.result != "*":  # xboard did not save the other
+            assert mine in wanted
+            compared += len(mine)
+    assert compared > 20
+
+
+def test_another_players_game_gets_no_view() -> None:
+    """Somebody else's name, other moves, or the same moves told at another time: not one game."""
+    whole = corpus.stream_bytes("x03_zippy_engines", "xboard_fairymax")
+    for before, after in ((rb">first : name Vera", rb">first : name Else"), (rb"move c2c3", rb"move c2c4")):
+        found = product.run([whole.replace(before, after)], "xboard")[0]
+        first = next(game for game in found if game.dialect != "cecp")
+        assert [seen.kind for seen in first.observations] == [ObservationKind.LIVE]
+    late = b"".join(line for line in whole.splitlines(True) if not re.match(rb"[0-9]+ [<>]first", line)) + b"".join(
+        line for line in whole.splitlines(True) if re.match(rb"[0-9]+ [<>]first", line)
+    )
+    found = product.run([late], "xboard")[0]
+    assert sorted(len(game.observations) for game in found) == [1] * len(found)
+    assert len(found) == 4
+
+
+@settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(draw=st.data())
+def test_how_the_log_is_cut_never_matters(draw: st.DataObject) -> None:
+    data = gzip.decompress((ZIPPY / "xboard_fairymax.debug.gz").read_bytes()) + log(*MATCH, *MATCH[3:])
+    whole = product.run([data], "xboard")
+    cuts = sorted(draw.draw(st.lists(st.integers(0, len(data)), max_size=6)))
+    pieces = [data[start:stop] for start, stop in pairwise([0, *cuts, len(data)])]
+    assert product.run(pieces, "xboard") == whole
+    assert len(whole[0]) == 4
+
+
+LINES = [
+    *MATCH, *BEGIN, ">first: undo", ">first: remove", ">first: edit", ">first: c", ">first: .",
+    f">first: setboard {START}", ">first: setboard 8/8 w", "<second: move e7e5", "<first: Illegal move: e2e4",
+    ">second: quit", ">first: variant bughouse", ">first: holding [P] [Q] BQ", "<first: 3 4 5 6 e4",
+    "<first:      d2d4", ">first: analyze", ">first: playother",
+]  # fmt: skip
+
+
+@given(st.lists(st.sampled_from(LINES), max_size=40))
+def test_any_conversation_gives_games_and_no_error(lines: list[str]) -> None:
+    for game in games(*lines):
+        plies = [ply.ply for ply in game.plies]
+        assert plies == list(range(game.start_ply + 1, game.start_ply + 1 + len(plies)))
+
+
+@settings(max_examples=50)
+@given(st.text(st.characters(max_codepoint=255, exclude_characters="\n"), max_size=40), st.booleans())
+def test_any_line_is_taken(text: str, told: bool) -> None:
+    product.run([log(*MATCH[:8]) + f"9 {'>' if told else '<'}first : {text}\n".encode("latin-1")], "xboard")
