@@ -167,8 +167,8 @@ def test_boards_of_another_size_are_left_alone(variant: str) -> None:
 
 
 def test_a_variant_whose_rules_are_not_known_is_followed_by_its_boards() -> None:
-    (game,) = games(*BEGIN, ">first: variant suicide", ">first: e2e3", "<first: move b7b5", ">first: f1b5")
-    assert (game.variant, moves(game)) == ("suicide", "e3 b5 Bf1xb5")
+    (game,) = games(*BEGIN, ">first: variant light-brigade", ">first: e2e3", "<first: move b7b5", ">first: f1b5")
+    assert (game.variant, moves(game)) == ("light-brigade", "e3 b5 Bf1xb5")
 
 
 def test_an_analysis_is_no_played_game() -> None:
