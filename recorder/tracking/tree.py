@@ -280,7 +280,7 @@ class ExaminedTree:
         if current is None:
             return None
         if self._same(current, seen):
-            self._better(current, seen)
+            self._better(current, seen, told)
             return current
         if told not in _UPWARDS and seen.ply == current.ply + 1 and seen.lan is not None:
             child = next((node for node in current.children if self._same(node, seen)), None)
@@ -289,11 +289,11 @@ class ExaminedTree:
             if child is not None:
                 if not child.joined:
                     self._prove_under(child, current)
-                self._better(child, seen)
+                self._better(child, seen, told)
                 return child
         known = self._known(seen, told)
         if known is not None:
-            self._better(known, seen)
+            self._better(known, seen, told)
             return known
         if seen.lan is not None:
             for before in self._befores(seen, told):
@@ -453,16 +453,20 @@ class ExaminedTree:
         self._join(node, parent, played)
         return True
 
-    def _better(self, node: Node, seen: Seen) -> None:
-        """A board of a list is shown: the frame tells more of it, if its move is the list's."""
-        if node.row is None or node.row.origin != Origin.MOVELIST or seen.lan is None or node.parent is None:
+    def _better(self, node: Node, seen: Seen, told: str) -> None:
+        """A board is shown again: the frame tells more of it than a list did, or than its being typed."""
+        row, stored = node.row, told == FORWARD and not node.stored
+        if row is None or seen.row is None or not node.joined:
+            node.stored = node.stored or stored
             return
-        played = self._prove(node.parent.position, seen)
-        if played is not None and played[0] == node.row.move:
-            node.seen, node.row = seen, seen.row
-            flags = played[2].castling | (played[2].push_col + 1) << 4
-            if node.row is not None:
-                node.row = node.row._replace(move=played[0], san=played[1], flags=flags, proof=int(Proof.FULL))
+        if not stored and row.origin != Origin.MOVELIST:
+            return
+        played = None if node.parent is None else self._prove(node.parent.position, seen)
+        if played is not None and played[0] == row.move:
+            node.seen = seen
+            proof = Proof.FULL if seen.whole else Proof.UNPROVED
+            node.row = seen.row._replace(move=row.move, san=row.san, flags=row.flags, proof=int(proof))
+            node.stored = node.stored or stored
 
     def _is_placed(self, seen: Seen) -> bool:
         placed = self.placed

@@ -1,0 +1,194 @@
+"""Random walks through random games, printed as a server prints them, give back what was walked through."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import chess
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from recorder.model import Game, Origin, Ply, Proof
+from recorder.tracking.position import Rules, Step, play_san, position_from_fen
+from recorder.tracking.tree import ExaminedTree, Seen
+from tests.edge_cases.scripts import Table, log
+from tests.support import product
+
+Path = tuple[str, ...]
+
+
+class Walk(NamedTuple):
+    """What was printed, and what it means: the path to each board that was shown, and the ways that were typed."""
+
+    lines: list[str]
+    shown: list[Path]
+    stored: Path
+
+
+def pick(board: chess.Board, choice: int) -> chess.Move | None:
+    moves = sorted(board.legal_moves, key=str)
+    return moves[choice % len(moves)] if moves else None
+
+
+def walk(choices: list[int], steps: list[tuple[str, int]], longest: int) -> Walk:
+    """Walk as the C servers do: forward only on the main line, a typed move begins a variation of it."""
+    board = chess.Board()
+    stored: list[chess.Move] = []
+    for choice in choices:
+        if (move := pick(board, choice)) is None:
+            break
+        stored.append(move)
+        board.push(move)
+    path: list[chess.Move] = []
+    branch: int | None = None
+    table = Table(1, "Henley", "Browne", base=0, clocks=(0, 0), relation=-2)
+    lines, shown = [table.frame()], [()]
+
+    def show() -> None:
+        board = chess.Board()
+        sans = []
+        for move in path:
+            sans.append(board.san(move))
+            board.push(move)
+        table.board = board
+        lines.append(table.undo(0))
+        shown.append(tuple(sans))
+
+    for step, number in steps:
+        count = number % longest + 1
+        if step == "f" and branch is None:
+            lines.append(f"Game 1: Bot goes forward {count} move{'s' if count > 1 else ''}.")
+            path = stored[: len(path) + count]
+        elif step == "b":
+            lines.append(f"Game 1: Bot backs up {count} move{'s' if count > 1 else ''}.")
+            path = path[: max(len(path) - count, 0)]
+            branch = None if branch is not None and len(path) <= branch else branch
+        elif step == "r" and branch is not None:
+            lines.append("Game 1: Bot reverts to mainline.")
+            path, branch = path[:branch], None
+        elif step == "t":
+            board = chess.Board()
+            for move in path:
+                board.push(move)
+            if (typed := pick(board, number)) is None:
+                continue
+            branch = len(path) if branch is None else branch
+            path = [*path, typed]
+            show()
+            lines.append(f"Game 1: Bot moves: {table.pretty}")
+            continue
+        else:
+            continue
+        show()
+    board = chess.Board()
+    sans = []
+    for move in stored:
+        sans.append(board.san(move))
+        board.push(move)
+    return Walk(lines, shown, tuple(sans))
+
+
+def ways_of(game: Game) -> list[dict[tuple[int, int], dict[int, str]]]:
+    """For each observation: (line, ply) → the moves known on the way there, by ply."""
+    found = []
+    for seen in game.observations:
+        ways: dict[tuple[int, int], dict[int, str]] = {}
+        for line in seen.lines:
+            start = line.parent_ply if line.parent_ply is not None else seen.start.ply if seen.start else 0
+            way = dict(ways[line.parent, start]) if line.parent is not None else {}
+            ways[line.number, start] = way
+            for ply in line.plies:
+                way = {**way, ply.ply: ply.san}
+                ways[line.number, ply.ply] = way
+        found.append(ways)
+    return found
+
+
+STEPS = st.lists(st.tuples(st.sampled_from("ffbbrtt"), st.integers(0, 60)), max_size=40)
+CHOICES = st.lists(st.integers(0, 60), max_size=14)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(choices=CHOICES, steps=STEPS)
+def test_a_walk_by_single_moves_gives_the_tree_back(choices: list[int], steps: list[tuple[str, int]]) -> None:
+    walked = walk(choices, steps, longest=1)
+    games, report = product.run([log(*walked.lines)], "raw")
+    (game,) = games
+    (ways,) = ways_of(game)
+    assert {tuple(way.values()) for way in ways.values()} == set(walked.shown)
+    assert all(ply.proof == Proof.FULL for line in game.observations[0].lines for ply in line.plies)
+    events = [event for event in game.events if event.detail == "shown"]
+    assert [tuple(ways[event.value or 0, event.ply].values()) for event in events] == walked.shown
+    assert sum(report.frames.values()) == len(walked.shown)
+    assert report.anomalies == []
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(choices=CHOICES, steps=STEPS)
+def test_jumps_leave_gaps_and_invent_nothing(choices: list[int], steps: list[tuple[str, int]]) -> None:
+    walked = walk(choices, steps, longest=7)
+    games, report = product.run([log(*walked.lines)], "raw")
+    (game,) = games
+    assert len(game.observations) == 1
+    (ways,) = ways_of(game)
+    events = [event for event in game.events if event.detail == "shown"]
+    assert len(events) == len(walked.shown)
+    for event, path in zip(events, walked.shown, strict=True):
+        assert event.ply == len(path)
+        assert all(path[ply - 1] == san for ply, san in ways[event.value or 0, event.ply].items())
+    ends = {tuple(path[:length]) for path in (*walked.shown, walked.stored) for length in range(len(path) + 1)}
+    for way in ways.values():
+        if list(way) == list(range(1, len(way) + 1)):
+            assert tuple(way.values()) in ends
+    assert sum(report.frames.values()) == len(walked.shown)
+    assert report.anomalies == []
+
+
+def test_the_stored_line_is_the_main_one_whatever_was_typed_before_it() -> None:
+    walked = walk([20, 20, 20], [("t", 3), ("t", 5), ("r", 0), ("f", 0), ("f", 0)], longest=1)
+    (game,) = product.run([log(*walked.lines)], "raw")[0]
+    assert tuple(ply.san for ply in game.plies) == walked.stored[:2]
+    assert [line.parent_ply for line in game.observations[0].lines] == [None, 0]
+
+
+def test_a_commit_makes_the_variation_the_main_line() -> None:
+    walked = walk([20, 20, 20], [("f", 0), ("f", 0), ("b", 0), ("t", 3), ("t", 5)], longest=1)
+    lines = [*walked.lines, "Game 1: Bot commits the subvariation."]
+    (before,) = product.run([log(*walked.lines)], "raw")[0]
+    (game,) = product.run([log(*lines)], "raw")[0]
+    assert tuple(ply.san for ply in before.plies) == walked.stored[:2]
+    assert tuple(ply.san for ply in game.plies) == walked.shown[-1]
+    assert [event.detail for event in game.events][-2:] == ["commit", "log ends here"]
+
+
+def told(tree: ExaminedTree, san: str) -> tuple[Seen, Step]:
+    """A move from the board being shown, as its sender tells it."""
+    assert tree.current is not None
+    played = play_san(tree.current.position, san)
+    assert not isinstance(played, str)
+    move, name, after = played
+    ply = tree.current.ply + 1
+    row = Ply(ply, move, name, None, None, None, None, None, None, None, Proof.FULL, Origin.DATAGRAM, None, ply)
+    return Seen(ply, after, None, None, row, "", ply, True, None), played
+
+
+def test_it_can_be_fed_without_frames() -> None:
+    """What datagrams tell: a position, proved moves, so many half-moves back or forward."""
+    tree = ExaminedTree()
+    start = position_from_fen(chess.STARTING_FEN, Rules.CHESS)
+    root = tree.begin(Seen(0, start, None, None, None, "", 0, True, None))
+    for san in ("e4", "e5", "Nf3"):
+        tree.step(*told(tree, san), stored=True)
+    e4 = tree.back(2)
+    assert e4 is root.children[0]
+    sicilian = tree.step(*told(tree, "c5"))
+    assert sicilian.parent is e4
+    assert e4.branches()[1] is sicilian
+    assert tree.back(9) is root
+    ahead = tree.forward(9)
+    assert ahead is not None
+    assert ahead.ply == 3
+    tree.back(2)
+    assert tree.step(*told(tree, "c5")) is sicilian
+    tree.commit()
+    assert e4.branches()[0] is sicilian
