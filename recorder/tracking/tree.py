@@ -455,7 +455,8 @@ class ExaminedTree:
 
     def _better(self, node: Node, seen: Seen, told: str) -> None:
         """A board is shown again: the frame tells more of it than a list did, or than its being typed."""
-        row, stored = node.row, told == FORWARD and not node.stored
+        # Some servers go forward through what was typed, too: such a line does not begin at a stored move.
+        row, stored = node.row, told == FORWARD and not node.stored and node.parent is not None and node.parent.stored
         if row is None or seen.row is None or not node.joined:
             node.stored = node.stored or stored
             return
