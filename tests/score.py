@@ -24,7 +24,7 @@ from typing import Any
 
 import chess
 
-from recorder.model import Game, GameKind, LineKind, ObservationKind, Origin
+from recorder.model import Game, GameKind, LineKind, ObservationKind, Origin, Ply, Precision
 from tests.support import corpus, frames, product
 from tests.support.corpus import Stream
 from tests.support.frames import Reading, Run
@@ -46,6 +46,8 @@ class Finding:
     takebacks_equal: bool | None = None
     clocks_compared: int = 0
     clock_differences: int = 0
+    holdings_compared: int = 0
+    holdings_differences: int = 0
     fact_differences: int = 0
     problems: list[str] = field(default_factory=list)
 
@@ -56,7 +58,7 @@ class StreamScore:
 
     scenario: str
     connection: str
-    deepened: str | None
+    subject: str
     findings: list[Finding]
 
     def count(self, *status: str) -> int:
@@ -114,7 +116,7 @@ def score_stream(stream: Stream, find: Finder) -> StreamScore:
             later = [game for index in _continuations(want, wanted) for game in taken.get(index, [])]
             if any(want.plies <= {ply.ply for ply in game.plies} for game in later):
                 findings.append(Finding("joined", want.name))
-            elif want.plies or not stream.deepened:
+            else:
                 findings.append(Finding("missing", want.name, missing_plies=len(want.plies)))
             continue
         games.sort(key=lambda game: len(game.plies), reverse=True)
@@ -123,7 +125,7 @@ def score_stream(stream: Stream, find: Finder) -> StreamScore:
         findings += [
             Finding("false", _label(extra), problems=[f"a second record of {want.name}"]) for extra in games[1:]
         ]
-    return StreamScore(stream.scenario, stream.connection, stream.deepened, findings)
+    return StreamScore(stream.scenario, stream.connection, stream.subject, findings)
 
 
 def expectations(stream: Stream, reading: Reading) -> tuple[list[Wanted], list[Run]]:
@@ -271,6 +273,7 @@ def _judge(want: Wanted, game: Game, reading: Reading, runs: list[Run]) -> Findi
     finding.fact_differences = _compare_facts(want, game, problems)
     finding.takebacks_equal = _takebacks_equal(want, game, problems)
     finding.clocks_compared, finding.clock_differences = _compare_times(runs, game, reading, problems)
+    finding.holdings_compared, finding.holdings_differences = _compare_holdings(game, reading, problems)
     if finding.invented_plies or not finding.result_equal or not start_equal or finding.takebacks_equal is False:
         finding.status = "wrong"
     elif lacking:
@@ -312,9 +315,9 @@ def _start_equal(want: Wanted, game: Game) -> bool:
 def _takebacks_equal(want: Wanted, game: Game, problems: list[str]) -> bool | None:
     """Whether the taken-back plies are the truth's; None where the stream did not show the whole game."""
     log = want.truth.get("log")
-    if log is None or len(want.runs) != 1 or want.runs[0].frames[0].ply != 0 or want.runs[0].deltas:
+    if log is None or len(want.runs) != 1 or want.runs[0].frames[0].ply != 0:
         return None
-    if len(want.runs[0].proved_plies()) != len(want.truth["moves_uci"]):
+    if not want.runs[0].deltas and len(want.runs[0].proved_plies()) != len(want.truth["moves_uci"]):
         return None
     line: list[tuple[int, str]] = []
     removed: Counter[tuple[int, str]] = Counter()
@@ -337,10 +340,13 @@ def _takebacks_equal(want: Wanted, game: Game, problems: list[str]) -> bool | No
 
 
 def _compare_times(runs: list[Run], game: Game, reading: Reading, problems: list[str]) -> tuple[int, int]:
-    """Compare clocks, elapsed and lag of plies read from frames with the raw frames; also the stored offsets."""
+    """Compare clocks, elapsed and lag of plies read from frames and deltas with the raw ones; also the offsets."""
     shown = {ply: frame for run in runs for ply, frame in run.main_line().items()}
     compared = different = 0
     for ply in game.plies:
+        if ply.origin == Origin.DELTA:
+            compared += 1
+            different += _delta_differs(game, ply, reading, problems)
         if ply.origin != Origin.FRAME:
             continue
         compared += 1
@@ -364,6 +370,51 @@ def _compare_times(runs: list[Run], game: Game, reading: Reading, problems: list
             different += 1
             problems.append(f"ply {ply.ply} points to byte {ply.offset}, its frame stands at {frame.offset}")
     return compared, different
+
+
+def _delta_differs(game: Game, ply: Ply, reading: Reading, problems: list[str]) -> bool:
+    delta = reading.deltas_by_line.get(reading.line_of(ply.offset))
+    clocks = (ply.white_clock_ms, ply.black_clock_ms)
+    mine, other = clocks if ply.ply % 2 else clocks[::-1]
+    ours = (game.game_no, ply.ply, ply.elapsed_ms, mine, ply.lag_ms, ply.precision, other)
+    theirs = None if delta is None else (*delta[1:4], *delta[4:], int(Precision.MILLISECONDS), None)
+    if ours != theirs:
+        problems.append(
+            f"ply {ply.ply} has (game, ply, elapsed, clock, lag, precision, other's clock) {ours}, the line {theirs}"
+        )
+    return ours != theirs
+
+
+def _compare_holdings(game: Game, reading: Reading, problems: list[str]) -> tuple[int, int]:
+    """Compare the hands of every live observation with the raw lines in its bytes: each pass, and each change."""
+    compared = different = 0
+    for seen in game.observations:
+        if seen.kind is not ObservationKind.LIVE:
+            continue
+        raw = [line for line in reading.holdings if line.game_no == game.game_no and seen.offset < line.offset]
+        raw = [line for line in raw if line.offset <= seen.end_offset]
+        expected: list[tuple[int, str, str, str | None]] = []
+        hands = None
+        for line in raw:
+            if line.passed is not None or (line.white, line.black) != hands:
+                expected.append((line.offset, line.white, line.black, line.passed))
+            hands = hands if line.passed is not None else (line.white, line.black)
+        found = [
+            (reading.line_of(change.offset), _sorted(change.white), _sorted(change.black), change.passed)
+            for change in seen.holdings
+            if change.offset <= seen.end_offset
+        ]
+        compared += len(expected)
+        lacking = [line for line in expected if line not in found]
+        many = [line for line in found if line not in expected]
+        different += len(lacking) + len(many)
+        if lacking or many:
+            problems.append(f"hands: lacking {lacking[:3]}, too many {many[:3]}")
+    return compared, different
+
+
+def _sorted(letters: str) -> str:
+    return "".join(sorted(letters.upper()))
 
 
 def _ranges(numbers: Iterable[int]) -> str:
@@ -397,6 +448,8 @@ def totals(scores: Iterable[StreamScore]) -> dict[str, int]:
         "takebacks equal": sum(finding.takebacks_equal is True for finding in compared),
         "plies with times compared": sum(finding.clocks_compared for finding in every),
         "time differences": sum(finding.clock_differences for finding in every),
+        "holdings compared": sum(finding.holdings_compared for finding in every),
+        "holdings differences": sum(finding.holdings_differences for finding in every),
         "fact differences": sum(finding.fact_differences for finding in every),
         "from movelists only": sum(score.count("listed") for score in found),
     }
@@ -408,7 +461,7 @@ def find_with_product(stream: Stream, data: bytes) -> list[Game]:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Print the score; exit status 1 when a played game of the main group is not exact or anything is false."""
+    """Print the score; exit status 1 when a game is not exact or anything is false."""
     parser = argparse.ArgumentParser(prog="python -m tests.score", description="Score the product on the corpus.")
     parser.add_argument("--json", action="store_true", help="print everything as one JSON object")
     parser.add_argument("-v", "--verbose", action="store_true", help="print every problem, not the first three")
@@ -416,10 +469,10 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     chosen = [name for name in corpus.scenarios() if not options.scenario or name.startswith(tuple(options.scenario))]
     scores = [score_stream(stream, find_with_product) for name in chosen for stream in corpus.streams(name)]
-    groups = {
-        "played games": [score for score in scores if score.deepened is None],
-        "deepened later": [score for score in scores if score.deepened is not None],
-    }
+    groups: dict[str, list[StreamScore]] = {"played": []}
+    for score in scores:
+        groups.setdefault(score.subject, []).append(score)
+    groups = {name: members for name, members in groups.items() if members}
     if options.json:
         report = {name: totals(members) for name, members in groups.items()}
         json.dump({"totals": report, "streams": [asdict(score) for score in scores]}, sys.stdout, indent=1)
@@ -427,29 +480,29 @@ def main(arguments: list[str] | None = None) -> int:
     else:
         for name, members in groups.items():
             _print_group(name, members, options.verbose)
-    main_totals = totals(groups["played games"])
-    later = totals(groups["deepened later"])
-    good = main_totals["exact"] == main_totals["expected"] and not (
-        main_totals["false"]
-        or later["false"]
-        or main_totals["time differences"]
-        or main_totals["fact differences"]
-        or later["invented plies"]
-    )
-    return 0 if good else 1
+        print("== all")
+        print("SUM " + ", ".join(f"{key} {value}" for key, value in totals(scores).items()))
+    return 0 if is_perfect(totals(scores)) else 1
+
+
+def is_perfect(sums: dict[str, int]) -> bool:
+    """Whether every expected game is exact and nothing differs from the log or stands only in the product's games."""
+    faults = ("false", "invented plies", "time differences", "fact differences", "holdings differences")
+    return sums["exact"] == sums["expected"] and not any(sums[fault] for fault in faults)
 
 
 def _print_group(name: str, scores: list[StreamScore], verbose: bool) -> None:
     """Print one line a stream that has problems, and the sums."""
     print(f"== {name}")
-    print(f"{'stream':58} expected exact   cut wrong missing false invented  times differ")
+    print(f"{'stream':58} expected exact   cut wrong missing false invented  times differ hands differ")
     for score in scores:
         sums = totals([score])
         columns = [sums[key] for key in ("expected", "exact", "cut short", "wrong", "missing", "false")]
         print(
             f"{score.scenario + ' ' + score.connection:58} {columns[0]:8} {columns[1]:5} {columns[2]:5} {columns[3]:5} "
             f"{columns[4]:7} {columns[5]:5} {sums['invented plies']:8} "
-            f"{sums['plies with times compared']:6} {sums['time differences']:6}"
+            f"{sums['plies with times compared']:6} {sums['time differences']:6} "
+            f"{sums['holdings compared']:5} {sums['holdings differences']:6}"
         )
         for finding in score.findings:
             if finding.problems or finding.status in ("missing", "false"):

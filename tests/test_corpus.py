@@ -40,8 +40,8 @@ def test_games_are_what_was_played(scenario: str) -> None:
             if finding.invented_plies
             or finding.clock_differences
             or finding.fact_differences
-            or finding.status in ("false", "wrong", "missing")
-            or (finding.status == "cut short" and scored.deepened is None)
+            or finding.holdings_differences
+            or finding.status in ("false", "wrong", "missing", "cut short")
         ]
         assert not faults, (scored.connection, faults)
 

@@ -167,7 +167,10 @@ def test_an_invented_takeback_is_seen() -> None:
 def test_the_reader_sees_what_the_truth_says_was_watched(scenario: str) -> None:
     """The helper and the truth were made independently; where both speak they agree on every ply."""
     for stream in corpus.streams(scenario):
-        if stream.deepened or (scenario, stream.connection) == ("a08_wrap_prompt_style", "observer_GuestObsN"):
+        if stream.subject in ("examined", "adjourned", "bughouse", "deltas") or (scenario, stream.connection) == (
+            "a08_wrap_prompt_style",
+            "observer_GuestObsN",
+        ):
             continue  # GuestObsN had style 1, which has no frames, for 31 plies
         reading = frames.read(corpus.stream_bytes(scenario, stream.connection), stream.kind)
         wanted, unlisted = score.expectations(stream, reading)
@@ -179,3 +182,43 @@ def test_the_reader_sees_what_the_truth_says_was_watched(scenario: str) -> None:
             watched = [seen for seen in want.truth.get("observed", []) if seen["observer"] == stream.login]
             spans = [(seen["from_ply"] + 1, seen["to_ply"] or end) for seen in watched] or [(1, end)]
             assert want.plies == {ply for low, high in spans for ply in range(low, high + 1)}, (stream, want.name)
+
+
+def _product(scenario: str, connection: str, change: Callable[[Game], object]) -> dict[str, int]:
+    """The totals of one stream when each of the product's games is changed."""
+
+    def find(stream: Stream, data: bytes) -> list[Game]:
+        games = score.find_with_product(stream, data)
+        for game in games:
+            change(game)
+        return games
+
+    return score.totals([score.score_stream(Stream(scenario, connection, "raw"), find)])
+
+
+def _other_delta(game: Game) -> None:
+    plies = _main_line(game)
+    plies[0] = plies[0]._replace(black_clock_ms=300_000)  # no delta prints the other side's clock
+    plies[1] = plies[1]._replace(elapsed_ms=7)
+
+
+def test_differences_of_deltas_are_seen() -> None:
+    sums = _product("a09_ivariables", "observer_GuestIvd", lambda game: None)
+    assert (sums["plies with times compared"], sums["time differences"], score.is_perfect(sums)) == (104, 0, True)
+    sums = _product("a09_ivariables", "observer_GuestIvd", _other_delta)
+    assert (sums["time differences"], score.is_perfect(sums)) == (6, False)
+
+
+def _other_hands(game: Game) -> None:
+    changes = game.observations[0].holdings
+    changes[1] = changes[1]._replace(white=f"{changes[1].white}Q")
+    del changes[-1]
+
+
+def test_differences_of_hands_are_seen() -> None:
+    sums = _product("b09_crazyhouse", "observer_GuestXz", lambda game: None)
+    assert sums["holdings compared"] > 100
+    assert (sums["holdings differences"], score.is_perfect(sums)) == (0, True)
+    changed = _product("b09_crazyhouse", "observer_GuestXz", _other_hands)
+    # The changed hands lack one line and are one too many; the last line of each game lacks.
+    assert changed["holdings differences"] == 3 * changed["found"]

@@ -11,22 +11,35 @@ from typing import Any, NamedTuple
 
 SERVER = Path(__file__).resolve().parent.parent / "corpus" / "server"
 
-DEEPENED_SCENARIOS = {
-    "a10_examine": "examine",
-    "b05_examine_bsetup": "examine",
-    "c05_examine_bsetup": "examine",
-    "a11_adjourn_disconnect": "adjourned games",
-    "b08_adjourn": "adjourned games",
-    "c08_adjourn": "adjourned games",
+SUBJECTS = {
+    "a03_crazyhouse": "crazyhouse",
+    "a04_suicide": "suicide",
+    "a05_chess960": "chess960",
+    "a10_examine": "examined",
+    "a11_adjourn_disconnect": "adjourned",
     "a12_bughouse": "bughouse",
+    "a13_timeseal_lag": "seal",
+    "b03_wild": "wild",
+    "b05_examine_bsetup": "examined",
     "b06_bughouse": "bughouse",
+    "b08_adjourn": "adjourned",
+    "b09_crazyhouse": "crazyhouse",
+    "c03_wild": "wild",
+    "c05_examine_bsetup": "examined",
     "c06_bughouse": "bughouse",
+    "c08_adjourn": "adjourned",
+    "x01_xboard_observes": "xboard's logs",
+    "x02_xboard_observes_b": "xboard's logs",
+    "x03_zippy_engines": "xboard's logs",
 }
-"""Scenarios about what issue 3 deepens, with the reason."""
+"""What a scenario is about; the others are games as they are played every day."""
 
-DEEPENED_STREAMS = {
-    ("a09_ivariables", "observer_GuestIvc"): "compressmove",
-    ("a09_ivariables", "observer_GuestIvd"): "compressmove",
+STREAM_SUBJECTS = {
+    ("a09_ivariables", "observer_GuestIvc"): "deltas",
+    ("a09_ivariables", "observer_GuestIvd"): "deltas",
+    ("a09_ivariables", "observer_GuestBlk"): "blocks",
+    ("a09_ivariables", "observer_GuestIve"): "<g1>, startpos",
+    ("a09_ivariables", "observer_GuestIvf"): "allresults, gin",
 }
 
 XBOARD_LOGINS = {"xboard_observer": "GuestXbo", "xboard_fairymax": "Judit", "xboard_sjeng": "Vera"}
@@ -48,9 +61,9 @@ class Stream(NamedTuple):
         return str(truth(self.scenario)["connections"][self.connection]["login"])
 
     @property
-    def deepened(self) -> str | None:
-        """Why the stream belongs to a later issue, or None."""
-        return DEEPENED_SCENARIOS.get(self.scenario) or DEEPENED_STREAMS.get((self.scenario, self.connection))
+    def subject(self) -> str:
+        """What the stream is about; ``played`` for everyday games."""
+        return STREAM_SUBJECTS.get((self.scenario, self.connection)) or SUBJECTS.get(self.scenario, "played")
 
 
 def scenarios() -> list[str]:

@@ -12,6 +12,8 @@ from bisect import bisect_right
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+_HOLDINGS = re.compile(r"^<b1> game (\d+) white \[([A-Z]*)\] black \[([A-Z]*)\](?: <- ([WB][A-Z]))?\s*$")
+_DELTA = re.compile(r"^<d1> (\d+) (\d+) \S+ \S+ (-?\d+) (-?\d+)(?: (-?\d+))?\s*$")
 _XBOARD = re.compile(rb"^(?:<(?:WILL|WONT|DO|DONT) [^\n]*?)?<ICS: ([^\n]*)$", re.MULTILINE)
 _OCTAL = re.compile(rb"\\([0-3][0-7]{2})|([^\\]+)|(\\)")
 _CONTROL = re.compile(rb"\xff[\xfb-\xfe].|\xff[\xf0-\xf9]|\x15\d+\x16\d+\x16|[\x15-\x19\x07\r]", re.DOTALL)
@@ -46,6 +48,27 @@ class Frame(NamedTuple):
     def board(self) -> str:
         """The board part of a FEN."""
         return "/".join(re.sub("-+", lambda empty: str(len(empty[0])), rank) for rank in self.ranks)
+
+
+class RawHands(NamedTuple):
+    """A ``<b1>`` line: letters in alphabetic order; ``passed`` is colour and piece behind the arrow."""
+
+    offset: int
+    game_no: int
+    white: str
+    black: str
+    passed: str | None
+
+
+class RawDelta(NamedTuple):
+    """A ``<d1>`` line without its move; times in milliseconds."""
+
+    offset: int
+    game_no: int
+    ply: int
+    elapsed_ms: int
+    clock_ms: int
+    lag_ms: int | None
 
 
 class RawList(NamedTuple):
@@ -109,6 +132,8 @@ class Reading:
     deltas: int
     line_offsets: list[int]
     frames_by_line: dict[int, Frame]
+    holdings: list[RawHands] = field(default_factory=list)
+    deltas_by_line: dict[int, RawDelta] = field(default_factory=dict)
     early_lists: dict[tuple[str, str], RawList] = field(default_factory=dict)
 
     def line_of(self, offset: int) -> int:
@@ -157,8 +182,14 @@ def read(data: bytes, kind: str = "raw") -> Reading:
         elif text.startswith("<d1> "):
             number = int(text.split()[1])
             reading.deltas += 1
+            if (numbers := _DELTA.match(text)) is not None:
+                values = [None if value is None else int(value) for value in numbers.groups()]
+                reading.deltas_by_line[offset] = RawDelta(offset, *values)  # type: ignore[arg-type]
             if number in current:
                 current[number].deltas += 1
+        elif match := _HOLDINGS.match(text):
+            hands = ("".join(sorted(letters)) for letters in match.groups()[1:3])
+            reading.holdings.append(RawHands(offset, int(match[1]), *hands, match[4]))  # type: ignore[arg-type]
         elif match := _END.match(text):
             run = current.pop(int(match[1]), None)
             if run is not None and (run.white, run.black) == (match[2], match[3]):
