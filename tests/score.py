@@ -1,6 +1,6 @@
 """Scores the product against the recorded transcripts and their truth.
 
-``python -m tests.score [--json] [-v] [scenario…]``. For every connection the product's games are compared with what
+``python -m tests.score [--json] [-v] [scenario…|public]``. For every connection the product's games are compared with what
 the clients really played (``truth.json``) and with the raw frames as ``tests/support/frames.py`` reads them.
 
 A game is expected when the truth says that the connection played or observed it (for xboard's own connections: when
@@ -25,6 +25,9 @@ from typing import Any
 import chess
 
 from recorder.model import Game, GameKind, LineKind, ObservationKind, Origin, Ply, Precision
+from recorder.sources import SourceKind, detect
+from tests.edge_cases.excerpts import PUBLIC
+from tests.public_games import PUBLIC_GAMES, Shown
 from tests.support import corpus, frames, product
 from tests.support.corpus import Stream
 from tests.support.frames import Reading, Run
@@ -455,6 +458,37 @@ def totals(scores: Iterable[StreamScore]) -> dict[str, int]:
     }
 
 
+def score_public(find: Callable[[str], list[Game]]) -> list[StreamScore]:
+    """Compare the games found in each public excerpt with those that stand in its text (``tests/public_games.py``)."""
+    scores = []
+    for name, expected in PUBLIC_GAMES.items():
+        left = list(expected)
+        findings = []
+        for game in find(name):
+            moves = " ".join(ply.san for ply in game.plies)
+            examined = game.kind is not GameKind.PLAYED
+            shown = Shown(game.game_no, game.white.handle, game.black.handle, moves, game.result, examined)
+            match = min(left, key=lambda one: sum(a != b for a, b in zip(one, shown, strict=True)), default=None)
+            if match is None or match[:3] != shown[:3]:
+                findings.append(Finding("false", _label(game), problems=["no such game is in the text"]))
+                continue
+            left.remove(match)
+            finding = Finding("exact" if match == shown else "wrong", _label(game), result_equal=match[4] == shown[4])
+            finding.problems += [
+                f"{ours!r}, in the text {text!r}" for ours, text in zip(shown, match, strict=True) if ours != text
+            ]
+            findings.append(finding)
+        findings += [Finding("missing", f"{name} {one.number} {one.white}-{one.black}") for one in left]
+        scores.append(StreamScore("public", name, "public excerpts", findings))
+    return scores
+
+
+def find_in_excerpt(name: str) -> list[Game]:
+    """The games that the product finds in an excerpt."""
+    data = (PUBLIC / f"{name}.txt").read_bytes()
+    return product.run([data], (detect(data) or SourceKind.RAW).value)[0]
+
+
 def find_with_product(stream: Stream, data: bytes) -> list[Game]:
     """The games that the product finds."""
     return product.run([data], stream.kind)[0]
@@ -469,6 +503,8 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     chosen = [name for name in corpus.scenarios() if not options.scenario or name.startswith(tuple(options.scenario))]
     scores = [score_stream(stream, find_with_product) for name in chosen for stream in corpus.streams(name)]
+    if not options.scenario or "public" in options.scenario:
+        scores += score_public(find_in_excerpt)
     groups: dict[str, list[StreamScore]] = {"played": []}
     for score in scores:
         groups.setdefault(score.subject, []).append(score)

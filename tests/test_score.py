@@ -24,6 +24,8 @@ from recorder.model import (
 )
 from recorder.moves import encode_move
 from tests import score
+from tests.edge_cases.excerpts import PUBLIC
+from tests.public_games import NO_TRANSCRIPTS, PUBLIC_GAMES
 from tests.support import corpus, frames
 from tests.support.corpus import Stream
 
@@ -182,6 +184,20 @@ def test_the_reader_sees_what_the_truth_says_was_watched(scenario: str) -> None:
             watched = [seen for seen in want.truth.get("observed", []) if seen["observer"] == stream.login]
             spans = [(seen["from_ply"] + 1, seen["to_ply"] or end) for seen in watched] or [(1, end)]
             assert want.plies == {ply for low, high in spans for ply in range(low, high + 1)}, (stream, want.name)
+
+
+def test_the_games_of_the_public_excerpts_are_those_of_their_texts() -> None:
+    scores = score.score_public(score.find_in_excerpt)
+    faults = [(one.connection, finding) for one in scores for finding in one.findings if finding.status != "exact"]
+    assert not faults
+    assert {path.stem for path in PUBLIC.glob("*.txt")} == PUBLIC_GAMES.keys() | NO_TRANSCRIPTS.keys()
+    # The table sees a game that is not there, one too many, and another move.
+    games = {name: score.find_in_excerpt(name) for name in PUBLIC_GAMES}
+    games["emacs-chess-frames"].pop()
+    games["ictk-gameend-lines"].append(games["mekk-observe-normal"][0])
+    games["pychess-play-gbtami"][0].result = "1-0"
+    sums = score.totals(score.score_public(games.__getitem__))
+    assert (sums["missing"], sums["false"], sums["wrong"], score.is_perfect(sums)) == (1, 1, 1, False)
 
 
 def _product(scenario: str, connection: str, change: Callable[[Game], object]) -> dict[str, int]:
