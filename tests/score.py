@@ -1,7 +1,8 @@
 """Scores the product against the recorded transcripts and their truth.
 
-``python -m tests.score [--json] [-v] [scenario…|public]``. For every connection the product's games are compared with what
-the clients really played (``truth.json``) and with the raw frames as ``tests/support/frames.py`` reads them.
+``python -m tests.score [--json] [-v] [scenario…|public]``. For every connection the product's games are compared with
+what the clients really played (``truth.json``) and with the raw frames as ``tests/support/frames.py`` reads them.
+Public excerpts have no truth but their text: ``tests/public_games.py`` says what games stand there.
 
 A game is expected when the truth says that the connection played or observed it (for xboard's own connections: when
 its frames are in the log). Its expected plies are those whose board and the board before were shown, and those of
