@@ -23,6 +23,7 @@ from typing import Final
 from recorder.events import LONGEST_CUT, Chunk, CutLines, Line
 from recorder.frames import Block
 from recorder.model import Anomaly, AnomalyKind
+from recorder.wire.datagram import OpenDatagram
 from recorder.wire.telnet import TelnetFilter
 
 __all__ = ["COUNTED_TAGS", "LineReader"]
@@ -39,6 +40,7 @@ _NEVER_RARE: Final = bytes({*range(256)} - {0, 8, *range(0x15, 0x1C)})  # taking
 _TOKEN: Final = re.compile(
     rb"\x15(?P<id>\d{0,9})\x16(?P<code>\d{0,9})\x16(?:\d{1,3}\x16)?|[\x15-\x18\x1a]|\x19[\[(](?=\d)|\x19[\])<>{}]|\x19"
 )
+_UNIT_END: Final = re.compile(rb"\x19[)\]]")
 _PING: Final = b"[G]\x00"
 _LEAD: Final = rb"(?:[\r\x07\x00]|\[G\]\x00)*"
 _CONTINUATION: Final = re.compile(_LEAD + rb"\\   ")
@@ -64,9 +66,12 @@ class LineReader:
     given away. A line's ``at_ms`` is that of the chunk that completed it: the prompt
     before it on the same line may have come minutes earlier.
 
-    Text of ICC level-1 units and level-2 datagrams comes out with a leading ``\\x19``, so that no recogniser can take
-    it for a line of the plain stream. A continuation line without a line before it keeps its ``\\`` for that reason.
-    The mark of lost data comes out as a line of its own: ``\\x1a``.
+    ICC's control sequences come out as lines of their own, which begin with ``\\x19``, so that no recogniser can take
+    them for lines of the plain stream: the header of a level-1 unit (``\\x19[24 *``), its end (``\\x19]``) and a whole
+    level-2 datagram (``\\x19(26 … \\x19)``, with the line ends inside; without its end where it was cut off). They are
+    complete with their last byte: no line end need follow. The lines of a unit stand between its two marks as they
+    are; who reads them must know of units. The mark of lost data comes out as ``\\x1a``; the line that it cut is
+    no line, and comes out behind a ``\\x19``. A continuation line without a line before it keeps its ``\\``.
 
     Args:
         max_line_bytes: a longer line is reported as ``LONG_LINE`` and left out.
@@ -97,8 +102,8 @@ class LineReader:
         self._block: Block | None = None
         self._outer: list[Block | None] = []  # blocks around posed output
         self._units = 0  # open ICC level-1 units
-        self._datagram = False
-        self._string = False  # inside \x19{ … \x19} of a datagram
+        self._header = False  # what comes next is a unit's header
+        self._datagram = OpenDatagram()
 
     def receive(self, chunk: Chunk | CutLines) -> list[Line]:
         """Read one chunk and return the lines that are now complete, in order."""
@@ -120,6 +125,8 @@ class LineReader:
         """Offset of the first line that is not given away yet; None when every byte read has been."""
         if self._held is not None:
             return self._held.offset
+        if self._datagram.open:
+            return self._datagram.start
         if self._parts or self._long:
             return self._start
         return self._telnet.rest_offset if self._telnet.rest else None
@@ -128,10 +135,11 @@ class LineReader:
         """Return what is left, the last line without a line end included; what comes then is a new connection's."""
         out: list[Line] = []
         if self._telnet.rest:
-            self._pend(self._telnet.rest, self._telnet.rest_offset)
+            self._pend(self._telnet.rest, self._telnet.rest_offset, self._at_ms, out)
             self._telnet = TelnetFilter()
         cut = bool(_DELTA.match(b"".join(self._parts)))
         self._complete(self._at_ms, out)
+        self._end_datagram(out)
         self._release(out)
         if cut and out:
             # Its last number may be half of one, and nothing behind it tells.
@@ -141,18 +149,18 @@ class LineReader:
         self._block = None
         self._outer.clear()
         self._units = 0
-        self._datagram = self._string = False
+        self._header = False
         return out
 
     def _split(self, data: bytes, offset: int, at_ms: int | None, out: list[Line]) -> None:
         last = data.rfind(b"\n")
         if last < 0:
-            self._pend(data, offset)
+            self._pend(data, offset, at_ms, out)
         else:
             begin = 0
             if self._parts or self._long:
                 begin = data.find(b"\n") + 1
-                self._pend(data[: begin - 1], offset)
+                self._pend(data[: begin - 1], offset, at_ms, out)
                 self._complete(at_ms, out)
             if begin <= last:
                 whole = data[begin:last]
@@ -160,11 +168,11 @@ class LineReader:
                     self._take_many(whole, offset + begin, at_ms, out)
                 else:
                     self._take(whole, offset + begin, at_ms, out)
-            self._pend(data[last + 1 :], offset + last + 1)
+            self._pend(data[last + 1 :], offset + last + 1, at_ms, out)
         if self._held is not None and self._parts and self._parts[0].lstrip(_DELETED)[:1] not in _MAY_CONTINUE:
             self._release(out)  # what has come of the next line shows that it is another one
 
-    def _pend(self, data: bytes, offset: int) -> None:
+    def _pend(self, data: bytes, offset: int, at_ms: int | None, out: list[Line]) -> None:
         """Keep the beginning of a line until its end comes."""
         if self._long:
             self._drop(data)
@@ -177,6 +185,18 @@ class LineReader:
         if not data:
             return
         self._parts.append(data)
+        if b"\x19" in data or (len(self._parts) > 1 and self._parts[-2][-1:] == b"\x19"):
+            # A unit or a datagram is whole with its last byte; the next line end may come minutes later.
+            raw = b"".join(self._parts)
+            done = self._take_ended(raw, self._start, at_ms, out)
+            if done:
+                self._parts.clear()
+                self._size = 0
+                if done < 0:
+                    self._long = True
+                else:
+                    self._pend(raw[done:], offset + len(data) - (len(raw) - done), at_ms, out)
+                return
         self._size += len(data)
         if self._size > self._max:
             self._begin_long(self._start, b"".join(self._parts))
@@ -194,8 +214,11 @@ class LineReader:
             self._parts.clear()
             self._size = 0
             self._take(raw, self._start, at_ms, out)
+        else:
+            self._end_line()
 
     def _begin_long(self, offset: int, raw: bytes) -> None:
+        self._forget_datagram()
         message = f"a line is longer than {self._max} bytes and was left out"
         self.anomalies.append(
             Anomaly(AnomalyKind.LONG_LINE, offset, None, message, raw[: min(80, self._max)].decode("latin-1"))
@@ -215,7 +238,7 @@ class LineReader:
         texts, firsts, between = _cut(data, offset)
         done, ends = 0, len(texts) - 1
         for index in (*self._find_care(data, texts, offset, firsts, between), ends + 1):
-            if done < index and not (self._units or self._datagram):
+            if done < index and not self._datagram.open:
                 self._give_many(texts[done:index], firsts[done:index], at_ms, out)
                 done = index
             for number in range(done, min(index, ends) + 1):
@@ -255,7 +278,7 @@ class LineReader:
         self._at_ms = cut.at_ms(len(texts) - 1)
         done, ends = 0, len(texts) - 1
         for index in (*sorted(_find_odd(texts)), ends + 1):
-            if done < index and not (self._units or self._datagram):
+            if done < index and not self._datagram.open:
                 self._give_cut(cut, range(done, index), out)
                 done = index
             for number in range(done, min(index, ends) + 1):
@@ -297,6 +320,40 @@ class LineReader:
 
     def _take(self, raw: bytes, start: int, at_ms: int | None, out: list[Line]) -> None:
         """Read one complete line of the byte stream, which may be several lines or a part of one."""
+        if b"\x19" in raw:
+            done = self._take_ended(raw, start, at_ms, out)
+            if done < 0:
+                return
+            raw, start = raw[done:], start + done
+        self._take_part(raw, start, at_ms, out)
+        self._end_line()
+
+    def _end_line(self) -> None:
+        """A line end has come."""
+        self._header = False
+        if self._datagram.open:
+            self._datagram.add("\n")
+
+    def _take_ended(self, raw: bytes, start: int, at_ms: int | None, out: list[Line]) -> int:
+        """Read a line up to the last unit or datagram that ends in it.
+
+        Returns:
+            How far that is, or -1 where it is too long: the rest of the line is left out then.
+        """
+        done = 0
+        for end in _UNIT_END.finditer(raw):
+            part = raw[done : end.end()]
+            if len(part.lstrip(b"\r")) > self._max:
+                stripped = raw[done:].lstrip(b"\r")
+                self._release(out)
+                self._begin_long(start + len(raw) - len(stripped), stripped)
+                return -1
+            self._take_part(part, start + done, at_ms, out)
+            done = end.end()
+        return done
+
+    def _take_part(self, raw: bytes, start: int, at_ms: int | None, out: list[Line]) -> None:
+        """Read a line, or the part of it that a control sequence of ICC ends."""
         if len(stripped := raw.lstrip(b"\r")) > self._max:
             self._release(out)
             self._begin_long(start + len(raw) - len(stripped), stripped)
@@ -320,7 +377,8 @@ class LineReader:
             return
         position = 0
         for token in _TOKEN.finditer(stripped):
-            self._give_piece(stripped[position : token.start()], start + position, at_ms, out)
+            cut_off = token[0] == b"\x1a" and not self._datagram.open
+            self._give_piece(stripped[position : token.start()], start + position, at_ms, out, cut_off)
             self._release(out)
             self._obey(token, start, out)
             position = token.end()
@@ -329,18 +387,11 @@ class LineReader:
     def _obey(self, token: re.Match[bytes], start: int, out: list[Line]) -> None:
         """Change the state as a control sequence says."""
         mark = token[0]
-        if self._datagram:
-            if mark == b"\x19{":
-                self._string = True
-            elif mark == b"\x19}":
-                self._string = False
-            elif mark == b"\x19)" and not self._string:
-                self._datagram = False
-            if mark != b"\x1a":
-                return
+        if self._datagram.open and mark != b"\x1a" and self._in_datagram(mark.decode("latin-1"), out):
+            return
         if mark == b"\x1a":
+            self._end_datagram(out)
             self._units = 0
-            self._datagram = self._string = False
             message = "the server marks lost data: its output buffer was full"
             self.anomalies.append(Anomaly(AnomalyKind.LOST_DATA, start + token.start(), None, message, ""))
             out.append(Line("\x1a", start + token.start(), self._at_ms, self._block))
@@ -355,13 +406,33 @@ class LineReader:
             self._block = self._outer.pop() if self._outer else None
         elif mark == b"\x19[":
             self._units = min(self._units + 1, _DEEPEST_UNIT)
-        elif mark == b"\x19]":
-            self._units = max(self._units - 1, 0)
+            self._header = True
+        elif mark == b"\x19]" and self._units:
+            self._units -= 1
+            out.append(Line("\x19]", start + token.start(), self._at_ms, self._block))
         elif mark == b"\x19(":
-            self._datagram = True
+            self._datagram.begin(start + token.start())
 
-    def _give_piece(self, raw: bytes, start: int, at_ms: int | None, out: list[Line]) -> None:
-        """Clean what stands between two control sequences and give it away."""
+    def _in_datagram(self, mark: str, out: list[Line]) -> bool:
+        """Obey a control sequence inside a datagram; False where it shows that the datagram was cut off before it."""
+        goes_on = self._datagram.obey(mark)
+        if not goes_on:
+            self._end_datagram(out)
+        return goes_on is not None
+
+    def _end_datagram(self, out: list[Line]) -> None:
+        """Give away the datagram that is open, whole or not."""
+        if self._datagram.open:
+            start = self._datagram.start
+            out.append(Line(self._datagram.close(), start, self._at_ms, self._block))
+
+    def _forget_datagram(self) -> None:
+        """Leave out the datagram that is open."""
+        if self._datagram.open:
+            self._account(self._datagram.close(), "")
+
+    def _give_piece(self, raw: bytes, start: int, at_ms: int | None, out: list[Line], cut_off: bool = False) -> None:
+        """Clean what stands between two control sequences and give it away; ``cut_off``: data was lost behind it."""
         stripped = raw.lstrip(b"\r")
         start += len(raw) - len(stripped)
         text = stripped.replace(_PING, b"").decode("latin-1")
@@ -370,7 +441,7 @@ class LineReader:
         if "\b" in text:
             text = self._erased(text)
         text = text.translate({13: None, 7: None, 0: None})
-        self._give(text, start, at_ms, out)
+        self._give("\x19" + text if cut_off and text else text, start, at_ms, out)
 
     def _erased(self, text: str) -> str:
         """Do what a terminal does with backspaces: line editing of typed text that the log has echoed."""
@@ -393,8 +464,12 @@ class LineReader:
         """Give a line away, or hold it back if the next one may continue it."""
         if not text:
             return
-        if self._units or self._datagram:
-            out.append(Line("\x19" + text, start, at_ms, self._block))
+        if self._datagram.open:
+            self._add(text)
+            return
+        if self._header:
+            self._header = False
+            out.append(Line("\x19[" + text, start - 2, at_ms, self._block))
             return
         if text in _PROMPTS:
             self.prompt = self.prompt or (text, start)
@@ -406,6 +481,15 @@ class LineReader:
             self._held = line
             self._held_part = text
             self._width = len(text)
+
+    def _add(self, text: str) -> None:
+        """The open datagram goes on."""
+        self._datagram.add(text)
+        if self._datagram.size > self._max:
+            start, text = self._datagram.start, self._datagram.close()
+            message = f"a datagram is longer than {self._max} bytes and was left out"
+            self.anomalies.append(Anomaly(AnomalyKind.LONG_LINE, start, None, message, text[:80]))
+            self._account(text, "")
 
     def _join(self, text: str, at_ms: int | None, out: list[Line]) -> None:
         """Append a continuation line (``\\`` and three blanks) to the line that is held back."""

@@ -228,22 +228,59 @@ def test_a_block_without_its_end() -> None:
     assert sum(line.text.startswith("<12>") for line in lines) == 1
 
 
-def test_edge_65_level_1_units_and_datagrams_are_not_parsed() -> None:
+def test_edge_65_level_1_units_and_datagrams_come_out_between_marks() -> None:
     data = (
         b"\x19[24 *\r\n" + FRAME.encode() + b"\r\n\x19(26 7 Ann {} 1 \x19{<12> x\n<12> y\x19)\x19}\x19)\r\n\x19]"
         b"\x19(24 7 e4\x19)" + FRAME.encode() + b"\r\n"
     )
     lines = texts(data)
     assert lines == texts(*bytewise(data))
-    assert [line for line in lines if not line.startswith("\x19")] == [FRAME]
-    assert sum(line.count("<12>") for line in lines) == 4
+    kibitz = "\x19(26 7 Ann {} 1 \x19{<12> x\n<12> y\x19)\x19}\x19)"
+    assert lines == ["\x19[24 *", FRAME, kibitz, "\x19]", "\x19(24 7 e4\x19)", FRAME]
+
+
+def test_units_in_units() -> None:
+    data = b"\x19[328 fish\r\nfish spoofs you\r\n\x19[199 *\r\nSending\r\n\x19[101 *\r\nNot sent.\r\n"
+    data += b"\x19]\x19]\x19]\x19]aics% \n"
+    marks = ["\x19[328 fish", "fish spoofs you", "\x19[199 *", "Sending", "\x19[101 *", "Not sent.", *["\x19]"] * 3]
+    assert texts(data) == texts(*bytewise(data)) == marks
+
+
+def test_a_datagram_is_whole_with_its_last_byte() -> None:
+    reader = LineReader()
+    first = reader.receive(Chunk(b"\x19[24 Ann\r\n\x19(24 7 e4 1 59\x19", 0, 100))
+    assert [line.text for line in first] == ["\x19[24 Ann"]
+    second = reader.receive(Chunk(b")\x19]", 25, 200))
+    assert [(line.text, line.offset, line.at_ms) for line in second] == [
+        ("\x19(24 7 e4 1 59\x19)", 10, 200),
+        ("\x19]", 26, 200),
+    ]
+
+
+def test_a_datagram_that_another_one_cuts_off() -> None:
+    assert texts(b"\x19(24 7 e\x19(24 7 e5\x19)\n\x19(25 7 \n\x19[24 *\n") == [
+        "\x19(24 7 e", "\x19(24 7 e5\x19)", "\x19(25 7 ", "\x19[24 *",
+    ]  # fmt: skip
+    assert texts(b"\x19(24 7 e4\n") == ["\x19(24 7 e4"]
+
+
+def test_an_endless_datagram_is_left_out() -> None:
+    reader = LineReader(max_line_bytes=100)
+    data = b"\x19(26 7 Ann {} 1 \x19{" + b"<12> \n" * 30 + b"\x19}\x19)\n" + FRAME[:90].encode() + b"\n"
+    lines = reader.receive(Chunk(data, 0)) + reader.finish()
+    assert [found.kind for found in reader.anomalies] == [AnomalyKind.LONG_LINE]
+    assert sum(line.text.count("<12>") for line in lines) + reader.dropped["<12>"] == 31
 
 
 def test_edge_66_the_mark_of_lost_data() -> None:
     reader = LineReader()
     lines = reader.receive(Chunk(b"\x19[24 *\naaa\x1a" + FRAME.encode() + b"\n", 100))
-    assert [line.text for line in lines] == ["\x1924 *", "\x19aaa", "\x1a", FRAME]
+    assert [line.text for line in lines] == ["\x19[24 *", "\x19aaa", "\x1a", FRAME]
     assert [(found.kind, found.offset) for found in reader.anomalies] == [(AnomalyKind.LOST_DATA, 110)]
+    lines = reader.receive(Chunk(b"\x19(26 7 Ann {} 1 \x19{ab\nc\x1a\x19[24 *\naaa\n\x19]", 300))
+    assert [line.text for line in lines] == [
+        "\x19(26 7 Ann {} 1 \x19{ab\nc", "\x1a", "\x19[24 *", "aaa", "\x19]",
+    ]  # fmt: skip
 
 
 def test_edge_67_bytes_of_any_encoding_are_kept() -> None:
