@@ -23,6 +23,7 @@ __all__ = [
     "Chunk",
     "CreatingLine",
     "CutLines",
+    "Datagram",
     "DeltaBoard",
     "EngineLine",
     "Event",
@@ -560,6 +561,23 @@ class Malformed:
 
 
 @dataclass(frozen=True, slots=True)
+class Datagram:
+    """A level-2 datagram of ICC that is about games.
+
+    ``body`` is one of ``recorder.dialects.icc_told``'s values. ``begin`` is where the unit that it stands in begins.
+    """
+
+    line: Line
+    body: object
+    begin: int
+
+    @property
+    def game_no(self) -> int | None:
+        """The game that it names, if it names one."""
+        return getattr(self.body, "game_no", None)
+
+
+@dataclass(frozen=True, slots=True)
 class Noise:
     """A line that is known and carries nothing about games (seek ads, help, settings)."""
 
@@ -594,6 +612,7 @@ Event = (
     | GameNotice
     | ExamineNotice
     | SessionNotice
+    | Datagram
     | Malformed
     | Noise
     | Unrecognised

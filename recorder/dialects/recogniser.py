@@ -16,6 +16,7 @@ from recorder.dialects.chat import parse_chat
 from recorder.dialects.gameinfo import parse_delta, parse_gameinfo
 from recorder.dialects.gamestable import parse_counted, parse_notified, parse_refusal, parse_row
 from recorder.dialects.holdings import HOLDINGS_TAG, parse_holdings
+from recorder.dialects.icc_units import UnitReader
 from recorder.dialects.movelist import MovelistReader
 from recorder.dialects.notices import (
     parse_created,
@@ -68,7 +69,8 @@ class Recogniser:
         self._prompts = stripper or PromptStripper()
         self._list = MovelistReader()
         self._held: tuple[Line, Style12 | Malformed] | None = None
-        self._busy = False  # a list is open or a cut frame is held: frames need a second look
+        self.units = UnitReader(self._count_shape)
+        self._busy = False  # a unit or a list is open or a cut frame is held: frames need a second look
 
     def feed(self, lines: list[Line]) -> list[Event]:
         """Read the next lines.
@@ -94,17 +96,45 @@ class Recogniser:
     @property
     def pending_offset(self) -> int | None:
         """Offset of the first line that waits for more lines before it makes an event; None when none does."""
-        waiting = [self._list.pending_offset, self._held[0].offset if self._held is not None else None]
+        waiting = [
+            self._list.pending_offset,
+            self._held[0].offset if self._held is not None else None,
+            self.units.begin if self.units.depth else None,
+        ]
         return min((offset for offset in waiting if offset is not None), default=None)
 
     def finish(self) -> list[Event]:
         """End the stream: give away what was waiting for more lines."""
         out: list[Event] = []
+        self._again(self.units.release(), out)
         self._release(out)
         self._end_list(out)
         return out
 
+    def _marked(self, line: Line, out: list[Event]) -> None:
+        """A mark of ICC's units, a datagram, or text that is none of the stream."""
+        event, lines = self.units.mark(line)
+        self._quote(line.text)
+        out.append(event)
+        self._again(lines, out)
+        self._look()
+
+    def _again(self, lines: list[Line], out: list[Event]) -> None:
+        """Lines that waited for their unit's end."""
+        for line in lines:
+            self._line(line, out)
+
+    def _look(self) -> None:
+        self._busy = self._list.open or self._held is not None or self.units.depth > 0
+
     def _line(self, line: Line, out: list[Event]) -> None:
+        if line.text[0] == "\x19":
+            self._marked(line, out)
+            return
+        if self.units.depth:
+            self._again(self.units.keep(line), out)
+            self._look()
+            return
         text, removed = self._prompts.strip(line.text)
         if removed:
             self._quote(line.text[:removed])
@@ -123,7 +153,7 @@ class Recogniser:
         elif not self._known(line, out) and not self._glued(line, out):
             self._quote(text)
             self._unknown(line, out)
-        self._busy = self._list.open or self._held is not None
+        self._look()
 
     # Tagged lines
 
@@ -205,14 +235,14 @@ class Recogniser:
             return False
         self._held = None
         self._emit(frame, out)
-        self._busy = self._list.open
+        self._look()
         return True
 
     def _release(self, out: list[Event]) -> None:
         if self._held is not None:
             self._emit(self._held[1], out)
             self._held = None
-            self._busy = self._list.open
+            self._look()
 
     # Other lines
 
@@ -277,7 +307,7 @@ class Recogniser:
                 self._unknown(ended, out)
             else:
                 out.append(ended)
-            self._busy = self._held is not None
+            self._look()
 
     def _glued(self, line: Line, out: list[Event]) -> bool:
         """Split a line into several known ones whose line ends were lost; only if all of it is known."""
@@ -300,12 +330,14 @@ class Recogniser:
         if self._prompts.learn(line.text):
             out.append(SessionNotice(line, SessionNoticeKind.PROMPT, line.text.strip()))
             return
-        shape = _DIGITS.sub("0", _NAME_WORD.sub("X", line.text[:_MAX_SHAPE_LENGTH]))
+        self._count_shape(_DIGITS.sub("0", _NAME_WORD.sub("X", line.text[:_MAX_SHAPE_LENGTH])), line.offset)
+        out.append(Unrecognised(line))
+
+    def _count_shape(self, shape: str, offset: int) -> None:
         if shape not in self.shapes and len(self.shapes) >= _MAX_SHAPES:
             shape = _OTHER_SHAPES
-        seen = self.shapes.setdefault(shape, [0, line.offset])
+        seen = self.shapes.setdefault(shape, [0, offset])
         seen[0] += 1
-        out.append(Unrecognised(line))
 
     def _quote(self, text: str) -> None:
         if "<" in text:

@@ -74,7 +74,6 @@ def format_session(event: SessionNotice) -> str:
 # Lines of the login, of settings and of matchmaking, each from its start.
 _NOISE = re.compile(
     r"<(?:s[a-z]?|p[a-z]?|w[a-z])>.*"
-    r"|\x19.*"
     r"|[\W_]+"
     r"|(?:Challenge|Issuing): .*"
     r"|Game notification: .*"
@@ -107,5 +106,5 @@ _NOISE = re.compile(
 
 
 def is_noise(text: str) -> bool:
-    """Whether a line is known to carry nothing about games: seek ads, offers, settings, datagram units."""
+    """Whether a line is known to carry nothing about games: seek ads, offers, settings."""
     return _NOISE.fullmatch(text) is not None

@@ -71,7 +71,7 @@ class LineReader:
     level-2 datagram (``\\x19(26 … \\x19)``, with the line ends inside; without its end where it was cut off). They are
     complete with their last byte: no line end need follow. The lines of a unit stand between its two marks as they
     are; who reads them must know of units. The mark of lost data comes out as ``\\x1a``; the line that it cut is
-    no line, and comes out behind a ``\\x19``. A continuation line without a line before it keeps its ``\\``.
+    no line, and comes out behind ``\\x19|``. A continuation line without a line before it keeps its ``\\``.
 
     Args:
         max_line_bytes: a longer line is reported as ``LONG_LINE`` and left out.
@@ -441,7 +441,7 @@ class LineReader:
         if "\b" in text:
             text = self._erased(text)
         text = text.translate({13: None, 7: None, 0: None})
-        self._give("\x19" + text if cut_off and text else text, start, at_ms, out)
+        self._give("\x19|" + text if cut_off and text else text, start, at_ms, out)
 
     def _erased(self, text: str) -> str:
         """Do what a terminal does with backspaces: line editing of typed text that the log has echoed."""

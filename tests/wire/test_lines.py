@@ -275,7 +275,7 @@ def test_an_endless_datagram_is_left_out() -> None:
 def test_edge_66_the_mark_of_lost_data() -> None:
     reader = LineReader()
     lines = reader.receive(Chunk(b"\x19[24 *\naaa\x1a" + FRAME.encode() + b"\n", 100))
-    assert [line.text for line in lines] == ["\x19[24 *", "\x19aaa", "\x1a", FRAME]
+    assert [line.text for line in lines] == ["\x19[24 *", "\x19|aaa", "\x1a", FRAME]
     assert [(found.kind, found.offset) for found in reader.anomalies] == [(AnomalyKind.LOST_DATA, 110)]
     lines = reader.receive(Chunk(b"\x19(26 7 Ann {} 1 \x19{ab\nc\x1a\x19[24 *\naaa\n\x19]", 300))
     assert [line.text for line in lines] == [
