@@ -52,12 +52,33 @@ _AFTER_NAME = {
     " lost connection and too few moves; game aborted": "aborted-lost",
     " lost connection; game aborted": "aborted-lost",
     " aborts by disconnection": "aborted-lost",
+    # ICC's words
+    " stalemated": "stalemate",
+    " declared the winner by adjudication": "adjudicated",
+    " disconnected and forfeits": "disconnect-loss",
+    " got disconnected and forfeits": "disconnect-loss",
+    "'s partner resigns": "partner-decided",
+    "'s partner checkmated": "partner-decided",
+    "'s partner forfeits on time": "partner-decided",
+    "'s partner disconnected and forfeits": "partner-decided",
 }
 # The same with the other player's name (or nothing more) at its place.
 _AFTER_BOTH = {
     (" and ", " checkmated"): "checkmate-both",
     (" ran out of time and ", " has no material to mate"): "time-vs-bare",
     (" ran out of time and ", " lacks mating material"): "time-vs-bare",
+}
+# What stands before and after the name (ICC).
+_AROUND_NAME = {
+    ("Game adjourned when ", " disconnected"): "adjourned-lost",
+    ("Game adjourned when ", " got disconnected"): "adjourned-lost",
+    ("Game aborted when ", " disconnected"): "aborted-lost",
+    ("Game aborted when ", " got disconnected"): "aborted-lost",
+    ("Game aborted when ", "'s partner disconnected"): "partner-aborted",
+    ("Game aborted by ", " at move 1"): "aborted-early",
+    ("Game aborted by ", "'s partner at move 1"): "partner-aborted",
+    ("Game aborted because ", "'s account expired"): "aborted-adjudicated",
+    ("Unregistered player ", " disconnected and forfeits"): "disconnect-loss",
 }
 # What stands before the name at the end.
 _BEFORE_NAME = {
@@ -102,6 +123,15 @@ _WHOLE = {
     "Game aborted by server shutdown": "aborted-server",
     "Game aborted by simul holder": "aborted-simul",
     "Game aborted by adjudication": "aborted-adjudicated",
+    "Game drawn": "drawn",
+    "Partner's game drawn by mutual agreement": "partner-draw",
+    "Partner's game drawn because both players ran out of time": "partner-draw",
+    "Game adjourned by system shutdown": "adjourned-server",
+    "Game adjourned by an administrator": "adjourned-adjudicated",
+    "Game aborted by system shutdown": "aborted-server",
+    "Game aborted by an administrator": "aborted-adjudicated",
+    "Game aborted because it's too short to adjourn": "aborted-early",
+    "Game aborted because it's too short": "aborted-early",
     "Still in progress": "running",
     "Game in progress": "running",
 }
@@ -149,6 +179,10 @@ def _key(words: str, white: str, black: str) -> tuple[str, str | None]:
     whole = _WHOLE.get(words)
     if whole is not None:
         return whole, None
+    for (before, after), key in _AROUND_NAME.items():
+        for name, _, actor in pairs:
+            if words == before + name + after:
+                return key, actor
     for before, key in _BEFORE_NAME.items():
         for name, _, actor in pairs:
             if words == before + name:

@@ -27,6 +27,7 @@ from recorder.tracking.facts import Facts
 from recorder.tracking.position import Rules, board_from_fen, play_san
 from recorder.tracking.run import ListSeen, Run
 from recorder.tracking.session import SessionFacts
+from recorder.tracking.told_boards import DatagramBoard
 from recorder.tracking.tree_lines import main_observation, with_lines
 from recorder.tracking.variants import STANDARD_BOARD, has_pockets
 
@@ -299,6 +300,8 @@ def _base_times(run: Run) -> tuple[int | None, int | None, int | None, int | Non
         event = run.lists[0].event if run.lists else None
         base_s = 60 * event.base_min if event is not None and event.base_min is not None else None
         increment_s = event.increment_s if event is not None else None
+    elif isinstance(frame, DatagramBoard):
+        base_s, increment_s = facts.white_base_s, facts.white_increment_s
     else:
         base_s, increment_s = 60 * frame.base_min, frame.increment_s
     base_inferred = False

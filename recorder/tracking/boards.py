@@ -20,6 +20,7 @@ from recorder.tracking.plies import bridged, clocks_of, pretty_of, shown_by_boar
 from recorder.tracking.position import advance, fen, prove
 from recorder.tracking.run import Run
 from recorder.tracking.session import Session
+from recorder.tracking.told_boards import DatagramBoard, confirm
 from recorder.tracking.variants import STANDARD_BOARD
 
 __all__ = ["Boards"]
@@ -132,6 +133,13 @@ class Boards(Held):
             run.event(EventKind.CLOCK, "opponent-adjusted", frame, value=other, clocks=clocks)
         if abs(drift) > _TOLERANCE_MS:
             run.event(EventKind.CLOCK, "adjusted", frame, value=drift, clocks=clocks)
+
+    def place_told(self, board: DatagramBoard) -> None:
+        """Place a board that datagrams tell; it counts as no frame and shows no server's form of frames."""
+        counts, next_plies, tokens = dict(self.counts), self.next_plies, self.session.tokens
+        self.frame(board)
+        self.counts.update(counts)
+        self.next_plies, self.session.tokens = next_plies, tokens
 
     def frame_counts(self) -> dict[Disposition, int]:
         """Disposition → frames so far."""
@@ -261,6 +269,10 @@ class Boards(Held):
     def _same_ply(self, run: Run, frame: Style12) -> None:
         assert run.position is not None
         if frame.board == run.position.board:
+            if isinstance(run.last, DatagramBoard) and not isinstance(frame, DatagramBoard):
+                self.count(Disposition.PLY if confirm(run, frame, self.lag_meaningless) else Disposition.SAME)
+                self.clock_start(run, frame)
+                return
             self.count(Disposition.SAME)
             white_ms, black_ms = clocks_of(frame)
             run.join_deltas()

@@ -17,6 +17,7 @@ from recorder.events import (
     ChatKind,
     ChatLine,
     CreatingLine,
+    Datagram,
     DeltaBoard,
     Event,
     ExamineNotice,
@@ -38,6 +39,7 @@ from recorder.frames import Style12
 from recorder.model import Anomaly, AnomalyKind, Disposition, EventKind, Game, TimeBasis, is_forgotten
 from recorder.tracking.assemble import assemble, end_word
 from recorder.tracking.boards import Boards
+from recorder.tracking.datagrams import DatagramGames
 from recorder.tracking.deltas import take_delta
 from recorder.tracking.examined import close_left, examined_run, leave, take_notice
 from recorder.tracking.facts import Facts
@@ -105,6 +107,7 @@ class Tracker:
         self._games: list[Game] = []
         self.engines: Engines | None = None  # whose views of the games are to be joined
         self._titles: dict[str, str] = {}
+        self._datagrams = DatagramGames(self.boards, self._titles)
         self._last_end: tuple[GameEnded, Run | None] | None = None
         self._handlers: dict[type, Callable[[Any], None]] = {
             HoldingsLine: self._holdings,
@@ -123,6 +126,7 @@ class Tracker:
             SessionNotice: self._session,
             Malformed: self._malformed,
             DeltaBoard: self._delta,
+            Datagram: self._datagram,
         }
 
     # -- the interface -----------------------------------------------------------------------------------------
@@ -162,6 +166,7 @@ class Tracker:
 
     def finish(self) -> list[Game]:
         """The input has ended: give out everything that was still followed or waiting."""
+        self._datagrams.finish()
         for run in self.boards.every():
             if run.following:
                 ends = [run.end_offset]
@@ -214,7 +219,7 @@ class Tracker:
 
     def oldest_held(self) -> int:
         """Where the first game begins that is not given out."""
-        return min((run.restart_offset for run in self.boards.every()), default=1 << 62)
+        return min((run.restart_offset for run in self.boards.every()), default=self._datagrams.oldest)
 
     def restart_state(self, mark: int) -> tuple[int, dict[str, Any]]:
         """Where reading can go on when the source grows, and what must be remembered for it.
@@ -410,6 +415,7 @@ class Tracker:
                 self.boards.close(run, "unobserved" if run.suspended else "lost-feed")
             self.boards.starting = None
         if event.kind is SessionNoticeKind.LOST_DATA:
+            self._datagrams.lost_data()
             for run in self.boards.runs.values():
                 run.event(EventKind.FEED, "server lost data", _at(event.line))
 
@@ -467,6 +473,10 @@ class Tracker:
 
     def _delta(self, event: DeltaBoard) -> None:
         take_delta(self.boards, event)
+
+    def _datagram(self, event: Datagram) -> None:
+        for told in self._datagrams.take(event):
+            self._handlers[type(told)](told)
 
     def _malformed(self, event: Malformed) -> None:
         if event.tag == "<12>":
