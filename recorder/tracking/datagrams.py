@@ -532,9 +532,10 @@ class DatagramGames:
     # -- showing -----------------------------------------------------------------------------------------------
 
     def _show(self, game: ToldGame, line: Line, place: int, *, arrived: bool, heard: Any = None) -> None:
-        """Place a board of the line, unless it has been shown."""
+        """Place a board of the line, unless it has been shown or somebody only looked at it."""
         told = game.told
-        assert told is not None
+        if told is None or game.isolated:
+            return
         number, boards = told.game_no, self._boards
         entry, ply = game.entries[place], game.base_ply + place
         times = self._times_after(game, ply, heard)

@@ -75,7 +75,7 @@ TABLE: list[tuple[Told, str]] = [
     (GameOver(16, 7, False, "Agr", "aborted", "Game aborted by mutual agreement", "?"),
      "16 7 0 Agr aborted {Game aborted by mutual agreement} ?"),
     *((NumberOnly(number, 7), f"{number} 7") for number in (14, 17, 19, 41)),
-    *((Relation(20, 7, "Ann", symbol, 1), f"20 7 Ann {symbol} 1") for symbol in "O PW PB SW SB E X".split()),
+    *((Relation(20, 7, "Ann", symbol, 1), f"20 7 Ann {symbol} 1") for symbol in ("O", "PW", "PB", "SW", "SB", "E")),
     (Relation(43, 7, None, "X", None), "43 7 X"),
     (Offers(21, 7, 1, 0, 0, 1, 0, 0, 2, 0), "21 7 1 0 0 1 0 0 2 0"),
     (GoneBack(22, 7, 2), "22 7 2"),
