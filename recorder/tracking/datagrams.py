@@ -145,8 +145,8 @@ class DatagramGames:
 
     @property
     def oldest(self) -> int:
-        """The place from which on everything of the games must be read that are still told of."""
-        begun = [game.begin for number, game in self._games.items() if game.entries and self._run(number) is not None]
+        """Where the oldest of our games began to be told of that go on."""
+        begun = [game.begin for game in self._games.values() if game.ours and not game.over]
         return min(begun, default=1 << 62)
 
     # -- who is meant ------------------------------------------------------------------------------------------

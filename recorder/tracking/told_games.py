@@ -77,6 +77,11 @@ class ToldGame:
         return self.told is None or self.told.number == 40 or self.told.game_no < 0
 
     @property
+    def ours(self) -> bool:
+        """Whether it was told of because we play, examine or watch it."""
+        return self.told is not None and self.told.number in (15, 18)
+
+    @property
     def played(self) -> bool:
         """Whether it is being played, not examined."""
         return self.told is not None and self.told.played and not self.over

@@ -219,7 +219,7 @@ class Tracker:
 
     def oldest_held(self) -> int:
         """Where the first game begins that is not given out."""
-        return min((run.restart_offset for run in self.boards.every()), default=self._datagrams.oldest)
+        return min([self._datagrams.oldest, *(run.restart_offset for run in self.boards.every())])
 
     def restart_state(self, mark: int) -> tuple[int, dict[str, Any]]:
         """Where reading can go on when the source grows, and what must be remembered for it.
