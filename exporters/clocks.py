@@ -125,7 +125,7 @@ def _side(game: Game, plies: list[Ply], white: bool) -> SideClocks | None:
     longest_ms, longest = max(timed, key=lambda pair: pair[0])
     clocks = {(ply.ply + 1) // 2: ply.white_clock_ms if white else ply.black_clock_ms for ply in own}
     lags = sorted(ply.lag_ms for ply in own if ply.lag_ms is not None)
-    whole_seconds = any(ply.precision == Precision.SECONDS for _, ply in timed)
+    whole_seconds = any(ply.precision in (Precision.SECONDS, Precision.DERIVED_SECONDS) for _, ply in timed)
     base_s, increment_s = game.base_s, game.increment_s
     if not white:
         base_s = base_s if game.black_base_s is None else game.black_base_s

@@ -24,7 +24,7 @@ __all__ = ["CLOCK_WORDS", "ENDS", "STYLES", "PgnExporter", "PgnOptions"]
 
 CLOCK_WORDS = ("clk", "emt", "lag")
 STYLES = ("default", "fics")
-_MILLISECONDS = Precision.MILLISECONDS.value
+_EXACT = (Precision.MILLISECONDS.value, Precision.DERIVED_MILLISECONDS.value)
 _INFERRED = Proof.INFERRED.value
 ENDS = {
     "adjourned": "Game adjourned",
@@ -171,7 +171,7 @@ class PgnExporter:
                 clock_ms = black_ms
             if (
                 usual
-                and precision
+                and precision == 1  # not a member's value: this is for every ply
                 and clock_ms is not None
                 and elapsed_ms is not None
                 and clock_ms >= 0
@@ -229,7 +229,7 @@ def _annotator(options: PgnOptions) -> _Annotate:
 def _comment(ply: Ply, clk: bool, emt: bool, lag: bool) -> str:
     """Any comment. A negative clock is 0 plus ``[%flag -0.917]``: readers of ``%clk`` take no sign."""
     words = []
-    exact = ply.precision == _MILLISECONDS
+    exact = ply.precision in _EXACT
     clock_ms = ply.white_clock_ms if ply.white_moved else ply.black_clock_ms
     if clk and clock_ms is not None:
         words.append(f"[%clk{GLUE}{hms(max(clock_ms, 0), exact and clock_ms >= 0)}]")

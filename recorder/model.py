@@ -79,6 +79,8 @@ class Precision(IntEnum):
 
     SECONDS = 0
     MILLISECONDS = 1
+    DERIVED_SECONDS = 2  # the elapsed time was printed so; the clock is computed from those and the time control
+    DERIVED_MILLISECONDS = 3
 
 
 class TimeBasis(Enum):
@@ -318,7 +320,11 @@ class EventKind(Enum):
 
 
 class GameEvent(NamedTuple):
-    """Something that happened in a game that is not a ply. ``ply``: the last one seen before."""
+    """Something that happened in a game that is not a ply. ``ply``: the last one seen before.
+
+    Of a saved game's comments ``CHAT`` has the detail ``comment``, ``command`` (``[%csl …]``) or ``nag`` (``$1``), and
+    as ``value`` the number of the line in which it stands, if that is not the main line.
+    """
 
     seq: int
     kind: EventKind
@@ -515,6 +521,7 @@ class AnomalyKind(Enum):
     HOLDINGS = "holdings"
     GAP = "gap"
     MOVELIST = "movelist"
+    MOVETEXT = "movetext"  # of a saved game: not legal
     VARIANT = "variant"
     CUT = "cut"
     LOST_DATA = "lost-data"

@@ -13,6 +13,7 @@ from recorder.dialects.recogniser import Recogniser
 from recorder.errors import SourceError
 from recorder.events import Chunk, CutLines, EngineLine, Line, SessionNotice, SessionNoticeKind
 from recorder.model import Anomaly, Disposition, Game, Shape, SourceReport, TimeBasis
+from recorder.savedpipeline import SAVED_KINDS, SavedPipeline
 from recorder.sources import (
     HEAD_BYTES,
     SourceKind,
@@ -33,7 +34,7 @@ from recorder.wire.lines import COUNTED_TAGS, LineReader
 if TYPE_CHECKING:
     from recorder.tracking.engines import Engines
 
-__all__ = ["PARSER_VERSION", "Pipeline", "read_games"]
+__all__ = ["PARSER_VERSION", "AnyPipeline", "Pipeline", "make_pipeline", "read_games"]
 
 PARSER_VERSION = "1"
 _PIECE_BYTES = 1 << 16
@@ -346,6 +347,37 @@ class Pipeline:
         )
 
 
+AnyPipeline = Pipeline | SavedPipeline
+
+
+def make_pipeline(
+    kind: SourceKind,
+    *,
+    server: str | None = None,
+    date: datetime.date | None = None,
+    tz: datetime.tzinfo | None = None,
+    chat: str = "public",
+    timing: bytes | None = None,
+    resume: dict[str, Any] | None = None,
+    offset: int = 0,
+    forgotten: Forgotten | None = None,
+) -> AnyPipeline:
+    """The pipeline that reads a source of this kind, a log or saved games; arguments as for ``Pipeline``."""
+    if kind in SAVED_KINDS:
+        return SavedPipeline(kind, server=server, chat=chat, resume=resume, offset=offset, forgotten=forgotten)
+    return Pipeline(
+        kind,
+        server=server,
+        date=date,
+        tz=tz,
+        chat=chat,
+        timing=timing,
+        resume=resume,
+        offset=offset,
+        forgotten=forgotten,
+    )
+
+
 def read_games(
     path: str | Path,
     *,
@@ -355,7 +387,7 @@ def read_games(
     tz: datetime.tzinfo | None = None,
     chat: str = "public",
 ) -> Iterator[Game]:
-    """Read the games of a saved log, one by one, in memory that does not grow with the log.
+    """Read the games of a saved log or of a PGN file, one by one, in memory that does not grow with the file.
 
     Passwords are replaced by filler before anything is read (see ``Scrubber``). A typescript's timing file is found
     beside it by name (see ``find_timing``).
@@ -380,7 +412,7 @@ def read_games(
         raise SourceError(f"{path}: {why_not_a_log(head)}")
     beside = None if str(path) == "-" else find_timing(Path(path))
     timing = None if beside is None else beside.read_bytes()
-    pipeline = Pipeline(known, server=server, date=date, tz=tz, chat=chat, timing=timing)
+    pipeline = make_pipeline(known, server=server, date=date, tz=tz, chat=chat, timing=timing)
     for block in scrubbed(chain(ahead, blocks), known):
         yield from pipeline.receive(block)
     yield from pipeline.finish()

@@ -16,22 +16,29 @@ _INTO: Final = f"INSERT INTO plies ({', '.join(_COLUMNS)}) VALUES "
 _NUMBERED: Final = f"INSERT INTO plies (id, {', '.join(_COLUMNS)}) VALUES ({', '.join('?' * (len(_COLUMNS) + 1))})"
 
 # the third part of ``quality``; 0 for the commonest one
-_PRECISION_CODES: Final = {Precision.MILLISECONDS.value: 0, Precision.SECONDS.value: 1, None: 2}
+_PRECISION_CODES: Final = {
+    Precision.MILLISECONDS.value: 0,
+    Precision.SECONDS.value: 1,
+    None: 2,
+    Precision.DERIVED_MILLISECONDS.value: 3,
+    Precision.DERIVED_SECONDS.value: 4,
+}
+_PRECISIONS: Final = {code: precision for precision, code in _PRECISION_CODES.items()}
 _STORED: Final = {
     "at_ms": "at_ms + ?",
     "proof": "quality & 7",
     "origin": "quality >> 3 & 7",
-    "precision": "CASE quality >> 6 WHEN 0 THEN 1 WHEN 1 THEN 0 END",
+    "precision": "CASE quality >> 6 WHEN 0 THEN 1 WHEN 1 THEN 0 WHEN 3 THEN 3 WHEN 4 THEN 2 END",
     "offset": "from_offset + ?",
 }
 _RUN: Final = "FROM plies WHERE id BETWEEN ? AND ? ORDER BY id"
 _SELECT: Final = f"SELECT {', '.join(_STORED.get(name, name) for name in Ply._fields)} {_RUN}"
 _MOVERS_CLOCK: Final = "CASE ply & 1 WHEN 1 THEN white_clock_ms ELSE black_clock_ms END"
-_SELECT_TIMED: Final = f"SELECT ply << 8 | quality, san, {_MOVERS_CLOCK}, elapsed_ms {_RUN}"
+_SELECT_TIMED: Final = f"SELECT ply << 9 | quality, san, {_MOVERS_CLOCK}, elapsed_ms {_RUN}"
 #: ``quality`` of a proved ply → proof, origin, precision.
 _PROVED: Final = {
-    quality: (quality & 7, quality >> 3 & 7, (1, 0, None, None)[quality >> 6])
-    for quality in range(256)
+    quality: (quality & 7, quality >> 3 & 7, _PRECISIONS[quality >> 6])
+    for quality in range(64 * len(_PRECISIONS))
     if quality & 7 != Proof.UNPROVED.value
 }
 
@@ -92,11 +99,11 @@ def load_timed_plies(
     try:
         rows: list[Any] = [
             (
-                packed >> 8, None, san, clock_ms if packed & 256 else None, None if packed & 256 else clock_ms,
+                packed >> 9, None, san, clock_ms if packed & 512 else None, None if packed & 512 else clock_ms,
                 elapsed_ms, None, None, None, None, proof, origin, precision, None,
             )
             for packed, san, clock_ms, elapsed_ms in driver.execute(_SELECT_TIMED, (first, first + count - 1))
-            for proof, origin, precision in (proved[packed & 255],)
+            for proof, origin, precision in (proved[packed & 511],)
         ]  # fmt: skip
     except KeyError:
         return load_plies(driver, first, count, base_ms, base_offset)

@@ -20,6 +20,7 @@ from recorder.model import Disposition, Game
 from recorder.pipeline import PARSER_VERSION
 from recorder.relating.bughouse import pair_bughouse
 from recorder.relating.match import board_order
+from recorder.savedpipeline import SAVED_KINDS
 from recorder.sources import SourceKind, make_decoder
 from storage import GameFilter
 
@@ -145,15 +146,17 @@ class _Counter:
     """Counts tags in the bytes that the server sent: nothing of the reader of lines takes part in it."""
 
     def __init__(self, kind: SourceKind) -> None:
-        self._decoder = make_decoder(kind)
+        self._decoder = None if kind in SAVED_KINDS else make_decoder(kind)
         self._counts = {"<12>": 0, "<b1>": 0}
         self._rest = b""
 
     def receive(self, block: bytes) -> None:
-        self._count(self._decoder.receive(block))
+        if self._decoder is not None:
+            self._count(self._decoder.receive(block))
 
     def finish(self) -> dict[str, int]:
-        self._count(self._decoder.finish())
+        if self._decoder is not None:
+            self._count(self._decoder.finish())
         return self._counts
 
     def _count(self, chunks: Sequence[Chunk | CutLines | EngineLine]) -> None:

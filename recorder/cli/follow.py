@@ -6,7 +6,7 @@ import os
 import select
 import signal
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -93,6 +93,8 @@ def command(
         if not wait:
             raise SourceError(f"{log}: no such file; --wait waits for it.")
         say(f"Waiting for {clean(log)}.")
+    elif _holds_saved_games(path):
+        raise SourceError(f"{log} holds saved games, and only logs are followed: import it when it has grown.")
     if style == "fics" and pgn is not None:
         raise click.UsageError("--style fics holds no game keys, so nothing can be appended to it.")
     finished = None
@@ -110,6 +112,14 @@ def command(
             stop.wait(every)
         follower.finish()
     follower.report()
+
+
+def _holds_saved_games(path: Path) -> bool:
+    from recorder.savedpipeline import SAVED_KINDS
+    from recorder.sources import HEAD_BYTES, detect, read_blocks
+
+    with closing(read_blocks(path, size=HEAD_BYTES)) as blocks:
+        return detect(next(blocks, b"")) in SAVED_KINDS
 
 
 class _Stop:

@@ -21,7 +21,8 @@ from recorder.cli.inputs import Fingerprint, Input, Reading, ReadOptions, finger
 from recorder.errors import JournalError, SourceError
 from recorder.journal.parts import find_part, is_being_written
 from recorder.model import SourceReport
-from recorder.pipeline import PARSER_VERSION, Pipeline
+from recorder.pipeline import PARSER_VERSION, AnyPipeline, Pipeline
+from recorder.savedpipeline import SAVED_KINDS
 from recorder.sources import Scrubbing, SourceKind, detect, is_journal, log_files, scrubbed, why_not_a_log
 from recorder.sources.forgotten import Forgotten, Redactor, redacted
 from storage.living import UNFINISHED
@@ -281,7 +282,11 @@ def _write(
     keep = keep and kind is not SourceKind.JOURNAL
     if keep and before is not None and before.kept_bytes < start and _tells_of_forgotten(source, start, kind, options):
         keep = False  # they would be kept without the pipeline's having looked at them
-    pipeline = options.pipeline(kind, resume=resumed.restart_state if resumed else None, offset=start, living=living)
+    resume = resumed.restart_state if resumed else None
+    if living and kind in SAVED_KINDS:
+        raise SourceError(f"{source.name} holds saved games, and only logs are followed; import it when it has grown.")
+    followed = options.living_pipeline(kind, resume=resume, offset=start) if living else None
+    pipeline: AnyPipeline = followed or options.pipeline(kind, resume=resume, offset=start)
     with archive.write_source(
         sha256=seen.sha256,
         size_bytes=seen.size,
@@ -326,8 +331,8 @@ def _write(
             held = (held + block)[-(read - done) :] if read > done else b""
         if read != end:
             raise SourceError(f"{source.name}: it became shorter while it was read; import it again")
-        if living:
-            outcome.begun = _begin(source, seen, writer, pipeline, scrubbing, end, held)
+        if followed is not None:
+            outcome.begun = _begin(source, seen, writer, followed, scrubbing, end, held)
             outcome.sha256, outcome.size_bytes = outcome.begun.running.hexdigest(), outcome.begun.size
         else:
             take(scrubbing.finish())

@@ -17,7 +17,7 @@ from typing import IO, TYPE_CHECKING, Any
 from recorder.cli.zones import parse_zone
 from recorder.errors import SourceError
 from recorder.model import SourceReport
-from recorder.pipeline import Pipeline
+from recorder.pipeline import AnyPipeline, Pipeline, make_pipeline
 from recorder.sources import (
     HEAD_BYTES,
     SourceKind,
@@ -100,22 +100,23 @@ class ReadOptions:
             self.forgotten or older.forgotten,
         )
 
-    def pipeline(
-        self, kind: SourceKind, *, resume: dict[str, Any] | None = None, offset: int = 0, living: bool = False
-    ) -> Pipeline:
-        """The pipeline that reads a log of this kind with these options; ``resume`` starts it at ``offset``."""
-        return Pipeline(
-            kind,
-            server=self.server,
-            date=self.date,
-            tz=None if self.tz is None else parse_zone(self.tz),
-            chat=self.chat or "public",
-            timing=self.timing,
-            resume=resume,
-            offset=offset,
-            living=living,
-            forgotten=self.forgotten,
-        )
+    def pipeline(self, kind: SourceKind, *, resume: dict[str, Any] | None = None, offset: int = 0) -> AnyPipeline:
+        """The pipeline that reads a source of this kind with these options; ``resume`` starts it at ``offset``."""
+        return make_pipeline(kind, **self._how(), resume=resume, offset=offset)
+
+    def living_pipeline(self, kind: SourceKind, *, resume: dict[str, Any] | None, offset: int) -> Pipeline:
+        """As ``pipeline``, for a log that is followed."""
+        return Pipeline(kind, **self._how(), resume=resume, offset=offset, living=True)
+
+    def _how(self) -> dict[str, Any]:
+        return {
+            "server": self.server,
+            "date": self.date,
+            "tz": None if self.tz is None else parse_zone(self.tz),
+            "chat": self.chat or "public",
+            "timing": self.timing,
+            "forgotten": self.forgotten,
+        }
 
 
 def read_options(

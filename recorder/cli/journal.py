@@ -170,6 +170,7 @@ def _scrub(file: str, output: str, kind: str | None, force: bool) -> None:
     changed.
     """
     from recorder.cli.cleaning import kind_of, write_clean
+    from recorder.savedpipeline import SAVED_KINDS
     from recorder.sources import SourceKind, is_journal
 
     if file == "-" or Path(file).is_fifo():
@@ -180,6 +181,8 @@ def _scrub(file: str, output: str, kind: str | None, force: bool) -> None:
     if is_journal(Path(file)) or (given or kind_of(file)) is SourceKind.JOURNAL:
         _scrub_journal(file, output, force)
         return
+    if (given or kind_of(file)) in SAVED_KINDS:
+        raise SourceError(f"{file} holds saved games: nobody types a password there.")
     cleaned = write_clean(file, output, force, given)
     say(f"{plural(cleaned.replaced, 'byte')} of the {cleaned.kind.value} log replaced by filler.")
 

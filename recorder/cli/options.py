@@ -43,7 +43,7 @@ __all__ = [
 
 _AnyCommand = TypeVar("_AnyCommand", bound=Callable[..., Any])
 
-KINDS = ("raw", "typescript", "xboard", "pychess", "stamped", "journal")
+KINDS = ("raw", "typescript", "xboard", "pychess", "stamped", "journal", "pgn")
 CHATS = ("none", "public", "own", "all")
 RESULTS = ("1-0", "0-1", "1/2-1/2", "*")
 ANOMALIES = (
@@ -53,6 +53,7 @@ ANOMALIES = (
     "holdings",
     "gap",
     "movelist",
+    "movetext",
     "variant",
     "cut",
     "lost-data",

@@ -25,6 +25,7 @@ class SourceKind(Enum):
     PYCHESS = "pychess"
     STAMPED = "stamped"
     JOURNAL = "journal"
+    PGN = "pgn"  # saved games: see ``recorder.savedpipeline``
 
 
 class Decoder(Protocol):

@@ -6,6 +6,7 @@ import re
 from datetime import date, tzinfo
 from typing import Any, Final
 
+from recorder.errors import SourceError
 from recorder.journal.format import MAGIC
 from recorder.sources.base import Decoder, LineEnds, RawDecoder, SourceKind
 from recorder.sources.journal import JournalDecoder
@@ -26,6 +27,15 @@ _SERVER_TEXT: Final = re.compile(
     re.MULTILINE,
 )
 _STAMPED_LINES: Final = 200
+_ESCAPES: Final = re.compile(rb"^[%;][^\n]*\n", re.MULTILINE)
+_TAG: Final = re.compile(rb'\[[A-Za-z][A-Za-z0-9_]*[ \t]+"[^\r\n]*"[ \t]*\]')
+_ROSTER: Final = re.compile(
+    rb'^\[(Event|Site|Date|Round|White|Black|Result)[ \t]+"[^\r\n]*"[ \t]*\][ \t]*\r?$', re.MULTILINE
+)
+_MOVES: Final = re.compile(
+    rb"1\s*\.\s*(?:[a-h][1-8]|[NBRQK][a-h1-8x]|[NBRQP]?@)[^\s(]*\s+(?!\()(?:\{|\d|[a-hNBRQKPO@])"
+)
+_NOT_IN_PGN: Final = re.compile(rb"^(?:<(?:12|b1|g1|d1)> |[fa]ics% |Movelist for game \d)", re.MULTILINE)
 _NOT_LOGS: Final = (
     (b"\xff\xfe", "is UTF-16 text, not the server's bytes: convert it to UTF-8 first"),
     (b"\xfe\xff", "is UTF-16 text, not the server's bytes: convert it to UTF-8 first"),
@@ -33,7 +43,6 @@ _NOT_LOGS: Final = (
     (b"PK\x03\x04", "is a zip archive: unpack it first"),
     (b"PK\x05\x06", "is a zip archive: unpack it first"),
     (b"7z\xbc\xaf", "is a 7z archive: unpack it first"),
-    (b"[Event ", "is PGN, not a server log"),
 )
 
 
@@ -41,7 +50,7 @@ def detect(head: bytes) -> SourceKind | None:
     """Tell a log's kind from its first 64 KiB (decompressed).
 
     Returns:
-        The kind, or None: nothing in it is a server's text. ``why_not_a_log`` says why.
+        The kind, or None: nothing in it is a server's text or a saved game. ``why_not_a_log`` says why.
     """
     ends = LineEnds()
     head = head[:HEAD_BYTES]
@@ -50,6 +59,8 @@ def detect(head: bytes) -> SourceKind | None:
         return None
     if head.startswith(MAGIC):
         return SourceKind.JOURNAL
+    if _is_pgn(head):
+        return SourceKind.PGN
     if head.startswith(b"Script started"):
         return SourceKind.TYPESCRIPT
     lines = head.split(b"\n")
@@ -90,7 +101,11 @@ def make_decoder(
         tz: the zone of times that are printed without one.
         timing: the whole timing file of a typescript.
         begun: what ``restart`` of a raw log's or a journal's decoder gave, to begin in the middle.
+    Raises:
+        SourceError: the kind is of saved games, in which no server speaks.
     """
+    if kind is SourceKind.PGN:
+        raise SourceError("These are saved games (PGN), and not what a server said.")
     if kind is SourceKind.TYPESCRIPT:
         return TypescriptDecoder(timing, tz)
     if kind is SourceKind.XBOARD:
@@ -102,6 +117,18 @@ def make_decoder(
     if kind is SourceKind.JOURNAL:
         return JournalDecoder(begun)
     return RawDecoder(begun is not None)
+
+
+def _is_pgn(head: bytes) -> bool:
+    """Whether saved games begin here, or two of the tags that every game has stand before any board.
+
+    A tag section is told by its first line; a letter may stand before it. Movetext alone is told by its first line.
+    """
+    text = _ESCAPES.sub(b"", head).lstrip()
+    if _TAG.match(text) or _MOVES.match(text):
+        return True
+    tags = {match[1] for match in _ROSTER.finditer(head)}
+    return len(tags) > 1 and not _NOT_IN_PGN.search(head)
 
 
 def _foreign(head: bytes) -> str | None:

@@ -98,6 +98,8 @@ class Scrubber:
         if self._in_long:
             begin = data.find(b"\n") + 1
             self._in_long = False
+        if self._kind is SourceKind.PGN:
+            return data  # nothing that anybody has typed
         if self._kind in (SourceKind.RAW, SourceKind.TYPESCRIPT, SourceKind.STAMPED):
             return self._scrub_hinted(data, begin)
         return data[:begin] + b"\n".join(self._scrub_line(line) for line in data[begin:].split(b"\n"))
@@ -120,6 +122,8 @@ class Scrubber:
         return b"".join([*out, data[done:]])
 
     def _scrub_line(self, line: bytes, *, cut: bool = False) -> bytes:
+        if self._kind is SourceKind.PGN:
+            return line
         if self._kind is SourceKind.XBOARD:
             return self._scrub_xboard(line)
         if self._kind is SourceKind.PYCHESS:

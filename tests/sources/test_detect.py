@@ -42,7 +42,6 @@ def test_kinds(head: bytes, kind: SourceKind) -> None:
         (b"", "is empty"),
         (b"\n \n", "holds nothing but blanks"),
         (bytes(range(256)) * 20, "is binary data, not a log"),
-        (b'[Event "FICS rated blitz game"]\n1. e4 {fics%} *', "is PGN, not a server log"),
         (b"SQLite format 3\0" + FRAME, "is a database, not a log"),
         (b"PK\x03\x04....", "is a zip archive: unpack it first"),
         ("\ufeff<12> x".encode("utf-16-le"), "is UTF-16 text, not the server's bytes: convert it to UTF-8 first"),

@@ -1,0 +1,148 @@
+"""PGN as a source: lines → tag sections and movetext → games, in memory that does not grow with the file.
+
+A game ends where its result stands, where the next tag section begins, or with the file. Text that stands in no game
+(a letter around it, a file's heading) is passed over. Inside braces anything may stand, but a blank line and an Event
+tag after it say that the brace was never closed.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from recorder.model import Anomaly, AnomalyKind, Game
+from recorder.saved.base import GameLines
+from recorder.saved.pgn_game import read_game
+from recorder.saved.pgn_text import begins_moves, ends_game, open_brace, read_tags
+
+__all__ = ["PgnReader"]
+
+_MOST_TEXT: Final = 4 << 20
+"""No movetext of one game is longer: then a brace or the rest of the file is broken."""
+_EVENT: Final = re.compile(r'\[Event\s+"[^\n]*"\s*\]\s*')
+_LIKE_TAG: Final = re.compile(r'\[[A-Za-z][A-Za-z0-9_]*\s+"')
+_MARK: Final = b"\xef\xbb\xbf"
+
+
+class PgnReader:
+    """Reads PGN of any program; see ``SavedReader``.
+
+    Args:
+        server: the site's name where the tags do not tell it. chat: ``none`` leaves comments out.
+        offset: of the first byte.
+    """
+
+    def __init__(self, *, server: str | None = None, chat: str = "public", offset: int = 0) -> None:
+        self.anomalies: list[Anomaly] = []
+        self.line_count = 0
+        self._server = server
+        self._comments = chat != "none"
+        self._lines = GameLines(offset)
+        self._begin = offset
+        self._end = offset
+        self._tags: list[tuple[str, str, int]] = []
+        self._text: list[str] = []
+        self._text_offset = 0
+        self._text_length = 0
+        self._in_comment = False
+        self._blank = False  # the line before was blank
+        self._done = False  # the last line of movetext ended with a result
+        self._lines_before = 0  # the game that is being gathered
+
+    @property
+    def pending(self) -> tuple[int, int]:
+        """Where the first game stands that was not given yet, and how many lines were read before."""
+        if self._tags:
+            return self._tags[0][2], self._lines_before
+        return (self._text_offset, self._lines_before) if self._text else (self._end, self.line_count)
+
+    def receive(self, block: bytes) -> list[Game]:
+        """The next bytes, cut anywhere."""
+        games: list[Game] = []
+        for line, offset in self._lines.receive(block):
+            games += self._line(line, offset)
+        return games
+
+    def finish(self) -> list[Game]:
+        """The file has ended."""
+        games: list[Game] = []
+        for line, offset in self._lines.finish():
+            games += self._line(line, offset)
+        return games + self._close()
+
+    def _line(self, raw: bytes, offset: int) -> list[Game]:
+        self._end = offset + len(raw)
+        self.line_count += raw.endswith(b"\n")
+        if offset == 0 and raw.startswith(_MARK):
+            raw, offset = raw[3:], 3
+        line = raw.decode("latin-1")
+        stripped = line.strip()
+        blank, self._blank = self._blank, not stripped
+        if self._in_comment:
+            if not (blank and _EVENT.fullmatch(stripped)):
+                return self._movetext(line, offset)
+            self._in_comment = False  # the reader of tokens says so
+        if not stripped:
+            if self._done:
+                return self._close()
+            if self._text:
+                self._text.append(line)
+                self._text_length += len(line)
+            return []
+        if stripped[0] == "[":
+            pairs = read_tags(stripped)
+            if pairs is not None:
+                games = self._close() if self._text or self._is_next(pairs[0][0], blank) else []
+                at = offset + line.index("[")
+                if not self._tags:
+                    self._lines_before = self.line_count - raw.endswith(b"\n")
+                self._tags += [(name, value, at) for name, value in pairs]
+                return games
+            if _LIKE_TAG.match(stripped) and not self._text:
+                message = "a tag pair that cannot be read"
+                self.anomalies.append(Anomaly.of(AnomalyKind.MALFORMED, offset, None, message, stripped))
+                return []
+        if stripped[0] == "%" and line[0] == "%" and not self._text:
+            return []
+        if not self._text and not self._tags and not begins_moves(line):
+            return []
+        return self._movetext(line, offset)
+
+    def _is_next(self, name: str, blank: bool) -> bool:
+        """Whether a tag begins another section though the one before has no moves."""
+        return (blank or name == "Event") and any(name == before for before, _, _ in self._tags)
+
+    def _movetext(self, line: str, offset: int) -> list[Game]:
+        if not self._text:
+            self._text_offset = offset
+            if not self._tags:
+                self._lines_before = self.line_count - line.endswith("\n")
+        self._text.append(line)
+        self._text_length += len(line)
+        if line[0] != "%" or self._in_comment:
+            self._in_comment = open_brace(line, self._in_comment)
+        self._done = not self._in_comment and ends_game(line)
+        if self._text_length > _MOST_TEXT:
+            message = f"movetext of more than {_MOST_TEXT:,} characters is cut here"
+            self.anomalies.append(Anomaly.of(AnomalyKind.LONG_LINE, offset, None, message, line))
+            return self._close()
+        return []
+
+    def _close(self) -> list[Game]:
+        """Read what was gathered: one game, or several that have no tags between them."""
+        tags, text, offset = self._tags, "".join(self._text), self._text_offset
+        self._tags, self._text, self._text_length = [], [], 0
+        self._in_comment = self._done = False
+        games: list[Game] = []
+        begin = 0
+        while tags or text[begin:].strip():
+            if not text:
+                offset = tags[-1][2]
+            if not tags and begin and not begins_moves(text[begin:].lstrip()):
+                break
+            game, anomalies, begin = read_game(tags, text, begin, offset, server=self._server, comments=self._comments)
+            self.anomalies += anomalies
+            tags = []
+            if game is not None:
+                games.append(game)
+        return games

@@ -1,0 +1,157 @@
+"""PGN's characters: tag pairs, and movetext cut into tokens. Lenient: whatever people's programs have written.
+
+Source: the PGN standard of 1994 (sections 6 to 8 and 18), and files of programs that do not keep to it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from enum import IntEnum
+from typing import Final, NamedTuple
+
+__all__ = ["RESULTS", "Token", "TokenKind", "begins_moves", "decoded", "ends_game", "open_brace", "read_tags", "tokens"]
+
+RESULTS: Final = {"1-0": "1-0", "0-1": "0-1", "1/2-1/2": "1/2-1/2", "1/2": "1/2-1/2", "*": "*"}
+"""Result tokens as people write them → as the model has them."""
+
+_TAG: Final = re.compile(r'\[\s*([A-Za-z0-9][A-Za-z0-9_+#=:-]*)\s+"((?:[^"\\]|\\.)*)"\s*\]\s*')
+# Quotes inside that nobody escaped: up to the last one of the line.
+_LOOSE_TAG: Final = re.compile(r'\[\s*([A-Za-z0-9][A-Za-z0-9_+#=:-]*)\s+"(.*)"\s*\]\s*')
+_ESCAPED: Final = re.compile(r'\\(["\\])')
+_BEGINS: Final = re.compile(
+    r"\s*(?:[0-9]{1,3}\s*\.+\s*(?:[a-hKQRBNOP0-9@Z-][a-h1-8xO0@-]|\{|\()|(?:[a-hKQRBN][a-h]?[1-8]?x?[a-h][1-8]\s)|"
+    r"\{[^}]*\}\s*(?:1-0|0-1|1/2-1/2|\*)\s*$|\{\[%|(?:1-0|0-1|1/2-1/2|\*)\s*$)"
+)
+_ENDS: Final = re.compile(r"(?:^|[\s})])(?:1-0|0-1|1/2(?:-1/2)?|\*)\s*$")
+_OPENERS: Final = re.compile(r"[{;]")
+_GLYPHS: Final = {
+    "!": "$1", "?": "$2", "!!": "$3", "??": "$4", "!?": "$5", "?!": "$6", "=": "$10", "+=": "$14", "=+": "$15",
+    "+/=": "$14", "=/+": "$15", "+/-": "$16", "-/+": "$17", "+-": "$18", "-+": "$19",
+}  # fmt: skip
+
+
+class TokenKind(IntEnum):
+    """Kinds of ``Token``; the value is the group of ``_TOKEN``."""
+
+    MOVE = 1
+    COMMENT = 2  # text: without its braces or semicolon
+    NUMBER = 3  # a move number, its points included
+    RESULT = 4  # text: as the model has it
+    OPEN = 5
+    CLOSE = 6
+    NAG = 7  # text: ``$5``, whichever way it was written
+    OTHER = 8
+    UNCLOSED = 9  # a comment without its end
+
+
+_TOKEN: Final = re.compile(
+    r"""
+      ( [a-zA-Z@][^\s{}();$!?]* | 0-0(?:-0)?(?![0-9-])[+\#]* | -- )     # 1 a move, or a word
+    | \{([^}]*)\} | ;([^\n]*)                                           # 2, 3 comments
+    | ((?:1-0|0-1|1/2-1/2|1/2|\*)(?=[\s{}();]|$))                       # 4 result
+    | ([0-9]+\s*\.*|\.+)                                         # 5 number
+    | (\() | (\))                                                       # 6, 7
+    | (\$[0-9]+|[!?]+|[+=-][+=/-]*)                                     # 8 glyphs
+    | (^%[^\n]*)                                                        # 9 escape line
+    | \{([^}]*)\Z                                                       # 10 unclosed
+    | (\S)                                                              # 11 anything else
+    """,
+    re.VERBOSE | re.MULTILINE,
+)
+_KIND_OF_GROUP: Final = (
+    None, TokenKind.MOVE, TokenKind.COMMENT, TokenKind.COMMENT, TokenKind.RESULT, TokenKind.NUMBER, TokenKind.OPEN,
+    TokenKind.CLOSE, TokenKind.NAG, None, TokenKind.UNCLOSED, TokenKind.OTHER,
+)  # fmt: skip
+
+
+class Token(NamedTuple):
+    """A piece of movetext. ``at``: its place in the text, ``end`` the place behind it."""
+
+    kind: TokenKind
+    text: str
+    at: int
+    end: int
+
+
+def decoded(text: str) -> str:
+    """Text that was read as latin-1, as UTF-8 if it is that."""
+    if not text.isascii():
+        with suppress(UnicodeError):  # then it is latin-1
+            return text.encode("latin-1").decode("utf-8")
+    return text
+
+
+def read_tags(line: str) -> list[tuple[str, str]] | None:
+    """The tag pairs of a line.
+
+    Args:
+        line: latin-1, blanks around it cut off.
+    Returns:
+        Names and values; None: the line is not made of tag pairs. Nearly always there is one.
+    """
+    if not line.startswith("["):
+        return None
+    found: list[tuple[str, str]] = []
+    at = 0
+    while at < len(line):
+        match = _TAG.match(line, at)
+        if match is None:
+            break
+        value = match[2]
+        found.append((match[1], decoded(_ESCAPED.sub(r"\1", value) if "\\" in value else value)))
+        at = match.end()
+    else:
+        return found
+    loose = _LOOSE_TAG.fullmatch(line)
+    return None if loose is None else [(loose[1], decoded(_ESCAPED.sub(r"\1", loose[2])))]
+
+
+def begins_moves(line: str) -> bool:
+    """Whether a line that stands in no game begins movetext: ``1. e4``, ``{White resigns} 1-0`` or a lone result."""
+    return _BEGINS.match(line) is not None
+
+
+def ends_game(line: str) -> bool:
+    """Whether a line, which ends in no comment, ends with a result."""
+    return _ENDS.search(line) is not None
+
+
+def open_brace(line: str, inside: bool) -> bool:
+    """Whether a line of movetext ends inside a brace comment.
+
+    Args:
+        inside: it begins inside one.
+    """
+    at = 0
+    while True:
+        if inside:
+            at = line.find("}", at) + 1
+            if not at:
+                return True
+        match = _OPENERS.search(line, at)
+        if match is None or match[0] == ";":
+            return False
+        at, inside = match.end(), True
+
+
+def tokens(text: str, begin: int = 0) -> Iterator[Token]:
+    """Cut movetext into tokens; escape lines and blanks are left out.
+
+    Args:
+        text: latin-1. begin: where in it.
+    """
+    kinds = _KIND_OF_GROUP
+    for match in _TOKEN.finditer(text, begin):
+        group = match.lastindex or 0
+        kind = kinds[group]
+        if kind is None:
+            continue
+        word = match[group]
+        if kind is TokenKind.RESULT:
+            word = RESULTS[word]
+        elif kind is TokenKind.NAG and word[0] != "$":
+            glyph = _GLYPHS.get(word)
+            kind, word = (TokenKind.OTHER, word) if glyph is None else (kind, glyph)
+        yield Token(kind, word, match.start(), match.end())

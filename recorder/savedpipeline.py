@@ -1,0 +1,108 @@
+"""Bytes of a file of saved games in, games out: what ``recorder.pipeline`` is for logs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from recorder.model import Game, SourceReport, TimeBasis, is_forgotten
+from recorder.saved.base import SavedReader
+from recorder.saved.pgn import PgnReader
+from recorder.sources.base import LineEnds, SourceKind
+from recorder.sources.forgotten import Forgotten
+
+__all__ = ["SAVED_KINDS", "SavedPipeline"]
+
+_READERS: Final[dict[SourceKind, Callable[..., SavedReader]]] = {SourceKind.PGN: PgnReader}
+SAVED_KINDS: Final = frozenset(_READERS)
+"""Kinds that are no server's text but games."""
+
+
+class SavedPipeline:
+    """Reads one file of saved games; the same to use as ``recorder.pipeline.Pipeline``.
+
+    Args:
+        kind: of ``SAVED_KINDS``. server: the site's name where the games do not tell it.
+        chat: ``none`` leaves comments out. resume, offset, forgotten: as for ``Pipeline``.
+    Attributes:
+        unredacted: lines in which ``forgotten`` stood.
+    """
+
+    def __init__(
+        self,
+        kind: SourceKind,
+        *,
+        server: str | None = None,
+        chat: str = "public",
+        resume: dict[str, Any] | None = None,
+        offset: int = 0,
+        forgotten: Forgotten | None = None,
+    ) -> None:
+        self._kind = kind
+        self._reader = _READERS[kind](server=server, chat=chat, offset=offset)
+        self._reader.line_count = 0 if resume is None else resume["lines"]
+        self._ends = LineEnds(resume is not None)
+        self._forgotten = forgotten
+        self._rest = b""
+        self._from = self._end = offset
+        self._games = 0
+        self._utc = False
+        self.unredacted = 0
+
+    def receive(self, block: bytes) -> list[Game]:
+        """Read the next bytes of the source. Returns the games that they finished."""
+        self._end += len(block)
+        return self._take(self._redacted(self._ends.receive(block)))
+
+    def finish(self, *, unfinished: bool = False) -> list[Game]:
+        """The source has ended: return all games that were still open. ``unfinished`` changes nothing here."""
+        rest = self._redacted(self._ends.finish(), last=True)
+        reader = self._reader
+        games = self._given(reader.receive(rest)) if rest else []
+        return games + self._given(reader.finish())
+
+    def _take(self, data: bytes) -> list[Game]:
+        return self._given(self._reader.receive(data)) if data else []
+
+    def _given(self, games: list[Game]) -> list[Game]:
+        if self._forgotten:
+            games = [game for game in games if not is_forgotten(game.white.handle, game.black.handle)]
+        self._games += len(games)
+        return games
+
+    def _redacted(self, data: bytes, last: bool = False) -> bytes:
+        """Whole lines without the handles that are forgotten."""
+        if not self._forgotten:
+            return data
+        data = self._rest + data
+        end = len(data) if last else data.rfind(b"\n") + 1
+        self._rest = data[end:]
+        text = data[:end].decode("latin-1")
+        clean = self._forgotten.text(text)
+        self.unredacted += clean is not text
+        return clean.encode("latin-1")
+
+    def restart(self) -> tuple[int, dict[str, Any]]:
+        """Where reading can go on when the file has grown: at the first game that was not given; see ``Pipeline``."""
+        if not self._ends.decided or self._ends.swapped:
+            return 0, {}
+        offset, lines = self._reader.pending
+        return offset, {"begin": offset, "lines": lines}
+
+    @property
+    def report(self) -> SourceReport:
+        """What was found besides games, so far."""
+        warnings = []
+        if self._end and not self._games and not self._from:
+            warnings.append(
+                f"{self._end:,} bytes gave no game when read as kind {self._kind.value}: is it of another (--kind)?"
+            )
+        return SourceReport(
+            kind=self._kind.value,
+            time_basis=TimeBasis.NONE,
+            size_bytes=self._end,
+            line_count=self._reader.line_count,
+            anomalies=[found for found in self._reader.anomalies if found.offset >= self._from],
+            anomalies_from=self._from,
+            warnings=warnings,
+        )
