@@ -2,39 +2,41 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator
+from operator import attrgetter
 
-from recorder.model import Game, HoldingsChange, Observation, Ply
+from recorder.model import Game, HoldingsChange, Observation, Origin, Ply
 
 __all__ = ["Hands", "hands_after", "hands_at", "hands_of", "with_hands"]
 
 Hands = tuple[str | None, str | None]
 _UNKNOWN: Hands = (None, None)
+_OFFSET = attrgetter("offset")
+_NOT_SHOWN = frozenset((Origin.MOVELIST.value, Origin.INFERRED.value))
 
 
-def hands_of(seen: Observation) -> dict[int, list[HoldingsChange]]:
-    """An observation's plain holdings lines by the ply before them.
+def hands_of(seen: Observation) -> list[HoldingsChange]:
+    """An observation's plain holdings lines in the order of their offsets.
 
     Lines that tell a passed piece may stand before the frame they belong to: they are not the state after a ply.
     """
-    found: dict[int, list[HoldingsChange]] = {}
-    for change in seen.holdings:
-        if change.passed is None:
-            found.setdefault(change.ply, []).append(change)
-    return found
+    return sorted((change for change in seen.holdings if change.passed is None), key=_OFFSET)
 
 
-def hands_after(ply: Ply, changes: dict[int, list[HoldingsChange]]) -> Hands:
-    """White's and Black's letters from the first holdings line after the ply's own line; None where there is none.
+def hands_after(ply: Ply, changes: list[HoldingsChange]) -> Hands:
+    """White's and Black's letters after a ply: from the first plain line behind the ply's own, else those before it.
 
-    Source: servers print a plain ``<b1>`` directly after every board of a game with holdings.
+    Only lines that change a hand are kept: where there is none for a ply, that ply's line said what the last one did.
+    None where no line is, and for plies that no board showed. Source: servers print a plain ``<b1>`` directly after
+    every board of a game with holdings.
     """
-    if not changes:
+    if not changes or ply.origin in _NOT_SHOWN:
         return _UNKNOWN
-    for change in changes.get(ply.ply, ()):
-        if change.offset > ply.offset:
-            return change.white, change.black
-    return _UNKNOWN
+    place = bisect_right(changes, ply.offset, key=_OFFSET)
+    if place == len(changes) or changes[place].ply != ply.ply:
+        place -= 1
+    return _UNKNOWN if place < 0 else (changes[place].white, changes[place].black)
 
 
 def hands_at(game: Game, ply: int, offset: int) -> tuple[str, str] | None:

@@ -97,8 +97,11 @@ class Ticker:
         told = self._told.get((run.first_offset, run.game_no))
         if told is None or not (gained.plies or gained.holdings):
             return
-        changes = hands_of(run.observations[gained.observation]) if gained.holdings else {}
-        for ply in gained.plies or [ply for ply in run.plies[-1:] if ply.ply in told.plies]:
+        changes = hands_of(run.observations[gained.observation])
+        before = {change.ply for change in gained.holdings}  # their plies may have been told before the hands came
+        known = len(gained.plies) + len(gained.holdings) + 1
+        earlier = [ply for ply in run.plies[-known:] if ply.ply in before and ply.ply in told.plies]
+        for ply in [*earlier, *gained.plies]:
             self._ply(told, ply_object(ply, told.basis, hands_after(ply, changes)))
 
     def _take(self, game: Game, final: bool = False) -> None:

@@ -15,6 +15,7 @@ __all__ = ["take_holdings"]
 
 _ORDER = "PNBRQK"
 _FEN_ORDER = "QRBNP"
+_CUT_PIECES = 16  # the least that can stand in a full line: ``<b1> game 999 white [] black []`` has 29 of 50 bytes
 
 
 def take_holdings(run: Run | None, event: HoldingsLine) -> tuple[Disposition, str | None]:
@@ -36,14 +37,30 @@ def take_holdings(run: Run | None, event: HoldingsLine) -> tuple[Disposition, st
     provisional = passed and position.rules is Rules.CRAZYHOUSE
     if run.following and not provisional and position.rules in (Rules.CRAZYHOUSE, Rules.BUGHOUSE):
         reckoned = position.hands
-        if reckoned != (white, black):
+        printed = _whole(event, reckoned, white, black)
+        if reckoned != printed:
             if position.rules is Rules.CRAZYHOUSE and reckoned is not None:
-                problem = _contradiction(run, reckoned, (white, black))
-            run.stand_on(with_hands(Position._make(run.place), white, black))
+                problem = _contradiction(run, reckoned, printed)
+            run.stand_on(with_hands(Position._make(run.place), *printed))
         if reckoned is None:
             _tell_anchor(run, white, black)
     run.note_holdings(event, white, black)
     return (Disposition.PASS if passed else Disposition.HOLDINGS), problem
+
+
+def _whole(event: HoldingsLine, reckoned: tuple[str, str] | None, white: str, black: str) -> tuple[str, str]:
+    """The hands that a line tells: where the server's buffer ended within Black's list, as he must have had it.
+
+    Source: the 1.6.2 family builds the line in 50 bytes; the bracket behind it is printed all the same.
+    """
+    if reckoned is None or len(white) + len(black) < _CUT_PIECES:
+        return white, black
+    also = event.passed or ""
+    expected = (
+        _sorted(reckoned[0] + (also if event.passed_to_white else "")),
+        _sorted(reckoned[1] + ("" if event.passed_to_white else also)),
+    )
+    return expected if expected[0] == white and expected[1].startswith(black) else (white, black)
 
 
 def _contradiction(run: Run, reckoned: tuple[str, str], printed: tuple[str, str]) -> str | None:

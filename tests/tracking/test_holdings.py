@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import chess.variant
+import pytest
 
-from recorder.model import Disposition, Proof
+from recorder.model import Disposition, Game, Proof
 from tests.edge_cases.scripts import Table, log, only, read, sans
+from tests.exporters.games import BughouseBoard
 
 MOVES = ("e4", "d5", "exd5", "Qxd5", "Nc3", "Qxd2+", "Bxd2")
 
@@ -93,3 +95,75 @@ def test_hands_after_a_gap_are_those_printed_there() -> None:
 def test_hands_of_a_game_that_is_not_followed() -> None:
     found = read(log(Table().frame(), "<b1> game 9 white [P] black []"))
     assert found.holdings(Disposition.FOREIGN, Disposition.HOLDINGS) == [1, 0]
+
+
+def bughouse(*lines: str) -> Game:
+    """A game in which the lines stand between White's first move and Black's drop of a knight."""
+    table = Table(board=BughouseBoard())
+    begin = [table.header("bughouse"), table.frame(), "<b1> game 7 white [] black []", table.play("e4")]
+    return only(read(log(*begin, *lines, table.play("N@f6"), "<b1> game 7 white [] black []", table.play("Nf3"))))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "<b1> game 7 white [] black [N]",
+        "<b1> game 7 white [] black [N] <- BN",
+        "fics% <b1> game 7 white [] black [N] <- BN",
+        "fics% fics% \x07<b1> game 7 white [] black [N]",
+        "\n\r<b1> game 7 white [] black [N] <- BN",
+        "<b1> game 7 Ann [] Bob [N]",
+        "<b1>  game  7  white [ ]  black [ n ]  <- bn ",
+    ],
+)
+def test_hands_of_bughouse_come_from_its_lines(line: str) -> None:
+    """Bare, behind prompts and a bell, behind an empty line, with players' names, small letters and odd blanks."""
+    game = bughouse(line)
+    assert [ply.proof for ply in game.plies] == [Proof.FULL] * 3
+    (seen,) = game.observations
+    came = next(change for change in seen.holdings if change.black == "N")
+    assert (came.ply, came.passed) == (1, "BN" if "<-" in line else None)
+
+
+def test_a_drop_without_the_piece_in_hand_is_not_proved() -> None:
+    for line in ("<b1> game 7 white [N] black []", "<b1> game 9 white [] black [N]"):
+        game = bughouse(line)
+        assert [ply.proof for ply in game.plies] == [Proof.FULL, Proof.CONFLICT, Proof.FULL]
+
+
+def test_letters_in_any_order_are_kept_sorted() -> None:
+    game = bughouse("<b1> game 7 white [PRN] black [QBNP]")
+    assert (game.observations[0].holdings[1].white, game.observations[0].holdings[1].black) == ("PNR", "PNBQ")
+
+
+def test_passes_are_events_with_their_place_and_time() -> None:
+    """A pass of this game, of another game, and the hands that follow the board."""
+    passes = [
+        "<b1> game 7 white [B] black [] <- WB",
+        "<b1> game 9 white [] black [Q] <- BQ",
+        "<b1> game 7 white [B] black [N] <- BN",
+    ]
+    game = bughouse(*passes)
+    (seen,) = game.observations
+    told = [(change.ply, change.passed, change.white, change.black) for change in seen.holdings]
+    assert told == [(0, None, "", ""), (1, "WB", "B", ""), (1, "BN", "B", "N")]  # then nothing is in hand as before
+    assert [change.offset for change in seen.holdings] == sorted(change.offset for change in seen.holdings)
+
+
+@pytest.mark.parametrize("arrow", ["", " <- BQ"])
+def test_a_list_that_the_servers_buffer_cut_short(arrow: str) -> None:
+    """1.6.2 has 50 bytes for the line: of Black's 11 pieces it prints what is left of them, and the bracket."""
+    white = "P" * 11
+    full = f"<b1> game 7 white [{white}] black [PPPPPPPNNN]"
+    cut = f"<b1> game 7 white [{white}] black [PPPPPP]{arrow}"
+    table = Table(board=BughouseBoard())
+    lines = [table.header("bughouse"), table.frame(), full, table.play("e4"), cut]
+    game = only(read(log(*lines, *table.plays("N@f6", "Nf3"))))
+    assert [ply.proof for ply in game.plies] == [Proof.FULL] * 3
+
+
+def test_a_short_list_is_not_cut() -> None:
+    table = Table(board=BughouseBoard())
+    lines = [table.header("bughouse"), table.frame(), "<b1> game 7 white [] black [PN]", table.play("e4")]
+    game = only(read(log(*lines, "<b1> game 7 white [] black [P]", table.play("N@f6"))))
+    assert game.plies[-1].proof == Proof.CONFLICT
