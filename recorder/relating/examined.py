@@ -1,0 +1,134 @@
+"""Which played game an examined one is the examination of.
+
+Same server, same two players, and every move that both know is the same; and enough of them, or a line that tells it:
+the game's number where the examination began, or the result at the end of the same line. Servers that print the
+examiner's name on both sides name the players in a movelist or in the words of the result. Where two games fit, none is
+taken: players repeat their openings, and a wrong link is worse than none.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from recorder.model import Game, GameKind, ObservationKind, TimeBasis
+
+__all__ = ["link_examined"]
+
+_ENOUGH_PLIES = 10
+_PLIES_WITH_RESULT = 4
+_ENTERING = re.compile(r"Entering examine mode for game (?P<game>[0-9]+)\.?")
+_SCRATCH = re.compile(r"Starting a game in examine \(s(?:cratch|etup)\) mode\.?")
+
+
+def link_examined(games: Sequence[Game]) -> list[tuple[str, str, str]]:
+    """Find the examined games whose played game is there too.
+
+    Args:
+        games: any, in any order.
+    Returns:
+        The key of the examined game, that of the played one, and in words what tells it; ordered by key.
+    """
+    by_handle: dict[tuple[str | None, str], list[Game]] = {}
+    for game in games:
+        if game.kind is GameKind.PLAYED and game.plies:
+            for handle in {game.white.handle.lower(), game.black.handle.lower()}:
+                by_handle.setdefault((game.server, handle), []).append(game)
+    found = []
+    for game in games:
+        if game.kind is not GameKind.EXAMINED or not game.plies or _begins(game, _SCRATCH):
+            continue
+        fits = [
+            (played, evidence)
+            for played in by_handle.get((game.server, game.white.handle.lower()), ())
+            if (evidence := _evidence(game, played)) is not None
+        ]
+        told = [fit for fit in fits if _numbered(game, fit[0])]
+        if len(told or fits) == 1:
+            played, evidence = (told or fits)[0]
+            found.append((game.key, played.key, evidence))
+    return sorted(found)
+
+
+def _evidence(game: Game, played: Game) -> str | None:
+    """What tells that a game is the examination of a played one; None: nothing does, or something speaks against it."""
+    names = _names(game, played)
+    if names is None or not _earlier(played, game):
+        return None
+    same = _same_plies(game, played)
+    if same is None:
+        return None
+    words = [names, f"{same} plies of the main line are the same"]
+    ended = _told_result(game, played)
+    if ended is False:
+        return None
+    if ended:
+        words.append(f"its last board was called {game.result}")
+    numbered = _numbered(game, played)
+    if numbered:
+        words.append(f"it was entered as game {played.game_no}")
+    if numbered or same >= _ENOUGH_PLIES or (ended and same >= _PLIES_WITH_RESULT):
+        return "; ".join(words)
+    return None
+
+
+def _names(game: Game, played: Game) -> str | None:
+    white, black = played.white.handle.lower(), played.black.handle.lower()
+    if (game.white.handle.lower(), game.black.handle.lower()) == (white, black):
+        return "the same players"
+    if game.white.handle.lower() != game.black.handle.lower() or white == black:
+        return None
+    for seen in game.observations:
+        if seen.kind is ObservationKind.MOVELIST and seen.game_no == game.game_no:
+            return (
+                "its movelist names the players" if (seen.white.lower(), seen.black.lower()) == (white, black) else None
+            )
+    # The examiner's name stands on both sides; the result names the other player.
+    other = black if game.white.handle.lower() == white else white
+    first = (game.reason or "").split(" ", 1)[0].lower()
+    return "the result names the other player" if game.result != "*" and first == other else None
+
+
+def _same_plies(game: Game, played: Game) -> int | None:
+    """How many plies of the main line both know; None: they differ, or one has moves that the other cannot have."""
+    if (game.start_fen if game.start_ply == 0 else None) != (played.start_fen if played.start_ply == 0 else None):
+        return None
+    theirs = {ply.ply: ply.san.rstrip("+#") for ply in played.plies}
+    mine = {ply.ply: ply.san.rstrip("+#") for ply in game.plies}
+    if any(theirs[ply] != san for ply, san in mine.items() if ply in theirs):
+        return None
+    if played.end == "result" and max(mine) > max(theirs):
+        return None
+    return sum(ply in theirs for ply in mine)
+
+
+def _told_result(game: Game, played: Game) -> bool | None:
+    """Whether the result told at the end of the examined line is the played game's; None: none was told."""
+    if game.result == "*":
+        return None
+    return game.result == played.result and game.plies[-1].ply == played.plies[-1].ply
+
+
+def _earlier(played: Game, game: Game) -> bool:
+    """Whether nothing speaks against the game's having been over when it was examined."""
+    logs = {seen.source.sha256 for seen in played.observations if seen.source is not None}
+    if logs & {seen.source.sha256 for seen in game.observations if seen.source is not None}:
+        return played.first_offset < game.first_offset
+    shown = game.observations[0].started_at_ms
+    bases = {played.time_basis, game.time_basis}
+    if bases == {TimeBasis.UTC} and played.ended_at_ms is not None and shown is not None:
+        return played.ended_at_ms <= shown
+    return True
+
+
+def _numbered(game: Game, played: Game) -> bool:
+    """Whether the examination began as that of the number that the played game had, in the same log."""
+    logs = {seen.source for seen in played.observations} & {seen.source for seen in game.observations}
+    if not logs:
+        return False
+    return any(int(match["game"]) == played.game_no for match in _begins(game, _ENTERING))
+
+
+def _begins(game: Game, pattern: re.Pattern[str]) -> Iterable[re.Match[str]]:
+    texts = [event.text for event in game.events if event.kind.value == "examine"]
+    return [match for text in texts if (match := pattern.fullmatch(text)) is not None]
