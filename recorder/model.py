@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import datetime
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import Enum, IntEnum
@@ -24,6 +25,8 @@ __all__ = [
     "AnomalyKind",
     "Disposition",
     "EventKind",
+    "Evidence",
+    "EvidenceKind",
     "Game",
     "GameEvent",
     "GameKind",
@@ -128,6 +131,21 @@ class Link(NamedTuple):
     kind: LinkKind
     key: str
     evidence: str
+
+
+class EvidenceKind(Enum):
+    """What is known of several witnesses of one game."""
+
+    SAME = "same"  # why they are of one game
+    CONTINUES = "continues"  # why one goes on where another was adjourned
+    CONFLICT = "conflict"  # in what they contradict each other
+
+
+class Evidence(NamedTuple):
+    """One thing that was found when witnesses of a game were compared, in words."""
+
+    kind: EvidenceKind
+    text: str
 
 
 class Thinking(NamedTuple):
@@ -424,6 +442,8 @@ class Game:
         complete: the first ply to the end line are all there.
         variant_inferred: the variant was concluded from holdings or boards, not printed.
         links: games that belong to this one; only an archive knows them.
+        witnesses: keys of the games that this one was made of, each as one source tells it; empty: there is one source.
+        evidence: what comparing them gave.
         date_text: the date as a line prints it; where none does, the day that the user gave for the log (2020-01-31).
     """
 
@@ -463,6 +483,8 @@ class Game:
     first_offset: int
     last_offset: int
     links: list[Link] = field(default_factory=list)
+    witnesses: list[str] = field(default_factory=list)
+    evidence: list[Evidence] = field(default_factory=list)
 
     @property
     def plies(self) -> list[Ply]:
@@ -508,8 +530,23 @@ class Game:
 
     @property
     def events(self) -> list[GameEvent]:
-        """Events of all observations by offset."""
-        return sorted((event for seen in self.observations for event in seen.events), key=lambda e: (e.offset, e.seq))
+        """Events of all observations by offset; of several sources by ply, and what they tell alike once."""
+        if not self.witnesses:
+            return sorted((one for seen in self.observations for one in seen.events), key=lambda e: (e.offset, e.seq))
+        told: dict[SourceName | None, list[GameEvent]] = {}
+        for seen in self.observations:
+            told.setdefault(seen.source, []).extend(seen.events)
+        found: list[GameEvent] = []
+        known: Counter[tuple[object, ...]] = Counter()
+        for events in told.values():
+            alike: Counter[tuple[object, ...]] = Counter()
+            for event in sorted(events, key=lambda e: (e.offset, e.seq)):
+                what = (event.kind, event.detail, event.actor, event.value, event.text)
+                alike[what] += 1
+                if alike[what] > known[what]:
+                    found.append(event)
+            known |= alike
+        return sorted(found, key=lambda event: event.ply)
 
 
 class AnomalyKind(Enum):

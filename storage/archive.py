@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Any, Self
 
 import zstandard
-from sqlalchemy import Connection, Engine, func, select
+from sqlalchemy import Connection, Engine, func, or_, select
 
 from recorder.errors import StorageError
 from recorder.model import Anomaly, Disposition, Game, Shape, SourceReport
@@ -29,6 +29,7 @@ from storage.forgotten import (
 from storage.query import ALL_PLAYED, GameFilter, count_games, game_ids, resolve, undated
 from storage.reader import load_games
 from storage.redaction import HandleReport, Words, redact_kept, redact_rows
+from storage.relating import relate
 from storage.removal import ForgetReport, delete_source, drop_kept
 from storage.share import share
 from storage.sourcerows import SourceRow, anomalies_of, one_source, row_number, source_rows
@@ -171,8 +172,10 @@ class Archive:
         with self._reading() as connection:
             game_id = resolve(connection, key)
             seen, games, sources = models.observations.c, models.games.c, models.sources.c
-            first = connection.scalar(select(games.source_id).where(games.id == game_id))
-            numbers = {first, *connection.scalars(select(seen.source_id).where(seen.game_id == game_id))}
+            members = select(games.id).where(or_(games.id == game_id, games.merged_into == game_id))
+            leads = select(games.source_id).where(games.id.in_(members), games.source_id.is_not(None))
+            first = connection.scalar(leads.order_by(games.key).limit(1))
+            numbers = {first, *connection.scalars(select(seen.source_id).where(seen.game_id.in_(members)))}
             hashes = dict(
                 connection.execute(select(sources.sha256, sources.id).where(sources.id.in_(numbers))).fetchall()
             )
@@ -370,6 +373,7 @@ class Archive:
                 if identity_of(self.path) != file:  # while this was waiting for its turn
                     raise StorageError(f"{self.path} was replaced by another archive just now: try again.")
                 yield connection
+                relate(connection)
         finally:
             engine.dispose()
 

@@ -48,7 +48,16 @@ _RULES: tuple[tuple[str, str], ...] = (
     (
         "segments of another game's observation",
         """SELECT count(*) FROM segments s JOIN observations o ON o.id = s.observation_id
-           WHERE o.game_id <> s.game_id""",
+           JOIN games g ON g.id = o.game_id WHERE o.game_id <> s.game_id AND g.merged_into IS NOT s.game_id""",
+    ),
+    (
+        "games of several sources whose key is that of none of their witnesses",
+        """SELECT count(*) FROM games g WHERE g.source_id IS NULL AND NOT EXISTS (
+             SELECT 1 FROM games w WHERE w.merged_into = g.id AND w.key = g.key)""",
+    ),
+    (
+        "witnesses of a game that has a source of its own",
+        "SELECT count(*) FROM games w JOIN games g ON g.id = w.merged_into WHERE g.source_id IS NOT NULL",
     ),
     (
         "games whose number of plies is not that of their segments",

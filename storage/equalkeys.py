@@ -12,8 +12,11 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from storage.relating import touch
+
 __all__ = ["closing_up", "find_successors", "order_of_sources", "restore_order", "successor"]
 
+_GAME = "SELECT id FROM games WHERE key = ? AND source_id IS NOT NULL"
 _MOVING = "~"  # no key begins with it
 
 
@@ -24,7 +27,7 @@ def successor(wanted: str, number: int) -> str:
 
 def find_successors(driver: sqlite3.Connection) -> dict[str, list[str]]:
     """Keys that several games want, each with itself and all its successors that are in use, in their order."""
-    keys = {key for (key,) in driver.execute("SELECT key FROM games")}
+    keys = {key for (key,) in driver.execute("SELECT key FROM games WHERE source_id IS NOT NULL")}
     found: dict[str, list[str]] = {}
     for wanted in keys:
         if successor(wanted, 2) in keys:
@@ -54,17 +57,19 @@ def _close_up(driver: sqlite3.Connection, chain: list[str]) -> None:
 
 def _move(driver: sqlite3.Connection, moving: list[tuple[str, int]]) -> None:
     """Give games other keys; those may be keys that others of them have."""
+    for _, number in moving:
+        touch(driver, "VALUES (?)", (number,))
     driver.executemany("UPDATE games SET key = ? || key WHERE id = ?", [(_MOVING, number) for _, number in moving])
     driver.executemany("UPDATE games SET key = ? WHERE id = ?", moving)
 
 
 def _game(driver: sqlite3.Connection, key: str) -> list[int]:
-    return [number for (number,) in driver.execute("SELECT id FROM games WHERE key = ?", (key,))]
+    return [number for (number,) in driver.execute(_GAME, (key,))]
 
 
 def order_of_sources(driver: sqlite3.Connection) -> dict[str, list[str]]:
     """For each key that several games want the sha256 of their sources, in the order of the keys they have."""
-    query = "SELECT sha256 FROM games JOIN sources ON sources.id = source_id WHERE key = ?"
+    query = "SELECT sha256 FROM games JOIN sources ON sources.id = source_id WHERE key = ? AND source_id IS NOT NULL"
     return {
         wanted: [sha256 for key in chain for (sha256,) in driver.execute(query, (key,))]
         for wanted, chain in find_successors(driver).items()

@@ -13,6 +13,7 @@ from storage.equalkeys import successor
 from storage.mapping import Row, game_row, insert_into, observation_row, rows_of_observation
 from storage.plyrows import add_values, insert_plies
 from storage.query import fold
+from storage.relating import touch
 
 __all__ = ["BATCH_EVENTS", "BATCH_VALUES", "KNOWN_PLAYERS", "GameRows"]
 
@@ -39,8 +40,10 @@ _TABLES = (
 _INTO = {name: insert_into(models.metadata.tables[name]) for name in _TABLES}
 _KEY = [column.name for column in models.games.columns].index("key")
 _FIND_PLAYERS = "SELECT server, handle_folded, id FROM players WHERE (server, handle_folded) IN (VALUES "
-_FIND_KEYS = "SELECT key FROM games WHERE key IN (VALUES "
-_FIND_KEY = "SELECT games.id, sha256 FROM games JOIN sources ON sources.id = source_id WHERE key = ?"
+_FIND_KEYS = "SELECT key FROM games WHERE source_id IS NOT NULL AND key IN (VALUES "
+_FIND_KEY = (
+    "SELECT games.id, sha256 FROM games JOIN sources ON sources.id = source_id WHERE key = ? AND source_id IS NOT NULL"
+)
 _SHA256 = "SELECT sha256 FROM sources WHERE id = ?"
 
 
@@ -57,7 +60,7 @@ class GameRows:
         self._batches: dict[str, list[Row]] = {name: [] for name in _TABLES}
         self._held: list[Game] = []  # of the rows of games
         self._ply_values: list[Any] = []
-        self._next_game = self._next_id("games")
+        self._next_game = self._first_game = self._next_id("games")
         self._next_observation = self._next_id("observations")
         self._next_ply = self._next_id("plies")
         self._next_player = self._next_id("players")
@@ -103,6 +106,14 @@ class GameRows:
             ):
                 self.flush()
 
+    def touch(self) -> None:
+        """Note the games that were added, for those that are made of them."""
+        self.flush()
+        if self._first_game < self._next_game:
+            numbers = (self._first_game, self._next_game, self._source_id)
+            touch(self._driver, "SELECT id FROM games WHERE id >= ? AND id < ? AND source_id = ?", numbers)
+            self._first_game = self._next_game
+
     def flush(self) -> None:
         """Insert what is held back."""
         for name, rows in self._batches.items():
@@ -146,6 +157,7 @@ class GameRows:
             key = successor(wanted, number)
         for game_id, its in reversed(later):
             self._driver.execute("UPDATE games SET key = ? WHERE id = ?", (key, game_id))
+            touch(self._driver, "VALUES (?)", (game_id,))
             key = its
         return key
 

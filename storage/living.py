@@ -34,6 +34,7 @@ from storage.mapping import (
     rows_of_observation,
 )
 from storage.plyrows import add_values, insert_numbered
+from storage.relating import relate
 from storage.removal import delete_unused_players
 from storage.writer import SourceWriter, reopen_last_chunk
 
@@ -199,7 +200,7 @@ class LivingSource:
         if identity_of(self._path) != self._file:
             raise OvertakenError(f"{self._path} was replaced by another archive.")
         (version,) = self._driver.execute("PRAGMA data_version").fetchone()
-        if version == self._version:
+        if version == self._version and self._rows is not None:
             return
         found = self._driver.execute(_MARK, (self._row_id,)).fetchone()
         there = {number for (number,) in self._driver.execute(_GAMES, (self._row_id,))} if self._places else set()
@@ -331,6 +332,9 @@ class LivingSource:
             writer.finish(report)
             if self._dropped and not self._places:
                 delete_unused_players(connection)
+            self._open_rows.touch()
+            relate(connection)
+        self._rows = None  # it has numbered rows itself
 
     def checkpoint(self) -> None:
         """Have what was committed brought into the archive's file, some time.

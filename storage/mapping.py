@@ -67,8 +67,8 @@ def select_sql(table: Table) -> str:
     return f"SELECT {_names(table)} FROM {table.name}"
 
 
-def game_row(game: Game, key: str, row_id: int, white_id: int, black_id: int, source_id: int) -> Row:
-    """The row of ``games``."""
+def game_row(game: Game, key: str, row_id: int, white_id: int, black_id: int, source_id: int | None) -> Row:
+    """The row of ``games``; ``source_id`` None: of a game that several sources witness."""
     return (
         row_id,
         key,
@@ -108,6 +108,7 @@ def game_row(game: Game, key: str, row_id: int, white_id: int, black_id: int, so
         source_id,
         game.first_offset,
         game.last_offset,
+        None,
     )
 
 
@@ -126,7 +127,7 @@ def game_from_row(row: Row) -> Game:
     rated, variant, category, base_s, increment_s, black_base_s, black_increment_s = row[20:27]
     base_inferred, variant_inferred, start_fen, start_ply, result, reason, reason_key, termination, end = row[27:36]
     started_at_ms, ended_at_ms, time_basis, date_text, complete, continued, partner_game_no, me = row[36:44]
-    _ply_count, _source_id, first_offset, last_offset = row[44:]
+    _ply_count, _source_id, first_offset, last_offset, _merged_into = row[44:]
     return Game(
         key=key,
         kind=GameKind(kind),

@@ -24,12 +24,14 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    text,
 )
 
 __all__ = [
     "anchors",
     "anomalies",
     "events",
+    "game_evidence",
     "game_links",
     "games",
     "holdings",
@@ -153,7 +155,7 @@ players = Table(
 
 def _side(side: str) -> list[Column[Any]]:
     return [
-        Column(f"{side}_id", Integer, ForeignKey("players.id"), nullable=False, index=True),
+        Column(f"{side}_id", Integer, ForeignKey("players.id"), nullable=False),
         Column(side, Text, nullable=False),
         Column(f"{side}_rating_text", Text),
         Column(f"{side}_rating", Integer),
@@ -199,12 +201,27 @@ games = Table(
     Column("partner_server_game_no", Integer),
     Column("me", Text),
     Column("ply_count", Integer, nullable=False),
-    _reference("source_id", "sources.id"),
+    _reference("source_id", "sources.id", nullable=True),
     Column("first_offset", BigInteger, nullable=False),
     Column("last_offset", BigInteger, nullable=False),
-    UniqueConstraint("key"),
+    Column("merged_into", Integer, ForeignKey("games.id", ondelete="SET NULL"), index=True),
     CheckConstraint("result IN ('1-0', '0-1', '1/2-1/2', '*')", name="result"),
     Index("ix_games_source_id_first_offset", "source_id", "first_offset"),
+    Index("ix_games_white_id_black_id", "white_id", "black_id"),
+    Index("ix_games_black_id", "black_id"),
+    # a merged game has the key of one of its witnesses
+    Index("uq_games_key", "key", unique=True, sqlite_where=text("source_id IS NOT NULL")),
+    Index("uq_games_merged_key", "key", unique=True, sqlite_where=text("source_id IS NULL")),
+)
+
+game_evidence = Table(
+    "game_evidence",
+    metadata,
+    _reference("game_id", "games.id", primary_key=True),
+    Column("seq", Integer, primary_key=True),
+    Column("kind", Text, nullable=False),
+    Column("text", Text, nullable=False),
+    sqlite_with_rowid=False,
 )
 
 observations = Table(

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import BigInteger, Boolean, ColumnElement, Connection, Select, case, cast, func, or_, select
+from sqlalchemy import BigInteger, Boolean, ColumnElement, Connection, Select, and_, case, cast, func, or_, select
 
 from recorder.errors import StorageError
 from recorder.model import GameKind, TimeBasis
@@ -46,6 +46,7 @@ class GameFilter:
         keys: prefixes of keys, one of which must match.
         source: an id (or its beginning) as ``sources`` prints it.
         me: the handle whose connection recorded the game.
+        witnesses: the games as each source gives them, instead of those that were made of several.
         last: only the newest so many, after all else.
     """
 
@@ -67,6 +68,7 @@ class GameFilter:
     keys: frozenset[str] = ANY
     source: str | None = None
     me: str | None = None
+    witnesses: bool = False
     last: int | None = None
 
 
@@ -85,6 +87,7 @@ _dated_ms = func.coalesce(
     case((games.c.time_basis.in_([TimeBasis.UTC.value, TimeBasis.LOCAL.value]), games.c.started_at_ms)),
     cast(func.strftime("%s", _iso_day), BigInteger) * 1000,
 )
+_GAMES_OF_SOURCES = games.outerjoin(sources, sources.c.id == games.c.source_id)
 _order = (_dated_ms.is_(None), _dated_ms, sources.c.sha256, games.c.first_offset, games.c.key)
 
 
@@ -139,29 +142,43 @@ def _conditions(where: GameFilter, *, dates: bool = True) -> list[ColumnElement[
             found += [~test("white"), ~test("black")]
     if where.kinds:
         found.append(games.c.kind.in_(sorted(kind.value for kind in where.kinds)))
+    own = _own(where)
+    if own:
+        found.append(and_(*own) if where.witnesses else or_(and_(*own), games.c.id.in_(_merged_of(own))))
+    found.append(games.c.source_id.is_not(None) if where.witnesses else games.c.merged_into.is_(None))
+    return found
+
+
+def _own(where: GameFilter) -> list[ColumnElement[bool]]:
+    """What is asked of a game as a source gives it: a game of several sources matches if one of its witnesses does."""
+    found: list[ColumnElement[bool]] = []
     if where.keys:
         found.append(or_(*(games.c.key.startswith(key.lower(), autoescape=True) for key in sorted(where.keys))))
     if where.source is not None:
-        found.append(sources.c.sha256.startswith(where.source.lower(), autoescape=True))
+        beginning = sources.c.sha256.startswith(where.source.lower(), autoescape=True)
+        found.append(games.c.source_id.in_(select(sources.c.id).where(beginning)))
     if where.me is not None:
         found.append(func.lower(games.c.me) == fold(where.me))
     return found
 
 
+def _merged_of(own: list[ColumnElement[bool]]) -> Select[tuple[int | None]]:
+    """Row numbers of the games that are made of these."""
+    return select(games.c.merged_into).where(games.c.merged_into.is_not(None), *own)
+
+
 def matching(where: GameFilter) -> Select[tuple[int]]:
     """The ids of the games that match, in the stated order: start (unknown last), then source and place in it.
 
-    Sources are ordered by their sha256, so that the order depends on what was imported, never on when.
+    Sources are ordered by their sha256, so that the order depends on what was imported, never on when; a game that
+    several witness has no source of its own and comes before the others of the same start.
     """
-    query = select(games.c.id).join(sources, sources.c.id == games.c.source_id).where(*_conditions(where))
+    query = select(games.c.id).select_from(_GAMES_OF_SOURCES).where(*_conditions(where))
     if where.last is None:
         return query.order_by(*_order)
     newest = query.order_by(*newest_first()).limit(where.last).subquery()
     return (
-        select(games.c.id)
-        .join(sources, sources.c.id == games.c.source_id)
-        .where(games.c.id.in_(select(newest.c.id)))
-        .order_by(*_order)
+        select(games.c.id).select_from(_GAMES_OF_SOURCES).where(games.c.id.in_(select(newest.c.id))).order_by(*_order)
     )
 
 
@@ -180,7 +197,7 @@ def undated(connection: Connection, where: GameFilter) -> int:
     """How many games the date bounds leave out only because their date is unknown."""
     if where.since_ms is None and where.until_ms is None:
         return 0
-    query = select(func.count()).select_from(games.join(sources, sources.c.id == games.c.source_id))
+    query = select(func.count()).select_from(_GAMES_OF_SOURCES)
     return connection.scalar(query.where(*_conditions(where, dates=False), _dated_ms.is_(None))) or 0
 
 
@@ -189,15 +206,15 @@ def resolve(connection: Connection, spec: str) -> int:
 
     Args:
         connection: to the archive.
-        spec: the beginning of a key, ``last``, or ``last~2`` for the third newest played game.
+        spec: the beginning of a key (that of a witness names the game it belongs to), ``last``,
+            or ``last~2`` for the third newest played game.
     Raises:
         StorageError: no game, or several (they are listed).
     """
-    joined = select(games.c.id, games.c.key, games.c.white, games.c.black).join(
-        sources, sources.c.id == games.c.source_id
-    )
+    shown = select(games.c.id, games.c.key, games.c.white, games.c.black)
     if match := re.fullmatch(r"last(?:~(\d{1,9}))?", spec):
-        query = joined.where(*_conditions(ALL_PLAYED)).order_by(*newest_first()).limit(1).offset(int(match[1] or 0))
+        listed = shown.select_from(_GAMES_OF_SOURCES).where(*_conditions(ALL_PLAYED))
+        query = listed.order_by(*newest_first()).limit(1).offset(int(match[1] or 0))
         row = connection.execute(query).first()
         if row is None:
             count = count_games(connection, ALL_PLAYED)
@@ -205,13 +222,12 @@ def resolve(connection: Connection, spec: str) -> int:
         return int(row.id)
     if not re.fullmatch(r"[0-9a-fA-F]+", spec):
         raise StorageError(f"{spec!r} names no game: give the beginning of a key, last, or last~2.")
-    rows = connection.execute(
-        joined.where(games.c.key.startswith(spec.lower())).order_by(games.c.key).limit(11)
-    ).fetchall()
+    named = select(func.coalesce(games.c.merged_into, games.c.id)).where(games.c.key.startswith(spec.lower()))
+    rows = connection.execute(shown.where(games.c.id.in_(named)).order_by(games.c.key).limit(11)).fetchall()
     if not rows:
         raise StorageError(f"No game has a key that begins with {spec}.")
     if len(rows) > 1:
-        shown = ", ".join(f"{row.key} ({row.white} vs. {row.black})" for row in rows[:10])
+        found = ", ".join(f"{row.key} ({row.white} vs. {row.black})" for row in rows[:10])
         more = " and more" if len(rows) > 10 else ""
-        raise StorageError(f"{spec} is the beginning of several keys: {shown}{more}. Give more digits.")
+        raise StorageError(f"{spec} is the beginning of several keys: {found}{more}. Give more digits.")
     return int(rows[0].id)

@@ -10,7 +10,18 @@ from typing import NamedTuple
 
 from sqlalchemy import Connection
 
-from recorder.model import Game, Observation, PlyLine, PlyRow, SourceName
+from recorder.model import (
+    Evidence,
+    EvidenceKind,
+    Game,
+    Link,
+    LinkKind,
+    Observation,
+    PlyLine,
+    PlyRow,
+    SourceName,
+    name_plies,
+)
 from storage import models
 from storage.mapping import (
     Row,
@@ -27,6 +38,8 @@ from storage.mapping import (
 from storage.plyrows import load_plies, load_timed_plies
 
 __all__ = ["BATCH_GAMES", "load_games"]
+
+_SOURCE_ID = [column.name for column in models.games.columns].index("source_id")
 
 BATCH_GAMES = 200
 """Games loaded by one set of queries, all but their plies, which are most of it."""
@@ -81,9 +94,14 @@ def load_games(
 def _load(driver: sqlite3.Connection, ids: list[int], wanted: _Wanted) -> Iterator[Game]:
     """Games of one batch. Each gets its plies just before it is handed out: they are used while they are in cache."""
     of_games = f"IN ({','.join(map(str, ids))})"  # integers of ours
-    found: dict[int, Game] = {
-        row[0]: game_from_row(row) for row in driver.execute(f"{select_sql(models.games)} WHERE id {of_games}")
-    }
+    found: dict[int, Game] = {}
+    merged: list[int] = []
+    for row in driver.execute(f"{select_sql(models.games)} WHERE id {of_games}"):
+        found[row[0]] = game_from_row(row)
+        if row[_SOURCE_ID] is None:
+            merged.append(row[0])
+    members = _members(driver, merged, found) if merged else {}
+    of_seen = f"IN ({','.join(map(str, [*ids, *members]))})"
     seen: dict[int, Observation] = {}
     places: dict[int, int] = {}
     runs: dict[int, list[_Run]] = {}
@@ -92,25 +110,95 @@ def _load(driver: sqlite3.Connection, ids: list[int], wanted: _Wanted) -> Iterat
         row_id: SourceName(name, sha256)
         for row_id, name, sha256 in driver.execute(
             "SELECT id, name, sha256 FROM sources"
-            f" WHERE id IN (SELECT source_id FROM observations WHERE game_id {of_games})"
+            f" WHERE id IN (SELECT source_id FROM observations WHERE game_id {of_seen})"
         )
     }
-    for row in driver.execute(f"{select_sql(models.observations)} WHERE game_id {of_games} ORDER BY game_id, seq"):
+    untimed: dict[int, list[Observation]] = {}
+    for game_id, row in _observation_rows(driver, of_seen, members):
         seen[row[0]] = observation = observation_from_row(row)
         observation.source = names[row[1]]
-        siblings = found[row[2]].observations
+        siblings = found[game_id].observations
         places[row[0]] = len(siblings)
         siblings.append(observation)
         runs[row[0]] = []
-        runs_of_game[row[2]].append(runs[row[0]])
+        runs_of_game[game_id].append(runs[row[0]])
+        if row[2] in members and members[row[2]].time_basis != found[game_id].time_basis.value:
+            untimed.setdefault(game_id, []).append(observation)
     for row in driver.execute(f"{select_sql(models.segments)} WHERE game_id {of_games} ORDER BY game_id, seq"):
         found[row[0]].segments.append(segment_from_row(row, places))
     if seen:
         _load_children(driver, seen, runs, wanted)
+    _load_links(driver, found, of_seen, members)
     for row_id in ids:
         for run in chain.from_iterable(runs_of_game.pop(row_id)):
             run.line.rows = _load_run(driver, run, wanted.whole_plies)
+        for observation in untimed.pop(row_id, ()):
+            _forget_times(observation)
         yield found.pop(row_id)
+
+
+class _Member(NamedTuple):
+    """A witness of a game of several sources: whose, which in the order of their keys, and what its times are."""
+
+    game_id: int
+    place: int
+    time_basis: str
+
+
+def _members(driver: sqlite3.Connection, merged: list[int], found: dict[int, Game]) -> dict[int, _Member]:
+    """The witnesses of games by their row numbers; the games are told their keys and what comparing them gave."""
+    of_merged = f"IN ({','.join(map(str, merged))})"
+    members: dict[int, _Member] = {}
+    query = f"SELECT id, merged_into, time_basis, key FROM games WHERE merged_into {of_merged} ORDER BY key"
+    for place, (row_id, game_id, basis, key) in enumerate(driver.execute(query)):
+        members[row_id] = _Member(game_id, place, basis)
+        found[game_id].witnesses.append(key)
+    query = f"SELECT game_id, kind, text FROM game_evidence WHERE game_id {of_merged} ORDER BY game_id, seq"
+    for game_id, kind, text in driver.execute(query):
+        found[game_id].evidence.append(Evidence(EvidenceKind(kind), text))
+    return members
+
+
+def _observation_rows(
+    driver: sqlite3.Connection, of_seen: str, members: dict[int, _Member]
+) -> Iterator[tuple[int, Row]]:
+    """Rows of observations with the game that shows them, those of one game in their order."""
+    rows = driver.execute(f"{select_sql(models.observations)} WHERE game_id {of_seen} ORDER BY game_id, seq")
+    if not members:
+        yield from ((row[2], row) for row in rows)
+        return
+    ordered = sorted(rows, key=lambda row: members[row[2]].place if row[2] in members else -1)
+    yield from ((members[row[2]].game_id if row[2] in members else row[2], row) for row in ordered)
+
+
+def _forget_times(seen: Observation) -> None:
+    """An observation whose times are of another basis than its game's: they would be read as what they are not."""
+    seen.started_at_ms = seen.ended_at_ms = None
+    if seen.start is not None:
+        seen.start = seen.start._replace(at_ms=None)
+    for line in seen.lines:
+        line.rows = [ply._replace(at_ms=None) for ply in name_plies(line.rows)]
+    seen.holdings = [change._replace(at_ms=None) for change in seen.holdings]
+    seen.events = [event._replace(at_ms=None) for event in seen.events]
+    seen.thinking = [thought._replace(at_ms=None) for thought in seen.thinking]
+
+
+def _load_links(driver: sqlite3.Connection, found: dict[int, Game], of_seen: str, members: dict[int, _Member]) -> None:
+    """Links of games and of their witnesses, in both directions, each to the game that is shown for the other one."""
+    links: dict[int, set[Link]] = {}
+    for mine, other in (("game_id", "other_game_id"), ("other_game_id", "game_id")):
+        query = (
+            f"SELECT l.{mine}, l.kind, coalesce(m.key, g.key), l.evidence FROM game_links l"
+            f" JOIN games g ON g.id = l.{other} LEFT JOIN games m ON m.id = g.merged_into WHERE l.{mine} {of_seen}"
+        )
+        for row_id, kind, key, evidence in driver.execute(query):
+            shown = members[row_id].game_id if row_id in members else row_id
+            links.setdefault(shown, set()).add(Link(LinkKind(kind), key, evidence))
+    for row_id, linked in links.items():
+        first: dict[tuple[LinkKind, str], Link] = {}
+        for link in sorted(linked, key=lambda link: (link.kind.value, link.key, link.evidence)):
+            first.setdefault((link.kind, link.key), link)
+        found[row_id].links += first.values()
 
 
 def _load_run(driver: sqlite3.Connection, run: _Run, whole: bool) -> list[PlyRow]:

@@ -32,6 +32,7 @@ _TEXTS = (
     ("thinking", "engine"),
     ("thinking", "pv"),
     ("anomalies", "message"),
+    ("game_links", "evidence"),
     ("anomalies", "text"),
     ("source_shapes", "shape"),
     ("sources", "me"),

@@ -9,6 +9,7 @@ from sqlalchemy import Connection, ScalarSelect, Select, delete, or_, select
 
 from storage import models
 from storage.engine import driver_of
+from storage.relating import dissolve
 
 __all__ = ["ForgetReport", "delete_games", "delete_source", "delete_unused_players", "drop_kept"]
 
@@ -28,7 +29,7 @@ class ForgetReport:
 
 
 def delete_games(connection: Connection, ids: Select[tuple[int]]) -> tuple[int, int, int]:
-    """Delete games with all that hangs on them.
+    """Delete games with all that hangs on them, and games that were made of them and others.
 
     Args:
         connection: in a transaction.
@@ -38,6 +39,8 @@ def delete_games(connection: Connection, ids: Select[tuple[int]]) -> tuple[int, 
     """
     links, games, segments, seen = models.game_links, models.games, models.segments, models.observations
     chosen = ids.scalar_subquery()
+    merged = select(games.c.merged_into).where(games.c.id.in_(chosen), games.c.merged_into.is_not(None)).distinct()
+    dissolve(driver_of(connection), list(connection.scalars(merged)))
     watched = select(seen.c.id).where(seen.c.game_id.in_(chosen)).scalar_subquery()
     connection.execute(delete(links).where(or_(links.c.game_id.in_(chosen), links.c.other_game_id.in_(chosen))))
     connection.execute(delete(segments).where(segments.c.game_id.in_(chosen)))

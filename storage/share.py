@@ -45,6 +45,7 @@ _TEXTS = (
     ("thinking", "pv"),
     ("anomalies", "message"),
     ("sources", "name"),
+    ("game_links", "evidence"),
 )
 
 Rewrite = Callable[[str], str]

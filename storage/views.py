@@ -11,7 +11,8 @@ SELECT g.key, g.kind, g.server, g.server_game_no, g.white, g.white_rating, g.bla
   CASE WHEN g.time_basis IN ('utc', 'zone-unknown')
     THEN strftime('%Y-%m-%dT%H:%M:%f', g.started_at_ms / 1000.0, 'unixepoch') END AS started_at,
   g.time_basis, g.ply_count AS plies, g.complete, s.name AS source, g.first_offset
-FROM games g JOIN sources s ON s.id = g.source_id"""
+FROM games g LEFT JOIN sources s ON s.id = g.source_id
+WHERE g.merged_into IS NULL"""
 
 _PLIES = """\
 CREATE VIEW v_plies AS
@@ -39,7 +40,8 @@ JOIN segments s ON s.game_id = g.id
 JOIN observations o ON o.id = s.observation_id
 JOIN ply_lines l ON l.observation_id = o.id AND l.line_no = 0
 JOIN plies p ON p.id BETWEEN l.first_ply_id AND l.first_ply_id + l.ply_count - 1
-  AND p.ply BETWEEN s.from_ply AND s.to_ply"""
+  AND p.ply BETWEEN s.from_ply AND s.to_ply
+WHERE g.merged_into IS NULL"""
 
 _CLOCKS = """\
 CREATE VIEW v_clocks AS

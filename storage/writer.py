@@ -196,6 +196,7 @@ class SourceWriter:
         """
         if not self._finished:
             raise StorageError("A source was written without its report: call finish before the block ends.")
+        self._rows.touch()
 
 
 def start_source(connection: Connection, values: dict[str, Any]) -> int:

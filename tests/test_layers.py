@@ -46,7 +46,10 @@ TABLE: dict[str, tuple[str, set[str]]] = {
     "recorder.live": ("`live pipeline savedpipeline` ← all of `recorder` but `cli`", BELOW_CLI),
     "recorder.pipeline": ("`live pipeline savedpipeline` ← all of `recorder` but `cli`", BELOW_CLI),
     "recorder.__init__": ("`live pipeline savedpipeline` ← all of `recorder` but `cli`", BELOW_CLI),
-    "storage": ("`storage` ← the first six, `migrations` (its path)", CORE | {"migrations"}),
+    "storage": (
+        "`storage` ← the first six, `relating`, `migrations` (its path)",
+        CORE | {"recorder.relating", "migrations"},
+    ),
     "exporters": (
         "`exporters` ← the first six, `relating`, `storage` (reading)",
         CORE | {"recorder.relating", "storage"},

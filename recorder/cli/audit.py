@@ -122,7 +122,7 @@ def audit_source(archive: Archive, row: SourceRow, progress: Progress) -> Audit:
         ):
             audit.findings += _compare_counts(tag, dispositions, again, counted[tag])
     kept: dict[_Place, _Digest] = {}
-    everything = GameFilter(source=row.sha256, kinds=frozenset(), min_plies=0)
+    everything = GameFilter(source=row.sha256, kinds=frozenset(), min_plies=0, witnesses=True)
     bughouse: list[Game] = []
     for game in archive.games(everything):
         if not living or game.first_offset < row.read_up_to:

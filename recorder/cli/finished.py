@@ -266,7 +266,7 @@ class FinishedGames:
             self._look_at(self._target, keys)
         refuse_protected(self._target, protected(archive))
         read_up_to = archive.source(source).read_up_to
-        every = GameFilter(source=source)
+        every = GameFilter(source=source, witnesses=True)  # what this log tells: nothing else can be told at once
         for only_torn in (True, False):
             with chosen_games(archive, every, whole_plies=self._exporter.options.whole_plies) as games:
                 for game in games:

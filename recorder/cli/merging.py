@@ -99,7 +99,7 @@ def _going(archive: Archive, theirs: set[ForgottenHandle]) -> tuple[int, int]:
     if not handles:
         return 0, 0
     new = Forgotten(handles)
-    games = archive.games(GameFilter(kinds=frozenset(), min_plies=0))
+    games = archive.games(GameFilter(kinds=frozenset(), min_plies=0, witnesses=True))
     return len(handles), sum(game.white.handle in new or game.black.handle in new for game in games)
 
 
@@ -201,7 +201,7 @@ def copy_source(
         if row.kept:
             for block in other.read_source(row.sha256, writer.keep_from):
                 writer.keep(block)
-        games = other.games(GameFilter(source=row.sha256, kinds=frozenset(), min_plies=0))
+        games = other.games(GameFilter(source=row.sha256, kinds=frozenset(), min_plies=0, witnesses=True))
         while some := list(islice(games, _GAMES)):
             taken = [replace(game, key=wanted.get(game.key, game.key)) for game in some]
             writer.add_games(taken)

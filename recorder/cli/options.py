@@ -255,6 +255,7 @@ def game_filter(
         no_computers=no_computers,
         source=source,
         me=me,
+        witnesses=False,
         last=last,
         **{name: frozenset(values) for name, values in sets.items()},
     )

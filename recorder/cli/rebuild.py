@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Changes", "compare", "read_again", "why_unreadable"]
 
-_EVERYTHING = GameFilter(kinds=frozenset(), min_plies=0)
+_EVERYTHING = GameFilter(kinds=frozenset(), min_plies=0, witnesses=True)
 
 
 @dataclass(slots=True)

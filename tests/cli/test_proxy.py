@@ -371,8 +371,9 @@ async def test_games_of_two_clients_go_into_one_pgn_and_one_stream_of_events(tmp
     lines = [json.loads(line) for line in events.read_text().splitlines()]
     ended = [line["key"] for line in lines if line["event"] == "game_ended"]
     games = Cli(archive).json("games", "--json", "--include", "empty")
-    assert len(games) == 10
-    assert sorted(ended) == sorted(game["key"] for game in games)
+    assert len(ended) == 10
+    assert len(games) == 5, "both connections saw the same"
+    assert {game["key"] for game in games} < set(ended)
     assert len(set(keys)) == len(keys)
     assert set(keys) <= set(ended)
     assert len(keys) >= 8, "games without moves are in no PGN"

@@ -29,7 +29,8 @@ from recorder.model import (
 from recorder.moves import encode_move
 from storage import Archive, GameFilter, SourceRow
 
-EVERYTHING = GameFilter(kinds=frozenset(), min_plies=0)
+EVERYTHING = GameFilter(kinds=frozenset(), min_plies=0, witnesses=True)
+"""The games as their sources give them, merged or not."""
 MAY_2020 = 1_588_291_200_000
 
 

@@ -40,7 +40,7 @@ def test_a_damaged_page_is_found(path: Path) -> None:
     with Archive.open(str(path), create=True) as archive:
         import_bytes(archive, b"one", [make_game(number) for number in range(100)])
     connection = open_sqlite(path)
-    (root,) = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = 'ix_games_white_id'").fetchone()
+    (root,) = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = 'ix_games_black_id'").fetchone()
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     connection.close()
     data = bytearray(path.read_bytes())

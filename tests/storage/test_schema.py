@@ -112,6 +112,7 @@ def statements(path: Path) -> set[tuple[str, str, str | None]]:
 def normalised(sql: str) -> str:
     """A statement with single blanks; a table's named constraints, whose order means nothing, are sorted."""
     sql = re.sub(r"\s+", " ", sql)
+    sql = re.sub(r'^CREATE TABLE "(\w+)"', r"CREATE TABLE \1", sql)  # SQLite quotes a table that was renamed
     if not sql.startswith("CREATE TABLE"):
         return sql
     front, _, rest = sql.partition("(")

@@ -1,0 +1,262 @@
+"""Whether two sources tell of the same game: moves, times, and when it was.
+
+The rule: the same server and players; equal moves; equal times as far as they were printed; the same moment where both
+know it. Games are often repeated, so equal moves say little, and times that any quick game has say nothing: there must
+be enough of them that differ from each other, or both sources must have seen the moves in the same moment. What is not
+told is left open, since a false merge is worse than a missed one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from enum import IntEnum
+from functools import cached_property
+from typing import NamedTuple
+
+from recorder.model import Game, GameKind, Observation, ObservationKind, Ply, Precision, StartFacts, TimeBasis
+
+__all__ = ["LIVE_KINDS", "SKEW_MS", "Verdict", "Verdicts", "View", "clock_of", "compare", "headers_differ", "may_meet"]
+
+LIVE_KINDS = frozenset((ObservationKind.LIVE, ObservationKind.ENGINE))
+"""Observations that were made while the game went on."""
+
+SKEW_MS = 3_000
+"""Within this time two connections get the same line, unless one of them is stuck or its clock is wrong."""
+
+_TELLING_MOVES = 8
+_TELLING_VALUES = 4
+_CLOCK_MS = 60  # servers that print milliseconds compute a running clock anew for every reader
+_SECOND_MS = 1_000
+
+
+class Verdict(IntEnum):
+    """What a comparison says."""
+
+    OPEN = 0  # nothing tells
+    SAME = 1
+    APART = 2  # they contradict each other
+
+
+class Verdicts(NamedTuple):
+    """A verdict and the reason, as a clause."""
+
+    verdict: Verdict
+    why: str
+
+
+@dataclass
+class View:
+    """A game as one source tells it, and what comparing it needs, computed once.
+
+    Attributes:
+        game: as ``tracking`` gave it. source: whose it is: SHA-256, or None.
+    """
+
+    game: Game
+    source: str | None = field(init=False)
+
+    def __post_init__(self) -> None:
+        named = (seen.source for seen in self.game.observations)
+        self.source = next((source.sha256 for source in named if source is not None), None)
+
+    @cached_property
+    def plies(self) -> dict[int, Ply]:
+        """The main line by ply."""
+        return {ply.ply: ply for ply in self.game.plies}
+
+    @cached_property
+    def live(self) -> list[Observation]:
+        """What was seen while the game went on."""
+        return [seen for seen in self.game.observations if seen.kind in LIVE_KINDS]
+
+    @cached_property
+    def live_plies(self) -> frozenset[int]:
+        """Numbers of the plies that were seen so."""
+        live = {number for number, seen in enumerate(self.game.observations) if seen.kind in LIVE_KINDS}
+        return frozenset(
+            ply
+            for part in self.game.segments
+            if part.observation in live
+            for ply in range(part.from_ply, part.to_ply + 1)
+        )
+
+    @cached_property
+    def starts(self) -> list[StartFacts]:
+        """What the first boards of observations that begin in mid-game tell of the move before them."""
+        return [seen.start for seen in self.live if seen.start is not None and seen.start.ply > 0]
+
+    @cached_property
+    def span_ms(self) -> tuple[int, int] | None:
+        """From when to when it was seen, in UTC; None: not known."""
+        if self.game.time_basis is not TimeBasis.UTC:
+            return None
+        begun = [seen.started_at_ms for seen in self.live if seen.started_at_ms is not None]
+        ended = [seen.ended_at_ms for seen in self.live if seen.ended_at_ms is not None]
+        return (min(begun), max([*ended, *begun])) if begun else None
+
+    @cached_property
+    def spent_ms(self) -> dict[int, tuple[int, int | None]]:
+        """What each move took, and in which precision: as printed, or by the clocks where only they were."""
+        found: dict[int, tuple[int, int | None]] = {}
+        for number, ply in self.plies.items():
+            before, clock = self.plies.get(number - 2), clock_of(ply)
+            if ply.elapsed_ms is not None:
+                found[number] = (ply.elapsed_ms, ply.precision)
+            elif before is not None and clock is not None and (left := clock_of(before)) is not None:
+                found[number] = (left + 1_000 * (self.increment_s(number) or 0) - clock, ply.precision)
+        return found
+
+    def increment_s(self, ply: int) -> int | None:
+        """The increment of the side that makes this ply."""
+        return self.game.increment_s if ply % 2 else self.game.black_increment_s
+
+
+def clock_of(ply: Ply) -> int | None:
+    """The mover's clock after the move."""
+    return ply.white_clock_ms if ply.ply % 2 else ply.black_clock_ms
+
+
+def may_meet(one: tuple[int, int] | None, other: tuple[int, int] | None) -> bool:
+    """Whether two spans of time may be of one game; None: not known when."""
+    return one is None or other is None or (one[0] <= other[1] + SKEW_MS and other[0] <= one[1] + SKEW_MS)
+
+
+def compare(one: View, other: View) -> Verdicts:
+    """Whether two games, told by two sources, are one.
+
+    It does not matter which comes first.
+
+    Args:
+        one, other: played games of the same players with the same colours.
+    """
+    why = headers_differ(one.game, other.game)
+    if why is not None:
+        return Verdicts(Verdict.APART, why)
+    if one.live and other.live and one.source == other.source:
+        return Verdicts(Verdict.APART, "one source saw both")
+    if not may_meet(one.span_ms, other.span_ms):
+        return Verdicts(Verdict.APART, "they were at other times")
+    common = sorted(one.plies.keys() & other.plies.keys())
+    for number in common:
+        if not _same_move(one.plies[number], other.plies[number]):
+            return Verdicts(Verdict.APART, f"other moves at ply {number}")
+    told = _Told()
+    for number in common:
+        if not told.take(one, other, number):
+            return Verdicts(Verdict.APART, f"other times at ply {number}")
+    for mine, its in ((one, other), (other, one)):
+        for start in mine.starts:
+            if not told.take_start(start, its):
+                return Verdicts(Verdict.APART, f"another position or clock at ply {start.ply}")
+    return told.verdict(len(common), _same_number(one.game, other.game))
+
+
+def headers_differ(one: Game, other: Game) -> str | None:
+    if one.kind is not GameKind.PLAYED or other.kind is not GameKind.PLAYED:
+        return "one of them was not played"
+    if (one.server, one.server or one.dialect) != (other.server, other.server or other.dialect):
+        return "not known to be of one server"
+    if one.server is None and one.dialect is None:
+        return "of servers that are not known"
+    handles = [(game.white.handle.lower(), game.black.handle.lower()) for game in (one, other)]
+    if handles[0] != handles[1]:
+        return "of other players"
+    facts = (
+        ("variant", None if one.variant_inferred else one.variant, None if other.variant_inferred else other.variant),
+        ("rating", one.rated, other.rated),
+        ("increment", one.increment_s, other.increment_s),
+        ("start position", one.start_fen and one.start_ply == 0, other.start_fen and other.start_ply == 0),
+    )
+    for what, mine, its in facts[:3]:
+        if mine is not None and its is not None and mine != its:
+            return f"another {what}"
+    if one.base_s != other.base_s and not (None in (one.base_s, other.base_s) or 0 in (one.base_s, other.base_s)):
+        return "another base time"
+    if facts[3][1] and facts[3][2] and one.start_fen != other.start_fen:
+        return "another start position"
+    results = {game.result for game in (one, other) if game.end == "result"} - {"*"}
+    return "another result" if len(results) > 1 else None
+
+
+def _same_move(one: Ply, other: Ply) -> bool:
+    if one.move is not None and other.move is not None:
+        return one.move == other.move
+    return one.san.rstrip("+#") == other.san.rstrip("+#")
+
+
+def _same_number(one: Game, other: Game) -> bool:
+    return one.game_no is None or other.game_no is None or one.game_no == other.game_no
+
+
+class _Told:
+    """What was compared, and how much it tells."""
+
+    def __init__(self) -> None:
+        self.times = 0  # that were compared
+        self.fine: list[int] = []  # in milliseconds, the same in both
+        self.coarse: list[int] = []  # in seconds
+        self.apart_ms: list[int] = []  # between the arrivals of one line
+
+    def take(self, one: View, other: View, number: int) -> bool:
+        """Compare the times of a ply; False: they contradict each other."""
+        mine, its = one.plies[number], other.plies[number]
+        both_live = number in one.live_plies and number in other.live_plies
+        if both_live and one.span_ms and other.span_ms and mine.at_ms is not None and its.at_ms is not None:
+            self.apart_ms.append(abs(mine.at_ms - its.at_ms))
+        spent = one.spent_ms.get(number), other.spent_ms.get(number)
+        if spent[0] is not None and spent[1] is not None and not self._take_spent(spent[0], spent[1]):
+            return False
+        if both_live or (spent[0] is None or spent[1] is None):
+            clocks = clock_of(mine), clock_of(its)
+            return _close(clocks, (mine.precision, its.precision))
+        return True
+
+    def _take_spent(self, mine: tuple[int, int | None], its: tuple[int, int | None]) -> bool:
+        fine = mine[1] == its[1] == Precision.MILLISECONDS
+        if abs(mine[0] - its[0]) > (0 if fine else _SECOND_MS):
+            return False
+        self.times += 1
+        if fine:
+            self.fine.append(mine[0])
+        elif mine[0] // _SECOND_MS and its[0] // _SECOND_MS:
+            self.coarse.append(min(mine[0], its[0]) // _SECOND_MS)
+        return True
+
+    def take_start(self, start: StartFacts, its: View) -> bool:
+        """Compare what a first board tells of the move before it with that move."""
+        ply = its.plies.get(start.ply)
+        if ply is None:
+            return True
+        if start.pretty not in ("none", "") and start.pretty.rstrip("+#") != ply.san.rstrip("+#"):
+            return False
+        if start.ply not in its.live_plies:
+            return True
+        clock = start.white_clock_ms if start.ply % 2 else start.black_clock_ms
+        if not _close((clock, clock_of(ply)), (start.precision, ply.precision)):
+            return False
+        self.times += 1
+        return True
+
+    def verdict(self, moves: int, same_number: bool) -> Verdicts:
+        """What all of it says."""
+        fine = len({value for value in self.fine if value > 0})
+        coarse = len({value for value in self.coarse if value > 0})
+        telling = fine >= _TELLING_VALUES or (
+            coarse >= _TELLING_VALUES and sum(value > 0 for value in self.coarse) >= _TELLING_MOVES
+        )
+        together = bool(self.apart_ms) and max(self.apart_ms) <= SKEW_MS
+        if not (telling or (together and same_number)):
+            return Verdicts(Verdict.OPEN, "nothing tells")
+        words = [f"{moves} equal plies", f"{self.times} equal times"]
+        if self.apart_ms:
+            words.append(f"seen within {max(self.apart_ms)} ms of each other")
+        return Verdicts(Verdict.SAME, ", ".join(words))
+
+
+def _close(clocks: tuple[int | None, int | None], precisions: Iterable[int | None]) -> bool:
+    mine, its = clocks
+    if mine is None or its is None:
+        return True
+    fine = all(precision == Precision.MILLISECONDS for precision in precisions)
+    return abs(mine - its) <= (_CLOCK_MS if fine else _SECOND_MS)

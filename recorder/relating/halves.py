@@ -1,0 +1,101 @@
+"""Whether a game goes on with one that was adjourned.
+
+Source: a resumed game begins with the board of the last move and a half-move count above 0; the server tells its
+players ``Continuing``, others only that they observe it. Its number may be new.
+"""
+
+from __future__ import annotations
+
+from recorder.model import Observation, StartFacts
+from recorder.relating.compare import View, headers_differ, may_meet
+from recorder.tracking.position import board_from_fen, play_san, position_from_fen
+from recorder.tracking.variants import rules_of
+
+__all__ = ["continues", "may_end", "resumed_at"]
+
+_ROUNDED_MS = 1_000
+_START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
+
+
+def resumed_at(later: View) -> tuple[Observation, StartFacts] | None:
+    """The first live observation of a game that begins in mid-game, and its first board's facts; None: it does not."""
+    for seen in later.live[:1]:
+        if seen.start is not None and seen.start.ply > 0:
+            return seen, seen.start
+    return None
+
+
+def may_end(earlier: View) -> bool:
+    """Whether a game may go on some time: it was adjourned, or its end was not seen."""
+    return earlier.game.end in ("adjourned", "log-ends", "lost-feed", "unobserved")
+
+
+def continues(earlier: View, later: View) -> str | None:
+    """Why ``later`` is what became of ``earlier`` when it was resumed, as a clause; None: it is not known to be.
+
+    The same players, kind and time control; the last position of the one is the first of the other; the clocks are as
+    they were, but for the time of the side to move; and either that the first was adjourned or that the second
+    continues a game was printed.
+    """
+    begun = resumed_at(later)
+    if begun is None or not may_end(earlier) or not earlier.plies or headers_differ(earlier.game, later.game):
+        return None
+    if earlier.game.end != "adjourned" and not later.game.continued:
+        return None
+    seen, start = begun
+    if start.ply != max(earlier.plies) or start.ply not in earlier.live_plies or not _in_order(earlier, later):
+        return None
+    last = earlier.plies[start.ply]
+    if start.pretty.rstrip("+#") != last.san.rstrip("+#"):
+        return None
+    white_moved = start.ply % 2 == 1
+    rested = (last.white_clock_ms, start.white_clock_ms) if white_moved else (last.black_clock_ms, start.black_clock_ms)
+    running = (
+        (last.black_clock_ms, start.black_clock_ms) if white_moved else (last.white_clock_ms, start.white_clock_ms)
+    )
+    if None in rested or None in running:
+        return None
+    if abs((rested[0] or 0) - (rested[1] or 0)) > _ROUNDED_MS:
+        return None
+    if (running[1] or 0) > (running[0] or 0) + _ROUNDED_MS:
+        return None
+    first = next((anchor for anchor in seen.anchors if anchor.line == 0 and anchor.ply == start.ply), None)
+    reached = _board(earlier, start.ply)
+    if first is None or reached is None or reached != _board_of(first.fen):
+        return None
+    return f"goes on after ply {start.ply} with the same position and clocks"
+
+
+def _in_order(earlier: View, later: View) -> bool:
+    if earlier.source == later.source and earlier.source is not None:
+        return earlier.game.last_offset <= later.game.first_offset
+    before, after = earlier.span_ms, later.span_ms
+    return before is None or after is None or before[1] <= after[0] or (may_meet(before, after) and before < after)
+
+
+def _board_of(fen: str) -> str | None:
+    try:
+        return board_from_fen(fen)
+    except ValueError:
+        return None
+
+
+def _board(view: View, ply: int) -> str | None:
+    """The board after a ply of the main line, or None where the moves do not give it."""
+    game = view.game
+    rules = rules_of(game.variant or "chess")
+    at, fen = next(((one.ply, one.fen) for one in reversed(list(game.anchors())) if one.ply <= ply), (0, _START))
+    if fen is _START and (game.start_ply or game.start_fen):
+        return None
+    try:
+        position = position_from_fen(fen, rules)
+    except ValueError:  # a board that the rules do not know
+        return None
+    for number in range(at + 1, ply + 1):
+        if number not in view.plies:
+            return None
+        played = play_san(position, view.plies[number].san)
+        if isinstance(played, str):
+            return None
+        position = played[2]
+    return position.board

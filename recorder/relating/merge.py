@@ -1,0 +1,386 @@
+"""Games of several sources into games: which are one, and what each ply and header field is taken from.
+
+The strategy: games as one source tells each are grouped, first those that were seen twice, then halves of adjourned
+ones; a group becomes one game whose segments point to the observations of all its members. Groups and games are
+functions of the set of members: no order counts. No group holds two members that contradict each other, and one that
+fits two others which contradict each other is left apart, since nobody can tell which of them it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TypeVar
+
+from recorder.model import (
+    Evidence,
+    EvidenceKind,
+    Game,
+    Observation,
+    Player,
+    Ply,
+    Precision,
+    Proof,
+    Segment,
+    TimeBasis,
+)
+from recorder.relating.compare import Verdict, View, clock_of, compare
+from recorder.relating.halves import continues, may_end, resumed_at
+
+__all__ = ["merge_games"]
+
+_Value = TypeVar("_Value")
+
+_PROOFS = {
+    Proof.FULL.value: 0,
+    Proof.LIST.value: 1,
+    Proof.INFERRED.value: 2,
+    Proof.UNPROVED.value: 3,
+    Proof.CONFLICT.value: 4,
+}
+_PRECISIONS = {Precision.MILLISECONDS.value: 0, Precision.SECONDS.value: 1, None: 2}
+_BASES = (TimeBasis.UTC, TimeBasis.LOCAL, TimeBasis.CLOCK, TimeBasis.NONE)
+_ENDS = {"result": 0, "adjourned": 1, "aborted": 2}
+
+
+@dataclass
+class _Part:
+    """Members that saw the same part of a game: all of it, or what was played until it was adjourned."""
+
+    views: list[View]
+    evidence: list[Evidence]
+
+    @property
+    def name(self) -> str:
+        return self.views[0].game.key
+
+
+def merge_games(games: Iterable[Game]) -> list[Game]:
+    """The games that several of these make.
+
+    Args:
+        games: each as one source tells it, with its sources named; of the same players with the same colours. Keys
+            differ.
+    Returns:
+        One game for each group of at least two: ``witnesses`` are the members' keys in ascending order, the first of
+        which is its own; ``observations`` are theirs in that order. By key.
+    """
+    views = [View(game) for game in sorted(games, key=lambda game: game.key)]
+    chains = _chains(_same_parts(views))
+    found = [_canonical(chain) for chain in chains if sum(len(part.views) for part in chain) > 1]
+    return sorted(found, key=lambda game: game.key)
+
+
+# --- which are one
+
+
+def _same_parts(views: list[View]) -> list[_Part]:
+    size = len(views)
+    verdicts: dict[tuple[int, int], Verdict] = {}
+    whys: dict[tuple[int, int], str] = {}
+    near: list[set[int]] = [set() for _ in views]
+    for one in range(size):
+        for other in range(one + 1, size):
+            verdicts[one, other], whys[one, other] = compare(views[one], views[other])
+            if verdicts[one, other] is Verdict.SAME:
+                near[one].add(other)
+                near[other].add(one)
+
+    def contradict(members: Iterable[int]) -> bool:
+        ordered = sorted(members)
+        return any(
+            verdicts[one, other] is Verdict.APART for at, one in enumerate(ordered) for other in ordered[at + 1 :]
+        )
+
+    doubtful = {number for number in range(size) if contradict(near[number])}
+    near = [set() if number in doubtful else others - doubtful for number, others in enumerate(near)]
+    parts: list[_Part] = []
+    for group in _components(near):
+        if contradict(group):
+            parts += [_Part([views[number]], []) for number in group]
+            continue
+        told = [
+            Evidence(EvidenceKind.SAME, whys[min(first, number), max(first, number)])
+            for number in group
+            if number != group[0] and (first := min(near[number])) is not None
+        ]
+        parts.append(_Part([views[number] for number in group], told))
+    return parts
+
+
+def _components(near: Sequence[set[int]]) -> list[list[int]]:
+    """Connected numbers, each list ascending, by their first."""
+    left = set(range(len(near)))
+    found: list[list[int]] = []
+    while left:
+        group: set[int] = set()
+        reached = {min(left)}
+        while reached:
+            group |= reached
+            reached = {other for number in reached for other in near[number]} - group
+        left -= group
+        found.append(sorted(group))
+    return found
+
+
+def _chains(parts: list[_Part]) -> list[list[_Part]]:
+    """Parts in the order in which they were played, joined where one goes on with another beyond doubt."""
+    earlier = [part for part in parts if any(may_end(view) for view in part.views)]
+    later = [part for part in parts if any(resumed_at(view) for view in part.views)]
+    edges: dict[tuple[str, str], str] = {}
+    sure: set[tuple[str, str]] = set()  # one source saw both
+    for before in earlier:
+        for after in later:
+            whys = [] if before is after else [
+                (one, other, why)
+                for one in before.views
+                for other in after.views
+                if (why := continues(one, other)) is not None
+            ]  # fmt: skip
+            if whys:
+                edge = (before.name, after.name)
+                edges[edge] = whys[0][2]
+                if any(one.source is not None and one.source == other.source for one, other, _ in whys):
+                    sure.add(edge)
+    chosen = _only(_nearest(sure, {part.name: part for part in parts}))
+    starts, ends = {one for one, _ in sure}, {other for _, other in sure}
+    chosen |= _only({edge for edge in edges if edge[0] not in starts and edge[1] not in ends})
+    by_name = {part.name: part for part in parts}
+    after_of = dict(chosen)
+    for one, other in chosen:
+        by_name[other].evidence.append(Evidence(EvidenceKind.CONTINUES, edges[one, other]))
+    chains: list[list[_Part]] = []
+    for part in parts:
+        if part.name in after_of.values():
+            continue
+        chain = [part]
+        while (following := after_of.get(chain[-1].name)) is not None:
+            chain.append(by_name[following])
+        chains.append(chain)
+    return chains
+
+
+def _nearest(edges: set[tuple[str, str]], parts: dict[str, _Part]) -> set[tuple[str, str]]:
+    """Of edges from one part those to the part that follows first in a source of both."""
+    found: set[tuple[str, str]] = set()
+    for name in {one for one, _ in edges}:
+        sources = {view.source for view in parts[name].views}
+        places: dict[str | None, list[tuple[int, str]]] = {}
+        for one, other in edges:
+            if one == name:
+                for view in parts[other].views:
+                    if view.source in sources:
+                        places.setdefault(view.source, []).append((view.game.first_offset, other))
+        found |= {(name, min(here)[1]) for here in places.values()}
+    return found
+
+
+def _only(edges: set[tuple[str, str]]) -> set[tuple[str, str]]:
+    """Edges whose ends have no other one."""
+    starts, ends = [one for one, _ in edges], [other for _, other in edges]
+    return {(one, other) for one, other in edges if starts.count(one) == 1 and ends.count(other) == 1}
+
+
+# --- what the game is
+
+
+def _canonical(chain: list[_Part]) -> Game:
+    members = sorted((view for part in chain for view in part.views), key=lambda view: view.game.key)
+    firsts: dict[str, int] = {}  # key → number of its first observation
+    observations: list[Observation] = []
+    for view in members:
+        firsts[view.game.key] = len(observations)
+        observations += view.game.observations
+    basis = min((view.game.time_basis for view in members), key=_BASES.index)
+    plies = _best_plies(chain, firsts, basis)
+    segments = _segments(plies)
+    lead = members[0].game
+    best, opening, ending = _ranked(members), _ranked(chain[0].views), _ranked(chain[-1].views)
+    told = min(ending, key=lambda game: _ENDS.get(game.end, 3))
+    named = next((game for game in best if game.variant is not None and not game.variant_inferred), None)
+    named = named or next((game for game in best if game.variant is not None), best[0])
+    timed = next((game for game in best if game.base_s), best[0])
+    start_fen, start_ply = _start(segments, observations, opening[0])
+    whole = start_ply == 0 and all(two.from_ply == one.to_ply + 1 for one, two in pairwise(segments))
+    proved = all(ply.proof not in (Proof.UNPROVED, Proof.CONFLICT) for _, ply in plies.values())
+    return Game(
+        key=lead.key,
+        kind=lead.kind,
+        server=lead.server,
+        dialect=_first(best, lambda game: game.dialect),
+        game_no=_first(ending, lambda game: game.game_no),
+        white=_player([game.white for game in best]),
+        black=_player([game.black for game in best]),
+        rated=_first(best, lambda game: game.rated),
+        variant=named.variant,
+        category=_first(best, lambda game: game.category),
+        base_s=timed.base_s,
+        increment_s=timed.increment_s,
+        black_base_s=timed.black_base_s,
+        black_increment_s=timed.black_increment_s,
+        base_inferred=timed.base_inferred,
+        variant_inferred=named.variant_inferred,
+        start_fen=start_fen,
+        start_ply=start_ply,
+        result=told.result,
+        reason=told.reason,
+        reason_key=told.reason_key,
+        termination=told.termination,
+        end=told.end,
+        started_at_ms=_begun(chain[0].views, basis),
+        ended_at_ms=_first([told, *ending], lambda game: game.ended_at_ms if game.time_basis is basis else None),
+        time_basis=basis,
+        date_text=_first(opening, lambda game: game.date_text) or _first(best, lambda game: game.date_text),
+        complete=whole and proved and bool(segments) and told.end in _ENDS,
+        continued=start_ply > 0 and any(game.continued for game in opening),
+        partner_game_no=_first(ending, lambda game: game.partner_game_no),
+        me=lead.me if all(view.game.me == lead.me for view in members) else None,
+        observations=observations,
+        segments=segments,
+        first_offset=lead.first_offset,
+        last_offset=lead.last_offset,
+        witnesses=[view.game.key for view in members],
+        evidence=[*(told for part in chain for told in part.evidence), *_conflicts(chain)],
+    )
+
+
+def _ranked(views: Iterable[View]) -> list[Game]:
+    """Games, the best witness of header fields first: players before observers, more before less."""
+
+    def rank(game: Game) -> tuple[bool, bool, int, str]:
+        played = any(abs(seen.relation or 0) == 1 for seen in game.observations)
+        return not played, not game.complete, -len(game.rows), game.key
+
+    return sorted((view.game for view in views), key=rank)
+
+
+def _first(games: Iterable[Game], field: Callable[[Game], _Value | None]) -> _Value | None:
+    return next((value for game in games if (value := field(game)) is not None), None)
+
+
+def _player(told: list[Player]) -> Player:
+    """A player as the best witness tells him, completed by the others."""
+    rated = next((one for one in told if one.rating_text is not None), told[0])
+    return Player(
+        rated.handle,
+        rated.rating_text,
+        rated.rating,
+        next((one.titles for one in told if one.titles is not None), None),
+        next((one.registered for one in told if one.registered is not None), None),
+        next((one.sealed for one in told if one.sealed is not None), None),
+    )
+
+
+def _best_plies(chain: list[_Part], firsts: dict[str, int], basis: TimeBasis) -> dict[int, tuple[int, Ply]]:
+    """Ply → observation and ply, from the best witness.
+
+    Better is what is proved better, printed in milliseconds, seen live, with a lag and a time of arrival, of the
+    witness with more plies. What was played before a game was adjourned counts as far as it was resumed there.
+    """
+    found: dict[int, tuple[tuple[object, ...], int, Ply]] = {}
+    limit: int | None = None
+    for part in reversed(chain):
+        for view in part.views:
+            first = firsts[view.game.key]
+            timed = view.game.time_basis is basis
+            for segment in view.game.segments:
+                for ply in view.game.observations[segment.observation].lines[0].plies:
+                    if not segment.from_ply <= ply.ply <= segment.to_ply or (limit is not None and ply.ply > limit):
+                        continue
+                    rank = (
+                        _PROOFS[ply.proof],
+                        _PRECISIONS[ply.precision],
+                        ply.ply not in view.live_plies,
+                        ply.lag_ms is None,
+                        ply.at_ms is None or not timed,
+                        -len(view.plies),
+                        view.game.key,
+                    )
+                    if ply.ply not in found or rank < found[ply.ply][0]:
+                        found[ply.ply] = (rank, first + segment.observation, ply)
+        begun = [min(view.live_plies) - 1 for view in part.views if view.live_plies]
+        begun += [start.ply for view in part.views for start in view.starts]
+        if begun:
+            limit = min([*begun, *([] if limit is None else [limit])])
+    return {number: found[number][1:] for number in sorted(found)}
+
+
+def _segments(plies: dict[int, tuple[int, Ply]]) -> list[Segment]:
+    segments: list[Segment] = []
+    for number, (seen, _) in plies.items():
+        if segments and segments[-1].observation == seen and segments[-1].to_ply == number - 1:
+            segments[-1] = segments[-1]._replace(to_ply=number)
+        else:
+            segments.append(Segment(number, number, seen))
+    return segments
+
+
+def _start(segments: list[Segment], observations: list[Observation], lead: Game) -> tuple[str | None, int]:
+    """The FEN of the first known position and the half-moves played before it."""
+    if not segments:
+        return lead.start_fen, lead.start_ply
+    wanted = segments[0].from_ply - 1
+    anchors = observations[segments[0].observation].anchors
+    return next((one.fen for one in anchors if one.line == 0 and one.ply == wanted), None), wanted
+
+
+def _begun(views: list[View], basis: TimeBasis) -> int | None:
+    """When it began: as those tell who saw most of the beginning."""
+    timed = [view.game for view in views if view.game.time_basis is basis and view.game.started_at_ms is not None]
+    if not timed:
+        return None
+    least = min(game.start_ply for game in timed)
+    return min(game.started_at_ms or 0 for game in timed if game.start_ply == least)
+
+
+# --- in what they contradict each other
+
+
+def _conflicts(chain: list[_Part]) -> list[Evidence]:
+    games = [view.game for part in chain for view in part.views]
+    fields: tuple[tuple[str, Callable[[Game], object]], ...] = (
+        ("rated", lambda game: game.rated),
+        ("category", lambda game: game.category),
+        ("variant", lambda game: game.variant),
+        ("White's rating", lambda game: game.white.rating_text and game.white.rating_text.strip()),
+        ("Black's rating", lambda game: game.black.rating_text and game.black.rating_text.strip()),
+        ("base time in seconds", lambda game: game.base_s or None),
+    )
+    found = []
+    for name, field in fields:
+        values = sorted({str(value) for game in games if (value := field(game)) is not None})
+        if len(values) > 1:
+            found.append(f"{name}: {' or '.join(values)}")
+    for part in chain:
+        ends = sorted({f"{game.result} {game.reason_key or game.end}" for game in part_games(part)})
+        if len(ends) > 1:
+            found.append(f"end: {' or '.join(ends)}")
+        found += _other_times(part.views)
+    return [Evidence(EvidenceKind.CONFLICT, text) for text in found]
+
+
+def part_games(part: _Part) -> list[Game]:
+    """Games of a part whose end was told."""
+    return [view.game for view in part.views if view.game.end in _ENDS]
+
+
+def _other_times(views: list[View]) -> list[str]:
+    """Times that were printed in one precision and are not equal."""
+    different: dict[str, tuple[int, int]] = {}
+    for number in sorted({number for view in views for number in view.live_plies}):
+        for precision, word in ((Precision.MILLISECONDS, "ms"), (Precision.SECONDS, "s")):
+            clocks = {
+                clock
+                for view in views
+                if number in view.live_plies
+                and view.plies[number].precision == precision
+                and (clock := clock_of(view.plies[number])) is not None
+            }
+            if len(clocks) > 1:
+                plies, most = different.get(word, (0, 0))
+                different[word] = (plies + 1, max(most, max(clocks) - min(clocks)))
+    return [
+        f"clocks printed in {word}: other ones at {plies} plies, by up to {most} ms"
+        for word, (plies, most) in different.items()
+    ]

@@ -1,0 +1,188 @@
+"""Games of several sources: kept up to date in every transaction that stores or deletes games.
+
+The strategy: what sources give stays as it is, row by row; a game of several is one more row, without a source, whose
+segments point to its witnesses' observations, and they name it in ``merged_into``. Whoever adds or deletes games notes
+which (``touch``, ``dissolve``); before the commit ``relate`` looks for others of the same players that may be the same
+game, and makes the groups of all of them anew. So what is stored is a function of the games that are there.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Final, NamedTuple
+
+from sqlalchemy import Connection
+
+from recorder.model import Game
+from storage import models
+from storage.bulk import insert_rows
+from storage.engine import driver_of
+from storage.mapping import game_row, insert_into
+from storage.reader import load_games
+
+__all__ = ["dissolve", "relate", "touch"]
+
+_SKEW_MS: Final = 3_000
+"""As ``recorder.relating.compare.SKEW_MS``, which need not be loaded for archives whose players never meet."""
+
+_PAIRS: Final = """
+SELECT p.white_id, p.black_id
+FROM (SELECT DISTINCT g.white_id, g.black_id FROM temp.touched t JOIN games g ON g.id = t.id
+      WHERE g.kind = 'played' AND g.source_id IS NOT NULL) p
+CROSS JOIN games g ON g.white_id = p.white_id AND g.black_id = p.black_id
+WHERE g.kind = 'played' AND g.source_id IS NOT NULL
+GROUP BY p.white_id, p.black_id
+HAVING min(g.source_id) < max(g.source_id) OR (count(*) > 1 AND max(g.ending = 'adjourned' OR g.continued))
+"""
+# plies of games that go on have numbers below 0
+_CANDIDATES: Final = """
+SELECT g.id, g.source_id, g.merged_into, g.ending IN ('adjourned', 'log-ends', 'lost-feed', 'unobserved'),
+  max(o.kind IN ('live', 'engine') AND coalesce(o.start_ply, 0) > 0),
+  CASE g.time_basis WHEN 'utc' THEN min(iif(o.kind IN ('live', 'engine'), o.started_at_ms, NULL)) END,
+  CASE g.time_basis WHEN 'utc' THEN max(iif(o.kind IN ('live', 'engine'), coalesce(o.ended_at_ms, o.started_at_ms), NULL)) END
+FROM games g JOIN observations o ON o.game_id = g.id
+WHERE g.white_id = ? AND g.black_id = ? AND g.kind = 'played' AND g.source_id IS NOT NULL AND NOT EXISTS (
+  SELECT 1 FROM observations n JOIN ply_lines l ON l.observation_id = n.id
+  WHERE n.game_id = g.id AND l.first_ply_id < 0)
+GROUP BY g.id
+"""
+_TOUCHED: Final = "SELECT 1 FROM sqlite_temp_master WHERE name = 'touched'"
+_GAMES: Final = insert_into(models.games)
+_SEGMENTS: Final = insert_into(models.segments)
+_EVIDENCE: Final = insert_into(models.game_evidence)
+_MEMBERS: Final = "SELECT id, white_id, black_id FROM games WHERE key = ? AND source_id IS NOT NULL"
+
+
+class _Candidate(NamedTuple):
+    """What tells cheaply that two games have nothing to do with each other."""
+
+    row_id: int
+    source_id: int
+    merged_into: int | None
+    may_end: bool
+    resumes: bool
+    begun_ms: int | None
+    ended_ms: int | None
+
+
+def touch(driver: sqlite3.Connection, games: str, values: Sequence[Any] = ()) -> None:
+    """Note games that are new or changed.
+
+    Args:
+        driver: in a transaction. games: a SELECT of their row numbers. values: for its question marks.
+    """
+    driver.execute("CREATE TEMP TABLE IF NOT EXISTS touched (id INTEGER PRIMARY KEY)")
+    driver.execute(f"INSERT OR IGNORE INTO temp.touched {games}", values)
+
+
+def dissolve(driver: sqlite3.Connection, merged: Iterable[int]) -> None:
+    """Take games of several sources apart: their witnesses are there by themselves until ``relate``.
+
+    Args:
+        driver: in a transaction. merged: row numbers of games without a source.
+    """
+    for number in merged:
+        touch(driver, "SELECT id FROM games WHERE merged_into = ?", (number,))
+        driver.execute("UPDATE games SET merged_into = NULL WHERE merged_into = ?", (number,))
+        for table in ("segments", "game_evidence"):
+            driver.execute(f"DELETE FROM {table} WHERE game_id = ?", (number,))
+        driver.execute("DELETE FROM games WHERE id = ?", (number,))
+
+
+def relate(connection: Connection) -> None:
+    """Make the games of several sources that follow from what was touched; called before each commit."""
+    driver = driver_of(connection)
+    if driver.execute(_TOUCHED).fetchone() is None:
+        return
+    touched = {number for (number,) in driver.execute("SELECT id FROM temp.touched")}
+    groups = [
+        group
+        for pair in driver.execute(_PAIRS).fetchall()
+        for group in _components([_Candidate(*row) for row in driver.execute(_CANDIDATES, pair)])
+        if touched.intersection(group)
+    ]
+    if groups:
+        _relate(connection, driver, groups)
+    driver.execute("DELETE FROM temp.touched")
+
+
+def _relate(connection: Connection, driver: sqlite3.Connection, groups: list[list[int]]) -> None:
+    from recorder.relating.merge import merge_games
+
+    for group in groups:
+        dissolve(driver, _merged(driver, group))
+    for group in groups:
+        if len(group) > 1:
+            games = load_games(
+                connection,
+                group,
+                with_events=False,
+                with_holdings=False,
+                with_thinking=False,
+                with_lines=True,
+                whole_plies=True,
+            )
+            for game in merge_games(games):
+                _store(driver, game)
+
+
+def _merged(driver: sqlite3.Connection, group: list[int]) -> list[int]:
+    found = {driver.execute("SELECT merged_into FROM games WHERE id = ?", (number,)).fetchone()[0] for number in group}
+    return sorted(number for number in found if number is not None)
+
+
+def _store(driver: sqlite3.Connection, game: Game) -> None:
+    members = [driver.execute(_MEMBERS, (key,)).fetchone() for key in game.witnesses]
+    (last,) = driver.execute("SELECT max(id) FROM games").fetchone()
+    row_id, (_, white_id, black_id) = last + 1, members[0]
+    insert_rows(driver, _GAMES, [game_row(game, game.key, row_id, white_id, black_id, None)])
+    seen: list[int] = []
+    for number, _, _ in members:
+        driver.execute("UPDATE games SET merged_into = ? WHERE id = ?", (row_id, number))
+        query = "SELECT id FROM observations WHERE game_id = ? ORDER BY seq"
+        seen += [observation for (observation,) in driver.execute(query, (number,))]
+    segments = enumerate(game.segments)
+    insert_rows(
+        driver, _SEGMENTS, [(row_id, seq, part.from_ply, part.to_ply, seen[part.observation]) for seq, part in segments]
+    )
+    told = enumerate(game.evidence)
+    insert_rows(driver, _EVIDENCE, [(row_id, seq, one.kind.value, one.text) for seq, one in told])
+
+
+def _components(candidates: list[_Candidate]) -> Iterator[list[int]]:
+    """Row numbers of games of which each may have to do with another."""
+    parents = {one.row_id: one.row_id for one in candidates}
+
+    def root(number: int) -> int:
+        while parents[number] != number:
+            parents[number] = parents[parents[number]]
+            number = parents[number]
+        return number
+
+    for one, other in _near(candidates):
+        parents[root(one.row_id)] = root(other.row_id)
+    groups: dict[int, list[int]] = {}
+    for candidate in candidates:
+        groups.setdefault(root(candidate.row_id), []).append(candidate.row_id)
+    yield from groups.values()
+
+
+def _near(candidates: list[_Candidate]) -> Iterator[tuple[_Candidate, _Candidate]]:
+    """Pairs that may have to do with each other; of games whose times are known only those of one time."""
+    timed = sorted((one for one in candidates if one.begun_ms is not None), key=lambda one: (one.begun_ms, one.row_id))
+    for at, one in enumerate(timed):
+        for other in timed[at + 1 :]:
+            if (other.begun_ms or 0) > (one.ended_ms or 0) + _SKEW_MS:
+                break
+            if one.source_id != other.source_id:
+                yield one, other
+    for one in candidates:
+        if one.begun_ms is None:
+            yield from ((one, other) for other in candidates if other.source_id != one.source_id)
+    merged: dict[int, _Candidate] = {}
+    for one in candidates:
+        if one.merged_into is not None:
+            yield merged.setdefault(one.merged_into, one), one
+    resumed = [one for one in candidates if one.resumes]
+    yield from ((one, other) for one in candidates if one.may_end for other in resumed if other is not one)
