@@ -39,8 +39,8 @@ HAVING min(g.source_id) < max(g.source_id) OR (count(*) > 1 AND max(g.ending = '
 _CANDIDATES: Final = """
 SELECT g.id, g.source_id, g.merged_into, g.ending IN ('adjourned', 'log-ends', 'lost-feed', 'unobserved'),
   max(o.kind IN ('live', 'engine') AND coalesce(o.start_ply, 0) > 0),
-  CASE g.time_basis WHEN 'utc' THEN min(iif(o.kind IN ('live', 'engine'), o.started_at_ms, NULL)) END,
-  CASE g.time_basis WHEN 'utc' THEN max(iif(o.kind IN ('live', 'engine'), coalesce(o.ended_at_ms, o.started_at_ms), NULL)) END
+  min(iif(g.time_basis = 'utc' AND o.kind IN ('live', 'engine'), o.started_at_ms, NULL)),
+  max(iif(g.time_basis = 'utc' AND o.kind IN ('live', 'engine'), coalesce(o.ended_at_ms, o.started_at_ms), NULL))
 FROM games g JOIN observations o ON o.game_id = g.id
 WHERE g.white_id = ? AND g.black_id = ? AND g.kind = 'played' AND g.source_id IS NOT NULL AND NOT EXISTS (
   SELECT 1 FROM observations n JOIN ply_lines l ON l.observation_id = n.id
