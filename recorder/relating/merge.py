@@ -353,14 +353,14 @@ def _conflicts(chain: list[_Part]) -> list[Evidence]:
         if len(values) > 1:
             found.append(f"{name}: {' or '.join(values)}")
     for part in chain:
-        ends = sorted({f"{game.result} {game.reason_key or game.end}" for game in part_games(part)})
+        ends = sorted({f"{game.result} {game.reason_key or game.end}" for game in _ended_games(part)})
         if len(ends) > 1:
             found.append(f"end: {' or '.join(ends)}")
         found += _other_times(part.views)
     return [Evidence(EvidenceKind.CONFLICT, text) for text in found]
 
 
-def part_games(part: _Part) -> list[Game]:
+def _ended_games(part: _Part) -> list[Game]:
     """Games of a part whose end was told."""
     return [view.game for view in part.views if view.game.end in _ENDS]
 
