@@ -6,16 +6,18 @@ begins at the next position that was seen (``Game.anchors``). Plies without a kn
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from operator import itemgetter
 
 from exporters.holdings import hands_at
 from recorder.model import Anchor, Game, Origin, Ply, PlyRow, Proof, name_plies
 
-__all__ = ["Part", "cut_into_parts", "cut_line", "fen_with_hands"]
+__all__ = ["Part", "cut_into_parts", "cut_line", "fen_with_hands", "is_chess_fen"]
 
 _DROP_GAMES = frozenset(("crazyhouse", "bughouse"))
 _PROOF_OF = itemgetter(Ply._fields.index("proof"))
+_CHESS_BOARD = re.compile(r"(?:[pnbrqkPNBRQK1-8]~?|/)+(?:\[[PNBRQpnbrq]*\])?")
 _PROVED = frozenset({Proof.FULL.value, Proof.LIST.value, Proof.INFERRED.value})
 
 
@@ -106,6 +108,11 @@ def fen_with_hands(game: Game, anchor: Anchor) -> str:
         return anchor.fen
     board, _, rest = anchor.fen.partition(" ")
     return f"{board}[{hands[0].upper()}{hands[1].lower()}] {rest}"
+
+
+def is_chess_fen(fen: str) -> bool:
+    """Whether readers of chess can set it up: eight ranks of eight squares, pieces of chess only."""
+    return _CHESS_BOARD.fullmatch(fen.split(" ", 1)[0]) is not None and fen.count("/") == 7
 
 
 def _has_text(part: Part) -> bool:

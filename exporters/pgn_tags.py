@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from exporters.parts import Part
+from exporters.parts import Part, is_chess_fen
 from exporters.pgn_text import tag
 from exporters.times import date_of, start_clock
 from recorder.model import Game, Player, TimeBasis
@@ -64,7 +64,10 @@ def tags(game: Game, part: Part, number: int, count: int, last: bool = True) -> 
     if variant := variant_name(game):
         found.append(tag("Variant", variant))
     if part.fen is not None and (part.start_ply or game.start_fen is not None or part.beside is not None):
-        found.append('[SetUp "1"]\n' + tag("FEN", part.fen))
+        # Readers must not try to set up a position that is none of chess.
+        found.append(
+            '[SetUp "1"]\n' + tag("FEN", part.fen) if is_chess_fen(part.fen) else tag("RecorderBoard", part.fen)
+        )
     found.append(tag("Termination", game.termination if last else "unterminated"))
     found.append(f'[PlyCount "{len(part.rows)}"]\n')
     if count > 1:
@@ -108,7 +111,7 @@ def fics_tags(game: Game, part: Part, last: bool) -> str:
     if variant := variant_name(game):
         found.append(tag("Variant", variant))
     if part.fen is not None and (part.start_ply or game.start_fen is not None or part.beside is not None):
-        found.append(tag("FEN", part.fen))
+        found.append(tag("FEN" if is_chess_fen(part.fen) else "RecorderBoard", part.fen))
     found.append(f'[PlyCount "{len(part.rows)}"]\n')
     found.append(tag("Result", game.result if last else "*"))
     return "".join(found)

@@ -432,7 +432,7 @@ class Game:
         key: 20 hexadecimal digits made from the game's own facts; printed short.
         server: the site's name, or None. dialect: the server family.
         game_no: the server's own number (reused by the server).
-        variant: chess, chess960, crazyhouse, bughouse, suicide, losers, atomic, wild/N …; None: not told.
+        variant: a name of ``recorder.variants``, or the word as told; None: not told.
         category: the server's word (blitz, standard, wild/fr …).
         base_s, increment_s: White's; black_base_s and black_increment_s differ only in time-odds games.
         base_inferred: base 0 was read as 10 s because the first clocks show it.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from exporters.parts import cut_into_parts
+from exporters.parts import cut_into_parts, is_chess_fen
 from recorder.model import Game
 from recorder.moves import decode_move
 
@@ -54,6 +54,15 @@ def play(board: _Board, uci: str, white: bool) -> None:
     board[to] = piece
 
 
+def _explode(board: _Board, at: str) -> None:
+    """An atomic capture: what stands on the square, and all but pawns next to it, is gone."""
+    for file in range(ord(at[0]) - 1, ord(at[0]) + 2):
+        for rank in range(int(at[1]) - 1, int(at[1]) + 2):
+            square = f"{chr(file)}{rank}"
+            if square == at or board.get(square, "P") not in "Pp":
+                board.pop(square, None)
+
+
 def final_board(game: Game) -> _Board | None:
     """The board after the last proved ply.
 
@@ -63,13 +72,15 @@ def final_board(game: Game) -> _Board | None:
     part = cut_into_parts(game)[-1]
     if part.fen is None and part.start_ply:
         return None
+    if part.fen is not None and not is_chess_fen(part.fen):
+        return None
     board = _squares((part.fen or _START).split()[0].split("[")[0])
     for ply in part.plies:
         if ply.move is None:
             return None
         play(board, decode_move(ply.move), ply.white_moved)
         if game.variant == "atomic" and "x" in ply.san:
-            return None  # what explodes is a rule of the variant, not of the move
+            _explode(board, decode_move(ply.move)[2:4])
     return board
 
 

@@ -18,8 +18,8 @@ FRAME_TAG = "<12>"
 
 _FULL = TAIL_FLIP + 1  # the tokens every whole frame has
 _MAX_RANKS = 16
-_RANK = re.compile(r"[A-Za-z-]{4,16}", re.ASCII)
-_BOARD = re.compile(r"[A-Za-z-]{8}(?: [A-Za-z-]{8}){7}", re.ASCII)
+_RANK = re.compile(r"[A-Za-z?-]{4,16}", re.ASCII)  # ``?``: a hidden square
+_BOARD = re.compile(r"[A-Za-z?-]{8}(?: [A-Za-z?-]{8}){7}", re.ASCII)
 _VERBOSE = re.compile(
     r"(?:[A-Za-z]/(?:[a-z][0-9]{1,2}|@@)-[a-z][0-9]{1,2}(?:=[A-Za-z]|(?:ep|e\.p\.))?|o-o-o|o-o|none|NONE|\?)"
 )

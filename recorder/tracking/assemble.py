@@ -209,6 +209,8 @@ def _unprove_drops(observation: Observation) -> None:
 
 def _prove_by_list(run: Run, seen: ListSeen, witness: dict[int, tuple[int, Ply]]) -> None:
     """Plies after a gap whose board before is known now: both its texts and both boards agree, or a delta's texts."""
+    if run.rules is Rules.FRAMES:
+        return
     for index, observation in enumerate(run.observations):
         boards = {anchor.ply: board_from_fen(anchor.fen) for anchor in observation.anchors if anchor.line == 0}
         plies = observation.lines[0].plies

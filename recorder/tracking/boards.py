@@ -17,11 +17,11 @@ from recorder.tracking.examined import follow_examined
 from recorder.tracking.held import Held, rules_of_board
 from recorder.tracking.lists import frame_position
 from recorder.tracking.plies import bridged, clocks_of, pretty_of, shown_by_boards, try_rules
-from recorder.tracking.position import advance, fen, prove
+from recorder.tracking.position import Rules, advance, fen, prove
+from recorder.tracking.rules_frames import has_plain_board
 from recorder.tracking.run import Run
 from recorder.tracking.session import Session
 from recorder.tracking.told_boards import DatagramBoard, confirm
-from recorder.tracking.variants import STANDARD_BOARD
 
 __all__ = ["Boards"]
 
@@ -164,18 +164,14 @@ class Boards(Held):
         if relation not in _LIVE or frame.game_no < 0:
             self.count(Disposition.ISOLATED)
             return
-        if len(frame.board) != len(STANDARD_BOARD):
-            self.count(Disposition.ISOLATED)
-            self.anomaly(
-                AnomalyKind.VARIANT, frame, "a board that is not 8×8: kept in the source, not followed as a game"
-            )
-            return
         if answers(frame.block, STORED_BLOCKS):
             self.count(Disposition.SNAPSHOT)
             return
         run = self.runs.get(number)
         announced = number in self.announced
         self.announced.discard(number)
+        if run is not None and (run.rules is Rules.FRAMES or not has_plain_board(frame.board)):
+            run = self._shape_changed(run, frame)
         if run is None or (run.position is None and not run.between(frame.tail[8], frame.tail[9])):
             self.replace(run, frame)
         elif not run.between(frame.tail[8], frame.tail[9]):
@@ -188,6 +184,19 @@ class Boards(Held):
             self._board_found(run, frame)
         else:
             self._followed(run, frame, announced)
+
+    def _shape_changed(self, run: Run, frame: Style12) -> Run | None:
+        """A board that the rules of its game cannot read: of another size, it is another game's."""
+        if run.position is None or not run.between(frame.tail[8], frame.tail[9]):
+            return run
+        if len(frame.board) != len(run.position.board):
+            self.close(run, "reused")
+            return None
+        if run.rules is not Rules.FRAMES:
+            # A piece of another game comes to a board that looked like chess.
+            self.anomaly(AnomalyKind.VARIANT, frame, "a board whose rules are not known: nothing is proved from here")
+            run.set_rules(Rules.FRAMES)
+        return run
 
     def _board_found(self, run: Run, frame: Style12) -> None:
         """The first board of a game that only a list told of, or whose position was lost between deltas."""
@@ -263,7 +272,8 @@ class Boards(Held):
         if shown is None:
             self.conflict(run, frame, ply, reason)
             return
-        self.anomaly(AnomalyKind.VARIANT, frame, f"a move that the rules of {run.variant} do not allow: {reason}")
+        if run.rules is not Rules.FRAMES:
+            self.anomaly(AnomalyKind.VARIANT, frame, f"a move that the rules of {run.variant} do not allow: {reason}")
         self.append(run, frame, ply, shown, Disposition.PLY, Proof.UNPROVED)
 
     def _same_ply(self, run: Run, frame: Style12) -> None:

@@ -47,7 +47,7 @@ def _late(run: Run, delta: DeltaBoard) -> bool:
 
 def _next(held: Held, run: Run, delta: DeltaBoard) -> None:
     position = run.position
-    if position is None or position.rules is Rules.BOARDS:
+    if position is None or position.rules in (Rules.BOARDS, Rules.FRAMES):
         run.lose_position()  # without rules only a board tells what a move leaves
         _keep(held, run, delta, None, Proof.UNPROVED)
         return

@@ -121,7 +121,7 @@ def _stand(run: Run, position: Position, ply: int) -> None:
 
 def _seen(frame: Style12, rules: Rules, lag_meaningless: bool) -> Seen:
     """A frame as the tree takes it. Boards without both kings have no rules but the boards."""
-    if frame.board.count("K") != 1 or frame.board.count("k") != 1:
+    if rules is Rules.FRAMES or frame.board.count("K") != 1 or frame.board.count("k") != 1:
         rules = Rules.BOARDS
     position = frame_position(frame, rules)
     ply, pretty = frame.ply, pretty_of(frame)

@@ -14,6 +14,7 @@ from recorder.tracking.facts import Facts
 from recorder.tracking.lists import frame_position
 from recorder.tracking.plies import clocks_of, ply_from_frame, pretty_of, start_facts
 from recorder.tracking.position import Position, Rules, fen
+from recorder.tracking.rules_frames import has_plain_board
 from recorder.tracking.run import Run
 from recorder.tracking.session import Session
 from recorder.tracking.variants import STANDARD_BOARD, has_pockets, variant_of
@@ -93,7 +94,10 @@ class Held:
         fresh = not frame.has_move
         variant, rules = variant_of(run.facts.category)
         run.variant, run.rules_told = variant, rules is not None
-        if rules is None:
+        if not has_plain_board(frame.board):
+            rules = Rules.FRAMES
+            self.anomaly(AnomalyKind.VARIANT, frame, "a board whose rules are not known: nothing is proved")
+        elif rules is None:
             rules = rules_of_board(frame)
         hands = ("", "") if has_pockets(rules) and fresh else None
         position = frame_position(frame, rules, hands)
@@ -155,7 +159,7 @@ class Held:
         run: Run,
         frame: Style12,
         ply: int,
-        played: tuple[int, str, Position],
+        played: tuple[int | None, str, Position],
         disposition: Disposition,
         proof: Proof = Proof.FULL,
     ) -> None:
@@ -235,4 +239,6 @@ class Held:
 
 def rules_of_board(frame: Style12) -> Rules:
     """Rules for a first board whose variant no line told."""
+    if not has_plain_board(frame.board):
+        return Rules.FRAMES
     return Rules.CHESS if frame.has_move or frame.board == STANDARD_BOARD else Rules.CHESS960

@@ -8,6 +8,7 @@ from recorder.model import Origin, Ply, Precision, Proof, StartFacts
 from recorder.moves import encode_move
 from recorder.tracking.bridge import bridge
 from recorder.tracking.position import Position, Rules, advance, start_position
+from recorder.tracking.rules_frames import can_follow, frames_position
 from recorder.tracking.run import Run
 from recorder.tracking.variants import STANDARD_BOARD
 
@@ -54,7 +55,7 @@ def ply_from_frame(
 ) -> Ply:
     """The ply a frame shows. ``move`` None: only the texts are known; the squares are read from the verbose move."""
     white_ms, black_ms, elapsed_ms, lag_ms, precision = _times(frame)
-    if move is None:
+    if move is None and after.rules is not Rules.FRAMES:  # squares of other boards have no number
         move = lan_move(frame.verbose)
     flags = after.castling | (after.push_col + 1) << 4
     return Ply(
@@ -98,7 +99,7 @@ def try_rules(run: Run, frame: Style12) -> tuple[int, str, Position] | None:
         The move, its SAN and the position after it; None if nothing fits.
     """
     position = run.position
-    if position is None or not frame.has_move:
+    if position is None or not frame.has_move or position.rules is Rules.FRAMES:
         return None
     pretty = pretty_of(frame)
     played = advance(position, frame.verbose, pretty, frame.board)
@@ -122,13 +123,18 @@ def try_rules(run: Run, frame: Style12) -> tuple[int, str, Position] | None:
     return None
 
 
-def shown_by_boards(run: Run, frame: Style12) -> tuple[int, str, Position] | None:
+def shown_by_boards(run: Run, frame: Style12) -> tuple[int | None, str, Position] | None:
     """The next ply of a variant whose rules refuse it, if its texts and both boards agree: servers have their own.
 
     Returns:
-        As ``try_rules``; the game goes on by the same rules.
+        As ``try_rules``; the game goes on by the same rules. The move is None on boards that no rules read.
     """
     position = run.position
+    if position is not None and position.rules is Rules.FRAMES:
+        if not can_follow(position, frame.verbose, frame.board, frame.white_to_move):
+            return None
+        after = frames_position(frame.board, frame.white_to_move, frame.castling)
+        return None, pretty_of(frame) or frame.verbose, after
     if position is None or not frame.has_move or not position.rules.apart or position.rules is Rules.BOARDS:
         return None
     literal = position._replace(rules=Rules.BOARDS)

@@ -41,6 +41,7 @@ from recorder.tracking.rules_variants import has_legal_move as _has_legal_move_a
 from recorder.tracking.rules_variants import play_by_rules, prove_by_rules
 
 __all__ = [
+    "NO_RULES",
     "Position",
     "PositionRow",
     "Rules",
@@ -60,10 +61,11 @@ __all__ = [
 #: A proved move: ``encode_move``'s integer, the canonical SAN, the position after it.
 Step = tuple[int, str, Position]
 
-_CHESS, _CHESS960 = Rules.CHESS, Rules.CHESS960
+_CHESS, _CHESS960, _FRAMES = Rules.CHESS, Rules.CHESS960, Rules.FRAMES
 _CRAZYHOUSE, _BUGHOUSE, _BOARDS = Rules.CRAZYHOUSE, Rules.BUGHOUSE, Rules.BOARDS
 _WHITE_SHIFTS, _BLACK_SHIFTS = known_shifts(True), known_shifts(False)
 _ORDER = "PNBRQ"
+NO_RULES = "the rules for this board are not known"
 _MISMATCH = "pretty move names another move"
 
 
@@ -95,6 +97,8 @@ def prove(position: PositionRow, lan: str, pretty: str | None, after: str | None
     """What ``advance`` does, with positions that need not be named: made for every board of a log."""
     board, white, castling, push_col, in_check, rules, hands, promoted, rook_cols, white_king, black_king = position
     if rules is not _CHESS and rules.apart:
+        if rules is _FRAMES:
+            return NO_RULES
         apart = prove_by_boards if rules is _BOARDS else prove_by_rules
         return apart(Position._make(position), lan, pretty, after)
     shift = (_WHITE_SHIFTS if white else _BLACK_SHIFTS).get(lan)
@@ -346,6 +350,8 @@ def play_san(position: Position, san: str) -> Step | str:
     named = read_pretty(san)
     if named is None:
         return "unreadable move"
+    if position.rules is _FRAMES:
+        return NO_RULES
     if position.rules.apart:
         return (play_by_boards if position.rules is _BOARDS else play_by_rules)(position, named, san)
     if named.castle:
@@ -390,11 +396,11 @@ def has_legal_move(position: Position, any_drop: bool = False) -> bool:
     """Whether the side to move has a legal move.
 
     Args:
-        position: with ``Rules.BOARDS`` nothing is known of legality, and True is returned.
+        position: with ``Rules.BOARDS`` and ``Rules.FRAMES`` nothing is known of legality, and True is returned.
         any_drop: take every piece to be in hand (a bughouse partner may pass one).
     """
     if position.rules.apart:
-        return position.rules is _BOARDS or _has_legal_move_apart(position)
+        return position.rules in (_BOARDS, _FRAMES) or _has_legal_move_apart(position)
     return _has_legal_move(position, any_drop)
 
 

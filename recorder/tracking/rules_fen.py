@@ -6,6 +6,7 @@ import re
 from functools import lru_cache
 
 from recorder.tracking import rules_variants
+from recorder.tracking.rules_frames import frames_fen, frames_position, has_plain_board
 from recorder.tracking.rules_legal import attacked, moved, rights_left
 from recorder.tracking.rules_state import NO_PROMOTED, STANDARD_ROOKS, Position, Rules
 from recorder.tracking.rules_tables import PAWN_ATTACKERS
@@ -13,7 +14,6 @@ from recorder.tracking.rules_tables import PAWN_ATTACKERS
 __all__ = ["board_from_fen", "fen", "position_from_fen", "start_position"]
 
 _HAND_ORDER = "QRBNP"
-_BOARD = re.compile(r"[-pnbrqkPNBRQK]{8}(?: [-pnbrqkPNBRQK]{8}){7}")
 
 
 @lru_cache(maxsize=256)  # nearly every game begins on the same board
@@ -36,9 +36,11 @@ def start_position(
         white_to_move, castling, push_col: the frame's fields (rights: 1 K, 2 Q, 4 k, 8 q; file 0-7 or -1).
         rules: that will prove the moves. hands: White's and Black's, None unknown.
     Raises:
-        ValueError: the board is not 8×8 of known letters.
+        ValueError: the board is not 8×8 of known letters, and the rules are not ``Rules.FRAMES``.
     """
-    if not _BOARD.fullmatch(board):
+    if rules is Rules.FRAMES:
+        return frames_position(board, white_to_move, castling)
+    if not has_plain_board(board):
         raise ValueError(f"not an 8×8 board: {board!r}")
     rook_cols = STANDARD_ROOKS
     if rules is Rules.CHESS960 or rules.apart:
@@ -107,6 +109,8 @@ def fen(position: Position, irreversible: int | None, fullmove: int) -> str:
         position: to write. irreversible: half-moves since the last irreversible one (negative or None: 0).
         fullmove: the number of the move to come, from 1.
     """
+    if position.rules is Rules.FRAMES:
+        return frames_fen(position, irreversible, fullmove)
     board = position.board
     drops = position.rules in (Rules.CRAZYHOUSE, Rules.BUGHOUSE)
     if position.promoted and drops:
@@ -140,7 +144,7 @@ def board_from_fen(text: str) -> str:
     """
     field = text.split(" ", 1)[0].split("[", 1)[0].replace("~", "").replace("/", " ")
     board = re.sub("[1-8]", lambda digit: "-" * int(digit[0]), field)
-    if not _BOARD.fullmatch(board):
+    if not has_plain_board(board):
         raise ValueError(f"not the board of a FEN: {text!r}")
     return board
 

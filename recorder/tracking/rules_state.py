@@ -34,12 +34,13 @@ class Rules(Enum):
     ATOMIC = "atomic"
     WILD = "wild"  # chess from any start position, with the castling of a king on d
     BOARDS = "boards"  # no chess legality: the two boards decide (variants whose rules are not known here)
+    FRAMES = "frames"  # nothing is proved: boards that are not 8×8, have other pieces or hidden squares
 
     apart: bool
 
     def __init__(self, word: str) -> None:
-        #: Proved by ``rules_variants`` or ``rules_boards``, not by ``prove`` itself.
-        self.apart = word in ("suicide", "losers", "atomic", "wild", "boards")
+        #: ``prove`` itself does not prove it: ``rules_variants`` or ``rules_boards`` does, or nothing.
+        self.apart = word in ("suicide", "losers", "atomic", "wild", "boards", "frames")
 
 
 class Position(NamedTuple):

@@ -22,6 +22,7 @@ _RULES = {
     # How these are won is their own; their moves are those of chess.
     "three-check": Rules.CHESS,
     "king-of-the-hill": Rules.CHESS,
+    "kriegspiel": Rules.FRAMES,  # a player sees his own men only
     "wildcastle": Rules.WILD,
     "nocastle": Rules.WILD,
 }
@@ -58,16 +59,22 @@ _STARTS = {
 }
 
 
+_START_AS_CHESS = (
+    Rules.CHESS, Rules.CRAZYHOUSE, Rules.BUGHOUSE, Rules.SUICIDE, Rules.LOSERS, Rules.ATOMIC,
+)  # fmt: skip
+
+
 def known_start(category: str | None, rules: Rules | None) -> tuple[str, int] | None:
     """The start position of a list that was printed without a board.
 
     Args:
         category: the server's word, where it tells. rules: of the game, None: not told.
     Returns:
-        The board and the castling rights (suicide has none); None for shuffles, whose position is drawn for each game.
+        The board and the castling rights (suicide has none); None for shuffles, whose position is drawn for each game,
+        and for variants that are not known.
     """
     known = _STARTS.get(category.lower().split()[-1]) if category and not category.isspace() else None
-    if known is not None or rules is Rules.CHESS960 or rules is Rules.WILD:
+    if known is not None or (rules is not None and rules not in _START_AS_CHESS):
         return known
     return STANDARD_BOARD, 0 if rules is Rules.SUICIDE else 15
 

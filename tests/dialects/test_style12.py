@@ -81,7 +81,7 @@ def test_a_damaged_field_is_named_and_never_guessed(place: int, name: str) -> No
     "damage",
     [
         lambda text: text.replace("rnb-kbnr", "rnb kbnr"),
-        lambda text: text.replace("rnb-kbnr", "rnb?kbnr"),
+        lambda text: text.replace("rnb-kbnr", "rnb!kbnr"),
         lambda text: text.replace(" pppp-ppp", ""),
         lambda text: text.replace("(0:04.237)", "(-27:-36. -60)"),
         lambda text: text.replace("Q/d8-h4", "Q/d8-"),

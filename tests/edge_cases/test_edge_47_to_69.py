@@ -233,8 +233,13 @@ def test_edge_58_board_of_another_size() -> None:
     )
     table = Table()
     found = read(log(table.frame(), wide, table.play("e4"), ten_ranks, table.play("e5")))
-    assert sans(only(found)) == ["e4", "e5"]
-    assert found.frames(START, PLY, ISOLATED) == [1, 2, 2]
+    games = {game.game_no: game for game in found.games}
+    assert [sans(games[number]) for number in (7, 9, 10)] == [["e4", "e5"], [], []]
+    assert (games[7].start_fen, games[9].start_fen) == (
+        None,
+        "rnabqkbcnr/pppppppppp/10/10/10/10/PPPPPPPPPP/RNABQKBCNR w KQkq - 0 1",
+    )
+    assert found.frames(START, PLY, ISOLATED) == [2, 2, 0]
     assert found.anomalies() == ["variant", "variant"]
 
 

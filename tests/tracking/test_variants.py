@@ -23,7 +23,7 @@ from recorder.tracking.variants import has_pockets, variant_of
         ("wild(26)", "giveaway", Rules.SUICIDE),
         ("losers", "losers", Rules.LOSERS),
         ("wild(25)", "three-check", Rules.CHESS),
-        ("wild(16)", "kriegspiel", Rules.BOARDS),
+        ("wild(16)", "kriegspiel", Rules.FRAMES),
         ("wild(29)", "wild/29", Rules.BOARDS),
         ("non-standard", None, None),
         ("", None, None),
