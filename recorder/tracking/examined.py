@@ -44,10 +44,12 @@ def follow_examined(held: Held, frame: Style12) -> Disposition:
             run.following = True
             run.me_plays = frame.tail[10] == "2"
         else:
+            del held.examined[number]
             held.close(run, "unobserved")
             run = None
     beginning = run is None
-    setting_up = held.starting is not None and held.starting.setup if run is None else _tree(run).setting_up
+    starting = _starting(held, frame)
+    setting_up = starting is not None and starting.setup if run is None else _tree(run).setting_up
     try:
         if len(frame.board) != len(STANDARD_BOARD):
             raise ValueError("not 8×8")
@@ -91,13 +93,18 @@ def _begin(held: Held, frame: Style12, seen: Seen) -> Run:
     run.white_token, run.black_token = frame.tail[8], frame.tail[9]
     run.observe(frame, seen.position, frame.ply, start_facts(frame), None)
     held.examined[frame.tail[7]] = run
-    starting, held.starting = held.starting, None
+    run.starting = starting = _starting(held, frame)
+    held.starting = None
     if starting is not None:
-        run.restart_offset = min(run.restart_offset, starting.offset)
         tree.setting_up = starting.setup
         where = (starting.offset, starting.at_ms)
         run.event(EventKind.EXAMINE, "setup-begin" if starting.setup else "start", where, text=starting.text)
     return run
+
+
+def _starting(held: Held, frame: Style12) -> Starting | None:
+    """What told of the examination that begins with this board."""
+    return held.starting if held.remembered is None else held.remembered.get(frame.offset)
 
 
 def _tree(run: Run) -> ExaminedTree:
@@ -160,7 +167,7 @@ def take_notice(held: Held, event: ExamineNotice) -> None:
     kind, line = event.kind, event.line
     begins = kind == "start" or (kind == "setup-begin" and line.text.startswith("Starting"))
     if begins:
-        held.starting = Starting(kind == "setup-begin", line.offset, line.at_ms, event.text)
+        _told_of(held, kind == "setup-begin", event)
         return
     numbered = held.examined.get(str(event.game_no))
     run = numbered if kind in ("examiner", "end") and event.game_no is not None else examined_run(held, event.game_no)
@@ -168,7 +175,7 @@ def take_notice(held: Held, event: ExamineNotice) -> None:
         mine = [one for one in held.examined.values() if one.me_plays and not one.suspended]
         run = mine[0] if len(mine) == 1 else run
         if run is None and kind == "setup-begin":
-            held.starting = Starting(True, line.offset, line.at_ms, event.text)
+            _told_of(held, True, event)
     if run is None:
         return
     tree = _tree(run)
@@ -192,6 +199,11 @@ def take_notice(held: Held, event: ExamineNotice) -> None:
     elif kind == "end" and event.text.startswith("You are no longer"):
         del held.examined[str(run.game_no)]
         held.close(run, "unobserved")
+
+
+def _told_of(held: Held, setup: bool, event: ExamineNotice) -> None:
+    if held.remembered is None:
+        held.starting = Starting(setup, event.line.offset, event.line.at_ms, event.text)
 
 
 def _confirm(run: Run, offset: int, at_ms: int | None) -> None:

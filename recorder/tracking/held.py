@@ -46,6 +46,7 @@ class Held:
         creating: the same by players, from lines without a number.
         announced: numbers that an observation was announced for.
         starting: an examination that was told of, and whose first board is still to come.
+        remembered: while lines are read a second time, what was told of examinations, by the offset of the first board.
     """
 
     def __init__(self, session: Session) -> None:
@@ -60,6 +61,7 @@ class Held:
         self.creating: dict[frozenset[str], Facts] = {}
         self.announced: set[str] = set()
         self.starting: Starting | None = None
+        self.remembered: dict[int, Starting] | None = None
         self.lag_meaningless = False
 
     def count(self, disposition: Disposition) -> None:

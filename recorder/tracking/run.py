@@ -82,7 +82,7 @@ class Run:
         renewed: a line announced a new game under this number; the next first board begins it. Of an examined game: we
             were made an examiner after it was no longer observed.
         tree: what an examined game holds; its observation gathers events and holdings only. told: how a line says that
-            its next board is reached (``tree.FORWARD`` …).
+            its next board is reached (``tree.FORWARD`` …). starting: what told of it before its first board.
     """
 
     __slots__ = (
@@ -125,6 +125,7 @@ class Run:
         "session",
         "setup",
         "start_frame",
+        "starting",
         "suspended",
         "termination",
         "timed",
@@ -185,6 +186,7 @@ class Run:
         self.timed = False
         self.tree: ExaminedTree | None = None
         self.told = ""
+        self.starting: tuple[bool, int, int | None, str] | None = None
         self.white_clock_ms = 0
         self.black_clock_ms = 0
 

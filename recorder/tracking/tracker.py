@@ -248,7 +248,8 @@ class Tracker:
                 [number, *dump_facts([facts])] for number, facts in boards.facts.items() if facts.offset < offset
             ],
             "creating": dump_facts(facts for facts in boards.creating.values() if facts.offset < offset),
-            "starting": None if boards.starting is None or boards.starting.offset >= offset else boards.starting,
+            "starting": boards.starting,
+            "started": [[run.first_offset, run.starting] for run in boards.examined.values() if run.starting],
             "session": self.session.saved(),
             "titles": dict(self._titles),
         }
@@ -259,8 +260,7 @@ class Tracker:
         self._resumed = Resumed(state)
         self._baseline = state
         self.session.load(state["session"])
-        if state.get("starting") is not None:
-            self.boards.starting = Starting(*state["starting"])
+        self.boards.remembered = {place: Starting(*told) for place, told in state.get("started", ())}
         self.boards.lag_meaningless = self.session.lag_meaningless
         self._titles.update(state["titles"])
         for number, saved in state["facts"]:
@@ -274,6 +274,9 @@ class Tracker:
         if self._resumed is None:
             return
         self._resumed = None
+        self.boards.remembered = None
+        told = self._baseline.get("starting")
+        self.boards.starting = None if told is None else Starting(*told)
         self.boards.counts.update(load_counts(self._baseline["frames"]))
         self.boards.next_plies = 0
         self.holdings.update(load_counts(self._baseline["holdings"]))

@@ -13,6 +13,7 @@ from recorder.tracking.position import Rules, Step, play_san, position_from_fen
 from recorder.tracking.tree import ExaminedTree, Seen
 from tests.edge_cases.scripts import Table, log
 from tests.support import product
+from tests.test_pipeline import Archived, by_key, counts, whole
 
 Path = tuple[str, ...]
 
@@ -192,3 +193,80 @@ def test_it_can_be_fed_without_frames() -> None:
     assert tree.step(*told(tree, "c5")) is sicilian
     tree.commit()
     assert e4.branches()[0] is sicilian
+
+
+NOTICES = (
+    "Game 1: Bot goes forward 3 moves.",
+    "Game 1: Bot backs up 2 moves.",
+    "Bot backs up 1 move.",
+    "Game 1: Bot reverts to main line move 2.",
+    "Game 1: Bot commits the subvariation.",
+    "Game 1: Bot moves: e4",
+    "Game 1: Black checkmated 1-0",
+    "Entering setup mode.",
+    "Game is validated - entering examine mode.",
+    "Starting a game in examine (setup) mode.",
+    "Entering examine mode for game 1.",
+    "Bot has made you an examiner of game 1.",
+    "Removing game 1 from observation list.",
+    "You are no longer examining game 1.",
+    "Bot(TD)(----)[1] kibitzes: look",
+    "<b1> game 1 white [P] black [NQ]",
+    "Game 2: Bot goes forward 1 move.",
+)
+BOARDS = ("start", "played", "played", "played", "other game", "no kings", "small", "list")
+
+
+def shuffled(choices: list[tuple[str, int]]) -> bytes:
+    """Boards and lines in an order that no server prints."""
+    lines = []
+    for kind, number in choices:
+        if kind == "notice":
+            lines.append(NOTICES[number % len(NOTICES)])
+            continue
+        table = Table(1, "Henley", "Browne", base=0, clocks=(0, 0), relation=2 if number % 5 else -2)
+        if kind == "list":
+            lines += ["Henley (0) vs. Browne (0) --- Mon Nov  4, 08:38 CET 2002"]
+            lines += ["Unrated untimed match, initial time: 0 minutes, increment: 0 seconds.", ""]
+            lines += ["Move  Henley             Browne", "----  ----------------   ----------------"]
+            lines += ["  1.  a3      (0:00)     a6      (0:00)", "      {Still in progress} *", ""]
+            continue
+        for ply in range(number % 7 if kind == "played" else 0):
+            move = pick(table.board, (number // 7) * ply)
+            if move is not None:
+                table.play(table.board.san(move))
+        if kind == "no kings":
+            lines.append(table.frame(board="-------- " * 7 + "----Q--P"))
+        elif kind == "small":
+            lines.append(table.frame(board="a-------" + " --------" * 7))
+        elif kind == "other game":
+            lines.append(table.frame(number=2, relation=number % 3 - 1))
+        else:
+            lines.append(table.undo(0))
+    return log(*lines)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(
+    choices=st.lists(
+        st.one_of(
+            st.tuples(st.sampled_from(BOARDS), st.integers(0, 60)),
+            st.tuples(st.just("notice"), st.integers(0, 60)),
+        ),
+        max_size=40,
+    ),
+    at=st.integers(0, 10_000),
+)
+def test_any_order_of_lines_is_followed_and_grows(choices: list[tuple[str, int]], at: int) -> None:
+    data = shuffled(choices)
+    expected, reference = whole(data)
+    assert sum(reference.report.frames.values()) == data.count(b"<12>")
+    for game in expected:
+        for ways, seen in zip(ways_of(game), game.observations, strict=True):
+            for event in seen.events:
+                assert event.detail != "shown" or (event.value or 0, event.ply) in ways
+    archived = Archived()
+    archived.read(data[: at % (len(data) + 1)])
+    last = archived.read(data)
+    assert by_key(archived.games) == by_key(expected)
+    assert counts(last) == counts(reference)
