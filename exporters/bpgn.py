@@ -17,7 +17,7 @@ from exporters.pgn_tags import event_name
 from exporters.pgn_text import GLUE, readable, tag, wrap
 from exporters.times import date_of, decimal_seconds
 from recorder.errors import ExportError
-from recorder.model import EventKind, Game, GameEvent, LinkKind, Player, Precision
+from recorder.model import EventKind, Game, GameEvent, LinkKind, ObservationKind, Player, Precision
 from recorder.relating.bughouse import pair_bughouse
 from recorder.relating.match import Match, Moment, board_order, timeline
 
@@ -39,7 +39,7 @@ class BpgnOptions:
     Attributes:
         clock: which of ``clk`` (the mover's clock after the move) and ``lag`` to write.
         comments: write chat as comments; the comments of a saved match are written in any case.
-        keys: write the games' keys, by which ``--append`` knows them.
+        keys: write the games' keys, by which ``--append`` knows them, of saved matches too; else of recorded ones only.
     """
 
     clock: frozenset[str] = frozenset(CLOCK_WORDS)
@@ -149,14 +149,15 @@ class BpgnExporter:
             for side, player in (("White", game.white), ("Black", game.black)):
                 if alone and letter == "B":
                     player = _NOBODY
-                rating = "" if player.rating is None else tag(f"{side}{letter}Elo", str(player.rating))
+                printed = player.rating_text if _is_saved(game) else player.rating
+                rating = "" if printed is None else tag(f"{side}{letter}Elo", str(printed))
                 found.append(tag(f"{side}{letter}", player.handle or "?").rstrip("\n") + (rating or "\n"))
         control = "?" if match.a.base_s is None else f"{match.a.base_s}+{match.a.increment_s or 0}"
         found.append(tag("TimeControl", control))
         lags = [moment.ply.lag_ms for moment in moments]
         if "lag" in self.options.clock and any(lag is not None for lag in lags):
             found.append(tag("Lag", " ".join("-" if lag is None else str(lag) for lag in lags)))
-        if self.options.keys:
+        if self.options.keys or not _is_saved(match.a):
             found.append(tag(_KEY_TAGS[0], match.a.key))
             found += [] if alone else [tag(_KEY_TAGS[1], match.b.key)]
         found.append(tag("Result", result))
@@ -191,6 +192,10 @@ def find_matches(games: Sequence[Game]) -> tuple[list[Match], list[Game]]:
     paired = {key for pair in pairs for key in pair}
     matches = [board_order(by_key[one], by_key[other]) for one, other in sorted(pairs)]
     return matches, [game for game in games if game.key not in paired]
+
+
+def _is_saved(game: Game) -> bool:
+    return bool(game.observations) and all(seen.kind is ObservationKind.PGN for seen in game.observations)
 
 
 def _without_moves(game: Game) -> Game:

@@ -7,13 +7,17 @@ from typing import Any, Final
 
 from recorder.model import Game, SourceReport, TimeBasis, is_forgotten
 from recorder.saved.base import SavedReader
+from recorder.saved.bpgn import BpgnReader
 from recorder.saved.pgn import PgnReader
 from recorder.sources.base import LineEnds, SourceKind
 from recorder.sources.forgotten import Forgotten
 
 __all__ = ["SAVED_KINDS", "SavedPipeline"]
 
-_READERS: Final[dict[SourceKind, Callable[..., SavedReader]]] = {SourceKind.PGN: PgnReader}
+_READERS: Final[dict[SourceKind, Callable[..., SavedReader]]] = {
+    SourceKind.PGN: PgnReader,
+    SourceKind.BPGN: BpgnReader,
+}
 SAVED_KINDS: Final = frozenset(_READERS)
 """Kinds that are no server's text but games."""
 

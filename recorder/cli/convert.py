@@ -116,7 +116,7 @@ def _exporter(
     if style != "default" or variations or engine:
         raise click.UsageError("BPGN has one style, no variations and no engines.")
     given = ctx.get_parameter_source("clock") is not click.core.ParameterSource.DEFAULT
-    return BpgnExporter(BpgnOptions(clock if given else frozenset(CLOCK_WORDS), comments))
+    return BpgnExporter(BpgnOptions(clock if given else frozenset(CLOCK_WORDS), comments, keys=False))
 
 
 def _files_of(source: Input) -> list[Path]:

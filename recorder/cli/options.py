@@ -43,7 +43,7 @@ __all__ = [
 
 _AnyCommand = TypeVar("_AnyCommand", bound=Callable[..., Any])
 
-KINDS = ("raw", "typescript", "xboard", "pychess", "stamped", "journal", "pgn")
+KINDS = ("raw", "typescript", "xboard", "pychess", "stamped", "journal", "pgn", "bpgn")
 CHATS = ("none", "public", "own", "all")
 RESULTS = ("1-0", "0-1", "1/2-1/2", "*")
 ANOMALIES = (

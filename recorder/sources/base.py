@@ -26,6 +26,7 @@ class SourceKind(Enum):
     STAMPED = "stamped"
     JOURNAL = "journal"
     PGN = "pgn"  # saved games: see ``recorder.savedpipeline``
+    BPGN = "bpgn"  # saved bughouse matches
 
 
 class Decoder(Protocol):

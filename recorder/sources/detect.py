@@ -35,6 +35,7 @@ _ROSTER: Final = re.compile(
 _MOVES: Final = re.compile(
     rb"1\s*\.\s*(?:[a-h][1-8]|[NBRQK][a-h1-8x]|[NBRQP]?@)[^\s(]*\s+(?!\()(?:\{|\d|[a-hNBRQKPO@])"
 )
+_FOUR_PLAYERS: Final = re.compile(rb'^(?:\[[^\n]*\])?\[(?:White|Black)B[ \t]+"', re.MULTILINE)
 _NOT_IN_PGN: Final = re.compile(rb"^(?:<(?:12|b1|g1|d1)> |[fa]ics% |Movelist for game \d)", re.MULTILINE)
 _NOT_LOGS: Final = (
     (b"\xff\xfe", "is UTF-16 text, not the server's bytes: convert it to UTF-8 first"),
@@ -60,7 +61,7 @@ def detect(head: bytes) -> SourceKind | None:
     if head.startswith(MAGIC):
         return SourceKind.JOURNAL
     if _is_pgn(head):
-        return SourceKind.PGN
+        return SourceKind.BPGN if _FOUR_PLAYERS.search(head) else SourceKind.PGN
     if head.startswith(b"Script started"):
         return SourceKind.TYPESCRIPT
     lines = head.split(b"\n")
@@ -104,8 +105,8 @@ def make_decoder(
     Raises:
         SourceError: the kind is of saved games, in which no server speaks.
     """
-    if kind is SourceKind.PGN:
-        raise SourceError("These are saved games (PGN), and not what a server said.")
+    if kind in (SourceKind.PGN, SourceKind.BPGN):
+        raise SourceError(f"These are saved games ({kind.value.upper()}), and not what a server said.")
     if kind is SourceKind.TYPESCRIPT:
         return TypescriptDecoder(timing, tz)
     if kind is SourceKind.XBOARD:

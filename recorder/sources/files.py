@@ -28,7 +28,7 @@ _MAGIC: Final = (
     (b"\x28\xb5\x2f\xfd", "zstd"),
 )
 # What this program and its database write.
-_OURS: Final = (".pgn", ".db", ".db-wal", ".db-shm", ".db-journal", ".sqlite", ".csv", ".parquet")
+_OURS: Final = (".pgn", ".bpgn", ".db", ".db-wal", ".db-shm", ".db-journal", ".sqlite", ".csv", ".parquet")
 _TIMING_SUFFIXES: Final = (".timing", ".tm", ".time")
 _STDIN: Final = "-"
 _FRAME_HEADER_BYTES: Final = 18

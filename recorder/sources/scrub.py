@@ -98,7 +98,7 @@ class Scrubber:
         if self._in_long:
             begin = data.find(b"\n") + 1
             self._in_long = False
-        if self._kind is SourceKind.PGN:
+        if self._kind in (SourceKind.PGN, SourceKind.BPGN):
             return data  # nothing that anybody has typed
         if self._kind in (SourceKind.RAW, SourceKind.TYPESCRIPT, SourceKind.STAMPED):
             return self._scrub_hinted(data, begin)
@@ -122,7 +122,7 @@ class Scrubber:
         return b"".join([*out, data[done:]])
 
     def _scrub_line(self, line: bytes, *, cut: bool = False) -> bytes:
-        if self._kind is SourceKind.PGN:
+        if self._kind in (SourceKind.PGN, SourceKind.BPGN):
             return line
         if self._kind is SourceKind.XBOARD:
             return self._scrub_xboard(line)

@@ -60,3 +60,21 @@ def test_bughouse_to_bpgn_by_the_suffix(cli: Cli, tmp_path: Path) -> None:
     assert cli("convert", log, "--format", "bpgn", "--clock", "clk").stdout.count("[Lag ") == 0
     assert "5 not bughouse" in cli("convert", WATCHER, "--format", "bpgn").stderr
     cli("convert", log, "--format", "bpgn", "--style", "fics", code=2)
+
+
+def test_bpgn_comes_out_as_it_went_in(cli: Cli, tmp_path: Path) -> None:
+    saved = SERVER.parent / "public" / "bughouse-2005-client-saved.bpgn"
+    target = tmp_path / "x.bpgn"
+    assert "Wrote 18 games, 1,034 plies" in cli("convert", saved, "-o", target).stderr
+    assert target.read_bytes() == saved.read_bytes()
+    assert cli("convert", saved).stdout.count("[Variant ") == 18
+
+
+def test_bpgn_is_imported_and_its_boards_belong_together(cli: Cli) -> None:
+    saved = SERVER.parent / "public" / "bughouse-db-3611438-with-lag.bpgn"
+    assert "bpgn\n  2 games, 106 plies\n" in cli("import", saved).stdout
+    text = cli("show", "last", "--match").stdout
+    assert "One match: both boards of one saved match\n" in text
+    assert text.count("\n") == 4 + 1 + 106
+    assert "agrees; 2 games" in cli("verify").stdout
+    assert cli("export", "bpgn").stdout.count("[Lag ") == 1

@@ -1,0 +1,268 @@
+"""BPGN: saved bughouse matches, both boards in one movetext → two games.
+
+``1A. e4{180}`` is White's first move on board A, ``1b. d5 {179}`` Black's on board B; braces hold the clock left after
+the move, in seconds. Each board becomes a game; the order of the moves of both is that of their offsets. Source: files
+of the bughouse database and of clients of 2005.
+"""
+
+from __future__ import annotations
+
+import datetime
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from recorder.events import RatingText
+from recorder.model import Anomaly, AnomalyKind, Game
+from recorder.saved.base import GameLines
+from recorder.saved.bpgn_board import Board, Facts, make_games
+
+__all__ = ["BpgnReader"]
+
+_LONGEST_MATCH = 1 << 20
+_TAG = re.compile(r'\[\s*([A-Za-z0-9_]+)\s+"((?:[^"\\\n]|\\.)*)"\s*\]')
+_TAG_LINE = re.compile(rb'[ \t]*\[\s*[A-Za-z0-9_]+\s+"')
+_MOVE = re.compile(r"(\d{1,4})([ABab])\.\s*([^\s{}()\[\]]+)")
+_COMMENT = re.compile(r"\{([^{}]*)\}")
+_CLOCK = re.compile(r"\s*(-?)(\d{1,6})(?:\.(\d{1,3}))?\s*")
+_RESULT = re.compile(r"(?:1-0|0-1|1/2-1/2|\*)(?!\S)")
+_NUMBER = re.compile(r"-?\d{1,9}")
+_DATE = re.compile(r"(\d{4})\.(\d{2})\.(\d{2})")
+_TIME = re.compile(r"(\d{2}):(\d{2}):(\d{2})")
+_CONTROL = re.compile(r"(\d{1,6})\+(\d{1,6})")
+_OTHER = re.compile(r"\S+?(?=[{\[\s]|\Z)|\S")
+#: Tags that a game's own fields give back.
+_OWN_TAGS = frozenset(
+    f"{side}{board}{word}" for side in ("White", "Black") for board in "AB" for word in ("", "Elo")
+) | {"Site", "Date", "Time", "TimeControl", "Lag", "Result", "RecorderKeyA", "RecorderKeyB"}
+
+
+class _Read(NamedTuple):
+    """A token of movetext: ``kind`` is move, comment, result or other."""
+
+    kind: str
+    at: int
+    parts: tuple[str, ...]
+
+
+class BpgnReader:
+    """Reads a BPGN file; see ``SavedReader``.
+
+    Args:
+        server: the site's name where the tag ``Site`` does not tell it.
+        chat: ``none`` leaves comments out.
+        offset: of the first byte.
+    """
+
+    def __init__(self, *, server: str | None = None, chat: str = "public", offset: int = 0) -> None:
+        self.anomalies: list[Anomaly] = []
+        self.line_count = 0
+        self._server, self._comments = server, chat != "none"
+        self._lines = GameLines(offset)
+        self._end = offset
+        self._text: list[bytes] = []
+        self._begin = offset
+        self._size = self._lines_before = 0
+        self._moves_seen = self._in_comment = False
+
+    @property
+    def pending(self) -> tuple[int, int]:
+        """Where the first match begins that is not given out, and the lines before it."""
+        return (self._begin, self._lines_before) if self._text else (self._end, self.line_count)
+
+    def receive(self, block: bytes) -> list[Game]:
+        """Read the next bytes. Returns the games of the matches that they ended, two of each."""
+        return [game for line, offset in self._lines.receive(block) for game in self._line(line, offset)]
+
+    def finish(self) -> list[Game]:
+        """The file has ended: return the games of its last match."""
+        games = [game for line, offset in self._lines.finish() for game in self._line(line, offset)]
+        return games + self._flush()
+
+    def _line(self, line: bytes, offset: int) -> list[Game]:
+        games: list[Game] = []
+        if _TAG_LINE.match(line) and (not self._in_comment or line.lstrip().startswith(b'[Event "')):
+            if self._moves_seen:
+                games = self._flush()
+        elif line.strip():
+            self._moves_seen = True
+            last = max(line.rfind(b"{"), line.rfind(b"}"))
+            if last >= 0:
+                self._in_comment = line[last : last + 1] == b"{"
+        if not self._text:
+            self._begin, self._lines_before = offset, self.line_count
+        self.line_count += 1
+        self._end = offset + len(line)
+        self._size += len(line)
+        if self._size <= _LONGEST_MATCH:
+            self._text.append(line)
+        elif self._size - len(line) <= _LONGEST_MATCH:
+            self._anomaly(AnomalyKind.LONG_LINE, offset, "a match of more than 1 MiB is not read further", "")
+        return games
+
+    def _flush(self) -> list[Game]:
+        text = b"".join(self._text).decode("latin-1")
+        self._text, self._size = [], 0
+        self._moves_seen = self._in_comment = False
+        return self._match(text, self._begin) if text.strip() else []
+
+    def _anomaly(self, kind: AnomalyKind, offset: int, message: str, text: str) -> None:
+        self.anomalies.append(Anomaly.of(kind, offset, None, message, text))
+
+    # -- one match ---------------------------------------------------------------------------------------------
+
+    def _match(self, text: str, begin: int) -> list[Game]:
+        tags: dict[str, str] = {}
+        kept: list[tuple[int, str, str]] = []
+        places: dict[str, int] = {}
+        at = 0
+        while True:
+            at = _skip_blanks(text, at)
+            found = _TAG.match(text, at)
+            if found is None:
+                break
+            name, value = found[1], _decoded(re.sub(r"\\(.)", r"\1", found[2]))
+            if name in tags:
+                self._anomaly(AnomalyKind.MALFORMED, begin + at, f"the tag {name} stands here twice", found[0])
+            else:
+                tags[name] = value
+                places[name] = begin + at
+                if name not in _OWN_TAGS:
+                    kept.append((begin + at, name, value))
+            at = found.end()
+        if "WhiteB" not in tags and "WhiteA" not in tags:
+            self._anomaly(AnomalyKind.MALFORMED, begin, "text that is no bughouse match", text)
+            return []
+        boards = {
+            letter: Board(letter, tags.get(f"White{letter}", "?"), tags.get(f"Black{letter}", "?")) for letter in "AB"
+        }
+        for letter, board in boards.items():
+            board.offset = places.get(f"White{letter}", begin)
+            board.ratings = (_rating(tags.get(f"White{letter}Elo")), _rating(tags.get(f"Black{letter}Elo")))
+        facts = self._facts(tags, kept, begin, begin + len(text.rstrip()))
+        self._moves(text, at, begin, boards, facts)
+        if tags.get("Result", facts.result) != facts.result:
+            message = f"the tag Result says {tags['Result']}, the movetext {facts.result}"
+            self._anomaly(AnomalyKind.CONFLICT, begin, message, "")
+        games, found_wrong = make_games(boards["A"], boards["B"], facts)
+        self.anomalies += found_wrong
+        return games
+
+    def _facts(self, tags: dict[str, str], kept: list[tuple[int, str, str]], begin: int, end: int) -> Facts:
+        facts = Facts(server=_known(tags.get("Site")) or self._server, begin=begin, end=end)
+        facts.event = tags.get("Event", "")
+        facts.kept = kept
+        if control := _CONTROL.fullmatch(tags.get("TimeControl", "")):
+            facts.base_s, facts.increment_s = int(control[1]), int(control[2])
+        facts.lags = [int(word) if _NUMBER.fullmatch(word) else None for word in tags.get("Lag", "").split()]
+        facts.result = tags.get("Result", "*") if tags.get("Result") in ("1-0", "0-1", "1/2-1/2") else "*"
+        day, clock = _DATE.fullmatch(tags.get("Date", "")), _TIME.fullmatch(tags.get("Time", ""))
+        try:
+            if day is not None:
+                year, month, number = map(int, day.groups())
+                facts.day = datetime.date(year, month, number)
+            if facts.day is not None and clock is not None:
+                hour, minute, second = map(int, clock.groups())
+                begun = datetime.datetime.combine(facts.day, datetime.time(hour, minute, second), datetime.UTC)
+                facts.started_at_ms = 1000 * round(begun.timestamp())
+        except ValueError as error:
+            self._anomaly(AnomalyKind.MALFORMED, begin, f"date and time are none: {error}", "")
+        return facts
+
+    def _moves(self, text: str, at: int, begin: int, boards: dict[str, Board], facts: Facts) -> None:
+        """Read the movetext into the boards' moves."""
+        count = 0
+        last: Board | None = None
+        reason: _Read | None = None
+        ended = False
+        for token in _tokens(text, at):
+            place = begin + token.at
+            if token.kind == "result":
+                facts.result, ended = token.parts[0], True
+                continue
+            if ended:
+                self._anomaly(AnomalyKind.MALFORMED, place, "text after the result", token.parts[0])
+                continue
+            if reason is not None:  # it was not the last comment
+                self._comment(reason, begin, facts, last)
+                reason = None
+            if token.kind == "move":
+                number, letter, san = token.parts
+                last = boards[letter.upper()]
+                last.add(2 * int(number) - letter.isupper(), san, place)
+                last.lag(facts.lags[count] if count < len(facts.lags) else None)
+                count += 1
+            elif token.kind == "comment":
+                clock = _CLOCK.fullmatch(token.parts[0])
+                if clock is not None and last is not None and last.wants_clock:
+                    sign, whole, thousandths = clock.groups()
+                    clock_ms = 1000 * int(whole) + int((thousandths or "0").ljust(3, "0"))
+                    last.clock(-clock_ms if sign else clock_ms, thousandths is not None)
+                    continue
+                if token.parts[0].startswith("C:"):
+                    self._comment(token, begin, facts, last)
+                else:
+                    reason = token
+            else:
+                self._anomaly(AnomalyKind.MALFORMED, place, "neither move nor comment", token.parts[0])
+            if last is not None and token.kind != "move":
+                last.wants_clock = False
+        if reason is not None and ended:
+            facts.reason, facts.reason_at = _decoded(reason.parts[0]), begin + reason.at
+        elif reason is not None:
+            self._comment(reason, begin, facts, last)
+        if facts.lags and len(facts.lags) != count:
+            message = f"the tag Lag has {len(facts.lags)} numbers for {count} moves"
+            self._anomaly(AnomalyKind.MALFORMED, begin, message, "")
+        if not ended:
+            self._anomaly(AnomalyKind.CUT, begin + len(text), "the match ends without its result", "")
+
+    def _comment(self, token: _Read, begin: int, facts: Facts, last: Board | None) -> None:
+        if self._comments:
+            raw = token.parts[0]
+            words = _decoded(raw.removeprefix("C:"))
+            detail = "comment" if raw.startswith("C:") else "annotation"
+            facts.comments.append((begin + token.at, detail, words, last))
+
+
+def _tokens(text: str, at: int) -> Iterator[_Read]:
+    end = len(text)
+    while (at := _skip_blanks(text, at)) < end:
+        if found := _MOVE.match(text, at):
+            yield _Read("move", at, (found[1], found[2], found[3]))
+        elif found := _COMMENT.match(text, at):
+            yield _Read("comment", at, (found[1],))
+        elif found := _RESULT.match(text, at):
+            yield _Read("result", at, (found[0],))
+        elif text[at] == "{":  # a comment that is never closed
+            yield _Read("other", at, (text[at:],))
+            return
+        else:
+            found = _OTHER.match(text, at)
+            assert found is not None
+            yield _Read("other", at, (found[0],))
+        at = found.end()
+
+
+def _skip_blanks(text: str, at: int) -> int:
+    while at < len(text) and text[at].isspace():
+        at += 1
+    return at
+
+
+def _decoded(text: str) -> str:
+    """UTF-8 where it is, latin-1 else."""
+    try:
+        return text.encode("latin-1").decode("utf-8")
+    except UnicodeDecodeError:
+        return text
+
+
+def _known(value: str | None) -> str | None:
+    return None if value in (None, "", "?") else value
+
+
+def _rating(text: str | None) -> RatingText | None:
+    if text is None or text in ("", "?"):
+        return None
+    return RatingText(text, int(text) if _NUMBER.fullmatch(text) else None)
