@@ -30,6 +30,7 @@ lint: $(VENV)/.installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/mypy --config-file tests/mypy.ini tests
 
 docs: $(VENV)/.installed
 	$(BIN)/python -m recorder.cli.reference docs/cli.md

@@ -357,7 +357,7 @@ def _advance(table: Table, board: chess.Board, move: chess.Move, san: str) -> No
     target = _cell(move.to_square)
     table.double = -1
     if move.drop is not None:
-        letter = chess.PIECE_SYMBOLS[move.drop]
+        letter = chess.piece_symbol(move.drop)
         cells[target] = letter if side else letter.upper()
         verbose = f"{letter.upper()}/@@-{chess.square_name(move.to_square)}"
     else:
@@ -376,7 +376,7 @@ def _advance(table: Table, board: chess.Board, move: chess.Move, san: str) -> No
                 passed = target + (9 if side == 0 else -9)
                 taken, cells[passed] = cells[passed], "-"
             if move.promotion:
-                letter = chess.PIECE_SYMBOLS[move.promotion]
+                letter = chess.piece_symbol(move.promotion)
                 cells[target] = letter if side else letter.upper()
                 verbose += f"={letter.upper()}"
                 table.strength[side] += _VALUES[letter] - 1

@@ -11,7 +11,7 @@ from recorder.live.judging import Judgement, explain
 from recorder.live.listed import Listed
 from recorder.live.policy import Expression
 
-__all__ = ["Candidate", "Fate", "Rank", "State", "Why", "Wishes", "format_why", "partners_of"]
+__all__ = ["Candidate", "Fate", "Rank", "State", "Why", "Wishes", "partners_of"]
 
 
 class State(Enum):
@@ -78,31 +78,13 @@ class Fate(Enum):
     UNWANTED = "not wanted"
     UNCONFIRMED = "unconfirmed"
     WAITING = "waiting"
-    UNKNOWN = "unknown"
 
 
 class Why(NamedTuple):
-    """What is being done about a game and the reason, a clause without a full stop; ``ahead``: of how many it waits."""
+    """What is being done about a game and the reason, a clause without a full stop."""
 
     fate: Fate
     reason: str
-    ahead: int = 0
-
-
-def format_why(game_no: int, why: Why, limit: int | None) -> str:
-    """The same in one sentence; ``limit`` is the number of places, None: not known."""
-    name, reason = f"Game {game_no}", why.reason
-    places = "places" if limit is None else "place" if limit == 1 else f"{limit} places"
-    return {
-        Fate.UNKNOWN: f"{name} is not known: {reason}.",
-        Fate.OBSERVED: f"{name} is observed: {reason}.",
-        Fate.ASKED: f"{name} was asked for and the server has not answered yet: {reason}.",
-        Fate.LEAVING: f"{name} is being left, its place goes to a game that waits.",
-        Fate.REFUSED: f"{name} is not observed: {reason}.",
-        Fate.UNWANTED: f"{name} is not observed: {reason}.",
-        Fate.UNCONFIRMED: f"{name} waits until a line shows that it is still being played: {reason}.",
-        Fate.WAITING: f"{name} waits with {why.ahead} before it for one of the {places}: {reason}.",
-    }[why.fate]
 
 
 def partners_of(games: Mapping[int, Candidate]) -> dict[int, int]:

@@ -33,7 +33,7 @@ from recorder.events import (
     Unrecognised,
 )
 from recorder.frames import TAIL_BLACK, TAIL_GAME, Style12
-from recorder.live.candidates import Candidate, Fate, Rank, State, Why, Wishes, format_why, partners_of
+from recorder.live.candidates import Candidate, Fate, Rank, State, Why, Wishes, partners_of
 from recorder.live.listed import Listed, ListedEvent, title_words
 from recorder.live.partners import Partners
 from recorder.live.policy import Expression
@@ -321,11 +321,6 @@ class Observing:
     # -- what is decided ---------------------------------------------------------------------------------------
 
     @property
-    def watched(self) -> tuple[int, ...]:
-        """Numbers of the games that the server says we observe, in order."""
-        return tuple(sorted(number for number, game in self._games.items() if game.state is State.WATCHED))
-
-    @property
     def waiting(self) -> int:
         """How many games would be observed if there were places."""
         return len(self._queue())
@@ -449,13 +444,7 @@ class Observing:
         self._move(game, State.LEAVING, now_ms)
         return Unobserve(game.listed.game_no)
 
-    # -- what a person asks ------------------------------------------------------------------------------------
-
-    def why(self, number: int) -> str:
-        """Why a game is or is not observed, in one sentence."""
-        game = self._games.get(number)
-        reason = "no line since the last table of games told of it"
-        return format_why(number, Why(Fate.UNKNOWN, reason) if game is None else self.standing(game), self.limit)
+    # -- what is told of a game --------------------------------------------------------------------------------
 
     def standing(self, game: Candidate) -> Why:
         """What is being done about a game, and why."""
@@ -472,4 +461,4 @@ class Observing:
             return Why(Fate.UNWANTED, reason)
         if game.sweep < self._confirmed_from:
             return Why(Fate.UNCONFIRMED, reason)
-        return Why(Fate.WAITING, reason, self._queue().index(game))
+        return Why(Fate.WAITING, reason)

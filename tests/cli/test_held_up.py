@@ -61,7 +61,7 @@ async def test_proxy_serves_everybody_while_nobody_hears_it(tmp_path: Path) -> N
         ScriptedServer(lambda _: Dialogue(FICS, answers={b"date": b"It is late.\n\r"})) as server,
         unheard("proxy", f"127.0.0.1:{server.port}", *where) as (process, _),
     ):
-        callers = []
+        callers: list[Caller] = []
         while not callers:
             with contextlib.suppress(ConnectionRefusedError):
                 callers.append(await Caller.call(port))

@@ -43,7 +43,7 @@ ONE_WAY = [
 ]
 
 
-@pytest.mark.parametrize(("text", "kind", "speaker", "titles", "game", "channel", "words"), TABLE + ONE_WAY)
+@pytest.mark.parametrize(("text", "kind", "speaker", "titles", "game", "channel", "words"), [*TABLE, *ONE_WAY])
 def test_chat(
     text: str,
     kind: K,

@@ -164,19 +164,19 @@ def test_written_rows_are_read_again(
 ) -> None:
     times = (None, None) if clocks is None or state is not None else clocks
     material = (None, None) if times[0] is None else (39, 5)
-    sides = [
+    first, second = (
         TablePlayer(
             name, len(name) >= width, RatingText(rating, int(rating) if rating.isdigit() else None), None, clock, left
         )
         for (name, rating), width, clock, left in zip((white, black), (11, 10), times, material, strict=True)
-    ]
+    )
     category = row(ROW.replace("br", f"{kind}r")).category
     made = GamesRow(
-        Line("", 0), number, *sides, state, private, kind, category, rated, base, increment, to_move, move_no
+        Line("", 0), number, first, second, state, private, kind, category, rated, base, increment, to_move, move_no
     )
     text = format_row(made)
     assert row(text) == GamesRow(
-        Line(text, 0), number, *sides, state, private, kind, category, rated, base, increment, to_move, move_no
+        Line(text, 0), number, first, second, state, private, kind, category, rated, base, increment, to_move, move_no
     )
 
 

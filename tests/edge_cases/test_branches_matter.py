@@ -21,8 +21,11 @@ import recorder.dialects.style12
 import recorder.sources.pychess
 import recorder.sources.xboard
 import recorder.tracking.boards
+import recorder.tracking.held
 import recorder.tracking.holdings
+import recorder.tracking.list_games
 import recorder.tracking.partners
+import recorder.tracking.run
 import recorder.tracking.tracker
 import recorder.wire.lines
 from recorder.dialects.registry import Family
@@ -30,6 +33,8 @@ from recorder.wire.prompts import PromptStripper
 from tests.edge_cases import test_edge_01_to_23 as edges_01
 from tests.edge_cases import test_edge_24_to_46 as edges_24
 from tests.edge_cases import test_edge_47_to_69 as edges_47
+from tests.tracking import test_deltas as deltas
+from tests.tracking import test_told as told
 
 _NEVER = re.compile(r"(?!)")
 _NEVER_BYTES = re.compile(rb"(?!)")
@@ -100,6 +105,42 @@ BRANCHES = [
         recorder.tracking.boards,
         "STORED_BLOCKS",
         frozenset(),
+    ),
+    Branch(
+        "42 replies of stored games",
+        partial(told.test_boards_and_hands_of_stored_games_are_none_of_a_game_that_goes_on, 81),
+        recorder.tracking.tracker,
+        "LIST_BLOCKS",
+        frozenset(),
+    ),
+    Branch(
+        "49 a stored game's list",
+        partial(told.test_a_stored_games_list_is_not_joined_to_the_game_that_goes_on, 123),
+        recorder.tracking.list_games,
+        "STORED_BLOCKS",
+        frozenset(),
+    ),
+    Branch(
+        "41 facts of the number's next game",
+        told.test_a_g1_while_a_game_goes_on_is_told_of_it_if_it_goes_on,
+        recorder.tracking.held.Held,
+        "settle_facts",
+        _nothing,
+    ),
+    Branch("36 deltas", deltas.test_a_whole_game_of_deltas, recorder.tracking.tracker, "take_delta", _nothing),
+    Branch(
+        "36 a board after deltas",
+        deltas.test_the_next_board_proves_the_deltas_before_it,
+        recorder.tracking.run.Run,
+        "join_deltas",
+        _nothing,
+    ),
+    Branch(
+        "49 a list after lost deltas",
+        deltas.test_a_movelist_proves_the_deltas_after_a_gap_and_finds_the_position,
+        recorder.tracking.list_games,
+        "find_by_list",
+        _nothing,
     ),
     Branch(
         "29 castling by the boards",

@@ -319,6 +319,7 @@ def test_edge_40_results_of_games_that_are_not_recorded() -> None:
     assert sans(game) == ["e4", "e5"]
     assert (game.result, game.reason_key) == ("1/2-1/2", "repetition")
     assert len(events(game, "result")) == 1
+    assert found.report.elsewhere == {"results": 2, "starts": 1}
 
 
 def _reused(second: Table, between: list[str]) -> list[Game]:

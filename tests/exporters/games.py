@@ -181,7 +181,7 @@ def random_moves(seed: int, length: int, variant: str | None = "chess", start_fe
     """At most ``length`` random legal moves in UCI."""
     choose = random.Random(seed)
     board = board_for(variant, start_fen)
-    moves = []
+    moves: list[str] = []
     while len(moves) < length and not board.is_game_over():
         move = choose.choice(list(board.legal_moves))
         moves.append(board.uci(move))

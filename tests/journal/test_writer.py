@@ -240,15 +240,15 @@ def test_rotation_by_size(tmp_path: Path) -> None:
         assert journal.path == before or journal.size_bytes > 300
         assert journal.size_bytes <= 2000 or len(data) > 400
     journal.close()
-    found = parts(tmp_path)
-    assert len(found) > 10
-    assert [header.part for header, _ in found] == list(range(1, len(found) + 1))
-    assert {header._replace(part=0) for header, _ in found} == {found[0][0]._replace(part=0)}
-    *before, (_, last) = found
-    for _, records in before:
+    written = parts(tmp_path)
+    assert len(written) > 10
+    assert [header.part for header, _ in written] == list(range(1, len(written) + 1))
+    assert {header._replace(part=0) for header, _ in written} == {written[0][0]._replace(part=0)}
+    *former, (_, last) = written
+    for _, records in former:
         assert parse_note(records[-1].data) == {"kind": "end", "records": len(records) - 1, "more": True}
     assert parse_note(last[-1].data) == {"kind": "end", "records": len(last) - 1, "more": False}
-    received = [record for _, records in found for record in records if record.kind is RecordKind.RECEIVED]
+    received = [record for _, records in written for record in records if record.kind is RecordKind.RECEIVED]
     assert [record.data for record in received] == [data for data in said if data]
     assert [record.at_ns for record in received] == [1000 * at for at, data in enumerate(said, 1) if data]
     assert {path.suffix for path in tmp_path.iterdir()} == {".zst"}

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from recorder.dialects.recogniser import Recogniser
 from recorder.events import Event, Line
 from recorder.live.candidates import Candidate, Fate, Why, Wishes
-from recorder.live.observing import Observing
 from recorder.live.policy import parse_policy
 from recorder.live.requests import AskGames, AskPartner, Observe, RequestQueue, Unobserve
+from tests.live.asked import AskedObserving as Observing
 
 
 def events(*texts: str) -> list[Event]:

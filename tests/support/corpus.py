@@ -38,7 +38,7 @@ STREAM_SUBJECTS = {
     ("a09_ivariables", "observer_GuestIvc"): "deltas",
     ("a09_ivariables", "observer_GuestIvd"): "deltas",
     ("a09_ivariables", "observer_GuestBlk"): "blocks",
-    ("a09_ivariables", "observer_GuestIve"): "<g1>, startpos",
+    ("a09_ivariables", "observer_GuestIve"): "gameinfo, startpos",
     ("a09_ivariables", "observer_GuestIvf"): "allresults, gin",
 }
 

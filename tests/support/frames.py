@@ -188,8 +188,8 @@ def read(data: bytes, kind: str = "raw") -> Reading:
             if number in current:
                 current[number].deltas += 1
         elif match := _HOLDINGS.match(text):
-            hands = ("".join(sorted(letters)) for letters in match.groups()[1:3])
-            reading.holdings.append(RawHands(offset, int(match[1]), *hands, match[4]))  # type: ignore[arg-type]
+            white, black = ("".join(sorted(letters)) for letters in match.groups()[1:3])
+            reading.holdings.append(RawHands(offset, int(match[1]), white, black, match[4]))
         elif match := _END.match(text):
             run = current.pop(int(match[1]), None)
             if run is not None and (run.white, run.black) == (match[2], match[3]):

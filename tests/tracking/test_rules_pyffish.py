@@ -103,12 +103,13 @@ def test_the_same_moves_are_legal(variant: str, other: str, games: int, plies: i
             wrong = sorted(set(ideas(position)) - set(legal))
             for uci in seed.sample(wrong, min(len(wrong), 8)):
                 if not (is_960 and lan_of(uci, position)[0] == "o"):  # a castling has two names there
-                    step = advance(position, lan_of(uci, position), None, None)
-                    assert isinstance(step, str), (text, uci, step)
+                    reason = advance(position, lan_of(uci, position), None, None)
+                    assert isinstance(reason, str), (text, uci, reason)
                     refused += 1
             for uci in seed.sample(legal, min(len(legal), 8)):
-                step = advance(position, lan_of(uci, position), None, None)
-                assert not isinstance(step, str), (text, uci, step)
+                played = advance(position, lan_of(uci, position), None, None)
+                assert not isinstance(played, str), (text, uci, played)
+                step = played
                 assert play_san(position, step[1]) == step
                 assert decode_move(step[0]).lower() == uci.lower(), (text, uci)
                 moves_made += 1

@@ -1,0 +1,38 @@
+"""An ``Observing`` that tests can ask what it does about a game, and why, in one sentence."""
+
+from __future__ import annotations
+
+from recorder.live.candidates import Fate, State, Why
+from recorder.live.observing import Observing
+
+__all__ = ["AskedObserving"]
+
+_SENTENCES = {
+    Fate.OBSERVED: "{name} is observed: {reason}.",
+    Fate.ASKED: "{name} was asked for and the server has not answered yet: {reason}.",
+    Fate.LEAVING: "{name} is being left, its place goes to a game that waits.",
+    Fate.REFUSED: "{name} is not observed: {reason}.",
+    Fate.UNWANTED: "{name} is not observed: {reason}.",
+    Fate.UNCONFIRMED: "{name} waits until a line shows that it is still being played: {reason}.",
+    Fate.WAITING: "{name} waits with {ahead} before it for one of the {places}: {reason}.",
+}
+
+
+class AskedObserving(Observing):
+    """The same decisions, with a window."""
+
+    @property
+    def watched(self) -> tuple[int, ...]:
+        """Numbers of the games that the server says we observe, in order."""
+        return tuple(sorted(number for number, game in self._games.items() if game.state is State.WATCHED))
+
+    def why(self, number: int) -> str:
+        """Why a game is or is not observed."""
+        game = self._games.get(number)
+        if game is None:
+            return f"Game {number} is not known: no line since the last table of games told of it."
+        why: Why = self.standing(game)
+        queue = self._queue()
+        places = "places" if self.limit is None else "place" if self.limit == 1 else f"{self.limit} places"
+        ahead = queue.index(game) if why.fate is Fate.WAITING else None
+        return _SENTENCES[why.fate].format(name=f"Game {number}", reason=why.reason, ahead=ahead, places=places)
