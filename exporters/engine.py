@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 from exporters.pgn_text import GLUE, brace_comment
-from recorder.model import Game, Observation, Ply, Thinking
+from recorder.model import Game, Observation, Origin, Ply, Thinking
 
 __all__ = ["score_text", "thought_comment", "thoughts_by_ply"]
 
@@ -47,7 +47,11 @@ def _thoughts(seen: Observation) -> list[tuple[int, Thinking]]:
 
 def _of(thoughts: list[Thinking] | tuple[()], ply: Ply) -> list[Thinking]:
     """Those of the engine that made the move, said before it."""
-    return [thought for thought in thoughts if thought.white == ply.white_moved and thought.offset < ply.offset]
+    return [thought for thought in thoughts if thought.white == ply.white_moved and _before(thought, ply)]
+
+
+def _before(thought: Thinking, ply: Ply) -> bool:
+    return ply.origin == Origin.PGN or thought.offset < ply.offset  # PGN says it behind the move
 
 
 def _words(pv: str) -> list[str]:

@@ -14,6 +14,7 @@ from exporters.base import ExportReport
 from exporters.parts import Part, cut_into_parts
 from exporters.parts_beside import named_as, parts_beside
 from exporters.pgn_extras import Extras, find_extras
+from exporters.pgn_saved import add_losses, is_saved
 from exporters.pgn_tags import KEY_TAG, fics_tags, tags
 from exporters.pgn_text import GLUE, brace_comment, colours_for_handles, wrap
 from exporters.times import HMS, THOUSANDTHS, decimal_seconds, hms, short_seconds
@@ -23,7 +24,7 @@ from recorder.model import Game, GameKind, Ply, PlyRow, Precision, Proof
 __all__ = ["CLOCK_WORDS", "ENDS", "STYLES", "PgnExporter", "PgnOptions"]
 
 CLOCK_WORDS = ("clk", "emt", "lag")
-STYLES = ("default", "fics")
+STYLES = ("default", "fics", "lichess")
 _EXACT = (Precision.MILLISECONDS.value, Precision.DERIVED_MILLISECONDS.value)
 _INFERRED = Proof.INFERRED.value
 ENDS = {
@@ -48,9 +49,9 @@ class PgnOptions:
     Attributes:
         clock: which of ``clk`` (mover's clock after the move), ``emt`` (elapsed), ``lag`` to write; empty for none.
             The fics style writes elapsed times in its own form, or with an empty ``clock`` none.
-        style: ``default`` or ``fics``.
+        style: ``default``, ``fics`` or ``lichess`` (the mover's clock in whole seconds and no other time).
         variations: write taken-back plies as variations; those of examined games are always written.
-        comments: write chat as comments.
+        comments: write chat as comments; a saved game's own are always written.
         engine: write what engines thought of the moves as comments: ``%eval``, ``%depth`` and the line.
     """
 
@@ -86,7 +87,7 @@ class PgnExporter:
         self.key_mark = None if self.options.style == "fics" else f'[{KEY_TAG} "'
         self._fics = self.options.style == "fics"
         self._annotate: _Annotate = _annotator(self.options)
-        self._usual = not self._fics and self.options.clock == {"clk", "emt"}
+        self._usual = self.options.style == "default" and self.options.clock == {"clk", "emt"}
 
     def write(self, games: Iterable[Game], out: BinaryIO) -> ExportReport:
         """Write games in their order.
@@ -111,6 +112,10 @@ class PgnExporter:
             report.plies += len(part.rows)
             if part.unproved:
                 report.left_out["plies not proved"] += len(part.unproved)
+        if is_saved(game):
+            options = self.options
+            lichess = options.style == "lichess"
+            add_losses(report.left_out, game, clock=options.clock, fics=self._fics, lichess=lichess)
         one = self._fics_text if self._fics else self._default_text
         if len(parts) == 1:
             return one(game, parts[0], 1, 1, True)
@@ -123,7 +128,7 @@ class PgnExporter:
         if part.unproved:
             moves = " ".join(f"{_number(ply.ply)}{ply.san}" for ply in part.unproved)
             tokens.append(brace_comment(f"Not proved: {moves}"))
-        reason = game.reason or ENDS.get(game.end)
+        reason = game.reason or _end_of(game)
         if last and reason:
             tokens.append(brace_comment(reason))
         elif not last and part.beside is None:
@@ -134,7 +139,7 @@ class PgnExporter:
     def _fics_text(self, game: Game, part: Part, _number: int, _count: int, last: bool) -> str:
         part.rows = _with_fics_san(part.plies, game.variant)
         tokens = self._movetext(game, part) or [""]
-        reason = game.reason or ENDS.get(game.end)
+        reason = game.reason or _end_of(game)
         if last and reason:
             tokens.append(brace_comment(colours_for_handles(reason, game.white.handle, game.black.handle)))
         tokens.append(game.result if last else "*")
@@ -144,10 +149,15 @@ class PgnExporter:
     def _movetext(self, game: Game, part: Part) -> list[str]:
         options = self.options
         extras = None
-        more = options.variations or options.comments or options.engine
+        saved = is_saved(game)  # its comments are its own
+        more = options.variations or options.comments or options.engine or saved
         if more or any(len(seen.lines) > 1 for seen in game.observations):
             extras = find_extras(
-                game, part, variations=options.variations, comments=options.comments, engine=options.engine
+                game,
+                part,
+                variations=options.variations,
+                comments=options.comments or saved,
+                engine=options.engine or saved,
             )
         tokens: list[str] = []
         if extras is not None and part.start_ply in extras.comments:
@@ -215,9 +225,16 @@ def _number(ply: int) -> str:
     return _NUMBERS[ply] if 0 <= ply < len(_NUMBERS) else f"{(ply + 1) // 2}{'.' if ply % 2 else '...'} "
 
 
+def _end_of(game: Game) -> str | None:
+    """How it ended, in our words; what ends in the middle of a PGN file has none."""
+    return None if game.end == "log-ends" and is_saved(game) else ENDS.get(game.end)
+
+
 def _annotator(options: PgnOptions) -> _Annotate:
     if options.style == "fics":
         return _fics_comment if options.clock else _no_comment
+    if options.style == "lichess":
+        return _lichess_comment if "clk" in options.clock else _no_comment
     words = options.clock
 
     def annotate(ply: Ply) -> str:
@@ -246,6 +263,11 @@ def _comment(ply: Ply, clk: bool, emt: bool, lag: bool) -> str:
 
 def _fics_comment(ply: Ply) -> str:
     return "" if ply.elapsed_ms is None else f"{{[%emt {short_seconds(ply.elapsed_ms)}]}}"
+
+
+def _lichess_comment(ply: Ply) -> str:
+    clock_ms = ply.white_clock_ms if ply.white_moved else ply.black_clock_ms
+    return "" if clock_ms is None else f"{{{GLUE}[%clk{GLUE}{hms(max(clock_ms, 0), False)}]{GLUE}}}"
 
 
 def _with_fics_san(plies: list[Ply], variant: str | None) -> list[Ply]:

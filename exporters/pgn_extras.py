@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from exporters.engine import thought_comment, thoughts_by_ply
 from exporters.parts import Part
+from exporters.pgn_saved import SAVED_DETAILS, is_saved
 from exporters.pgn_text import brace_comment
 from recorder.model import EventKind, Game, GameEvent, GameKind, LineKind, Observation, Ply, PlyLine, Proof
 
@@ -43,10 +44,11 @@ def find_extras(game: Game, part: Part, *, variations: bool, comments: bool, eng
 
     Args:
         variations: taken-back plies too; those of examined games are part of what was shown, and always written.
-        comments: chat too. engine: what engines thought of the moves.
+        comments: chat too, and a saved game's own. engine: what engines thought of the moves.
     """
     extras = Extras()
     number = 0
+    saved = is_saved(game)
     if part.beside is not None:
         index, number = part.beside
         places = [(game.observations[index], part.start_ply, part.start_ply + len(part.rows))]
@@ -59,7 +61,7 @@ def find_extras(game: Game, part: Part, *, variations: bool, comments: bool, eng
             if first < ply <= last:
                 extras.comments.setdefault(ply, []).extend(map(thought_comment, thoughts))
     for seen, low, high in places:
-        said = _comments(seen) if comments and game.kind is not GameKind.PLAYED else {}
+        said = _comments(seen) if comments and (saved or game.kind is not GameKind.PLAYED) else {}
         _find_variations(seen, number, (max(low, first), min(high, last), last), extras, variations, said)
     if comments and (game.kind is GameKind.PLAYED or part.beside is None):
         final = part.plies[-1:] == game.plies[-1:]
@@ -80,12 +82,16 @@ def said_in(seen: Observation) -> Iterator[tuple[int, GameEvent]]:
         if event.kind is EventKind.EXAMINE and event.detail == "shown":
             line = event.value or 0
         elif event.kind is EventKind.CHAT:
-            yield line, event
+            yield (event.value or 0) if event.detail in SAVED_DETAILS else line, event
 
 
 def _said_in_main(game: Game) -> list[GameEvent]:
     if game.kind is GameKind.PLAYED:
-        return [event for event in game.events if event.kind is EventKind.CHAT]
+        return [
+            event
+            for event in game.events
+            if event.kind is EventKind.CHAT and not (event.detail in SAVED_DETAILS and event.value)
+        ]
     main = {segment.observation for segment in game.segments} or {0}
     return [event for index in sorted(main) for line, event in said_in(game.observations[index]) if line == 0]
 
@@ -95,6 +101,10 @@ def _has(part: Part, ply: int) -> bool:
 
 
 def _comment(event: GameEvent) -> str:
+    if event.detail == "nag":
+        return event.text
+    if event.detail == "command":
+        return f"{{{event.text}}}"
     return brace_comment(f"{event.actor} {event.detail}: {event.text}" if event.actor else event.text)
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from exporters.parts import Part, is_chess_fen
+from exporters.pgn_saved import fics_extra, is_saved, with_saved_tags
 from exporters.pgn_text import tag
 from exporters.times import date_of, start_clock
-from recorder.model import Game, Player, TimeBasis
+from recorder.model import Game, Player, Precision, TimeBasis
 from recorder.variants import pgn_variant
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
 ]
 
 KEY_TAG = "RecorderKey"
+_DERIVED = (Precision.DERIVED_MILLISECONDS.value, Precision.DERIVED_SECONDS.value)
 
 _FAMILIES = {
     "fics": "FICS",
@@ -78,8 +80,13 @@ def tags(game: Game, part: Part, number: int, count: int, last: bool = True) -> 
         found.append(tag("RecorderEnd", end))
     if game.game_no is not None:
         found.append(f'[ICSGameNo "{game.game_no}"]\n')
+    saved = is_saved(game)
+    if saved and any(row[12] in _DERIVED for row in part.rows):
+        found.append('[RecorderClocks "derived"]\n')
+    if saved and end == "log-ends":
+        found.remove(tag("RecorderEnd", end))
     found.append(tag(KEY_TAG, game.key))
-    return "".join(found)
+    return "".join(with_saved_tags("".join(found).splitlines(keepends=True), game, saved))
 
 
 def fics_tags(game: Game, part: Part, last: bool) -> str:
@@ -114,7 +121,8 @@ def fics_tags(game: Game, part: Part, last: bool) -> str:
         found.append(tag("FEN" if is_chess_fen(part.fen) else "RecorderBoard", part.fen))
     found.append(f'[PlyCount "{len(part.rows)}"]\n')
     found.append(tag("Result", game.result if last else "*"))
-    return "".join(found)
+    lines = "".join(found).splitlines(keepends=True)
+    return "".join(part for line in lines for part in (line, *fics_extra(line[1 : line.index(" ")], game)))
 
 
 def event_name(game: Game) -> str:

@@ -82,6 +82,7 @@ def _pgn(
     from exporters.output import append_games, open_output, write_split
     from exporters.pgn import PgnExporter
     from recorder.model import GameKind
+    from recorder.sources import SourceKind
 
     if output == "-" and (append or split):
         raise click.UsageError("--append and --split need -o with a file or folder.")
@@ -94,15 +95,16 @@ def _pgn(
         require_keys(archive, chosen)
         keep = protected(archive)
         # An examined game is all of its lines.
-        lines = variations or chosen.kinds != {GameKind.PLAYED}
+        saved = any(row.kind == SourceKind.PGN.value for row in archive.sources())  # tags and comments are its events
+        lines = variations or saved or chosen.kinds != {GameKind.PLAYED}
         with chosen_games(
             archive,
             chosen,
-            events=comments,
+            events=comments or saved,
             holdings=False,
             lines=lines,
-            thinking=engine,
-            whole_plies=options.whole_plies,
+            thinking=engine or saved,
+            whole_plies=options.whole_plies or saved,
         ) as games:
             if split is not None:
                 report = write_split(output, games, exporter, split, force=force, append=append, protect=keep)

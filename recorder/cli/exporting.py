@@ -58,10 +58,10 @@ def pgn_options(command: _AnyCommand) -> _AnyCommand:
         click.option("--variations", is_flag=True, help="Write taken-back moves as variations."),
         click.option(
             "--style",
-            type=click.Choice(("default", "fics")),
+            type=click.Choice(("default", "fics", "lichess")),
             default="default",
             show_default=True,
-            help="fics: the shape of the FICS games database.",
+            help="fics: the shape of the FICS games database; lichess: only the mover's clock, in whole seconds.",
         ),
         click.option(
             "--clock",

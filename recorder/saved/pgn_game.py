@@ -140,6 +140,8 @@ def read_game(
 def _start(header: Header, tags: TagsAt, note: _Note) -> tuple[Position | None, int, str | None, str | None]:
     """The first position (None: not known), the half-moves before it, its FEN if not the normal one, the variant."""
     rules = Rules.CHESS if header.variant is None else rules_of(header.variant)
+    if any(name == "RecorderBoard" for name, _ in header.kept):
+        return None, 0, None, None  # one of our files: a position that is none of chess
     text = header.fen
     inferred = "chess" if header.variant is None else None
     if text is None:

@@ -254,15 +254,18 @@ class Movetext:
             self._time(line, remark)
         if remark.evaluation is not None and not line.number:  # what is thought belongs to the main line
             found = remark.evaluation
+            white = line.ply % 2 == 1
+            score_cp, mate = (n if white or n is None else -n for n in (found.score_cp, found.mate))
+            pv = remark.words if self._ours else ""
             self.thinking.append(
                 Thinking(
-                    len(self.thinking), line.ply, None, True, found.depth, found.score_cp, found.mate, None, None, None,
-                    None, None, "", None, self._offset + token.at,
+                    len(self.thinking), line.ply - 1, None, white, found.depth, score_cp, mate, None, None, None,
+                    None, None, pv, None, self._offset + token.at,
                 )
             )  # fmt: skip
         for command in remark.commands:
             self._event("command", command, token)
-        words = remark.words
+        words = "" if self._ours and remark.evaluation is not None else remark.words
         if self._ours and (words == "inferred" or words.startswith("inferred ")) and line.rows:
             last = line.rows[-1]
             line.rows[-1] = (*last[:10], int(Proof.INFERRED), *last[11:])

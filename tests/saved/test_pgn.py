@@ -190,7 +190,7 @@ def test_a_printed_clock_is_the_clock() -> None:
         (180000, None, Precision.SECONDS), (None, 178000, Precision.SECONDS),
     ]  # fmt: skip
     (thought,) = game.observations[0].thinking
-    assert (thought.ply, thought.white, thought.score_cp) == (1, True, 20)
+    assert (thought.ply, thought.white, thought.score_cp) == (0, True, 20)
 
 
 @pytest.mark.parametrize(

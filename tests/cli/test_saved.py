@@ -1,0 +1,65 @@
+"""PGN on the command line."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+from recorder.cli.terminal import ExitCode
+from tests.support.cli import Cli
+
+PGN = Path(__file__).parent.parent / "corpus" / "pgn"
+BOARD = PGN / "client-saved-2004-eboard.pgn"
+
+
+def test_imports_and_writes_again(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "a.pgn"
+    whole = BOARD.read_bytes()
+    cut = whole.index(b"[Event", 3000) - 200
+    path.write_bytes(whole[:cut])
+    cli("import", path)
+    assert cli.json("sources", "--json")[0]["kind"] == "pgn"
+    path.write_bytes(whole)
+    assert "grew" in cli("import", path).output
+    assert "nothing new" in cli("import", path).output
+    assert len(cli.json("games", "--json")) == 14
+    assert cli("verify").exit_code == 0
+    exported = cli("export", "pgn").stdout
+    assert exported.count('[Event "ICS Rated Chess Match"]') == 14
+    converted = cli("convert", path).stdout
+    assert sorted(exported.split("\n\n\n")) == sorted(converted.split("\n\n\n"))
+
+
+def test_every_way_in(cli: Cli, tmp_path: Path) -> None:
+    icc = PGN / "icc-saved-2012.pgn"
+    wanted = cli("convert", icc).stdout
+    assert '[NIC "FR.14"]' in wanted
+    assert cli("convert", "-", input=icc.read_bytes()).stdout == wanted
+    packed = tmp_path / "icc.gz"
+    packed.write_bytes(gzip.compress(icc.read_bytes()))
+    assert cli("convert", packed).stdout == wanted
+    bare = tmp_path / "bare"
+    bare.write_bytes(b"1. Nf3\n")
+    assert "--kind" in cli("convert", bare, code=ExitCode.INPUT).stderr
+    assert "1. Nf3 *" in cli("convert", "--kind", "pgn", bare).stdout
+    assert "pgn" in cli("import", "-n", icc).stdout
+    assert not cli.archive.exists()
+
+
+def test_what_is_wrong_is_told_with_its_place(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "x.pgn"
+    path.write_bytes(b'[White "A"]\n\n1. e4 e5 2. Ke3 1-0\n')
+    assert "1 anomaly" in cli("convert", path).stderr
+    cli("import", path)
+    (found,) = cli.json("anomalies", "--kind", "movetext", "--json")
+    assert (found["offset"], found["text"]) == (25, "Ke3")
+
+
+def test_losses_are_told(cli: Cli) -> None:
+    years = PGN / "ficsgames-variants-by-year.pgn"
+    assert "elapsed times" in cli("convert", "--style", "lichess", years).stderr
+    assert "Left out" not in cli("convert", "--style", "fics", years).stderr
+
+
+def test_saved_games_are_not_followed(cli: Cli) -> None:
+    assert "only logs are followed" in cli("follow", BOARD, code=ExitCode.INPUT).stderr
