@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from recorder.sources.scrub import FILLER, fill, find_repeated
+from recorder.sources.scrub import FILLER, fill, fill_key, find_repeated
 
 __all__ = ["AnswerGuard"]
 
@@ -14,6 +14,10 @@ _ANSWER_BYTES: Final = 4096
 _MOST: Final = 32
 """So many passwords are looked for at a time."""
 _LONGEST_WORDS: Final = 256  # before such a password
+# ICC's datagrams that carry a password or the key of a session.
+_KEY: Final = re.compile(rb"\x19\((?:93|114|134) ")
+_KEY_END: Final = b"\x19)"
+_LONGEST_KEY_MARK: Final = 7
 _PIECE: Final = re.compile(rb"[^\n]*\n|[^\n]+")
 
 
@@ -29,6 +33,8 @@ class AnswerGuard:
         self._line = b""  # what has come of a line, up to the longest beginning that could matter
         self._repeated: dict[bytes, int] = {}  # secret → how many of the server's bytes are looked at for it
         self._last = b""  # the end of what came
+        self._in_key = False  # inside a datagram that carries a secret
+        self._before = b""  # the end of what came, in which such a datagram's mark or end may begin
 
     def expect(self, secret: bytes) -> None:
         """A secret was typed: the server may echo it, or "hunter2: Command not found." may follow."""
@@ -40,7 +46,31 @@ class AnswerGuard:
     def receive(self, data: bytes) -> bytes:
         """Return the server's bytes as they may be journalled: as many, at once."""
         clean = self._clean_change(data)
+        if self._in_key or b"\x19" in data or b"\x19" in self._before:
+            clean = self._clean_keys(data, clean)
+        self._before = (self._before + data)[1 - _LONGEST_KEY_MARK :]
         return self._clean_answer(data, clean) if self._repeated else clean
+
+    def _clean_keys(self, data: bytes, clean: bytes) -> bytes:
+        """Replace what datagrams with secrets carry."""
+        out = bytearray(clean)
+        seen, ahead = self._before + data, len(self._before)
+        at = begin = ahead
+        if self._in_key:
+            at = max(ahead - 1, 0)  # the first byte of its end may have come
+        while True:
+            if not self._in_key:
+                marks = _KEY.finditer(seen, at if at > ahead else 0)
+                mark = next((mark for mark in marks if mark.end() > ahead), None)
+                if mark is None:
+                    return bytes(out)
+                self._in_key, at, begin = True, mark.end(), mark.end()
+            end = seen.find(_KEY_END, at)
+            first, last = begin - ahead, (len(seen) if end < 0 else max(end, begin)) - ahead
+            out[first:last] = fill_key(bytes(out[first:last]))
+            if end < 0:
+                return bytes(out)
+            self._in_key, at = False, end + len(_KEY_END)
 
     def _clean_answer(self, data: bytes, clean: bytes) -> bytes:
         out = bytearray(self._last + clean)

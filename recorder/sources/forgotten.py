@@ -42,8 +42,12 @@ _SPEECH: Final = (
 )
 _SPOKEN: Final = re.compile(rf"{_PROMPTS}{_SPEECH}(?P<words>.*)", re.DOTALL)
 _STAMPS: Final = r"(?:[\[(]?[0-9][0-9:./, T-]{3,28}[\])]?:? ?)?"
-# What stays: the beginnings of lines that continue, and the tags of which every one is counted.
-_STAYS: Final = re.compile(r"((?:^|[\r\n]+)\\   |<12>|<b1>)")
+# ICC's datagrams in which somebody speaks: kibitzes, channels, tells, shouts, bots' tells.
+_SPOKEN_DATAGRAM: Final = re.compile(
+    r"\x19\((?:(?:26|28|82) \S+|31|32|83) X_+(?P<words>[ {\x19].*?)(?=\x19\)|\Z)", re.DOTALL
+)
+# What stays: the beginnings of lines that continue, datagrams' marks, and the tags of which every one is counted.
+_STAYS: Final = re.compile(r"((?:^|[\r\n]+)\\   |\x19[{}()\[\]]|<12>|<b1>)")
 _CONTINUATIONS: Final = re.compile(r"[\r\n]*(?:\\   [^\r\n]*(?:[\r\n]+|$))*")
 _SPOKEN_IN_RAW: Final = re.compile(
     rf"(?:^|(?<=[\r\n])){_STAMPS}{_PROMPTS}{_SPEECH}(?P<words>[^\r\n]*(?:[\r\n]+\\   [^\r\n]*)*)"
@@ -186,6 +190,8 @@ class Redactor:
             rest, self._end = self._forgotten.words_in(text[begin:], self._kind), -1
             if "X_" in rest:
                 rest = self._spoken.sub(self._silence, rest)
+                if "\x19(" in rest:
+                    rest = _SPOKEN_DATAGRAM.sub(_silence_datagram, rest)
             self._speaking = self._end >= 0 and not rest[self._end :].strip("\r\n")
             text = text[:begin] + rest
         return text.encode("latin-1")
@@ -193,6 +199,10 @@ class Redactor:
     def _silence(self, spoken: re.Match[str]) -> str:
         self._end = spoken.end()
         return spoken[0][: spoken.start("words") - spoken.start()] + _fill_lines(spoken["words"])
+
+
+def _silence_datagram(spoken: re.Match[str]) -> str:
+    return spoken[0][: spoken.start("words") - spoken.start()] + _fill_lines(spoken["words"])
 
 
 def _fill(handle: str) -> str:
@@ -214,8 +224,8 @@ def silenced(text: str) -> bool | None:
     Returns:
         None: it is not. False: the words are still there. True: they are filled.
     """
-    spoken = _SPOKEN.fullmatch(text)
-    return None if spoken is None else not _STAYS.sub("", spoken["words"]).strip(f" {FILLER.decode()}\r\t")
+    spoken = _SPOKEN_DATAGRAM.match(text) or _SPOKEN.fullmatch(text)
+    return None if spoken is None else not _STAYS.sub("", spoken["words"]).strip(f" {FILLER.decode()}\r\n\t")
 
 
 def redacted(blocks: Iterable[bytes], forgotten: Forgotten, kind: SourceKind) -> Iterator[bytes]:

@@ -1,8 +1,9 @@
 """Secrets in a log → filler of equal length, so that every offset stays what it was.
 
 What is hidden: what an xboard debug file shows as typed while logging in, what stands after a password prompt, the
-arguments of the ``password`` command, what a server repeats of them, and the second word on a login line (ICC takes
-name and password together). Only the beginning of a line tells: chat about a password is no secret of ours.
+arguments of the ``password`` command, what a server repeats of them, the second word on a login line (ICC takes name
+and password together), and the datagrams of ICC that carry a password or a session's key. Only the beginning of a line
+tells: chat about a password is no secret of ours.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from recorder.sources.pychess import HEADER
 from recorder.sources.stamped import STAMP
 from recorder.sources.xboard import ENTRY
 
-__all__ = ["FILLER", "Scrubber", "Scrubbing", "fill", "fill_command", "find_repeated", "scrubbed"]
+__all__ = ["FILLER", "Scrubber", "Scrubbing", "fill", "fill_command", "fill_key", "find_repeated", "scrubbed"]
 
 FILLER: Final = b"*"
 
@@ -53,7 +54,11 @@ _SENT: Final = b">ICS: "
 _LINE_ENDS: Final = re.compile(rb"(?:\\01[25])+")
 _SHOWN: Final = re.compile(rb"[\x21-\x7e]")
 _FILLED: Final = re.compile(rb"\xff(?:[\xfb-\xfe].|[\xf0-\xfa])|[\x21-\x7e\x80-\xff]", re.S)
-_HINTS: Final = (b"pas", b"ogin:")  # in lower case
+_HINTS: Final = (b"pas", b"ogin:", b"\x19(93 ", b"\x19(114 ", b"\x19(134 ")  # in lower case
+# ICC's datagrams that carry a password or the key of a session; clients that log them escape the marks.
+_KEYS: Final = re.compile(rb"(?:\x19|\\031|\\x19)\((?:93|114|134) (?P<secret>.*?)(?=(?:\x19|\\031|\\x19)\)|$)", re.S)
+_DATAGRAM: Final = {SourceKind.XBOARD: b"\\031(", SourceKind.PYCHESS: b"\\x19("}
+_KEY_TEXT: Final = re.compile(rb"[^\s\x19{}\\]")
 _MAX_LINE: Final = 1 << 16
 
 
@@ -66,6 +71,7 @@ class Scrubber:
 
     def __init__(self, kind: SourceKind) -> None:
         self._kind = kind
+        self._datagram = _DATAGRAM.get(kind, b"\x19(")
         self._rest = b""
         self._in_long = False  # inside a line that is too long to be looked at
         self._logging_in = True
@@ -124,6 +130,8 @@ class Scrubber:
     def _scrub_line(self, line: bytes, *, cut: bool = False) -> bytes:
         if self._kind in (SourceKind.PGN, SourceKind.BPGN):
             return line
+        if self._datagram in line:
+            line = _KEYS.sub(lambda key: key[0][: key.start("secret") - key.start()] + fill_key(key["secret"]), line)
         if self._kind is SourceKind.XBOARD:
             return self._scrub_xboard(line)
         if self._kind is SourceKind.PYCHESS:
@@ -255,6 +263,11 @@ def find_repeated(line: bytes) -> int | None:
     place = _end(_PROMPTS, line, _end(_NO_TEXT, line, 0))
     match = _CHANGED.match(line, place)
     return None if match is None else match.start("secret")
+
+
+def fill_key(text: bytes) -> bytes:
+    """Replace what a datagram carries; the marks of its strings stay."""
+    return _KEY_TEXT.sub(FILLER, text)
 
 
 def fill(text: bytes) -> bytes:

@@ -20,6 +20,15 @@ from recorder.live.answers import AnswerGuard
         (b"Bob tells you: password changed to x\n", b"Bob tells you: password changed to x\n"),
         (b"<12> x" * 100 + b" password changed to x\n", b"<12> x" * 100 + b" password changed to x\n"),
         (b"Incorrect password, password not changed!\n", b"Incorrect password, password not changed!\n"),
+        (
+            b"\x19(0 Ann {}\x19)\x19(114 hunter2 Ann\x19)\x19(24 7 e4\x19)",
+            b"\x19(0 Ann {}\x19)\x19(114 ******* ***\x19)\x19(24 7 e4\x19)",
+        ),
+        (
+            b"\x19(93 \x19{a b)\x19}\x19) \x19(134 q1 {ia/0a}\x19) x",
+            b"\x19(93 \x19{* **\x19}\x19) \x19(134 ** {*****}\x19) x",
+        ),
+        (b"\x19(26 7 Ann {} 1 \x19{(114 x y)\x19}\x19)\n", b"\x19(26 7 Ann {} 1 \x19{(114 x y)\x19}\x19)\n"),
     ],
 )
 def test_a_password_that_the_server_repeats(said: bytes, kept: bytes) -> None:
@@ -30,7 +39,12 @@ def test_a_password_that_the_server_repeats(said: bytes, kept: bytes) -> None:
     assert b"".join(guard.receive(bytes((byte,))) for byte in said) == kept
 
 
-@given(st.lists(st.binary(max_size=20) | st.sampled_from([b"Password changed to ", b"\n", b"fics% "])))
+@given(
+    st.lists(
+        st.binary(max_size=20)
+        | st.sampled_from([b"Password changed to ", b"\n", b"fics% ", b"\x19(114 ", b"\x19", b")"])
+    )
+)
 def test_answers_stay_as_long_and_cuts_never_matter(parts: list[bytes]) -> None:
     guard, whole = AnswerGuard(), AnswerGuard()
     kept = b"".join(map(guard.receive, parts))

@@ -49,6 +49,8 @@ def scrub(kind: SourceKind, data: bytes, step: int = 1 << 20) -> bytes:
          b"<ICS: fics% \n>ICS: alias p password *** ***\\012alias passwd finger\\012\n"),
         ("raw", b"fics% password old", b"fics% password ***"),
         ("raw", b"password old", b"password ***"),
+        ("raw", b"\x19(114 hunter2 Ann\x19)\x19(24 7 e4\x19)\n", b"\x19(114 ******* ***\x19)\x19(24 7 e4\x19)\n"),
+        ("xboard", b"<ICS: \\031(114 hunter2 Ann\\031)\n", b"<ICS: \\031(114 ******* ***\\031)\n"),
         ("raw", b"Bob(1500)[7] kibitzes: my password: x\n", b"Bob(1500)[7] kibitzes: my password: x\n"),
         ("raw", b"Bob tells you: login: Ann x\n--> Bob: password: x\n",
          b"Bob tells you: login: Ann x\n--> Bob: password: x\n"),

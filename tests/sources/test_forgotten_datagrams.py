@@ -1,0 +1,28 @@
+"""What forgotten handles said in ICC's datagrams is gone; the datagrams around it stay whole."""
+
+from __future__ import annotations
+
+import pytest
+
+from recorder.sources.base import SourceKind
+from recorder.sources.forgotten import Forgotten, Redactor, hash_handle, silenced
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        ("\x19(26 7 Carl {GM} 1 \x19{hello\nthere\x19}\x19)", "\x19(26 7 X___ **** * \x19{*****\n*****\x19}\x19)"),
+        ("\x19(31 Carl {} \x19{secret\x19} 1\x19)", "\x19(31 X___ ** \x19{******\x19} *\x19)"),
+        ("\x19(28 5 Carl {} \x19{x\x19} 1\x19)", "\x19(28 5 X___ ** \x19{*\x19} *\x19)"),
+        ("\x19(26 7 Ann {} 1 \x19{hi Carl\x19}\x19)", "\x19(26 7 Ann {} 1 \x19{hi X___\x19}\x19)"),
+        ("\x19(24 7 e4\x19)", "\x19(24 7 e4\x19)"),
+    ],
+)
+def test_what_they_said(said: str, kept: str) -> None:
+    forgotten = Forgotten([hash_handle("Carl")])
+    around = "\x19(56 7 W 1 0\x19){}\x19(24 7 e4\x19)\r\n"
+    redactor = Redactor(forgotten, SourceKind.RAW)
+    assert redactor.receive(around.format(said).encode()).decode() == around.format(kept)
+    speaks = "Carl" in said and "Ann" not in said
+    assert silenced(forgotten.text(said)) == (False if speaks else None)
+    assert silenced(kept) == (True if speaks else None)
