@@ -101,6 +101,8 @@ class Pipeline:
             self._from = resume.get("from", offset)
             self._dropped_before = None  # known when the mark is reached
             self._tracker.resume(resume["tracker"])
+            for number, on in resume.get("moves", {}).items():
+                self._recogniser.units.form.set(int(number), on)
 
     def receive(self, block: bytes) -> list[Game]:
         """Read the next bytes of the source.
@@ -279,6 +281,7 @@ class Pipeline:
             "quoted": self._quoted(),
             "shapes": {shape: list(seen) for shape, seen in self._recogniser.shapes.items()},
             "lines": self._line_count,
+            "moves": {str(number): on for number, on in self._recogniser.units.form.settings.items()},
         }
 
     def _quoted(self) -> Counter[str]:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from recorder.model import Anomaly, Disposition, Game
 from recorder.pipeline import Pipeline, read_games
 from recorder.sources import SourceKind
+from tests.support.icc import session
 from tests.support.journals import journal_of
 
 CORPUS = Path(__file__).parent / "corpus" / "server"
@@ -140,6 +141,11 @@ def grow(data: st.DataObject, stream: bytes, kind: SourceKind, expected: list[Ga
     assert archived.anomalies == reference.report.anomalies
     assert last.report.warnings == reference.report.warnings
     assert sorted(last.report.shapes) == sorted(reference.report.shapes)
+
+
+@given(st.data())
+def test_a_log_of_datagrams_that_grows(data: st.DataObject) -> None:
+    grows_without_a_difference(data, session(), SourceKind.RAW)
 
 
 def test_a_step_that_ends_in_a_movelist_does_not_begin_the_log_anew() -> None:
