@@ -59,6 +59,7 @@ from recorder.events import (
 )
 from recorder.model import Anomaly, AnomalyKind, EventKind, Ply
 from recorder.tracking.boards import Boards
+from recorder.tracking.examined import take_notice
 from recorder.tracking.holdings import take_holdings
 from recorder.tracking.list_games import take_list
 from recorder.tracking.position import Position, Rules, position_from_fen, start_position
@@ -320,9 +321,12 @@ class DatagramGames:
             if suspended is not None and suspended.suspended and suspended.rows and len(entries) > 1:
                 self._show(game, line, len(entries) - 1, arrived=False)
                 self._add_list(game, listed, line)
+            elif not game.played:
+                self._show(game, line, len(entries) - 1, arrived=True)
+                self._add_list(game, listed, line)
             else:
                 self._show_from(game, listed, line, 0)
-        elif self._by_frames(run) or before_base != base or not before or run.base_ply > base:
+        elif not game.played or self._by_frames(run) or before_base != base or not before or run.base_ply > base:
             self._show(game, line, len(entries) - 1, arrived=False)
             self._add_list(game, listed, line)
         else:
@@ -347,7 +351,7 @@ class DatagramGames:
         """Give a list to those who join lists with boards."""
         told = game.told
         assert told is not None
-        if not listed or not game.played:
+        if not listed:
             return
         rows = [
             ListRow(
@@ -357,7 +361,7 @@ class DatagramGames:
             for at, heard in enumerate(listed, start=1)
         ]  # fmt: skip
         start = make_board(line, (told.game_no, told.white, told.black, -3), game.entries[0].position, game.base_ply,
-                           ("none", "none"), False)  # fmt: skip
+                           ("none", "none"), False, Times())  # fmt: skip
         unknown = RatingText("UNR", None)
         take_list(
             self._boards,
@@ -439,15 +443,16 @@ class DatagramGames:
             return []
         self._flush(game)
         game.offers = (0,) * 8  # a move takes the offers back
-        told: list[Event] = []
-        if game.told is not None and not game.played and not game.isolated:
-            kind = "forward" if body.move.kind == 2 else "move"
-            told.append(ExamineNotice(line, kind, body.game_no, None, 1 if kind == "forward" else None, _raw(line)))
+        examined = game.told is not None and not game.played and not game.isolated
+        if examined and body.move.kind == 2:
+            take_notice(self._boards, ExamineNotice(line, "forward", body.game_no, None, 1, _raw(line)))
         if self._waits_for_board(game):
             game.held = heard
         else:
             self._advance(game, heard, body.game_no, None)
-        return told
+        if examined and body.move.kind == 3:
+            take_notice(self._boards, ExamineNotice(line, "move", body.game_no, None, None, _raw(line)))
+        return []
 
     def _waits_for_board(self, game: ToldGame) -> bool:
         """Whether the server tells the board after each move, because the usual rules do not give it."""
@@ -514,20 +519,19 @@ class DatagramGames:
 
     def _gone_back(self, body: GoneBack, line: Line, begin: int) -> list[Event]:
         game = self._games.get(body.game_no)
-        told: list[Event] = []
         if body.number == _BACKWARD:
-            told.append(ExamineNotice(line, "backward", body.game_no, None, body.plies, _raw(line)))
+            take_notice(self._boards, ExamineNotice(line, "backward", body.game_no, None, body.plies, _raw(line)))
         if game is None or game.told is None:
-            return told
+            return []
         self._flush(game)
         if not 0 < body.plies < len(game.entries):
             if body.plies:
                 game.lose()
-            return told
+            return []
         del game.entries[-body.plies :]
         game.after = [None, None]
         self._show(game, line, len(game.entries) - 1, arrived=True)
-        return told
+        return []
 
     # -- showing -----------------------------------------------------------------------------------------------
 
@@ -548,7 +552,7 @@ class DatagramGames:
                 return
         me, white = boards.session.me, entry.position.white_to_move
         facing = (number, told.white, told.black, game.relation(me, white))
-        board = make_board(line, facing, entry.position, ply, (entry.verbose, entry.pretty), arrived)
+        board = make_board(line, facing, entry.position, ply, (entry.verbose, entry.pretty), arrived, times)
         facts = boards.pending_facts(number, game.begin)
         if not facts.matches(told.white, told.black):
             del boards.facts[number]
@@ -561,7 +565,7 @@ class DatagramGames:
         run = boards.runs.get(str(number)) if game.played else boards.examined.get(str(number))
         if run is not None:
             self._begun(run, game, line)
-            set_times(run, board, times)
+            set_times(run, board)
 
     @staticmethod
     def _begun(run: Run, game: ToldGame, line: Line) -> None:

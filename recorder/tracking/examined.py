@@ -18,6 +18,7 @@ from recorder.tracking.lists import frame_position
 from recorder.tracking.plies import clocks_of, ply_from_frame, pretty_of, start_facts
 from recorder.tracking.position import Position, Rules, Step, fen
 from recorder.tracking.run import ListSeen, Run
+from recorder.tracking.told_boards import DatagramBoard
 from recorder.tracking.tree import BACK, FORWARD, REVERT, TYPED, ExaminedTree, Seen
 from recorder.tracking.tree_lines import PLACED, SHOWN
 from recorder.tracking.variants import STANDARD_BOARD, variant_of
@@ -142,6 +143,8 @@ def _seen(frame: Style12, rules: Rules, lag_meaningless: bool) -> Seen:
             )
             if row.elapsed_ms is None:
                 row = row._replace(precision=None)
+        if isinstance(frame, DatagramBoard):
+            row = frame.row(row)
     text = fen(position, frame.irreversible, frame.move_no)
     lan = frame.verbose if frame.has_move else None
     return Seen(ply, position, lan, pretty, row, text, frame.offset, not frame.partial, start_facts(frame))

@@ -23,19 +23,6 @@ __all__ = ["DatagramBoard", "Times", "confirm", "make_board", "set_times", "shar
 _NEAR_MS = 1000  # seconds may be cut off or rounded: the same clock in milliseconds is less than this away
 
 
-class DatagramBoard(Style12):
-    """A board that no frame printed; its text is the datagram's."""
-
-    __slots__ = ("printed",)
-
-    printed: str
-
-    @property
-    def text(self) -> str:
-        """What the server printed."""
-        return self.printed
-
-
 class Times(NamedTuple):
     """Clocks after a move, the time it took and its lag, in milliseconds; None is unknown.
 
@@ -49,6 +36,57 @@ class Times(NamedTuple):
     exact: tuple[bool, bool] = (False, False)
 
 
+class DatagramBoard(Style12):
+    """A board that no frame printed; its text is the datagram's, and it has no clocks but those that were told."""
+
+    __slots__ = ("printed", "times")
+
+    printed: str
+    times: Times
+
+    @property
+    def text(self) -> str:
+        """What the server printed."""
+        return self.printed
+
+    @property
+    def white_clock_ms(self) -> int:
+        """White's clock."""
+        return _told(self.times.white_ms, "White's clock")
+
+    @property
+    def black_clock_ms(self) -> int:
+        """Black's clock."""
+        return _told(self.times.black_ms, "Black's clock")
+
+    @property
+    def elapsed_ms(self) -> int:
+        """Time taken for the previous move."""
+        return _told(self.times.elapsed_ms, "elapsed time")
+
+    def row(self, ply: Ply) -> Ply:
+        """A ply that was made of this board, with what datagrams told and nothing else."""
+        times = self.times
+        exact = times.exact[not ply.white_moved]
+        timed = times.white_ms is not None or times.black_ms is not None or times.elapsed_ms is not None
+        return ply._replace(
+            white_clock_ms=times.white_ms,
+            black_clock_ms=times.black_ms,
+            elapsed_ms=times.elapsed_ms,
+            lag_ms=times.lag_ms,
+            irreversible=None,
+            origin=int(Origin.DATAGRAM),
+            proof=int(Proof.LIST) if ply.proof == Proof.FULL else ply.proof,
+            precision=int(Precision.MILLISECONDS if exact else Precision.SECONDS) if timed else None,
+        )
+
+
+def _told(value: int | None, name: str) -> int:
+    if value is None:
+        raise LineError(f"no datagram told the {name}", field=name)
+    return value
+
+
 def make_board(
     line: Line,
     game: tuple[int, str, str, int],
@@ -56,13 +94,14 @@ def make_board(
     ply: int,
     move: tuple[str, str],
     arrived: bool,
+    times: Times,
 ) -> DatagramBoard:
     """A board in the form of a frame.
 
     Args:
         line: of the datagram. game: its number, White, Black, and our relation to it.
         position, ply: reached. move: the move that led there, verbose and pretty (``none``: there is none).
-        arrived: whether it has just happened, so that its arrival is its time.
+        arrived: whether it has just happened, so that its arrival is its time. times: told with it.
     """
     number, white, black, relation = game
     rights = ["01"[position.castling >> bit & 1] for bit in range(4)]
@@ -72,6 +111,7 @@ def make_board(
     ]  # fmt: skip
     board = DatagramBoard(position.board, tail, line.offset, line.at_ms if arrived else None, line.block)
     board.printed = line.text
+    board.times = times
     return board
 
 
@@ -89,33 +129,15 @@ def verbose_of(before: Position, move: int) -> str:
     return f"{piece.upper()}/{uci[:2]}-{uci[2:4]}{promotion}"
 
 
-def set_times(run: Run, board: DatagramBoard, times: Times) -> None:
-    """Take what no datagram told out of what a placed board left, and put in what one did."""
-    rows = run.rows
+def set_times(run: Run, board: DatagramBoard) -> None:
+    """Take what no datagram told out of what a placed board left."""
+    rows, times = run.rows, board.times
     if rows and rows[-1][13] == board.offset and rows[-1][0] == board.ply:
-        ply = Ply._make(rows[-1])
-        known = None not in (times.white_ms, times.black_ms)
-        told = known or times.elapsed_ms is not None or times.white_ms is not None or times.black_ms is not None
-        precision = int(Precision.MILLISECONDS if times.exact[not ply.white_moved] else Precision.SECONDS)
-        rows[-1] = ply._replace(
-            white_clock_ms=times.white_ms,
-            black_clock_ms=times.black_ms,
-            elapsed_ms=times.elapsed_ms,
-            lag_ms=times.lag_ms,
-            irreversible=None,
-            origin=int(Origin.DATAGRAM),
-            proof=int(Proof.LIST) if ply.proof == Proof.FULL else ply.proof,
-            precision=precision if told else None,
-        )
+        rows[-1] = board.row(Ply._make(rows[-1]))
     current = run.current
     if current is not None and current.start is not None and current.start.offset == board.offset:
         exact = Precision.MILLISECONDS if all(times.exact) else Precision.SECONDS
-        current.start = current.start._replace(
-            elapsed_ms=times.elapsed_ms,
-            white_clock_ms=times.white_ms,
-            black_clock_ms=times.black_ms,
-            precision=int(exact) if times.white_ms is not None else None,
-        )
+        current.start = current.start._replace(precision=int(exact) if times.white_ms is not None else None)
 
 
 def confirm(run: Run, frame: Style12, lag_meaningless: bool) -> bool:

@@ -441,7 +441,7 @@ class ExaminedTree:
         move, san, after = played
         node.joined, node.position = True, after
         if node.row is not None:
-            proof = proof if node.seen.whole else Proof.UNPROVED
+            proof = min(proof, _proof(node.seen), key=_PROVED.index)
             flags = after.castling | (after.push_col + 1) << 4
             node.row = node.row._replace(move=move, san=san, flags=flags, proof=int(proof))
 
@@ -465,7 +465,7 @@ class ExaminedTree:
         played = None if node.parent is None else self._prove(node.parent.position, seen)
         if played is not None and played[0] == row.move:
             node.seen = seen
-            proof = Proof.FULL if seen.whole else Proof.UNPROVED
+            proof = _proof(seen)
             node.row = seen.row._replace(move=row.move, san=row.san, flags=row.flags, proof=int(proof))
             node.stored = node.stored or stored
 
@@ -513,3 +513,13 @@ def could_follow(before: Position, after: Position, plies: int) -> bool:
 
 def _pieces(board: str) -> int:
     return len(board) - board.count("-") - board.count(" ")
+
+
+_PROVED = (Proof.UNPROVED, Proof.LIST, Proof.FULL)
+
+
+def _proof(seen: Seen) -> Proof:
+    """What a board that joins proves; one that was reckoned from a datagram's move is no board that was shown."""
+    if not seen.whole:
+        return Proof.UNPROVED
+    return Proof.LIST if seen.row is not None and seen.row.origin == Origin.DATAGRAM else Proof.FULL

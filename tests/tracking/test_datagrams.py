@@ -356,7 +356,11 @@ def test_an_examined_game() -> None:
     game = one(data)
     assert game.kind is GameKind.EXAMINED
     assert "backward" in details(game, "examine")
-    assert all(seen.relation == -2 for seen in game.observations)
+    assert [seen.relation for seen in game.observations] == [-2, None]
+    lines = [[(ply.ply, ply.san) for ply in line.plies] for line in game.observations[0].lines]
+    assert lines == [[(1, "e4"), (2, "c5"), (3, "Nf3")], [(2, "e5")]]
+    told = game.observations[0].lines[1].plies[0]
+    assert (told.origin, told.proof, told.white_clock_ms) == (Origin.DATAGRAM, Proof.LIST, None)
 
 
 def test_a_played_game_that_becomes_an_examined_one() -> None:
