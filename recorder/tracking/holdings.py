@@ -9,6 +9,7 @@ from recorder.events import HoldingsLine
 from recorder.model import Anchor, Disposition, Observation, Ply
 from recorder.moves import decode_move
 from recorder.tracking.position import Position, Rules, with_hands
+from recorder.tracking.promoted import find_promoted
 from recorder.tracking.run import Run
 
 __all__ = ["take_holdings"]
@@ -39,7 +40,7 @@ def take_holdings(run: Run | None, event: HoldingsLine) -> tuple[Disposition, st
         reckoned = position.hands
         printed = _whole(event, reckoned, white, black)
         if reckoned != printed:
-            if position.rules is Rules.CRAZYHOUSE and reckoned is not None:
+            if position.rules is Rules.CRAZYHOUSE and reckoned is not None and not find_promoted(run, printed):
                 problem = _contradiction(run, reckoned, printed)
             run.stand_on(with_hands(Position._make(run.place), *printed))
         if reckoned is None:

@@ -92,6 +92,43 @@ def test_hands_after_a_gap_are_those_printed_there() -> None:
     assert found.anomalies() == ["gap"]
 
 
+#: A white pawn becomes a queen on a8, we join, the queen goes to a4 and is taken there.
+PROMOTION = ("a4", "b5", "axb5", "a6", "bxa6", "Bb7", "axb7", "Nc6", "bxa8=Q", "Nf6")
+
+
+def joined_with_a_promoted_queen() -> tuple[Table, list[str]]:
+    table = drop_table()
+    shown = table.plays(*PROMOTION)[-1]
+    return table, [table.header("crazyhouse"), shown, table.hands()]
+
+
+def test_a_piece_promoted_before_we_came_is_known_when_it_is_taken() -> None:
+    table, lines = joined_with_a_promoted_queen()
+    for san in ("Qa4", "Nd4", "Qb5", "Nxb5", "e4", "P@c4"):
+        lines += [table.play(san), table.hands()]
+    found = read(log(*lines))
+    game = only(found)
+    assert found.anomalies() == []
+    assert str(game.start_fen).split("/")[0] == "Q~2qkb1r"
+    replayed = chess.variant.CrazyhouseBoard(str(game.start_fen))
+    for ply in game.plies:
+        replayed.push_uci(str(ply.uci))
+    assert replayed.fen() == table.board.fen()
+    assert [ply.proof for ply in game.plies] == [Proof.FULL] * 6
+
+
+def test_hands_that_no_promotion_explains_stay_a_contradiction() -> None:
+    """A piece that was dropped before our eyes was no pawn, whatever the hands say."""
+    table, lines = joined_with_a_promoted_queen()
+    for san in ("Qxd8+", "Nxd8", "Q@h5"):
+        lines += [table.play(san), table.hands()]
+    taken = table.play("Nxh5")
+    assert "black [PQ]" in table.hands()
+    found = read(log(*lines, taken, table.hands().replace("black [PQ]", "black [PP]")))
+    assert found.anomalies() == ["holdings"]
+    assert str(only(found).start_fen).count("~") == 1  # the queen of a8, which Black took on d8
+
+
 def test_hands_of_a_game_that_is_not_followed() -> None:
     found = read(log(Table().frame(), "<b1> game 9 white [P] black []"))
     assert found.holdings(Disposition.FOREIGN, Disposition.HOLDINGS) == [1, 0]
