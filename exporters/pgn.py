@@ -70,7 +70,7 @@ class PgnOptions:
     @property
     def whole_plies(self) -> bool:
         """Whether more than moves, clocks, elapsed times and their proof is written: an archive reads less without."""
-        return "lag" in self.clock and self.style != "fics"
+        return self.engine or ("lag" in self.clock and self.style != "fics")
 
 
 class PgnExporter:

@@ -36,12 +36,12 @@ _HANDLES = (
     ("observations", "white"),
     ("observations", "black"),
     ("events", "actor"),
+    ("thinking", "engine"),
     ("sources", "me"),
 )
 _TEXTS = (
     ("games", "reason"),
     ("events", "text"),
-    ("thinking", "engine"),
     ("thinking", "pv"),
     ("anomalies", "message"),
     ("sources", "name"),

@@ -41,6 +41,7 @@ from recorder.cecp.moves import MoveText
 from recorder.cecp.thinking import ThinkingLine
 from recorder.events import EngineLine
 from recorder.model import Anomaly, AnomalyKind, EventKind
+from recorder.tracking.engine_games import read_engine_reason
 from recorder.tracking.engine_run import EngineRun
 from recorder.tracking.position import Position, position_from_fen
 from recorder.tracking.variants import STANDARD_BOARD, rules_of
@@ -284,6 +285,11 @@ class EngineSide:
         if run is None:
             return
         run.see(line)
+        white_lost = {"1-0": False, "0-1": True}.get(result)
+        moved_and_lost = run.ply in run.own and white_lost is (not run.position.white_to_move)
+        if moved_and_lost and read_engine_reason(comment, result)[0] == "time":
+            # Whoever has moved cannot lose on time: the flag had fallen when the move came, and it was not made.
+            run.take_back(1, line)
         run.result, run.reason, run.end = result, comment, "result"
         run.event(EventKind.RESULT, "", line, text=line.text)
         self.close("result")

@@ -100,7 +100,9 @@ class Engines:
             main, other = run, partner
             if partner is not None:
                 partner.taken = True
-                if len(partner.rows) > len(run.rows):
+                # The interface tells every move that it makes to the other engine before it tells the result.
+                ended = run.result is not None and partner.result is not None
+                if (len(partner.rows) < len(run.rows)) if ended else (len(partner.rows) > len(run.rows)):
                     main, other = partner, run
             game = engine_game(main, other, date=self._date)
             if not is_forgotten(game.white.handle, game.black.handle):

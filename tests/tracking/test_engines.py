@@ -107,6 +107,19 @@ def test_what_was_told_before_it_was_made_is_no_match() -> None:
     assert len(games(*lines)) == 2
 
 
+def test_a_move_that_came_when_the_flag_had_fallen_was_not_made() -> None:
+    (game,) = games(*MATCH[:-3], *(f">{who}: result 0-1 {{Black wins on time}}" for who in ("first", "second")))
+    assert (moves(game), game.result, game.termination) == ("e4 e5", "0-1", "time forfeit")
+    assert [ply.san for line in game.observations[0].lines[1:] for ply in line.plies] == ["Nf3"]
+    (game,) = games(*MATCH[:-3], *(f">{who}: result 1-0 {{Black resigns}}" for who in ("first", "second")))
+    assert moves(game) == "e4 e5"  # the other engine was never told of the move
+
+
+def test_a_log_that_ends_before_a_move_is_passed_on() -> None:
+    (game,) = games(*MATCH[:-3])
+    assert (moves(game), game.end) == ("e4 e5 Nf3", "log-ends")
+
+
 def test_replay_in_force_mode_and_takebacks() -> None:
     (game,) = games(
         *BEGIN, ">first: force", ">first: e2e4", ">first: e7e5", ">first: undo", ">first: c7c5", ">first: go",
