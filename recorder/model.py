@@ -333,7 +333,7 @@ class EventKind(Enum):
     CHAT = "chat"
     RESULT = "result"  # the end line
     FEED = "feed"  # unobserved, observed again, lost feed, server going down, server lost data, log ends here
-    EXAMINE = "examine"
+    EXAMINE = "examine"  # shown: value is the line; set-up: text is the FEN; else the line that the detail names
     TAG = "tag"  # of a saved game, what no field holds: ``detail`` is the tag's name, ``text`` its value
 
 

@@ -36,7 +36,8 @@ Examples:
 def command(spec: str, where: str, raw: bool, as_match: bool, as_json: bool) -> None:
     """Show GAME: the beginning of its key, last, or last~2 for the third newest.
 
-    Prints the headers, the moves with clock, elapsed time and lag, the final board, the events and the anomalies.
+    Prints the headers, the moves with clock, elapsed time and lag, the final board, the events and the anomalies; of an
+    examined game also its variations, each under the line that it leaves, and which board was shown when.
     """
     if raw and as_json:
         raise click.UsageError("--raw prints the log's lines as they are: leave out --json.")
@@ -56,6 +57,7 @@ def command(spec: str, where: str, raw: bool, as_match: bool, as_json: bool) -> 
             _print_headers(game)
             _print_partner(archive, game)
             _print_moves(game)
+            _print_tree(game)
             _print_board(game)
             _print_thinking(game)
             _print_events(game)
@@ -149,6 +151,14 @@ def _print_moves(game: Game) -> None:
     print_table(("No", "Move", "Clock", "Elapsed", "Lag ms", "Notes"), rows, right=("No", "Clock", "Elapsed", "Lag ms"))
 
 
+def _print_tree(game: Game) -> None:
+    from recorder.cli.showtree import has_tree, print_shown, print_tree
+
+    if has_tree(game):
+        print_tree(game)
+    print_shown(game)
+
+
 def _print_board(game: Game) -> None:
     from recorder.cli.board import draw, final_board
 
@@ -183,7 +193,10 @@ def _print_thinking(game: Game) -> None:
 
 
 def _print_events(game: Game) -> None:
-    if game.events:
+    from recorder.cli.showtree import is_shown
+
+    events = [event for event in game.events if not is_shown(event)]
+    if events:
         click.echo("\nEvents")
         print_table(
             ("Ply", "Event", "Who", "Value", "Text", "Offset"),
@@ -196,7 +209,7 @@ def _print_events(game: Game) -> None:
                     event.text,
                     event.offset,
                 )
-                for event in game.events
+                for event in events
             ],
             right=("Ply", "Value", "Offset"),
         )

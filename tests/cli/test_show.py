@@ -7,7 +7,7 @@ import re
 import pytest
 
 from recorder.cli.terminal import ExitCode
-from tests.support.cli import ADJOURNED, WATCHER, Cli
+from tests.support.cli import ADJOURNED, SERVER, WATCHER, Cli
 
 
 @pytest.fixture
@@ -59,3 +59,29 @@ def test_no_such_game(filled: Cli, spec: str) -> None:
 def test_last_counts_back(filled: Cli) -> None:
     keys = [filled.json("show", spec, "--json")["key"] for spec in ("last", "last~1", "last~5")]
     assert len(set(keys)) == 3
+
+
+def test_an_examined_game_is_shown_as_a_tree_in_the_order_it_was_shown(cli: Cli) -> None:
+    cli("import", SERVER / "b05_examine_bsetup" / "observer_GuestXl.raw")
+    (game,) = [game for game in cli.json("games", "--json", "--include", "examined") if game["kind"] == "examined"]
+    text = cli("show", game["key"]).stdout
+    lines = text.split("\nLines\n")[1].split("\n\n")[0].splitlines()
+    assert lines == [
+        "   0 1. e4 e5 2. Nf3 d6 3. d4 Bg4 4. dxe5 Bxf3 … 6... Nf6 … 17. Rd8+",
+        "   1   after the start of 0: 1. d4 d5 2. c4 dxc4 3. e4",
+        "   3     after 2. of 1: 2... b5",
+        "   2   after 3. of 0: 3... g6",
+    ]
+    assert "Lines of source 1 (Someone - Else) from rn1qkbnr/ppp2ppp/3p4/4P3/4P1b1/5N2/PPP2PPP/RNBQKB1R b" in text
+    table = text.split("\nShown\n")[1].split("\n\n")[0].splitlines()[1:]
+    assert [line.split("\t")[1:5] for line in table[:6]] == [
+        ["0", "0", "the start", "-"],
+        ["0", "0", "1.", "e4"],
+        ["0", "0", "1...", "e5"],
+        ["0", "0", "3.", "d4"],
+        ["0", "0", "2...", "d6"],
+        ["0", "0", "1...", "e5"],
+    ]
+    written = cli("export", "pgn", "--include", "examined").stdout
+    assert "(1. d4 d5 2. c4 dxc4 (2... b5) 3. e4)" in written
+    assert written.count('[RecorderPart "2/2"]') == 1

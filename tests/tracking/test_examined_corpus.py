@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from itertools import groupby
 from pathlib import Path
 
+import chess
 import pytest
 
 from recorder.events import Event
@@ -11,6 +13,7 @@ from recorder.model import Game, GameKind
 from recorder.tracking.living import LivingTracker
 from tests.support import corpus, product
 from tests.test_pipeline import Archived, by_key, counts, whole
+from tests.tracking.test_tree import ways_of
 
 PUBLIC = Path(__file__).parents[1] / "corpus" / "public"
 STREAMS = [
@@ -123,3 +126,77 @@ def test_a_problem_that_the_observer_solves() -> None:
         (0, "puzzlebot", "White moves and mates in 2 moves."),
         (0, "puzzlebot", "There is a better move."),
     ]
+
+
+def walked(scenario: str) -> list[list[tuple[str, ...]]]:
+    """For each examination of a scenario, the ways to the boards that its commands lead to, as its server walks.
+
+    Server A goes forward through what was typed last; the others keep the stored game, and what is typed leaves it.
+    """
+    truth = corpus.truth(scenario)
+    overwrites = scenario.startswith("a")
+    stored: list[str] = [] if scenario.startswith("c") else truth["games"][-1]["moves_san"]
+    found: list[list[tuple[str, ...]]] = []
+    path: list[str] | None = None
+    branch: int | None = None
+    for action in truth["chat"][0]["examine_actions"]:
+        word, _, number = action["sent"].partition(" ")
+        if word == "examine" and not (scenario.startswith("c") and number):
+            stored, path, branch = (stored if number else []), [], None
+            found.append([()])
+        elif word in ("unexamine", "bsetup") and action["by"] == "Kramnik":
+            path = None
+        elif path is None:
+            continue
+        elif word == "forward" and branch is None:
+            path = stored[: len(path) + int(number or 1)]
+        elif word == "backward":
+            path = path[: max(0, len(path) - int(number or 1))]
+            branch = None if branch is not None and len(path) <= branch else branch
+        elif word == "revert" and branch is not None:
+            path, branch = path[:branch], None
+        else:
+            board = chess.Board()
+            for san in path:
+                board.push_san(san)
+            try:
+                typed = board.san(board.parse_san(action["sent"]))
+            except ValueError:
+                continue
+            path = [*path, typed]
+            if overwrites:
+                stored = path
+            elif branch is None:
+                branch = len(path) - 1
+        if path is not None and tuple(path) != found[-1][-1]:
+            found[-1].append(tuple(path))
+    return found
+
+
+@pytest.mark.parametrize("scenario", ["a10_examine", "b05_examine_bsetup", "c05_examine_bsetup"])
+def test_every_board_stands_where_the_commands_led(scenario: str) -> None:
+    """Against the truth of the driver: what each command led to is what was shown, and no other move is anywhere."""
+    games, _ = product.run([corpus.stream_bytes(scenario, "player_Kramnik")], "raw")
+    walks = walked(scenario)
+    stored = tuple(corpus.truth(scenario)["games"][-1]["moves_san"])
+    for game, walk in zip(examined(games), walks, strict=False):
+        ways = ways_of(game)[0]
+        places = [key for key, again in groupby(shown(game)) if list(again)]
+        assert len(places) == len(walk)
+        for place, way in zip(places, walk, strict=True):
+            assert place[1] == len(way)
+            known = ways[place[0] or 0, place[1]]
+            assert all(way[ply - 1].rstrip("+#") == san.rstrip("+#") for ply, san in known.items())
+        # Nothing is in the tree but what was walked through, and the stored game.
+        ends = {way[:length] for way in (*walk, stored) for length in range(len(way) + 1)}
+        for known in ways.values():
+            if list(known) == list(range(1, len(known) + 1)):
+                assert tuple(san.rstrip("+#") for san in known.values()) in {
+                    tuple(san.rstrip("+#") for san in way) for way in ends
+                }
+
+
+def test_the_commands_of_the_examinations_are_understood() -> None:
+    """Or the test above would compare nothing."""
+    scenarios = ("a10_examine", "b05_examine_bsetup", "c05_examine_bsetup")
+    assert [[len(walk) for walk in walked(scenario)] for scenario in scenarios] == [[23, 33], [26], [46]]
