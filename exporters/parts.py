@@ -27,6 +27,7 @@ class Part:
 
     ``rows`` are as in ``PlyLine``; ``unproved`` are the plies after them that no position and no proof allows to write
     as moves. ``beside``: None for a part of the main line, else the observation and its line that the part is of.
+    ``remark``: a comment before the first move.
     """
 
     fen: str | None
@@ -34,6 +35,7 @@ class Part:
     rows: list[Ply] | list[PlyRow]
     unproved: list[Ply] = field(default_factory=list)
     beside: tuple[int, int] | None = None
+    remark: str | None = None
 
     @property
     def plies(self) -> list[Ply]:

@@ -13,6 +13,7 @@ from typing import BinaryIO
 from exporters.base import ExportReport
 from exporters.parts import Part, cut_into_parts
 from exporters.parts_beside import named_as, parts_beside
+from exporters.pgn_bughouse import as_crazyhouse
 from exporters.pgn_extras import Extras, find_extras
 from exporters.pgn_saved import add_losses, is_saved
 from exporters.pgn_tags import KEY_TAG, fics_tags, tags
@@ -53,6 +54,7 @@ class PgnOptions:
         variations: write taken-back plies as variations; those of examined games are always written.
         comments: write chat as comments; a saved game's own are always written.
         engine: write what engines thought of the moves as comments: ``%eval``, ``%depth`` and the line.
+        as_crazyhouse: write boards of bughouse so that programs for crazyhouse can play them.
     """
 
     clock: frozenset[str] = frozenset(("clk", "emt"))
@@ -60,6 +62,7 @@ class PgnOptions:
     variations: bool = False
     comments: bool = False
     engine: bool = False
+    as_crazyhouse: bool = False
 
     def __post_init__(self) -> None:
         if self.style not in STYLES:
@@ -106,6 +109,8 @@ class PgnExporter:
         main = len(parts)
         if game.kind is not GameKind.PLAYED:
             parts += parts_beside(game)
+        if self.options.as_crazyhouse and game.variant == "bughouse":
+            game, parts = as_crazyhouse(game, parts)
         report = self.report
         report.games += 1
         for part in parts:
@@ -159,7 +164,7 @@ class PgnExporter:
                 comments=options.comments or saved,
                 engine=options.engine or saved,
             )
-        tokens: list[str] = []
+        tokens = [] if part.remark is None else [part.remark]
         if extras is not None and part.start_ply in extras.comments:
             tokens += extras.comments[part.start_ply]
         self._moves(part.rows, tokens, extras)

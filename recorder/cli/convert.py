@@ -58,6 +58,7 @@ def command(
     variations: bool,
     comments: bool,
     engine: bool,
+    as_crazyhouse: bool,
     format_name: str | None,
     include: frozenset[str],
     complete: bool,
@@ -74,7 +75,16 @@ def command(
     if log != "-" and Path(log).is_dir():
         raise click.UsageError(f"{log} is a folder, and convert reads one log; import reads folders.")
     format_name = format_of(format_name, output, ("pgn", "bpgn"))
-    exporter = _exporter(ctx, format_name, clock, style, variations=variations, comments=comments, engine=engine)
+    exporter = _exporter(
+        ctx,
+        format_name,
+        clock,
+        style,
+        variations=variations,
+        comments=comments,
+        engine=engine,
+        as_crazyhouse=as_crazyhouse,
+    )
     selection = Selection(complete=complete, guests=not no_guests, computers=not no_computers, include=include)
     with open_inputs([log]) as inputs, show_progress() as progress:
         for source in inputs:
@@ -106,15 +116,20 @@ def _exporter(
     variations: bool,
     comments: bool,
     engine: bool,
+    as_crazyhouse: bool,
 ) -> Exporter:
     if format_name == "pgn":
         from exporters.pgn import PgnExporter
 
-        return PgnExporter(make_pgn_options(clock, style, variations, comments, engine))
+        return PgnExporter(
+            make_pgn_options(
+                clock, style, variations=variations, comments=comments, engine=engine, as_crazyhouse=as_crazyhouse
+            )
+        )
     from exporters.bpgn import CLOCK_WORDS, BpgnExporter, BpgnOptions
 
-    if style != "default" or variations or engine:
-        raise click.UsageError("BPGN has one style, no variations and no engines.")
+    if style != "default" or variations or engine or as_crazyhouse:
+        raise click.UsageError("BPGN has one style, no variations, no engines and both boards.")
     given = ctx.get_parameter_source("clock") is not click.core.ParameterSource.DEFAULT
     return BpgnExporter(BpgnOptions(clock if given else frozenset(CLOCK_WORDS), comments, keys=False))
 

@@ -73,6 +73,7 @@ def _pgn(
     variations: bool,
     comments: bool,
     engine: bool,
+    as_crazyhouse: bool,
     **filters: Any,
 ) -> None:
     """Write PGN with real clocks.
@@ -88,7 +89,9 @@ def _pgn(
         raise click.UsageError("--append and --split need -o with a file or folder.")
     if append and force:
         raise click.UsageError(_APPEND_OR_FORCE)
-    options = make_pgn_options(clock, style, variations, comments, engine)
+    options = make_pgn_options(
+        clock, style, variations=variations, comments=comments, engine=engine, as_crazyhouse=as_crazyhouse
+    )
     exporter = PgnExporter(options)
     chosen = game_filter(**filters)
     with open_archive(where) as archive:

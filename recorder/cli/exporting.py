@@ -51,8 +51,13 @@ def output_options(command: _AnyCommand) -> _AnyCommand:
 
 
 def pgn_options(command: _AnyCommand) -> _AnyCommand:
-    """How PGN looks: ``--clock --style --variations --comments --engine``."""
+    """How PGN looks: ``--clock --style --variations --comments --engine --as-crazyhouse``."""
     for option in (
+        click.option(
+            "--as-crazyhouse",
+            is_flag=True,
+            help="Write bughouse boards as crazyhouse with all that they drop in hand from the start.",
+        ),
         click.option("--engine", is_flag=True, help="Write what engines thought: %eval, %depth and their line."),
         click.option("--comments", is_flag=True, help="Write chat as comments."),
         click.option("--variations", is_flag=True, help="Write taken-back moves as variations."),
@@ -75,11 +80,20 @@ def pgn_options(command: _AnyCommand) -> _AnyCommand:
     return command
 
 
-def make_pgn_options(clock: frozenset[str], style: str, variations: bool, comments: bool, engine: bool) -> PgnOptions:
+def make_pgn_options(
+    clock: frozenset[str], style: str, *, variations: bool, comments: bool, engine: bool, as_crazyhouse: bool
+) -> PgnOptions:
     """What ``pgn_options`` hands to a command."""
     from exporters.pgn import PgnOptions
 
-    return PgnOptions(clock=clock, style=style, variations=variations, comments=comments, engine=engine)
+    return PgnOptions(
+        clock=clock,
+        style=style,
+        variations=variations,
+        comments=comments,
+        engine=engine,
+        as_crazyhouse=as_crazyhouse,
+    )
 
 
 @contextmanager

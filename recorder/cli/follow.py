@@ -64,6 +64,7 @@ def command(
     variations: bool,
     comments: bool,
     engine: bool,
+    as_crazyhouse: bool,
     **reading: Any,
 ) -> None:
     """Import a log while another program is writing it, until interrupted.
@@ -100,7 +101,12 @@ def command(
     finished = None
     if pgn is not None:
         refuse_unwritable(pgn, [path, *archive_files(file_of(where))])
-        finished = FinishedGames(pgn, make_pgn_options(clock, style, variations, comments, engine))
+        finished = FinishedGames(
+            pgn,
+            make_pgn_options(
+                clock, style, variations=variations, comments=comments, engine=engine, as_crazyhouse=as_crazyhouse
+            ),
+        )
     pipe = EventPipe() if events else None
     outlets = tuple(outlet for outlet in (finished, None if pipe is None else Ticker(pipe)) if outlet is not None)
     resident = Resident(where, path, read_options(**reading), keep=not no_keep_source, outlets=outlets)

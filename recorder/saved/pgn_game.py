@@ -171,6 +171,8 @@ def _start(header: Header, tags: TagsAt, note: _Note) -> tuple[Position | None, 
     halfmoves = int(fields[4]) if len(fields) > 4 and fields[4].isascii() and fields[4].isdigit() else 0
     written = fen(position, min(halfmoves, 9999), number)
     normal = start_ply == 0 and written.replace("[]", "") == _STANDARD
+    if rules is Rules.BUGHOUSE:
+        position = position._replace(hands=None)  # more comes from the other board, and no PGN tells when
     return position, start_ply, None if normal else written, inferred
 
 
