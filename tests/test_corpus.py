@@ -41,6 +41,7 @@ def test_games_are_what_was_played(scenario: str) -> None:
             or finding.clock_differences
             or finding.fact_differences
             or finding.holdings_differences
+            or finding.board_differences
             or finding.status in ("false", "wrong", "missing", "cut short")
         ]
         assert not faults, (scored.connection, faults)

@@ -238,3 +238,19 @@ def test_differences_of_hands_are_seen() -> None:
     changed = _product("b09_crazyhouse", "observer_GuestXz", _other_hands)
     # The changed hands lack one line and are one too many; the last line of each game lacks.
     assert changed["holdings differences"] == 3 * changed["found"]
+
+
+def _other_tree(game: Game) -> None:
+    if game.kind is GameKind.PLAYED:
+        return
+    line = next((line for seen in game.observations for line in seen.lines if line.plies), None)
+    if line is not None:
+        line.plies[-1] = line.plies[-1]._replace(move=None)
+
+
+def test_differences_of_examined_boards_are_seen() -> None:
+    sums = _product("a10_examine", "observer_GuestExb", lambda game: None)
+    assert (sums["examined boards compared"], sums["examined board differences"]) == (56, 0)
+    changed = _product("a10_examine", "observer_GuestExb", _other_tree)
+    assert changed["examined board differences"] > 0
+    assert not score.is_perfect(changed)
