@@ -12,6 +12,7 @@ from datetime import UTC, datetime, timedelta, timezone
 
 from recorder.dialects.ratings import RATING, read_rating
 from recorder.dialects.results import read_reason
+from recorder.dialects.translated import RUNNING
 from recorder.errors import LineError
 from recorder.events import Line, ListRow, MovelistRead, RatingText
 from recorder.frames import Style12, parse_elapsed
@@ -24,12 +25,17 @@ _MATCH = re.compile(
     r"(Rated|Unrated) (\S*|\S+ \S+) ?match, initial time: ([0-9]+) minutes?, increment: ([0-9]+) seconds?"
     r"(?: AND ([0-9]+) minutes?, increment: ([0-9]+) seconds?)?\.?\s*"
 )
+# chessd's Portuguese
+_MATCH_TRANSLATED = re.compile(
+    r"(Classificado|N\S{1,2}o classificado) (\S*|\S+ \S+) ?match, initial time: "
+    r"([0-9]+) minutos, incremento: ([0-9]+) segundos(?: E ([0-9]+) minutos, incremento: ([0-9]+) segundos)?\.\s*"
+)
 _COLUMNS = re.compile(r"\s*Move\s+\S+\s+\S+\s*")
 _DASHES = re.compile(r"\s*-{2,}\s+-{2,}\s+-{2,}\s*")
 _HALF = r"(\.\.\.|[A-Za-z][A-Za-z0-9@=x-]*[+#]*)(?:\s+(\([-0-9:.]+\)))?"
 _ROW = re.compile(rf"\s*([0-9]+)\.\s+{_HALF}(?:\s+{_HALF})?\s*")
 _TRAILER = re.compile(r"\s*\{([^{}]*)\} (1-0|0-1|1/2-1/2|\*)(?: \[[^\]]*\])?\s*")
-_RUNNING = ("Still in progress", "Game in progress")
+_RUNNING = ("Still in progress", "Game in progress", RUNNING)
 _NO_MOVE = ("...", "NONE")
 
 # Hours east of UTC of the zones that servers really print.
@@ -156,7 +162,7 @@ class MovelistReader:
         text = line.text
         if not self._in_rows:
             if self._match is None:
-                self._match = _MATCH.fullmatch(text)
+                self._match = _MATCH.fullmatch(text) or _MATCH_TRANSLATED.fullmatch(text)
                 if self._match is not None:
                     return True
             if _COLUMNS.fullmatch(text) is not None:
@@ -222,7 +228,7 @@ class MovelistReader:
             started=date,
             started_at_ms=at_ms,
             started_zone_known=zone_known,
-            rated=None if kind is None else kind[1] == "Rated",
+            rated=None if kind is None else kind[1] in ("Rated", "Classificado"),
             category=None if kind is None else kind[2].lower() or None,
             base_min=None if kind is None else int(kind[3]),
             increment_s=None if kind is None else int(kind[4]),

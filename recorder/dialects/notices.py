@@ -11,6 +11,7 @@ import re
 
 from recorder.dialects.ratings import RATING, read_rating
 from recorder.dialects.results import GAME, RESULT
+from recorder.dialects.translated import CONTINUING, RATED, UNRATED
 from recorder.events import (
     CreatingLine,
     ExamineNotice,
@@ -43,19 +44,23 @@ __all__ = [
     "split_glued",
 ]
 
+_RATED = rf"(rated|unrated|{RATED}|{UNRATED})"
 _CREATED = re.compile(
-    rf"{GAME}(Creating|Continuing) "
-    r"(?:(rated|unrated) )?(?:(\S+(?: \S+)?) )?(match|simul)\.\}(?: \*)?\s*"
+    rf"{GAME}(Creating|Continuing|{CONTINUING}) "
+    rf"(?:{_RATED} )?(?:(\S+(?: \S+)?) )?(match|simul)\.\}}(?: \*)?\s*"
 )
 _CREATING = re.compile(
-    rf"Creating: (\S+) {RATING} (?:\[(white|black)\] )?(\S+) {RATING} (rated|unrated) ?(\S*|\S+ \S+) ([0-9]+) ([0-9]+)"
+    rf"Creating: (\S+) {RATING} (?:\[(white|black)\] )?(\S+) {RATING} {_RATED} ?(\S*|\S+ \S+) ([0-9]+) ([0-9]+)"
     r"( \(adjourned\))?(?: Loaded from \S+| : \S.*)?\.?\s*"
 )
 _HEADER = re.compile(
     rf"Game ([0-9]+): (\S+) {RATING} (\S+) {RATING} (rated|unrated) ?(\S*|\S+ \S+) ([0-9]+) ([0-9]+)\s*"
 )
 _PARTNER = re.compile(r"Your partner is playing game ([0-9]+) \((\S+) vs\. (\S+)\)\.\s*")
-_OBSERVING = re.compile(r"You are now observing game ([0-9]+)\.\s*|Adding game ([0-9]+) to observation list\.?\s*")
+_OBSERVING = re.compile(
+    r"(?:You are now observing game|Voc\S{1,2} agora est\S{1,2} observando jogo) ([0-9]+)\.\s*"
+    r"|Adding game ([0-9]+) to observation list\.?\s*"
+)
 _OBSERVING_ENDS = re.compile(
     r"Removing game ([0-9]+) from observation list\.?\s*|(?:You are )?[Nn]o longer observing game ([0-9]+)\.?\s*"
     r"|Game ([0-9]+) \(which you were observing\) has no examiners\.?\s*"
@@ -73,9 +78,9 @@ def parse_created(line: Line) -> GameCreated | None:
         int(number),
         white,
         black,
-        None if rated is None else rated == "rated",
+        None if rated is None else rated in ("rated", RATED),
         category,
-        verb == "Continuing",
+        verb != "Creating",
         kind == "simul",
     )
 
@@ -113,7 +118,7 @@ def parse_creating(line: Line) -> CreatingLine | None:
         second,
         read_rating(second_rating),
         None if colour is None else colour == "white",
-        rated == "rated",
+        rated in ("rated", RATED),
         category or None,
         int(base),
         int(increment),

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from recorder.dialects.translated import RUNNING, unended_key
 from recorder.events import GameEnded, Line
 
 __all__ = ["GAME", "RESULT", "Reason", "format_result", "parse_result", "parse_results", "read_reason"]
@@ -134,6 +135,7 @@ _WHOLE = {
     "Game aborted because it's too short": "aborted-early",
     "Still in progress": "running",
     "Game in progress": "running",
+    RUNNING: "running",
 }
 
 
@@ -157,6 +159,8 @@ def read_reason(words: str, white: str, black: str, result: str) -> Reason:
     """
     words = " ".join(words.split()).removesuffix(".")
     key, actor = _key(words, white, black)
+    if key == "unknown" and result == "*":
+        key, actor = unended_key(words, white, black)
     if key.startswith(("aborted", "partner-aborted")):
         termination = "abandoned"
     elif result == "*":
