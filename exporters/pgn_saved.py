@@ -8,7 +8,7 @@ from typing import Final
 from exporters.pgn_text import tag
 from recorder.model import EventKind, Game, GameEvent, ObservationKind, Precision
 
-__all__ = ["SAVED_DETAILS", "add_losses", "fics_extra", "is_saved", "saved_tags", "with_saved_tags"]
+__all__ = ["SAVED_DETAILS", "add_losses", "is_saved", "saved_tags", "with_fics_tags", "with_saved_tags"]
 
 SAVED_DETAILS: Final = frozenset(("comment", "command", "nag"))
 """Details of ``CHAT`` events that are a saved game's own, and nobody's chat."""
@@ -29,21 +29,23 @@ def saved_tags(game: Game) -> list[GameEvent]:
     """The tags that its PGN had and no field holds, each name once."""
     found: dict[str, GameEvent] = {}
     for seen in game.observations:
-        for event in seen.events:
-            if event.kind is EventKind.TAG:
-                found.setdefault(event.detail, event)
+        if seen.kind is ObservationKind.PGN:
+            for event in seen.events:
+                if event.kind is EventKind.TAG:
+                    found.setdefault(event.detail, event)
     return list(found.values())
 
 
-def with_saved_tags(lines: list[str], game: Game, saved: bool) -> list[str]:
+def with_saved_tags(text: str, game: Game, saved: bool) -> str:
     """Tag pairs, and those that its PGN had: instead of ours where the game is only there, at the end else.
 
     Args:
-        lines: one tag pair each; the last one stays the last.
+        text: one tag pair a line; the last one stays the last.
     """
     told = {event.detail: event.text for event in saved_tags(game)}
     if not told:
-        return lines
+        return text
+    lines = text.splitlines(keepends=True)
     names = [line[1 : line.index(" ")] for line in lines]
     out = []
     for name, line in zip(names, lines, strict=True):
@@ -51,13 +53,19 @@ def with_saved_tags(lines: list[str], game: Game, saved: bool) -> list[str]:
         replaced = saved and name in told and (unknown or name not in _COMPUTED)
         out.append(tag(name, told[name]) if replaced else line)
     out[-1:-1] = [tag(name, text) for name, text in told.items() if name not in names]
-    return out
+    return "".join(out)
 
 
-def fics_extra(name: str, game: Game) -> list[str]:
-    """Tag pairs that the FICS archive has behind this one of ours."""
-    wanted = _FICS.get(name, ())
-    return [tag(event.detail, event.text) for event in saved_tags(game) if event.detail in wanted] if wanted else []
+def with_fics_tags(text: str, game: Game) -> str:
+    """The FICS style's tag pairs, and those of its PGN that the FICS archive has, where it has them."""
+    told = saved_tags(game)
+    if not told:
+        return text
+    out = []
+    for line in text.splitlines(keepends=True):
+        wanted = _FICS.get(line[1 : line.index(" ")], ())
+        out += [line, *(tag(event.detail, event.text) for event in told if event.detail in wanted)]
+    return "".join(out)
 
 
 def add_losses(left_out: Counter[str], game: Game, *, clock: frozenset[str], fics: bool, lichess: bool) -> None:

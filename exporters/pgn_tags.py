@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from exporters.parts import Part, is_chess_fen
-from exporters.pgn_saved import fics_extra, is_saved, with_saved_tags
+from exporters.pgn_saved import is_saved, with_fics_tags, with_saved_tags
 from exporters.pgn_text import tag
 from exporters.times import date_of, start_clock
 from recorder.model import Game, Player, Precision, TimeBasis
@@ -86,7 +86,7 @@ def tags(game: Game, part: Part, number: int, count: int, last: bool = True) -> 
     if saved and end == "log-ends":
         found.remove(tag("RecorderEnd", end))
     found.append(tag(KEY_TAG, game.key))
-    return "".join(with_saved_tags("".join(found).splitlines(keepends=True), game, saved))
+    return with_saved_tags("".join(found), game, saved)
 
 
 def fics_tags(game: Game, part: Part, last: bool) -> str:
@@ -121,8 +121,7 @@ def fics_tags(game: Game, part: Part, last: bool) -> str:
         found.append(tag("FEN" if is_chess_fen(part.fen) else "RecorderBoard", part.fen))
     found.append(f'[PlyCount "{len(part.rows)}"]\n')
     found.append(tag("Result", game.result if last else "*"))
-    lines = "".join(found).splitlines(keepends=True)
-    return "".join(part for line in lines for part in (line, *fics_extra(line[1 : line.index(" ")], game)))
+    return with_fics_tags("".join(found), game)
 
 
 def event_name(game: Game) -> str:

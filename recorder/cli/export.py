@@ -83,7 +83,7 @@ def _pgn(
     from exporters.output import append_games, open_output, write_split
     from exporters.pgn import PgnExporter
     from recorder.model import GameKind
-    from recorder.sources import SourceKind
+    from recorder.savedpipeline import SAVED_KINDS
 
     if output == "-" and (append or split):
         raise click.UsageError("--append and --split need -o with a file or folder.")
@@ -98,7 +98,8 @@ def _pgn(
         require_keys(archive, chosen)
         keep = protected(archive)
         # An examined game is all of its lines.
-        saved = any(row.kind == SourceKind.PGN.value for row in archive.sources())  # tags and comments are its events
+        # A saved game's tags and comments are among its events.
+        saved = not {kind.value for kind in SAVED_KINDS}.isdisjoint(row.kind for row in archive.sources())
         lines = variations or saved or chosen.kinds != {GameKind.PLAYED}
         with chosen_games(
             archive,

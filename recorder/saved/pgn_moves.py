@@ -182,7 +182,9 @@ class Movetext:
             self._pass(line, word, token)
             return
         if place is not None:
-            played = play_word(place, word)
+            played = play_san(place, word)
+            if isinstance(played, str):
+                played = play_word(place, word)
             if not isinstance(played, str):
                 move, san, reached = played
                 line.before, line.place, line.ply = place, reached, number

@@ -37,7 +37,7 @@ class TokenKind(IntEnum):
 
     MOVE = 1
     COMMENT = 2  # text: without its braces or semicolon
-    NUMBER = 3  # a move number, its points included
+    NUMBER = 3  # a move number that stands alone: never given
     RESULT = 4  # text: as the model has it
     OPEN = 5
     CLOSE = 6
@@ -48,7 +48,7 @@ class TokenKind(IntEnum):
 
 _TOKEN: Final = re.compile(
     r"""
-      ( [a-zA-Z@][^\s{}();$!?]* | 0-0(?:-0)?(?![0-9-])[+\#]* | -- )     # 1 a move, or a word
+      (?:[0-9]+\.+\ ?)? ( [a-zA-Z@][^\s{}();$!?]* | 0-0(?:-0)?(?![0-9-])[+\#]* | -- )  # 1 a move or word, its number
     | \{([^}]*)\} | ;([^\n]*)                                           # 2, 3 comments
     | ((?:1-0|0-1|1/2-1/2|1/2|\*)(?=[\s{}();]|$))                       # 4 result
     | ([0-9]+\s*\.*|\.+)                                         # 5 number
@@ -67,7 +67,7 @@ _KIND_OF_GROUP: Final = (
 
 
 class Token(NamedTuple):
-    """A piece of movetext. ``at``: its place in the text, ``end`` the place behind it."""
+    """A piece of movetext. ``at``: where its text begins, ``end``: the place behind it."""
 
     kind: TokenKind
     text: str
@@ -137,7 +137,7 @@ def open_brace(line: str, inside: bool) -> bool:
 
 
 def tokens(text: str, begin: int = 0) -> Iterator[Token]:
-    """Cut movetext into tokens; escape lines and blanks are left out.
+    """Cut movetext into tokens; escape lines, blanks and move numbers are left out.
 
     Args:
         text: latin-1. begin: where in it.
@@ -146,7 +146,7 @@ def tokens(text: str, begin: int = 0) -> Iterator[Token]:
     for match in _TOKEN.finditer(text, begin):
         group = match.lastindex or 0
         kind = kinds[group]
-        if kind is None:
+        if kind is None or kind is TokenKind.NUMBER:
             continue
         word = match[group]
         if kind is TokenKind.RESULT:
@@ -154,4 +154,4 @@ def tokens(text: str, begin: int = 0) -> Iterator[Token]:
         elif kind is TokenKind.NAG and word[0] != "$":
             glyph = _GLYPHS.get(word)
             kind, word = (TokenKind.OTHER, word) if glyph is None else (kind, glyph)
-        yield Token(kind, word, match.start(), match.end())
+        yield Token(kind, word, match.start(group), match.end())

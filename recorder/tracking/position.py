@@ -358,22 +358,22 @@ def play_san(position: Position, san: str) -> Step | str:
         return advance(position, "o-o-o" if named.castle == 2 else "o-o", san, None)
     if named.drop:
         return advance(position, f"{named.letter}/@@-{name_of(named.to)}", san, None)
-    found: list[Step] = []
+    found: tuple[int, str, PositionRow] | None = None
     reason = "illegal: no piece can make this move"
-    promotion = f"={named.promotion}" if named.promotion else ""
+    target = f"{name_of(named.to)}={named.promotion}" if named.promotion else name_of(named.to)
     for origin in _origins(position, named):
-        step = advance(position, f"{named.letter}/{name_of(origin)}-{name_of(named.to)}{promotion}", san, None)
-        if isinstance(step, str):
-            reason = step
+        played = prove(position, f"{named.letter}/{name_of(origin)}-{target}", san, None)
+        if isinstance(played, str):
+            reason = played
+        elif found is not None:
+            return "ambiguous move"
         else:
-            found.append(step)
-    if len(found) > 1:
-        return "ambiguous move"
-    return found[0] if found else reason
+            found = played
+    return reason if found is None else (found[0], found[1], Position._make(found[2]))
 
 
 def _origins(position: Position, named: Pretty) -> list[int]:
-    """Where the named piece may come from, paths and king's safety aside."""
+    """Where the named piece may come from, the king's safety aside, and what stands in a pawn's way."""
     board, white, to = position.board, position.white_to_move, named.to
     piece = named.letter if white else named.letter.lower()
     if named.letter == "P":
@@ -382,7 +382,15 @@ def _origins(position: Position, named: Pretty) -> list[int]:
         origins = [at for at in origins if 0 <= at < 71 and board[at] == piece]
     else:
         row = ATTACKS[piece][to]
-        origins = [at for at in range(71) if board[at] == piece and row[at] is not None]
+        origins = []
+        at = board.find(piece)
+        while at >= 0:
+            path = row[at]
+            if path is not None and not board[path].strip("-"):
+                origins.append(at)
+            at = board.find(piece, at + 1)
+    if named.file is None and named.row is None:
+        return origins
     return [at for at in origins if named.file in (None, at % 9) and named.row in (None, at // 9)]
 
 
