@@ -507,8 +507,8 @@ class GameNotice:
 class ExamineNotice:
     """Text about an examined game or set-up mode: never a reason to change a board.
 
-    ``kind``: ``forward``, ``backward``, ``revert``, ``commit``, ``move``, ``setup-begin``, ``setup-end``, ``start``,
-    ``examiner``, ``end``, ``result``.
+    ``kind``: ``forward``, ``backward``, ``revert``, ``commit``, ``move``, ``setup-begin``, ``setup`` (what was
+    changed), ``setup-end``, ``start``, ``examiner``, ``end``, ``result``; ``refused``: a command had no effect.
     """
 
     line: Line

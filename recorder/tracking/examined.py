@@ -26,6 +26,7 @@ from recorder.tracking.variants import STANDARD_BOARD, variant_of
 __all__ = ["agrees", "close_left", "examined_run", "follow_examined", "leave", "take_moves", "take_notice"]
 
 _LEFT_WAIT_BYTES: Final = 4096
+_TWO_KINGS: Final = (Rules.CHESS, Rules.CHESS960, Rules.CRAZYHOUSE, Rules.BUGHOUSE, Rules.LOSERS, Rules.WILD)
 _NAVIGATION: Final = {"forward": FORWARD, "backward": BACK, "revert": REVERT}
 _OURS: Final = re.compile(r"You are now |\S+ has made you ")
 _TOLD_RESULT: Final = re.compile(r"(?:Game [0-9]+: )?(?P<words>\S.*) (?P<result>1-0|0-1|1/2-1/2)")
@@ -128,8 +129,9 @@ def _stand(run: Run, position: Position, ply: int) -> None:
 
 
 def _seen(frame: Style12, rules: Rules, lag_meaningless: bool) -> Seen:
-    """A frame as the tree takes it. Boards without both kings have no rules but the boards."""
-    if rules is Rules.FRAMES or frame.board.count("K") != 1 or frame.board.count("k") != 1:
+    """A frame as the tree takes it. Where kings are needed, boards without them have no rules but the boards."""
+    kings = frame.board.count("K") == frame.board.count("k") == 1
+    if rules is Rules.FRAMES or (rules in _TWO_KINGS and not kings):
         rules = Rules.BOARDS
     position = frame_position(frame, rules)
     ply, pretty = frame.ply, pretty_of(frame)
@@ -174,7 +176,7 @@ def take_notice(held: Held, event: ExamineNotice) -> None:
         return
     numbered = held.examined.get(str(event.game_no))
     run = numbered if kind in ("examiner", "end") and event.game_no is not None else examined_run(held, event.game_no)
-    if kind in ("setup-begin", "setup-end"):
+    if kind in ("setup-begin", "setup", "setup-end", "refused"):
         mine = [one for one in held.examined.values() if one.me_plays and not one.suspended]
         run = mine[0] if len(mine) == 1 else run
         if run is None and kind == "setup-begin":

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from recorder.model import Disposition, GameKind, LineKind
+import chess.variant
+
+from recorder.model import Disposition, GameKind, LineKind, Proof
 from tests.edge_cases.scripts import Table, details, log, only, read, sans
 
 EXAMINED, SETUP = Disposition.EXAMINED, Disposition.SETUP
@@ -55,3 +57,15 @@ def test_names_of_an_examined_game_may_change() -> None:
     table.white = "Carl"
     game = only(read(log(*lines, *table.plays("e5"))))
     assert (game.white.handle, sans(game), details(game, "names")) == ("Carl", ["e4", "e5"], ["names"])
+
+
+def test_kings_are_only_needed_where_the_rules_need_them() -> None:
+    """A study with one king is followed by its boards; suicide goes on by its own rules when a king is taken."""
+    study = Table(relation=2, fen="8/8/8/8/8/8/4P3/4K3 w - - 0 1", board=None)
+    game = only(read(log(study.frame(), study.play("e4"))))
+    assert (sans(game), game.plies[0].proof) == (["e4"], Proof.FULL)
+    board = chess.variant.SuicideBoard("8/8/8/8/8/8/k7/1K6 w - - 0 1")
+    table = Table(1, "Ann", "Bob", board=board, relation=-2)
+    header = "Game 1: Ann (0) Bob (0) unrated suicide 5 0"
+    found = read(log(header, table.frame(), *table.plays("Kxa2")))
+    assert (sans(only(found)), only(found).variant) == (["Kxa2"], "suicide")
