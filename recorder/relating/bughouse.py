@@ -8,7 +8,6 @@ agree, and where two candidates fit none is taken.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from itertools import combinations
 
 from recorder.model import Game, ObservationKind
 from recorder.relating.captures import Capture, Passed, captures, passes, place_of
@@ -29,11 +28,20 @@ class _Seen:
         self.game = game
         self._captures: list[Capture] | None = None
         self.passes: list[Passed] = passes(game)
-        self.sources = {
-            "" if seen.source is None else seen.source.sha256: (seen.offset, seen.end_offset)
-            for seen in game.observations
-        }
+        self.sources: dict[str, tuple[int, int]] = {}
+        for seen in game.observations:
+            source = "" if seen.source is None else seen.source.sha256
+            begin, end = self.sources.get(source, (seen.offset, seen.end_offset))
+            self.sources[source] = min(begin, seen.offset), max(end, seen.end_offset)
         self.whole = game.start_ply == 0 and game.start_fen is None
+
+    def came(self, *, white: bool) -> list[str]:
+        """The pieces that came into a hand, by the log that shows most of them: several may show the same."""
+        by_source: dict[str, list[str]] = {}
+        for one in self.passes:
+            if one.white is white:
+                by_source.setdefault(one.place.source, []).append(one.piece)
+        return max(by_source.values(), key=len, default=[])
 
     @property
     def captures(self) -> list[Capture]:
@@ -54,21 +62,52 @@ def pair_bughouse(games: Sequence[Game]) -> list[tuple[str, str, str]]:
     left = [_Seen(game) for game in {game.key: game for game in games}.values() if game.variant == "bughouse"]
     left.sort(key=lambda seen: seen.game.key)
     found: list[tuple[str, str, str]] = []
+    candidates = [pair for pair in _candidates(left) if _may_be(pair[0].game, pair[1].game)]
     for rule in (_saved, _numbers, _pieces, _creation):
-        pairs = _only_pairs(left, rule)
+        pairs = _only_pairs(candidates, rule)
         found += [(one.game.key, other.game.key, text) for one, other, text in pairs]
         paired = {key for one, other, _ in found for key in (one, other)}
-        left = [seen for seen in left if seen.game.key not in paired]
+        candidates = [pair for pair in candidates if paired.isdisjoint(seen.game.key for seen in pair)]
     return sorted(found)
 
 
-def _only_pairs(games: list[_Seen], rule: Callable[[_Seen, _Seen], str | None]) -> Iterable[tuple[_Seen, _Seen, str]]:
+_Pair = tuple["_Seen", "_Seen"]
+
+
+def _candidates(games: list[_Seen]) -> list[_Pair]:
+    """Pairs that a rule could find, the lesser key first: of one stretch of a log, or one naming the other's number."""
+    pairs: dict[tuple[str, str], _Pair] = {}
+
+    def add(one: _Seen, other: _Seen) -> None:
+        if one.game.key != other.game.key:
+            first, second = sorted((one, other), key=lambda seen: seen.game.key)
+            pairs[first.game.key, second.game.key] = first, second
+
+    stretches = sorted(
+        (source, begin, end, seen.game.key, seen) for seen in games for source, (begin, end) in seen.sources.items()
+    )
+    open_ones: list[tuple[str, int, _Seen]] = []
+    for source, begin, end, _, seen in stretches:
+        open_ones = [one for one in open_ones if one[0] == source and one[1] >= begin]
+        for _, _, other in open_ones:
+            add(seen, other)
+        open_ones.append((source, end, seen))
+    numbered: dict[int, list[_Seen]] = {}
+    for seen in games:
+        if seen.game.game_no is not None:
+            numbered.setdefault(seen.game.game_no, []).append(seen)
+    for seen in games:
+        if seen.game.partner_game_no is not None:
+            for other in numbered.get(seen.game.partner_game_no, ()):
+                add(seen, other)
+    return [pairs[keys] for keys in sorted(pairs)]
+
+
+def _only_pairs(
+    candidates: list[_Pair], rule: Callable[[_Seen, _Seen], str | None]
+) -> Iterable[tuple[_Seen, _Seen, str]]:
     """The pairs that a rule finds where each game fits one other only."""
-    fits = [
-        (one, other, text)
-        for one, other in combinations(games, 2)
-        if _may_be(one.game, other.game) and (text := rule(one, other)) is not None
-    ]
+    fits = [(one, other, text) for one, other in candidates if (text := rule(one, other)) is not None]
     times: dict[str, int] = {}
     for one, other, _ in fits:
         for seen in (one, other):
@@ -155,7 +194,7 @@ def _agree(one: _Seen, other: _Seen) -> bool | None:
     for taker, receiver in ((one, other), (other, one)):
         for white in (True, False):
             lost = [capture.pieces for capture in taker.captures if capture.white is white]
-            came = [passed.piece for passed in receiver.passes if passed.white is not white]
+            came = receiver.came(white=not white)
             # Both logs are whole; the last capture of a match may end it before its piece arrives.
             if not 0 <= len(lost) - len(came) <= 1:
                 return False

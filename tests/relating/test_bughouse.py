@@ -10,6 +10,7 @@ import pytest
 
 from recorder import read_games
 from recorder.model import Game, Observation, SourceName, TimeBasis
+from recorder.relating import bughouse
 from recorder.relating.bughouse import pair_bughouse
 from recorder.relating.captures import captures, passes
 from tests.relating.matches import OF_BOTH_BOARDS, SCENARIOS, games_of, partners_of
@@ -89,6 +90,35 @@ def test_where_two_logs_show_the_same_board_nothing_is_guessed() -> None:
         *from_source(games_of("b06_bughouse", "player_Petrosian"), "Petrosian"),
     ]
     assert pair_bughouse(games) == []
+
+
+def test_a_board_that_two_logs_show_as_one_game_has_its_partner() -> None:
+    """Fischer's and Karpov's logs merged: each pass is there twice."""
+    fischer, karpov = (from_source(games_of("b06_bughouse", f"player_{name}"), name) for name in ("Fischer", "Karpov"))
+    merged = [
+        replace(one, observations=[*one.observations, *other.observations])
+        for one, other in zip(fischer, karpov, strict=True)
+    ]
+    spassky = from_source(games_of("b06_bughouse", "player_Spassky"), "Spassky")
+    assert len(pair_bughouse([*merged, *spassky])) == 2
+
+
+def test_games_of_different_logs_are_not_compared_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only games of one stretch of a log are, or those of which one names the other's number."""
+    compared = []
+
+    def counting(one: Game, other: Game) -> bool:
+        compared.append((one.key, other.key))
+        return False
+
+    monkeypatch.setattr(bughouse, "_may_be", counting)
+    games = [
+        replace(game, key=f"{at:019d}{side}", game_no=side)
+        for at in range(30)
+        for side, game in enumerate(from_source(games_of("a12_bughouse", "observer_GuestBga")[:2], f"log{at}"))
+    ]
+    assert pair_bughouse(games) == []
+    assert len(compared) == 30
 
 
 def test_boards_of_different_times_are_no_match() -> None:
