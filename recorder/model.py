@@ -71,9 +71,9 @@ class Origin(IntEnum):
     FRAME = 0
     MOVELIST = 1
     INFERRED = 2
-    DELTA = 3  # ``<d1>``
+    PGN = 3  # a saved game's movetext
     DATAGRAM = 4  # ICC's level 1 and 2
-    PGN = 5  # a saved game's movetext
+    DELTA = 5  # ``<d1>``
     ENGINE = 6  # the engine protocol
 
 

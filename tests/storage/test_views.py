@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recorder.model import Segment
+from recorder.model import Origin, Proof, Segment
 from recorder.moves import decode_move, encode_move
 from storage import Archive
 
@@ -72,3 +73,18 @@ def test_games_and_clocks_are_one_line_each(archive: Archive, sql: sqlite3.Conne
         "longest_s": 1.5, "least_clock_s": 178.5, "mean_lag_ms": 42.0, "max_lag_ms": 42,
     }  # fmt: skip
     assert [row["side"] for row in clocks] == ["black", "white"]
+
+
+def test_every_origin_and_proof_has_the_word_that_exports_use(archive: Archive, sql: sqlite3.Connection) -> None:
+    """The numbers are in every archive: whoever renumbers them must see it here."""
+    wanted = {}
+    games = []
+    for number, (origin, proof) in enumerate(product(Origin, Proof)):
+        game = make_game(number)
+        plies = game.observations[0].lines[0].plies
+        plies[0] = plies[0]._replace(origin=int(origin), proof=int(proof))
+        games.append(game)
+        wanted[game.key] = (origin.name.lower(), proof.name.lower())
+    import_bytes(archive, b"one", games)
+    told = rows(sql, "SELECT key, origin, proof FROM v_plies WHERE ply = 1")
+    assert {row["key"]: (row["origin"], row["proof"]) for row in told} == wanted
