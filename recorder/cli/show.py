@@ -56,6 +56,7 @@ def command(spec: str, where: str, raw: bool, as_match: bool, as_json: bool) -> 
         else:
             _print_headers(game)
             _print_partner(archive, game)
+            _print_examinations(archive, game)
             _print_moves(game)
             _print_tree(game)
             _print_board(game)
@@ -115,6 +116,14 @@ def _print_partner(archive: Archive, game: Game) -> None:
     click.echo(f"{'Other board:':<23}{clean(about)}")
     for finding in match_findings(match):
         click.echo(f"{'Contradiction:':<23}{clean(finding)}")
+
+
+def _print_examinations(archive: Archive, game: Game) -> None:
+    from recorder.cli.examinations import examinations
+
+    for word, other, evidence in examinations(archive, game):
+        about = f"{other.key} {other.white.handle} - {other.black.handle} ({evidence})"
+        click.echo(f"{word + ':':<23}{clean(about)}")
 
 
 def _print_match(archive: Archive, game: Game) -> None:

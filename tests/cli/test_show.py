@@ -85,3 +85,16 @@ def test_an_examined_game_is_shown_as_a_tree_in_the_order_it_was_shown(cli: Cli)
     written = cli("export", "pgn", "--include", "examined").stdout
     assert "(1. d4 d5 2. c4 dxc4 (2... b5) 3. e4)" in written
     assert written.count('[RecorderPart "2/2"]') == 1
+
+
+def test_an_examined_game_names_the_played_one(cli: Cli) -> None:
+    cli("import", SERVER / "b05_examine_bsetup" / "observer_GuestXl.raw")
+    kinds = {game["kind"]: game["key"] for game in cli.json("games", "--json", "--include", "examined")}
+    found = re.search(
+        r"^Examination of: +(\w+) Kramnik - Topalov \((.*)\)$", cli("show", kinds["examined"]).stdout, re.M
+    )
+    assert found is not None
+    assert found[2] == ("the same players; 10 plies of the main line are the same; its last board was called 1-0")
+    assert f"Examined in:           {kinds['examined']} Kramnik - Topalov (" in cli("show", found[1]).stdout
+    (first,) = [game["key"] for game in cli.json("games", "--json") if game["key"] != found[1]]
+    assert "Examined in" not in cli("show", first).stdout
