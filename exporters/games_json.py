@@ -113,6 +113,8 @@ def game_object(game: Game) -> dict[str, Any]:
             }
             for number, seen in enumerate(game.observations)
         ],
+        "witnesses": game.witnesses,
+        "evidence": [{"kind": one.kind.value, "text": one.text} for one in game.evidence],
         "links": [{"kind": link.kind.value, "key": link.key, "evidence": link.evidence} for link in game.links],
         "thinking": [
             {

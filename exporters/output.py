@@ -82,7 +82,7 @@ def append_games(
     keys = known_keys(target, exporter)
     with _replacing(target, keep=True) as out:
         for game in games:
-            if game.key in keys:
+            if not keys.isdisjoint((game.key, *game.witnesses)):
                 exporter.report.left_out["already in the file"] += 1
                 continue
             keys.add(game.key)
@@ -150,7 +150,7 @@ def write_split(
                     refuse_protected(target, protect)
                     files[target] = _begin(target, exporter, force, append)
                 unfinished, keys = files[target]
-                if game.key in keys:
+                if not keys.isdisjoint((game.key, *game.witnesses)):
                     continue
                 text = exporter.game_text(game).encode("utf-8", "replace") if text is None else text
                 with unfinished.open("ab") as out:

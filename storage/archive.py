@@ -29,7 +29,7 @@ from storage.forgotten import (
 from storage.query import ALL_PLAYED, GameFilter, count_games, game_ids, resolve, undated
 from storage.reader import load_games
 from storage.redaction import HandleReport, Words, redact_kept, redact_rows
-from storage.relating import relate
+from storage.relating import relate, stale
 from storage.removal import ForgetReport, delete_source, drop_kept
 from storage.share import share
 from storage.sourcerows import SourceRow, anomalies_of, one_source, row_number, source_rows
@@ -494,6 +494,21 @@ class Archive:
         """How many games only the date bounds of ``where`` leave out, because their date is unknown."""
         with self._reading() as connection:
             return undated(connection, where)
+
+    def conflicts(self, sha256: str) -> list[tuple[str, str]]:
+        """In what the witnesses of games contradict each other, of which this source is one: key and words."""
+        query = (
+            "SELECT DISTINCT g.key, e.seq, e.text FROM sources s JOIN games w ON w.source_id = s.id"
+            " JOIN games g ON g.id = w.merged_into JOIN game_evidence e ON e.game_id = g.id"
+            " WHERE s.sha256 = ? AND e.kind = 'conflict' ORDER BY g.key, e.seq"
+        )
+        with self._reading() as connection:
+            return [(key, text) for key, _, text in driver_of(connection).execute(query, (sha256,))]
+
+    def stale_games(self) -> list[str]:
+        """Keys of games of several sources that are not what their witnesses make: none, if all is well."""
+        with self._reading() as connection:
+            return stale(connection)
 
     # --- the file as a whole
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
 from sqlalchemy import Connection
@@ -18,10 +19,11 @@ from recorder.model import Game
 from storage import models
 from storage.bulk import insert_rows
 from storage.engine import driver_of
+from storage.links import link
 from storage.mapping import game_row, insert_into
 from storage.reader import load_games
 
-__all__ = ["dissolve", "relate", "touch"]
+__all__ = ["dissolve", "relate", "stale", "touch", "touch_others"]
 
 _SKEW_MS: Final = 3_000
 """As ``recorder.relating.compare.SKEW_MS``, which need not be loaded for archives whose players never meet."""
@@ -76,6 +78,19 @@ def touch(driver: sqlite3.Connection, games: str, values: Sequence[Any] = ()) ->
     driver.execute(f"INSERT OR IGNORE INTO temp.touched {games}", values)
 
 
+def touch_others(driver: sqlite3.Connection, games: Iterable[int]) -> None:
+    """Note the games that may be of several sources, or linked, only because these are to be deleted.
+
+    Args:
+        driver: in a transaction. games: row numbers.
+    """
+    for number in games:
+        pair = "SELECT o.id FROM games g JOIN games o ON o.white_id = g.white_id AND o.black_id = g.black_id"
+        touch(driver, f"{pair} WHERE g.id = ? AND o.source_id IS NOT NULL", (number,))
+        boards = "SELECT o.id FROM games g JOIN games o ON o.source_id = g.source_id AND o.variant = g.variant"
+        touch(driver, f"{boards} WHERE g.id = ? AND g.variant = 'bughouse'", (number,))
+
+
 def dissolve(driver: sqlite3.Connection, merged: Iterable[int]) -> None:
     """Take games of several sources apart: their witnesses are there by themselves until ``relate``.
 
@@ -91,7 +106,7 @@ def dissolve(driver: sqlite3.Connection, merged: Iterable[int]) -> None:
 
 
 def relate(connection: Connection) -> None:
-    """Make the games of several sources that follow from what was touched; called before each commit."""
+    """Make the games of several sources and the links that follow from what was touched; called before each commit."""
     driver = driver_of(connection)
     if driver.execute(_TOUCHED).fetchone() is None:
         return
@@ -104,27 +119,58 @@ def relate(connection: Connection) -> None:
     ]
     if groups:
         _relate(connection, driver, groups)
+    link(connection)
     driver.execute("DELETE FROM temp.touched")
 
 
-def _relate(connection: Connection, driver: sqlite3.Connection, groups: list[list[int]]) -> None:
+def stale(connection: Connection) -> list[str]:
+    """Keys of games of several sources that are not what their witnesses make, or that there should be."""
+    driver = driver_of(connection)
+    touch(driver, "SELECT id FROM games WHERE kind = 'played' AND source_id IS NOT NULL")
+    wanted: dict[str, Game] = {}
+    for pair in driver.execute(_PAIRS).fetchall():
+        for group in _components([_Candidate(*row) for row in driver.execute(_CANDIDATES, pair)]):
+            wanted |= {game.key: game for game in _made_of(connection, group)}
+    driver.execute("DELETE FROM temp.touched")
+    numbers = [number for (number,) in driver.execute("SELECT id FROM games WHERE source_id IS NULL ORDER BY id")]
+    stored = {game.key: game for game in _load(connection, numbers)}
+    return sorted(
+        key
+        for key in wanted.keys() | stored.keys()
+        if key not in wanted or key not in stored or _bare(wanted[key]) != _bare(stored[key])
+    )
+
+
+def _bare(game: Game) -> Game:
+    return replace(game, observations=[], links=[])
+
+
+def _load(connection: Connection, ids: list[int]) -> Iterator[Game]:
+    return load_games(
+        connection,
+        ids,
+        with_events=False,
+        with_holdings=False,
+        with_thinking=False,
+        with_lines=True,
+        whole_plies=True,
+    )
+
+
+def _made_of(connection: Connection, group: list[int]) -> list[Game]:
+    if len(group) < 2:
+        return []
     from recorder.relating.merge import merge_games
 
+    return merge_games(_load(connection, group))
+
+
+def _relate(connection: Connection, driver: sqlite3.Connection, groups: list[list[int]]) -> None:
     for group in groups:
         dissolve(driver, _merged(driver, group))
     for group in groups:
-        if len(group) > 1:
-            games = load_games(
-                connection,
-                group,
-                with_events=False,
-                with_holdings=False,
-                with_thinking=False,
-                with_lines=True,
-                whole_plies=True,
-            )
-            for game in merge_games(games):
-                _store(driver, game)
+        for game in _made_of(connection, group):
+            _store(driver, game)
 
 
 def _merged(driver: sqlite3.Connection, group: list[int]) -> list[int]:

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, ScalarSelect, Select, delete, or_, select
 
 from storage import models
 from storage.engine import driver_of
-from storage.relating import dissolve
+from storage.relating import dissolve, touch_others
 
 __all__ = ["ForgetReport", "delete_games", "delete_source", "delete_unused_players", "drop_kept"]
 
@@ -41,6 +41,7 @@ def delete_games(connection: Connection, ids: Select[tuple[int]]) -> tuple[int, 
     chosen = ids.scalar_subquery()
     merged = select(games.c.merged_into).where(games.c.id.in_(chosen), games.c.merged_into.is_not(None)).distinct()
     dissolve(driver_of(connection), list(connection.scalars(merged)))
+    touch_others(driver_of(connection), list(connection.scalars(ids)))
     watched = select(seen.c.id).where(seen.c.game_id.in_(chosen)).scalar_subquery()
     connection.execute(delete(links).where(or_(links.c.game_id.in_(chosen), links.c.other_game_id.in_(chosen))))
     connection.execute(delete(segments).where(segments.c.game_id.in_(chosen)))

@@ -112,6 +112,8 @@ def _strip(connection: sqlite3.Connection, pseudonyms: bool, rewrites: list[Rewr
         # A key is a hash of the handles and of facts that are in the copy: it would tell whether a guessed pair fits.
         connection.create_function("rekey", 1, lambda key: _keyed(key, secret, len(key) // 2), deterministic=True)
         connection.execute("UPDATE games SET key = rekey(key)")
+        least = "SELECT min(key) FROM games AS w WHERE w.merged_into = games.id"
+        connection.execute(f"UPDATE games SET key = ({least}) WHERE source_id IS NULL")
     for rewrite in rewrites:
         connection.create_function("rewrite", 1, rewrite, deterministic=True)
         for table, column in _TEXTS:

@@ -43,6 +43,7 @@ class Audit:
         games, frames, holdings: compared games, and ``<12>`` and ``<b1>`` counted in the decoded bytes.
         findings: differences, one sentence each.
         living: it is being written, or was left so: games that can still go on were not compared.
+        conflicts: in what it contradicts other witnesses of its games; no finding, since nobody knows who is right.
     """
 
     id: str
@@ -53,6 +54,7 @@ class Audit:
     holdings: int = 0
     findings: list[str] = field(default_factory=list)
     living: bool = False
+    conflicts: list[str] = field(default_factory=list)
 
     def summary(self) -> str:
         """One line."""
@@ -74,6 +76,7 @@ class Audit:
             "frames": self.frames,
             "holdings": self.holdings,
             "findings": self.findings,
+            "conflicts": self.conflicts,
             "being_written": self.living,
         }
 
@@ -131,6 +134,7 @@ def audit_source(archive: Archive, row: SourceRow, progress: Progress) -> Audit:
             bughouse.append(game)
     audit.findings += _compare_games(kept, found)
     audit.findings += _compare_boards(bughouse)
+    audit.conflicts = [f"Game {key[:8]}, witnesses differ: {text}" for key, text in archive.conflicts(row.sha256)]
     return audit
 
 
@@ -194,7 +198,7 @@ def game_parts(game: Game) -> dict[str, bytes]:
     headers = [
         (name, getattr(game, name))
         for name in game.__dataclass_fields__
-        if name not in ("key", "observations", "segments")
+        if name not in ("key", "observations", "segments", "links", "witnesses", "evidence")
     ]
     seen = game.observations
     parts: dict[str, object] = {

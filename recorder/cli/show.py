@@ -13,7 +13,7 @@ from recorder.errors import StorageError
 
 if TYPE_CHECKING:
     from recorder.model import Anomaly, Game, Player
-    from storage import Archive
+    from storage import Archive, SourceRow
 
 __all__ = ["command"]
 
@@ -65,6 +65,9 @@ def command(spec: str, where: str, raw: bool, as_match: bool, as_json: bool) -> 
             _print_anomalies(archive, game)
 
 
+_EVIDENCE = {"same": "One game, because", "continues": "Adjourned, and", "conflict": "Told differently"}
+
+
 def _person(player: Player) -> str:
     return f"{player.handle}{player.titles or ''} ({player.rating_text or '?'})"
 
@@ -79,6 +82,7 @@ def _print_headers(game: Game) -> None:
         time = f"{time}, Black {game.black_base_s} s + {game.black_increment_s} s"
     marks = [] if game.complete else ["incomplete"]
     marks += ["continues an adjourned game"] if game.continued else []
+    told = [seen.source.name for seen in game.observations if seen.source is not None] if game.witnesses else []
     for name, value in (
         ("Key", game.key),
         ("White", _person(game.white)),
@@ -97,6 +101,18 @@ def _print_headers(game: Game) -> None:
         ("Start position", game.start_fen),
         ("Recorded by", game.me),
         ("Marks", ", ".join(marks) or None),
+        ("Told by", ", ".join(dict.fromkeys(told)) or None),
+        *((_EVIDENCE[one.kind.value], one.text) for one in dict.fromkeys(game.evidence)),
+        *(
+            (
+                "Examination of"
+                if link.kind.value == "examined-copy" and game.kind.value != "played"
+                else "Examined in",
+                f"{link.key} ({link.evidence})",
+            )
+            for link in game.links
+            if link.kind.value == "examined-copy"
+        ),
     ):
         if value is not None:
             click.echo(f"{name + ':':<23}{clean(str(value))}")
@@ -237,19 +253,37 @@ def _print_anomalies(archive: Archive, game: Game) -> None:
 
 def _anomalies_of(archive: Archive, game: Game) -> list[Anomaly]:
     """Anomalies of the server's game number between the game's first and last line, and those of no game there."""
-    row = archive.game_sources(game.key)[0]
     return [
         anomaly
+        for row, told in _as_told(archive, game)
         for _, anomaly in archive.anomalies(row.id)
-        if game.first_offset <= anomaly.offset <= game.last_offset and anomaly.game_no in (game.game_no, None)
+        if told.first_offset <= anomaly.offset <= told.last_offset and anomaly.game_no in (told.game_no, None)
     ]
+
+
+def _as_told(archive: Archive, game: Game) -> list[tuple[SourceRow, Game]]:
+    """The game as each source tells it, with the source."""
+    if not game.witnesses:
+        return [(archive.game_sources(game.key)[0], game)]
+    from storage import GameFilter
+
+    chosen = GameFilter(keys=frozenset(game.witnesses), kinds=frozenset(), min_plies=0, witnesses=True)
+    told = [(one.observations[0].source, one) for one in archive.games(chosen)]
+    return [(archive.source(source.sha256), one) for source, one in told if source is not None]
 
 
 def _print_raw(archive: Archive, game: Game) -> None:
     """The lines that witness the game, each after the log's name and its offset."""
-    from recorder.cli.kept import lines_at, short_names, source_blocks
+    from recorder.cli.kept import short_names
 
-    row = archive.game_sources(game.key)[0]
+    names = short_names(archive.sources())
+    for row, told in _as_told(archive, game):
+        _print_lines(archive, row, told, names[row.id])
+
+
+def _print_lines(archive: Archive, row: SourceRow, game: Game, name: str) -> None:
+    from recorder.cli.kept import lines_at, source_blocks
+
     offsets = {game.first_offset}
     for seen in game.observations:
         offsets |= {seen.offset, *([seen.start.offset] if seen.start else [])}
@@ -264,6 +298,5 @@ def _print_raw(archive: Archive, game: Game) -> None:
         raise StorageError(
             f"The lines are no longer there: {row.name} is not kept, and its file is gone or has changed."
         )
-    name = short_names(archive.sources())[row.id]
     for offset, line in lines_at(blocks, first, sorted(offsets)):
         click.echo(f"{clean(name)}:{offset}: {clean(line.decode('latin-1'))}")

@@ -26,8 +26,9 @@ def command(ctx: click.Context, source_ids: tuple[str, ...], where: str, as_json
     """Audit the archive: read every kept log again and compare.
 
     Counts <12> and <b1> in the decoded bytes and compares them with the stored dispositions, and every game with
-    what is stored. A log that is not kept is read from its file if that is still the same. Exit status 1 if
-    anything differs, 6 if no log could be read again.
+    what is stored. A log that is not kept is read from its file if that is still the same. Games of several logs are
+    put together again and compared, too; in what those logs contradict each other stands in parentheses and is no
+    difference. Exit status 1 if anything differs, 6 if no log could be read again.
     """
     from recorder.cli.audit import audit_source
 
@@ -35,6 +36,7 @@ def command(ctx: click.Context, source_ids: tuple[str, ...], where: str, as_json
     with open_archive(where) as archive, archive.snapshot(), show_progress() as progress:
         rows = [archive.source(one) for one in source_ids] if source_ids else archive.sources()
         audits = [audit_source(archive, row, progress) for row in rows]
+        stale = archive.stale_games() if not source_ids and any(audit.read for audit in audits) else []
     if as_json:
         print_json([audit.to_json() for audit in audits])
     else:
@@ -42,7 +44,11 @@ def command(ctx: click.Context, source_ids: tuple[str, ...], where: str, as_json
             click.echo(f"{clean(audit.name)} ({audit.id}): {audit.summary()}")
             for finding in audit.findings:
                 click.echo(f"  {clean(finding)}")
-    findings = sum(len(audit.findings) for audit in audits)
+            for conflict in audit.conflicts:
+                click.echo(f"  ({clean(conflict)})")
+    for key in stale:
+        say(f"Game {key[:8]} is not what its witnesses make: `ics-recorder db rebuild` makes it anew.")
+    findings = sum(len(audit.findings) for audit in audits) + len(stale)
     read = sum(audit.read for audit in audits)
     if not audits:
         say("The archive holds no log: there is nothing to audit.")

@@ -24,6 +24,8 @@ LIVE_KINDS = frozenset((ObservationKind.LIVE, ObservationKind.ENGINE))
 SKEW_MS = 3_000
 """Within this time two connections get the same line, unless one of them is stuck or its clock is wrong."""
 
+_FINE = frozenset((Precision.MILLISECONDS.value, Precision.DERIVED_MILLISECONDS.value))
+_COMPUTED = frozenset((Precision.DERIVED_MILLISECONDS.value, Precision.DERIVED_SECONDS.value))
 _TELLING_MOVES = 8
 _TELLING_VALUES = 4
 _CLOCK_MS = 60  # servers that print milliseconds compute a running clock anew for every reader
@@ -213,7 +215,7 @@ class _Told:
         return True
 
     def _take_spent(self, mine: tuple[int, int | None], its: tuple[int, int | None]) -> bool:
-        fine = mine[1] == its[1] == Precision.MILLISECONDS
+        fine = mine[1] in _FINE and its[1] in _FINE
         if abs(mine[0] - its[0]) > (0 if fine else _SECOND_MS):
             return False
         self.times += 1
@@ -256,7 +258,8 @@ class _Told:
 
 def _close(clocks: tuple[int | None, int | None], precisions: Iterable[int | None]) -> bool:
     mine, its = clocks
-    if mine is None or its is None:
+    precisions = tuple(precisions)
+    if mine is None or its is None or not _COMPUTED.isdisjoint(precisions):
         return True
     fine = all(precision == Precision.MILLISECONDS for precision in precisions)
     return abs(mine - its) <= (_CLOCK_MS if fine else _SECOND_MS)

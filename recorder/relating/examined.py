@@ -111,9 +111,12 @@ def _told_result(game: Game, played: Game) -> bool | None:
 
 def _earlier(played: Game, game: Game) -> bool:
     """Whether nothing speaks against the game's having been over when it was examined."""
-    logs = {seen.source.sha256 for seen in played.observations if seen.source is not None}
-    if logs & {seen.source.sha256 for seen in game.observations if seen.source is not None}:
-        return played.first_offset < game.first_offset
+    begun, shown_at = (
+        {seen.source.sha256: seen.offset for seen in reversed(one.observations) if seen.source is not None}
+        for one in (played, game)
+    )
+    if both := begun.keys() & shown_at.keys():
+        return all(begun[log] < shown_at[log] for log in both)
     shown = game.observations[0].started_at_ms
     bases = {played.time_basis, game.time_basis}
     if bases == {TimeBasis.UTC} and played.ended_at_ms is not None and shown is not None:

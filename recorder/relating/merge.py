@@ -39,7 +39,13 @@ _PROOFS = {
     Proof.UNPROVED.value: 3,
     Proof.CONFLICT.value: 4,
 }
-_PRECISIONS = {Precision.MILLISECONDS.value: 0, Precision.SECONDS.value: 1, None: 2}
+_PRECISIONS = {
+    Precision.MILLISECONDS.value: 0,
+    Precision.SECONDS.value: 1,
+    Precision.DERIVED_MILLISECONDS.value: 2,
+    Precision.DERIVED_SECONDS.value: 3,
+    None: 4,
+}
 _BASES = (TimeBasis.UTC, TimeBasis.LOCAL, TimeBasis.CLOCK, TimeBasis.NONE)
 _ENDS = {"result": 0, "adjourned": 1, "aborted": 2}
 

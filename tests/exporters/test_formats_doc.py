@@ -10,7 +10,7 @@ from exporters import pgn_tags
 from exporters.clocks import SideClocks
 from exporters.games_json import game_object
 from exporters.plies import PLY_COLUMNS
-from recorder.model import LineKind, Link, LinkKind, PlyLine, Thinking
+from recorder.model import Evidence, EvidenceKind, LineKind, Link, LinkKind, PlyLine, Thinking
 from tests.exporters.games import make_game
 from tests.exporters.test_pgn import chat
 
@@ -33,6 +33,7 @@ def test_game_fields() -> None:
     game = make_game()
     game.observations[0].events.append(chat(1, "hello"))
     game.observations[0].lines.append(PlyLine(1, LineKind.TAKEBACK, 0, 1, []))
+    game.evidence.append(Evidence(EvidenceKind.SAME, "45 equal plies"))
     game.links.append(Link(LinkKind.PARTNER, "0" * 20, "gameinfo"))
     game.observations[0].thinking.append(
         Thinking(0, 1, "gnuchess", True, 9, 12, None, 1500, 9000, 12, None, None, "e4 e5", None, 7)
@@ -43,6 +44,7 @@ def test_game_fields() -> None:
     assert names("line field") == list(found["lines"][0])
     assert names("event field") == list(found["events"][0])
     assert names("source field") == list(found["sources"][0])
+    assert names("evidence field") == list(found["evidence"][0])
     assert names("link field") == list(found["links"][0])
     assert names("thinking field") == list(found["thinking"][0])
     kinds = {str: "text", int: "integer", bool: "boolean", list: "list", dict: "object"}

@@ -1,0 +1,112 @@
+"""Links between games: partner boards of bughouse, examinations of played games. Made anew where games were touched.
+
+Partners are looked for among the games of one source that overlap in it; what an examined game shows, among the games
+of the same players in the archive, and among those of the examiner in the same source where only his name was shown.
+A link stands between rows of sources, for a game of several at the one whose key it has: readers follow
+``merged_into``.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable
+from typing import Final
+
+from sqlalchemy import Connection
+
+from recorder.model import Game, LinkKind
+from storage import models
+from storage.bulk import insert_rows
+from storage.engine import driver_of
+from storage.mapping import insert_into
+from storage.reader import load_games
+
+__all__ = ["link"]
+
+_LINKS: Final = insert_into(models.game_links)
+# saved games stand one after another, partners too
+_BUGHOUSE: Final = """
+SELECT g.id, g.source_id, g.first_offset, CASE s.kind WHEN 'pgn' THEN s.size_bytes ELSE g.last_offset END
+FROM games g JOIN sources s ON s.id = g.source_id
+WHERE g.variant = 'bughouse' AND g.kind = 'played' AND g.source_id IN (
+  SELECT t.source_id FROM temp.touched n JOIN games t ON t.id = n.id WHERE t.variant = 'bughouse' AND t.kind = 'played')
+ORDER BY g.source_id, g.first_offset
+"""
+_EXAMINED: Final = """
+SELECT DISTINCT e.id, e.white_id, e.black_id, e.source_id
+FROM temp.touched n CROSS JOIN games t ON t.id = n.id
+CROSS JOIN games e ON (e.white_id, e.black_id) IN (
+  VALUES (t.white_id, t.black_id), (t.white_id, t.white_id), (t.black_id, t.black_id))
+WHERE e.kind = 'examined' AND e.source_id IS NOT NULL
+"""
+_PLAYED: Final = """
+SELECT DISTINCT coalesce(merged_into, id) FROM games
+WHERE white_id = ? AND black_id = ? AND kind = 'played' AND source_id IS NOT NULL
+"""
+_PLAYED_BY: Final = """
+SELECT DISTINCT coalesce(merged_into, id) FROM games
+WHERE source_id = ? AND (white_id = ? OR black_id = ?) AND kind = 'played'
+"""
+_NUMBER: Final = "SELECT id FROM games WHERE key = ? AND source_id IS NOT NULL"
+
+
+def link(connection: Connection) -> None:
+    """Make the links of the games in ``temp.touched`` anew."""
+    driver = driver_of(connection)
+    _link_partners(connection, driver)
+    _link_examined(connection, driver)
+
+
+def _load(connection: Connection, ids: Iterable[int]) -> list[Game]:
+    return list(
+        load_games(
+            connection,
+            sorted(ids),
+            with_events=True,
+            with_holdings=True,
+            with_thinking=False,
+            with_lines=True,
+            whole_plies=True,
+        )
+    )
+
+
+def _link_partners(connection: Connection, driver: sqlite3.Connection) -> None:
+    touched = {number for (number,) in driver.execute("SELECT id FROM temp.touched")}
+    groups: list[list[int]] = []
+    last_source, last_end = None, -1
+    for number, source, begin, end in driver.execute(_BUGHOUSE).fetchall():
+        if source != last_source or begin > last_end:
+            groups.append([])
+            last_source, last_end = source, end
+        last_end = max(last_end, end)
+        groups[-1].append(number)
+    for group in groups:
+        if touched.intersection(group):
+            from recorder.relating.bughouse import pair_bughouse
+
+            _forget(driver, group, LinkKind.PARTNER)
+            _store(driver, pair_bughouse(_load(connection, group)), LinkKind.PARTNER)
+
+
+def _link_examined(connection: Connection, driver: sqlite3.Connection) -> None:
+    for number, white, black, source in driver.execute(_EXAMINED).fetchall():
+        from recorder.relating.examined import link_examined
+
+        query, values = (_PLAYED_BY, (source, white, white)) if white == black else (_PLAYED, (white, black))
+        played = [row for (row,) in driver.execute(query, values)]
+        _forget(driver, [number], LinkKind.EXAMINED)
+        _store(driver, link_examined(_load(connection, [number, *played])), LinkKind.EXAMINED)
+
+
+def _forget(driver: sqlite3.Connection, games: list[int], kind: LinkKind) -> None:
+    for number in games:
+        driver.execute("DELETE FROM game_links WHERE game_id = ? AND kind = ?", (number, kind.value))
+
+
+def _store(driver: sqlite3.Connection, found: list[tuple[str, str, str]], kind: LinkKind) -> None:
+    rows = [
+        (*(driver.execute(_NUMBER, (key,)).fetchone()[0] for key in (one, other)), kind.value, evidence)
+        for one, other, evidence in found
+    ]
+    insert_rows(driver, _LINKS, rows)

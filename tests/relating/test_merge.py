@@ -1,0 +1,244 @@
+"""Which games are one: every recorded scenario from all its connections, and each rule by itself."""
+
+from __future__ import annotations
+
+import copy
+import random
+from collections import defaultdict
+from dataclasses import replace
+from functools import cache
+
+import pytest
+
+from recorder.model import EvidenceKind, Game, Player, PlyLine, Precision, Proof, TimeBasis
+from recorder.relating.compare import Verdict, View, compare
+from recorder.relating.merge import merge_games
+from tests.support import corpus
+
+from .scenes import connections, games_of, played, truth_of, whole
+
+ADJOURNED = ("a11_adjourn_disconnect", "b08_adjourn", "c08_adjourn")
+
+
+@cache
+def _told(timed: bool = True) -> dict[tuple[object, ...], list[tuple[str, int | None, Game]]]:
+    """All played games of the corpus by server and players, with scenario and number; keys are made to differ."""
+    found: dict[tuple[object, ...], list[tuple[str, int | None, Game]]] = defaultdict(list)
+    keys: set[str] = set()
+    for scenario in corpus.scenarios():
+        for connection in connections(scenario):
+            numbers = truth_of(scenario, connection)
+            for place, game in enumerate(games_of(scenario, connection, timed)):
+                if not played([game]):
+                    continue
+                key = game.key
+                while key in keys:
+                    key += "+"
+                keys.add(key)
+                who = (game.server, game.dialect, game.white.handle, game.black.handle)
+                found[who].append((scenario, numbers.get(place), replace(game, key=key)))
+    return found
+
+
+def _merged(told: list[tuple[str, int | None, Game]]) -> list[tuple[Game, set[tuple[str, int | None]]]]:
+    """All games that are left when those that are one are one, with what each was made of."""
+    known = {game.key: (scenario, number) for scenario, number, game in told}
+    merged = merge_games(game for _, _, game in told)
+    taken = {key for game in merged for key in game.witnesses}
+    alone = [(game, {known[game.key]}) for _, _, game in told if game.key not in taken]
+    return [(game, {known[key] for key in game.witnesses}) for game in merged] + alone
+
+
+def test_every_scenario_gives_each_of_its_games_once() -> None:
+    """In one archive of everything: no connection's view is left over, and nothing of two scenarios is one."""
+    found: dict[str, list[Game]] = defaultdict(list)
+    for told in _told().values():
+        for game, of in _merged(told):
+            assert len({scenario for scenario, _ in of}) == 1
+            found[next(iter(of))[0]].append(game)
+    for scenario, games in found.items():
+        if scenario.startswith("x03"):  # engines without a truth of its own ply by ply
+            continue
+        expected = sorted((game["white"], game["moves_uci"], game["result"]) for game in whole(scenario))
+        assert sorted((game.white.handle, [ply.uci for ply in game.plies], game.result) for game in games) == expected
+
+
+def test_without_times_of_day_nothing_wrong_is_merged() -> None:
+    """Repeated games differ in nothing but their times, and those of quick games tell nothing: they stay apart."""
+    sizes = []
+    for told in _told(timed=False).values():
+        for game, of in _merged(told):
+            scenarios = {scenario for scenario, _ in of}
+            assert len(scenarios) == 1
+            assert len(of) == 1 or scenarios <= set(ADJOURNED)
+            sizes.append(len(game.witnesses))
+    assert sum(size > 1 for size in sizes) > 30, "milliseconds tell enough"
+
+
+@pytest.mark.parametrize("scenario", ADJOURNED[:2])
+def test_halves_are_joined_with_the_times_of_the_first(scenario: str) -> None:
+    watcher = next(name for name in connections(scenario) if name.startswith("observer"))
+    first, second, third = played(games_of(scenario, watcher))[:3]
+    told = [game for name in connections(scenario) for game in played(games_of(scenario, name))]
+    (joined,) = (game for game in merge_games(_between(told, "Carlsen", "Caruana")) if len(game.plies) == 45)
+    live = [*first.plies, *second.plies[len(first.plies) :], *third.plies[len(second.plies) :]]
+    assert [(ply.ply, ply.move, ply.elapsed_ms) for ply in joined.plies] == [
+        (ply.ply, ply.move, ply.elapsed_ms) for ply in live
+    ]
+    if scenario.startswith("a"):  # whose lists tell 0:00.000 for what was played before
+        assert sum(ply.elapsed_ms or 0 for ply in joined.plies[:11]) > 1_000
+        assert not any(ply.elapsed_ms for ply in third.plies[:11])
+    assert (joined.result, joined.end, joined.complete, joined.continued) == ("1-0", "result", True, False)
+    assert (joined.started_at_ms or 0) <= (first.started_at_ms or 0)
+    assert [one.kind for one in joined.evidence].count(EvidenceKind.CONTINUES) == 2
+
+
+def _between(games: list[Game], white: str, black: str) -> list[Game]:
+    return [game for game in games if (game.white.handle, game.black.handle) == (white, black)]
+
+
+def test_one_log_joins_its_own_halves() -> None:
+    games = _between(played(games_of("a11_adjourn_disconnect", "player_Carlsen", timed=False)), "Carlsen", "Caruana")
+    (joined,) = merge_games(games)
+    assert joined.witnesses == sorted(game.key for game in games)
+    assert [(part.from_ply, part.to_ply) for part in joined.segments] == [(1, 11), (12, 18), (19, 45)]
+
+
+def test_a_half_that_fits_two_games_goes_with_neither() -> None:
+    """Two resumptions of one adjourned game in other logs, that are not one game: nobody can tell which is which."""
+    first, second = (
+        _between(played(games_of("a11_adjourn_disconnect", name, timed=False)), "Carlsen", "Caruana")[place]
+        for name, place in (("player_Carlsen", 0), ("player_Caruana", 1))
+    )
+    assert len(merge_games([first, second])) == 1
+    other = _slower(_from(second, "elsewhere"))
+    assert merge_games([first, second, other]) == []
+
+
+def _from(game: Game, name: str) -> Game:
+    """The same game as another log tells it."""
+    seen = [
+        replace(one, source=None if one.source is None else one.source._replace(sha256=name))
+        for one in game.observations
+    ]
+    return replace(game, key=f"{game.key[:-1]}{name[0]}", observations=seen)
+
+
+def _with_plies(game: Game, **changes: object) -> Game:
+    """With other values in the last ply."""
+    seen = game.observations[0]
+    line = seen.lines[0]
+    last = line.plies[-1]._replace(**changes)  # type: ignore[arg-type]
+    lines = [PlyLine(0, line.kind, None, None, [*line.plies[:-1], last]), *seen.lines[1:]]
+    return replace(game, observations=[replace(seen, lines=lines), *game.observations[1:]])
+
+
+def _slower(game: Game) -> Game:
+    last = game.plies[-1]
+    return _with_plies(game, elapsed_ms=(last.elapsed_ms or 0) + 5_000)
+
+
+@pytest.fixture
+def told() -> Game:
+    """A whole game of which milliseconds are known, and no time of day."""
+    games = copy.deepcopy(played(games_of("a13_timeseal_lag", connections("a13_timeseal_lag")[0], timed=False)))
+    game = max(games, key=lambda game: len({ply.elapsed_ms for ply in game.plies}))
+    assert len({ply.elapsed_ms for ply in game.plies}) > 10
+    return game
+
+
+def test_equal_times_make_one_game(told: Game) -> None:
+    other = _from(told, "other")
+    (one,) = merge_games([told, other])
+    assert one.key == min(told.key, other.key)
+    assert [ply.offset for ply in one.plies] == [ply.offset for ply in told.plies]
+    assert compare(View(told), View(other)).verdict is Verdict.SAME
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        _slower,
+        lambda game: replace(game, server="another.example"),
+        lambda game: replace(game, rated=not game.rated),
+        lambda game: replace(game, black=Player("Somebody")),
+        lambda game: replace(game, result="1-0" if told_result(game) == "0-1" else "0-1", end="result"),
+        lambda game: replace(game, increment_s=(game.increment_s or 0) + 1),
+        lambda game: _with_plies(game, move=1, san="a9"),
+    ],
+)
+def test_what_contradicts_keeps_games_apart(told: Game, change: object) -> None:
+    other = change(_from(told, "other"))  # type: ignore[operator]
+    assert compare(View(told), View(other)).verdict is Verdict.APART
+    assert merge_games([told, other]) == []
+
+
+def told_result(game: Game) -> str:
+    return game.result
+
+
+def test_one_that_fits_two_that_contradict_each_other_goes_with_none(told: Game) -> None:
+    shorter = replace(_from(told, "less"), end="unobserved", result="*")
+    seen = shorter.observations[0]
+    plies = seen.lines[0].plies[:-2]
+    shorter.observations[0] = replace(seen, lines=[replace(seen.lines[0], rows=plies), *seen.lines[1:]])
+    shorter.segments = [part._replace(to_ply=plies[-1].ply) for part in shorter.segments]
+    other = _slower(_from(told, "other"))
+    assert len(merge_games([told, shorter])) == 1
+    assert len(merge_games([other, shorter])) == 1
+    assert merge_games([told, other, shorter]) == []
+
+
+def test_the_better_witness_gives_each_ply_and_each_field(told: Game) -> None:
+    """Proved before unproved, whatever the precision; ratings from whoever tells them."""
+    other = _with_plies(_from(told, "other"), proof=int(Proof.UNPROVED))
+    told.white = told.white._replace(rating_text=None, rating=None)
+    other.white = other.white._replace(rating_text="1812", rating=1812)
+    other.key = "0" * 20
+    (one,) = merge_games([told, other])
+    assert one.plies[-1].proof == Proof.FULL
+    assert one.white.rating == 1812
+    assert one.key == "0" * 20
+    coarse = _from(told, "seconds")
+    line = coarse.observations[0].lines[0]
+    rounded = [
+        ply._replace(
+            elapsed_ms=None if ply.elapsed_ms is None else ply.elapsed_ms // 1000 * 1000,
+            precision=Precision.SECONDS,
+        )
+        for ply in line.plies
+    ]
+    coarse.observations[0] = replace(coarse.observations[0], lines=[replace(line, rows=rounded)])
+    found = merge_games([told, _from(told, "other"), coarse])
+    assert all(ply.precision == Precision.MILLISECONDS for game in found for ply in game.plies)
+
+
+def test_conflicts_are_told(told: Game) -> None:
+    other = replace(_from(told, "other"), category="odd")
+    (one,) = merge_games([told, other])
+    conflicts = [evidence.text for evidence in one.evidence if evidence.kind is EvidenceKind.CONFLICT]
+    assert conflicts == [f"category: {' or '.join(sorted(['odd', told.category or '']))}"]
+
+
+def test_no_order_counts() -> None:
+    chance = random.Random(4)
+    for told in _told().values():
+        games = [game for _, _, game in told]
+        expected = merge_games(games)
+        for _ in range(2):
+            chance.shuffle(games)
+            assert merge_games(games) == expected
+
+
+def _elapsed(game: Game) -> list[int | None]:
+    return [ply.elapsed_ms for ply in game.plies]
+
+
+def test_times_of_another_basis_are_not_compared(told: Game) -> None:
+    """A list or a raw log tells no time of day: what was seen at one is no contradiction."""
+    timed = games_of("a13_timeseal_lag", connections("a13_timeseal_lag")[0])
+    game = next(game for game in played(timed) if [ply.elapsed_ms for ply in game.plies] == _elapsed(told))
+    untimed = replace(_from(told, "other"), server=game.server)
+    (one,) = merge_games([game, untimed])
+    assert one.time_basis is TimeBasis.UTC
+    assert one.started_at_ms == game.started_at_ms

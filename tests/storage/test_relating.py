@@ -1,0 +1,215 @@
+"""Games of several sources in an archive: whatever is imported, grown or forgotten, in whatever order."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from recorder.model import GameKind
+from storage import Archive, GameFilter
+from storage.schema import upgrade
+from tests.relating.scenes import connections, games_of, journal, played, whole
+from tests.support.cli import Cli
+
+from .conftest import EVERYTHING, import_bytes, make_game
+
+SCENARIO = "a11_adjourn_disconnect"
+
+
+def _write(folder: Path, scenario: str = SCENARIO) -> list[Path]:
+    folder.mkdir(exist_ok=True)
+    paths = []
+    for name in connections(scenario):
+        paths.append(folder / f"{name}.icsj")
+        paths[-1].write_bytes(journal(scenario, name))
+    return paths
+
+
+def _shown(cli: Cli) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in cli("export", "games").stdout.splitlines()]
+
+
+@pytest.fixture
+def cli(tmp_path: Path) -> Cli:
+    return Cli(tmp_path / "a.sqlite")
+
+
+@pytest.mark.parametrize("scenario", [SCENARIO, "b08_adjourn", "c08_adjourn"])
+def test_a_scenario_from_all_its_connections(cli: Cli, tmp_path: Path, scenario: str) -> None:
+    paths = _write(tmp_path / "logs", scenario)
+    cli("import", *paths)
+    shown = _shown(cli)
+    assert sorted((game["white"]["handle"], [ply["uci"] for ply in game["plies"]]) for game in shown) == sorted(
+        (game["white"], game["moves_uci"]) for game in whole(scenario)
+    )
+    assert cli("db", "check").output == "The archive is sound.\n"
+    assert "0 findings" in cli("verify").output
+    before = cli("export", "games").stdout
+    cli("import", *paths)
+    cli("db", "rebuild")
+    assert cli("export", "games").stdout == before
+
+
+def test_every_key_leads_to_the_one_game(cli: Cli, tmp_path: Path) -> None:
+    cli("import", *_write(tmp_path / "logs"))
+    for game in _shown(cli):
+        assert game["key"] == min(game["witnesses"])
+        for key in game["witnesses"]:
+            assert cli.json("show", key, "--json")["key"] == game["key"]
+            assert [json.loads(line)["key"] for line in cli("export", "games", key).stdout.splitlines()] == [
+                game["key"]
+            ]
+    adjourned = next(game for game in _shown(cli) if len(game["plies"]) == 45)
+    assert len(adjourned["sources"]) > len(adjourned["witnesses"]) == 9
+    text = cli("show", adjourned["key"]).stdout
+    assert "Adjourned, and:        goes on after ply 11 with the same position and clocks" in text
+    assert "Told by:" in text
+    raw = cli("show", adjourned["key"], "--raw").stdout
+    assert all(f"{name}.icsj:" in raw for name in connections(SCENARIO) if name != "player_GuestAdja")
+
+
+def test_forgetting_one_witness_leaves_the_others(cli: Cli, tmp_path: Path) -> None:
+    paths = _write(tmp_path / "logs")
+    cli("import", *paths[:2])
+    before = cli("export", "games").stdout
+    cli("import", *paths[2:])
+    assert cli("export", "games").stdout != before
+    for path in paths[2:]:
+        row = next(row for row in cli.json("sources", "--json") if row["name"] == path.name)
+        cli("sources", "forget", row["id"])
+    assert cli("export", "games").stdout == before
+    cli("forget", "--yes", "Caruana")
+    assert {game["white"]["handle"] for game in _shown(cli)} <= {"Carlsen", "GuestAdja"}
+    assert "Caruana" not in cli("export", "games").stdout
+    assert cli("db", "check").output == "The archive is sound.\n"
+
+
+@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(order=st.permutations(range(5)), merged=st.integers(0, 4))
+def test_no_order_of_imports_counts(tmp_path_factory: pytest.TempPathFactory, order: list[int], merged: int) -> None:
+    """Log by log, and the last of them from another archive."""
+    folder = tmp_path_factory.mktemp("order")
+    paths = _write(folder / "logs")
+    plain, cli, other = Cli(folder / "p.sqlite"), Cli(folder / "a.sqlite"), Cli(folder / "b.sqlite")
+    plain("import", *paths)
+    for number in order[merged:]:
+        other("import", paths[number])
+    for number in order[:merged]:
+        cli("import", paths[number])
+    if merged < len(order):
+        cli("import", other.archive)
+    assert cli("export", "games").stdout == plain("export", "games").stdout
+    assert cli("games", "--json").stdout == plain("games", "--json").stdout
+
+
+def test_what_a_log_grows_by_is_related_too(cli: Cli, tmp_path: Path) -> None:
+    whole_paths = _write(tmp_path / "logs")
+    plain = Cli(tmp_path / "p.sqlite")
+    plain("import", *whole_paths)
+    data = whole_paths[0].read_bytes()
+    half = data[: data.index(b"\n", len(data) // 2) + 1]
+    whole_paths[0].write_bytes(half)
+    cli("import", *whole_paths)
+    whole_paths[0].write_bytes(data)
+    cli("import", whole_paths[0])
+    assert cli("export", "games").stdout == plain("export", "games").stdout
+
+
+def test_appending_knows_a_game_by_any_of_its_witnesses(cli: Cli, tmp_path: Path) -> None:
+    paths, out = _write(tmp_path / "logs"), tmp_path / "games.jsonl"
+    cli("import", paths[0])
+    cli("export", "games", "--append", "-o", out)
+    before = out.read_bytes()
+    cli("import", *paths[1:])
+    cli("export", "games", "--append", "-o", out)
+    assert out.read_bytes() == before
+
+
+def test_filters_find_a_game_by_what_one_witness_tells(cli: Cli, tmp_path: Path) -> None:
+    cli("import", *_write(tmp_path / "logs"))
+    for name in ("Caruana", "GuestAda"):
+        (game,) = (one for one in cli.json("games", "--me", name, "--json") if one["ply_count"] == 45)
+        assert game["me"] is None
+    rows = {row["name"]: row["id"] for row in cli.json("sources", "--json")}
+    assert len(cli.json("games", "--source", rows["player_GuestAdja.icsj"], "--json")) == 3
+
+
+def test_a_share_with_pseudonyms_keeps_games_together(cli: Cli, tmp_path: Path) -> None:
+    cli("import", *_write(tmp_path / "logs"))
+    shared = Cli(tmp_path / "shared.sqlite")
+    cli("db", "share", "-o", shared.archive, "--pseudonyms")
+    ours, theirs = _shown(cli), _shown(shared)
+    assert sorted(len(game["witnesses"]) for game in ours) == sorted(len(game["witnesses"]) for game in theirs)
+    assert not {key for game in ours for key in game["witnesses"]} & {
+        key for game in theirs for key in game["witnesses"]
+    }
+    assert shared("db", "check").output == "The archive is sound.\n"
+    assert "Carlsen" not in {game["white"]["handle"] for game in theirs}
+
+
+def test_views_have_each_game_once(cli: Cli, tmp_path: Path) -> None:
+    cli("import", *_write(tmp_path / "logs"))
+    connection = sqlite3.connect(cli.archive)
+    try:
+        assert connection.execute("SELECT count(*), sum(plies) FROM v_games").fetchone() == (4, 57)
+        assert connection.execute("SELECT count(*), count(DISTINCT key) FROM v_plies").fetchone() == (57, 4)
+    finally:
+        connection.close()
+
+
+@pytest.mark.parametrize(
+    ("scenario", "connection", "kind"),
+    [
+        ("b06_bughouse", "observer_GuestXo", "bughouse-partner"),
+        ("a10_examine", "player_Kramnik", "examined-copy"),
+    ],
+)
+def test_links_are_stored_both_ways(cli: Cli, tmp_path: Path, scenario: str, connection: str, kind: str) -> None:
+    path = tmp_path / "one.icsj"
+    path.write_bytes(journal(scenario, connection))
+    cli("import", path)
+    games = [json.loads(line) for line in cli("export", "games", "--include", "examined").stdout.splitlines()]
+    links = {(game["key"], link["key"]) for game in games for link in game["links"] if link["kind"] == kind}
+    assert links
+    assert links == {(other, key) for key, other in links}
+    assert "0 findings" in cli("verify").output
+    shared = Cli(tmp_path / "shared.sqlite")
+    cli("db", "share", "-o", shared.archive, "--pseudonyms")
+    theirs = [json.loads(line) for line in shared("export", "games", "--include", "examined").stdout.splitlines()]
+    assert sum(len(game["links"]) for game in theirs) == sum(len(game["links"]) for game in games)
+
+
+def test_games_that_are_alone_cost_no_comparison(archive: Archive) -> None:
+    import_bytes(archive, b"one", [make_game(number) for number in range(5)])
+    assert all(not game.witnesses for game in archive.games(EVERYTHING))
+    assert archive.count(GameFilter(kinds=frozenset(GameKind), min_plies=0)) == 5
+    assert archive.stale_games() == []
+
+
+def test_a_game_that_was_tampered_with_is_stale(cli: Cli, tmp_path: Path) -> None:
+    cli("import", *_write(tmp_path / "logs"))
+    connection = sqlite3.connect(cli.archive)
+    connection.execute("UPDATE games SET result = '0-1' WHERE source_id IS NULL AND ply_count = 45")
+    connection.commit()
+    connection.close()
+    assert "is not what its witnesses make" in cli("verify", code=1).output
+
+
+def test_an_archive_of_the_first_schema_relates_what_comes_next(tmp_path: Path) -> None:
+    """Games that are there are related when another witness comes."""
+    path = tmp_path / "old.sqlite"
+    path.touch()
+    upgrade(path, target="0001")
+    upgrade(path)
+    with Archive.open(str(path)) as archive:
+        for name in itertools.islice(connections(SCENARIO), 2):
+            import_bytes(archive, name.encode(), played(games_of(SCENARIO, name)), name=name)
+        assert any(game.witnesses for game in archive.games())
+        assert archive.check() == []
