@@ -109,12 +109,15 @@ def _told_result(game: Game, played: Game) -> bool | None:
     return game.result == played.result and game.plies[-1].ply == played.plies[-1].ply
 
 
+def _places(game: Game) -> dict[str, int]:
+    """Where it begins in each log that shows it."""
+    found = {seen.source.sha256: seen.offset for seen in reversed(game.observations) if seen.source is not None}
+    return found if game.witnesses else dict.fromkeys(found, game.first_offset)
+
+
 def _earlier(played: Game, game: Game) -> bool:
     """Whether nothing speaks against the game's having been over when it was examined."""
-    begun, shown_at = (
-        {seen.source.sha256: seen.offset for seen in reversed(one.observations) if seen.source is not None}
-        for one in (played, game)
-    )
+    begun, shown_at = _places(played), _places(game)
     if both := begun.keys() & shown_at.keys():
         return all(begun[log] < shown_at[log] for log in both)
     shown = game.observations[0].started_at_ms
