@@ -23,7 +23,8 @@ _SERVER_TEXT: Final = re.compile(
     rb"<(?:12|b1|g1|d1|s|sc)> |[fa]ics%|\{Game \d+ \(|^Game \d+: |^(?:\r|[^\n]*% )?You are now observing game|"
     rb"^\r?Movelist for game \d|^\r?login: |freechess\.org|chessclub\.com|FatICS|Style 12 set|"
     rb"^[^\n]*\(\S*\)\[\d+\] (?:kibitzes|whispers): |^Creating: \S+ \(|"
-    rb"^Move  ?\S+ +\S+\s*\r?\n-----? +-{16,}|\x15\d+\x16\d+\x16",
+    rb"^Move  ?\S+ +\S+\s*\r?\n-----? +-{16,}|\x15\d+\x16\d+\x16|"
+    rb"\x19\(\d{1,3}[ \x19]|\x19\[\d{1,4} \S+",
     re.MULTILINE,
 )
 _STAMPED_LINES: Final = 200

@@ -11,8 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recorder.model import Disposition, Game, GameKind, Origin, Precision, Proof
+from recorder.pipeline import Pipeline
+from recorder.sources import SourceKind
+from recorder.sources.detect import detect
 from tests.edge_cases.scripts import Table, details, events
-from tests.support.icc import dg, read, started, told_game
+from tests.support.icc import dg, read, session, started, told_game
 
 SICILIAN = ("e4 e2e4", "c5 c7c5", "Nf3 g1f3", "d6 d7d6", "d4 d2d4", "cxd4 c5d4p", "Nxd4 f3d4p")
 OPEN = dg(0, "Ann {}") + started() + dg(43, "7 PW") + dg(101, "7 {} 0")
@@ -431,6 +434,26 @@ def test_a_unit_without_them_is_read_as_text() -> None:
     data += "\x19[30 *\r\n{Game 7 (Ann vs. Bob) Bob resigns} 1-0\r\n\x19]"
     game = one(data)
     assert (sans(game), game.result, game.complete) == (["e4", "c5"], "1-0", True)
+
+
+@pytest.mark.parametrize("width", [40, 97, 4096])
+def test_an_xboard_log_says_the_same(width: int) -> None:
+    """A read() a line, control characters as octal escapes."""
+    stream = session()
+    reads = [stream[at : at + width].decode("latin-1") for at in range(0, len(stream), width)]
+    lines = ["".join(f"\\{ord(at):03o}" if at < " " or at > "~" else at for at in text) for text in reads]
+    pipeline = Pipeline(SourceKind.XBOARD)
+    games = pipeline.receive("".join(f"<ICS: {line}\n" for line in lines).encode()) + pipeline.finish()
+    expected, _ = read(stream.decode("latin-1"))
+    assert [(game.kind, sans(game), game.result) for game in games] == [
+        (game.kind, sans(game), game.result) for game in expected
+    ]
+
+
+def test_a_log_of_datagrams_alone_is_known_as_a_log() -> None:
+    assert detect(OPEN.encode("latin-1")) is SourceKind.RAW
+    assert detect(b"\x19[328 fishbait\r\nfishbait spoofs you\r\n\x19]") is SourceKind.RAW
+    assert detect(b"\x19(x\x19) \x19[now]") is None
 
 
 def test_unknown_numbers_are_counted() -> None:
