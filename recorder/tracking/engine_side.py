@@ -44,7 +44,7 @@ from recorder.model import Anomaly, AnomalyKind, EventKind
 from recorder.tracking.engine_games import read_engine_reason
 from recorder.tracking.engine_run import EngineRun
 from recorder.tracking.position import Position, position_from_fen
-from recorder.tracking.variants import STANDARD_BOARD, rules_of
+from recorder.tracking.variants import STANDARD_BOARD, has_pockets, rules_of
 from recorder.variants import read_cecp_variant
 
 __all__ = ["EngineSide"]
@@ -52,13 +52,15 @@ __all__ = ["EngineSide"]
 _START: Final = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 _TOLD: Final = {"tellall": "kibitz", "tellothers": "whisper", "tellopponent": "say"}
 _NAME: Final = "myname"
-_OTHER_BOARD: Final = frozenset(
+_ALL_RIGHTS: Final = 15
+_BEGINNINGS: Final = (Plain("xboard"), Plain("new"), Plain("quit"))
+# Variants that begin with the usual pieces; where others begin must be told.
+_USUAL_START: Final = frozenset(
     (
-        "xiangqi", "shogi", "capablanca", "gothic", "falcon", "shatranj", "courier", "janus", "caparandom", "super",
-        "great", "lion", "elven", "chu",
+        "chess", "crazyhouse", "bughouse", "suicide", "giveaway", "antichess", "losers", "atomic", "three-check",
+        "king-of-the-hill",
     )
 )  # fmt: skip
-_SIZED: Final = re.compile(r"(?!8x8)[0-9]+x[0-9]+\+.*", re.ASCII)
 
 
 class EngineSide:
@@ -189,6 +191,7 @@ class EngineSide:
     def _told(self, move: MoveText, line: EngineLine) -> None:
         run = self._running(line)
         if run is None:
+            self._unplaced(line)
             return
         problem = run.play(move, line, own=False, replayed=self._force)
         if problem is not None:
@@ -226,15 +229,11 @@ class EngineSide:
             run.rating, run.opponent_rating = (rating or None for rating in self._ratings)
 
     def _set_variant(self, text: str, line: EngineLine) -> None:
-        name = read_cecp_variant(text)
-        self._variant = name
-        if name is None or name in _OTHER_BOARD or text in _OTHER_BOARD or _SIZED.fullmatch(text):
-            self._position = None
-            self._odd("moves of this variant are not followed", line, AnomalyKind.VARIANT)
-            return
-        rules = rules_of(name)
-        start = _START if name not in ("crazyhouse", "bughouse") else _START.replace(" ", "[] ", 1)
-        self._position = position_from_fen(start, rules)
+        name = self._variant = read_cecp_variant(text)
+        self._position = None
+        if name in _USUAL_START:
+            start = _START if not has_pockets(rules_of(name)) else _START.replace(" ", "[] ", 1)
+            self._position = position_from_fen(start, rules_of(name))
 
     def _set_board(self, text: str, line: EngineLine) -> None:
         if self._variant is None:
@@ -248,9 +247,9 @@ class EngineSide:
             return
         fields = text.split()
         number = int(fields[5]) if len(fields) > 5 and fields[5].isascii() and fields[5].isdigit() else 1
-        self._stand_on(position, max(0, 2 * (min(number, 10_000) - 1)) + (not position.white_to_move), text)
+        self._stand_on(position, max(0, 2 * (min(number, 10_000) - 1)) + (not position.white_to_move))
 
-    def _stand_on(self, position: Position, base_ply: int, text: str | None) -> None:
+    def _stand_on(self, position: Position, base_ply: int) -> None:
         """A position was set up: another game begins there."""
         run = self.run
         if run is not None and not (len(run.rows) <= 1 and not run.own and not run.observation.thinking):
@@ -258,7 +257,7 @@ class EngineSide:
         self.run = None
         self._over = False
         self._position, self._base_ply = position, base_ply
-        self._anchored = position.board != STANDARD_BOARD or base_ply > 0 or text is None
+        self._anchored = position.board != STANDARD_BOARD or base_ply > 0 or position.castling != _ALL_RIGHTS
 
     def _edit(self, line: EngineLine) -> None:
         assert self._edited is not None
@@ -277,6 +276,9 @@ class EngineSide:
                 turn = "w" if reached is None or reached.white_to_move else "b"
                 text = re.sub("-+", lambda run: str(len(run[0])), "".join(board)).replace(" ", "/")
                 self._set_board(f"{text} {turn} KQkq - 0 1", line)
+            case _ if parse_command(line.text) in _BEGINNINGS:
+                self._edited = None
+                self.feed(line)
             case _:
                 self._odd("not a line of edit mode", line)
 
@@ -335,6 +337,7 @@ class EngineSide:
         """The engine moves: in force mode, and when it is not its turn, that comes too late to count."""
         run = self._running(line)
         if run is None:
+            self._unplaced(line)
             return
         if self._force or run.position.white_to_move != self._plays_white:
             run.event(EventKind.NOTICE, "move-ignored", line, actor=self._name, text=line.text)
@@ -352,6 +355,12 @@ class EngineSide:
         if self._last_told is not None and self._last_told == (run.ply, refused.move) and run.ply not in run.own:
             run.take_back(1, line)
         self._last_told = None
+
+    def _unplaced(self, line: EngineLine) -> None:
+        """A move in a game whose board is not known: told once a game."""
+        if not self._over:
+            self._over = True
+            self._odd(f"where the pieces stand is not known (variant {self._variant})", line, AnomalyKind.VARIANT)
 
     def _odd(self, problem: str, line: EngineLine, kind: AnomalyKind = AnomalyKind.MALFORMED) -> None:
         self.anomalies.append(Anomaly.of(kind, line.offset, None, problem, line.text))

@@ -172,16 +172,44 @@ def test_crazyhouse_and_its_hands() -> None:
     assert [(change.white, change.black, change.ply) for change in game.observations[0].holdings] == [("P", "P", 4)]
 
 
-@pytest.mark.parametrize("variant", ["shogi", "capablanca", "10x8+0_mine", "unknown"])
-def test_boards_of_another_size_are_left_alone(variant: str) -> None:
-    found, report = product.run([log(*BEGIN, f">first: variant {variant}", ">first: e2e4")], "xboard")
+@pytest.mark.parametrize("variant", ["shogi", "knightmate", "10x8+0_mine", "unknown", "fischerandom"])
+def test_where_the_pieces_stand_is_never_guessed(variant: str) -> None:
+    found, report = product.run(
+        [log(*BEGIN, f">first: variant {variant}", ">first: e2e4", "<first: move e7e5")], "xboard"
+    )
     assert found == []
-    assert [anomaly.kind.value for anomaly in report.anomalies] == ["variant"]
+    assert [(anomaly.kind.value, anomaly.text) for anomaly in report.anomalies] == [("variant", "e2e4")]
 
 
-def test_a_variant_whose_rules_are_not_known_is_followed_by_its_boards() -> None:
-    (game,) = games(*BEGIN, ">first: variant light-brigade", ">first: e2e3", "<first: move b7b5", ">first: f1b5")
+def test_a_board_of_another_size_is_not_followed() -> None:
+    fen = "rnabqkbcnr/pppppppppp/10/10/10/10/PPPPPPPPPP/RNABQKBCNR w KQkq - 0 1"
+    found, report = product.run(
+        [log(*BEGIN, ">first: variant capablanca", f">first: setboard {fen}", ">first: a2a4")], "xboard"
+    )
+    assert found == []
+    assert [anomaly.kind.value for anomaly in report.anomalies] == ["malformed", "variant"]
+
+
+def test_a_variant_whose_rules_are_not_known_is_followed_from_the_position_told() -> None:
+    (game,) = games(
+        *BEGIN, ">first: variant light-brigade", f">first: setboard {START}", ">first: e2e3", "<first: move b7b5",
+        ">first: f1b5",
+    )  # fmt: skip
     assert (game.variant, moves(game)) == ("light-brigade", "e3 b5 Bf1xb5")
+
+
+def test_chess960_castles_by_letters() -> None:
+    fen = "4k3/8/8/8/8/8/8/1R2K2R w HBhb - 0 1"
+    (game,) = games(
+        *BEGIN, ">first: variant fischerandom", ">first: force", f">first: setboard {fen}", ">first: go",
+        "<first: move O-O-O", ">first: e8e7",
+    )  # fmt: skip
+    assert (game.variant, moves(game), game.plies[0].uci) == ("chess960", "O-O-O Ke7", "e1b1")
+
+
+def test_edit_mode_that_never_ends_ends_with_the_next_game() -> None:
+    (game,) = games(*BEGIN, ">first: edit", ">first: #", ">first: new", ">first: e2e4")
+    assert (moves(game), game.start_fen) == ("e4", None)
 
 
 def test_an_analysis_is_no_played_game() -> None:
