@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING
 
 from recorder.errors import JournalError, SourceError
 from recorder.events import Chunk, EngineLine
+from recorder.savedpipeline import SAVED_KINDS
 from recorder.sources import SourceKind, log_files, make_decoder, read_blocks
+from recorder.sources.base import RawDecoder
 from recorder.sources.forgotten import Forgotten, ForgottenHandle, hash_handle, redacted, silenced
 from recorder.wire import LineReader
 
@@ -76,7 +78,8 @@ def _redact(archive: Archive, row: SourceRow, forgotten: Forgotten, found: Forge
 
 def holds(blocks: Iterable[bytes], kind: SourceKind, forgotten: Forgotten) -> bool:
     """Whether a handle, or what its player said, stands in a log's lines."""
-    decoder, reader = make_decoder(kind), LineReader()
+    decoder = RawDecoder() if kind in SAVED_KINDS else make_decoder(kind)
+    reader = LineReader()
     stream = iter(blocks)
     while True:
         block = next(stream, None)

@@ -63,3 +63,13 @@ def test_losses_are_told(cli: Cli) -> None:
 
 def test_saved_games_are_not_followed(cli: Cli) -> None:
     assert "only logs are followed" in cli("follow", BOARD, code=ExitCode.INPUT).stderr
+
+
+def test_a_forgotten_player_leaves_saved_games_too(cli: Cli) -> None:
+    cli("import", BOARD)
+    cli("forget", "alexcardoso", "--yes")
+    assert len(cli.json("games", "--json")) == 11
+    assert b"alexcardoso" not in cli.archive.read_bytes()
+    assert "0 findings" in cli("verify").output
+    cli("import", BOARD)
+    assert not cli.json("games", "--player", "alexcardoso", "--json")
