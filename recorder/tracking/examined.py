@@ -19,8 +19,9 @@ from recorder.tracking.plies import clocks_of, ply_from_frame, pretty_of, start_
 from recorder.tracking.position import Position, Rules, Step, fen
 from recorder.tracking.run import ListSeen, Run
 from recorder.tracking.told_boards import DatagramBoard
-from recorder.tracking.tree import BACK, FORWARD, REVERT, TYPED, ExaminedTree, Seen
+from recorder.tracking.tree import ExaminedTree
 from recorder.tracking.tree_lines import PLACED, SHOWN
+from recorder.tracking.tree_nodes import BACK, FORWARD, REVERT, TYPED, Seen
 from recorder.tracking.variants import STANDARD_BOARD, variant_of
 
 __all__ = ["agrees", "close_left", "examined_run", "follow_examined", "leave", "take_moves", "take_notice"]

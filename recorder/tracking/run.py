@@ -82,7 +82,7 @@ class Run:
         renewed: a line announced a new game under this number; the next first board begins it. Of an examined game: we
             were made an examiner after it was no longer observed.
         tree: what an examined game holds; its observation gathers events and holdings only. told: how a line says that
-            its next board is reached (``tree.FORWARD`` …). starting: what told of it before its first board.
+            its next board is reached (``tree_nodes.FORWARD`` …). starting: what told of it before its first board.
     """
 
     __slots__ = (

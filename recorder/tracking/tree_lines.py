@@ -25,7 +25,7 @@ from recorder.model import (
 )
 from recorder.tracking.bridge import bridge
 from recorder.tracking.run import Run
-from recorder.tracking.tree import Node
+from recorder.tracking.tree_nodes import Node
 from recorder.tracking.variants import STANDARD_BOARD
 
 __all__ = ["PLACED", "SHOWN", "main_observation", "with_lines"]

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from recorder.model import Game, Origin, Ply, Proof
 from recorder.tracking.position import Rules, Step, play_san, position_from_fen
-from recorder.tracking.tree import ExaminedTree, Seen
+from recorder.tracking.tree import ExaminedTree
+from recorder.tracking.tree_nodes import Seen
 from tests.edge_cases.scripts import Table, log
 from tests.support import product
 from tests.test_pipeline import Archived, by_key, counts, whole
