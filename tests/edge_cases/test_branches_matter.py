@@ -265,3 +265,10 @@ def test_edge_case_fails_without_its_branch(branch: Branch, monkeypatch: pytest.
     monkeypatch.setattr(branch.place, branch.name, branch.instead)
     with pytest.raises(AssertionError):
         branch.check()
+
+
+def test_every_row_of_the_reference_has_its_test() -> None:
+    names = [
+        name for module in (edges_01, edges_24, edges_47) for name in vars(module) if name.startswith("test_edge_")
+    ]
+    assert sorted({int(name.split("_")[2]) for name in names}) == list(range(1, 70))

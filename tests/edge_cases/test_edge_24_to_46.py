@@ -166,6 +166,17 @@ def test_edge_31_holdings_of_another_game() -> None:
     assert {(change.white, change.black) for change in game.observations[0].holdings} == {("", "")}
     assert found.holdings(HOLDINGS, PASS, FOREIGN) == [3, 0, 2]
     assert found.anomalies() == []
+    # Followed as well, the partner's game gets its hands and passes, and no other does.
+    boards = [Table(7), Table(5, "Cid", "Dan")]
+    lines = [line for table in boards for line in (table.header("bughouse"), table.frame())]
+    lines += ["<b1> game 7 white [] black []", "<b1> game 5 white [PRN] black [BQ]"]
+    lines += [boards[0].play("e4"), "fics% <b1> game 5 white [BPRN] black [BQ] <- WB"]
+    games = {game.game_no: game for game in read(log(*lines)).games}
+    told = {
+        number: [(change.white, change.black, change.passed) for change in game.observations[0].holdings]
+        for number, game in games.items()
+    }
+    assert told == {7: [("", "", None)], 5: [("PNR", "BQ", None), ("PNBR", "BQ", "WB")]}
 
 
 def test_edge_32_captured_promoted_piece_is_a_pawn_again() -> None:
