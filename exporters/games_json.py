@@ -93,6 +93,19 @@ def game_object(game: Game) -> dict[str, Any]:
             }
             for event in game.events
         ],
+        "passes": [
+            {
+                "source": number,
+                "ply": change.ply,
+                "to": "white" if change.passed[0] == "W" else "black",
+                "piece": change.passed[1],
+                "at": iso(change.at_ms, basis),
+                "offset": change.offset,
+            }
+            for number, seen in enumerate(game.observations)
+            for change in seen.holdings
+            if change.passed is not None
+        ],
         "sources": [
             {
                 "name": None if seen.source is None else seen.source.name,

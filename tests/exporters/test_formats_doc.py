@@ -10,7 +10,8 @@ from exporters import pgn_tags
 from exporters.clocks import SideClocks
 from exporters.games_json import game_object
 from exporters.plies import PLY_COLUMNS
-from recorder.model import Evidence, EvidenceKind, LineKind, Link, LinkKind, PlyLine, Thinking
+from exporters.times import iso
+from recorder.model import Evidence, EvidenceKind, HoldingsChange, LineKind, Link, LinkKind, PlyLine, Thinking
 from tests.exporters.games import make_game
 from tests.exporters.test_pgn import chat
 
@@ -38,7 +39,12 @@ def test_game_fields() -> None:
     game.observations[0].thinking.append(
         Thinking(0, 1, "gnuchess", True, 9, 12, None, 1500, 9000, 12, None, None, "e4 e5", None, 7)
     )
+    game.observations[0].holdings.append(HoldingsChange(0, 3, "N", "", "WN", 5, 1500))
     found = game_object(game)
+    assert found["passes"] == [
+        {"source": 0, "ply": 3, "to": "white", "piece": "N", "at": iso(5, game.time_basis), "offset": 1500}
+    ]
+    assert names("pass field") == list(found["passes"][0])
     assert names("field") == list(found)
     assert names("ply field") == list(found["plies"][0])
     assert names("line field") == list(found["lines"][0])
