@@ -55,6 +55,10 @@ _ASKS: Final = re.compile(r"(?:(?P<name>login)|[a-z' ]{0,60}password[a-z ]{0,20}
 _RETURN: Final = re.compile(r'Press return to enter [^"]+ as "[^"]+":')
 # Datagram 0 tells ICC's clients who they are.
 _WHO_AM_I: Final = re.compile(r"\x19\(0 (?P<handle>[A-Za-z]\w*) ")
+# Other whole datagrams; 69 says why a login does not go on, and with code 5 that a password is wanted.
+_DATAGRAM: Final = re.compile(r"\x19\((?P<number>[0-9]{1,4}) (?:(?P<code>[0-9]+) )?(?:[^\x19]|\x19[{}])*\x19\)")
+_WANTS_PASSWORD: Final = ("69", "5")
+_UNIT_MARKS: Final = re.compile(r"(?:\x19[\]<>])+")
 _FRAME: Final = "<12> "
 _PING: Final = "[G]"
 _PING_ANYWHERE: Final = b"[G]\x00"  # a time seal's second version has it inside lines, too
@@ -77,6 +81,7 @@ class CueReader:
         self._line = b""  # what has come of a line and was not understood yet
         self._long = False
         self._alone_told = False
+        self._wanted = False  # a datagram has asked for a password: the prompt for it asks nothing more
 
     def receive(self, data: bytes) -> list[Cue]:
         """Take bytes and return what they say."""
@@ -136,14 +141,24 @@ class CueReader:
             if size:
                 cues.append(Cue(CueKind.PROMPT, text[:size].rstrip()))
             elif (match := _ASKS.match(text)) and not (self.logged_in and text[match.end() :].strip()):
-                cues.append(Cue(CueKind.NAME if match["name"] else CueKind.PASSWORD))
+                if match["name"] or not self._wanted:
+                    cues.append(Cue(CueKind.NAME if match["name"] else CueKind.PASSWORD))
+                self._wanted = False
                 rest = text[match.end() :]
             elif (match := _RETURN.match(text)) and (notice := _parse(match[0])) is not None:
                 cues += [Cue(CueKind.CALLED, notice.value or "", notice), Cue(CueKind.RETURN)]
                 rest = text[match.end() :]
             elif match := _WHO_AM_I.match(text):
                 cues.append(Cue(CueKind.STARTED, match["handle"]))
+                self._wanted = False
                 rest = ""
+            elif match := _DATAGRAM.match(text):
+                if (match["number"], match["code"]) == _WANTS_PASSWORD:
+                    cues.append(Cue(CueKind.PASSWORD))
+                    self._wanted = True
+                rest = text[match.end() :]
+            elif match := _UNIT_MARKS.match(text):
+                rest = text[match.end() :]
             elif text.startswith(_FRAME):
                 cues.append(Cue(CueKind.PROMPT))
                 rest = ""

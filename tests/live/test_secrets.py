@@ -193,6 +193,27 @@ IN = ("<", b"login: "), (">", b"Ann\n"), ("<", b"\n**** Starting FICS session as
             ],
             [(b"level1=5\nlevel2settings=0110\nAnn\n******\nwho\n", 0)],
         ),
+        # the same where a datagram asks for the password, and where it was wrong
+        (
+            [
+                ("<", b"login: "),
+                (">", b"level1=13\nAnn\n"),
+                ("<", b"\x19(69 5 {Ann is a registered name.  If it is yours, type the password.}\x19)"),
+                (">", b"secret\n"),
+                ("<", b"\x19[0 *\r\n\x19(0 Ann {}\x19)\x19]"),
+                (">", b"set-2 24 1\n"),
+            ],
+            [(b"level1=13\nAnn\n******\nset-2 24 1\n", 0)],
+        ),
+        (
+            [
+                *(("<", b"login: "), (">", b"Ann\n")),
+                *(("<", b"\x19(69 5 {Ann is a registered name.}\x19)password: "), (">", b"hunter\n")),
+                *(("<", b"\x19(69 11 {Invalid password.}\x19)login: "), (">", b"Ann\n")),
+                *(("<", b"password: "), (">", b"secret\n"), ("<", b"\x19(0 Ann {}\x19)"), (">", b"who\n")),
+            ],
+            [(b"Ann\n******\nAnn\n******\nwho\n", 0)],
+        ),
         # the variables of FICS, after which the server asks again, or does not
         (
             [
