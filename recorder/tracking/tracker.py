@@ -470,6 +470,12 @@ class Tracker:
         run = self._run(event.game_no)
         if run is None or not run.following:
             run = examined_run(self.boards, event.game_no) or run
+        elif (
+            event.game_no is None
+            and not run.me_plays
+            and any(not one.suspended for one in self.boards.examined.values())
+        ):
+            return  # of the played game or of the examined one: the line does not tell
         if run is None or (event.kind in _OWN and not run.me_plays):
             return
         run.event(EventKind.CHAT, event.kind.value, _at(event.line), actor=event.speaker, text=event.text)

@@ -69,3 +69,14 @@ def test_kings_are_only_needed_where_the_rules_need_them() -> None:
     header = "Game 1: Ann (0) Bob (0) unrated suicide 5 0"
     found = read(log(header, table.frame(), *table.plays("Kxa2")))
     assert (sans(only(found)), only(found).variant) == (["Kxa2"], "suicide")
+
+
+def test_words_without_a_number_belong_to_the_only_game_that_they_can_mean() -> None:
+    played, examined = Table(), Table(8, "Carl", "Dora", relation=-2)
+    word = "Cid(1900) kibitzes: look"
+    board = [examined.frame(), *examined.plays("d4")]
+    assert [event.text for event in only(read(log(*board, word))).events if event.kind.value == "chat"] == ["look"]
+    found = read(log(played.frame(), played.play("e4"), *board, word, played.over("Bob resigns", "1-0"), word))
+    said = {game.kind: details(game, "chat") for game in found.games}
+    # While both go on it may be said to either; after the end only the examined game is there.
+    assert said == {GameKind.PLAYED: [], GameKind.EXAMINED: ["kibitz"]}
