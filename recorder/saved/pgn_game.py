@@ -145,7 +145,7 @@ def _start(header: Header, tags: TagsAt, note: _Note) -> tuple[Position | None, 
     text = header.fen
     inferred = "chess" if header.variant is None else None
     if text is None:
-        if rules is Rules.CHESS960:
+        if rules is Rules.CHESS960 and not header.ours:  # we write no FEN only for the normal position
             if header.variant != "chess":
                 at = tags[0][2] if tags else 0
                 note(AnomalyKind.MOVETEXT, at, f"a game of {header.variant} without its start position", "")

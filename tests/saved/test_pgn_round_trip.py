@@ -118,6 +118,17 @@ def test_other_dialects_and_what_they_lose() -> None:
     assert [thought[4:6] for thought in read(text)[0].observations[0].thinking] == [(9, -30)]
 
 
+def test_chess960_from_the_normal_position() -> None:
+    fen = b"rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
+    event = b'[Event "FICS rated wild/fr game"]\n'
+    games = read(event + b'[Variant "Fischerandom"]\n[FEN "' + fen + b'"]\n\n1. e4 e5 2. Nf3 Nf6 3. Bc4 Bc5 4. O-O *\n')
+    text, _ = written(games)
+    assert b"[FEN" not in text
+    assert [facts(game) for game in read(text)] == [facts(game) for game in games]
+    told = read(b'[Variant "Fischerandom"]\n\n1. e4 *\n')
+    assert told[0].plies[0].move is None  # whoever left the FEN out, it need not be that position
+
+
 def test_computed_clocks_stay_computed() -> None:
     games = read((CORPUS / "pgn" / "pychess-export-463.pgn").read_bytes())
     for style in ("default", "lichess"):
