@@ -37,7 +37,7 @@ def play(board: _Board, uci: str, white: bool) -> None:
     if piece in "Kk":
         rook = "R" if white else "r"
         takes_rook = board.get(to) == rook
-        if origin[0] == "d" and to[0] in "bf" and origin[1] == to[1]:  # the castling of wild 0 and 1
+        if not takes_rook and origin[0] == "d" and to[0] in "bf" and origin[1] == to[1]:  # the castling of wild 0 and 1
             board.pop(("a" if to[0] == "b" else "h") + origin[1], None)
             board[("c" if to[0] == "b" else "e") + origin[1]] = rook
         if takes_rook or (origin[0] == "e" and to[0] in "cg" and origin[1] == to[1]):

@@ -8,7 +8,8 @@ import chess
 import chess.variant
 import pytest
 
-from recorder.cli.board import draw, play
+from recorder.cli.board import draw, final_board, play
+from tests.exporters.games import make_game
 
 
 def pieces(board: chess.Board) -> dict[str, str]:
@@ -51,3 +52,27 @@ def test_castling_of_chess960(number: int) -> None:
 def test_draw() -> None:
     assert draw({"e1": "K", "a8": "r"}).splitlines()[0] == "8  r . . . . . . ."
     assert draw({"e1": "K", "a8": "r"}).splitlines()[7:] == ["1  . . . . K . . .", "   a b c d e f g h"]
+
+
+def test_the_castling_of_a_king_on_d() -> None:
+    for uci, king, rook in (("d1b1", "b1", "c1"), ("d1f1", "f1", "e1")):
+        board = {"d1": "K", "a1": "R", "h1": "R"}
+        play(board, uci, True)
+        assert (board[king], board[rook], len(board)) == ("K", "R", 3)
+
+
+def test_the_final_board_of_an_atomic_game() -> None:
+    """Random games, most of them with explosions, against python-chess."""
+    exploded = 0
+    for seed in range(8):
+        board = chess.variant.AtomicBoard()
+        choice = random.Random(seed)
+        moves = []
+        while len(moves) < 40 and (legal := list(board.legal_moves)):
+            move = choice.choice([move for move in legal if board.is_capture(move)] or legal)
+            exploded += board.is_capture(move)
+            moves.append(board.uci(move))
+            board.push(move)
+        found = final_board(make_game(moves, variant="atomic"))
+        assert found == {chess.square_name(at): piece.symbol() for at, piece in board.piece_map().items()}
+    assert exploded > 20
