@@ -21,7 +21,10 @@ __all__ = ["match_findings", "match_of", "other_boards", "print_match"]
 
 
 def other_boards(archive: Archive, games: Iterable[Game]) -> list[Game]:
-    """Bughouse games that may be the other boards of some: those they are linked with, else those of the same logs."""
+    """Bughouse games that may be the other boards of some.
+
+    Those they are linked with; else those of the same logs, and those of any log with the number that a line named.
+    """
     from storage import GameFilter
 
     games = [game for game in games if game.variant == "bughouse"]
@@ -29,10 +32,13 @@ def other_boards(archive: Archive, games: Iterable[Game]) -> list[Game]:
     linked = frozenset(link.key for game in games for link in game.links if link.kind is LinkKind.PARTNER)
     everything = GameFilter(variants=frozenset({"bughouse"}), kinds=frozenset(), min_plies=0)
     wanted = [replace(everything, keys=linked - keys)] if linked - keys else []
-    alone = [game.key for game in games if not any(link.kind is LinkKind.PARTNER for link in game.links)]
-    logs = {row.sha256 for key in alone for row in archive.game_sources(key)}
+    alone = [game for game in games if not any(link.kind is LinkKind.PARTNER for link in game.links)]
+    logs = {row.sha256 for game in alone for row in archive.game_sources(game.key)}
     wanted += [replace(everything, source=sha256) for sha256 in sorted(logs)]
     found = {game.key: game for one in wanted for game in archive.games(one)}
+    named = {game.partner_game_no for game in alone if game.partner_game_no is not None}
+    if named:
+        found |= {game.key: game for game in archive.games(everything) if game.game_no in named}
     return [game for key, game in found.items() if key not in keys]
 
 

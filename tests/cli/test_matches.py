@@ -10,6 +10,7 @@ import pytest
 
 from recorder.cli.terminal import ExitCode
 from tests.support.cli import SERVER, Cli
+from tests.support.corpus import stream_bytes
 
 LOG = SERVER / "c06_bughouse" / "observer_GuestXo.raw.gz"
 
@@ -69,3 +70,16 @@ def test_clocks_that_contradict_each_other_are_found(cli: Cli, tmp_path: Path) -
 
 def test_verify_has_nothing_to_say_of_recorded_matches(matches: Cli) -> None:
     assert "agrees; 4 games" in matches("verify").stdout
+
+
+def test_two_players_logs_are_one_match(cli: Cli, tmp_path: Path) -> None:
+    """Each log has one board and the number of the other."""
+    for name in ("Fischer", "Spassky"):
+        (tmp_path / f"{name}.log").write_bytes(stream_bytes("b06_bughouse", f"player_{name}"))
+        cli("import", tmp_path / f"{name}.log")
+    key = next(game["key"] for game in cli.json("games", "--json") if game["white"]["handle"] == "Karpov")
+    text = cli("show", key, "--match").stdout
+    assert "game 2 names 3 as its partner's" in text
+    assert "order not known" in text
+    assert cli("export", "bpgn", key).stdout.count("[Event ") == 1
+    assert '[WhiteB "Spassky"]' in cli("export", "bpgn", key).stdout
