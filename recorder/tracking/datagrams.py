@@ -160,8 +160,9 @@ class DatagramGames:
         return game
 
     def _bound(self) -> None:
-        if len(self._games) > _GAMES_KEPT:
-            del self._games[next(iter(self._games))]
+        if len(self._games) > _GAMES_KEPT:  # everybody's games may be told of: ours stay longest
+            oldest = next(iter(self._games))
+            del self._games[next((number for number, game in self._games.items() if not game.ours), oldest)]
 
     def _run(self, number: int) -> Run | None:
         """The game of this number that is followed."""

@@ -241,6 +241,11 @@ def test_we_stop_watching_and_come_back() -> None:
     assert details(game, "feed").count("unobserved") == 2
 
 
+def test_everybody_s_games_do_not_push_ours_out() -> None:
+    others = "".join(started(12, game=number) for number in range(100, 900))
+    assert sans(one(OPEN + told_game("e4") + others + told_game("e5"))) == ["e4", "e5"]
+
+
 def test_names_can_change() -> None:
     changed = started(100).replace("Bob", "Carl")
     game = one(OPEN + told_game("e4") + changed + told_game("e5"))
