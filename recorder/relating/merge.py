@@ -252,13 +252,14 @@ def _canonical(chain: list[_Part]) -> Game:
 
 
 def _ranked(views: Iterable[View]) -> list[Game]:
-    """Games, the best witness of header fields first: players before observers, more before less."""
+    """Games, the best witness of header fields first: who was there, players before observers, more before less."""
 
-    def rank(game: Game) -> tuple[bool, bool, int, str]:
-        played = any(abs(seen.relation or 0) == 1 for seen in game.observations)
-        return not played, not game.complete, -len(game.rows), game.key
+    def rank(view: View) -> tuple[bool, bool, bool, int, str]:
+        game = view.game
+        played = any(abs(seen.relation or 0) == 1 for seen in view.live)
+        return not view.live, not played, not game.complete, -len(view.plies), game.key
 
-    return sorted((view.game for view in views), key=rank)
+    return [view.game for view in sorted(views, key=rank)]
 
 
 def _first(games: Iterable[Game], field: Callable[[Game], _Value | None]) -> _Value | None:
@@ -332,12 +333,13 @@ def _start(segments: list[Segment], observations: list[Observation], lead: Game)
 
 
 def _begun(views: list[View], basis: TimeBasis) -> int | None:
-    """When it began: as those tell who saw most of the beginning."""
-    timed = [view.game for view in views if view.game.time_basis is basis and view.game.started_at_ms is not None]
-    if not timed:
-        return None
-    least = min(game.start_ply for game in timed)
-    return min(game.started_at_ms or 0 for game in timed if game.start_ply == least)
+    """When it began: as those tell who were there and saw most of the beginning."""
+    told = [
+        (not view.live, view.game.start_ply, view.game.started_at_ms)
+        for view in views
+        if view.game.time_basis is basis and view.game.started_at_ms is not None
+    ]
+    return min(told)[2] if told else None
 
 
 # --- in what they contradict each other
