@@ -107,7 +107,7 @@ class GameRows:
                 self.flush()
 
     def touch(self) -> None:
-        """Note the games that were added, for those that are made of them."""
+        """Note the games that were added since the last time, for those that are made of them."""
         self.flush()
         if self._first_game < self._next_game:
             numbers = (self._first_game, self._next_game, self._source_id)

@@ -34,7 +34,7 @@ from storage.mapping import (
     rows_of_observation,
 )
 from storage.plyrows import add_values, insert_numbered
-from storage.relating import relate
+from storage.relating import dissolve, relate
 from storage.removal import delete_unused_players
 from storage.writer import SourceWriter, reopen_last_chunk
 
@@ -210,6 +210,8 @@ class LivingSource:
         if found != (self._mark,) or not there >= self._places.keys() or forgotten != self._forgotten:
             raise OvertakenError(f"Another program has changed the source {self._mark} in {self._path}.")
         self._version = version
+        if self._rows is not None:
+            self._rows.touch()
         self._rows = _LivingRows(self._driver, self._row_id)
 
     @property
@@ -243,6 +245,10 @@ class LivingSource:
     def hide(self, place: Place) -> None:
         """Delete a game that is stored as it stood."""
         run = self._driver.execute
+        dissolve(
+            self._driver,
+            [number for (number,) in run("SELECT merged_into FROM games WHERE id = ?", (place.game_id,)) if number],
+        )
         run("DELETE FROM game_links WHERE game_id = ? OR other_game_id = ?", (place.game_id, place.game_id))
         run("DELETE FROM segments WHERE game_id = ?", (place.game_id,))
         for first, count in place.plies:

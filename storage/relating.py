@@ -37,16 +37,17 @@ WHERE g.kind = 'played' AND g.source_id IS NOT NULL
 GROUP BY p.white_id, p.black_id
 HAVING min(g.source_id) < max(g.source_id) OR (count(*) > 1 AND max(g.ending = 'adjourned' OR g.continued))
 """
-# plies of games that go on have numbers below 0
+# plies of games that go on, or may still learn something, have numbers below 0
 _CANDIDATES: Final = """
 SELECT g.id, g.source_id, g.merged_into, g.ending IN ('adjourned', 'log-ends', 'lost-feed', 'unobserved'),
   max(o.kind IN ('live', 'engine') AND coalesce(o.start_ply, 0) > 0),
   min(iif(g.time_basis = 'utc' AND o.kind IN ('live', 'engine'), o.started_at_ms, NULL)),
   max(iif(g.time_basis = 'utc' AND o.kind IN ('live', 'engine'), coalesce(o.ended_at_ms, o.started_at_ms), NULL))
 FROM games g JOIN observations o ON o.game_id = g.id
-WHERE g.white_id = ? AND g.black_id = ? AND g.kind = 'played' AND g.source_id IS NOT NULL AND NOT EXISTS (
+WHERE g.white_id = ? AND g.black_id = ? AND g.kind = 'played' AND g.source_id IS NOT NULL
+  AND (g.ending IN ('result', 'adjourned', 'aborted') OR NOT EXISTS (
   SELECT 1 FROM observations n JOIN ply_lines l ON l.observation_id = n.id
-  WHERE n.game_id = g.id AND l.first_ply_id < 0)
+  WHERE n.game_id = g.id AND l.first_ply_id < 0))
 GROUP BY g.id
 """
 _TOUCHED: Final = "SELECT 1 FROM sqlite_temp_master WHERE name = 'touched'"

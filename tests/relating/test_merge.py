@@ -10,7 +10,17 @@ from functools import cache
 
 import pytest
 
-from recorder.model import EvidenceKind, Game, Player, PlyLine, Precision, Proof, TimeBasis
+from recorder.model import (
+    EvidenceKind,
+    Game,
+    ObservationKind,
+    Origin,
+    Player,
+    PlyLine,
+    Precision,
+    Proof,
+    TimeBasis,
+)
 from recorder.relating.compare import Verdict, View, compare
 from recorder.relating.merge import merge_games
 from tests.support import corpus
@@ -242,3 +252,34 @@ def test_times_of_another_basis_are_not_compared(told: Game) -> None:
     (one,) = merge_games([game, untimed])
     assert one.time_basis is TimeBasis.UTC
     assert one.started_at_ms == game.started_at_ms
+
+
+def test_a_list_joins_the_game_that_was_seen(told: Game) -> None:
+    """``oldmoves`` in another session: no clocks, no arrival, the same elapsed times."""
+    listed = _from(told, "list")
+    seen, line = listed.observations[0], listed.observations[0].lines[0]
+    rows = [
+        ply._replace(
+            white_clock_ms=None,
+            black_clock_ms=None,
+            lag_ms=None,
+            at_ms=None,
+            proof=int(Proof.LIST),
+            origin=int(Origin.MOVELIST),
+        )
+        for ply in line.plies
+    ]
+    kind = ObservationKind.MOVELIST
+    seen = replace(seen, kind=kind, relation=None, start=None, started_at_ms=None, ended_at_ms=None)
+    listed.observations[0] = replace(seen, lines=[replace(line, rows=rows)])
+    (one,) = merge_games([told, listed])
+    assert [ply.origin for ply in one.plies] == [Origin.FRAME] * len(told.plies)
+    other = _from(listed, "elsewhere")
+    other.observations[0] = replace(
+        other.observations[0],
+        lines=[replace(line, rows=[ply._replace(elapsed_ms=(ply.elapsed_ms or 0) + 1) for ply in rows])],
+    )
+    assert merge_games([told, other]) == []
+    silent = replace(line, rows=[ply._replace(elapsed_ms=None, precision=None) for ply in rows])
+    other.observations[0] = replace(other.observations[0], lines=[silent])
+    assert merge_games([told, other]) == [], "equal moves tell nothing"

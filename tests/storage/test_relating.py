@@ -12,6 +12,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from recorder.cli.inputs import ReadOptions
+from recorder.cli.resident import Resident
 from recorder.model import GameKind
 from storage import Archive, GameFilter
 from storage.schema import upgrade
@@ -213,3 +215,44 @@ def test_an_archive_of_the_first_schema_relates_what_comes_next(tmp_path: Path) 
             import_bytes(archive, name.encode(), played(games_of(SCENARIO, name)), name=name)
         assert any(game.witnesses for game in archive.games())
         assert archive.check() == []
+
+
+def test_two_recorders_that_see_one_game_have_one(cli: Cli, tmp_path: Path) -> None:
+    """While it goes on it is there for each; when it is over it is one, without either's being ended."""
+    paths = _write(tmp_path / "logs", "c08_adjourn")[:2]
+    whole_logs = [path.read_bytes() for path in paths]
+    for path, data in zip(paths, whole_logs, strict=True):
+        path.write_bytes(data[: data.index(b"\n", data.index(b"<12>")) + 1])
+    residents = [Resident(str(cli.archive), path, ReadOptions()) for path in paths]
+    for path, data, resident in zip(paths, whole_logs, residents, strict=True):
+        resident.look()
+        path.write_bytes(data)
+    for _ in range(2):
+        for resident in residents:
+            resident.look(settle=True)
+            assert resident.problem is None
+    (game,) = _shown(cli)
+    assert len(game["witnesses"]) == 2
+    for resident in residents:
+        assert resident.finish()
+    assert [one["key"] for one in _shown(cli)] == [game["key"]]
+    plain = Cli(tmp_path / "p.sqlite")
+    plain("import", *paths)
+    assert _shown(plain) == _shown(cli)
+    assert cli("db", "check").output == "The archive is sound.\n"
+
+
+def test_a_saved_file_is_a_witness_too(cli: Cli, tmp_path: Path) -> None:
+    """What was exported and is imported again adds nothing but its names for the same games."""
+    cli("import", *_write(tmp_path / "logs", "a13_timeseal_lag"))
+    before = {game["white"]["handle"]: game for game in _shown(cli)}
+    for number, how in enumerate(((), ("--style", "fics", "--clock", "emt"))):
+        out = tmp_path / f"{number}.pgn"
+        cli("export", "pgn", "-o", out, *how)
+        cli("import", out)
+    after = {game["white"]["handle"]: game for game in _shown(cli)}
+    assert len(after) == len(before) == 3
+    for name, game in after.items():
+        assert game["plies"] == before[name]["plies"]
+        assert game["started_at"] == before[name]["started_at"]
+        assert len(game["witnesses"]) == len(before[name]["witnesses"]) + 2
