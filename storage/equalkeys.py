@@ -1,7 +1,7 @@
 """Games with equal keys: copies of a log that go on differently have games of which all facts of the key are equal.
 
-Until witnesses are merged, two sources of one game are two games. One of them has the key, the others have its
-successors. Of a successor nobody can tell whose it is but by trying: what follows looks at all keys, so it is for
+What two sources tell of one game is two rows, whether they are one game or not. One of them has the key, the others have
+its successors. Of a successor nobody can tell whose it is but by trying: what follows looks at all keys, so it is for
 what is done once in a while.
 """
 

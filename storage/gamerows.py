@@ -144,7 +144,7 @@ class GameRows:
     def _successor(self, wanted: str) -> str:
         """The key for a game whose own is taken; games of other sources may have to move up to a later successor.
 
-        Until witnesses are merged, two sources of one game are two games: of games with one key, that of the source
+        What two sources tell of one game is two rows: of games with one key, that of the source
         with the least sha256 has it and the others have its successors in that order, whichever came first.
         """
         (mine,) = self._driver.execute(_SHA256, (self._source_id,)).fetchone()
