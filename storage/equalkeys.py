@@ -1,8 +1,8 @@
 """Games with equal keys: copies of a log that go on differently have games of which all facts of the key are equal.
 
-What two sources tell of one game is two rows, whether they are one game or not. One of them has the key, the others have
-its successors. Of a successor nobody can tell whose it is but by trying: what follows looks at all keys, so it is for
-what is done once in a while.
+What two sources tell of one game is two rows, whether they are one game or not. One of them has the key, the others
+have its successors. Of a successor nobody can tell whose it is but by trying: what follows looks at all keys, so it is
+for what is done once in a while.
 """
 
 from __future__ import annotations
