@@ -101,7 +101,9 @@ class LivingTracker(Tracker):
         self._touched.clear()
         self._any = False
         for run in runs:
-            if not (run.observations or run.lists) or is_forgotten(run.white, run.black):
+            if not (run.observations or run.lists):
+                continue
+            if run.tree is None and is_forgotten(run.white, run.black):
                 continue
             shown = self._shown.get(run)
             if shown is None:
@@ -110,7 +112,11 @@ class LivingTracker(Tracker):
                 if gained.plies or gained.events or gained.holdings:
                     found.gained.append(gained)
                 continue
-            found.anew.append((shown, self.as_it_stands(shown)))
+            game = self.as_it_stands(shown)
+            if is_forgotten(game.white.handle, game.black.handle):  # an examined game bears its main line's names
+                found.gone.append(self._shown.pop(run))
+            else:
+                found.anew.append((shown, game))
         return found
 
     def _named(self) -> list[Run]:

@@ -187,7 +187,7 @@ class Tracker:
                 game = self._game(run, offset)
                 if self.engines is not None:
                     self.engines.join(game)
-                if not is_forgotten(run.white, run.black):
+                if not is_forgotten(game.white.handle, game.black.handle):  # a run may bear other names by now
                     self._games.append(game)
                 self._given_out.add(game, self.oldest_held)
         over.clear()

@@ -318,6 +318,28 @@ def test_who_follows_a_log_leaves_the_player_out_from_then_on(cli: Cli, tmp_path
     assert told(cli, out) == told(other, out)
 
 
+def test_an_examined_game_that_gets_other_names_is_left_out_by_who_follows_it_too(cli: Cli, tmp_path: Path) -> None:
+    """It bears the names of the board that was shown last of its main line, and a set-up later on has others."""
+    data = stream_bytes("b05_examine_bsetup", "observer_GuestXl")
+    cli("forget", "--yes", "Kramnik", "Topalov")
+    log = tmp_path / "log"
+    log.write_bytes(b"")
+    resident = Resident(str(cli.archive), log, ReadOptions())
+    for begin in range(0, len(data), 997):
+        with log.open("ab") as file:
+            file.write(data[begin : begin + 997])
+        resident.look()
+        assert not any(is_forgotten(handle) for handle in every_handle_in(cli))
+    resident.finish()
+    resident.close()
+    assert not any(is_forgotten(handle) for handle in every_handle_in(cli))
+
+
+def every_handle_in(cli: Cli) -> list[str]:
+    games = cli.json("games", "--include", "examined,setup,empty", "--json")
+    return [game[side]["handle"] for game in games for side in SIDES]
+
+
 def test_a_merger_tells_how_many_of_ones_own_games_go(tmp_path: Path) -> None:
     first, second = (Cli(tmp_path / f"{name}.sqlite") for name in ("first", "second"))
     first("import", WATCHER, ADJOURNED)

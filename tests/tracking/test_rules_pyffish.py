@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 
+import pyffish
 import pytest
 
 from recorder.moves import decode_move
@@ -19,8 +20,6 @@ from recorder.tracking.position import (
 )
 from recorder.tracking.rules_tables import index_of
 from recorder.tracking.variants import rules_of
-
-pyffish = pytest.importorskip("pyffish")
 
 #: Our variant, the other program's name for it, games, plies of each.
 GAMES = [
