@@ -16,6 +16,7 @@ BELOW_CLI = CORE | {
     f"recorder.{layer}"
     for layer in (
         "cecp",
+        "ledger",
         "wire",
         "dialects",
         "tracking",
@@ -34,8 +35,9 @@ EVERYTHING = BELOW_CLI | {"recorder.cli", "storage", "exporters", "migrations"}
 # layer → (its sentence in the document, what it may import besides itself)
 TABLE: dict[str, tuple[str, set[str]]] = {
     **dict.fromkeys(CORE, ("`errors frames events moves model variants` ← nothing of ours but each other", CORE)),
-    "recorder.cecp": ("`cecp wire` ← those", CORE),
-    "recorder.wire": ("`cecp wire` ← those", CORE),
+    "recorder.cecp": ("`cecp ledger wire` ← those", CORE),
+    "recorder.ledger": ("`cecp ledger wire` ← those", CORE),
+    "recorder.wire": ("`cecp ledger wire` ← those", CORE),
     "recorder.dialects": ("`dialects` ← those, `wire`", CORE | {"recorder.wire"}),
     "recorder.tracking": ("`tracking` ← those, `cecp`, `dialects`", CORE | {"recorder.cecp", "recorder.dialects"}),
     "recorder.relating": ("`relating` ← the first six, `tracking`", CORE | {"recorder.tracking"}),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -16,7 +17,8 @@ from recorder.cli.matches import match_findings
 from recorder.cli.terminal import plural
 from recorder.errors import SourceError
 from recorder.events import Chunk, CutLines, EngineLine
-from recorder.model import Disposition, Game
+from recorder.ledger import Cause, ledger
+from recorder.model import Disposition, Game, GameKind
 from recorder.pipeline import PARSER_VERSION
 from recorder.relating.bughouse import pair_bughouse
 from recorder.relating.match import board_order
@@ -43,6 +45,7 @@ class Audit:
         games, frames, holdings: compared games, and ``<12>`` and ``<b1>`` counted in the decoded bytes.
         findings: differences, one sentence each.
         living: it is being written, or was left so: games that can still go on were not compared.
+        clocks: moves of its games by what explains the mover's clock (docs/fidelity.md).
         conflicts: in what it contradicts other witnesses of its games; no finding, since nobody knows who is right.
     """
 
@@ -54,6 +57,7 @@ class Audit:
     holdings: int = 0
     findings: list[str] = field(default_factory=list)
     living: bool = False
+    clocks: Counter[Cause] = field(default_factory=Counter)
     conflicts: list[str] = field(default_factory=list)
 
     def summary(self) -> str:
@@ -76,6 +80,7 @@ class Audit:
             "frames": self.frames,
             "holdings": self.holdings,
             "findings": self.findings,
+            "clocks": {cause.value: self.clocks[cause] for cause in Cause},
             "conflicts": self.conflicts,
             "being_written": self.living,
         }
@@ -132,6 +137,8 @@ def audit_source(archive: Archive, row: SourceRow, progress: Progress) -> Audit:
             _note(kept, [game])
         if game.variant == "bughouse":
             bughouse.append(game)
+        if game.kind is GameKind.PLAYED:
+            audit.clocks.update(entry.cause for entry in ledger(game) if entry.cause is not None)
     audit.findings += _compare_games(kept, found)
     audit.findings += _compare_boards(bughouse)
     audit.conflicts = [f"Game {key[:8]}, witnesses differ: {text}" for key, text in archive.conflicts(row.sha256)]

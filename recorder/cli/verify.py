@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from typing import TYPE_CHECKING
+
 import click
 
 from recorder.cli.options import archive_option, json_option, open_archive
 from recorder.cli.terminal import ExitCode, clean, plural, print_json, say, show_progress
+
+if TYPE_CHECKING:
+    from recorder.ledger import Cause
 
 __all__ = ["command"]
 
@@ -58,5 +64,18 @@ def command(ctx: click.Context, source_ids: tuple[str, ...], where: str, as_json
     else:
         unread = f" {plural(len(audits) - read, 'log')} could not be audited." if read < len(audits) else ""
         say(f"{plural(read, 'log')} of {len(audits)} read again, {plural(findings, 'finding')}.{unread}")
+        _tell_clocks(sum((audit.clocks for audit in audits), Counter()))
     if findings:
         ctx.exit(ExitCode.FINDINGS)
+
+
+def _tell_clocks(clocks: Counter[Cause]) -> None:
+    """How far the clocks add up."""
+    from recorder.ledger import Cause
+
+    moves = sum(clocks.values())
+    if moves:
+        told = ", ".join(f"{count:,} {cause.value}" for cause, count in clocks.most_common())
+        left = clocks[Cause.UNEXPLAINED]
+        share = f"{left:,} unexplained" if left else "all explained"
+        say(f"Clocks of {plural(moves, 'move')} of played games, {share}: {told}.")
