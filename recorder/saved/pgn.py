@@ -1,6 +1,7 @@
 """PGN as a source: lines → tag sections and movetext → games, in memory that does not grow with the file.
 
-A game ends where its result stands, where the next tag section begins, or with the file. Text that stands in no game
+A game ends where its result stands, where the next tag section begins, or with the file. One that this program wrote
+in several parts waits for the next part. Text that stands in no game
 (a letter around it, a file's heading) is passed over. Inside braces anything may stand, but a blank line and an Event
 tag after it say that the brace was never closed.
 """
@@ -13,6 +14,7 @@ from typing import Final
 from recorder.model import Anomaly, AnomalyKind, Game
 from recorder.saved.base import GameLines
 from recorder.saved.pgn_game import read_game
+from recorder.saved.pgn_parts import PartOf, joined
 from recorder.saved.pgn_text import begins_moves, ends_game, open_brace, read_tags
 
 __all__ = ["PgnReader"]
@@ -48,10 +50,13 @@ class PgnReader:
         self._blank = False  # the line before was blank
         self._done = False  # the last line of movetext ended with a result
         self._lines_before = 0  # the game that is being gathered
+        self._part: tuple[Game, PartOf, int] | None = None  # goes on in the next part; lines before it
 
     @property
     def pending(self) -> tuple[int, int]:
         """Where the first game stands that was not given yet, and how many lines were read before."""
+        if self._part is not None:
+            return self._part[0].first_offset, self._part[2]
         if self._tags:
             return self._tags[0][2], self._lines_before
         return (self._text_offset, self._lines_before) if self._text else (self._end, self.line_count)
@@ -68,7 +73,11 @@ class PgnReader:
         games: list[Game] = []
         for line, offset in self._lines.finish():
             games += self._line(line, offset)
-        return games + self._close()
+        games += self._close()
+        if self._part is not None:
+            games.append(self._part[0])
+            self._part = None
+        return games
 
     def _line(self, raw: bytes, offset: int) -> list[Game]:
         self._end = offset + len(raw)
@@ -140,9 +149,28 @@ class PgnReader:
                 offset = tags[-1][2]
             if not tags and begin and not begins_moves(text[begin:].lstrip()):
                 break
-            game, anomalies, begin = read_game(tags, text, begin, offset, server=self._server, comments=self._comments)
+            game, anomalies, begin, part = read_game(
+                tags, text, begin, offset, server=self._server, comments=self._comments
+            )
             self.anomalies += anomalies
             tags = []
             if game is not None:
-                games.append(game)
+                games += self._joined(game, part)
         return games
+
+    def _joined(self, game: Game, part: PartOf | None) -> list[Game]:
+        """Games that are whole, now that another one has been read."""
+        waiting, self._part = self._part, None
+        games: list[Game] = []
+        lines_before = self._lines_before
+        if waiting is not None:
+            before, its_part, its_lines = waiting
+            whole = joined(before, game) if part is not None and part.continues(its_part) else None
+            if whole is None:
+                games.append(before)
+            else:
+                game, lines_before = whole, its_lines
+        if part is not None and part.goes_on:
+            self._part = game, part, lines_before
+            return games
+        return [*games, game]

@@ -24,6 +24,7 @@ from recorder.model import (
     Segment,
 )
 from recorder.saved.pgn_moves import Movetext
+from recorder.saved.pgn_parts import MOVES_MISSING, PartOf
 from recorder.saved.pgn_tags import FICS, Header, read_header
 from recorder.tracking.assemble import end_word
 from recorder.tracking.position import Position, Rules, fen, position_from_fen, start_position
@@ -42,7 +43,7 @@ _COMPLETE_ENDS: Final = ("result", "adjourned", "aborted")
 
 def read_game(
     tags: TagsAt, text: str, begin: int, offset: int, *, server: str | None = None, comments: bool = True
-) -> tuple[Game | None, list[Anomaly], int]:
+) -> tuple[Game | None, list[Anomaly], int, PartOf | None]:
     """Read one game.
 
     Args:
@@ -50,7 +51,8 @@ def read_game(
         text: movetext (latin-1) in which the game begins at ``begin``; others may follow. offset: of ``text[0]``.
         server: the site's name where the user gave it. comments: whether words are wanted.
     Returns:
-        The game, or None if nothing of one is there; what is wrong; the place in ``text`` behind the game.
+        The game, or None if nothing of one is there; what is wrong; the place in ``text`` behind the game; which part
+        it is if it is one of several that this program wrote.
     """
     header = read_header([(name, value) for name, value, _ in tags], server)
     first = tags[0][2] if tags else offset + begin
@@ -67,7 +69,7 @@ def read_game(
     moves = Movetext(start, start_ply, offset, ours=header.ours, comments=comments, seq=len(kept))
     moves.read(text, begin)
     if not tags and not moves.moved:
-        return None, [], moves.end
+        return None, [], moves.end, None
     for kind, at, message, about in moves.problems:
         note(kind, at, message, about)
     result = _result(header, moves, first, note)
@@ -134,7 +136,11 @@ def read_game(
         first_offset=first,
         last_offset=seen.end_offset,
     )
-    return game, anomalies, moves.end
+    part = None
+    if header.part is not None:
+        key = next(value for name, value, _ in tags if name == "RecorderKey")
+        part = PartOf(key, *header.part, moves.last_words == MOVES_MISSING)
+    return game, anomalies, moves.end, part
 
 
 def _start(header: Header, tags: TagsAt, note: _Note) -> tuple[Position | None, int, str | None, str | None]:

@@ -31,6 +31,8 @@ _LIKE_MOVE: Final = re.compile(
     r"(?:[KQRBNP]?[a-h]?[1-8]?[x:-]?[a-h][1-8](?:=?[QRBNKqrbnk])?|[KQRBNP]?@[a-h][1-8]|[Oo0]-?[Oo0](?:-?[Oo0])?)[+#]*"
 )
 _SAID: Final = re.compile(r"(\S+) (kibitz|whisper|say|partner-tell|tell|channel): (.*)")
+_NOT_PROVED: Final = re.compile(r"Not proved:((?: [0-9]{1,4}\.(?:\.\.)? \S+)+)", re.ASCII)
+_NUMBERED: Final = re.compile(r" ([0-9]+)(\.\.\.|\.) (\S+)", re.ASCII)
 _DEPTH: Final = 64  # variations deeper than this are left out
 _LIST, _UNPROVED, _PGN = int(Proof.LIST), int(Proof.UNPROVED), int(Origin.PGN)
 
@@ -272,9 +274,21 @@ class Movetext:
             last = line.rows[-1]
             line.rows[-1] = (*last[:10], int(Proof.INFERRED), *last[11:])
             words = words[9:]
+        if self._ours and not line.number and (told := _NOT_PROVED.fullmatch(words)):
+            self._not_proved(line, told[1], token)
+            words = ""
         self.last_words = words or None
         if words:
             self._event("comment", words, token)
+
+    def _not_proved(self, line: _Line, text: str, token: Token) -> None:
+        """Plies that our exporter could not write as moves: the game had them, and nobody could play them."""
+        for number, dots, san in _NUMBERED.findall(text):
+            ply = 2 * int(number) - (dots == ".")
+            if ply > line.ply:
+                line.before, line.place, line.ply = None, None, ply
+                at = self._offset + token.at
+                line.rows.append((ply, None, san, None, None, None, None, None, None, None, _UNPROVED, _PGN, None, at))
 
     def _time(self, line: _Line, remark: Remark) -> None:
         row = line.rows[-1]

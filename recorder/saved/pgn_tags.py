@@ -48,6 +48,7 @@ _TIME: Final = re.compile(r"([0-9]{1,2}):([0-9]{2}):([0-9]{2})", re.ASCII)
 _CONTROL: Final = re.compile(r"([0-9]{1,6})(?:\+([0-9]{1,6}))?", re.ASCII)
 _RATING: Final = re.compile(r"([0-9]{1,5})[A-Za-z]?", re.ASCII)
 _NUMBER: Final = re.compile(r"[0-9]{1,18}", re.ASCII)
+_PART: Final = re.compile(r"([0-9]{1,4})/([0-9]{1,4})", re.ASCII)
 _TERMINATIONS: Final = frozenset(("normal", "time forfeit", "abandoned", "adjudication", "unterminated"))
 _OURS: Final = ("RecorderKey", "RecorderPart", "RecorderComplete")
 _ENDS: Final = frozenset(("adjourned", "aborted", "lost-feed", "unobserved", "log-ends", "reused"))
@@ -61,7 +62,7 @@ class Header:
 
     Attributes:
         fen: as written. result: None where there is no tag that is one.
-        plies: what PlyCount says. ours: written by this program.
+        plies: what PlyCount says. ours: written by this program. part: number and count of RecorderPart.
         derived: its clocks were computed, as one of our files says.
         kept: tags that no field holds as they are, in their order.
     """
@@ -89,6 +90,7 @@ class Header:
     date_text: str | None = None
     plies: int | None = None
     ours: bool = False
+    part: tuple[int, int] | None = None
     derived: bool = False
     kept: list[tuple[str, str]] = field(default_factory=list)
 
@@ -122,6 +124,8 @@ def read_header(pairs: list[tuple[str, str]], server: str | None = None) -> Head
         header.game_no = int(tags["ICSGameNo"])
         used.add("ICSGameNo")
     header.ours = "RecorderKey" in tags
+    if header.ours and (match := _PART.fullmatch(tags.get("RecorderPart", ""))):
+        header.part = int(match[1]), int(match[2])
     header.derived = tags.get("RecorderClocks") == "derived"
     used.update(name for name in (*_OURS, "RecorderClocks") if name in tags)
     seen: set[str] = set()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ import chess.pgn
 import pytest
 
 from exporters.pgn import PgnExporter, PgnOptions
-from recorder.model import EventKind, Game, Precision
+from recorder.model import Anchor, EventKind, Game, Precision, Proof
 from recorder.pipeline import make_pipeline
 from recorder.sources import SourceKind
 
@@ -95,6 +96,79 @@ def test_words_and_variations() -> None:
     assert peer.variations[0].nags == {1}
     assert [node.san() for node in peer.variations] == ["e4", "d4"]
     assert peer.variations[0].variations[0].clock() == 62.5
+
+
+def seen_with_a_gap() -> Game:
+    """As a log gives a game: three parts, a ply that nobody could prove, a variation and a remark in the last part."""
+    data = (
+        b'[White "Ann"]\n[Black "Bob"]\n[ICSGameNo "7"]\n[Round "3"]\n\n1. e4 {[%clk 0:01:02.5]} e5 {x} 2. Nf3 Nc6 '
+        b"3. Bb5 a6 4. Ba4 (4. Bxc6 dxc6 (4... bxc6)) Nf6 5. O-O Be7 6. Re1 $1 b5 7. Bb3 d6 {[%eval 0.31]} "
+        b"{Bob resigns} 1-0\n"
+    )
+    (game,) = read(data)
+    (seen,) = game.observations
+    rows = seen.lines[0].rows
+    plies = game.plies
+    anchors = []
+    for ply in (4, 10):
+        board = chess.Board()
+        for row in plies[:ply]:
+            board.push_san(row.san)
+        anchors.append(Anchor(0, ply, board.fen(en_passant="fen"), "gap", rows[ply].offset))
+    rows[:] = [*rows[:2], *rows[4:8], plies[8]._replace(proof=Proof.UNPROVED, move=None, san="O-O?"), *rows[10:]]
+    seen.anchors.extend(anchors)
+    game.complete = False
+    return game
+
+
+def test_parts_of_one_game_are_one_game_again() -> None:
+    game = seen_with_a_gap()
+    text, lost = written([game])
+    assert text.count(b"[RecorderPart ") == 3
+    (again,) = read(text)
+    assert facts(again) == facts(game)
+    assert [(found.ply, found.fen, found.reason) for found in again.anchors()] == [
+        (found.ply, found.fen, found.reason) for found in game.anchors()
+    ]
+    assert tags(again) == tags(game)
+    assert [thought._replace(offset=0) for thought in again.observations[0].thinking] == [
+        thought._replace(offset=0) for thought in game.observations[0].thinking
+    ]
+    assert lost == {"plies not proved": 1}
+    assert without_keys(written([again])[0]) == without_keys(text)
+    two = text + text
+    assert [len(game.plies) for game in read(two)] == [len(game.plies)] * 2
+
+
+def without_keys(text: bytes) -> bytes:
+    return re.sub(rb"\[RecorderKey [^\n]*\n", b"", text)
+
+
+@pytest.mark.parametrize("left_out", [0, 1, 2])
+def test_parts_that_do_not_follow_stay_apart(left_out: int) -> None:
+    """A part is missing, or is another game's."""
+    parts = written([seen_with_a_gap()])[0].split(b"\n\n[Event")
+    parts = [parts[0], *(b"[Event" + part for part in parts[1:])]
+    fewer = b"\n\n".join(part for number, part in enumerate(parts) if number != left_out)
+    assert len(read(fewer)) == (2 if left_out == 1 else 1)
+    other = b"\n\n".join([*parts[:1], parts[1].replace(b'[RecorderKey "', b'[RecorderKey "0'), parts[2]])
+    assert len(read(other)) == 3
+
+
+@pytest.mark.parametrize("step", [1, 7, 300, 900])
+def test_a_file_of_parts_is_read_in_any_cuts_and_read_on(step: int) -> None:
+    text = written([seen_with_a_gap()])[0] * 2
+    wanted = read(text)
+    pipeline = make_pipeline(SourceKind.PGN)
+    found: list[Game] = []
+    for begin in range(0, len(text), step):
+        found += pipeline.receive(text[begin : begin + step])
+        offset, state = pipeline.restart()
+        assert offset <= begin + step
+        if begin % 40 < step:
+            later = make_pipeline(SourceKind.PGN, resume=state or None, offset=offset)
+            assert found + later.receive(text[offset:]) + later.finish() == wanted
+    assert found + pipeline.finish() == wanted
 
 
 def test_other_dialects_and_what_they_lose() -> None:
