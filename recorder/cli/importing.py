@@ -59,8 +59,8 @@ def command(
     The kind of each file is told by its content; gz, bz2, xz and zst files are read as what is in them. A log that
     is already in the archive changes nothing, nor does an older copy of one; of a log that grew only the new part
     is read, and a log that cannot be read does not keep the others from being read. A file in a folder that is no
-    log is told, but is no failure; hidden files, .pgn, .bpgn, .csv, .parquet, .db and .sqlite in folders are not
-    opened.
+    log is told, but is no failure; hidden files, .csv, .parquet, .db and .sqlite in folders are not opened, and PGN
+    and BPGN that this program wrote (its games have a RecorderKey) is left out there.
 
     From another archive comes what importing its logs would give, without reading them again: the longer version of
     a log that both have, nothing twice, nothing that was forgotten here. A player whom either was told to forget is
@@ -111,7 +111,7 @@ def command(
     elif len(outcomes) > 1:
         print_total(outcomes, dry_run=dry_run)
     if skipped:
-        say(f"{plural(len(skipped), 'file')} skipped by name: hidden files, PGN, BPGN, tables and databases.")
+        say(f"{plural(len(skipped), 'file')} skipped by name: hidden files, tables and databases.")
     if any(outcome.unreadable for outcome in outcomes) or all(outcome.kind is None for outcome in outcomes):
         ctx.exit(ExitCode.INPUT)
     flawed = sum(outcome.flawed for outcome in outcomes)

@@ -23,7 +23,16 @@ from recorder.journal.parts import find_part, is_being_written
 from recorder.model import SourceReport
 from recorder.pipeline import PARSER_VERSION, AnyPipeline, Pipeline
 from recorder.savedpipeline import SAVED_KINDS
-from recorder.sources import Scrubbing, SourceKind, detect, is_journal, log_files, scrubbed, why_not_a_log
+from recorder.sources import (
+    Scrubbing,
+    SourceKind,
+    detect,
+    is_journal,
+    is_own_export,
+    log_files,
+    scrubbed,
+    why_not_a_log,
+)
 from recorder.sources.forgotten import Forgotten, Redactor, redacted
 from storage.living import UNFINISHED
 
@@ -69,7 +78,8 @@ class Outcome:
 
     Attributes:
         status: ``new``, ``known``, ``grown``, ``replaced``, ``forgotten`` (was taken out, and is not asked for by its
-            name), ``log`` (only looked at), ``not-a-log`` or ``failed``.
+            name), ``exported`` (lies in a folder, and this program wrote it), ``log`` (only looked at),
+            ``not-a-log`` or ``failed``.
         message: why not all of it was read, one sentence, or None.
         games, plies, undated: what this import added; ``undated`` games have no known date.
         flawed: the archive has anomalies of it, found now or by an earlier import.
@@ -121,7 +131,14 @@ def tell_kind(source: Input, options: ReadOptions) -> Outcome:
     if kind is None:
         return _no_log(outcome, seen)
     outcome.kind = kind.value
+    if _was_exported(source, seen, kind):
+        outcome.status = "exported"
     return outcome
+
+
+def _was_exported(source: Input, seen: Fingerprint, kind: SourceKind) -> bool:
+    """Whether nobody named it, and its games came from logs: they would be there twice."""
+    return not source.named and kind in SAVED_KINDS and is_own_export(seen.head)
 
 
 def _kind_of(seen: Fingerprint, options: ReadOptions) -> SourceKind | None:
@@ -209,6 +226,9 @@ def import_source(
     if kind is None:
         return _no_log(outcome, seen)
     outcome.kind = kind.value
+    if before is None and _was_exported(source, seen, kind):
+        outcome.status = "exported"
+        return outcome
     try:
         _write(
             archive,

@@ -48,6 +48,8 @@ def print_outcome(outcome: Outcome, *, verbose: bool) -> None:
             click.echo(f"{name}: an earlier part of {clean(outcome.part_of)}; nothing new")
         elif outcome.status == "forgotten":
             click.echo(f"{name}: left out, it was forgotten; import it by its own name to have it again")
+        elif outcome.status == "exported":
+            click.echo(f"{name}: left out, ics-recorder wrote it; import it by its own name to read it all the same")
         elif outcome.kind is not None:
             click.echo(f"{name}: {_KNOWN if outcome.status == 'known' else f'{outcome.kind} log'}")
         return

@@ -1,7 +1,7 @@
 """Every kind of saved log → chunks of the bytes that the server sent."""
 
 from recorder.sources.base import Decoder, SourceKind
-from recorder.sources.detect import HEAD_BYTES, detect, make_decoder, why_not_a_log
+from recorder.sources.detect import HEAD_BYTES, detect, is_own_export, make_decoder, why_not_a_log
 from recorder.sources.files import BlockReader, find_logs, find_timing, is_journal, log_files, read_blocks
 from recorder.sources.scrub import FILLER, Scrubber, Scrubbing, scrubbed
 
@@ -17,6 +17,7 @@ __all__ = [
     "find_logs",
     "find_timing",
     "is_journal",
+    "is_own_export",
     "log_files",
     "make_decoder",
     "read_blocks",

@@ -15,7 +15,7 @@ from recorder.sources.stamped import STAMP, StampedDecoder
 from recorder.sources.typescript import TypescriptDecoder
 from recorder.sources.xboard import ENGINE_ENTRY, ENTRY, XboardDecoder
 
-__all__ = ["HEAD_BYTES", "detect", "make_decoder", "why_not_a_log"]
+__all__ = ["HEAD_BYTES", "detect", "is_own_export", "make_decoder", "why_not_a_log"]
 
 HEAD_BYTES: Final = 65536
 
@@ -36,6 +36,8 @@ _ROSTER: Final = re.compile(
 _MOVES: Final = re.compile(
     rb"1\s*\.\s*(?:[a-h][1-8]|[NBRQK][a-h1-8x]|[NBRQP]?@)[^\s(]*\s+(?!\()(?:\{|\d|[a-hNBRQKPO@])"
 )
+_SECOND_GAME: Final = re.compile(rb'(?<=\n)\[Event[ \t]+"')
+_OWN_KEY: Final = re.compile(rb'^\[RecorderKey[AB]?[ \t]+"', re.MULTILINE)
 _FOUR_PLAYERS: Final = re.compile(rb'^(?:\[[^\n]*\])?\[(?:White|Black)B[ \t]+"', re.MULTILINE)
 _NOT_IN_PGN: Final = re.compile(rb"^(?:<(?:12|b1|g1|d1)> |[fa]ics% |Movelist for game \d)", re.MULTILINE)
 _NOT_LOGS: Final = (
@@ -86,6 +88,17 @@ def why_not_a_log(head: bytes) -> str:
     if control * 20 > len(head):
         return "is binary data, not a log"
     return "has no line of a chess server in its first 64 KiB; if it is a log all the same, name its kind with --kind"
+
+
+def is_own_export(head: bytes) -> bool:
+    """Whether the first game of a file of saved games has a key of ours: this program wrote it.
+
+    Args:
+        head: as for ``detect``, which says that it is such a file.
+    """
+    head = head[:HEAD_BYTES]
+    second = _SECOND_GAME.search(head, 1)
+    return _OWN_KEY.search(head[: second.start()] if second else head) is not None
 
 
 def make_decoder(

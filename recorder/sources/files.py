@@ -27,8 +27,8 @@ _MAGIC: Final = (
     (b"\xfd7zXZ\x00", "xz"),
     (b"\x28\xb5\x2f\xfd", "zstd"),
 )
-# What this program and its database write.
-_OURS: Final = (".pgn", ".bpgn", ".db", ".db-wal", ".db-shm", ".db-journal", ".sqlite", ".csv", ".parquet")
+# What this program and its database write, and no game can be read from.
+_OURS: Final = (".db", ".db-wal", ".db-shm", ".db-journal", ".sqlite", ".csv", ".parquet")
 _TIMING_SUFFIXES: Final = (".timing", ".tm", ".time")
 _STDIN: Final = "-"
 _FRAME_HEADER_BYTES: Final = 18
@@ -194,7 +194,7 @@ def find_logs(paths: Iterable[str | PathLike[str]], skipped: list[Path] | None =
 
     Of a journal's session only the first part is given: ``read_blocks`` reads the others with it.
 
-    In folders, hidden files, timing files of typescripts and this program's own outputs are left out.
+    In folders, hidden files, timing files of typescripts, tables and databases are left out.
 
     Args:
         paths: files and folders.

@@ -111,7 +111,7 @@ def test_stray_files_in_a_folder_are_told_and_are_no_failure(cli: Cli, tmp_path:
     folder = folder_of(tmp_path, WATCHER.read_bytes(), [])
     (folder / "README").write_text("Remember the milk.\n")
     (folder / "board.png").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(100))
-    (folder / "games.pgn").write_text('[Event "x"]\n')
+    (folder / "games.csv").write_text("key,server\n")
     (folder / ".hidden").write_text("x")
     result = cli("import", folder)
     assert result.stdout.splitlines()[-1] == "3 files (1 new, 2 not a log): 5 games, 122 plies"

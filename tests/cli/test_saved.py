@@ -9,6 +9,7 @@ from recorder.cli.terminal import ExitCode
 from tests.support.cli import Cli
 
 PGN = Path(__file__).parent.parent / "corpus" / "pgn"
+MATCH = PGN.parent / "public" / "bughouse-db-3611438-with-lag.bpgn"
 BOARD = PGN / "client-saved-2004-eboard.pgn"
 
 
@@ -73,3 +74,36 @@ def test_a_forgotten_player_leaves_saved_games_too(cli: Cli) -> None:
     assert "0 findings" in cli("verify").output
     cli("import", BOARD)
     assert not cli.json("games", "--player", "alexcardoso", "--json")
+
+
+def test_folders_of_saved_games_are_read_but_not_what_this_program_wrote(cli: Cli, tmp_path: Path) -> None:
+    (folder := tmp_path / "games").mkdir()
+    downloaded = folder / "downloaded.pgn"
+    downloaded.write_bytes(BOARD.read_bytes())
+    (folder / "match.bpgn").write_bytes(MATCH.read_bytes())
+    told = cli("import", folder).stdout
+    assert "downloaded.pgn: pgn" in told
+    assert "match.bpgn: bpgn" in told
+    games = len(cli.json("games", "--json"))
+    assert games > 14
+    cli("export", "pgn", "-o", folder / "all.pgn")
+    cli("export", "bpgn", "-o", folder / "all.bpgn")
+    with gzip.open(folder / "packed.pgn.gz", "wb") as packed:
+        packed.write((folder / "all.pgn").read_bytes())
+    told = cli("import", folder).stdout
+    for name in ("all.pgn", "all.bpgn", "packed.pgn.gz"):
+        assert f"{folder / name}: left out, ics-recorder wrote it" in told
+    assert "(3 exported, 2 known): 0 games" in told
+    assert len(cli.json("games", "--json")) == games
+    assert [row["status"] for row in cli.json("import", "-n", "--json", folder)].count("exported") == 3
+    other = Cli(tmp_path / "other.sqlite")
+    other("import", folder / "all.pgn")
+    assert len(other.json("games", "--json")) == games
+
+
+def test_a_game_of_ours_behind_others_does_not_hide_them(cli: Cli, tmp_path: Path) -> None:
+    """Somebody collects games in one file, and adds some of ours."""
+    (tmp_path / "mixed.pgn").write_bytes(
+        b'[Event "x"]\n[White "Ann"]\n\n1. e4 *\n\n[Event "y"]\n[White "Bob"]\n[RecorderKey "0f"]\n\n1. d4 *\n'
+    )
+    assert "2 games" in cli("import", tmp_path).stdout

@@ -103,6 +103,7 @@ def test_finding_logs(tmp_path: Path) -> None:
         "b/two.log.timing",
         "a.log.gz",
         "games.pgn",
+        "games.CSV",
         "x.db",
         ".hidden",
         "c/typescript",
@@ -114,8 +115,10 @@ def test_finding_logs(tmp_path: Path) -> None:
         path.parent.mkdir(exist_ok=True)
         path.write_bytes(b"0.5 3\n" if "tim" in path.name else b"text\n")
     (tmp_path / "z.time").write_bytes(b"fics% a log with an odd name\n")
-    found = [str(path.relative_to(tmp_path)) for path in find_logs([tmp_path, tmp_path / "a.log.gz"])]
-    assert found == ["a.log.gz", "b/two.log", "c/typescript", "z.time"]
+    skipped: list[Path] = []
+    found = [str(path.relative_to(tmp_path)) for path in find_logs([tmp_path, tmp_path / "a.log.gz"], skipped)]
+    assert found == ["a.log.gz", "b/two.log", "c/typescript", "games.pgn", "z.time"]
+    assert [path.name for path in skipped] == [".hidden", "games.CSV", "x.db"]
     assert [str(path) for path in find_logs(["-", tmp_path / "games.pgn"])] == ["-", str(tmp_path / "games.pgn")]
     assert find_timing(tmp_path / "b/two.log") == tmp_path / "b/two.log.timing"
     assert find_timing(tmp_path / "c/typescript") == tmp_path / "c/timing"
