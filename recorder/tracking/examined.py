@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from recorder.dialects.registry import Family
 from recorder.events import ExamineNotice, MovelistRead
 from recorder.frames import Style12
 from recorder.model import AnomalyKind, Disposition, EventKind, Ply, Proof
@@ -29,6 +30,7 @@ __all__ = ["agrees", "close_left", "examined_run", "follow_examined", "leave", "
 _LEFT_WAIT_BYTES: Final = 4096
 _TWO_KINGS: Final = (Rules.CHESS, Rules.CHESS960, Rules.CRAZYHOUSE, Rules.BUGHOUSE, Rules.LOSERS, Rules.WILD)
 _NAVIGATION: Final = {"forward": FORWARD, "backward": BACK, "revert": REVERT}
+_EXACT: Final = ("examiner", "end")
 _OURS: Final = re.compile(r"You are now |\S+ has made you ")
 _TOLD_RESULT: Final = re.compile(r"(?:Game [0-9]+: )?(?P<words>\S.*) (?P<result>1-0|0-1|1/2-1/2)")
 
@@ -157,14 +159,37 @@ def _seen(frame: Style12, rules: Rules, lag_meaningless: bool) -> Seen:
 
 
 def examined_run(held: Held, game_no: int | None) -> Run | None:
-    """The examined game that a line means: the one with its number, else the only one there is.
+    """The examined game that somebody's words are about: the one with their number, without one the only one shown."""
+    if game_no is not None:
+        return held.examined.get(str(game_no))
+    shown = _shown(held)
+    return shown[0] if len(shown) == 1 else None
 
-    Some servers print no number, and one prints a number too low by one.
+
+def _shown(held: Held) -> list[Run]:
+    return [run for run in held.examined.values() if not run.suspended]
+
+
+def _meant(held: Held, event: ExamineNotice) -> Run | None:
+    """The examined game that a line means; None: none is shown, or it may be any of several.
+
+    Lasker's lines about what examiners do have a number too low by one; those of FICS 1.6.2 have none. There the line
+    behind a typed move follows its board, and the others tell who did it.
     """
-    run = held.examined.get(str(game_no))
-    if run is not None:
-        return run
-    shown = [run for run in held.examined.values() if not run.suspended]
+    shown = _shown(held)
+    if event.game_no is not None:
+        if event.kind not in _EXACT and held.session.family_now is Family.LASKER:
+            above = held.examined.get(str(event.game_no + 1))
+            if above in shown:
+                return above
+        return held.examined.get(str(event.game_no))
+    if len(shown) > 1 and event.kind == "move":
+        newest = max(shown, key=lambda run: run.last.offset if run.last is not None else -1)
+        printed = pretty_of(newest.last) if newest.last is not None else None
+        return newest if printed == event.text.rpartition(" ")[2] else None
+    if len(shown) > 1:
+        actor = (event.actor or "").lower()
+        shown = [run for run in shown if (actor in (run.white.lower(), run.black.lower()) if actor else run.me_plays)]
     return shown[0] if len(shown) == 1 else None
 
 
@@ -175,8 +200,7 @@ def take_notice(held: Held, event: ExamineNotice) -> None:
     if begins:
         _told_of(held, kind == "setup-begin", event)
         return
-    numbered = held.examined.get(str(event.game_no))
-    run = numbered if kind in ("examiner", "end") and event.game_no is not None else examined_run(held, event.game_no)
+    run = _meant(held, event)
     if kind in ("setup-begin", "setup", "setup-end", "refused"):
         mine = [one for one in held.examined.values() if one.me_plays and not one.suspended]
         run = mine[0] if len(mine) == 1 else run

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from recorder.dialects.registry import detect_dialect
+from recorder.dialects.registry import Family, detect_dialect
 from recorder.frames import Style12
 
 __all__ = ["Session", "SessionFacts"]
@@ -49,6 +49,12 @@ class Session:
         """Note the shape of a frame."""
         if self.tokens is None and not frame.partial:
             self.tokens = len(frame.tail) + 9
+
+    @property
+    def family_now(self) -> Family | None:
+        """The server's family as far as banner and frames tell it."""
+        dialect = detect_dialect(self.family, None, self.tokens)
+        return None if dialect is None else dialect.family
 
     @property
     def lag_meaningless(self) -> bool:

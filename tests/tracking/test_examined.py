@@ -80,3 +80,42 @@ def test_words_without_a_number_belong_to_the_only_game_that_they_can_mean() -> 
     said = {game.kind: details(game, "chat") for game in found.games}
     # While both go on it may be said to either; after the end only the examined game is there.
     assert said == {GameKind.PLAYED: [], GameKind.EXAMINED: ["kibitz"]}
+
+
+def told_of(data: bytes) -> dict[int | None, list[tuple[str, str]]]:
+    """Game number → details and words of what was told of the game, in order; its boards are ``shown``."""
+    return {
+        game.game_no: [(event.detail, event.text) for event in game.events if event.kind.value == "examine"]
+        for game in read(data).games
+    }
+
+
+def test_laskers_low_numbers_while_two_games_are_examined() -> None:
+    """Lasker prints the number of the game less one in what examiners do; game 1's lines would be those of game 2."""
+    one = Table(1, "Ann", "Bob", relation=-2, tokens=32)
+    two = Table(2, "Cid", "Dan", relation=-2, tokens=32)
+    begin = [one.frame(), two.frame()]
+    first = ["Game 0: Eve goes forward 1 move.", one.play("e4")]
+    second = ["Game 1: Fay goes forward 1 move.", two.play("d4"), "Game 1: Fay backs up 1 move.", two.undo(1)]
+    found = told_of(log(*begin, *first, *second, "Eve is now examiner of game 1."))
+    shown = ("shown", "")
+    assert found == {
+        1: [shown, ("forward", first[0]), shown, ("examiner", "Eve is now examiner of game 1.")],
+        2: [shown, ("forward", second[0]), shown, ("backward", second[2]), shown],
+    }
+    # Other servers print the number itself.
+    one, two = Table(1, "Ann", "Bob", relation=-2), Table(2, "Cid", "Dan", relation=-2)
+    found = told_of(log(one.frame(), two.frame(), "Game 1: Eve goes forward 1 move.", one.play("e4")))
+    assert found == {1: [shown, ("forward", "Game 1: Eve goes forward 1 move."), shown], 2: [shown]}
+
+
+def test_lines_without_a_number_while_two_games_are_examined() -> None:
+    one = Table(1, "Ann", "Ann", relation=-2, tokens=31)
+    two = Table(2, "Cid", "Cid", relation=2, tokens=31)
+    lines = [one.frame(), two.frame(), one.play("e4"), "Ann moves: e4", two.play("d4"), "Cid moves: d4"]
+    lines += ["Zoe moves: c4", "Ann backs up 1 move.", one.undo(1), "Beginning of game.", two.undo(1)]
+    shown = ("shown", "")
+    assert told_of(log(*lines)) == {
+        1: [shown, shown, ("move", "Ann moves: e4"), ("backward", "Ann backs up 1 move."), shown],
+        2: [shown, shown, ("move", "Cid moves: d4"), ("backward", "Beginning of game."), shown],
+    }
