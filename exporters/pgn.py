@@ -6,7 +6,7 @@ database: one movetext line, elapsed times only, colours in the reason).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import BinaryIO
 
@@ -14,7 +14,7 @@ from exporters.base import ExportReport
 from exporters.parts import Part, cut_into_parts
 from exporters.parts_beside import named_as, parts_beside
 from exporters.pgn_bughouse import as_crazyhouse
-from exporters.pgn_extras import Extras, find_extras
+from exporters.pgn_extras import Extras, Variation, find_extras
 from exporters.pgn_saved import add_losses, is_saved
 from exporters.pgn_tags import KEY_TAG, fics_tags, tags
 from exporters.pgn_text import GLUE, brace_comment, colours_for_handles, wrap
@@ -219,10 +219,28 @@ class PgnExporter:
         before = len(tokens)
         tokens += extras.comments.get(number, ())
         for line in extras.variations.get(number, ()):
-            inside: list[str] = []
-            self._moves(line.plies, inside, Extras(line.comments, line.children))
-            tokens.append(f"({' '.join(inside)})")
+            # Not by calling itself: lectures branch more deeply than Python calls.
+            running = [self._variation(line, tokens)]
+            while running:
+                inner = next(running[-1], None)
+                if inner is None:
+                    running.pop()
+                else:
+                    running.append(self._variation(inner, tokens))
         return len(tokens) > before
+
+    def _variation(self, line: Variation, tokens: list[str]) -> Iterator[Variation]:
+        """Append a variation in its parentheses; stops at each one inside it until that is written."""
+        begin = len(tokens)
+        interrupted = True
+        for ply in line.plies:
+            interrupted = self._move(ply, tokens, interrupted)
+            after = len(tokens)
+            tokens += line.comments.get(ply.ply, ())
+            yield from line.children.get(ply.ply, ())
+            interrupted = interrupted or len(tokens) > after
+        tokens[begin] = f"({tokens[begin]}"
+        tokens[-1] += ")"
 
 
 def _number(ply: int) -> str:

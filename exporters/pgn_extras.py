@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from exporters.engine import thought_comment, thoughts_by_ply
 from exporters.parts import Part
-from exporters.pgn_saved import SAVED_DETAILS, is_saved
+from exporters.pgn_saved import is_saved
 from exporters.pgn_text import brace_comment
 from recorder.model import EventKind, Game, GameEvent, GameKind, LineKind, Observation, Ply, PlyLine, Proof
 
@@ -76,22 +76,18 @@ def find_extras(game: Game, part: Part, *, variations: bool, comments: bool, eng
 
 
 def said_in(seen: Observation) -> Iterator[tuple[int, GameEvent]]:
-    """What people said during an observation, each with the line of the board that was shown then."""
+    """What people said during an observation, each with the line that it tells, else that of the board shown then."""
     line = 0
     for event in seen.events:
         if event.kind is EventKind.EXAMINE and event.detail == "shown":
             line = event.value or 0
         elif event.kind is EventKind.CHAT:
-            yield (event.value or 0) if event.detail in SAVED_DETAILS else line, event
+            yield line if event.value is None else event.value, event
 
 
 def _said_in_main(game: Game) -> list[GameEvent]:
     if game.kind is GameKind.PLAYED:
-        return [
-            event
-            for event in game.events
-            if event.kind is EventKind.CHAT and not (event.detail in SAVED_DETAILS and event.value)
-        ]
+        return [event for event in game.events if event.kind is EventKind.CHAT and not event.value]
     main = {segment.observation for segment in game.segments} or {0}
     return [event for index in sorted(main) for line, event in said_in(game.observations[index]) if line == 0]
 
@@ -119,13 +115,15 @@ def _find_variations(
     seen: Observation, number: int, bounds: tuple[int, int, int], extras: Extras, taken_back: bool, said: _Comments
 ) -> None:
     low, high, last = bounds
+    below: dict[int, list[PlyLine]] = {}
     for line in seen.lines:
-        at = line.parent_ply
-        if line.parent != number or at is None or not low <= at <= high:
+        if line.parent is not None and line.parent_ply is not None:
+            below.setdefault(line.parent, []).append(line)
+    for line in below.get(number, ()):
+        at = line.parent_ply or 0
+        if not low <= at <= high or (line.kind is LineKind.TAKEBACK and not taken_back):
             continue
-        if line.kind is LineKind.TAKEBACK and not taken_back:
-            continue
-        variation = _variation(line, seen.lines, said)
+        variation = _variation(line, below, said)
         if not variation.plies:
             continue
         if at < last:
@@ -136,7 +134,23 @@ def _find_variations(
             extras.comments.setdefault(last, []).append(brace_comment(f"{word}: {moves}"))
 
 
-def _variation(line: PlyLine, lines: list[PlyLine], said: _Comments) -> Variation:
+def _variation(top: PlyLine, below: dict[int, list[PlyLine]], said: _Comments) -> Variation:
+    """A line with those that leave it, by its number in ``below``, and theirs."""
+    found = _replayed(top, said)
+    waiting = [(top, found)]
+    while waiting:
+        above, variation = waiting.pop()
+        numbers = {ply.ply for ply in variation.plies}
+        for line in below.get(above.number, ()):
+            if (at := (line.parent_ply or 0) + 1) in numbers:
+                child = _replayed(line, said)
+                if child.plies:
+                    variation.children.setdefault(at, []).append(child)
+                    waiting.append((line, child))
+    return found
+
+
+def _replayed(line: PlyLine, said: _Comments) -> Variation:
     plies: list[Ply] = []
     expected = line.parent_ply or 0
     for ply in line.plies:
@@ -145,11 +159,4 @@ def _variation(line: PlyLine, lines: list[PlyLine], said: _Comments) -> Variatio
             break
         plies.append(ply)
     numbers = {ply.ply for ply in plies}
-    children: dict[int, list[Variation]] = {}
-    for child in lines:
-        if child.parent == line.number and child.parent_ply is not None and child.parent_ply + 1 in numbers:
-            found = _variation(child, lines, said)
-            if found.plies:
-                children.setdefault(child.parent_ply + 1, []).append(found)
-    comments = {ply: texts for ply, texts in said.get(line.number, {}).items() if ply in numbers}
-    return Variation(plies, children, comments)
+    return Variation(plies, {}, {ply: texts for ply, texts in said.get(line.number, {}).items() if ply in numbers})

@@ -8,10 +8,7 @@ from typing import Final
 from exporters.pgn_text import tag
 from recorder.model import EventKind, Game, GameEvent, ObservationKind, Precision
 
-__all__ = ["SAVED_DETAILS", "add_losses", "is_saved", "saved_tags", "with_fics_tags", "with_saved_tags"]
-
-SAVED_DETAILS: Final = frozenset(("comment", "command", "nag"))
-"""Details of ``CHAT`` events that are a saved game's own, and nobody's chat."""
+__all__ = ["add_losses", "is_saved", "saved_tags", "with_fics_tags", "with_saved_tags"]
 
 #: A computed value of these is better than what stood there: an increment in milliseconds, a date with hyphens.
 _COMPUTED: Final = frozenset(("TimeControl", "Date", "Result", "FEN", "SetUp", "PlyCount"))

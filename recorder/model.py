@@ -340,8 +340,8 @@ class EventKind(Enum):
 class GameEvent(NamedTuple):
     """Something that happened in a game that is not a ply. ``ply``: the last one seen before.
 
-    Of a saved game's comments ``CHAT`` has the detail ``comment``, ``command`` (``[%csl …]``) or ``nag`` (``$1``), and
-    as ``value`` the number of the line in which it stands, if that is not the main line.
+    Of a saved game's comments ``CHAT`` has the detail ``comment``, ``command`` (``[%csl …]``) or ``nag`` (``$1``), or
+    that of the chat that it was, and as ``value`` the number of the line in which it stands, if not the main line.
     """
 
     seq: int

@@ -14,6 +14,8 @@ import pytest
 from exporters.games_json import game_object
 from exporters.pgn import PgnExporter, PgnOptions
 from recorder.model import Game, GameKind
+from recorder.pipeline import make_pipeline
+from recorder.sources import SourceKind
 from tests.edge_cases.scripts import Table, log
 from tests.support import corpus, product
 
@@ -127,6 +129,36 @@ def test_comments_stand_at_the_board_that_was_shown() -> None:
         ("exf4", "LectureBot kibitz: taken"),
         ("d5", "LectureBot kibitz: declined"),
     ]
+
+
+def test_words_in_a_variation_stay_there_when_the_pgn_is_read_and_written_again() -> None:
+    table, lines = lecture()
+    lines += [*table.plays("e4", "e5"), "Game 1: LectureBot backs up 1 move.", table.undo(1)]
+    lines += [table.play("c5"), said("sharper"), table.play("Nf3"), said("open")]
+    written = export(examined(log(*lines)))
+    pipeline = make_pipeline(SourceKind.PGN)
+    again = export([*pipeline.receive(written.encode()), *pipeline.finish()])
+    for text in (written, again):
+        (read,) = read_back(text)
+        c5 = read.next().variations[1]  # type: ignore[union-attr]
+        said_there = [" ".join(node.comment.split()) for node in (c5, c5.next())]
+        assert said_there == ["LectureBot kibitz: sharper", "LectureBot kibitz: open"]
+
+
+def test_a_lecture_that_branches_at_every_move() -> None:
+    """A variation in a variation, a thousand deep: twice as deep as Python lets functions call themselves."""
+    table, lines = lecture()
+    deep = 1000
+    for ply in range(deep):
+        knights = ("Nf3", "Nf6", "Ng1", "Ng8")[ply % 4]
+        lines += [table.play("Nc6" if ply % 2 else "Nc3"), table.undo(1), table.play(knights)]
+    (game,) = examined(log(*lines))
+    (read,) = read_back(export([game]))
+    node: chess.pgn.GameNode = read
+    for _ in range(deep - 1):
+        assert len(node.variations) == 2
+        node = node.variations[1]
+    assert [child.san() for child in node.variations] == ["Nc6", "Ng8"]
 
 
 def test_positions_that_hang_on_nothing_are_parts() -> None:
