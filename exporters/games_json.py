@@ -60,7 +60,7 @@ def game_object(game: Game) -> dict[str, Any]:
         "start_fen": game.start_fen,
         "result": game.result,
         "reason": game.reason,
-        "termination": game.termination,
+        "termination": game.termination or None,
         "started_at": iso(game.started_at_ms, basis),
         "ended_at": iso(game.ended_at_ms, basis),
         "complete": game.complete,

@@ -70,7 +70,9 @@ def tags(game: Game, part: Part, number: int, count: int, last: bool = True) -> 
         found.append(
             '[SetUp "1"]\n' + tag("FEN", part.fen) if is_chess_fen(part.fen) else tag("RecorderBoard", part.fen)
         )
-    found.append(tag("Termination", game.termination if last else "unterminated"))
+    termination = game.termination if last else "unterminated"
+    if termination:
+        found.append(tag("Termination", termination))
     found.append(f'[PlyCount "{len(part.rows)}"]\n')
     if count > 1:
         found.append(f'[RecorderPart "{number}/{count}"]\n')

@@ -59,7 +59,7 @@ class Proof(IntEnum):
     """How far a ply is proved. The common values are 0 and 1, which SQLite stores in no bytes."""
 
     UNPROVED = 0  # also where a cut frame lacks the pretty move, or a hand was not known, though the boards agree
-    FULL = 1  # verbose move, pretty move and both boards agree, legal by the variant's rules
+    FULL = 1  # verbose and pretty move and both boards agree, legal by the variant's rules (``BOARDS``: by the boards)
     LIST = 2  # a legal move that no board showed: of a movelist that joins the next board, or of a delta
     INFERRED = 3  # the only legal way to fill a gap of one or two plies
     CONFLICT = 4  # the sources of this ply contradict each other
@@ -437,6 +437,7 @@ class Game:
         base_s, increment_s: White's; black_base_s and black_increment_s differ only in time-odds games.
         base_inferred: base 0 was read as 10 s because the first clocks show it.
         start_fen: None for the normal start position. start_ply: half-moves played before the first known position.
+        termination: in PGN's words; empty where a saved game tells only its result.
         result: 1-0 0-1 1/2-1/2 *. end: how it ended: ``result`` line, ``adjourned``, ``aborted``, ``lost-feed``,
             ``unobserved``, ``log-ends``, ``reused`` (number taken by another game).
         complete: the first ply to the end line are all there.

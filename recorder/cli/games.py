@@ -113,7 +113,7 @@ def _summary(game: Game) -> dict[str, Any]:
         "increment_s": game.increment_s,
         "result": game.result,
         "reason": game.reason,
-        "termination": game.termination,
+        "termination": game.termination or None,
         "end": game.end,
         "started_at": iso(game.started_at_ms, game.time_basis),
         "ended_at": iso(game.ended_at_ms, game.time_basis),

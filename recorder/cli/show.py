@@ -88,7 +88,7 @@ def _print_headers(game: Game) -> None:
         ("White", _person(game.white)),
         ("Black", _person(game.black)),
         ("Result", f"{game.result} {game.reason or ''}".strip()),
-        ("Ended", f"{game.end} ({game.termination})"),
+        ("Ended", f"{game.end} ({game.termination})" if game.termination else game.end),
         ("Kind", " ".join(word for word in (game.kind.value, rated, game.category, variant) if word)),
         ("Time control", time),
         ("Server", game.server),

@@ -62,6 +62,11 @@ _AFTER_NAME = {
     "'s partner checkmated": "partner-decided",
     "'s partner forfeits on time": "partner-decided",
     "'s partner disconnected and forfeits": "partner-decided",
+    # chess.com's words, in the Termination tag of its PGN; the winner is named
+    " won by resignation": "resign",
+    " won by checkmate": "checkmate",
+    " won on time": "time",
+    " won - game abandoned": "disconnect-loss",
 }
 # The same with the other player's name (or nothing more) at its place.
 _AFTER_BOTH = {
@@ -96,6 +101,9 @@ _WHOLE = {
     "Game drawn by mutual agreement": "agreed",
     "Game drawn by agreement": "agreed",
     "Game drawn by repetition": "repetition",
+    "Game drawn by 50-move rule": "fifty",
+    "Game drawn by insufficient material": "no-material",
+    "Game drawn by timeout vs insufficient material": "time-vs-bare",
     "Game drawn by the 50 move rule": "fifty",
     "Draw by the 50 move rule": "fifty",
     "Neither player has mating material": "no-material",

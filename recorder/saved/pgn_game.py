@@ -225,7 +225,7 @@ def _end(header: Header, moves: Movetext, result: str) -> tuple[str | None, str 
             if moves.events and moves.events[-1].text == words:
                 moves.events.pop()
     if reason is None:
-        told = (value for name, value in header.kept if name in ("LongResult", "ICCResult"))
+        told = (value for name, value in header.kept if name in ("LongResult", "ICCResult", "Termination"))
         for words in told:
             if read_reason(words, header.white.handle, header.black.handle, result).key != "unknown":
                 reason = words
@@ -238,7 +238,7 @@ def _end(header: Header, moves: Movetext, result: str) -> tuple[str | None, str 
         end = "result"
     else:
         end = header.end or "log-ends"
-    return key, reason, termination or ("normal" if result != "*" and key else "unterminated"), end
+    return key, reason, termination or ("unterminated" if result == "*" else ""), end
 
 
 def _derive_clocks(header: Header, moves: Movetext, start_ply: int) -> None:

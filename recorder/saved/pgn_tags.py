@@ -273,7 +273,14 @@ def _read_times(header: Header, tags: dict[str, str], used: set[str]) -> None:
         header.ended_at_ms = _at_ms(end_day, end_time)
         used.update(("UTCEndDate", "UTCEndTime"))
     end_day, end_time = _day(tags.get("EndDate")), _time(tags.get("EndTime"))
-    if header.time_basis is TimeBasis.LOCAL and end_day is not None and end_time is not None:
+    told = header.time_basis is TimeBasis.LOCAL or tags.get("Timezone") == "UTC"  # chess.com
+    if (
+        header.ended_at_ms is None
+        and header.started_at_ms is not None
+        and told
+        and end_day is not None
+        and end_time is not None
+    ):
         header.ended_at_ms = _at_ms(end_day, end_time)
 
 

@@ -1,0 +1,195 @@
+"""PGN as sites and programs write it today. The texts are made by hand from what their files look like."""
+
+from __future__ import annotations
+
+import pytest
+
+from recorder.model import EventKind, Game, Precision, TimeBasis
+from recorder.pipeline import make_pipeline
+from recorder.sources import SourceKind, detect
+
+
+def read(data: bytes) -> Game:
+    assert detect(data) is SourceKind.PGN
+    pipeline = make_pipeline(SourceKind.PGN)
+    (game,) = pipeline.receive(data) + pipeline.finish()
+    assert not pipeline.report.anomalies
+    return game
+
+
+def tags(game: Game) -> dict[str, str]:
+    return {event.detail: event.text for event in game.events if event.kind is EventKind.TAG}
+
+
+def said(game: Game) -> list[tuple[str, int, str]]:
+    return [(event.detail, event.ply, event.text) for event in game.events if event.kind is EventKind.CHAT]
+
+
+LICHESS = b"""\xef\xbb\xbf[Event "Rated Blitz game"]
+[Site "https://lichess.org/AbCdEfGh"]
+[Date "2023.05.01"]
+[White "alice"]
+[Black "bob"]
+[Result "1-0"]
+[UTCDate "2023.05.01"]
+[UTCTime "12:00:01"]
+[WhiteElo "1500"]
+[BlackElo "?"]
+[WhiteRatingDiff "+5"]
+[Variant "Standard"]
+[TimeControl "180+2"]
+[ECO "C50"]
+[Termination "Time forfeit"]
+
+1. e4 { [%eval 0.2] [%clk 0:03:00] } 1... e5 { [%eval 0.3] [%clk 0:03:00] } \
+2. Nf3?! { (0.3 \xe2\x86\x92 -0.2) Inaccuracy. d4 was best. } { [%eval #-3] [%clk 0:02:59] } (2. d4 exd4) \
+2... Nc6 { [%clk 0:02:58] } 1-0
+
+
+"""
+
+
+def test_a_game_of_lichess() -> None:
+    game = read(LICHESS)
+    assert (game.server, game.rated, game.category, game.variant) == ("lichess.org", True, "blitz", "chess")
+    assert (game.base_s, game.increment_s, game.white.rating, game.black.rating) == (180, 2, 1500, None)
+    assert (game.result, game.termination, game.reason, game.time_basis) == ("1-0", "time forfeit", None, TimeBasis.UTC)
+    assert [(row.white_clock_ms, row.black_clock_ms) for row in game.plies] == [
+        (180_000, None), (None, 180_000), (179_000, None), (None, 178_000)
+    ]  # fmt: skip
+    assert {row.precision for row in game.plies} == {Precision.SECONDS}
+    # ``#-3``: White is mated in three, and it was White's move that led there
+    assert [(told.ply, told.white, told.score_cp, told.mate) for told in game.observations[0].thinking] == [
+        (0, True, 20, None), (1, False, -30, None), (2, True, None, -3)
+    ]  # fmt: skip
+    assert said(game) == [("nag", 3, "$6"), ("comment", 3, "(0.3 → -0.2) Inaccuracy. d4 was best.")]
+    assert [[row.san for row in line.plies] for line in game.observations[0].lines[1:]] == [["d4", "exd4"]]
+    assert tags(game)["WhiteRatingDiff"] == "+5"
+
+
+CHESS_COM = b"""[Event "Live Chess"]
+[Site "Chess.com"]
+[Date "2023.01.05"]
+[Round "-"]
+[White "Ann"]
+[Black "Bob"]
+[Result "0-1"]
+[CurrentPosition "8/8/8/8/8/8/8/8 w - - 0 1"]
+[Timezone "UTC"]
+[UTCDate "2023.01.05"]
+[UTCTime "23:59:12"]
+[TimeControl "180"]
+[Termination "Bob won by resignation"]
+[StartTime "23:59:12"]
+[EndDate "2023.01.06"]
+[EndTime "00:02:12"]
+[Link "https://www.chess.com/game/live/1"]
+
+1. e4 {[%clk 0:02:59.9]} 1... e5 {[%clk 0:02:59.1]} 0-1
+
+"""
+
+
+def test_a_game_of_chess_com() -> None:
+    game = read(CHESS_COM)
+    assert (game.server, game.base_s, game.increment_s) == ("chess.com", 180, 0)
+    assert (game.reason, game.reason_key, game.termination) == ("Bob won by resignation", "resign", "normal")
+    assert game.started_at_ms is not None
+    assert game.ended_at_ms == game.started_at_ms + 180_000
+    assert [(row.white_clock_ms, row.black_clock_ms) for row in game.plies] == [(179_900, None), (None, 179_100)]
+    assert tags(game)["Termination"] == "Bob won by resignation"
+
+
+@pytest.mark.parametrize(
+    ("words", "result", "key", "termination"),
+    [
+        ("Bob won on time", "0-1", "time", "time forfeit"),
+        ("Bob won - game abandoned", "0-1", "disconnect-loss", "abandoned"),
+        ("Ann won by checkmate", "1-0", "checkmate", "normal"),
+        ("Game drawn by timeout vs insufficient material", "1/2-1/2", "time-vs-bare", "normal"),
+        ("Game drawn by 50-move rule", "1/2-1/2", "fifty", "normal"),
+        ("Carl won on time", "1-0", None, ""),
+        ("Rules infraction", "1-0", None, ""),
+    ],
+)
+def test_how_it_ended(words: str, result: str, key: str | None, termination: str) -> None:
+    """Where only the result tells, how it ended is not known: least of all is it unterminated."""
+    data = CHESS_COM.replace(b"Bob won by resignation", words.encode()).replace(b"0-1", result.encode())
+    game = read(data)
+    assert (game.reason_key, game.termination, game.end) == (key, termination, "result")
+
+
+@pytest.mark.parametrize("control", ["1/86400", "40/7200:1800+30", "*60", "300d"])
+def test_a_time_control_that_is_not_base_and_increment_stays_as_it_is(control: str) -> None:
+    game = read(CHESS_COM.replace(b'"180"', b'"%b"' % control.encode()))
+    assert (game.base_s, game.increment_s, tags(game)["TimeControl"]) == (None, None, control)
+
+
+@pytest.mark.parametrize("rights", ["KQkq", "GEge"])
+def test_chess960_with_files_as_rights(rights: str) -> None:
+    game = read(
+        b'[Event "Rated Chess960 game"]\n[Site "https://lichess.org/x"]\n[Variant "Chess960"]\n[Result "1-0"]\n'
+        b'[FEN "bnqnrkrb/pppppppp/8/8/8/8/PPPPPPPP/BNQNRKRB w %b - 0 1"]\n[SetUp "1"]\n[TimeControl "-"]\n\n'
+        b"1. g3 g6 2. f4 f5 3. O-O O-O 1-0\n" % rights.encode()
+    )
+    assert (game.variant, game.base_s, game.increment_s) == ("chess960", 0, 0)
+    assert [row.uci for row in game.plies[-2:]] == ["f1g1", "f8g8"]
+
+
+def test_from_position() -> None:
+    game = read(
+        b'[Event "Casual Standard game"]\n[Variant "From Position"]\n[FEN "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1"]\n\n'
+        b"1. e4 Kd7 2. Kd2 1/2-1/2\n"
+    )
+    assert (game.variant, game.start_fen, len(game.plies)) == ("chess", "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1", 3)
+    assert (game.rated, game.termination) == (False, "")
+
+
+def test_a_study() -> None:
+    game = read(
+        b'[Event "Mine: Chapter 1"]\n[Site "https://lichess.org/study/aaa/bbb"]\n[Result "*"]\n[ECO "?"]\n\n'
+        b"{ Words [%csl Gd4][%cal Gd2d4,Re7e5] }\n1. e4 $1 { good [%cal Gf1c4] } 1... e5 $14 (1... c5 $5 { Sicilian }\n"
+        b"2. Nf3) 2. Nf3 $146 *\n"
+    )
+    assert said(game) == [
+        ("command", 0, "[%csl Gd4]"), ("command", 0, "[%cal Gd2d4,Re7e5]"), ("comment", 0, "Words"), ("nag", 1, "$1"),
+        ("command", 1, "[%cal Gf1c4]"), ("comment", 1, "good"), ("nag", 2, "$14"), ("nag", 2, "$5"),
+        ("comment", 2, "Sicilian"), ("nag", 3, "$146"),
+    ]  # fmt: skip
+    assert (game.termination, game.end) == ("unterminated", "log-ends")
+
+
+def test_databases() -> None:
+    game = read(
+        b'[Event "?"]\r\n[Site "?"]\r\n[Date "2001.??.??"]\r\n[Round "?"]\r\n[White "Doe, Ann"]\r\n[Black "?"]\r\n'
+        b'[Result "1/2-1/2"]\r\n[EventDate "2001.01.??"]\r\n\r\n{[%evp 0,4,19]} 1.e4 {[%emt 0:00:05]} c5 '
+        b"2.Nf3 d6 {[#] a}"
+        b"\r\n( 2...Nc6 3.d4 ; a line\r\n )\r\n1/2-1/2\r\n"
+    )
+    assert [row.san for row in game.plies] == ["e4", "c5", "Nf3", "d6"]
+    assert game.plies[0].elapsed_ms == 5000
+    assert ("comment", 4, "[#] a") in said(game)
+    assert tags(game) == {"Date": "2001.??.??", "EventDate": "2001.01.??"}
+
+
+@pytest.mark.parametrize(
+    ("variant", "fen", "moves", "last"),
+    [
+        ("Crazyhouse", None, "1. e4 d5 2. exd5 Qxd5 3. Nc3 Qd8 4. P@e6 Nf6 5. exf7+ Kxf7 6. @e6+ 1-0", "P@e6"),
+        ("Antichess", None, "1. e3 b6 2. Bb5 c6 3. Bxc6 dxc6 0-1", "d7c6"),
+        ("Atomic", None, "1. Nf3 a6 2. Ng5 a5 3. Nxf7# 1-0", "g5f7"),
+        ("King of the Hill", None, "1. e4 e5 2. Ke2 a6 3. Ke3 a5 4. Kd3 a4 5. Kc4 b6 6. Kd5 1-0", "c4d5"),
+        ("Three-check", "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 3+3 0 1",
+         "1. e4 e5 2. Bc4 a6 3. Bxf7+ 1-0", "c4f7"),
+        ("Three-check", "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1 +0+0",
+         "1. e4 e5 2. Bc4 a6 3. Bxf7+ 1-0", "c4f7"),
+        ("Racing Kings", "8/8/8/8/8/8/krbnNBRK/qrbnNBRQ w - - 0 1", "1. Kh3 Ka3 2. Kh4 Kb4 1-0", "a3b4"),
+        ("Horde", "rnbqkbnr/pppppppp/8/1PP2PP1/PPPPPPPP/PPPPPPPP/PPPPPPPP/PPPPPPPP w kq - 0 1",
+         "1. e5 d5 2. exd6 exd6 1-0", "e7d6"),
+    ],
+)  # fmt: skip
+def test_variants_of_lichess(variant: str, fen: str | None, moves: str, last: str) -> None:
+    set_up = f'[SetUp "1"]\n[FEN "{fen}"]\n' if fen else ""
+    game = read(f'[Event "Rated {variant} game"]\n[Variant "{variant}"]\n{set_up}\n{moves}\n'.encode())
+    assert game.plies[-1].uci == last
+    assert game.end == "result"
