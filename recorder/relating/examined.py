@@ -1,9 +1,10 @@
 """Which played game an examined one is the examination of.
 
-Same server, same two players, and every move that both know is the same; and enough of them, or a line that tells it:
-the game's number where the examination began, or the result at the end of the same line. Servers that print the
-examiner's name on both sides name the players in a movelist or in the words of the result. Where two games fit, none is
-taken: players repeat their openings, and a wrong link is worse than none.
+Same server, same two players, and every move and every board that both know is the same; and enough of them, or a
+line that tells it: the game's number where the examination began, or the result at the end of the same line. Servers
+that print the examiner's name on both sides name the players in a movelist or in the words of the result; without
+these only a long line of stored moves tells that it is a game of his. Where two games fit, none is taken: players
+repeat their openings, and a wrong link is worse than none.
 """
 
 from __future__ import annotations
@@ -11,12 +12,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from recorder.model import Game, GameKind, ObservationKind, TimeBasis
+from recorder.model import EventKind, Game, GameKind, ObservationKind, TimeBasis
+from recorder.relating.halves import board_of, boards_after
 
 __all__ = ["link_examined"]
 
 _ENOUGH_PLIES = 10
 _PLIES_WITH_RESULT = 4
+_PLIES_WITHOUT_NAMES = 30
 _ENTERING = re.compile(r"Entering examine mode for game (?P<game>[0-9]+)\.?")
 _SCRATCH = re.compile(r"Starting a game in examine \(s(?:cratch|etup)\) mode\.?")
 
@@ -52,13 +55,18 @@ def link_examined(games: Sequence[Game]) -> list[tuple[str, str, str]]:
 
 def _evidence(game: Game, played: Game) -> str | None:
     """What tells that a game is the examination of a played one; None: nothing does, or something speaks against it."""
-    names = _names(game, played)
-    if names is None or not _earlier(played, game):
+    if not _earlier(played, game):
         return None
     same = _same_plies(game, played)
-    if same is None:
+    board = None if same is None else _same_boards(game, played)
+    if same is None or board is None:
+        return None
+    names = _names(game, played, max(same, board))
+    if names is None:
         return None
     words = [names, f"{same} plies of the main line are the same"]
+    if board:
+        words.append(f"the board after ply {board} is the same")
     ended = _told_result(game, played)
     if ended is False:
         return None
@@ -67,12 +75,14 @@ def _evidence(game: Game, played: Game) -> str | None:
     numbered = _numbered(game, played)
     if numbered:
         words.append(f"it was entered as game {played.game_no}")
-    if numbered or same >= _ENOUGH_PLIES or (ended and same >= _PLIES_WITH_RESULT):
+    known = max(same, board)
+    if numbered or known >= _ENOUGH_PLIES or (ended and known >= _PLIES_WITH_RESULT):
         return "; ".join(words)
     return None
 
 
-def _names(game: Game, played: Game) -> str | None:
+def _names(game: Game, played: Game, known: int) -> str | None:
+    """What tells that the players are the same; ``known``: how far the games are the same."""
     white, black = played.white.handle.lower(), played.black.handle.lower()
     if (game.white.handle.lower(), game.black.handle.lower()) == (white, black):
         return "the same players"
@@ -86,7 +96,13 @@ def _names(game: Game, played: Game) -> str | None:
     # The examiner's name stands on both sides; the result names the other player.
     other = black if game.white.handle.lower() == white else white
     first = (game.reason or "").split(" ", 1)[0].lower()
-    return "the result names the other player" if game.result != "*" and first == other else None
+    if game.result != "*":
+        return "the result names the other player" if first == other else None
+    if known < _PLIES_WITHOUT_NAMES:
+        return None
+    told = {event.detail for event in game.events if event.kind is EventKind.EXAMINE}
+    # Where moves are typed it is his analysis, though he may have typed a game of his.
+    return "the examiner played it" if "forward" in told and "move" not in told else None
 
 
 def _same_plies(game: Game, played: Game) -> int | None:
@@ -100,6 +116,18 @@ def _same_plies(game: Game, played: Game) -> int | None:
     if played.end == "result" and max(mine) > max(theirs):
         return None
     return sum(ply in theirs for ply in mine)
+
+
+def _same_boards(game: Game, played: Game) -> int | None:
+    """The last ply after which a board that no known move leads to is the played game's, 0 if there is no such board.
+
+    None: one of them is not the played game's.
+    """
+    shown = {anchor.ply: anchor.fen for anchor in game.anchors() if anchor.ply}
+    theirs = boards_after(played, shown)
+    if any(board_of(shown[ply]) != board for ply, board in theirs.items()):
+        return None
+    return max(theirs, default=0)
 
 
 def _told_result(game: Game, played: Game) -> bool | None:
@@ -136,5 +164,5 @@ def _numbered(game: Game, played: Game) -> bool:
 
 
 def _begins(game: Game, pattern: re.Pattern[str]) -> Iterable[re.Match[str]]:
-    texts = [event.text for event in game.events if event.kind.value == "examine"]
+    texts = [event.text for event in game.events if event.kind is EventKind.EXAMINE]
     return [match for text in texts if (match := pattern.fullmatch(text)) is not None]

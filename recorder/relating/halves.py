@@ -6,12 +6,14 @@ players ``Continuing``, others only that they observe it. Its number may be new.
 
 from __future__ import annotations
 
-from recorder.model import Observation, StartFacts
+from collections.abc import Collection
+
+from recorder.model import Game, Observation, StartFacts
 from recorder.relating.compare import View, headers_differ, may_meet
-from recorder.tracking.position import board_from_fen, play_san, position_from_fen
+from recorder.tracking.position import Position, board_from_fen, play_san, position_from_fen
 from recorder.tracking.variants import rules_of
 
-__all__ = ["continues", "may_end", "resumed_at"]
+__all__ = ["board_of", "boards_after", "continues", "may_end", "resumed_at"]
 
 _ROUNDED_MS = 1_000
 _START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
@@ -60,8 +62,8 @@ def continues(earlier: View, later: View) -> str | None:
     if (running[1] or 0) > (running[0] or 0) + _ROUNDED_MS:
         return None
     first = next((anchor for anchor in seen.anchors if anchor.line == 0 and anchor.ply == start.ply), None)
-    reached = _board(earlier, start.ply)
-    if first is None or reached is None or reached != _board_of(first.fen):
+    reached = boards_after(earlier.game, (start.ply,)).get(start.ply)
+    if first is None or reached is None or reached != board_of(first.fen):
         return None
     return f"goes on after ply {start.ply} with the same position and clocks"
 
@@ -73,29 +75,32 @@ def _in_order(earlier: View, later: View) -> bool:
     return before is None or after is None or before[1] <= after[0] or (may_meet(before, after) and before < after)
 
 
-def _board_of(fen: str) -> str | None:
+def board_of(fen: str) -> str | None:
+    """The board of a FEN; None: it is no board that the rules know."""
     try:
         return board_from_fen(fen)
     except ValueError:
         return None
 
 
-def _board(view: View, ply: int) -> str | None:
-    """The board after a ply of the main line, or None where the moves do not give it."""
-    game = view.game
+def boards_after(game: Game, wanted: Collection[int]) -> dict[int, str]:
+    """The boards after plies of the main line, as far as boards and moves that were shown give them."""
     rules = rules_of(game.variant or "chess")
-    at, fen = next(((one.ply, one.fen) for one in reversed(list(game.anchors())) if one.ply <= ply), (0, _START))
-    if fen is _START and (game.start_ply or game.start_fen):
-        return None
-    try:
-        position = position_from_fen(fen, rules)
-    except ValueError:  # a board that the rules do not know
-        return None
-    for number in range(at + 1, ply + 1):
-        if number not in view.plies:
-            return None
-        played = play_san(position, view.plies[number].san)
-        if isinstance(played, str):
-            return None
-        position = played[2]
-    return position.board
+    shown = {anchor.ply: anchor.fen for anchor in game.anchors()}
+    if not game.start_ply and not game.start_fen:
+        shown.setdefault(0, _START)
+    plies = {ply.ply: ply for ply in game.plies}
+    found: dict[int, str] = {}
+    position: Position | None = None
+    for number in range(min(shown, default=0), max(wanted, default=-1) + 1):
+        if number in shown:
+            try:
+                position = position_from_fen(shown[number], rules)
+            except ValueError:  # a board that the rules do not know
+                position = None
+        elif position is not None:
+            played = play_san(position, plies[number].san) if number in plies else ""
+            position = None if isinstance(played, str) else played[2]
+        if position is not None and number in wanted:
+            found[number] = position.board
+    return found

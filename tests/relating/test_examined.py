@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 
@@ -96,6 +97,37 @@ def test_the_result_at_the_end_of_the_line_tells_it() -> None:
         "the same players; 6 plies of the main line are the same; its last board was called 1-0"
     ]
     assert kinds(games_of(*played(*MOVES[:6]), *lines, "Game 9: White resigned 0-1")) == []
+
+
+def jumped(*plies: int, moves: tuple[str, ...] = MOVES, white: str = "Ann", black: str = "Bob") -> list[str]:
+    """An examination that shows the boards after some plies only."""
+    table = Table(7, white, black, base=0, clocks=(0, 0), relation=-2)
+    lines = [table.frame()]
+    for before, ply in pairwise((0, *plies)):
+        lines += [f"Game 7: Ann goes forward {ply - before} moves.", table.plays(*moves[before:ply])[-1]]
+    return lines
+
+
+def test_boards_that_were_jumped_to_tell_it() -> None:
+    (link,) = link_examined(games_of(*played(*MOVES), *jumped(6, 12)))
+    assert link[2] == "the same players; 2 plies of the main line are the same; the board after ply 12 is the same"
+    assert kinds(games_of(*played(*MOVES), *jumped(4, 8))) == []  # an opening
+    other = (*MOVES[:4], "Bc4", "a6", "O-O", "Nf6", "Bb3", "Be7", *MOVES[10:])
+    assert kinds(games_of(*played(*MOVES), *jumped(12, moves=other))) == []  # the same last move on another board
+
+
+def test_the_examiners_name_on_both_sides_and_no_result() -> None:
+    knights = ("Ng1", "Ng8", "Nf3", "Nf6")
+    moves = ("e4", "e5", "Nf3", "Nf6", *knights * 7)
+
+    def alone(*plies: int) -> list[str]:
+        return jumped(*plies, moves=moves, black="Ann")
+
+    (link,) = link_examined(games_of(*played(*moves), *alone(10, 30)))
+    assert link[2].startswith("the examiner played it; 2 plies")
+    assert kinds(games_of(*played(*moves), *alone(10, 29))) == []
+    assert kinds(games_of(*played(*moves), *alone(10, 30), "Ann moves: Nf3")) == []
+    assert kinds(games_of(*played(*moves, white="Cid"), *alone(10, 30))) == []
 
 
 @pytest.mark.parametrize(
