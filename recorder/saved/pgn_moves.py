@@ -19,7 +19,7 @@ from recorder.model import (
     Thinking,
 )
 from recorder.saved.pgn_remarks import Remark, read_remark
-from recorder.saved.pgn_text import Token, TokenKind, tokens
+from recorder.saved.pgn_text import MOVE_GROUP, Token, TokenKind, matches, token_of
 from recorder.tracking.position import Position, Rules, Step, advance, fen, play_san, start_position
 
 __all__ = ["Movetext", "play_word"]
@@ -147,13 +147,17 @@ class Movetext:
     def read(self, text: str, begin: int = 0) -> None:
         """Read from a place of the text to the result behind the moves, or to the end."""
         self.end = len(text)
-        for token in tokens(text, begin):
-            kind = token.kind
-            if kind is TokenKind.MOVE:
+        for match in matches(text, begin):
+            if match.lastindex == MOVE_GROUP:
                 if not self._skipped:
-                    self._move(token)
+                    self._move(match[1], match.start(1))
                 self.last_words = None
-            elif kind is TokenKind.COMMENT or kind is TokenKind.UNCLOSED:
+                continue
+            token = token_of(match)
+            if token is None:
+                continue
+            kind = token.kind
+            if kind is TokenKind.COMMENT or kind is TokenKind.UNCLOSED:
                 if kind is TokenKind.UNCLOSED:
                     self._problem(AnomalyKind.CUT, token.at, "a comment has no end", token.text)
                 if not self._skipped:
@@ -176,12 +180,12 @@ class Movetext:
 
     # -- moves -------------------------------------------------------------------------------------------------
 
-    def _move(self, token: Token) -> None:
-        word, line = token.text, self._line
+    def _move(self, word: str, at: int) -> None:
+        line = self._line
         place = line.place
         number = line.ply + 1
         if word in _NULL:
-            self._pass(line, word, token)
+            self._pass(line, at)
             return
         if place is not None:
             played = play_san(place, word)
@@ -192,7 +196,7 @@ class Movetext:
                 line.before, line.place, line.ply = place, reached, number
                 line.rows.append((
                     number, move, san, None, None, None, None, None, reached.castling | (reached.push_col + 1) << 4,
-                    None, _LIST, _PGN, None, self._offset + token.at,
+                    None, _LIST, _PGN, None, self._offset + at,
                 ))  # fmt: skip
                 self.moved = True
                 return
@@ -201,22 +205,22 @@ class Movetext:
             reason = ""
         if not _LIKE_MOVE.fullmatch(word):
             if word not in ("e.p.", "ep", "ep."):
-                self._problem(AnomalyKind.MALFORMED, token.at, "is no move", word)
+                self._problem(AnomalyKind.MALFORMED, at, "is no move", word)
             return
         if place is not None:
             mover = f"{(number + 1) // 2}{'.' if number % 2 else '...'} {word}"
-            self._problem(AnomalyKind.MOVETEXT, token.at, f"{mover} cannot be played: {reason}", word, each=True)
+            self._problem(AnomalyKind.MOVETEXT, at, f"{mover} cannot be played: {reason}", word, each=True)
         line.before, line.place, line.ply = None, None, number
         line.rows.append((
-            number, None, word, None, None, None, None, None, None, None, _UNPROVED, _PGN, None, self._offset + token.at
+            number, None, word, None, None, None, None, None, None, None, _UNPROVED, _PGN, None, self._offset + at
         ))  # fmt: skip
         self.moved = True
 
-    def _pass(self, line: _Line, word: str, token: Token) -> None:
+    def _pass(self, line: _Line, at: int) -> None:
         """A null move: the other side is to move on the same board. No rules prove it, so the board is told anew."""
         line.ply += 1
         line.before = place = line.place
-        at = self._offset + token.at
+        at += self._offset
         line.rows.append((line.ply, None, "--", None, None, None, None, None, None, None, _UNPROVED, _PGN, None, at))
         self.moved = True
         if place is not None:

@@ -11,7 +11,19 @@ from contextlib import suppress
 from enum import IntEnum
 from typing import Final, NamedTuple
 
-__all__ = ["RESULTS", "Token", "TokenKind", "begins_moves", "decoded", "ends_game", "open_brace", "read_tags", "tokens"]
+__all__ = [
+    "MOVE_GROUP",
+    "RESULTS",
+    "Token",
+    "TokenKind",
+    "begins_moves",
+    "decoded",
+    "ends_game",
+    "matches",
+    "open_brace",
+    "read_tags",
+    "token_of",
+]
 
 RESULTS: Final = {"1-0": "1-0", "0-1": "0-1", "1/2-1/2": "1/2-1/2", "1/2": "1/2-1/2", "*": "*"}
 """Result tokens as people write them → as the model has them."""
@@ -60,6 +72,7 @@ _TOKEN: Final = re.compile(
     """,
     re.VERBOSE | re.MULTILINE,
 )
+MOVE_GROUP: Final = 1
 _KIND_OF_GROUP: Final = (
     None, TokenKind.MOVE, TokenKind.COMMENT, TokenKind.COMMENT, TokenKind.RESULT, TokenKind.NUMBER, TokenKind.OPEN,
     TokenKind.CLOSE, TokenKind.NAG, None, TokenKind.UNCLOSED, TokenKind.OTHER,
@@ -136,22 +149,27 @@ def open_brace(line: str, inside: bool) -> bool:
         at, inside = match.end(), True
 
 
-def tokens(text: str, begin: int = 0) -> Iterator[Token]:
-    """Cut movetext into tokens; escape lines, blanks and move numbers are left out.
+def matches(text: str, begin: int = 0) -> Iterator[re.Match[str]]:
+    """Cut movetext into pieces: of a move (``MOVE_GROUP`` is the last group) word and place are taken as they are.
+
+    Of all others ``token_of`` says what they are; there is a move for nearly every piece, so it is made quick.
 
     Args:
         text: latin-1. begin: where in it.
     """
-    kinds = _KIND_OF_GROUP
-    for match in _TOKEN.finditer(text, begin):
-        group = match.lastindex or 0
-        kind = kinds[group]
-        if kind is None or kind is TokenKind.NUMBER:
-            continue
-        word = match[group]
-        if kind is TokenKind.RESULT:
-            word = RESULTS[word]
-        elif kind is TokenKind.NAG and word[0] != "$":
-            glyph = _GLYPHS.get(word)
-            kind, word = (TokenKind.OTHER, word) if glyph is None else (kind, glyph)
-        yield Token(kind, word, match.start(group), match.end())
+    return _TOKEN.finditer(text, begin)
+
+
+def token_of(match: re.Match[str]) -> Token | None:
+    """What a piece is that is no move; None: an escape line or a move number, of which nothing is kept."""
+    group = match.lastindex or 0
+    kind = _KIND_OF_GROUP[group]
+    if kind is None or kind is TokenKind.NUMBER:
+        return None
+    word = match[group]
+    if kind is TokenKind.RESULT:
+        word = RESULTS[word]
+    elif kind is TokenKind.NAG and word[0] != "$":
+        glyph = _GLYPHS.get(word)
+        kind, word = (TokenKind.OTHER, word) if glyph is None else (kind, glyph)
+    return Token(kind, word, match.start(group), match.end())

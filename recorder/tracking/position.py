@@ -21,7 +21,7 @@ from recorder.tracking.rules_legal import (
 )
 from recorder.tracking.rules_legal import has_legal_move as _has_legal_move
 from recorder.tracking.rules_state import Position, PositionRow, Rules
-from recorder.tracking.rules_tables import ATTACKS, PAWN_ATTACKERS, name_of, square_of
+from recorder.tracking.rules_tables import ATTACKS, NAMES, PAWN_ATTACKERS, name_of, square_of
 from recorder.tracking.rules_text import (
     DOUBLE,
     KING,
@@ -360,9 +360,10 @@ def play_san(position: Position, san: str) -> Step | str:
         return advance(position, f"{named.letter}/@@-{name_of(named.to)}", san, None)
     found: tuple[int, str, PositionRow] | None = None
     reason = "illegal: no piece can make this move"
-    target = f"{name_of(named.to)}={named.promotion}" if named.promotion else name_of(named.to)
+    letter, _, _, _, to, promotion, _, _ = named
+    target = f"{NAMES[to]}={promotion}" if promotion else NAMES[to]
     for origin in _origins(position, named):
-        played = prove(position, f"{named.letter}/{name_of(origin)}-{target}", san, None)
+        played = prove(position, f"{letter}/{NAMES[origin]}-{target}", san, None)
         if isinstance(played, str):
             reason = played
         elif found is not None:
@@ -374,12 +375,13 @@ def play_san(position: Position, san: str) -> Step | str:
 
 def _origins(position: Position, named: Pretty) -> list[int]:
     """Where the named piece may come from, the king's safety aside, and what stands in a pawn's way."""
-    board, white, to = position.board, position.white_to_move, named.to
-    piece = named.letter if white else named.letter.lower()
-    if named.letter == "P":
+    board, white = position.board, position.white_to_move
+    letter, file, rank, capture, to, _, _, _ = named
+    piece = letter if white else letter.lower()
+    if letter == "P":
         step = 9 if white else -9
-        origins = list(PAWN_ATTACKERS[white][to]) if named.capture else [to + step, to + 2 * step]
-        origins = [at for at in origins if 0 <= at < 71 and board[at] == piece]
+        candidates = PAWN_ATTACKERS[white][to] if capture else (to + step, to + 2 * step)
+        origins = [at for at in candidates if 0 <= at < 71 and board[at] == piece]
     else:
         row = ATTACKS[piece][to]
         origins = []
@@ -389,9 +391,9 @@ def _origins(position: Position, named: Pretty) -> list[int]:
             if path is not None and not board[path].strip("-"):
                 origins.append(at)
             at = board.find(piece, at + 1)
-    if named.file is None and named.row is None:
+    if file is None and rank is None:
         return origins
-    return [at for at in origins if named.file in (None, at % 9) and named.row in (None, at // 9)]
+    return [at for at in origins if file in (None, at % 9) and rank in (None, at // 9)]
 
 
 def with_hands(position: Position, white: str, black: str) -> Position:

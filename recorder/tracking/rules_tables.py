@@ -15,6 +15,7 @@ __all__ = [
     "KING_STEPS",
     "KNIGHT_STEPS",
     "KNIGHT_TARGETS",
+    "NAMES",
     "PAWN_ATTACKERS",
     "PINS",
     "Pin",
@@ -41,6 +42,8 @@ EMPTY_SLICE = slice(0, 0)
 SLIDERS = {"B": BISHOP_STEPS, "R": ROOK_STEPS, "Q": KING_STEPS}
 
 _ON_BOARD = frozenset(SQUARES)
+#: The name of the square at each board index; between two ranks there is none.
+NAMES = tuple("" if index % 9 == 8 else f"{'abcdefgh'[index % 9]}{8 - index // 9}" for index in range(71))
 
 
 def index_of(name: str) -> int:
@@ -50,7 +53,7 @@ def index_of(name: str) -> int:
 
 def name_of(index: int) -> str:
     """The name of the square at a board index."""
-    return f"{'abcdefgh'[index % 9]}{8 - index // 9}"
+    return NAMES[index]
 
 
 def square_of(index: int) -> int:
