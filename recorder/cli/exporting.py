@@ -181,9 +181,21 @@ def left_out(archive: Archive, where: GameFilter) -> dict[str, int]:
     return {reason: number for reason, number in found.items() if number}
 
 
+_INCLUDED_BY = {
+    "examined or set up": "examined,setup",
+    "examined": "examined",
+    "setup": "setup",
+    "without a known move": "empty",
+    "without a ply": "empty",
+}
+
+
 def say_left_out(reasons: Iterable[tuple[str, int]]) -> None:
-    """One line on stderr: ``Left out: 3 examined or set up, 2 without a known date.``"""
-    words = ", ".join(f"{number:,} {reason}" for reason, number in reasons)
+    """One line on stderr: ``Left out: 3 examined (--include examined), 2 without a known date.``"""
+    words = ", ".join(
+        f"{number:,} {reason}" + (f" (--include {_INCLUDED_BY[reason]})" if reason in _INCLUDED_BY else "")
+        for reason, number in reasons
+    )
     if words:
         say(f"Left out: {words}.")
 

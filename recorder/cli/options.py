@@ -204,7 +204,14 @@ def filter_options(command: _AnyCommand) -> _AnyCommand:
         click.option(
             "--category", "categories", multiple=True, type=_Name(), metavar="WORD", help="The server's word."
         ),
-        click.option("--variant", "variants", multiple=True, type=_Name(), metavar="WORD", help="chess, crazyhouse …"),
+        click.option(
+            "--variant",
+            "variants",
+            multiple=True,
+            type=_Name(),
+            metavar="WORD",
+            help="chess, wild/5 …, in any spelling.",
+        ),
         click.option("--black", multiple=True, type=_Name(), metavar="HANDLE", help="Black's handle."),
         click.option("--white", multiple=True, type=_Name(), metavar="HANDLE", help="White's handle."),
         click.option(
@@ -241,8 +248,10 @@ def game_filter(
 ) -> GameFilter:
     """Make the archive's filter from what ``filter_options`` hands to a command."""
     from recorder.model import GameKind
+    from recorder.variants import read_pgn_variant
     from storage import GameFilter
 
+    sets["variants"] += tuple(filter(None, map(read_pgn_variant, sets["variants"])))
     kinds = {GameKind.PLAYED} | {GameKind(word) for word in include if word != "empty"}
     return GameFilter(
         since_ms=None if since is None else _day_ms(since),

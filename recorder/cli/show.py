@@ -103,16 +103,6 @@ def _print_headers(game: Game) -> None:
         ("Marks", ", ".join(marks) or None),
         ("Told by", ", ".join(dict.fromkeys(told)) or None),
         *((_EVIDENCE[one.kind.value], one.text) for one in dict.fromkeys(game.evidence)),
-        *(
-            (
-                "Examination of"
-                if link.kind.value == "examined-copy" and game.kind.value != "played"
-                else "Examined in",
-                f"{link.key} ({link.evidence})",
-            )
-            for link in game.links
-            if link.kind.value == "examined-copy"
-        ),
     ):
         if value is not None:
             click.echo(f"{name + ':':<23}{clean(str(value))}")
@@ -170,7 +160,7 @@ def _print_moves(game: Game) -> None:
                 format_clock(ply.white_clock_ms if ply.white_moved else ply.black_clock_ms),
                 format_clock(ply.elapsed_ms),
                 ply.lag_ms,
-                ", ".join(notes),
+                ", ".join(dict.fromkeys(notes)),
             )
         )
     print_table(("No", "Move", "Clock", "Elapsed", "Lag ms", "Notes"), rows, right=("No", "Clock", "Elapsed", "Lag ms"))

@@ -250,7 +250,8 @@ class _Told:
         together = bool(self.apart_ms) and max(self.apart_ms) <= SKEW_MS
         if not (telling or (together and same_number)):
             return Verdicts(Verdict.OPEN, "nothing tells")
-        words = [f"{moves} equal plies", f"{self.times} equal times"]
+        words = [f"{moves} equal {'ply' if moves == 1 else 'plies'}"]
+        words.append(f"{self.times} equal {'time' if self.times == 1 else 'times'}")
         if self.apart_ms:
             words.append(f"seen within {max(self.apart_ms)} ms of each other")
         return Verdicts(Verdict.SAME, ", ".join(words))

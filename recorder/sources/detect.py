@@ -87,7 +87,10 @@ def why_not_a_log(head: bytes) -> str:
     control = len(head) - len(head.translate(None, bytes(range(9)) + bytes(range(14, 27)) + b"\x7f"))
     if control * 20 > len(head):
         return "is binary data, not a log"
-    return "has no line of a chess server in its first 64 KiB; if it is a log all the same, name its kind with --kind"
+    return (
+        "has no line of a chess server or engine in its first 64 KiB; "
+        "if it is a log all the same, name its kind with --kind"
+    )
 
 
 def is_own_export(head: bytes) -> bool:

@@ -116,7 +116,7 @@ def test_stray_files_in_a_folder_are_told_and_are_no_failure(cli: Cli, tmp_path:
     result = cli("import", folder)
     assert result.stdout.splitlines()[-1] == "3 files (1 new, 2 not a log): 5 games, 122 plies"
     assert "2 files skipped by name" in result.stderr
-    assert "README has no line of a chess server" in result.stderr
+    assert "README has no line of a chess server or engine" in result.stderr
     dry = cli("import", "-n", folder)
     assert dry.stdout.splitlines()[-1] == "3 files: 1 log, 2 not a log; nothing was stored"
     cli("import", folder, folder / "README", code=ExitCode.OK)  # given twice: by its folder first

@@ -185,7 +185,7 @@ def test_what_is_no_log_is_told_at_the_end(cli: Cli, tmp_path: Path) -> None:
     other.write_text("Take two eggs.\n" * 50)
     process = start(cli, other)
     assert process.stderr is not None
-    while "has no line of a chess server" not in process.stderr.readline():
+    while "has no line of a chess server or engine" not in process.stderr.readline():
         pass
     process.send_signal(signal.SIGTERM)
     assert process.wait(60) == 3

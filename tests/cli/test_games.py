@@ -6,7 +6,7 @@ import pytest
 
 from recorder.cli.games import told_variant
 from tests.exporters.games import make_game
-from tests.support.cli import GUESTS, Cli
+from tests.support.cli import GUESTS, SERVER, Cli
 
 
 def test_lists_one_game_a_line(filled: Cli) -> None:
@@ -71,6 +71,23 @@ def test_says_what_was_left_out(filled: Cli) -> None:
     assert "Left out: 6 without a known date." in filled("games", "--since", "2020-01-01").stderr
     assert filled("games", "--last", "2").stderr == "2 games.\nLeft out: 4 older than the last asked for.\n"
     assert filled("games", "--player", "Morphy").stderr == "2 games.\n"
+
+
+def test_what_was_left_out_names_the_option_that_takes_it(cli: Cli) -> None:
+    log = SERVER / "b05_examine_bsetup" / "observer_GuestXl.raw"
+    cli("import", log)
+    games = cli.json("games", "--json", "--include", "examined,setup,empty")
+    examined = sum(game["kind"] != "played" for game in games)
+    assert f"Left out: {examined} examined or set up (--include examined,setup)" in cli("games").stderr
+    assert "Left out" not in cli("games", "--include", "examined,setup,empty").stderr
+    assert "1 examined (--include examined)" in cli("convert", log).stderr
+
+
+@pytest.mark.parametrize("word", ["chess960", "Fischerandom", "wild/fr", "FRC"])
+def test_a_variant_is_found_by_any_of_its_names(cli: Cli, word: str) -> None:
+    cli("import", SERVER.parent / "pgn" / "ficsgames-2009-chess960.pgn")
+    assert len(cli.json("games", "--json", "--variant", word)) == 12
+    assert cli.json("games", "--json", "--variant", "crazyhouse") == []
 
 
 @pytest.mark.parametrize(

@@ -159,7 +159,7 @@ def test_folders_are_read_with_all_below(cli: Cli, tmp_path: Path) -> None:
     (below / "notes.txt").write_text("Remember the milk.\n")
     result = cli("import", tmp_path / "logs")
     assert "(1 new, 1 not a log): 1 game, 15 plies" in result.stdout
-    assert "notes.txt has no line of a chess server" in result.stderr
+    assert "notes.txt has no line of a chess server or engine" in result.stderr
 
 
 @pytest.fixture
@@ -179,7 +179,7 @@ def odd_files(tmp_path: Path) -> dict[str, Path]:
     [
         ("empty", "is empty"),
         ("junk", "is binary data, not a log"),
-        ("letter", "has no line of a chess server"),
+        ("letter", "has no line of a chess server or engine"),
         ("cut.gz", "it is cut short"),
         ("folder", "no file in this folder can be a log"),
         ("missing", "no such file or folder"),

@@ -82,6 +82,8 @@ def test_an_examined_game_is_shown_as_a_tree_in_the_order_it_was_shown(cli: Cli)
         ["0", "0", "2...", "d6"],
         ["0", "0", "1...", "e5"],
     ]
+    assert "inferred, inferred" not in text
+    assert "\tinferred\n" in text
     written = cli("export", "pgn", "--include", "examined").stdout
     assert "(1. d4 d5 2. c4 dxc4 (2... b5) 3. e4)" in written
     assert written.count('[RecorderPart "2/2"]') == 1
@@ -94,7 +96,12 @@ def test_an_examined_game_names_the_played_one(cli: Cli) -> None:
         r"^Examination of: +(\w+) Kramnik - Topalov \((.*)\)$", cli("show", kinds["examined"]).stdout, re.M
     )
     assert found is not None
-    assert found[2] == ("the same players; 10 plies of the main line are the same; its last board was called 1-0")
+    assert cli("show", kinds["examined"]).stdout.count("Examination of:") == 1
+    assert found[2] == (
+        "the same players; 10 plies of the main line are the same; the board after ply 33 is the same; "
+        "its last board was called 1-0"
+    )
     assert f"Examined in:           {kinds['examined']} Kramnik - Topalov (" in cli("show", found[1]).stdout
+    assert cli("show", found[1]).stdout.count("Examined in:") == 1
     (first,) = [game["key"] for game in cli.json("games", "--json") if game["key"] != found[1]]
     assert "Examined in" not in cli("show", first).stdout

@@ -46,7 +46,7 @@ def test_kinds(head: bytes, kind: SourceKind) -> None:
         (b"SQLite format 3\0" + FRAME, "is a database, not a log"),
         (b"PK\x03\x04....", "is a zip archive: unpack it first"),
         ("\ufeff<12> x".encode("utf-16-le"), "is UTF-16 text, not the server's bytes: convert it to UTF-8 first"),
-        (b"Dear diary,\nI played chess.\n", "has no line of a chess server"),
+        (b"Dear diary,\nI played chess.\n", "has no line of a chess server or engine"),
     ],
 )
 def test_what_is_no_log(head: bytes, reason: str) -> None:
