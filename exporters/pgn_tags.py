@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 from exporters.parts import Part, is_chess_fen
 from exporters.pgn_saved import is_saved, with_fics_tags, with_saved_tags
 from exporters.pgn_text import tag
 from exporters.times import date_of, start_clock
-from recorder.model import Game, Player, Precision, TimeBasis
+from recorder.model import EventKind, Game, Player, Precision, TimeBasis
 from recorder.variants import pgn_variant
 
 __all__ = [
@@ -20,6 +22,9 @@ __all__ = [
 
 KEY_TAG = "RecorderKey"
 _DERIVED = (Precision.DERIVED_MILLISECONDS.value, Precision.DERIVED_SECONDS.value)
+
+_PERIOD = r"\*?[0-9]+(?:/[0-9]+)?(?:\+[0-9]+(?:\.[0-9]+)?)?"
+_PGN_CONTROL = re.compile(rf"-|{_PERIOD}(?::{_PERIOD})*", re.ASCII)
 
 _FAMILIES = {
     "fics": "FICS",
@@ -153,9 +158,18 @@ def _time_control(game: Game) -> list[str]:
         game.base_s if game.black_base_s is None else game.black_base_s,
         game.increment_s if game.black_increment_s is None else game.black_increment_s,
     )
+    if white == black == "?" and (told := _told_control(game)) is not None:
+        white = black = told
     if white == black:
         return [f'[TimeControl "{white}"]\n']
     return [f'[TimeControl "?"]\n[WhiteTimeControl "{white}"]\n[BlackTimeControl "{black}"]\n']
+
+
+def _told_control(game: Game) -> str | None:
+    """A control of several periods and the like, as an engine's interface or ICC told it; None: in other words."""
+    told = (event.text for event in game.events if event.kind is EventKind.NOTICE and event.detail == "time-control")
+    text = next(told, "")
+    return text if _PGN_CONTROL.fullmatch(text) else None
 
 
 def _control(base_s: int | None, increment_s: int | None) -> str:

@@ -8,11 +8,12 @@ import json
 import re
 from typing import Final
 
+from recorder.cecp.commands import Level
 from recorder.model import EventKind, Game, GameKind, Player, Segment, TimeBasis
 from recorder.tracking.assemble import end_word
 from recorder.tracking.engine_run import EngineRun
 
-__all__ = ["engine_game", "read_engine_reason"]
+__all__ = ["control_text", "engine_game", "read_engine_reason"]
 
 _REASONS: Final = (
     (r"(?:White|Black) (?:check)?mates|Xboard adjudication: Checkmate", "checkmate"),
@@ -28,6 +29,7 @@ _REASONS: Final = (
     (r"(?:Xboard adjudication|Draw claim): [Ii]nsufficient mating material|.*insufficient material", "no-material"),
     (r"Draw agreed|Draw by (?:mutual )?agreement", "agreed"),
     (r"(?:Xboard|XBoard|User) adjudication.*", "adjudicated"),
+    (r"Error(?:: | (?:reading from|writing to) )(?:first|second) chess program.*", "disconnect-loss"),
 )
 
 
@@ -46,6 +48,8 @@ def read_engine_reason(words: str | None, result: str) -> tuple[str | None, str]
         key = "adjudicated-draw"
     if key == "time":
         return key, "time forfeit"
+    if key == "disconnect-loss":
+        return key, "abandoned"
     return key, "adjudication" if key.startswith("adjudicated") else "normal"
 
 
@@ -119,9 +123,18 @@ def _players(run: EngineRun, other: EngineRun | None) -> tuple[Player, Player]:
         theirs = Player(other.name or other.engine, _text(other.rating), other.rating)
     else:
         theirs = Player(run.opponent or "?", _text(run.opponent_rating), run.opponent_rating)
-    if len(run.colours) != 1:
+    colours = run.colours or (set() if other is None else {not white for white in other.colours})
+    if len(colours) != 1:
         return Player("?"), Player("?")
-    return (mine, theirs) if True in run.colours else (theirs, mine)
+    return (mine, theirs) if True in colours else (theirs, mine)
+
+
+def control_text(level: Level) -> str | None:
+    """A control that whole seconds of base time and increment cannot tell, in PGN's form (``40/300``); else None."""
+    if level.increment_ms is None or not (level.moves or level.increment_ms % 1000):
+        return None
+    increment = f"+{level.increment_ms / 1000:g}" if level.increment_ms else ""
+    return f"{level.moves}/{level.base_s}{increment}" if level.moves else f"{level.base_s}{increment}"
 
 
 def _text(rating: int | None) -> str | None:

@@ -33,8 +33,8 @@ class EngineRun:
 
     Attributes:
         own: plies of the main line that the engine made itself. replayed: those told in force mode.
-        colours: the sides that it moved for. plays_white: the side that it was last set to play, None: neither.
-        opponent, rating, opponent_rating: as ``name`` and ``rating`` told. level: the first one.
+        colours: the sides that it played, as moves show.
+        opponent, rating, opponent_rating: as ``name`` and ``rating`` told. level: that of the beginning.
         result, reason: as the interface told the engine, None before. end: as ``Game.end``.
     """
 

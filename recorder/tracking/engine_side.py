@@ -11,6 +11,7 @@ from typing import Final
 
 from recorder.cecp.answers import (
     Claim,
+    Comment,
     Features,
     IllegalMove,
     Indented,
@@ -41,7 +42,7 @@ from recorder.cecp.moves import MoveText
 from recorder.cecp.thinking import ThinkingLine
 from recorder.events import EngineLine
 from recorder.model import Anomaly, AnomalyKind, EventKind
-from recorder.tracking.engine_games import read_engine_reason
+from recorder.tracking.engine_games import control_text, read_engine_reason
 from recorder.tracking.engine_run import EngineRun
 from recorder.tracking.position import Position, position_from_fen
 from recorder.tracking.variants import STANDARD_BOARD, has_pockets, rules_of
@@ -54,6 +55,7 @@ _TOLD: Final = {"tellall": "kibitz", "tellothers": "whisper", "tellopponent": "s
 _NAME: Final = "myname"
 _ALL_RIGHTS: Final = 15
 _BEGINNINGS: Final = (Plain("xboard"), Plain("new"), Plain("quit"))
+_BREAKS: Final = frozenset(("force", "undo", "remove", "go", "playother", "analyze", "edit"))
 # Variants that begin with the usual pieces; where others begin must be told.
 _USUAL_START: Final = frozenset(
     (
@@ -95,10 +97,11 @@ class EngineSide:
         self._over = False
         self._time_ms: int | None = None
         self._other_ms: int | None = None
-        self._level: Level | None = None
+        self._level: tuple[Level, EngineLine] | None = None
         self._opponent: str | None = None
         self._ratings: tuple[int, int] | None = None
         self._last_told: tuple[int, str] | None = None
+        self._quoted: tuple[MoveText, EngineLine] | None = None  # a move that stands in the log as a comment
 
     def feed(self, line: EngineLine) -> None:
         """Take the next line."""
@@ -119,9 +122,10 @@ class EngineSide:
             case Number("otim", value):
                 self._other_ms = 10 * value
             case Level():
-                self._level = self._level or command
-                if self.run is not None and self.run.level is None:
-                    self.run.level = command
+                self._level = command, line
+                self._tell_level()
+            case Number("st", _):
+                self._level = None
             case Rating(own, other):
                 self._ratings = own, other
                 self._describe()
@@ -157,6 +161,8 @@ class EngineSide:
 
     def _word(self, word: str, line: EngineLine) -> None:
         run = self.run
+        if word in _BREAKS:
+            self._quoted = None
         if word in ("new", "xboard", "quit"):
             self.close("unobserved")
             self._reset()
@@ -193,12 +199,18 @@ class EngineSide:
         if run is None:
             self._unplaced(line)
             return
+        quoted, self._quoted = self._quoted, None
+        opposing = not self._force and self._plays_white is not None
+        if quoted is not None and opposing and run.position.white_to_move == self._plays_white:
+            run.play(*quoted, own=True, replayed=False)  # the interface took it for a move: it tells the answer
         problem = run.play(move, line, own=False, replayed=self._force)
         if problem is not None:
             self._odd(problem, line)
             return
         self._last_told = run.ply, move.text
-        if not self._force and self._plays_white is not None:
+        if opposing and self._plays_white is not None:
+            if run.position.white_to_move == self._plays_white:
+                run.colours.add(self._plays_white)
             clocks = self._time_ms, self._other_ms
             white, black = clocks if self._plays_white else clocks[::-1]
             run.clocks(white, black, engine_white=self._plays_white)
@@ -214,6 +226,7 @@ class EngineSide:
             if self._anchored:
                 run.anchor("start", line)
             self._describe()
+            self._tell_level()
         run.see(line)
         return run
 
@@ -223,10 +236,18 @@ class EngineSide:
         if run is None:
             return
         run.name = self._name
-        run.level = run.level or self._level
         run.opponent = self._opponent
         if self._ratings is not None:
             run.rating, run.opponent_rating = (rating or None for rating in self._ratings)
+
+    def _tell_level(self) -> None:
+        """The last one before the first move holds for the game; later ones begin another of its periods."""
+        run = self.run
+        if run is None or run.rows or self._level is None or run.level == self._level[0]:
+            return
+        run.level, line = self._level
+        if (text := control_text(run.level)) is not None:
+            run.event(EventKind.NOTICE, "time-control", line, text=text)
 
     def _set_variant(self, text: str, line: EngineLine) -> None:
         name = self._variant = read_cecp_variant(text)
@@ -315,6 +336,11 @@ class EngineSide:
                 self._thinks = True
         elif isinstance(answer, Moved):
             self._made(answer, line)
+        elif isinstance(answer, Comment):
+            # With -engineDebugOutput 2 xboard writes so what is none of the protocol's lines, but obeys it.
+            meant = parse_answer(answer.text.removeprefix(" "))
+            if isinstance(meant, Moved) and meant.number is not None:
+                self._quoted = meant.move, line
         elif isinstance(answer, Features):
             for name, value in answer.settings:
                 if name == _NAME:

@@ -7,6 +7,7 @@ have, and each move stands on that side of the other view's which the way it was
 from __future__ import annotations
 
 import datetime
+import re
 
 from recorder.events import EngineLine
 from recorder.model import Anomaly, Game, TimeBasis, is_forgotten
@@ -100,10 +101,8 @@ class Engines:
             main, other = run, partner
             if partner is not None:
                 partner.taken = True
-                # The interface tells every move that it makes to the other engine before it tells the result.
-                ended = run.result is not None and partner.result is not None
-                if (len(partner.rows) < len(run.rows)) if ended else (len(partner.rows) > len(run.rows)):
-                    main, other = partner, run
+                shorter, longer = sorted((run, partner), key=lambda one: len(one.rows))
+                main, other = (shorter, longer) if _came_too_late(longer, shorter) else (longer, shorter)
             game = engine_game(main, other, date=self._date)
             if not is_forgotten(game.white.handle, game.black.handle):
                 games.append(game)
@@ -135,6 +134,17 @@ def _is_match(one: EngineRun, other: EngineRun) -> bool:
         if mine.ply in one.own and theirs.ply in other.own:
             return False
     return True
+
+
+def _came_too_late(longer: EngineRun, shorter: EngineRun) -> bool:
+    """Whether an engine's last move was not made any more.
+
+    The interface tells every move that it makes to the other engine before it tells the result, if that one lives.
+    """
+    if longer.result is None or shorter.result is None or longer.ply not in longer.own:
+        return False
+    dead = rf"Error(?:: | (?:reading from|writing to) ){shorter.engine} chess program"
+    return len(longer.rows) > len(shorter.rows) and re.match(dead, shorter.reason or "") is None
 
 
 def _is_view_of(run: EngineRun, game: Game) -> bool:

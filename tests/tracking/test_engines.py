@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from exporters.engine import score_text, thoughts_by_ply
+from exporters.pgn import PgnExporter
 from recorder.model import EventKind, Game, GameKind, LineKind, ObservationKind, Origin, TimeBasis
 from tests.support import corpus, product
 
@@ -113,6 +114,80 @@ def test_a_move_that_came_when_the_flag_had_fallen_was_not_made() -> None:
     assert [ply.san for line in game.observations[0].lines[1:] for ply in line.plies] == ["Nf3"]
     (game,) = games(*MATCH[:-3], *(f">{who}: result 1-0 {{Black resigns}}" for who in ("first", "second")))
     assert moves(game) == "e4 e5"  # the other engine was never told of the move
+
+
+def test_a_move_that_could_not_be_passed_on_to_a_dead_engine_was_made() -> None:
+    """As xboard 4.9 saves it: the first engine died of what it was told."""
+    said = "0-1 {Error writing to first chess program}"
+    (game,) = games(
+        *MATCH[:12], "<second: ### NON-COMPLIANT! ### 1. ... e7e5", f">first: result {said}", f">second: result {said}"
+    )
+    assert (moves(game), game.result, game.reason_key, game.termination) == (
+        "e4 e5", "0-1", "disconnect-loss", "abandoned",
+    )  # fmt: skip
+
+
+def test_an_engine_that_dies_and_is_started_again() -> None:
+    """Nothing tells its end; the interface starts it once more for the next game."""
+    said = "0-1 {Error: first chess program (alpha) exited unexpectedly}"
+    found = games(*MATCH[:-2], f">second: result {said}", *MATCH)
+    assert [(moves(game), game.result, game.end, len(game.observations)) for game in found] == [
+        ("e4 e5 Nf3", "0-1", "result", 2), ("e4 e5 Nf3", "1/2-1/2", "result", 2),
+    ]  # fmt: skip
+
+
+def test_two_engines_of_one_name() -> None:
+    (game,) = games(*MATCH[:3], '<second: feature myname="Alpha" done=1', *MATCH[3:])
+    assert (game.white.handle, game.black.handle, moves(game)) == ("Alpha", "Alpha", "e4 e5 Nf3")
+    assert len(game.observations) == 2
+
+
+MARKED = (*MATCH[:12], "<second: # 1. ... e7e5", *MATCH[13:])
+
+
+def test_moves_that_stand_in_the_log_as_comments() -> None:
+    """With -engineDebugOutput 2 xboard writes old engines' lines so; what it tells next shows that they were moves."""
+    (game,) = games(*MARKED)
+    assert (game.white.handle, game.black.handle, moves(game)) == ("Alpha", "second", "e4 e5 Nf3")
+    (game,) = games(*MARKED[:14], ">first: result * {xboard exit}", ">second: result * {xboard exit}")
+    assert (game.white.handle, game.black.handle, moves(game)) == ("Alpha", "second", "e4 e5")
+
+
+@pytest.mark.parametrize("between", [">first: draw", ">first: force"])
+def test_a_comment_with_a_move_is_none_until_its_answer_comes(between: str) -> None:
+    (game,) = games(*BEGIN, ">first: e2e4", "<first: # 1. ... e7e5", between, "<first: # 1. ... c7c5 1. ... d7d5")
+    assert moves(game) == "e4"
+    found = games(*BEGIN, ">first: e2e4", "<first: # 1. ... e7e5", between, ">first: g1f3")
+    assert [moves(game) for game in found] == ["e4 e5 Nf3" if between == ">first: draw" else "e4"]
+    (game,) = games(*BEGIN, ">first: e2e4", "<first: # 1. ... e7e5", "<first: move c7c5", ">first: g1f3")
+    assert moves(game) == "e4 c5 Nf3"
+
+
+@pytest.mark.parametrize(
+    ("level", "times", "control"),
+    [
+        ("level 40 5 0", (None, None), "40/300"),
+        ("level 40 0:30 0", (None, None), "40/30"),
+        ("level 20 2 3", (None, None), "20/120+3"),
+        ("level 0 0:03 0.25", (None, None), "3+0.25"),
+        ("level 0 2 12", (120, 12), "120+12"),
+        ("level 1 30", (None, None), "?"),
+        ("st 30", (None, None), "?"),
+    ],
+)
+def test_time_controls(level: str, times: tuple[int | None, int | None], control: str) -> None:
+    """As xboard's own files have them: [TimeControl "40/300"] is its default."""
+    (game,) = games(
+        ">first: new", ">first: level 0 9 9", f">first: {level}", ">first: e2e4", ">first: level 20 22 0",
+        "<first: move e7e5",
+    )  # fmt: skip
+    assert (game.base_s, game.increment_s) == times
+    assert f'[TimeControl "{control}"]' in PgnExporter().game_text(game)
+
+
+def test_who_played_is_known_before_the_engine_has_moved() -> None:
+    (game,) = games(*BEGIN, ">first: name Bob", ">first: e2e4", ">first: result 1-0 {Black resigns}")
+    assert (game.white.handle, game.black.handle, game.kind) == ("Bob", "Alpha 1", GameKind.PLAYED)
 
 
 def test_a_log_that_ends_before_a_move_is_passed_on() -> None:
