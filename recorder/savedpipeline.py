@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from recorder.model import Game, SourceReport, TimeBasis, is_forgotten
-from recorder.saved.base import SavedReader
-from recorder.saved.bpgn import BpgnReader
-from recorder.saved.pgn import PgnReader
 from recorder.sources.base import LineEnds, SourceKind
 from recorder.sources.forgotten import Forgotten
 
+if TYPE_CHECKING:
+    from recorder.saved.base import SavedReader
+
 __all__ = ["SAVED_KINDS", "SavedPipeline"]
 
-_READERS: Final[dict[SourceKind, Callable[..., SavedReader]]] = {
-    SourceKind.PGN: PgnReader,
-    SourceKind.BPGN: BpgnReader,
-}
-SAVED_KINDS: Final = frozenset(_READERS)
+SAVED_KINDS: Final = frozenset((SourceKind.PGN, SourceKind.BPGN))
 """Kinds that are no server's text but games."""
 
 
@@ -43,7 +38,7 @@ class SavedPipeline:
         forgotten: Forgotten | None = None,
     ) -> None:
         self._kind = kind
-        self._reader = _READERS[kind](server=server, chat=chat, offset=offset)
+        self._reader = _reader(kind, server, chat, offset)
         self._reader.line_count = 0 if resume is None else resume["lines"]
         self._ends = LineEnds(resume is not None)
         self._forgotten = forgotten
@@ -110,3 +105,14 @@ class SavedPipeline:
             anomalies_from=self._from,
             warnings=warnings,
         )
+
+
+def _reader(kind: SourceKind, server: str | None, chat: str, offset: int) -> SavedReader:
+    # Logs are read without either of them.
+    if kind is SourceKind.BPGN:
+        from recorder.saved.bpgn import BpgnReader
+
+        return BpgnReader(server=server, chat=chat, offset=offset)
+    from recorder.saved.pgn import PgnReader
+
+    return PgnReader(server=server, chat=chat, offset=offset)

@@ -8,12 +8,14 @@ its end. Source: section 8.1 of the protocol reference (ICC's formats2.txt).
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-from recorder.dialects.icc_datagrams import BOARD_TELLING, parse_datagram
 from recorder.dialects.icc_moves import MoveForm, read_move
-from recorder.dialects.icc_told import MoveList, MovesSent, SettingTold, Told
 from recorder.errors import LineError
 from recorder.events import Datagram, Event, Line, Malformed, Noise
+
+if TYPE_CHECKING:
+    from recorder.dialects.icc_told import Told
 
 __all__ = ["DATAGRAM_NAME", "UnitReader"]
 
@@ -80,6 +82,8 @@ class UnitReader:
         return lines
 
     def _datagram(self, line: Line) -> Event:
+        from recorder.dialects.icc_datagrams import BOARD_TELLING, parse_datagram  # hardly any log needs it
+
         try:
             told = parse_datagram(line.text)
         except LineError as error:
@@ -93,6 +97,8 @@ class UnitReader:
 
     def _understood(self, line: Line, told: Told) -> Event:
         """The event of a datagram, the moves in it read."""
+        from recorder.dialects.icc_told import MoveList, MovesSent, SettingTold
+
         if isinstance(told, SettingTold):
             self.form.set(told.datagram, told.on)
         elif isinstance(told, MovesSent):

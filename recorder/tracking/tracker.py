@@ -39,7 +39,6 @@ from recorder.frames import Style12
 from recorder.model import Anomaly, AnomalyKind, Disposition, EventKind, Game, TimeBasis, is_forgotten
 from recorder.tracking.assemble import assemble, end_word
 from recorder.tracking.boards import Boards
-from recorder.tracking.datagrams import DatagramGames
 from recorder.tracking.deltas import take_delta
 from recorder.tracking.examined import close_left, examined_run, leave, take_notice
 from recorder.tracking.facts import Facts
@@ -59,6 +58,7 @@ from recorder.tracking.run import Run
 from recorder.tracking.session import Session
 
 if TYPE_CHECKING:
+    from recorder.tracking.datagrams import DatagramGames
     from recorder.tracking.engines import Engines
 
 __all__ = ["Tracker"]
@@ -107,7 +107,7 @@ class Tracker:
         self._games: list[Game] = []
         self.engines: Engines | None = None  # whose views of the games are to be joined
         self._titles: dict[str, str] = {}
-        self._datagrams = DatagramGames(self.boards, self._titles)
+        self._datagrams: DatagramGames | None = None  # there are datagrams
         self._last_end: tuple[GameEnded, Run | None] | None = None
         self._handlers: dict[type, Callable[[Any], None]] = {
             HoldingsLine: self._holdings,
@@ -166,7 +166,8 @@ class Tracker:
 
     def finish(self) -> list[Game]:
         """The input has ended: give out everything that was still followed or waiting."""
-        self._datagrams.finish()
+        if self._datagrams is not None:
+            self._datagrams.finish()
         for run in self.boards.every():
             if run.following:
                 ends = [run.end_offset]
@@ -219,7 +220,8 @@ class Tracker:
 
     def oldest_held(self) -> int:
         """Where the first game begins that is not given out."""
-        return min([self._datagrams.oldest, *(run.restart_offset for run in self.boards.every())])
+        oldest = 1 << 62 if self._datagrams is None else self._datagrams.oldest
+        return min([oldest, *(run.restart_offset for run in self.boards.every())])
 
     def restart_state(self, mark: int) -> tuple[int, dict[str, Any]]:
         """Where reading can go on when the source grows, and what must be remembered for it.
@@ -403,14 +405,18 @@ class Tracker:
         if event.kind is SessionNoticeKind.BANNER and event.value != self.session.family:
             self._begin_session(event.value, None)
         warning = event.kind is SessionNoticeKind.SHUTDOWN and event.value is None
-        if event.kind is SessionNoticeKind.LOGIN or event.kind in _LOST_FEED:
+        another = event.kind is SessionNoticeKind.LOGIN or event.kind in _LOST_FEED
+        if self._datagrams is not None and another and not warning:
+            self._datagrams.finish()
+            self._datagrams = None  # what was told holds on no other connection
+        if another:
             for run in list(self.boards.runs.values()):
                 if run.following and warning:
                     run.event(EventKind.FEED, "server going down", _at(event.line), text=event.line.text)
                 elif run.following:
                     run.event(EventKind.FEED, "lost feed", _at(event.line), text=event.line.text)
                     self._suspend(run, event.line.offset, "lost-feed")
-        if (event.kind is SessionNoticeKind.LOGIN or event.kind in _LOST_FEED) and not warning:
+        if another and not warning:
             for number, run in list(self.boards.examined.items()):
                 if not run.suspended:
                     run.event(EventKind.FEED, "lost feed", _at(event.line), text=event.line.text)
@@ -418,7 +424,8 @@ class Tracker:
                 self.boards.close(run, "unobserved" if run.suspended else "lost-feed")
             self.boards.starting = None
         if event.kind is SessionNoticeKind.LOST_DATA:
-            self._datagrams.lost_data()
+            if self._datagrams is not None:
+                self._datagrams.lost_data()
             for run in self.boards.runs.values():
                 run.event(EventKind.FEED, "server lost data", _at(event.line))
 
@@ -484,6 +491,10 @@ class Tracker:
         take_delta(self.boards, event)
 
     def _datagram(self, event: Datagram) -> None:
+        if self._datagrams is None:
+            from recorder.tracking.datagrams import DatagramGames  # hardly any log needs it
+
+            self._datagrams = DatagramGames(self.boards, self._titles)
         for told in self._datagrams.take(event):
             self._handlers[type(told)](told)
 

@@ -246,6 +246,17 @@ def test_everybody_s_games_do_not_push_ours_out() -> None:
     assert sans(one(OPEN + told_game("e4") + others + told_game("e5"))) == ["e4", "e5"]
 
 
+def test_a_game_that_broke_off_holds_nothing_back() -> None:
+    """Where reading goes on in a log that grows does not stay at the game of a connection that was lost."""
+    end = "\r\n**** Auto-logout because you were idle more than 60 minutes. ****\r\n\r\nBye.\r\nx\r\n"
+    lost = OPEN + told_game(*SICILIAN) + end
+    tracker = Pipeline(SourceKind.RAW)
+    tracker.receive(lost.encode("latin-1"))
+    assert tracker._tracker._datagrams is None
+    games, _ = read(lost + dg(0, "Ann {}") + started() + dg(43, "7 PW") + told_game("e4 e2e4"))
+    assert [sans(game) for game in games] == [["e4", "c5", "Nf3", "d6", "d4", "cxd4", "Nxd4"], ["e4"]]
+
+
 def test_names_can_change() -> None:
     changed = started(100).replace("Bob", "Carl")
     game = one(OPEN + told_game("e4") + changed + told_game("e5"))
