@@ -367,7 +367,9 @@ def make_pipeline(
 ) -> AnyPipeline:
     """The pipeline that reads a source of this kind, a log or saved games; arguments as for ``Pipeline``."""
     if kind in SAVED_KINDS:
-        return SavedPipeline(kind, server=server, chat=chat, resume=resume, offset=offset, forgotten=forgotten)
+        return SavedPipeline(
+            kind, server=server, date=date, tz=tz, chat=chat, resume=resume, offset=offset, forgotten=forgotten
+        )
     return Pipeline(
         kind,
         server=server,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from recorder.model import Game, SourceReport, TimeBasis, is_forgotten
@@ -22,6 +24,7 @@ class SavedPipeline:
 
     Args:
         kind: of ``SAVED_KINDS``. server: the site's name where the games do not tell it.
+        date: the day of games that tell none. tz: of their times of day, where they tell no zone.
         chat: ``none`` leaves comments out. resume, offset, forgotten: as for ``Pipeline``.
     Attributes:
         unredacted: lines in which ``forgotten`` stood.
@@ -32,12 +35,16 @@ class SavedPipeline:
         kind: SourceKind,
         *,
         server: str | None = None,
+        date: datetime.date | None = None,
+        tz: datetime.tzinfo | None = None,
         chat: str = "public",
         resume: dict[str, Any] | None = None,
         offset: int = 0,
         forgotten: Forgotten | None = None,
     ) -> None:
         self._kind = kind
+        self._day = None if date is None else date.isoformat()
+        self._tz = tz
         self._reader = _reader(kind, server, chat, offset)
         self._reader.line_count = 0 if resume is None else resume["lines"]
         self._ends = LineEnds(resume is not None)
@@ -45,7 +52,6 @@ class SavedPipeline:
         self._rest = b""
         self._from = self._end = offset
         self._games = 0
-        self._utc = False
         self.unredacted = 0
 
     def receive(self, block: bytes) -> list[Game]:
@@ -67,7 +73,15 @@ class SavedPipeline:
         if self._forgotten:
             games = [game for game in games if not is_forgotten(game.white.handle, game.black.handle)]
         self._games += len(games)
-        return games
+        return [self._dated(game) for game in games]
+
+    def _dated(self, game: Game) -> Game:
+        if game.date_text is None and game.started_at_ms is None and self._day is not None:
+            return replace(game, date_text=self._day)
+        if self._tz is None or game.time_basis is not TimeBasis.LOCAL:
+            return game
+        begun, ended = (_in_utc(at_ms, self._tz) for at_ms in (game.started_at_ms, game.ended_at_ms))
+        return replace(game, started_at_ms=begun, ended_at_ms=ended, time_basis=TimeBasis.UTC)
 
     def _redacted(self, data: bytes, last: bool = False) -> bytes:
         """Whole lines without the handles that are forgotten."""
@@ -116,3 +130,11 @@ def _reader(kind: SourceKind, server: str | None, chat: str, offset: int) -> Sav
     from recorder.saved.pgn import PgnReader
 
     return PgnReader(server=server, chat=chat, offset=offset)
+
+
+def _in_utc(local_ms: int | None, tz: datetime.tzinfo) -> int | None:
+    """A wall clock's time in a zone, as UTC."""
+    if local_ms is None:
+        return None
+    wall = datetime.datetime.fromtimestamp(local_ms // 1_000, datetime.UTC).replace(tzinfo=tz)
+    return int(wall.timestamp()) * 1_000 + local_ms % 1_000

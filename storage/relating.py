@@ -11,6 +11,8 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import chain, groupby, takewhile
+from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
 from sqlalchemy import Connection
@@ -42,7 +44,8 @@ _CANDIDATES: Final = """
 SELECT g.id, g.source_id, g.merged_into, g.ending IN ('adjourned', 'log-ends', 'lost-feed', 'unobserved'),
   max(o.kind IN ('live', 'engine') AND coalesce(o.start_ply, 0) > 0),
   min(iif(g.time_basis = 'utc' AND o.kind IN ('live', 'engine'), o.started_at_ms, NULL)),
-  max(iif(g.time_basis = 'utc' AND o.kind IN ('live', 'engine'), coalesce(o.ended_at_ms, o.started_at_ms), NULL))
+  max(iif(g.time_basis = 'utc' AND o.kind IN ('live', 'engine'), coalesce(o.ended_at_ms, o.started_at_ms), NULL)),
+  g.ply_count > 0
 FROM games g JOIN observations o ON o.game_id = g.id
 WHERE g.white_id = ? AND g.black_id = ? AND g.kind = 'played' AND g.source_id IS NOT NULL
   AND (g.ending IN ('result', 'adjourned', 'aborted') OR NOT EXISTS (
@@ -50,6 +53,16 @@ WHERE g.white_id = ? AND g.black_id = ? AND g.kind = 'played' AND g.source_id IS
   WHERE n.game_id = g.id AND l.first_ply_id < 0))
 GROUP BY g.id
 """
+_OPENINGS: Final = """
+SELECT g.id, p.move
+FROM games g
+CROSS JOIN segments s ON s.game_id = g.id AND s.seq = 0 AND s.from_ply = 1
+CROSS JOIN ply_lines l ON l.observation_id = s.observation_id AND l.line_no = 0
+CROSS JOIN plies p ON p.id BETWEEN l.first_ply_id AND l.first_ply_id + min(l.ply_count, s.to_ply, ?) - 1
+WHERE g.white_id = ? AND g.black_id = ? AND g.kind = 'played' AND g.source_id IS NOT NULL
+ORDER BY g.id, p.id
+"""
+_OPENING_PLIES: Final = 16
 _TOUCHED: Final = "SELECT 1 FROM sqlite_temp_master WHERE name = 'touched'"
 _GAMES: Final = insert_into(models.games)
 _SEGMENTS: Final = insert_into(models.segments)
@@ -67,6 +80,7 @@ class _Candidate(NamedTuple):
     resumes: bool
     begun_ms: int | None
     ended_ms: int | None
+    moved: bool
 
 
 def touch(driver: sqlite3.Connection, games: str, values: Sequence[Any] = ()) -> None:
@@ -115,7 +129,7 @@ def relate(connection: Connection) -> None:
     groups = [
         group
         for pair in driver.execute(_PAIRS).fetchall()
-        for group in _components([_Candidate(*row) for row in driver.execute(_CANDIDATES, pair)])
+        for group in _groups(driver, *pair)
         if touched.intersection(group)
     ]
     if groups:
@@ -130,7 +144,7 @@ def stale(connection: Connection) -> list[str]:
     touch(driver, "SELECT id FROM games WHERE kind = 'played' AND source_id IS NOT NULL")
     wanted: dict[str, Game] = {}
     for pair in driver.execute(_PAIRS).fetchall():
-        for group in _components([_Candidate(*row) for row in driver.execute(_CANDIDATES, pair)]):
+        for group in _groups(driver, *pair):
             wanted |= {game.key: game for game in _made_of(connection, group)}
     driver.execute("DELETE FROM temp.touched")
     numbers = [number for (number,) in driver.execute("SELECT id FROM games WHERE source_id IS NULL ORDER BY id")]
@@ -197,8 +211,14 @@ def _store(driver: sqlite3.Connection, game: Game) -> None:
     insert_rows(driver, _EVIDENCE, [(row_id, seq, one.kind.value, one.text) for seq, one in told])
 
 
-def _components(candidates: list[_Candidate]) -> Iterator[list[int]]:
-    """Row numbers of games of which each may have to do with another."""
+def _groups(driver: sqlite3.Connection, white_id: int, black_id: int) -> Iterator[list[int]]:
+    """Row numbers of two players' games of which each may have to do with another."""
+    candidates = [_Candidate(*row) for row in driver.execute(_CANDIDATES, (white_id, black_id))]
+    openings: dict[int, tuple[int, ...]] = {}
+    if any(one.begun_ms is None for one in candidates):
+        rows = driver.execute(_OPENINGS, (_OPENING_PLIES, white_id, black_id))
+        for number, moves in groupby(rows, itemgetter(0)):
+            openings[number] = tuple(takewhile(lambda move: move is not None, map(itemgetter(1), moves)))
     parents = {one.row_id: one.row_id for one in candidates}
 
     def root(number: int) -> int:
@@ -207,29 +227,55 @@ def _components(candidates: list[_Candidate]) -> Iterator[list[int]]:
             number = parents[number]
         return number
 
-    for one, other in _near(candidates):
+    for one, other in chain(_near(candidates), _untimed(candidates, openings)):
         parents[root(one.row_id)] = root(other.row_id)
-    groups: dict[int, list[int]] = {}
+    groups: dict[int, list[_Candidate]] = {}
     for candidate in candidates:
-        groups.setdefault(root(candidate.row_id), []).append(candidate.row_id)
-    yield from groups.values()
+        groups.setdefault(root(candidate.row_id), []).append(candidate)
+    for group in groups.values():
+        if len({one.source_id for one in group}) > 1 or any(one.resumes or one.merged_into for one in group):
+            yield [one.row_id for one in group]
 
 
 def _near(candidates: list[_Candidate]) -> Iterator[tuple[_Candidate, _Candidate]]:
-    """Pairs that may have to do with each other; of games whose times are known only those of one time."""
+    """Pairs that may have to do with each other: of games whose times are known those of one time, and halves."""
     timed = sorted((one for one in candidates if one.begun_ms is not None), key=lambda one: (one.begun_ms, one.row_id))
     for at, one in enumerate(timed):
-        for other in timed[at + 1 :]:
+        for place in range(at + 1, len(timed)):
+            other = timed[place]
             if (other.begun_ms or 0) > (one.ended_ms or 0) + _SKEW_MS:
                 break
             if one.source_id != other.source_id:
                 yield one, other
-    for one in candidates:
-        if one.begun_ms is None:
-            yield from ((one, other) for other in candidates if other.source_id != one.source_id)
     merged: dict[int, _Candidate] = {}
     for one in candidates:
         if one.merged_into is not None:
             yield merged.setdefault(one.merged_into, one), one
-    resumed = [one for one in candidates if one.resumes]
-    yield from ((one, other) for one in candidates if one.may_end for other in resumed if other is not one)
+    halves = [one for one in candidates if one.may_end or one.resumes]
+    if any(one.resumes for one in halves):
+        yield from ((halves[0], one) for one in halves)
+
+
+def _untimed(
+    candidates: list[_Candidate], openings: dict[int, tuple[int, ...]]
+) -> Iterator[tuple[_Candidate, _Candidate]]:
+    """Enough pairs to connect all games whose first moves may be the same, where the time of one is not known.
+
+    Somebody's archive has thousands of games with one opponent: in the order of their first moves those that go on
+    from a game's known ones follow it.
+    """
+    if all(one.begun_ms is not None for one in candidates):
+        return
+    ordered = sorted((openings.get(one.row_id, ()), one.row_id, one) for one in candidates if one.moved)
+    same = [(opening, [one for *_, one in games]) for opening, games in groupby(ordered, itemgetter(0))]
+    for at, (opening, games) in enumerate(same):
+        family = list(games)
+        for place in range(at + 1, len(same)):
+            if same[place][0][: len(opening)] != opening:
+                break
+            family += same[place][1]
+        unknown = [one for one in family if one.begun_ms is None]
+        if any(one.begun_ms is None for one in games):
+            yield from ((games[0], one) for one in family)
+        elif unknown:
+            yield from ((games[0], one) for one in (*games, *unknown))

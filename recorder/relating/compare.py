@@ -8,6 +8,7 @@ told is left open, since a false merge is worse than a missed one.
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import IntEnum
@@ -26,8 +27,12 @@ SKEW_MS = 3_000
 
 _FINE = frozenset((Precision.MILLISECONDS.value, Precision.DERIVED_MILLISECONDS.value))
 _COMPUTED = frozenset((Precision.DERIVED_MILLISECONDS.value, Precision.DERIVED_SECONDS.value))
-_TELLING_MOVES = 8
+_TELLING_MOVES = 12
 _TELLING_VALUES = 4
+_TELLING_SECONDS = 5
+_HOUR_MS = 3_600_000
+_DAY_MS = 24 * _HOUR_MS
+_EAST_MS, _WEST_MS = 14 * _HOUR_MS, 12 * _HOUR_MS  # how far local time is from UTC at most
 _CLOCK_MS = 60  # servers that print milliseconds compute a running clock anew for every reader
 _SECOND_MS = 1_000
 
@@ -45,6 +50,25 @@ class Verdicts(NamedTuple):
 
     verdict: Verdict
     why: str
+
+
+class _Spent(NamedTuple):
+    """What a move took. ``fine``: in milliseconds. ``printed``: not computed from two clocks."""
+
+    ms: int
+    fine: bool
+    printed: bool
+
+    def equals(self, other: _Spent) -> bool:
+        """Servers cut what they print in seconds (others may round it); two computed times may differ by one."""
+        if self.fine and other.fine:
+            return self.ms == other.ms
+        if not (self.printed and other.printed):
+            return abs(self.ms - other.ms) <= _SECOND_MS
+        if self.fine is other.fine:
+            return self.ms == other.ms
+        fine, coarse = (self, other) if self.fine else (other, self)
+        return -_SECOND_MS // 2 <= fine.ms - coarse.ms < _SECOND_MS
 
 
 @dataclass
@@ -98,16 +122,57 @@ class View:
         return (min(begun), max([*ended, *begun])) if begun else None
 
     @cached_property
-    def spent_ms(self) -> dict[int, tuple[int, int | None]]:
-        """What each move took, and in which precision: as printed, or by the clocks where only they were."""
-        found: dict[int, tuple[int, int | None]] = {}
+    def begun_ms(self) -> tuple[int, int] | None:
+        """The earliest and the latest moment in UTC when it may have begun; None: nothing tells.
+
+        The date that a list prints is that of the server's clock, which may stand anywhere.
+        """
+        game = self.game
+        if self.span_ms is not None:
+            return self.span_ms[0], self.span_ms[0]
+        if any(seen.kind is not ObservationKind.PGN for seen in game.observations):
+            return None
+        if game.started_at_ms is not None and game.time_basis is TimeBasis.UTC:
+            return game.started_at_ms, game.started_at_ms
+        if game.started_at_ms is not None and game.time_basis is TimeBasis.LOCAL:
+            return game.started_at_ms - _EAST_MS, game.started_at_ms + _WEST_MS
+        if game.date_text is None:
+            return None
+        try:
+            day = datetime.datetime.fromisoformat(game.date_text).replace(tzinfo=datetime.UTC)
+        except ValueError:
+            return None
+        day_ms = int(day.timestamp()) * 1_000
+        return day_ms - _EAST_MS, day_ms + _DAY_MS + _WEST_MS
+
+    @cached_property
+    def listed_ms(self) -> int | None:
+        """When a game was printed that nobody saw going on, in UTC; None: not known."""
+        if self.live or self.game.time_basis is not TimeBasis.UTC:
+            return None
+        told = [seen.started_at_ms for seen in self.game.observations if seen.kind is ObservationKind.MOVELIST]
+        return min((at_ms for at_ms in told if at_ms is not None), default=None)
+
+    @cached_property
+    def spent_ms(self) -> dict[int, _Spent]:
+        """What each move took: as printed, or by the clocks where only they were."""
+        found: dict[int, _Spent] = {}
         for number, ply in self.plies.items():
             before, clock = self.plies.get(number - 2), clock_of(ply)
             if ply.elapsed_ms is not None:
-                found[number] = (ply.elapsed_ms, ply.precision)
+                found[number] = _Spent(ply.elapsed_ms, ply.precision in _FINE, True)
             elif before is not None and clock is not None and (left := clock_of(before)) is not None:
-                found[number] = (left + 1_000 * (self.increment_s(number) or 0) - clock, ply.precision)
+                spent_ms = left + 1_000 * (self.increment_s(number) or 0) - clock
+                found[number] = _Spent(spent_ms, ply.precision in _FINE, False)
         return found
+
+    @cached_property
+    def opening(self) -> tuple[int, ...]:
+        """The moves from the first ply on, as far as they are known one after another."""
+        found: list[int] = []
+        while (ply := self.plies.get(len(found) + 1)) is not None and ply.move is not None:
+            found.append(ply.move)
+        return tuple(found)
 
     def increment_s(self, ply: int) -> int | None:
         """The increment of the side that makes this ply."""
@@ -122,6 +187,29 @@ def clock_of(ply: Ply) -> int | None:
 def may_meet(one: tuple[int, int] | None, other: tuple[int, int] | None) -> bool:
     """Whether two spans of time may be of one game; None: not known when."""
     return one is None or other is None or (one[0] <= other[1] + SKEW_MS and other[0] <= one[1] + SKEW_MS)
+
+
+def _other_day(one: View, other: View) -> bool:
+    """Whether they began on different days, as far as that is known; a resumed game may have the later one's."""
+    begun = one.begun_ms, other.begun_ms
+    if begun[0] is None or begun[1] is None:
+        return False
+    if any(view.game.continued or view.game.start_ply or view.game.end == "adjourned" for view in (one, other)):
+        return False
+    return begun[0][0] > begun[1][1] + _DAY_MS or begun[1][0] > begun[0][1] + _DAY_MS
+
+
+def _printed_before(listed: View, seen: View) -> bool:
+    """Whether the one was printed before the other was played."""
+    return listed.listed_ms is not None and seen.span_ms is not None and listed.listed_ms + SKEW_MS < seen.span_ms[0]
+
+
+def _ended_before(one: View, other: View) -> bool:
+    """Whether all of one was seen, and the other has more moves."""
+    game = one.game
+    return (
+        game.complete and game.end in ("result", "aborted") and max(one.plies, default=0) < max(other.plies, default=0)
+    )
 
 
 def compare(one: View, other: View) -> Verdicts:
@@ -139,6 +227,10 @@ def compare(one: View, other: View) -> Verdicts:
         return Verdicts(Verdict.APART, "one source saw both")
     if not may_meet(one.span_ms, other.span_ms):
         return Verdicts(Verdict.APART, "they were at other times")
+    if _other_day(one, other) or _printed_before(one, other) or _printed_before(other, one):
+        return Verdicts(Verdict.APART, "they were on other days")
+    if _ended_before(one, other) or _ended_before(other, one):
+        return Verdicts(Verdict.APART, "one was over when the other went on")
     common = sorted(one.plies.keys() & other.plies.keys())
     for number in common:
         if not _same_move(one.plies[number], other.plies[number]):
@@ -209,20 +301,19 @@ class _Told:
         spent = one.spent_ms.get(number), other.spent_ms.get(number)
         if spent[0] is not None and spent[1] is not None and not self._take_spent(spent[0], spent[1]):
             return False
-        if both_live or (spent[0] is None or spent[1] is None):
+        if both_live or any(one is None or not one.printed for one in spent):
             clocks = clock_of(mine), clock_of(its)
             return _close(clocks, (mine.precision, its.precision))
         return True
 
-    def _take_spent(self, mine: tuple[int, int | None], its: tuple[int, int | None]) -> bool:
-        fine = mine[1] in _FINE and its[1] in _FINE
-        if abs(mine[0] - its[0]) > (0 if fine else _SECOND_MS):
+    def _take_spent(self, mine: _Spent, its: _Spent) -> bool:
+        if not mine.equals(its):
             return False
         self.times += 1
-        if fine:
-            self.fine.append(mine[0])
-        elif mine[0] // _SECOND_MS and its[0] // _SECOND_MS:
-            self.coarse.append(min(mine[0], its[0]) // _SECOND_MS)
+        if mine.fine and its.fine:
+            self.fine.append(mine.ms)
+        elif mine.ms // _SECOND_MS and its.ms // _SECOND_MS:
+            self.coarse.append(min(mine.ms, its.ms) // _SECOND_MS)
         return True
 
     def take_start(self, start: StartFacts, its: View) -> bool:
@@ -245,7 +336,7 @@ class _Told:
         fine = len({value for value in self.fine if value > 0})
         coarse = len({value for value in self.coarse if value > 0})
         telling = fine >= _TELLING_VALUES or (
-            coarse >= _TELLING_VALUES and sum(value > 0 for value in self.coarse) >= _TELLING_MOVES
+            coarse >= _TELLING_SECONDS and sum(value > 0 for value in self.coarse) >= _TELLING_MOVES
         )
         together = bool(self.apart_ms) and max(self.apart_ms) <= SKEW_MS
         if not (telling or (together and same_number)):

@@ -8,7 +8,8 @@ fits two others which contradict each other is left apart, since nobody can tell
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TypeVar
@@ -82,24 +83,24 @@ def merge_games(games: Iterable[Game]) -> list[Game]:
 
 
 def _same_parts(views: list[View]) -> list[_Part]:
-    size = len(views)
     verdicts: dict[tuple[int, int], Verdict] = {}
     whys: dict[tuple[int, int], str] = {}
     near: list[set[int]] = [set() for _ in views]
-    for one in range(size):
-        for other in range(one + 1, size):
-            verdicts[one, other], whys[one, other] = compare(views[one], views[other])
-            if verdicts[one, other] is Verdict.SAME:
-                near[one].add(other)
-                near[other].add(one)
+    for one, other in _not_apart(views):
+        verdicts[one, other], whys[one, other] = compare(views[one], views[other])
+        if verdicts[one, other] is Verdict.SAME:
+            near[one].add(other)
+            near[other].add(one)
 
     def contradict(members: Iterable[int]) -> bool:
         ordered = sorted(members)
         return any(
-            verdicts[one, other] is Verdict.APART for at, one in enumerate(ordered) for other in ordered[at + 1 :]
+            verdicts.get((one, other), Verdict.APART) is Verdict.APART
+            for at, one in enumerate(ordered)
+            for other in ordered[at + 1 :]
         )
 
-    doubtful = {number for number in range(size) if contradict(near[number])}
+    doubtful = {number for number in range(len(views)) if contradict(near[number])}
     near = [set() if number in doubtful else others - doubtful for number, others in enumerate(near)]
     parts: list[_Part] = []
     for group in _components(near):
@@ -115,17 +116,34 @@ def _same_parts(views: list[View]) -> list[_Part]:
     return parts
 
 
+def _not_apart(views: list[View]) -> Iterator[tuple[int, int]]:
+    """Numbers of views, the lesser first, without those whose first moves differ and those without a move.
+
+    Somebody's archive has thousands of games with one opponent: in the order of their moves those that go on from a
+    game's known first moves follow it.
+    """
+    ordered = sorted((view.opening, number) for number, view in enumerate(views) if view.plies)
+    for at, (opening, one) in enumerate(ordered):
+        for place in range(at + 1, len(ordered)):
+            further, other = ordered[place]
+            if further[: len(opening)] != opening:
+                break
+            yield (one, other) if one < other else (other, one)
+
+
 def _components(near: Sequence[set[int]]) -> list[list[int]]:
     """Connected numbers, each list ascending, by their first."""
-    left = set(range(len(near)))
+    done: set[int] = set()
     found: list[list[int]] = []
-    while left:
+    for first in range(len(near)):
+        if first in done:
+            continue
         group: set[int] = set()
-        reached = {min(left)}
+        reached = {first}
         while reached:
             group |= reached
             reached = {other for number in reached for other in near[number]} - group
-        left -= group
+        done |= group
         found.append(sorted(group))
     return found
 
@@ -154,11 +172,12 @@ def _chains(parts: list[_Part]) -> list[list[_Part]]:
     chosen |= _only({edge for edge in edges if edge[0] not in starts and edge[1] not in ends})
     by_name = {part.name: part for part in parts}
     after_of = dict(chosen)
+    following_ones = set(after_of.values())
     for one, other in chosen:
         by_name[other].evidence.append(Evidence(EvidenceKind.CONTINUES, edges[one, other]))
     chains: list[list[_Part]] = []
     for part in parts:
-        if part.name in after_of.values():
+        if part.name in following_ones:
             continue
         chain = [part]
         while (following := after_of.get(chain[-1].name)) is not None:
@@ -184,8 +203,8 @@ def _nearest(edges: set[tuple[str, str]], parts: dict[str, _Part]) -> set[tuple[
 
 def _only(edges: set[tuple[str, str]]) -> set[tuple[str, str]]:
     """Edges whose ends have no other one."""
-    starts, ends = [one for one, _ in edges], [other for _, other in edges]
-    return {(one, other) for one, other in edges if starts.count(one) == 1 and ends.count(other) == 1}
+    starts, ends = Counter(one for one, _ in edges), Counter(other for _, other in edges)
+    return {(one, other) for one, other in edges if starts[one] == 1 and ends[other] == 1}
 
 
 # --- what the game is

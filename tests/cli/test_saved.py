@@ -107,3 +107,22 @@ def test_a_game_of_ours_behind_others_does_not_hide_them(cli: Cli, tmp_path: Pat
         b'[Event "x"]\n[White "Ann"]\n\n1. e4 *\n\n[Event "y"]\n[White "Bob"]\n[RecorderKey "0f"]\n\n1. d4 *\n'
     )
     assert "2 games" in cli("import", tmp_path).stdout
+
+
+def test_zone_and_day_of_saved_games(cli: Cli, tmp_path: Path) -> None:
+    """Times of day without a zone are read in the one that is given; the day counts where no tag tells one."""
+    path = tmp_path / "a.pgn"
+    dated = '[White "A"]\n[Black "B"]\n[Date "2013.07.01"]\n[Time "10:30:00"]\n\n1. e4 *\n\n'
+    path.write_text(dated + '[White "C"]\n[Black "D"]\n\n1. d4 *\n')
+    cli("import", "--tz", "Europe/Vienna", "--date", "2013-07-04", path)
+    exported = cli("export", "pgn").stdout
+    assert '[UTCDate "2013.07.01"]\n[UTCTime "08:30:00"]' in exported
+    assert '[Date "2013.07.04"]' in exported
+    path.write_text(path.read_text() + dated.replace('"A"', '"E"'))
+    cli("import", path)
+    cli("db", "rebuild")
+    assert cli("export", "games").stdout.count('"started_at":"2013-07-01T08:30:00.000Z"') == 2
+    match = (PGN.parent / "public" / "bughouse-2005-client-saved.bpgn").read_bytes()
+    bpgn = tmp_path / "timed.bpgn"
+    bpgn.write_bytes(match.replace(b"[TimeControl", b'[Time "10:30:00"]\n[TimeControl', 1))
+    assert '[UTCTime "08:30:00"]' in cli("convert", "--tz", "+02:00", bpgn).stdout

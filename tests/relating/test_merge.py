@@ -19,10 +19,14 @@ from recorder.model import (
     PlyLine,
     Precision,
     Proof,
+    SourceName,
     TimeBasis,
 )
+from recorder.pipeline import make_pipeline
+from recorder.relating import merge
 from recorder.relating.compare import Verdict, View, compare
 from recorder.relating.merge import merge_games
+from recorder.sources.base import SourceKind
 from tests.support import corpus
 
 from .scenes import connections, games_of, played, truth_of, whole
@@ -283,3 +287,89 @@ def test_a_list_joins_the_game_that_was_seen(told: Game) -> None:
     silent = replace(line, rows=[ply._replace(elapsed_ms=None, precision=None) for ply in rows])
     other.observations[0] = replace(other.observations[0], lines=[silent])
     assert merge_games([told, other]) == [], "equal moves tell nothing"
+
+
+def _pgn(moves: str, elapsed_s: list[int], *, source: str, tags: str = "") -> Game:
+    """A saved game with elapsed times in whole seconds."""
+    words = [
+        f"{san} {{[%emt 0:{spent // 60:02}:{spent % 60:02}]}}"
+        for san, spent in zip(moves.split(), elapsed_s, strict=False)
+    ]
+    text = f'[Site "freechess.org"]\n[White "Me"]\n[Black "Bot"]\n{tags}[Result "1-0"]\n\n{" ".join(words)} 1-0\n\n'
+    pipeline = make_pipeline(SourceKind.PGN)
+    (game,) = [*pipeline.receive(text.encode()), *pipeline.finish()]
+    for seen in game.observations:
+        seen.source = SourceName(source, source)
+    return replace(game, key=source)
+
+
+OPENING = (
+    "e4 e5 Nf3 Nc6 Bb5 a6 Ba4 Nf6 O-O Be7 Re1 b5 Bb3 d6 c3 O-O h3 Na5 Bc2 c5 d4 Qc7 Nbd2 cxd4 cxd4 Nc6 Nb3 a5 Be3 a4"
+)
+SPENT = [1, 1, 2, 1, 3, 2, 5, 4, 1, 2, 7, 3, 2, 9, 4, 1, 6, 2, 8, 3, 1, 12, 5, 2, 4, 6, 3, 1, 2, 10]
+
+
+def test_whole_seconds_must_be_equal() -> None:
+    """A program that plays the same game again takes nearly the same time for each move."""
+    told = _pgn(OPENING, SPENT, source="a")
+    assert len(merge_games([told, _pgn(OPENING, SPENT, source="b")])) == 1
+    for ply in (3, 29):
+        jitter = [spent + (number == ply) for number, spent in enumerate(SPENT)]
+        assert merge_games([told, _pgn(OPENING, jitter, source="b")]) == []
+
+
+def test_a_few_seconds_of_an_opening_tell_nothing() -> None:
+    moves = " ".join(OPENING.split()[:10])
+    assert merge_games([_pgn(moves, SPENT, source=name) for name in "ab"]) == []
+
+
+def test_one_that_was_over_is_not_one_that_went_on() -> None:
+    shorter = _pgn(" ".join(OPENING.split()[:26]), SPENT, source="a")
+    assert merge_games([shorter, _pgn(OPENING, SPENT, source="b")]) == []
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "one"),
+    [
+        ('[Date "2013.04.01"]\n', '[Date "2013.04.01"]\n', True),
+        ('[Date "2013.04.01"]\n', '[Date "2013.04.02"]\n', True),  # of other zones
+        ('[Date "2013.04.01"]\n', '[Date "2014.04.01"]\n', False),
+        ('[Date "2013.04.01"]\n', '[UTCDate "2013.04.08"]\n[UTCTime "10:00:00"]\n', False),
+        ('[Date "2013.04.01"]\n[Time "10:00:00"]\n', '[Date "????.??.??"]\n', True),
+        ('[Date "2013.04.01"]\n[Time "10:00:00"]\n', '[Date "2013.04.06"]\n[Time "10:00:00"]\n', False),
+    ],
+)
+def test_saved_games_of_other_days_are_apart(first: str, second: str, one: bool) -> None:
+    games = [_pgn(OPENING, SPENT, source="a", tags=first), _pgn(OPENING, SPENT, source="b", tags=second)]
+    assert len(merge_games(games)) == one
+
+
+def test_a_list_is_of_no_game_that_was_played_later() -> None:
+    timed = games_of("a13_timeseal_lag", connections("a13_timeseal_lag")[0])
+    game = max(played(timed), key=lambda game: len({ply.elapsed_ms for ply in game.plies}))
+    listed = copy.deepcopy(_from(game, "list"))
+    for seen in listed.observations:
+        seen.kind, seen.start = ObservationKind.MOVELIST, None
+    at_ms = game.observations[0].started_at_ms
+    assert at_ms is not None
+    listed.observations[0].started_at_ms = at_ms + 3_600_000
+    assert compare(View(game), View(listed)).verdict is Verdict.SAME
+    listed.observations[0].started_at_ms = at_ms - 3_600_000
+    assert compare(View(game), View(listed)).why == "they were on other days"
+
+
+def test_games_with_other_first_moves_are_not_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Somebody's archive has thousands of games with one opponent."""
+    compared: list[tuple[str, str]] = []
+
+    def counted(one: View, other: View) -> object:
+        compared.append((one.game.key, other.game.key))
+        return compare(one, other)
+
+    monkeypatch.setattr(merge, "compare", counted)
+    moves = OPENING.split()
+    games = [_pgn(f"{first} {' '.join(moves[1:6])}", SPENT, source=f"{first}1") for first in ("a3", "h3", "d3", "c3")]
+    told = [_pgn(OPENING, SPENT, source=name) for name in ("w1", "w2")]
+    began = _pgn(" ".join(moves[:5]), SPENT, source="w3", tags='[Termination "unterminated"]\n')
+    assert len(merge_games([*games, *told, began])) == 1
+    assert sorted(compared) == [("w1", "w2"), ("w1", "w3"), ("w2", "w3")]

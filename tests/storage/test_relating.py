@@ -11,11 +11,12 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from sqlalchemy import Connection
 
 from recorder.cli.inputs import ReadOptions
 from recorder.cli.resident import Resident
-from recorder.model import GameKind
-from storage import Archive, GameFilter
+from recorder.model import Game, GameKind
+from storage import Archive, GameFilter, relating
 from storage.schema import upgrade
 from tests.relating.scenes import connections, games_of, journal, played, whole
 from tests.support.cli import Cli
@@ -256,3 +257,25 @@ def test_a_saved_file_is_a_witness_too(cli: Cli, tmp_path: Path) -> None:
         assert game["plies"] == before[name]["plies"]
         assert game["started_at"] == before[name]["started_at"]
         assert len(game["witnesses"]) == len(before[name]["witnesses"]) + 2
+
+
+def test_thousands_of_games_of_two_players_are_looked_at_by_their_first_moves(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Games without times of day may be of any time: only those that begin alike are read at all."""
+    looked_at: list[int] = []
+    made_of = relating._made_of
+
+    def counted(connection: Connection, group: list[int]) -> list[Game]:
+        looked_at.append(len(group))
+        return made_of(connection, group)
+
+    monkeypatch.setattr(relating, "_made_of", counted)
+    for name, firsts in (("a", ("e4", "d4", "c4 e5 Nf3", "a3")), ("b", ("Nf3", "f4", "c4 e5", "a4"))):
+        path = tmp_path / f"{name}.pgn"
+        text = '[Site "freechess.org"]\n[White "Me"]\n[Black "Bot"]\n\n'
+        path.write_text("".join(f"{text}{first} *\n\n" for first in firsts))
+        cli("import", path)
+    assert looked_at == [2]
+    assert len(_shown(cli)) == 8
+    assert "0 findings" in cli("verify").output
