@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 import pytest
+from click.testing import CliRunner
 
 from recorder.cli import main
 from recorder.cli.reference import reference
@@ -104,3 +105,25 @@ def test_exit_codes_are_in_the_readme_as_in_the_reference() -> None:
     rows = re.findall(r"^\| \d+ \|.*$", README, re.MULTILINE)
     assert rows == re.findall(r"^\| \d+ \|.*$", reference(), re.MULTILINE)
     assert [int(row.split("|")[1]) for row in rows] == [code.value for code in ExitCode]
+
+
+def test_readme_commands_on_bundled_logs_run(tmp_path: Path) -> None:
+    (block,) = re.findall(r"```sh\n(.*?)```", README, re.DOTALL)
+    printed = []
+    for line in block.splitlines():
+        program, *words = line.split("#")[0].split()
+        assert program == ".venv/bin/ics-recorder"
+        words = [word.replace("demo/", f"{tmp_path}/") for word in words]
+        words = [
+            name for word in words for name in (map(str, ROOT.glob(word)) if word.startswith("tests/") else [word])
+        ]
+        result = CliRunner().invoke(main, words, catch_exceptions=False)
+        assert result.exit_code == 0, result.output
+        printed.append(result.stdout)
+    bpgn, lecture, engine, clocks, _, shown = printed
+    assert "1B. e4{" in bpgn
+    assert "(2... b5 {Kramnik kibitz: look at <12> this} 3. g3)" in lecture
+    assert "[%eval " in engine
+    assert "[%clk 0:" in clocks
+    assert "[%emt" not in clocks
+    assert re.search(r"^Told by: +xboard_\w+.debug.gz, xboard_\w+.debug.gz$", shown, re.MULTILINE)

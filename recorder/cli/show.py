@@ -37,7 +37,9 @@ def command(spec: str, where: str, raw: bool, as_match: bool, as_json: bool) -> 
     """Show GAME: the beginning of its key, last, or last~2 for the third newest.
 
     Prints the headers, the moves with clock, elapsed time and lag, the final board, the events and the anomalies; of an
-    examined game also its variations, each under the line that it leaves, and which board was shown when.
+    examined game also its variations, each under the line that it leaves, and which board was shown when; of a game
+    that several logs tell, why they are one and in what they differ; what engines thought. A move without a note is
+    proved by texts, boards and rules; list: it is legal, but no board showed it.
     """
     if raw and as_json:
         raise click.UsageError("--raw prints the log's lines as they are: leave out --json.")
