@@ -28,7 +28,7 @@ from recorder.saved.pgn_parts import MOVES_MISSING, PartOf
 from recorder.saved.pgn_tags import FICS, Header, read_header
 from recorder.tracking.assemble import end_word
 from recorder.tracking.position import Position, Rules, fen, position_from_fen, start_position
-from recorder.tracking.variants import STANDARD_BOARD, rules_of
+from recorder.tracking.variants import STANDARD_BOARD, known_start, rules_of
 
 __all__ = ["TagsAt", "read_game"]
 
@@ -151,13 +151,18 @@ def _start(header: Header, tags: TagsAt, note: _Note) -> tuple[Position | None, 
     text = header.fen
     inferred = "chess" if header.variant is None else None
     if text is None:
-        if rules is Rules.CHESS960 and not header.ours:  # we write no FEN only for the normal position
-            if header.variant != "chess":
-                at = tags[0][2] if tags else 0
-                note(AnomalyKind.MOVETEXT, at, f"a game of {header.variant} without its start position", "")
+        if header.ours:  # we write no FEN only for the normal position
+            known: tuple[str, int] | None = (STANDARD_BOARD, 0 if rules is Rules.SUICIDE else 15)
+        else:
+            word = next((value for name, value, _ in tags if name == "Variant"), None) or header.category
+            known = known_start(word, rules)
+        if known is None:
+            at = tags[0][2] if tags else 0
+            note(AnomalyKind.MOVETEXT, at, f"a game of {header.variant} without its start position", "")
             return None, 0, None, None
         hands = ("", "") if rules is Rules.CRAZYHOUSE else None
-        return start_position(STANDARD_BOARD, True, 15, -1, rules, hands), 0, None, inferred
+        position = start_position(known[0], True, known[1], -1, rules, hands)
+        return position, 0, None if known[0] == STANDARD_BOARD else fen(position, 0, 1), inferred
     at = next(place for name, _, place in tags if name == "FEN")
     text = _with_brackets(text)
     try:

@@ -133,7 +133,9 @@ def _pawn_targets(position: Position, origin: int) -> Iterator[int]:
         return
     if board[origin + step] == "-":
         yield origin + step
-        if origin // 9 == (6 if white else 1) and board[origin + 2 * step] == "-":
+        row = origin // 9
+        begins = row == (6 if white else 1) or (row == 7 and white and position.rules is Rules.HORDE)
+        if begins and board[origin + 2 * step] == "-":
             yield origin + 2 * step
     en_passant = -1 if position.push_col < 0 else (18 if white else 45) + position.push_col
     for target in PAWN_ATTACKERS[not white][origin]:

@@ -32,6 +32,8 @@ class Rules(Enum):
     SUICIDE = "suicide"  # giveaway and antichess too
     LOSERS = "losers"
     ATOMIC = "atomic"
+    HORDE = "horde"  # White has pawns for all pieces, and no king
+    RACING = "racing"  # racing kings: nobody may give check
     WILD = "wild"  # chess from any start position, with the castling of a king on d
     BOARDS = "boards"  # no chess legality: the two boards decide (variants whose rules are not known here)
     FRAMES = "frames"  # nothing is proved: boards that are not 8×8, have other pieces or hidden squares
@@ -40,7 +42,7 @@ class Rules(Enum):
 
     def __init__(self, word: str) -> None:
         #: ``prove`` itself does not prove it: ``rules_variants`` or ``rules_boards`` does, or nothing.
-        self.apart = word in ("suicide", "losers", "atomic", "wild", "boards", "frames")
+        self.apart = word in ("suicide", "losers", "atomic", "horde", "racing", "wild", "boards", "frames")
 
 
 class Position(NamedTuple):

@@ -8,11 +8,14 @@ the hill have the moves of chess.
 - ``LOSERS``: a legal capture must be made where there is one; the king is a king.
 - ``ATOMIC``: a capture takes the capturer and all pieces but pawns next to it; kings do not take; no one may blow up
   his own king; blowing up the other one is always allowed; kings that touch are not in check.
+- ``HORDE``: White has no king, and his pawns may take two steps from the first rank too; such a step cannot be answered
+  en passant.
+- ``RACING``: a move may not give check.
 - ``WILD``: chess from any start position. A king on d castles two steps to either side, as wild 0 and 1 do: ``O-O``
   is to the nearer corner. Other castlings are those that the boards show.
 
 Source: FICS help on suicide, losers, atomic and wild; ICC help on wild 1, 17, 26 and 27; the games database's games of
-each of them replay by these rules.
+each of them replay by these rules; lichess's pages on horde and racing kings.
 """
 
 from __future__ import annotations
@@ -37,6 +40,7 @@ _Castling = tuple[int, int, int, int]
 _MISMATCH = "pretty move names another move"
 _OWN = ("pnbrqk", "PNBRQK")
 _SUICIDE, _LOSERS, _ATOMIC, _WILD = Rules.SUICIDE, Rules.LOSERS, Rules.ATOMIC, Rules.WILD
+_HORDE, _RACING = Rules.HORDE, Rules.RACING
 
 
 def prove_by_rules(position: Position, lan: str, pretty: str | None, after: str | None) -> _Step | str:
@@ -151,7 +155,7 @@ def _is_safe(position: Position, after: str) -> bool:
     """Whether the side that moved may leave its king so."""
     white, rules = position.white_to_move, position.rules
     if rules is not _ATOMIC:
-        return not in_check(after, white, rules)
+        return not (in_check(after, white, rules) or (rules is _RACING and in_check(after, not white, rules)))
     own, other = "Kk" if white else "kK"
     return own in after and (other not in after or not in_check(after, white, rules))
 
@@ -217,9 +221,15 @@ def _pawn_origins(position: Position, piece: str, target: int) -> list[int]:
     if 0 <= behind < 71:
         if board[behind] == piece:
             found.append(behind)
-        elif board[behind] == "-" and target // 9 == (4 if white else 3) and board[behind + step] == piece:
+        elif board[behind] == "-" and _is_double(position, behind + step) and board[behind + step] == piece:
             found.append(behind + step)
     return found
+
+
+def _is_double(position: Position, origin: int) -> bool:
+    """Whether a pawn may take two steps from there."""
+    row, white = origin // 9, position.white_to_move
+    return row == (6 if white else 1) or (white and row == 7 and position.rules is _HORDE)
 
 
 def _shift(position: Position, letter: str, shift: _Shift, promotion: str | None, after: str | None) -> _Step | str:
@@ -242,7 +252,7 @@ def _shift(position: Position, letter: str, shift: _Shift, promotion: str | None
     if after is not None and result != after:
         return "boards differ"
     castling = position.castling & ((12 if white else 3) if letter == "K" else 15)
-    double = letter == "P" and abs(origin - target) == 18
+    double = letter == "P" and abs(origin - target) == 18 and origin // 9 in (1, 6)
     reached = _reached(position, result, castling, origin % 9 if double else -1)
     capture = "x" if _is_capture(position, letter, shift) else ""
     if letter == "P":

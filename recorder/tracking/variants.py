@@ -19,6 +19,8 @@ _RULES = {
     "antichess": Rules.SUICIDE,
     "losers": Rules.LOSERS,
     "atomic": Rules.ATOMIC,
+    "horde": Rules.HORDE,
+    "racing-kings": Rules.RACING,
     # How these are won is their own; their moves are those of chess.
     "three-check": Rules.CHESS,
     "king-of-the-hill": Rules.CHESS,

@@ -7,6 +7,8 @@ import pytest
 from recorder.model import EventKind, Game, Precision, TimeBasis
 from recorder.pipeline import make_pipeline
 from recorder.sources import SourceKind, detect
+from recorder.tracking.position import play_san, position_from_fen
+from recorder.tracking.variants import rules_of
 
 
 def read(data: bytes) -> Game:
@@ -186,6 +188,7 @@ def test_databases() -> None:
         ("Racing Kings", "8/8/8/8/8/8/krbnNBRK/qrbnNBRQ w - - 0 1", "1. Kh3 Ka3 2. Kh4 Kb4 1-0", "a3b4"),
         ("Horde", "rnbqkbnr/pppppppp/8/1PP2PP1/PPPPPPPP/PPPPPPPP/PPPPPPPP/PPPPPPPP w kq - 0 1",
          "1. e5 d5 2. exd6 exd6 1-0", "e7d6"),
+        ("Horde", "4k3/8/8/8/8/8/8/P7 w - - 0 1", "1. a3 Kd8 1-0", "e8d8"),
     ],
 )  # fmt: skip
 def test_variants_of_lichess(variant: str, fen: str | None, moves: str, last: str) -> None:
@@ -193,3 +196,33 @@ def test_variants_of_lichess(variant: str, fen: str | None, moves: str, last: st
     game = read(f'[Event "Rated {variant} game"]\n[Variant "{variant}"]\n{set_up}\n{moves}\n'.encode())
     assert game.plies[-1].uci == last
     assert game.end == "result"
+
+
+@pytest.mark.parametrize(
+    ("tag", "moves", "start", "uci"),
+    [
+        ("wild/5", "1. a8=Q *", "RNBKQBNR/PPPPPPPP/8/8/8/8/pppppppp/rnbkqbnr w - - 0 1", None),
+        ("wild/5", "1. Nf6 *", "RNBKQBNR/PPPPPPPP/8/8/8/8/pppppppp/rnbkqbnr w - - 0 1", "g8f6"),
+        ("wild/8a", "1. e6 *", "rnbqkbnr/8/8/PPPPPPPP/pppppppp/8/8/RNBQKBNR w - - 0 1", "e5e6"),
+        ("wild(5)", "1. e4 *", None, None),
+        ("wild/1", "1. e4 *", None, None),
+        ("Racing Kings", "1. Kh3 *", None, None),
+        ("xiangqi", "1. e4 *", None, None),
+        ("Suicide", "1. e4 *", None, "e2e4"),
+    ],
+)
+def test_a_variant_without_a_position_begins_where_it_always_does(
+    tag: str, moves: str, start: str | None, uci: str | None
+) -> None:
+    """Or nobody knows where: a move is then a word, and nothing is played on the board of normal chess."""
+    pipeline = make_pipeline(SourceKind.PGN)
+    (game,) = pipeline.receive(f'[Variant "{tag}"]\n\n{moves}\n'.encode()) + pipeline.finish()
+    assert (game.start_fen, game.plies[0].uci) == (start, uci)
+    assert bool(pipeline.report.anomalies) == (uci is None)
+    assert not game.complete
+
+
+def test_racing_kings_give_no_check() -> None:
+    position = position_from_fen("8/8/8/8/8/8/krbnNBRK/qrbnNBRQ w - - 0 1", rules_of("racing-kings"))
+    assert isinstance(play_san(position, "Nc3"), str)  # the knight of e2 would give check
+    assert not isinstance(play_san(position, "Nd4"), str)
