@@ -10,6 +10,7 @@ from typing import NamedTuple
 from recorder.live.judging import Judgement, explain
 from recorder.live.listed import Listed
 from recorder.live.policy import Expression
+from recorder.variants import read_category
 
 __all__ = ["Candidate", "Fate", "Rank", "State", "Why", "Wishes", "partners_of"]
 
@@ -64,8 +65,8 @@ class Candidate:
 
     @property
     def is_bughouse(self) -> bool:
-        """Whether a line told so; FatICS prints ``blitz bughouse``."""
-        return "bughouse" in (self.listed.facts.category or "").lower().split()
+        """Whether a line told so."""
+        return read_category(self.listed.facts.category) == "bughouse"
 
 
 class Fate(Enum):

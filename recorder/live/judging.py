@@ -24,6 +24,7 @@ from recorder.live.policy import (
     format_policy,
     words_of,
 )
+from recorder.variants import read_category
 
 __all__ = ["Judgement", "Part", "explain", "format_part"]
 
@@ -36,7 +37,6 @@ _SIGNS: dict[str, Callable[[Fraction, Fraction], bool]] = {
     "!=": operator.ne,
 }
 _SHOWN = {True: "true", False: "false", None: "unknown"}
-_VAGUE_CATEGORIES = ("wild", "nonstandard")
 
 
 class Part(NamedTuple):
@@ -175,9 +175,21 @@ def _category(name: str, game: Listed) -> tuple[bool | None, str]:
     category = category.lower()
     if category == name or (name == "wild" and category.startswith(("wild/", "wild("))):
         return True, f"the game is {category}"
-    if category in _VAGUE_CATEGORIES and name.startswith(category):
+    variant, wanted = read_category(category), read_category(name)
+    if variant == wanted == "chess":  # which speed
+        return name in category.split(), f"the game is {category}"
+    if variant is not None and variant == wanted:
+        return True, f"the game is {category}"
+    if variant is None and (name.startswith(category) or _may_be(category, wanted)):
         return None, f"the server only tells that the game is {category}"
     return False, f"the game is {category}"
+
+
+def _may_be(category: str, wanted: str | None) -> bool:
+    """Whether a word that stands for many variants may stand for this one; ``chess`` is none of them."""
+    if wanted in (None, "chess"):
+        return False
+    return category != "wild" or wanted == "chess960"
 
 
 def _plays(tree: Plays, game: Listed) -> tuple[bool | None, str]:

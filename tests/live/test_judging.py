@@ -207,3 +207,33 @@ def test_a_real_table_under_a_real_policy() -> None:
             wanted |= {int(text[:3])} if min(map(int, ratings)) > 1700 else set()
     assert taken == wanted
     assert len(taken) > 10
+
+
+@pytest.mark.parametrize(
+    ("told", "policy", "wanted"),
+    [
+        ("wild/fr", "chess960", True),
+        ("wild(22)", "chess960", True),
+        ("wild/5", "chess960", False),
+        ("wild", "chess960", None),
+        ("wild", "crazyhouse", False),
+        ("nonstandard", "chess960", None),
+        ("nonstandard", "blitz", False),
+        ("nonstandard", "nonstandard", True),
+        ("blitz crazyhouse", "crazyhouse", True),
+        ("blitz crazyhouse", "blitz", False),
+        ("blitz chess", "blitz", True),
+        ("blitz chess", "standard", False),
+        ("wild(23)", "crazyhouse", True),
+        ("wild(24)", "bughouse", True),
+        ("wild(23)", "wild", True),
+        ("wild(5)", "wild/5", True),
+        ("bsuicide", "suicide", True),
+        ("lightning", "bullet", False),
+    ],
+)
+def test_a_variant_is_meant_by_whatever_a_server_calls_it(told: str, policy: str, wanted: bool | None) -> None:
+    """``wild/fr`` is FICS's word, ``wild(22)`` ICC's, and FatICS prints the speed before the variant."""
+    listed = game("<g1> 107 p=0 t=blitz r=1 u=0,0 it=300,300 i=0,0 pt=0 rt=1835,1831 ts=1,1")
+    listed.facts.category = told
+    assert value(policy, listed) is wanted

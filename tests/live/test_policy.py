@@ -29,6 +29,7 @@ from recorder.live.policy import (
     parse_policy,
     words_of,
 )
+from recorder.variants import read_category
 
 PAGE = (Path(__file__).parents[2] / "docs/observing.md").read_text(encoding="utf-8")
 
@@ -212,3 +213,10 @@ def test_any_list_of_handles_is_read_or_refused(text: str) -> None:
     except PolicyError:
         return
     assert parse_handles("\n".join(handles)) == handles
+
+
+def test_words_for_variants_are_those_of_the_name_table() -> None:
+    speeds_and_families = {"wild", "nonstandard"}
+    for name in CATEGORIES:
+        variant = read_category(name)
+        assert name in speeds_and_families if variant is None else variant in ("chess", name)
