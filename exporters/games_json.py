@@ -8,6 +8,7 @@ from typing import Any, BinaryIO
 
 from exporters.base import ExportReport
 from exporters.holdings import Hands, hands_after, hands_of, with_hands
+from exporters.taken_back import told_once
 from exporters.times import iso
 from recorder.model import Game, LineKind, ObservationKind, Origin, Player, Ply, Precision, Proof, TimeBasis
 
@@ -47,6 +48,7 @@ def game_object(game: Game) -> dict[str, Any]:
     """The game as plain values: every field is there, null where nothing is known."""
     basis = game.time_basis
     main = {segment.observation for segment in game.segments} or {0}
+    told = told_once(game)
     return {
         "key": game.key,
         "server": game.server,
@@ -76,7 +78,8 @@ def game_object(game: Game) -> dict[str, Any]:
             }
             for number, (seen, hands) in enumerate((seen, hands_of(seen)) for seen in game.observations)
             for line in seen.lines
-            if line.kind is not LineKind.MAIN or (seen.kind is ObservationKind.EXAMINED and number not in main)
+            if (line.kind is not LineKind.MAIN or (seen.kind is ObservationKind.EXAMINED and number not in main))
+            and (number, line.number) in told
         ],
         "events": [
             {

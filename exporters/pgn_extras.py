@@ -9,6 +9,7 @@ from exporters.engine import thought_comment, thoughts_by_ply
 from exporters.parts import Part
 from exporters.pgn_saved import is_saved
 from exporters.pgn_text import brace_comment
+from exporters.taken_back import told_once
 from recorder.model import EventKind, Game, GameEvent, GameKind, LineKind, Observation, Ply, PlyLine, Proof
 
 __all__ = ["Extras", "Variation", "find_extras", "said_in"]
@@ -54,15 +55,21 @@ def find_extras(game: Game, part: Part, *, variations: bool, comments: bool, eng
         places = [(game.observations[index], part.start_ply, part.start_ply + len(part.rows))]
     else:
         places = [(game.observations[part.observation], part.from_ply - 1, part.to_ply) for part in game.segments]
+    once: set[tuple[int, int]] | None = None
+    if game.witnesses and variations:
+        once = told_once(game)
+        places = [(seen, part.start_ply, part.start_ply + len(part.rows)) for seen in game.observations]
     first = part.start_ply
     last = part.plies[-1].ply if part.plies else first
     if engine and part.beside is None:
         for ply, thoughts in thoughts_by_ply(game).items():
             if first < ply <= last:
                 extras.comments.setdefault(ply, []).extend(map(thought_comment, thoughts))
-    for seen, low, high in places:
+    for index, (seen, low, high) in enumerate(places):
         said = _comments(seen) if comments and (saved or game.kind is not GameKind.PLAYED) else {}
-        _find_variations(seen, number, (max(low, first), min(high, last), last), extras, variations, said)
+        left_out = set() if once is None else {line.number for line in seen.lines if (index, line.number) not in once}
+        bounds = max(low, first), min(high, last), last
+        _find_variations(seen, number, bounds, extras, variations, said, left_out)
     if comments and (game.kind is GameKind.PLAYED or part.beside is None):
         final = part.plies[-1:] == game.plies[-1:]
         for event in _said_in_main(game):
@@ -112,7 +119,13 @@ def _comments(seen: Observation) -> _Comments:
 
 
 def _find_variations(
-    seen: Observation, number: int, bounds: tuple[int, int, int], extras: Extras, taken_back: bool, said: _Comments
+    seen: Observation,
+    number: int,
+    bounds: tuple[int, int, int],
+    extras: Extras,
+    taken_back: bool,
+    said: _Comments,
+    left_out: set[int],
 ) -> None:
     low, high, last = bounds
     below: dict[int, list[PlyLine]] = {}
@@ -121,7 +134,7 @@ def _find_variations(
             below.setdefault(line.parent, []).append(line)
     for line in below.get(number, ()):
         at = line.parent_ply or 0
-        if not low <= at <= high or (line.kind is LineKind.TAKEBACK and not taken_back):
+        if line.number in left_out or not low <= at <= high or (line.kind is LineKind.TAKEBACK and not taken_back):
             continue
         variation = _variation(line, below, said)
         if not variation.plies:

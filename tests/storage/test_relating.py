@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 import sqlite3
 from pathlib import Path
 from typing import Any
@@ -279,3 +280,21 @@ def test_thousands_of_games_of_two_players_are_looked_at_by_their_first_moves(
     assert looked_at == [2]
     assert len(_shown(cli)) == 8
     assert "0 findings" in cli("verify").output
+
+
+def test_what_was_taken_back_is_told_once(cli: Cli, tmp_path: Path) -> None:
+    """Each line, whoever saw it; also what only a witness saw that gives no ply of the game."""
+    paths = _write(tmp_path / "logs", "a06_chatter_takebacks")
+    alone = Cli(tmp_path / "alone.sqlite")
+    alone("import", next(path for path in paths if path.name.startswith("player_")))
+    cli("import", *paths)
+    found = {" ".join(ply["san"] for ply in game["plies"]): _taken_back(game) for game in _shown(cli)}
+    assert sum(len(lines) > 1 for lines in found.values()) > 1
+    for game in _shown(alone):
+        assert found[" ".join(ply["san"] for ply in game["plies"])] == _taken_back(game)
+    written = cli("export", "pgn", "--variations").stdout
+    assert len(re.findall(r"\([0-9]+\.", written)) == sum(map(len, found.values()))
+
+
+def _taken_back(game: dict[str, Any]) -> list[tuple[int, str]]:
+    return sorted((line["parent_ply"], " ".join(ply["san"] for ply in line["plies"])) for line in game["lines"])
