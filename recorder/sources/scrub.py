@@ -54,7 +54,8 @@ _SENT: Final = b">ICS: "
 _LINE_ENDS: Final = re.compile(rb"(?:\\01[25])+")
 _SHOWN: Final = re.compile(rb"[\x21-\x7e]")
 _FILLED: Final = re.compile(rb"\xff(?:[\xfb-\xfe].|[\xf0-\xfa])|[\x21-\x7e\x80-\xff]", re.S)
-_HINTS: Final = (b"pas", b"ogin:", b"\x19(93 ", b"\x19(114 ", b"\x19(134 ")  # in lower case
+_HINTS: Final = (b"pas", b"ogin:")  # in lower case
+_KEY_HINTS: Final = (b"\x19(93 ", b"\x19(114 ", b"\x19(134 ")
 # ICC's datagrams that carry a password or the key of a session; clients that log them escape the marks.
 _KEYS: Final = re.compile(rb"(?:\x19|\\031|\\x19)\((?:93|114|134) (?P<secret>.*?)(?=(?:\x19|\\031|\\x19)\)|$)", re.S)
 _DATAGRAM: Final = {SourceKind.XBOARD: b"\\031(", SourceKind.PYCHESS: b"\\x19("}
@@ -114,7 +115,7 @@ class Scrubber:
         """Look only at lines that can hold a secret: the others are nearly all of a log."""
         lines: set[tuple[int, int]] = set()
         lower = data.lower()
-        for hint in _HINTS:
+        for hint in (*_HINTS, *_KEY_HINTS) if b"\x19" in data else _HINTS:
             at = lower.find(hint, begin)
             while at >= 0:
                 end = data.index(b"\n", at)  # the data are whole lines
