@@ -15,11 +15,12 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import Enum, IntEnum
-from typing import NamedTuple, cast
+from typing import Final, NamedTuple, cast
 
 from recorder.moves import decode_move
 
 __all__ = [
+    "SAVED_KINDS",
     "Anchor",
     "Anomaly",
     "AnomalyKind",
@@ -46,6 +47,7 @@ __all__ = [
     "Proof",
     "Segment",
     "Shape",
+    "SourceKind",
     "SourceName",
     "SourceReport",
     "Thinking",
@@ -84,6 +86,23 @@ class Precision(IntEnum):
     MILLISECONDS = 1
     DERIVED_SECONDS = 2  # the elapsed time was printed so; the clock is computed from those and the time control
     DERIVED_MILLISECONDS = 3
+
+
+class SourceKind(Enum):
+    """Kinds of sources. The value is the word that ``--kind`` takes."""
+
+    RAW = "raw"
+    TYPESCRIPT = "typescript"
+    XBOARD = "xboard"
+    PYCHESS = "pychess"
+    STAMPED = "stamped"
+    JOURNAL = "journal"
+    PGN = "pgn"  # saved games: see ``recorder.savedpipeline``
+    BPGN = "bpgn"  # saved bughouse matches
+
+
+SAVED_KINDS: Final = frozenset((SourceKind.PGN, SourceKind.BPGN))
+"""Kinds that are no server's text but games."""
 
 
 class TimeBasis(Enum):

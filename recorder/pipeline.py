@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from recorder.dialects.recogniser import Recogniser
 from recorder.errors import SourceError
 from recorder.events import Chunk, CutLines, EngineLine, Line, SessionNotice, SessionNoticeKind
-from recorder.model import Anomaly, Disposition, Game, Shape, SourceReport, TimeBasis
-from recorder.savedpipeline import SAVED_KINDS, SavedPipeline
+from recorder.model import SAVED_KINDS, Anomaly, Disposition, Game, Shape, SourceReport, TimeBasis
+from recorder.savedpipeline import SavedPipeline
 from recorder.sources import (
     HEAD_BYTES,
     SourceKind,

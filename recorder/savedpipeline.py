@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import datetime
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
-from recorder.model import Game, SourceReport, TimeBasis, is_forgotten
-from recorder.sources.base import LineEnds, SourceKind
+from recorder.model import Game, SourceKind, SourceReport, TimeBasis, is_forgotten
+from recorder.sources.base import LineEnds
 from recorder.sources.forgotten import Forgotten
 
 if TYPE_CHECKING:
     from recorder.saved.base import SavedReader
 
-__all__ = ["SAVED_KINDS", "SavedPipeline"]
-
-SAVED_KINDS: Final = frozenset((SourceKind.PGN, SourceKind.BPGN))
-"""Kinds that are no server's text but games."""
+__all__ = ["SavedPipeline"]
 
 
 class SavedPipeline:

@@ -18,11 +18,10 @@ from recorder.cli.terminal import plural
 from recorder.errors import SourceError
 from recorder.events import Chunk, CutLines, EngineLine
 from recorder.ledger import Cause, ledger
-from recorder.model import Disposition, Game, GameKind
+from recorder.model import SAVED_KINDS, Disposition, Game, GameKind
 from recorder.pipeline import PARSER_VERSION
 from recorder.relating.bughouse import pair_bughouse
 from recorder.relating.match import board_order
-from recorder.savedpipeline import SAVED_KINDS
 from recorder.sources import SourceKind, make_decoder
 from storage import GameFilter
 

@@ -82,8 +82,7 @@ def _pgn(
     """
     from exporters.output import append_games, open_output, write_split
     from exporters.pgn import PgnExporter
-    from recorder.model import GameKind
-    from recorder.savedpipeline import SAVED_KINDS
+    from recorder.model import SAVED_KINDS, GameKind
 
     if output == "-" and (append or split):
         raise click.UsageError("--append and --split need -o with a file or folder.")

@@ -121,7 +121,7 @@ def command(
 
 
 def _holds_saved_games(path: Path) -> bool:
-    from recorder.savedpipeline import SAVED_KINDS
+    from recorder.model import SAVED_KINDS
     from recorder.sources import HEAD_BYTES, detect, read_blocks
 
     with closing(read_blocks(path, size=HEAD_BYTES)) as blocks:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from recorder.errors import JournalError, SourceError
 from recorder.events import Chunk, EngineLine
-from recorder.savedpipeline import SAVED_KINDS
+from recorder.model import SAVED_KINDS
 from recorder.sources import SourceKind, log_files, make_decoder, read_blocks
 from recorder.sources.base import RawDecoder
 from recorder.sources.forgotten import Forgotten, ForgottenHandle, hash_handle, redacted, silenced

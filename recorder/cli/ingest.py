@@ -20,9 +20,8 @@ from recorder.cli.forgetting import forgotten_in, holds
 from recorder.cli.inputs import Fingerprint, Input, Reading, ReadOptions, fingerprint, timing_of
 from recorder.errors import JournalError, SourceError
 from recorder.journal.parts import find_part, is_being_written
-from recorder.model import SourceReport
+from recorder.model import SAVED_KINDS, SourceReport
 from recorder.pipeline import PARSER_VERSION, AnyPipeline, Pipeline
-from recorder.savedpipeline import SAVED_KINDS
 from recorder.sources import (
     Scrubbing,
     SourceKind,

@@ -170,7 +170,7 @@ def _scrub(file: str, output: str, kind: str | None, force: bool) -> None:
     changed.
     """
     from recorder.cli.cleaning import kind_of, write_clean
-    from recorder.savedpipeline import SAVED_KINDS
+    from recorder.model import SAVED_KINDS
     from recorder.sources import SourceKind, is_journal
 
     if file == "-" or Path(file).is_fifo():

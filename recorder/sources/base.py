@@ -3,30 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from enum import Enum
 from typing import Any, Protocol
 
 from recorder.events import Chunk, CutLines, EngineLine
-from recorder.model import TimeBasis
+from recorder.model import SourceKind, TimeBasis
 
 _UTF8_MARK = b"\xef\xbb\xbf"
 _LOOKED_AT = 1 << 16
 _SWAP = bytes.maketrans(b"\r\n", b"\n\r")
 
 __all__ = ["Decoder", "LineEnds", "LineSplitter", "RawDecoder", "SourceKind"]
-
-
-class SourceKind(Enum):
-    """Kinds of saved logs. The value is the word that ``--kind`` takes."""
-
-    RAW = "raw"
-    TYPESCRIPT = "typescript"
-    XBOARD = "xboard"
-    PYCHESS = "pychess"
-    STAMPED = "stamped"
-    JOURNAL = "journal"
-    PGN = "pgn"  # saved games: see ``recorder.savedpipeline``
-    BPGN = "bpgn"  # saved bughouse matches
 
 
 class Decoder(Protocol):
