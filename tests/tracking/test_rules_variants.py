@@ -150,6 +150,41 @@ def test_ends() -> None:
     assert not has_legal_move(position_from_fen("8/8/8/8/8/p7/P7/8 w - -", Rules.SUICIDE))
 
 
+@pytest.mark.parametrize(
+    ("rules", "text", "moves", "mated"),
+    [
+        (Rules.CHESS, "R3k3/8/4K3/8/8/8/8/8 b - -", False, True),
+        (Rules.CHESS960, "R3k3/8/4K3/8/8/8/8/8 b - -", False, True),
+        (Rules.CHESS, "k7/8/1Q6/8/8/8/8/7K b - -", False, False),  # stalemate
+        (Rules.CRAZYHOUSE, "R3k3/8/4K3/8/8/8/8/8[] b - -", False, True),
+        (Rules.CRAZYHOUSE, "R3k3/8/4K3/8/8/8/8/8[n] b - -", True, False),  # a drop stands between
+        (Rules.CRAZYHOUSE, "R3k3/8/4K3/8/8/8/8/8[p] b - -", False, True),  # a pawn cannot
+        (Rules.CRAZYHOUSE, "R3k3/8/4K3/8/8/8/8/8 b - -", False, False),  # nobody knows the hand
+        (Rules.BUGHOUSE, "R3k3/8/4K3/8/8/8/8/8 b - -", False, False),  # the partner may pass a piece
+        (Rules.BUGHOUSE, "4k3/4Q3/4K3/8/8/8/8/8 b - -", False, True),  # and nothing can stand between
+        (Rules.SUICIDE, "8/8/8/8/8/8/8/K7 b - -", False, False),  # all pieces are lost
+        (Rules.SUICIDE, "R3k3/8/4K3/8/8/8/8/8 b - -", True, False),  # no king is ever mated
+        (Rules.LOSERS, "R3k3/8/4K3/8/8/8/8/8 b - -", False, True),
+        (Rules.LOSERS, "k7/8/1Q6/8/8/8/8/7K b - -", False, False),
+        (Rules.ATOMIC, "4k3/8/8/8/8/8/8/8 w - -", False, False),  # the own king exploded
+        (Rules.ATOMIC, "R6k/8/8/8/8/8/6K1/8 b - -", True, False),
+        (Rules.ATOMIC, "R5nk/6pp/8/8/8/8/6K1/8 b - -", True, False),
+        (Rules.HORDE, "4k3/8/8/8/8/8/8/8 w - -", False, False),  # the horde is taken
+        (Rules.HORDE, "4k3/8/8/8/8/4p3/4P3/8 w - -", False, False),  # or blocked
+        (Rules.HORDE, "k7/PP6/P7/8/8/8/8/8 b - -", True, False),
+        (Rules.HORDE, "k7/1P6/PP6/8/8/8/8/8 b - -", True, False),
+        (Rules.HORDE, "1k6/1P6/PPP5/8/8/8/8/8 b - -", False, False),
+        (Rules.RACING, "8/8/8/8/8/8/8/k6K w - -", True, False),
+        (Rules.RACING, "K7/8/8/8/8/1r6/8/k7 w - -", True, False),
+        (Rules.WILD, "R3k3/8/4K3/8/8/8/8/8 b - -", False, True),
+    ],
+)
+def test_what_is_over_by_rule(rules: Rules, text: str, moves: bool, mated: bool) -> None:
+    position = position_from_fen(text, rules)
+    assert has_legal_move(position) is moves
+    assert is_checkmate(position) is mated
+
+
 def test_two_pieces_that_must_be_told_apart() -> None:
     text = "8/8/8/8/8/8/8/K2R3R w - -"
     assert proved(step(text, Rules.SUICIDE, "R/d1-f1")) == ("d1f1", "Rdf1")
