@@ -19,7 +19,7 @@ from recorder.model import (
     Thinking,
 )
 from recorder.saved.pgn_remarks import Remark, read_remark
-from recorder.saved.pgn_text import MOVE_GROUP, Token, TokenKind, matches, token_of
+from recorder.saved.pgn_text import MOVE_GROUP, Token, TokenKind, decoded, matches, token_of
 from recorder.tracking.position import Position, Rules, Step, advance, fen, play_san, start_position
 
 __all__ = ["Movetext", "play_word"]
@@ -27,9 +27,11 @@ __all__ = ["Movetext", "play_word"]
 _NULL: Final = frozenset(("--", "Z0", "null", "pass"))
 _LONG: Final = re.compile(r"([KQRBN])?([a-h][1-8])[-x:]?([a-h][1-8])=?([qrbnkQRBNK])?[+#]*")
 _SHORT: Final = re.compile(r"([KQRBN][a-h]?[1-8]?)(x?)([a-h][1-8].*)")
+# A piece may have any letter, also of another language: it moved, whatever it is.
 _LIKE_MOVE: Final = re.compile(
-    r"(?:[KQRBNP]?[a-h]?[1-8]?[x:-]?[a-h][1-8](?:=?[QRBNKqrbnk])?|[KQRBNP]?@[a-h][1-8]|[Oo0]-?[Oo0](?:-?[Oo0])?)[+#]*"
+    r"(?:[^\W\d_]?[a-h]?[1-8]?[x:-]?[a-h][1-8](?:=?[A-Za-z])?|[KQRBNP]?@[a-h][1-8]|[Oo0]-?[Oo0](?:-?[Oo0])?)[+#]*"
 )
+_FIGURINES: Final = str.maketrans("♔♕♖♗♘♙♚♛♜♝♞♟", "KQRBNPKQRBNP")
 _SAID: Final = re.compile(r"(\S+) (kibitz|whisper|say|partner-tell|tell|channel): (.*)")
 _NOT_PROVED: Final = re.compile(r"Not proved:((?: [0-9]{1,4}\.(?:\.\.)? \S+)+)", re.ASCII)
 _NUMBERED: Final = re.compile(r" ([0-9]+)(\.\.\.|\.) (\S+)", re.ASCII)
@@ -173,6 +175,10 @@ class Movetext:
             elif kind is TokenKind.NAG:
                 if not self._skipped:
                     self._event("nag", token.text, token)
+            elif kind is TokenKind.OTHER and _LIKE_MOVE.fullmatch(word := decoded(token.text).translate(_FIGURINES)):
+                if not self._skipped:
+                    self._move(word, token.at)
+                self.last_words = None
             elif kind is TokenKind.OTHER:
                 self._problem(AnomalyKind.MALFORMED, token.at, "is no part of movetext", token.text)
         if self._above or self._skipped:

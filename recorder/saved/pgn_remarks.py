@@ -2,7 +2,8 @@
 
 Sources: ``[%clk]`` and ``[%emt]`` of the PGN additions of 2001 (h:mm:ss); ``[%emt 2.063]`` in plain seconds of the FICS
 games database and Raptor; ``[%clkms]`` of BabasChess; ``{0:04:57}`` of ICC's clients; ``[%eval]`` of lichess
-(pawns or ``#moves``, from White's side, a depth behind a comma); ``[%flag]`` and ``[%lag]`` are our own.
+(pawns or ``#moves``, from White's side, a depth behind a comma) and of ChessBase (``33,20``: hundredths of a pawn);
+``[%flag]`` and ``[%lag]`` are our own.
 """
 
 from __future__ import annotations
@@ -104,7 +105,9 @@ def read_remark(text: str) -> Remark:
             clock_ms, ms = int(value), True
         elif name == "eval" and (found := _EVALUATION.fullmatch(value)):
             mate, pawns, at = found.groups()
-            score_cp = None if pawns is None else round(float(pawns) * 100)
+            # ChessBase writes hundredths of a pawn, without a point and with the depth behind a comma.
+            unit = 1 if at is not None and "." not in value else 100
+            score_cp = None if pawns is None else round(float(pawns) * unit)
             evaluation = Evaluation(score_cp, None if mate is None else int(mate), None if at is None else int(at))
         elif name == "depth" and _WHOLE.fullmatch(value):
             depth = int(value)

@@ -25,8 +25,17 @@ __all__ = [
     "token_of",
 ]
 
-RESULTS: Final = {"1-0": "1-0", "0-1": "0-1", "1/2-1/2": "1/2-1/2", "1/2": "1/2-1/2", "*": "*"}
-"""Result tokens as people write them → as the model has them."""
+_DASHES: Final = ("-", ":", "\xe2\x80\x93")  # a hyphen, a colon, a dash in UTF-8
+_HALVES: Final = ("1/2", "\xc2\xbd")
+RESULTS: Final = {
+    **{f"1{dash}0": "1-0" for dash in _DASHES},
+    **{f"0{dash}1": "0-1" for dash in _DASHES},
+    **{f"{half}{dash}{half}": "1/2-1/2" for half in _HALVES for dash in _DASHES},
+    "1/2": "1/2-1/2",
+    "*": "*",
+}
+"""Result tokens as people write them (read as latin-1) → as the model has them; the longer of two stands first."""
+_RESULT: Final = "|".join(map(re.escape, RESULTS))
 
 _TAG: Final = re.compile(r'\[\s*([A-Za-z0-9][A-Za-z0-9_+#=:-]*)\s+"((?:[^"\\]|\\.)*)"\s*\]\s*')
 # Quotes inside that nobody escaped: up to the last one of the line.
@@ -34,9 +43,9 @@ _LOOSE_TAG: Final = re.compile(r'\[\s*([A-Za-z0-9][A-Za-z0-9_+#=:-]*)\s+"(.*)"\s
 _ESCAPED: Final = re.compile(r'\\(["\\])')
 _BEGINS: Final = re.compile(
     r"\s*(?:[0-9]{1,3}\s*\.+\s*(?:[a-hKQRBNOP0-9@Z-][a-h1-8xO0@-]|\{|\()|(?:[a-hKQRBN][a-h]?[1-8]?x?[a-h][1-8]\s)|"
-    r"\{[^}]*\}\s*(?:1-0|0-1|1/2-1/2|\*)\s*$|\{\[%|(?:1-0|0-1|1/2-1/2|\*)\s*$)"
+    rf"\{{[^}}]*\}}\s*(?:{_RESULT})\s*$|\{{\[%|(?:{_RESULT})\s*$)"
 )
-_ENDS: Final = re.compile(r"(?:^|[\s})])(?:1-0|0-1|1/2(?:-1/2)?|\*)\s*$")
+_ENDS: Final = re.compile(rf"(?:^|[\s}})])(?:{_RESULT})\s*$")
 _OPENERS: Final = re.compile(r"[{;]")
 _GLYPHS: Final = {
     "!": "$1", "?": "$2", "!!": "$3", "??": "$4", "!?": "$5", "?!": "$6", "=": "$10", "+=": "$14", "=+": "$15",
@@ -59,16 +68,16 @@ class TokenKind(IntEnum):
 
 
 _TOKEN: Final = re.compile(
-    r"""
-      (?:[0-9]+\.+\ ?)? ( [a-zA-Z@][^\s{}();$!?]* | 0-0(?:-0)?(?![0-9-])[+\#]* | -- )  # 1 a move or word, its number
-    | \{([^}]*)\} | ;([^\n]*)                                           # 2, 3 comments
-    | ((?:1-0|0-1|1/2-1/2|1/2|\*)(?=[\s{}();]|$))                       # 4 result
+    rf"""
+      (?:[0-9]+\.+\ ?)? ( [a-zA-Z@][^\s{{}}();$!?]* | 0-0(?:-0)?(?![0-9-])[+\#]* | -- )  # 1 a move or word, its number
+    | \{{([^}}]*)\}} | ;([^\n]*)                                         # 2, 3 comments
+    | ((?:{_RESULT})(?=[\s{{}}();]|$))                                   # 4 result
     | ([0-9]+\s*\.*|\.+)                                         # 5 number
     | (\() | (\))                                                       # 6, 7
     | (\$[0-9]+|[!?]+|[+=-][+=/-]*)                                     # 8 glyphs
     | (^%[^\n]*)                                                        # 9 escape line
-    | \{([^}]*)\Z                                                       # 10 unclosed
-    | (\S)                                                              # 11 anything else
+    | \{{([^}}]*)\Z                                                     # 10 unclosed
+    | (\}}|\$|[^\s{{}}();$!?]+)                                          # 11 else: as a whole, no move is in it
     """,
     re.VERBOSE | re.MULTILINE,
 )

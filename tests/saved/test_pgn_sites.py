@@ -6,6 +6,7 @@ import pytest
 
 from recorder.model import EventKind, Game, Precision, TimeBasis
 from recorder.pipeline import make_pipeline
+from recorder.saved.pgn_remarks import Evaluation, read_remark
 from recorder.sources import SourceKind, detect
 from recorder.tracking.position import play_san, position_from_fen
 from recorder.tracking.variants import rules_of
@@ -226,3 +227,43 @@ def test_racing_kings_give_no_check() -> None:
     position = position_from_fen("8/8/8/8/8/8/krbnNBRK/qrbnNBRQ w - - 0 1", rules_of("racing-kings"))
     assert isinstance(play_san(position, "Nc3"), str)  # the knight of e2 would give check
     assert not isinstance(play_san(position, "Nd4"), str)
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted", "proved"),
+    [
+        ("1. \N{WHITE CHESS KNIGHT}f3! \N{BLACK CHESS KNIGHT}f6+ *", ["Nf3", "Nf6"], 2),
+        ("1. e4 e5 2. Sf3 Sc6 3. d4 exd4 *", ["e4", "e5", "Sf3", "Sc6", "d4", "exd4"], 2),
+        ("1. e4 e5 2. nf3 d6 *", ["e4", "e5", "nf3", "d6"], 2),
+        (
+            "1. e4 e5 2. \N{CYRILLIC CAPITAL LETTER KA}f3 d6 *",
+            ["e4", "e5", "\N{CYRILLIC CAPITAL LETTER KA}f3", "d6"],
+            2,
+        ),
+        ("1. e4 <e5> 2. Nf3 *", ["e4", "Nf3"], 1),
+    ],
+)
+def test_letters_of_other_languages_are_no_other_moves(text: str, wanted: list[str], proved: int) -> None:
+    """A move that cannot be read was made all the same: what follows it is not played from the board before."""
+    pipeline = make_pipeline(SourceKind.PGN)
+    (game,) = pipeline.receive(f'[Event "x"]\n\n{text}\n'.encode()) + pipeline.finish()
+    assert [row.san for row in game.plies] == wanted
+    assert [row.uci is not None for row in game.plies] == [number < proved for number in range(len(wanted))]
+
+
+@pytest.mark.parametrize(
+    ("token", "result"),
+    [("1:0", "1-0"), ("0\N{EN DASH}1", "0-1"), ("\xbd-\xbd", "1/2-1/2"), ("\xbd:\xbd", "1/2-1/2"), ("1/2", "1/2-1/2")],
+)
+def test_results_as_people_write_them(token: str, result: str) -> None:
+    data = f'[Event "x"]\n\n1. e4 e5 {token}\n[Event "y"]\n\n1. d4 {token}\n'.encode()
+    pipeline = make_pipeline(SourceKind.PGN)
+    games = pipeline.receive(data) + pipeline.finish()
+    assert [(game.result, len(game.plies)) for game in games] == [(result, 2), (result, 1)]
+    assert not pipeline.report.anomalies
+
+
+def test_an_evaluation_of_chessbase_is_in_hundredths() -> None:
+    assert [read_remark(text).evaluation for text in ("[%eval -33,20]", "[%eval -0.33,20]", "[%eval 1]")] == [
+        Evaluation(-33, None, 20), Evaluation(-33, None, 20), Evaluation(100, None, None)
+    ]  # fmt: skip
