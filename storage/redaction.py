@@ -38,6 +38,8 @@ _TEXTS = (
     ("sources", "me"),
 )
 _JSON = ("warnings", "restart_state")
+_NAMED = ("shapes", "titles")
+"""Where names in JSON are lines and handles from a log."""
 
 
 class Words(Protocol):
@@ -113,9 +115,9 @@ def _redacted(value: Any, rewrite: Callable[[str], str]) -> Any:
     if isinstance(value, list):
         return [_redacted(one, rewrite) for one in value]
     if isinstance(value, dict):
-        shapes = value.get("shapes", {})  # the names of all others are ours
+        # The names of all others are ours.
         return {
-            name: {rewrite(shape): seen for shape, seen in one.items()} if one is shapes else _redacted(one, rewrite)
+            name: {rewrite(key): told for key, told in one.items()} if name in _NAMED else _redacted(one, rewrite)
             for name, one in value.items()
         }
     return value

@@ -213,8 +213,9 @@ def game_parts(game: Game) -> dict[str, bytes]:
         "plies": [[tuple(ply) for ply in line.plies] for one in seen for line in one.lines],
         "lines": [(line.number, line.kind, line.parent, line.parent_ply) for one in seen for line in one.lines],
         "positions": [[tuple(anchor) for anchor in one.anchors] for one in seen],
-        "holdings": [[tuple(change) for change in one.holdings] for one in seen],
-        "events": [[tuple(event) for event in one.events] for one in seen],
+        # Their numbers are left out: where somebody's words were taken out, one is missing.
+        "holdings": [[tuple(change)[1:] for change in one.holdings] for one in seen],
+        "events": [[tuple(event)[1:] for event in one.events] for one in seen],
         "thinking": [[tuple(thought) for thought in one.thinking] for one in seen],
     }
     return {name: hashlib.sha256(json.dumps(part, default=str).encode()).digest() for name, part in parts.items()}

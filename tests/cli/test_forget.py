@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import sqlite3
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +18,10 @@ from recorder.model import is_forgotten
 from recorder.sources.forgotten import is_handle
 from storage import Archive
 from tests.cli.test_merging import state
+from tests.edge_cases.scripts import Table
 from tests.support.cli import ADJOURNED, GUESTS, WATCHER, Cli
 from tests.support.corpus import Stream, scenarios, stream_bytes, streams
+from tests.support.icc import dg, started, told_game
 
 STREAMS = [stream for scenario in scenarios() for stream in streams(scenario)][::5]
 
@@ -379,3 +382,32 @@ def test_a_merge_counts_no_game_of_a_forgotten_player(cli: Cli, tmp_path: Path) 
     cli("forget", "--yes", *sorted(players))
     (row,) = cli.json("import", "--json", other.archive)
     assert row["games"] == len(cli.json("games", "--include", "empty", "--json")) == 0
+
+
+def words_of_another() -> str:
+    table = Table()
+    data = (
+        f"{table.frame()}\r\n{table.play('e4')}\r\nZorro(GM)[7] kibitzes: hi there\r\nfics% \r\n{table.play('e5')}\r\n"
+    )
+    return f"{data}<b1> game 7 white [] black []\r\n{{Game 7 (Ann vs. Bob) Bob resigns}} 1-0\r\nfics% \r\n"
+
+
+def datagrams_of_another() -> str:
+    data = f"aics% \r\n{dg(0, 'Ann {}')}{started()}{dg(43, '7 PW')}{dg(101, '7 {} 0')}{told_game('e4 e2e4')}\r\n"
+    data += dg(26, "7 Zorro {GM} 1 <hi there>") + dg(26, "7 Cyd {} 1 <hi Zorro>") + dg(20, "7 Zorro O 1")
+    return data + told_game("e5 e7e5") + dg(77, "7 {Zorro has left}") + dg(16, "7 0 Res 1-0 {Bob resigns} B50") + "\r\n"
+
+
+@pytest.mark.parametrize("log", [words_of_another, datagrams_of_another])
+def test_somebody_who_only_spoke_leaves_no_trace(cli: Cli, tmp_path: Path, log: Callable[[], str]) -> None:
+    """His handle was in what reading goes on with, and the archive differed from the log without his words."""
+    path = tmp_path / "a.log"
+    path.write_text(log(), newline="")
+    cli("import", path)
+    cli("forget", "Zorro", "--yes")
+    connection = sqlite3.connect(cli.archive)
+    tables = [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+    values = [value for name in tables for row in connection.execute(f'SELECT * FROM "{name}"') for value in row]
+    connection.close()
+    assert [value for value in values if isinstance(value, str) and "zorro" in value.lower()] == []
+    assert "0 findings" in cli("verify").stderr
