@@ -32,7 +32,7 @@ class EngineRun:
     """A game as one engine sees it.
 
     Attributes:
-        own: plies of the main line that the engine made itself. replayed: those told in force mode.
+        own: plies of the main line that the engine made itself.
         colours: the sides that it played, as moves show.
         opponent, rating, opponent_rating: as ``name`` and ``rating`` told. level: that of the beginning.
         result, reason: as the interface told the engine, None before. end: as ``Game.end``.
@@ -49,7 +49,6 @@ class EngineRun:
         self.history = [position]
         self.rows: list[Ply] = []
         self.own: set[int] = set()
-        self.replayed: set[int] = set()
         self.colours: set[bool] = set()
         self.opponent: str | None = None
         self.rating: int | None = None
@@ -94,7 +93,7 @@ class EngineRun:
         self.observation.end_offset = line.offset
         self.observation.ended_at_ms = line.at_ms
 
-    def play(self, move: MoveText, line: EngineLine, *, own: bool, replayed: bool) -> str | None:
+    def play(self, move: MoveText, line: EngineLine, *, own: bool) -> str | None:
         """Add a ply; the reason if it is no legal move here, which then changes nothing."""
         step = play_move(self.position, move)
         if isinstance(step, str):
@@ -111,8 +110,6 @@ class EngineRun:
         if own:
             self.own.add(ply)
             self.colours.add(self.position.white_to_move)
-        elif replayed:
-            self.replayed.add(ply)
         self.position = reached
         self.history.append(reached)
         return None
@@ -146,7 +143,6 @@ class EngineRun:
         del self.history[len(self.history) - count :]
         self.position = self.history[-1]
         self.own = {number for number in self.own if number <= ply}
-        self.replayed = {number for number in self.replayed if number <= ply}
         self.event(EventKind.TAKEBACK, f"{ply + count}-{ply}", line, value=count)
         return True
 

@@ -202,8 +202,8 @@ class EngineSide:
         quoted, self._quoted = self._quoted, None
         opposing = not self._force and self._plays_white is not None
         if quoted is not None and opposing and run.position.white_to_move == self._plays_white:
-            run.play(*quoted, own=True, replayed=False)  # the interface took it for a move: it tells the answer
-        problem = run.play(move, line, own=False, replayed=self._force)
+            run.play(*quoted, own=True)  # the interface took it for a move: it tells the answer
+        problem = run.play(move, line, own=False)
         if problem is not None:
             self._odd(problem, line)
             return
@@ -368,7 +368,7 @@ class EngineSide:
         if self._force or run.position.white_to_move != self._plays_white:
             run.event(EventKind.NOTICE, "move-ignored", line, actor=self._name, text=line.text)
             return
-        problem = run.play(moved.move, line, own=True, replayed=False)
+        problem = run.play(moved.move, line, own=True)
         if problem is not None:
             self._odd(problem, line)
 

@@ -131,8 +131,6 @@ def _is_match(one: EngineRun, other: EngineRun) -> bool:
             return False
         if theirs.ply in other.own and theirs.offset > mine.offset:
             return False
-        if mine.ply in one.own and theirs.ply in other.own:
-            return False
     return True
 
 

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from exporters.pgn import PgnExporter
 from recorder.model import Disposition, Game, GameKind, Origin, Precision, Proof
 from recorder.pipeline import Pipeline
 from recorder.sources import SourceKind
@@ -280,6 +281,7 @@ def test_other_time_controls(control: str, base: tuple[int | None, int | None]) 
     game = one(data + told_game("e4"))
     assert (game.base_s, game.increment_s) == base
     assert [event.text for event in events(game, "notice")] == [control]
+    assert f'[TimeControl "{control}"]' in PgnExporter().game_text(game)
 
 
 # Variants

@@ -103,8 +103,12 @@ def test_engines_that_disagree_are_not_one_game() -> None:
 
 
 def test_what_was_told_before_it_was_made_is_no_match() -> None:
+    for made in (9, 14):
+        lines = list(MATCH)
+        lines[made], lines[made + 1] = lines[made + 1], lines[made]
+        assert len(games(*lines)) == 2
     lines = list(MATCH)
-    lines[9], lines[10] = lines[10], lines[9]
+    lines[12], lines[13] = lines[13], lines[12]  # the second engine's
     assert len(games(*lines)) == 2
 
 
@@ -183,6 +187,16 @@ def test_time_controls(level: str, times: tuple[int | None, int | None], control
     )  # fmt: skip
     assert (game.base_s, game.increment_s) == times
     assert f'[TimeControl "{control}"]' in PgnExporter().game_text(game)
+
+
+def test_clocks_hold_for_the_move_that_they_were_told_for() -> None:
+    (game,) = games(
+        *BEGIN, ">first: time 12000", ">first: otim 11000", ">first: e2e4", "<first: move e7e5", ">first: g1f3",
+        "<first: move b8c6",
+    )  # fmt: skip
+    assert [(ply.white_clock_ms, ply.black_clock_ms) for ply in game.plies] == [
+        (110_000, 120_000), (None, None), (None, None), (None, None),
+    ]  # fmt: skip
 
 
 def test_who_played_is_known_before_the_engine_has_moved() -> None:
@@ -268,9 +282,9 @@ def test_a_board_of_another_size_is_not_followed() -> None:
 def test_a_variant_whose_rules_are_not_known_is_followed_from_the_position_told() -> None:
     (game,) = games(
         *BEGIN, ">first: variant light-brigade", f">first: setboard {START}", ">first: e2e3", "<first: move b7b5",
-        ">first: f1b5",
+        ">first: f1b5", "<first: move e7e6", ">first: d1h5",
     )  # fmt: skip
-    assert (game.variant, moves(game)) == ("light-brigade", "e3 b5 Bf1xb5")
+    assert (game.variant, moves(game)) == ("light-brigade", "e3 b5 Bf1xb5 e6 Qh5")
 
 
 def test_chess960_castles_by_letters() -> None:
