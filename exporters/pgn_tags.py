@@ -8,7 +8,7 @@ from exporters.parts import Part, is_chess_fen
 from exporters.pgn_saved import is_saved, with_fics_tags, with_saved_tags
 from exporters.pgn_text import tag
 from exporters.times import date_of, start_clock
-from recorder.model import EventKind, Game, Player, Precision, TimeBasis
+from recorder.model import EventKind, Game, GameKind, Player, Precision, TimeBasis
 from recorder.variants import pgn_variant
 
 __all__ = [
@@ -132,9 +132,14 @@ def fics_tags(game: Game, part: Part, last: bool) -> str:
 
 
 def event_name(game: Game) -> str:
-    """``FICS rated blitz game``; words that are not known are left out."""
-    rated = None if game.rated is None else "rated" if game.rated else "unrated"
+    """``FICS rated blitz game``; words that are not known are left out.
+
+    ``FICS examined game``: what boards say of an examination's rating and speed is not about the game that it shows.
+    """
     family = _FAMILIES.get((game.dialect or "").lower(), game.dialect) or "ICS"
+    if game.kind is not GameKind.PLAYED:
+        return " ".join(word for word in (family, "examined", _told_variant(game), "game") if word)
+    rated = None if game.rated is None else "rated" if game.rated else "unrated"
     return " ".join(word for word in (family, rated, game.category or _told_variant(game), "game") if word)
 
 

@@ -37,7 +37,9 @@ _FAMILIES: Final = {"fics": FICS, "fatics": "FatICS", "icc": "ICC", "bics": "BIC
 _ICS_SITE: Final = re.compile(r"(?:ICS|Internet Chess Server): (\S+)(?: [0-9]+)?", re.IGNORECASE)
 _URL: Final = re.compile(r"https?://(?:www\.)?([a-z0-9.-]+)(?:/.*)?", re.IGNORECASE)
 _HOST: Final = re.compile(r"[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+")
-_ARCHIVE_EVENT: Final = re.compile(r"(FICS|FatICS|ICC|BICS|Lasker|ICS)(?: (rated|unrated))?(?: (\S+))? game")
+_ARCHIVE_EVENT: Final = re.compile(
+    r"(FICS|FatICS|ICC|BICS|Lasker|ICS)( examined)?(?: (rated|unrated))?(?: (\S+))? game"
+)
 _EVENTS: Final = (
     re.compile(r"(?:fics server game, |internet, |ICS |)(rated|unrated|casual) (\S+(?: \S+)?) (?:match|game)", re.I),
     re.compile(r"()(rated|casual) (\S+)() (?:arena|swiss|tournament)\b.*", re.I),
@@ -179,7 +181,7 @@ def _read_event(header: Header, tags: dict[str, str], used: set[str]) -> None:
         used.add("Event")
         return
     if match := _ARCHIVE_EVENT.fullmatch(event):
-        family, rated, category = match.groups()
+        family, examined, rated, category = match.groups()
         dialect = _FAMILIES[family.lower()]
         if header.dialect is None:
             header.dialect = dialect
@@ -187,7 +189,7 @@ def _read_event(header: Header, tags: dict[str, str], used: set[str]) -> None:
                 header.server = _SITES[dialect.lower()][1]
         header.rated = None if rated is None else rated == "rated"
         header.category = category
-        if dialect == header.dialect:
+        if dialect == header.dialect and not examined:  # no field of a saved game says it: the tag stays
             used.add("Event")
     elif match := next(filter(None, (pattern.fullmatch(event) for pattern in _EVENTS)), None):
         words = [word for word in match.groups() if word]

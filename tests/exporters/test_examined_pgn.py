@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -140,6 +141,8 @@ def test_words_in_a_variation_stay_there_when_the_pgn_is_read_and_written_again(
     again = export([*pipeline.receive(written.encode()), *pipeline.finish()])
     for text in (written, again):
         (read,) = read_back(text)
+        assert re.fullmatch(r"\w+ examined game", read.headers["Event"])
+        assert "Variant" not in read.headers
         c5 = read.next().variations[1]  # type: ignore[union-attr]
         said_there = [" ".join(node.comment.split()) for node in (c5, c5.next())]
         assert said_there == ["LectureBot kibitz: sharper", "LectureBot kibitz: open"]

@@ -6,7 +6,7 @@ import pytest
 
 from exporters.parts import Part
 from exporters.pgn_tags import event_name, fics_tags, tags, variant_name
-from recorder.model import Game, Player
+from recorder.model import Game, GameKind, Player
 from tests.exporters.games import make_game
 from tests.exporters.pgn_reader import TAG
 
@@ -67,6 +67,8 @@ def test_unknown_facts_have_no_tags_but_the_seven() -> None:
         ({"category": None, "variant": "atomic"}, "FICS rated atomic game"),
         ({"dialect": "icc", "category": None}, "ICC rated game"),
         ({"dialect": "chessd"}, "chessd rated blitz game"),
+        ({"kind": GameKind.EXAMINED, "rated": False, "category": "untimed"}, "FICS examined game"),
+        ({"kind": GameKind.SETUP, "variant": "crazyhouse"}, "FICS examined crazyhouse game"),
     ],
 )
 def test_event(facts: dict[str, object], event: str) -> None:
