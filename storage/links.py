@@ -1,7 +1,8 @@
 """Links between games: partner boards of bughouse, examinations of played games. Made anew where games were touched.
 
-Partners are looked for among the games of one source that overlap in it; what an examined game shows, among the games
-of the same players in the archive, and among those of the examiner in the same source where only his name was shown.
+Partners are looked for among the games of one source that overlap in it, then among those of several (``boards``);
+what an examined game shows, among the games of the same players in the archive, and among those of the examiner in the
+same source where only his name was shown.
 A link stands between rows of sources, for a game of several at the one whose key it has: readers follow
 ``merged_into``.
 """
@@ -16,6 +17,7 @@ from sqlalchemy import Connection
 
 from recorder.model import Game, LinkKind
 from storage import models
+from storage.boards import boards_of_several
 from storage.bulk import insert_rows
 from storage.engine import driver_of
 from storage.mapping import insert_into
@@ -73,9 +75,11 @@ def _load(connection: Connection, ids: Iterable[int]) -> list[Game]:
 
 def _link_partners(connection: Connection, driver: sqlite3.Connection) -> None:
     touched = {number for (number,) in driver.execute("SELECT id FROM temp.touched")}
+    again = set(touched)
+    rows = driver.execute(_BUGHOUSE).fetchall()
     groups: list[list[int]] = []
     last_source, last_end = None, -1
-    for number, source, begin, end in driver.execute(_BUGHOUSE).fetchall():
+    for number, source, begin, end in rows:
         if source != last_source or begin > last_end:
             groups.append([])
             last_source, last_end = source, end
@@ -87,6 +91,12 @@ def _link_partners(connection: Connection, driver: sqlite3.Connection) -> None:
 
             _forget(driver, group, LinkKind.PARTNER)
             _store(driver, pair_bughouse(_load(connection, group)), LinkKind.PARTNER)
+            again.update(group)
+    if rows:
+        for boards in boards_of_several(driver, again):
+            from recorder.relating.bughouse import pair_bughouse
+
+            _store(driver, pair_bughouse(_load(connection, boards)), LinkKind.PARTNER)
 
 
 def _link_examined(connection: Connection, driver: sqlite3.Connection) -> None:

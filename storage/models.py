@@ -209,6 +209,7 @@ games = Table(
     Index("ix_games_source_id_first_offset", "source_id", "first_offset"),
     Index("ix_games_white_id_black_id", "white_id", "black_id"),
     Index("ix_games_black_id", "black_id"),
+    Index("ix_games_bughouse", "started_at_ms", sqlite_where=text("variant = 'bughouse'")),
     # a merged game has the key of one of its witnesses
     Index("uq_games_key", "key", unique=True, sqlite_where=text("source_id IS NOT NULL")),
     Index("uq_games_merged_key", "key", unique=True, sqlite_where=text("source_id IS NULL")),

@@ -67,6 +67,12 @@ _TOUCHED: Final = "SELECT 1 FROM sqlite_temp_master WHERE name = 'touched'"
 _GAMES: Final = insert_into(models.games)
 _SEGMENTS: Final = insert_into(models.segments)
 _EVIDENCE: Final = insert_into(models.game_evidence)
+_MAY_BE_PARTNERS: Final = """
+SELECT o.id FROM games g CROSS JOIN games o
+WHERE g.id = ? AND g.variant = 'bughouse' AND o.variant = 'bughouse' AND o.source_id IS NOT NULL AND (
+  o.started_at_ms BETWEEN g.started_at_ms - 5000 AND g.started_at_ms + 5000
+  OR o.server_game_no = g.partner_server_game_no OR o.partner_server_game_no = g.server_game_no)
+"""
 _MEMBERS: Final = "SELECT id, white_id, black_id FROM games WHERE key = ? AND source_id IS NOT NULL"
 
 
@@ -104,6 +110,7 @@ def touch_others(driver: sqlite3.Connection, games: Iterable[int]) -> None:
         touch(driver, f"{pair} WHERE g.id = ? AND o.source_id IS NOT NULL", (number,))
         boards = "SELECT o.id FROM games g JOIN games o ON o.source_id = g.source_id AND o.variant = g.variant"
         touch(driver, f"{boards} WHERE g.id = ? AND g.variant = 'bughouse'", (number,))
+        touch(driver, _MAY_BE_PARTNERS, (number,))
 
 
 def dissolve(driver: sqlite3.Connection, merged: Iterable[int]) -> None:

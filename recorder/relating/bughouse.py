@@ -13,10 +13,11 @@ from recorder.model import Game, ObservationKind
 from recorder.relating.captures import Capture, Passed, captures, passes, place_of
 from recorder.relating.match import board_order, transfers
 
-__all__ = ["pair_bughouse"]
+__all__ = ["TOGETHER_MS", "pair_bughouse"]
 
 _FEW_PIECES = 3
-_TOGETHER_MS = 5_000
+TOGETHER_MS = 5_000
+"""Within this time both boards of a match begin."""
 _TOGETHER_BYTES = 4_096
 _OPPOSITE = {("1-0", "0-1"), ("0-1", "1-0"), ("1/2-1/2", "1/2-1/2")}
 
@@ -75,7 +76,10 @@ _Pair = tuple["_Seen", "_Seen"]
 
 
 def _candidates(games: list[_Seen]) -> list[_Pair]:
-    """Pairs that a rule could find, the lesser key first: of one stretch of a log, or one naming the other's number."""
+    """Pairs that a rule could find, the lesser key first.
+
+    They are of one stretch of a log, or one names the other's number, or they began together.
+    """
     pairs: dict[tuple[str, str], _Pair] = {}
 
     def add(one: _Seen, other: _Seen) -> None:
@@ -100,6 +104,16 @@ def _candidates(games: list[_Seen]) -> list[_Pair]:
         if seen.game.partner_game_no is not None:
             for other in numbered.get(seen.game.partner_game_no, ()):
                 add(seen, other)
+    begun = sorted(
+        (seen.game.started_at_ms, seen.game.key, seen)
+        for seen in games
+        if seen.whole and seen.game.started_at_ms is not None and seen.game.time_basis.value == "utc"
+    )
+    for at, (begun_ms, _, seen) in enumerate(begun):
+        for also_ms, _, other in (begun[place] for place in range(at + 1, len(begun))):
+            if also_ms > begun_ms + TOGETHER_MS:
+                break
+            add(seen, other)
     return [pairs[keys] for keys in sorted(pairs)]
 
 
@@ -132,7 +146,7 @@ def _may_be(one: Game, other: Game) -> bool:
     times = (one.started_at_ms, one.ended_at_ms, other.started_at_ms, other.ended_at_ms)
     if one.time_basis is other.time_basis and one.time_basis.value == "utc" and None not in times:
         begun, ended, also_begun, also_ended = (time or 0 for time in times)
-        return begun <= also_ended + _TOGETHER_MS and also_begun <= ended + _TOGETHER_MS
+        return begun <= also_ended + TOGETHER_MS and also_begun <= ended + TOGETHER_MS
     return True
 
 
@@ -233,9 +247,12 @@ def _counted(one: _Seen, other: _Seen) -> str:
 
 
 def _pieces(one: _Seen, other: _Seen) -> str | None:
-    """One log shows both, and what one board loses comes into the other's hands."""
-    if not _shared(one, other) or not _agree(one, other):
+    """What one board loses comes into the other's hands, in one log or in two whole ones of the same time."""
+    if not _overlap(one, other) or not _agree(one, other):
         return None
+    if not _shared(one, other):
+        lost = len(one.captures) + len(other.captures)
+        return f"they began together and what was captured came into the hands of the other board, {lost} pieces"
     given = transfers(board_order(one.game, other.game))
     linked = sum(transfer.passed is not None for transfer in given)
     return f"{linked} of {len(given)} captured pieces came into the hands of the other board"
@@ -253,7 +270,7 @@ def _creation(one: _Seen, other: _Seen) -> str | None:
         return None
     apart = abs((begins[0].offset or 0) - (begins[1].offset or 0))
     times = (one.game.started_at_ms, other.game.started_at_ms)
-    if apart > _TOGETHER_BYTES or (None not in times and abs((times[0] or 0) - (times[1] or 0)) > _TOGETHER_MS):
+    if apart > _TOGETHER_BYTES or (None not in times and abs((times[0] or 0) - (times[1] or 0)) > TOGETHER_MS):
         return None
     low, high = sorted(number or 0 for number in numbers)
     return f"games {low} and {high} began one after the other"

@@ -298,3 +298,36 @@ def test_what_was_taken_back_is_told_once(cli: Cli, tmp_path: Path) -> None:
 
 def _taken_back(game: dict[str, Any]) -> list[tuple[int, str]]:
     return sorted((line["parent_ply"], " ".join(ply["san"] for ply in line["plies"])) for line in game["lines"])
+
+
+def test_partners_that_no_log_shows_both_are_linked(cli: Cli, tmp_path: Path) -> None:
+    """Each player's own log shows his board; whichever comes first, and if one is forgotten."""
+    paths = [tmp_path / "fischer.icsj", tmp_path / "spassky.icsj"]
+    for path, name in zip(paths, ("player_Fischer", "player_Spassky"), strict=True):
+        path.write_bytes(journal("b06_bughouse", name))
+    cli("import", paths[0])
+    assert _partners(cli) == set()
+    cli("import", paths[1])
+    found = _partners(cli)
+    assert len(found) == 4
+    assert found == {(other, key) for key, other in found}
+    turned = Cli(tmp_path / "turned.sqlite")
+    turned("import", paths[1])
+    turned("import", paths[0])
+    assert turned("export", "games").stdout == cli("export", "games").stdout
+    cli("db", "rebuild")
+    assert turned("export", "games").stdout == cli("export", "games").stdout
+    observer = tmp_path / "both.icsj"
+    observer.write_bytes(journal("b06_bughouse", "observer_GuestXo"))
+    cli("import", observer)
+    assert len(_partners(cli)) >= 4
+    rows = {row["name"]: row["id"] for row in cli.json("sources", "--json")}
+    cli("sources", "forget", rows["both.icsj"])
+    assert turned("export", "games").stdout == cli("export", "games").stdout
+    cli("sources", "forget", rows["spassky.icsj"])
+    assert _partners(cli) == set()
+    assert cli("db", "check").output == "The archive is sound.\n"
+
+
+def _partners(cli: Cli) -> set[tuple[str, str]]:
+    return {(game["key"], link["key"]) for game in _shown(cli) for link in game["links"]}
