@@ -69,7 +69,8 @@ class SavedPipeline:
     def _given(self, games: list[Game]) -> list[Game]:
         if self._forgotten:
             games = [game for game in games if not is_forgotten(game.white.handle, game.black.handle)]
-        self._games += len(games)
+        # A result in a text that is no PGN makes a game of nobody, without a move.
+        self._games += sum(bool(game.white.handle or game.black.handle or game.plies) for game in games)
         return [self._dated(game) for game in games]
 
     def _dated(self, game: Game) -> Game:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import gzip
 from pathlib import Path
 
+import pytest
+
 from recorder.cli.terminal import ExitCode
-from tests.support.cli import Cli
+from tests.support.cli import GUESTS, Cli
 
 PGN = Path(__file__).parent.parent / "corpus" / "pgn"
 MATCH = PGN.parent / "public" / "bughouse-db-3611438-with-lag.bpgn"
@@ -126,3 +128,8 @@ def test_zone_and_day_of_saved_games(cli: Cli, tmp_path: Path) -> None:
     bpgn = tmp_path / "timed.bpgn"
     bpgn.write_bytes(match.replace(b"[TimeControl", b'[Time "10:30:00"]\n[TimeControl', 1))
     assert '[UTCTime "08:30:00"]' in cli("convert", "--tz", "+02:00", bpgn).stdout
+
+
+@pytest.mark.parametrize("kind", ["pgn", "bpgn"])
+def test_a_log_read_as_saved_games_is_told(cli: Cli, kind: str) -> None:
+    assert f"gave no game when read as kind {kind}" in cli("import", "--kind", kind, GUESTS).stdout
