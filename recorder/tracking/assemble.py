@@ -217,8 +217,10 @@ def _prove_by_list(run: Run, seen: ListSeen, witness: dict[int, tuple[int, Ply]]
     if run.rules is Rules.FRAMES:
         return
     for index, observation in enumerate(run.observations):
-        boards = {anchor.ply: board_from_fen(anchor.fen) for anchor in observation.anchors if anchor.line == 0}
         plies = observation.lines[0].plies
+        if all(ply.proof != Proof.UNPROVED for ply in plies):
+            continue
+        boards = {anchor.ply: board_from_fen(anchor.fen) for anchor in observation.anchors if anchor.line == 0}
         for place, ply in enumerate(plies):
             before = seen.position_at(ply.ply - 1)
             told = ply.origin == Origin.DELTA

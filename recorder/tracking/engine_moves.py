@@ -55,7 +55,8 @@ def _castling(position: Position, at: int, to: int) -> bool | None:
     own_rook = "R" if position.white_to_move else "r"
     if position.board[to] == own_rook:
         return to < at
-    if at // 9 == to // 9 and abs(at - to) == 2 and position.rules is not Rules.CHESS960:
+    to_its_place = position.rules is not Rules.CHESS960 or to % 9 in (_FILES.index("c"), _FILES.index("g"))
+    if at // 9 == to // 9 and abs(at - to) == 2 and to_its_place:
         return to < at
     return None
 

@@ -296,6 +296,17 @@ def test_chess960_castles_by_letters() -> None:
     assert (game.variant, moves(game), game.plies[0].uci) == ("chess960", "O-O-O Ke7", "e1b1")
 
 
+@pytest.mark.parametrize(("told", "san"), [("e1g1", "O-O"), ("e1h1", "O-O"), ("e1c1", "O-O-O"), ("e1f1", "Kf1")])
+def test_chess960_castles_by_squares(told: str, san: str) -> None:
+    """A king goes two squares in no other way; where it goes one, only its rook's square tells that it castles."""
+    fen = "4k3/8/8/8/8/8/8/1R2K2R w HBhb - 0 1"
+    (game,) = games(
+        *BEGIN, ">first: variant fischerandom", ">first: force", f">first: setboard {fen}", ">first: go",
+        f"<first: move {told}",
+    )  # fmt: skip
+    assert moves(game).rstrip("+") == san
+
+
 def test_edit_mode_that_never_ends_ends_with_the_next_game() -> None:
     (game,) = games(*BEGIN, ">first: edit", ">first: #", ">first: new", ">first: e2e4")
     assert (moves(game), game.start_fen) == ("e4", None)
