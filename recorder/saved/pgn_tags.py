@@ -33,12 +33,17 @@ _SITES: Final = {
     "lichess.org": ("lichess", "lichess.org"),
     "chess.com": ("chess.com", "chess.com"),
 }
-_FAMILIES: Final = {"fics": FICS, "fatics": "FatICS", "icc": "ICC", "bics": "BICS", "lasker": "Lasker", "ics": None}
+#: What our Event begins with → the family; the longer of two that begin alike stands first.
+_FAMILIES: Final = {
+    "FICS 1.6.2": "FICS 1.6.2", "FICS": FICS, "FatICS": "FatICS", "ICC": "ICC", "BICS": "BICS", "chessd": "chessd",
+    "Lasker": "Lasker", "Capablanca": "Capablanca", "chess.net": "chess.net", "Engine": "cecp",
+    "ICS": None,
+}  # fmt: skip
 _ICS_SITE: Final = re.compile(r"(?:ICS|Internet Chess Server): (\S+)(?: [0-9]+)?", re.IGNORECASE)
 _URL: Final = re.compile(r"https?://(?:www\.)?([a-z0-9.-]+)(?:/.*)?", re.IGNORECASE)
 _HOST: Final = re.compile(r"[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+")
 _ARCHIVE_EVENT: Final = re.compile(
-    r"(FICS|FatICS|ICC|BICS|Lasker|ICS)( examined)?(?: (rated|unrated))?(?: (\S+))? game"
+    rf"({'|'.join(map(re.escape, _FAMILIES))})( examined)?(?: (rated|unrated))?(?: (\S+(?: \S+)?))? game"
 )
 _EVENTS: Final = (
     re.compile(r"(?:fics server game, |internet, |ICS |)(rated|unrated|casual) (\S+(?: \S+)?) (?:match|game)", re.I),
@@ -182,10 +187,11 @@ def _read_event(header: Header, tags: dict[str, str], used: set[str]) -> None:
         return
     if match := _ARCHIVE_EVENT.fullmatch(event):
         family, examined, rated, category = match.groups()
-        dialect = _FAMILIES[family.lower()]
+        dialect = _FAMILIES[family]
         if header.dialect is None:
             header.dialect = dialect
-            if dialect in (FICS, "ICC") and header.server is None and tags.get("Site", "?") == "?":
+            named = header.server is not None or tags.get("Site", "?") != "?" or "RecorderKey" in tags
+            if dialect in (FICS, "ICC") and not named:
                 header.server = _SITES[dialect.lower()][1]
         header.rated = None if rated is None else rated == "rated"
         header.category = category

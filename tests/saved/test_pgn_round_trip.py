@@ -12,9 +12,10 @@ import chess.pgn
 import pytest
 
 from exporters.pgn import PgnExporter, PgnOptions
-from recorder.model import Anchor, EventKind, Game, Precision, Proof
+from recorder.model import Anchor, EventKind, Game, GameKind, Precision, Proof
 from recorder.pipeline import make_pipeline
 from recorder.sources import SourceKind
+from tests.support.corpus import stream_bytes
 
 CORPUS = Path(__file__).parent.parent / "corpus"
 FILES = sorted([*(CORPUS / "pgn").glob("*.pgn"), *(CORPUS / "ficsgames").glob("*.pgn")])
@@ -210,3 +211,27 @@ def test_computed_clocks_stay_computed() -> None:
         assert b'[RecorderClocks "derived"]' in text
         (again,) = read(text)
         assert {ply.precision for ply in again.plies} <= {Precision.DERIVED_SECONDS, Precision.DERIVED_MILLISECONDS}
+
+
+@pytest.mark.parametrize(
+    ("scenario", "connection"),
+    [
+        ("a04_suicide", "observer_GuestObsF"),
+        ("b01_standard", "observer_GuestXa"),
+        ("c07_eight_boards", "observer_GuestXs"),
+    ],
+)
+def test_what_was_recorded_is_written_the_same_after_it_was_read_from_our_pgn(scenario: str, connection: str) -> None:
+    """Whatever family the server is of, with parts and unproved plies; a key is made of what a game was read from."""
+    pipeline = make_pipeline(SourceKind.RAW)
+    recorded = pipeline.receive(stream_bytes(scenario, connection))
+    recorded = [game for game in recorded + pipeline.finish() if game.kind is GameKind.PLAYED and game.rows]
+    assert recorded
+    text, _ = written(recorded)
+    again = read(text)
+    assert len(again) == len(recorded)
+    assert without_keys(written(again)[0]) == without_keys(text)
+    for before, after in zip(recorded, again, strict=True):
+        assert (after.server, after.dialect, after.category, after.variant, after.rated) == (
+            before.server, before.dialect, before.category, before.variant, before.rated
+        )  # fmt: skip
