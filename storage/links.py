@@ -35,10 +35,15 @@ WHERE g.variant = 'bughouse' AND g.kind = 'played' AND g.source_id IN (
 ORDER BY g.source_id, g.first_offset
 """
 _EXAMINED: Final = """
-SELECT DISTINCT e.id, e.white_id, e.black_id, e.source_id
-FROM temp.touched n CROSS JOIN games t ON t.id = n.id
-CROSS JOIN games e ON (e.white_id, e.black_id) IN (
-  VALUES (t.white_id, t.black_id), (t.white_id, t.white_id), (t.black_id, t.black_id))
+WITH pairs AS MATERIALIZED (
+  SELECT DISTINCT t.white_id, t.black_id FROM temp.touched n CROSS JOIN games t ON t.id = n.id),
+handles AS MATERIALIZED (SELECT white_id AS id FROM pairs UNION SELECT black_id FROM pairs)
+SELECT e.id, e.white_id, e.black_id, e.source_id
+FROM pairs p CROSS JOIN games e ON e.white_id = p.white_id AND e.black_id = p.black_id
+WHERE e.kind = 'examined' AND e.source_id IS NOT NULL
+UNION
+SELECT e.id, e.white_id, e.black_id, e.source_id
+FROM handles h CROSS JOIN games e ON e.white_id = h.id AND e.black_id = h.id
 WHERE e.kind = 'examined' AND e.source_id IS NOT NULL
 """
 _PLAYED: Final = """
