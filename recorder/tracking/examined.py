@@ -10,7 +10,7 @@ import re
 from typing import Final
 
 from recorder.dialects.registry import Family
-from recorder.events import ExamineNotice, MovelistRead
+from recorder.events import ExamineNotice, Line, MovelistRead
 from recorder.frames import Style12
 from recorder.model import AnomalyKind, Disposition, EventKind, Ply, Proof
 from recorder.tracking.facts import Facts
@@ -25,7 +25,7 @@ from recorder.tracking.tree_lines import PLACED, SHOWN
 from recorder.tracking.tree_nodes import BACK, FORWARD, REVERT, TYPED, Seen
 from recorder.tracking.variants import STANDARD_BOARD, variant_of
 
-__all__ = ["agrees", "close_left", "examined_run", "follow_examined", "leave", "take_moves", "take_notice"]
+__all__ = ["agrees", "close_left", "examined_run", "follow_examined", "leave", "lose_all", "take_moves", "take_notice"]
 
 _LEFT_WAIT_BYTES: Final = 4096
 _TWO_KINGS: Final = (Rules.CHESS, Rules.CHESS960, Rules.CRAZYHOUSE, Rules.BUGHOUSE, Rules.LOSERS, Rules.WILD)
@@ -261,6 +261,16 @@ def close_left(held: Held, offset: int) -> None:
         if run.suspended and run.end_offset < offset - _LEFT_WAIT_BYTES:
             del held.examined[number]
             held.close(run, "unobserved")
+
+
+def lose_all(held: Held, line: Line) -> None:
+    """The connection or the login ends with this line: be finished with every examined game."""
+    for number, run in list(held.examined.items()):
+        if not run.suspended:
+            run.event(EventKind.FEED, "lost feed", (line.offset, line.at_ms), text=line.text)
+        del held.examined[number]
+        held.close(run, "unobserved" if run.suspended else "lost-feed")
+    held.starting = None
 
 
 def _goes_on(run: Run, frame: Style12) -> bool:

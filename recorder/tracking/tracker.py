@@ -40,7 +40,7 @@ from recorder.model import Anomaly, AnomalyKind, Disposition, EventKind, Game, T
 from recorder.tracking.assemble import assemble, end_word
 from recorder.tracking.boards import Boards
 from recorder.tracking.deltas import take_delta
-from recorder.tracking.examined import close_left, examined_run, leave, take_notice
+from recorder.tracking.examined import close_left, examined_run, leave, lose_all, take_notice
 from recorder.tracking.facts import Facts
 from recorder.tracking.held import Starting
 from recorder.tracking.holdings import take_holdings
@@ -417,17 +417,14 @@ class Tracker:
                     run.event(EventKind.FEED, "lost feed", _at(event.line), text=event.line.text)
                     self._suspend(run, event.line.offset, "lost-feed")
         if another and not warning:
-            for number, run in list(self.boards.examined.items()):
-                if not run.suspended:
-                    run.event(EventKind.FEED, "lost feed", _at(event.line), text=event.line.text)
-                del self.boards.examined[number]
-                self.boards.close(run, "unobserved" if run.suspended else "lost-feed")
-            self.boards.starting = None
+            lose_all(self.boards, event.line)
         if event.kind is SessionNoticeKind.LOST_DATA:
             if self._datagrams is not None:
                 self._datagrams.lost_data()
-            for run in self.boards.runs.values():
-                run.event(EventKind.FEED, "server lost data", _at(event.line))
+            for run in (*self.boards.runs.values(), *self.boards.examined.values()):
+                if run.following:
+                    run.event(EventKind.FEED, "server lost data", _at(event.line))
+                    run.told = ""  # the board that a line told of may be lost
 
     def _begin_session(self, family: str | None, me: str | None) -> None:
         """A banner or a login that is not this session's begins another one; its games keep their own."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from recorder.model import Disposition, GameKind, Origin, Proof
-from tests.edge_cases.scripts import PROMPT, Table, events, log, only, proved, read, sans
+from tests.edge_cases.scripts import PROMPT, Table, details, events, log, only, proved, read, sans
 
 START, JOINED, PLY, SAME, GAP = (
     Disposition.START,
@@ -390,6 +390,19 @@ def test_edge_66_mark_of_lost_data() -> None:
     ]
     assert [event.value for event in events(game, "gap")] == [3]
     assert found.frames(START, PLY, GAP) == [1, 3, 1]
+
+
+def test_edge_66_and_games_that_are_over_or_examined() -> None:
+    """Only who is still told of a game can have missed something of it."""
+    over, shown = Table(1, "Cid", "Dan"), Table(2, "Eve", "Fay", relation=-2)
+    lines = [over.frame(), over.play("e4"), over.over("Dan resigns", "1-0")]
+    lines += [shown.frame(), shown.play("d4"), "Game 2: Eve goes forward 1 move."]
+    # The next board may not be the one that this line told of.
+    games = read(log(*lines) + b"\x1a" + log("", shown.play("d5"))).games
+    lost = {game.game_no: details(game, "feed") for game in games}
+    assert lost == {1: [], 2: ["server lost data", "log ends here"]}
+    (examined,) = [game for game in games if game.game_no == 2]
+    assert sans(examined) == ["d4", "d5"]
 
 
 def test_edge_67_names_and_chat_that_are_not_ascii() -> None:
