@@ -178,7 +178,10 @@ def _share_out(
             seen.offset, seen.end_offset = min(offsets), max(offsets)
         if found:
             seen.started_at_ms, seen.ended_at_ms = found[0][1], found[-1][1]
-        seen.events[:] = [event._replace(seq=seq) for seq, event in enumerate(seen.events)]
+        # most are in their place: a lecture's thousands are written again at every look while it goes on
+        seen.events[:] = [
+            event if event.seq == seq else event._replace(seq=seq) for seq, event in enumerate(seen.events)
+        ]
 
 
 def _take_holdings(seen: Observation, change: HoldingsChange, bounds: list[tuple[int, int | None]]) -> None:
