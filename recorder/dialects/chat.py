@@ -14,7 +14,7 @@ __all__ = ["format_chat", "parse_chat"]
 
 _NAME = r"(?P<speaker>[^\s()\[\]{}<>:*\"-][^\s()\[\]{}<>:\"]*)(?P<titles>(?:\([A-Za-z0-9*]{1,8}\))*?)"
 _RATING = r"(?:\(\s*(?:[0-9]+[A-Za-z]?|[+]+|-+|UNR)\))?"
-_GAME = r"(?:\[(?P<game>[0-9]+)\])?"
+_GAME = r"(?:\[(?P<game>[0-9]{1,9})\])?"
 _TEXT = r"(?P<text>.*)"
 _SPOKEN = re.compile(
     rf"(?:\([0-9]+\) )?{_NAME}{_RATING}{_GAME} "
@@ -29,7 +29,7 @@ _KINDS = {
     "tells you": ChatKind.TELL,
 }
 _OTHERS: list[tuple[ChatKind, str]] = [
-    (ChatKind.CHANNEL, rf"{_NAME}\((?P<channel>[0-9]+)\): ?{_TEXT}"),
+    (ChatKind.CHANNEL, rf"{_NAME}\((?P<channel>[0-9]{{1,9}})\): ?{_TEXT}"),
     (ChatKind.SHOUT, rf"--> {_NAME} ?{_TEXT}"),
     (ChatKind.ANNOUNCEMENT, rf"\s*\*\*(?:UNREG )?ANNOUNCEMENT\*\* from {_NAME}: ?{_TEXT}"),
     (ChatKind.ECHO, r"(?P<text>(?:kibitzed|whispered|told|shouted|said) to [0-9]+\.)"),

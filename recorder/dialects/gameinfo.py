@@ -27,7 +27,7 @@ __all__ = [
 GAMEINFO_TAG = "<g1>"
 DELTA_TAG = "<d1>"
 
-_GAMEINFO = re.compile(r"<g1>\s*([0-9]+)((?:\s+[a-z]+=\S*)*)\s*")
+_GAMEINFO = re.compile(r"<g1>\s*([0-9]{1,9})((?:\s+[a-z]+=\S*)*)\s*")
 _DELTA = re.compile(
     r"<d1>\s*([0-9]{1,9})\s+([0-9]{1,5})\s+(\S+)\s+(\S+)"
     r"\s+(-?[0-9]{1,12})\s+(-?[0-9]{1,12})(?:\s+(-?[0-9]{1,12}))?\s*"
@@ -92,7 +92,7 @@ def _number(fields: dict[str, str], key: str) -> int | None:
     value = fields.get(key)
     if value is None:
         return None
-    if re.fullmatch(r"-?[0-9]+", value) is None:
+    if re.fullmatch(r"-?[0-9]{1,12}", value) is None:
         raise LineError(f"{key} cannot be {value!r}", field=key, value=value)
     return int(value)
 

@@ -16,7 +16,7 @@ __all__ = ["HOLDINGS_TAG", "format_holdings", "parse_holdings"]
 HOLDINGS_TAG = "<b1>"
 
 _HOLDINGS = re.compile(
-    r"<b1>\s*+game\s++([0-9]++)\s++(?:[^\s\[]++\s*+)?\[\s*+([A-Za-z]*+)\s*+\]"
+    r"<b1>\s*+game\s++([0-9]{1,9}+)\s++(?:[^\s\[]++\s*+)?\[\s*+([A-Za-z]*+)\s*+\]"
     r"\s*+(?:[^\s\[]++\s*+)?\[\s*+([A-Za-z]*+)\s*+\]"
     r"(?:\s*+<-\s*+([WBwb])([A-Za-z]))?\s*+"
 )

@@ -19,21 +19,22 @@ from recorder.frames import Style12, parse_elapsed
 
 __all__ = ["MovelistReader", "format_movelist", "parse_started"]
 
-_GAME_NUMBER = re.compile(r"Movelist for game ([0-9]+):\s*")
+_GAME_NUMBER = re.compile(r"Movelist for game ([0-9]{1,9}):\s*")
 _NAMES = re.compile(rf"(\S+) {RATING} vs\. (\S+) {RATING} --- (\S.*?)\s*")
 _MATCH = re.compile(
-    r"(Rated|Unrated) (\S*|\S+ \S+) ?match, initial time: ([0-9]+) minutes?, increment: ([0-9]+) seconds?"
-    r"(?: AND ([0-9]+) minutes?, increment: ([0-9]+) seconds?)?\.?\s*"
+    r"(Rated|Unrated) (\S*|\S+ \S+) ?match, initial time: ([0-9]{1,9}) minutes?, increment: ([0-9]{1,9}) seconds?"
+    r"(?: AND ([0-9]{1,9}) minutes?, increment: ([0-9]{1,9}) seconds?)?\.?\s*"
 )
 # chessd's Portuguese
 _MATCH_TRANSLATED = re.compile(
     r"(Classificado|N\S{1,2}o classificado) (\S*|\S+ \S+) ?match, initial time: "
-    r"([0-9]+) minutos, incremento: ([0-9]+) segundos(?: E ([0-9]+) minutos, incremento: ([0-9]+) segundos)?\.\s*"
+    r"([0-9]{1,9}) minutos, incremento: ([0-9]{1,9}) segundos"
+    r"(?: E ([0-9]{1,9}) minutos, incremento: ([0-9]{1,9}) segundos)?\.\s*"
 )
 _COLUMNS = re.compile(r"\s*Move\s+\S+\s+\S+\s*")
 _DASHES = re.compile(r"\s*-{2,}\s+-{2,}\s+-{2,}\s*")
 _HALF = r"(\.\.\.|[A-Za-z][A-Za-z0-9@=x-]*[+#]*)(?:\s+(\([-0-9:.]+\)))?"
-_ROW = re.compile(rf"\s*([0-9]+)\.\s+{_HALF}(?:\s+{_HALF})?\s*")
+_ROW = re.compile(rf"\s*([0-9]{{1,9}})\.\s+{_HALF}(?:\s+{_HALF})?\s*")
 _TRAILER = re.compile(r"\s*\{([^{}]*)\} (1-0|0-1|1/2-1/2|\*)(?: \[[^\]]*\])?\s*")
 _RUNNING = ("Still in progress", "Game in progress", RUNNING)
 _NO_MOVE = ("...", "NONE")
@@ -44,8 +45,8 @@ _ZONES = {
     "CET": 1, "CEST": 2,
 }  # fmt: skip
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
-_FICS_DATE = re.compile(r"[A-Z][a-z]{2} ([A-Z][a-z]{2}) +([0-9]+), +([0-9]+):([0-9]{2}) (\S+) ([0-9]{4})")
-_PLAIN_DATE = re.compile(r"([0-9]{4})[.-]([0-9]{2})[.-]([0-9]{2}) +([0-9]+):([0-9]{2})(?::([0-9]{2}))?(?: (\S+))?")
+_FICS_DATE = re.compile(r"[A-Z][a-z]{2} ([A-Z][a-z]{2}) +([0-9]{1,9}), +([0-9]{1,9}):([0-9]{2}) (\S+) ([0-9]{4})")
+_PLAIN_DATE = re.compile(r"([0-9]{4})[.-]([0-9]{2})[.-]([0-9]{2}) +([0-9]{1,9}):([0-9]{2})(?::([0-9]{2}))?(?: (\S+))?")
 
 
 def parse_started(text: str) -> tuple[int | None, bool]:

@@ -50,20 +50,22 @@ _CREATED = re.compile(
     rf"(?:{_RATED} )?(?:(\S+(?: \S+)?) )?(match|simul)\.\}}(?: \*)?\s*"
 )
 _CREATING = re.compile(
-    rf"Creating: (\S+) {RATING} (?:\[(white|black)\] )?(\S+) {RATING} {_RATED} ?(\S*|\S+ \S+) ([0-9]+) ([0-9]+)"
-    r"( \(adjourned\))?(?: Loaded from \S+| : \S.*)?\.?\s*"
+    rf"Creating: (\S+) {RATING} (?:\[(white|black)\] )?(\S+) {RATING} {_RATED} ?(\S*|\S+ \S+) "
+    r"([0-9]{1,9}) ([0-9]{1,9})( \(adjourned\))?(?: Loaded from \S+| : \S.*)?\.?\s*"
 )
 _HEADER = re.compile(
-    rf"Game ([0-9]+): (\S+) {RATING} (\S+) {RATING} (rated|unrated) ?(\S*|\S+ \S+) ([0-9]+) ([0-9]+)\s*"
+    rf"Game ([0-9]{{1,9}}): (\S+) {RATING} (\S+) {RATING} (rated|unrated) ?(\S*|\S+ \S+) "
+    r"([0-9]{1,9}) ([0-9]{1,9})\s*"
 )
-_PARTNER = re.compile(r"Your partner is playing game ([0-9]+) \((\S+) vs\. (\S+)\)\.\s*")
+_PARTNER = re.compile(r"Your partner is playing game ([0-9]{1,9}) \((\S+) vs\. (\S+)\)\.\s*")
 _OBSERVING = re.compile(
-    r"(?:You are now observing game|Voc\S{1,2} agora est\S{1,2} observando jogo) ([0-9]+)\.\s*"
-    r"|Adding game ([0-9]+) to observation list\.?\s*"
+    r"(?:You are now observing game|Voc\S{1,2} agora est\S{1,2} observando jogo) ([0-9]{1,9})\.\s*"
+    r"|Adding game ([0-9]{1,9}) to observation list\.?\s*"
 )
 _OBSERVING_ENDS = re.compile(
-    r"Removing game ([0-9]+) from observation list\.?\s*|(?:You are )?[Nn]o longer observing game ([0-9]+)\.?\s*"
-    r"|Game ([0-9]+) \(which you were observing\) has no examiners\.?\s*"
+    r"Removing game ([0-9]{1,9}) from observation list\.?\s*"
+    r"|(?:You are )?[Nn]o longer observing game ([0-9]{1,9})\.?\s*"
+    r"|Game ([0-9]{1,9}) \(which you were observing\) has no examiners\.?\s*"
 )
 
 
@@ -212,36 +214,42 @@ def split_glued(text: str, prompts: PromptStripper) -> list[tuple[int, int]]:
 
 
 _K = GameNoticeKind
-_GAME = r"(?:Game (?P<game>[0-9]+): )?"
+_GAME = r"(?:Game (?P<game>[0-9]{1,9}): )?"
 _WHO = r"(?P<actor>[^\s:(){}<>,]+)"
 _HALF_MOVES = r"half[- ]move(?:\(s\)|s)?"
 _NOTICES: list[tuple[GameNoticeKind, str]] = [
     (_K.DRAW_OFFER, rf"{_GAME}{_WHO} offers (?:you )?a draw\."),
     (_K.DRAW_OFFER, r"Offering a draw to \S+\."),
-    (_K.ABORT_REQUEST, rf"{_GAME}{_WHO} (?:would like|requests) to abort (?:the game|game (?P<number>[0-9]+))\b.*"),
-    (_K.ADJOURN_REQUEST, rf"{_GAME}{_WHO} (?:would like|requests) to adjourn (?:the game|game (?P<number>[0-9]+))\b.*"),
     (
-        _K.TAKEBACK_REQUEST,
-        rf"{_GAME}{_WHO} (?:would like|requests) to take back (?P<value>[0-9]+) {_HALF_MOVES}\.?(?: .*)?",
+        _K.ABORT_REQUEST,
+        rf"{_GAME}{_WHO} (?:would like|requests) to abort (?:the game|game (?P<number>[0-9]{{1,9}}))\b.*",
+    ),
+    (
+        _K.ADJOURN_REQUEST,
+        rf"{_GAME}{_WHO} (?:would like|requests) to adjourn (?:the game|game (?P<number>[0-9]{{1,9}}))\b.*",
     ),
     (
         _K.TAKEBACK_REQUEST,
-        rf"{_GAME}{_WHO} proposes a different number \((?P<value>[0-9]+)\) of {_HALF_MOVES} to take back\.?",
+        rf"{_GAME}{_WHO} (?:would like|requests) to take back (?P<value>[0-9]{{1,9}}) {_HALF_MOVES}\.?(?: .*)?",
+    ),
+    (
+        _K.TAKEBACK_REQUEST,
+        rf"{_GAME}{_WHO} proposes a different number \((?P<value>[0-9]{{1,9}})\) of {_HALF_MOVES} to take back\.?",
     ),
     (_K.TAKEBACK_REQUEST, r"Takeback request sent\."),
-    (_K.ABORT_REQUEST, r"(?:Requesting to abort game (?P<number>[0-9]+)|Abort request sent)\."),
-    (_K.ADJOURN_REQUEST, r"(?:Requesting to adjourn game (?P<number>[0-9]+)|Adjourn request sent)\."),
+    (_K.ABORT_REQUEST, r"(?:Requesting to abort game (?P<number>[0-9]{1,9})|Abort request sent)\."),
+    (_K.ADJOURN_REQUEST, r"(?:Requesting to adjourn game (?P<number>[0-9]{1,9})|Adjourn request sent)\."),
     (_K.PAUSE_REQUEST, r"(?:Pause|Unpause) request sent\."),
     (_K.DRAW_OFFER, r"Draw request sent\."),
     (_K.PAUSE_REQUEST, rf"{_GAME}{_WHO} (?:requests|would like) to (?:un)?pause the game\."),
     (_K.PAUSED, rf"{_GAME}(?:{_WHO} accepted pause\. )?Game clock paused\."),
     (_K.RESUMED, rf"{_GAME}(?:{_WHO} accepted unpause\. )?Game clock resumed\."),
-    (_K.TIME_ADDED, r"(?P<value>[0-9]+) seconds were added to your opponents? clock\.?"),
-    (_K.TIME_ADDED, r"Your opponent has added (?P<value>[0-9]+) seconds to your clock\.?"),
-    (_K.TIME_ADDED, rf"{_GAME}{_WHO} has added (?P<value>[0-9]+) seconds to \S+ clock\.?"),
-    (_K.TIME_ADDED, r"You have added (?P<value>[0-9]+) seconds to \S+ clock\.?"),
+    (_K.TIME_ADDED, r"(?P<value>[0-9]{1,9}) seconds were added to your opponents? clock\.?"),
+    (_K.TIME_ADDED, r"Your opponent has added (?P<value>[0-9]{1,9}) seconds to your clock\.?"),
+    (_K.TIME_ADDED, rf"{_GAME}{_WHO} has added (?P<value>[0-9]{{1,9}}) seconds to \S+ clock\.?"),
+    (_K.TIME_ADDED, r"You have added (?P<value>[0-9]{1,9}) seconds to \S+ clock\.?"),
     (_K.LAGGING, r"Opponent has timeseal; checking if \(s\)he's lagging\.?"),
-    (_K.LAGGING, rf"{_GAME}{_WHO} has lagged for (?P<value>[0-9]+) seconds\.?"),
+    (_K.LAGGING, rf"{_GAME}{_WHO} has lagged for (?P<value>[0-9]{{1,9}}) seconds\.?"),
     (_K.ILLEGAL_MOVE, r"Illegal move(?: \(.*\))?\.?(?: .*)?"),
     (_K.ILLEGAL_MOVE, r"It is not your (?:move|turn)\.?"),
     (_K.DISCONNECTED, r"Your opponent(?:, (?P<actor>\S+),)? has lost contact or quit\.?"),
@@ -250,12 +258,12 @@ _NOTICES: list[tuple[GameNoticeKind, str]] = [
     (_K.DISCONNECT_RULE, rf"{_GAME}A disconnection will be considered a forfeit\."),
     (_K.RATING_CHANGE, r"No ratings? adjustment done\."),
     (_K.RATING_CHANGE, r"\S+ rating adjustment: \s*\S+\s* --> \s*\S+"),
-    (_K.PRIVATE_GAME, r"Sorry, game (?P<game>[0-9]+) is a private game\."),
+    (_K.PRIVATE_GAME, r"Sorry, game (?P<game>[0-9]{1,9}) is a private game\."),
 ]
 _EXAMINE: list[tuple[str, str]] = [
-    ("forward", rf"{_GAME}{_WHO} goes forward (?P<value>[0-9]+) moves?\."),
-    ("backward", rf"{_GAME}{_WHO} backs up (?P<value>[0-9]+) moves?\."),
-    ("revert", rf"{_GAME}{_WHO} reverts to (?:main ?line)(?: move (?P<value>[0-9]+))?\."),
+    ("forward", rf"{_GAME}{_WHO} goes forward (?P<value>[0-9]{{1,9}}) moves?\."),
+    ("backward", rf"{_GAME}{_WHO} backs up (?P<value>[0-9]{{1,9}}) moves?\."),
+    ("revert", rf"{_GAME}{_WHO} reverts to (?:main ?line)(?: move (?P<value>[0-9]{{1,9}}))?\."),
     ("revert", rf"{_GAME}(?:Already at main ?line|{_WHO} is already at main ?line)\.?"),
     ("forward", rf"{_GAME}(?:End of game|You're at the end of the game)\.?"),
     ("backward", rf"{_GAME}(?:Beginning of game|You're at the beginning of the game)\.?"),
@@ -272,14 +280,14 @@ _EXAMINE: list[tuple[str, str]] = [
     ("refused", r"You can't move (?:back|for)ward yet, the pos[i]?tion is still being set up\."),
     ("refused", rf"{_GAME}You cannot go forward(?:; no moves are stored| unless you are on the main line)\."),
     ("start", r"Starting a game in examine \(scratch\) mode\.?"),
-    ("start", r"Entering examine mode for game (?P<game>[0-9]+)\.?"),
-    ("examiner", rf"{_WHO} has made you an examiner of game (?P<game>[0-9]+)\.?"),
-    ("examiner", rf"{_WHO} is now (?:an )?examiner of game (?P<game>[0-9]+)\.?"),
-    ("examiner", r"You are now (?:an )?examiner of game (?P<game>[0-9]+)\.?"),
-    ("end", rf"{_WHO} (?:has )?stopped examining game (?P<game>[0-9]+)\.?"),
-    ("end", r"You are no longer examining game (?P<game>[0-9]+)\.?"),
+    ("start", r"Entering examine mode for game (?P<game>[0-9]{1,9})\.?"),
+    ("examiner", rf"{_WHO} has made you an examiner of game (?P<game>[0-9]{{1,9}})\.?"),
+    ("examiner", rf"{_WHO} is now (?:an )?examiner of game (?P<game>[0-9]{{1,9}})\.?"),
+    ("examiner", r"You are now (?:an )?examiner of game (?P<game>[0-9]{1,9})\.?"),
+    ("end", rf"{_WHO} (?:has )?stopped examining game (?P<game>[0-9]{{1,9}})\.?"),
+    ("end", r"You are no longer examining game (?P<game>[0-9]{1,9})\.?"),
     ("end", r"There are no examiners\.?"),
-    ("result", r"Game (?P<game>[0-9]+): \S.* (?:1-0|0-1|1/2-1/2|\*)"),
+    ("result", r"Game (?P<game>[0-9]{1,9}): \S.* (?:1-0|0-1|1/2-1/2|\*)"),
     ("result", rf"{_WHO} has been checkmated\."),
     ("result", r"Stalemate\.|No mating material\."),
 ]

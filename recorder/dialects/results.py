@@ -17,7 +17,7 @@ __all__ = ["GAME", "RESULT", "Reason", "format_result", "parse_result", "parse_r
 
 # A name ends before a blank or a parenthesis; it may hold the latter, then the shortest that fits is taken.
 _PLAYER = r"(\S[^\s()]*+(?:[()][^\s()]*+)*?)(?: ?\([^()]*\))?"
-GAME = rf"\{{Game ([0-9]+) \({_PLAYER} vs\. {_PLAYER}\) "
+GAME = rf"\{{Game ([0-9]{{1,9}}) \({_PLAYER} vs\. {_PLAYER}\) "
 """The beginning of what is said about a game as such: number and names, the ratings left out."""
 
 RESULT = re.compile(rf"{GAME}(.*?)\}} (1-0|0-1|1/2-1/2|\*)(?: \[[^\]]*\])?\s*")

@@ -27,7 +27,7 @@ _FORMS: list[tuple[SessionNoticeKind, str]] = [
     (_K.SHUTDOWN, r"\*{4} Automatic Server shutdown\. \*{4}"),
     (_K.LOGOUT, r"Logging you out\.?"),
     (_K.LOGOUT, r"Thank you for using .*"),
-    (_K.STYLE, r"[Ss]tyle (?:set to )?(?P<value>[0-9]+)(?: set)?\.?"),
+    (_K.STYLE, r"[Ss]tyle (?:set to )?(?P<value>[0-9]{1,9})(?: set)?\.?"),
     (_K.LOST_DATA, r"\x1a"),
     (_K.ZONE, r"Server time +- (?P<value>\S.*?)"),
     (_K.PROMPT, r"[Pp]rompt (?:now |is now )?set to:? \"(?P<value>[^\"]*)\"\.?"),

@@ -145,4 +145,4 @@ def forget_lag(facts: Facts, rows: list[Ply] | list[PlyRow]) -> None:
 def rating_number(text: str) -> int | None:
     """The number in a printed rating (``1467P`` → 1467), or None (``++++``, ``----``, ``UNR``)."""
     digits = text.strip().rstrip("EP")
-    return int(digits) if digits.isascii() and digits.isdigit() else None
+    return int(digits) if digits.isascii() and digits.isdigit() and len(digits) < 10 else None

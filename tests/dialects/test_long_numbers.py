@@ -1,0 +1,47 @@
+"""Numbers longer than any server prints: chat that was wrapped can hold any line, and must not stop an import."""
+
+from __future__ import annotations
+
+import pytest
+
+from recorder.dialects.recogniser import Recogniser
+from recorder.events import Line
+from tests.edge_cases.scripts import Table, log, read, sans
+
+LINES = (
+    "<g1> {n} p=0 t=blitz r=0 it=300,0 i=300,0",
+    "<g1> 7 p=0 t=blitz r=0 it={n},{n} i={n},{n} pt={n} rt={n},{n} ts=0,0",
+    "<b1> game {n} white [] black []",
+    "<d1> {n} 3 Nf3 g1f3 1 1 1",
+    "Game 7: Eve goes forward {n} moves.",
+    "Game {n}: Eve backs up 1 move.",
+    "Game 7: Ann requests to take back {n} half move(s).",
+    "{n} seconds were added to your opponent's clock.",
+    "You are now observing game {n}.",
+    "Removing game {n} from observation list.",
+    "Entering examine mode for game {n}.",
+    "Bob has made you an examiner of game {n}.",
+    "Your partner is playing game {n} (Cid vs. Dan).",
+    "Game 7: Ann ({n}) Bob (1500) rated blitz {n} {n}",
+    "Creating: Ann ({n}) Bob (1500) rated blitz {n} {n}",
+    "{{Game {n} (Ann vs. Bob) Creating rated blitz match.}}",
+    "{{Game {n} (Ann vs. Bob) Ann resigns}} 0-1",
+    "Cid(1500)[{n}] kibitzes: hi",
+    "Cid({n}): hi",
+    "Style {n} set.",
+    "Movelist for game {n}:",
+    "Rated blitz match, initial time: {n} minutes, increment: {n} seconds.",
+)
+
+
+@pytest.mark.parametrize("digits", [20, 5000])
+@pytest.mark.parametrize("line", LINES)
+def test_a_number_that_nobody_prints_is_none(line: str, digits: int) -> None:
+    text = line.format(n="9" * digits)
+    for event in Recogniser().feed([Line(text, 0, None, None)]):
+        values = [getattr(event, name) for name in getattr(event, "_fields", ()) if name != "line"]
+        assert all(abs(value) < 1 << 62 for value in values if isinstance(value, int))
+    table = Table()
+    found = read(log(table.frame(), table.play("e4"), text, table.play("e5"), table.over("Ann resigns", "0-1")))
+    game = next(game for game in found.games if game.game_no == 7)
+    assert (sans(game), game.result) == (["e4", "e5"], "0-1")
