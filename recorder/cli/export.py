@@ -98,12 +98,15 @@ def _pgn(
         keep = protected(archive)
         # An examined game is all of its lines.
         # A saved game's tags and comments are among its events.
-        saved = not {kind.value for kind in SAVED_KINDS}.isdisjoint(row.kind for row in archive.sources())
+        sources = archive.sources()
+        saved = not {kind.value for kind in SAVED_KINDS}.isdisjoint(row.kind for row in sources)
+        # So are controls of several periods, which engines' interfaces and ICC tell.
+        controls = any(row.kind == "xboard" or row.dialect == "ICC" for row in sources)
         lines = variations or saved or chosen.kinds != {GameKind.PLAYED}
         with chosen_games(
             archive,
             chosen,
-            events=comments or saved,
+            events=comments or saved or controls,
             holdings=False,
             lines=lines,
             thinking=engine or saved,

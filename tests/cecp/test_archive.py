@@ -77,6 +77,16 @@ def test_a_followed_log_gives_what_one_import_gives(tmp_path: Path) -> None:
     followed("db", "check")
 
 
+def test_a_control_by_moves_is_exported(tmp_path: Path) -> None:
+    path = tmp_path / "x.debug"
+    path.write_bytes(MATCH.replace(b"10 >first : go", b"10 >first : level 40 5 0\n10 >first : go"))
+    cli = Cli(tmp_path / "a.sqlite")
+    cli("import", path)
+    text = cli("export", "pgn").stdout
+    assert '[TimeControl "40/300"]' in text
+    assert "[%eval" not in text
+
+
 def test_what_is_stored_comes_back(tmp_path: Path) -> None:
     path = tmp_path / "x.debug"
     path.write_bytes(SJENG)
