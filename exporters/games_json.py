@@ -51,6 +51,7 @@ def game_object(game: Game) -> dict[str, Any]:
     told = told_once(game)
     return {
         "key": game.key,
+        "kind": game.kind.value,
         "server": game.server,
         "server_game_no": game.game_no,
         "white": _player(game.white),

@@ -193,11 +193,16 @@ _INCLUDED_BY = {
 def say_left_out(reasons: Iterable[tuple[str, int]]) -> None:
     """One line on stderr: ``Left out: 3 examined (--include examined), 2 without a known date.``"""
     words = ", ".join(
-        f"{number:,} {reason}" + (f" (--include {_INCLUDED_BY[reason]})" if reason in _INCLUDED_BY else "")
+        f"{number:,} {_one(reason) if number == 1 else reason}"
+        + (f" (--include {_INCLUDED_BY[reason]})" if reason in _INCLUDED_BY else "")
         for reason, number in reasons
     )
     if words:
         say(f"Left out: {words}.")
+
+
+def _one(reason: str) -> str:
+    return reason.replace("plies", "ply", 1) if reason.startswith("plies ") else reason
 
 
 def say_written(report: ExportReport, output: str, reasons: dict[str, int]) -> None:
