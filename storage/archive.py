@@ -29,7 +29,7 @@ from storage.forgotten import (
 from storage.query import ALL_PLAYED, GameFilter, count_games, game_ids, resolve, undated
 from storage.reader import load_games
 from storage.redaction import HandleReport, Words, redact_kept, redact_rows
-from storage.relating import relate, stale
+from storage.relating import relate, stale, touch
 from storage.removal import ForgetReport, delete_source, drop_kept
 from storage.share import share
 from storage.sourcerows import SourceRow, anomalies_of, one_source, row_number, source_rows
@@ -504,6 +504,11 @@ class Archive:
         )
         with self._reading() as connection:
             return [(key, text) for key, _, text in driver_of(connection).execute(query, (sha256,))]
+
+    def relate_all(self) -> None:
+        """Make all games of several sources and all links anew, as after an upgrade from a schema without them."""
+        with self._writing() as connection:
+            touch(driver_of(connection), "SELECT id FROM games WHERE source_id IS NOT NULL")
 
     def stale_games(self) -> list[str]:
         """Keys of games of several sources that are not what their witnesses make: none, if all is well."""

@@ -69,12 +69,15 @@ def _expressions(_context: click.Context, _param: click.Parameter, values: tuple
 @archive_option
 def _upgrade(where: str) -> None:
     """Bring an older archive to this program's schema; a backup is made first."""
-    from storage import current, upgrade
+    from storage import Archive, current, upgrade
 
     path = archive_file(where)
     before = current(path)
     saved = upgrade(path)
     after = current(path)
+    if before != after:
+        with Archive.open(str(path)) as archive:
+            archive.relate_all()
     say(f"{path} had schema {before}, has {after}." + (f" The old archive is saved as {saved}." if saved else ""))
 
 

@@ -184,7 +184,7 @@ async def test_a_second_signal_leaves_out_what_is_not_in_the_archive_and_the_sta
             else:
                 await run.until("Logged in as")
             run.process.send_signal(signal.SIGTERM)
-            while '"kind":"end"' not in journalled(tmp_path / "j").raw.decode():
+            while b'"kind":"end"' not in journalled(tmp_path / "j").raw:
                 await asyncio.sleep(0.05)
             assert await asyncio.wait_for(run.end(signal.SIGTERM), 30) == ExitCode.ARCHIVE
     assert "ics-recorder import" in run.talk

@@ -331,3 +331,21 @@ def test_partners_that_no_log_shows_both_are_linked(cli: Cli, tmp_path: Path) ->
 
 def _partners(cli: Cli) -> set[tuple[str, str]]:
     return {(game["key"], link["key"]) for game in _shown(cli) for link in game["links"]}
+
+
+def test_an_upgrade_relates_the_games_that_are_there(cli: Cli, tmp_path: Path) -> None:
+    """An older archive that has several witnesses of a game, and no game that was made of them."""
+    cli("import", *_write(tmp_path / "logs"))
+    wanted = cli("export", "games").stdout
+    connection = sqlite3.connect(cli.archive)
+    for table in ("segments", "game_evidence"):
+        connection.execute(f"DELETE FROM {table} WHERE game_id IN (SELECT id FROM games WHERE source_id IS NULL)")
+    connection.execute("UPDATE games SET merged_into = NULL")
+    connection.execute("DELETE FROM games WHERE source_id IS NULL")
+    connection.execute("DROP INDEX ix_games_bughouse")
+    connection.execute("UPDATE alembic_version SET version_num = '0004'")
+    connection.commit()
+    connection.close()
+    assert "had schema 0004" in cli("db", "upgrade").output
+    assert cli("export", "games").stdout == wanted
+    assert "0 findings" in cli("verify").output
