@@ -11,7 +11,6 @@ from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from itertools import repeat
 from typing import Final, NamedTuple
 
 from recorder.frames import Block, Style12
@@ -39,6 +38,7 @@ __all__ = [
     "GamesRow",
     "HoldingsLine",
     "Line",
+    "LineRow",
     "ListRow",
     "Malformed",
     "MovelistRead",
@@ -104,23 +104,21 @@ class CutLines(NamedTuple):
         """When the read came that has the line's ``\\n``."""
         return self.times[bisect_right(self.reads, self.starts[index + 1] - self.back)]
 
-    def lines(self, indices: Iterable[int], block: Block | None) -> list[Line]:
+    def lines(self, indices: Iterable[int], block: Block | None) -> list[LineRow]:
         """Some of the lines."""
         texts, starts, back, reads, shifts, times = self
         if len(reads) == 1:
             (shift,), (at_ms,) = shifts, times
-            found = [(texts[index], starts[index] + shift, at_ms, block) for index in indices]
-        else:
-            found = [
-                (
-                    texts[index],
-                    (start := starts[index]) + shifts[bisect_right(reads, start)],
-                    times[bisect_right(reads, starts[index + 1] - back)],
-                    block,
-                )
-                for index in indices
-            ]
-        return list(map(tuple.__new__, repeat(Line), found))
+            return [(texts[index], starts[index] + shift, at_ms, block) for index in indices]
+        return [
+            (
+                texts[index],
+                (start := starts[index]) + shifts[bisect_right(reads, start)],
+                times[bisect_right(reads, starts[index + 1] - back)],
+                block,
+            )
+            for index in indices
+        ]
 
     def chunks(self) -> list[Chunk]:
         """The same line by line."""
@@ -163,6 +161,10 @@ class Line(NamedTuple):
     offset: int
     at_ms: int | None = None
     block: Block | None = None
+
+
+#: A line's fields in their order, without its name: most lines are frames, which are cut up and thrown away.
+LineRow = tuple[str, int, int | None, Block | None]
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from recorder.dialects.recogniser import Recogniser
 from recorder.errors import SourceError
-from recorder.events import Chunk, CutLines, EngineLine, Line, SessionNotice, SessionNoticeKind
+from recorder.events import Chunk, CutLines, EngineLine, Line, LineRow, SessionNotice, SessionNoticeKind
 from recorder.model import SAVED_KINDS, Anomaly, Disposition, Game, Shape, SourceReport, TimeBasis
 from recorder.savedpipeline import SavedPipeline
 from recorder.sources import (
@@ -153,8 +153,8 @@ class Pipeline:
 
     def _take(self, chunks: Sequence[Chunk | CutLines | EngineLine]) -> list[Game]:
         games: list[Game] = []
-        lines: list[Line] = []
-        receive = self._reader.receive
+        lines: list[LineRow] = []
+        receive = self._reader.receive_rows
         if self._dropped_before is None:  # soon, at a place that may be between two lines
             cut: list[Chunk | CutLines | EngineLine] = []
             for many in chunks:
@@ -200,13 +200,13 @@ class Pipeline:
         closed = SessionNotice(Line("", end.offset, end.at_ms), SessionNoticeKind.CLOSED, None)
         return games + self._tracker.feed([*self._recogniser.finish(), closed])
 
-    def _forget(self, lines: list[Line]) -> list[Line]:
+    def _forget(self, lines: Sequence[LineRow]) -> Sequence[LineRow]:
         """The lines without forgotten handles and what they said."""
         forgotten = self._forgotten
-        if not forgotten or not lines or not forgotten.concerns("\n".join([line.text for line in lines])):
+        if not forgotten or not lines or not forgotten.concerns("\n".join([text for text, *_ in lines])):
             return lines
-        left: list[Line] = []
-        for line in lines:
+        left: list[LineRow] = []
+        for line in map(Line._make, lines):
             text = forgotten.text(line.text)
             said = silenced(text)
             self.unredacted += text is not line.text or said is False
@@ -220,12 +220,12 @@ class Pipeline:
     def _redacted(self, found: Anomaly) -> Anomaly:
         return found._replace(text=self._forgotten.text(found.text)) if self._forgotten else found
 
-    def _understand(self, lines: list[Line]) -> list[Game]:
+    def _understand(self, lines: Sequence[LineRow]) -> list[Game]:
         if self._resume is not None and self._from > self._base:
-            lines = [line for line in lines if line.offset >= self._from]
-        if self._resume is not None and lines and lines[-1].offset >= self._mark:
+            lines = [line for line in lines if line[1] >= self._from]
+        if self._resume is not None and lines and lines[-1][1] >= self._mark:
             # Lines before the mark were read and counted once already; from here on everything is new.
-            again = [line for line in lines if line.offset < self._mark]
+            again = [line for line in lines if line[1] < self._mark]
             resume, self._resume = self._resume, None
             early = self._understand(again)
             self._pass_mark(resume)

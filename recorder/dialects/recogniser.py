@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from recorder.dialects.blocks import TEXT_BLOCKS, answers
 from recorder.dialects.chat import parse_chat
@@ -31,7 +31,7 @@ from recorder.dialects.notices import (
 from recorder.dialects.results import parse_results
 from recorder.dialects.session import is_noise, parse_session
 from recorder.dialects.style12 import FRAME_TAG, check_frame, cut_usual, frame_end, parse_style12
-from recorder.events import Event, Line, Malformed, Noise, SessionNotice, SessionNoticeKind, Unrecognised
+from recorder.events import Event, Line, LineRow, Malformed, Noise, SessionNotice, SessionNoticeKind, Unrecognised
 from recorder.frames import Style12
 from recorder.wire.prompts import PromptStripper
 
@@ -72,7 +72,7 @@ class Recogniser:
         self.units = UnitReader(self._count_shape)
         self._busy = False  # a unit or a list is open or a cut frame is held: frames need a second look
 
-    def feed(self, lines: list[Line]) -> list[Event]:
+    def feed(self, lines: Sequence[LineRow]) -> list[Event]:
         """Read the next lines.
 
         Args:
@@ -90,7 +90,7 @@ class Recogniser:
                     add(frame)
                     continue
             if text:
-                self._line(line, out)
+                self._line(Line._make(line), out)
         return out
 
     @property

@@ -17,10 +17,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import Counter
-from itertools import accumulate, repeat
+from itertools import accumulate
 from typing import Final
 
-from recorder.events import LONGEST_CUT, Chunk, CutLines, Line
+from recorder.events import LONGEST_CUT, Chunk, CutLines, Line, LineRow
 from recorder.frames import Block
 from recorder.model import Anomaly, AnomalyKind
 from recorder.wire.datagram import OpenDatagram
@@ -107,7 +107,11 @@ class LineReader:
 
     def receive(self, chunk: Chunk | CutLines) -> list[Line]:
         """Read one chunk and return the lines that are now complete, in order."""
-        out: list[Line] = []
+        return list(map(Line._make, self.receive_rows(chunk)))
+
+    def receive_rows(self, chunk: Chunk | CutLines) -> list[LineRow]:
+        """What ``receive`` does, with lines that need not be named: for those who handle very many."""
+        out: list[LineRow] = []
         if isinstance(chunk, CutLines):
             self._take_cut(chunk, out)
             return out
@@ -133,7 +137,7 @@ class LineReader:
 
     def finish(self) -> list[Line]:
         """Return what is left, the last line without a line end included; what comes then is a new connection's."""
-        out: list[Line] = []
+        out: list[LineRow] = []
         if self._telnet.rest:
             self._pend(self._telnet.rest, self._telnet.rest_offset, self._at_ms, out)
             self._telnet = TelnetFilter()
@@ -143,16 +147,16 @@ class LineReader:
         self._release(out)
         if cut and out:
             # Its last number may be half of one, and nothing behind it tells.
-            line = out.pop()
+            text, offset, _, _ = out.pop()
             message = "the log ends inside a delta board"
-            self.anomalies.append(Anomaly.of(AnomalyKind.CUT, line.offset, None, message, line.text))
+            self.anomalies.append(Anomaly.of(AnomalyKind.CUT, offset, None, message, text))
         self._block = None
         self._outer.clear()
         self._units = 0
         self._header = False
-        return out
+        return list(map(Line._make, out))
 
-    def _split(self, data: bytes, offset: int, at_ms: int | None, out: list[Line]) -> None:
+    def _split(self, data: bytes, offset: int, at_ms: int | None, out: list[LineRow]) -> None:
         last = data.rfind(b"\n")
         if last < 0:
             self._pend(data, offset, at_ms, out)
@@ -172,7 +176,7 @@ class LineReader:
         if self._held is not None and self._parts and self._parts[0].lstrip(_DELETED)[:1] not in _MAY_CONTINUE:
             self._release(out)  # what has come of the next line shows that it is another one
 
-    def _pend(self, data: bytes, offset: int, at_ms: int | None, out: list[Line]) -> None:
+    def _pend(self, data: bytes, offset: int, at_ms: int | None, out: list[LineRow]) -> None:
         """Keep the beginning of a line until its end comes."""
         if self._long:
             self._drop(data)
@@ -204,7 +208,7 @@ class LineReader:
             self._size = 0
             self._long = True
 
-    def _complete(self, at_ms: int | None, out: list[Line]) -> None:
+    def _complete(self, at_ms: int | None, out: list[LineRow]) -> None:
         """The unfinished line has ended."""
         if self._long:
             self._long = False
@@ -233,7 +237,7 @@ class LineReader:
                 self.dropped[tag] += found
         self._tail = data[-3:]
 
-    def _take_many(self, data: bytes, offset: int, at_ms: int | None, out: list[Line]) -> None:
+    def _take_many(self, data: bytes, offset: int, at_ms: int | None, out: list[LineRow]) -> None:
         """Read complete lines; ``data`` begins at a line's first byte and ends before the last line's ``\\n``."""
         texts, firsts, between = _cut(data, offset)
         done, ends = 0, len(texts) - 1
@@ -268,11 +272,11 @@ class LineReader:
             care.update(index for index in range(len(firsts) - 1) if firsts[index + 1] - firsts[index] > self._max)
         return sorted(care)
 
-    def _take_cut(self, cut: CutLines, out: list[Line]) -> None:
+    def _take_cut(self, cut: CutLines, out: list[LineRow]) -> None:
         """What ``_take_many`` does, with lines that are cut already."""
         if self._telnet.rest or self._parts or self._long or self._max < LONGEST_CUT:
             for chunk in cut.chunks():
-                out += self.receive(chunk)
+                out += self.receive_rows(chunk)
             return
         texts = cut.texts
         self._at_ms = cut.at_ms(len(texts) - 1)
@@ -285,7 +289,7 @@ class LineReader:
                 self._take(texts[number].encode("latin-1"), cut.offset(number), cut.at_ms(number), out)
             done = index + 1
 
-    def _give_cut(self, cut: CutLines, indices: range, out: list[Line]) -> None:
+    def _give_cut(self, cut: CutLines, indices: range, out: list[LineRow]) -> None:
         """What ``_give_many`` does."""
         self._release(out)
         texts = cut.texts
@@ -297,28 +301,27 @@ class LineReader:
             self.prompt = next(((texts[at], cut.offset(at)) for at in indices if texts[at] in _PROMPTS), None)
         self._hold_last(texts[indices[-1]], out)
 
-    def _give_many(self, texts: list[str], firsts: list[int], at_ms: int | None, out: list[Line]) -> None:
+    def _give_many(self, texts: list[str], firsts: list[int], at_ms: int | None, out: list[LineRow]) -> None:
         """Give away lines that are text alone and continue nothing: what ``_take`` does with them, in bulk."""
         self._release(out)
         block = self._block
-        lines = [
+        out += [
             (text, first, at_ms, block)
             for text, first in zip(texts, firsts, strict=True)
             if len(text) > _LONGEST_PROMPT or (text and text not in _PROMPTS)
         ]
-        out += map(tuple.__new__, repeat(Line), lines)
         if self.prompt is None:
             self.prompt = next((found for found in zip(texts, firsts, strict=True) if found[0] in _PROMPTS), None)
         self._hold_last(texts[-1], out)
 
-    def _hold_last(self, last: str, out: list[Line]) -> None:
+    def _hold_last(self, last: str, out: list[LineRow]) -> None:
         """Take back the last line if the next one may continue it."""
         if last and last not in _PROMPTS and not _is_whole(last):
-            self._held = out.pop()
+            self._held = Line._make(out.pop())
             self._held_part = last
             self._width = len(last)
 
-    def _take(self, raw: bytes, start: int, at_ms: int | None, out: list[Line]) -> None:
+    def _take(self, raw: bytes, start: int, at_ms: int | None, out: list[LineRow]) -> None:
         """Read one complete line of the byte stream, which may be several lines or a part of one."""
         if b"\x19" in raw:
             done = self._take_ended(raw, start, at_ms, out)
@@ -334,7 +337,7 @@ class LineReader:
         if self._datagram.open:
             self._datagram.add("\n")
 
-    def _take_ended(self, raw: bytes, start: int, at_ms: int | None, out: list[Line]) -> int:
+    def _take_ended(self, raw: bytes, start: int, at_ms: int | None, out: list[LineRow]) -> int:
         """Read a line up to the last unit or datagram that ends in it.
 
         Returns:
@@ -352,7 +355,7 @@ class LineReader:
             done = end.end()
         return done
 
-    def _take_part(self, raw: bytes, start: int, at_ms: int | None, out: list[Line]) -> None:
+    def _take_part(self, raw: bytes, start: int, at_ms: int | None, out: list[LineRow]) -> None:
         """Read a line, or the part of it that a control sequence of ICC ends."""
         if len(stripped := raw.lstrip(b"\r")) > self._max:
             self._release(out)
@@ -384,7 +387,7 @@ class LineReader:
             position = token.end()
         self._give_piece(stripped[position:], start + position, at_ms, out)
 
-    def _obey(self, token: re.Match[bytes], start: int, out: list[Line]) -> None:
+    def _obey(self, token: re.Match[bytes], start: int, out: list[LineRow]) -> None:
         """Change the state as a control sequence says."""
         mark = token[0]
         if self._datagram.open and mark != b"\x1a" and self._in_datagram(mark.decode("latin-1"), out):
@@ -413,14 +416,14 @@ class LineReader:
         elif mark == b"\x19(":
             self._datagram.begin(start + token.start())
 
-    def _in_datagram(self, mark: str, out: list[Line]) -> bool:
+    def _in_datagram(self, mark: str, out: list[LineRow]) -> bool:
         """Obey a control sequence inside a datagram; False where it shows that the datagram was cut off before it."""
         goes_on = self._datagram.obey(mark)
         if not goes_on:
             self._end_datagram(out)
         return goes_on is not None
 
-    def _end_datagram(self, out: list[Line]) -> None:
+    def _end_datagram(self, out: list[LineRow]) -> None:
         """Give away the datagram that is open, whole or not."""
         if self._datagram.open:
             start = self._datagram.start
@@ -431,7 +434,7 @@ class LineReader:
         if self._datagram.open:
             self._account(self._datagram.close(), "")
 
-    def _give_piece(self, raw: bytes, start: int, at_ms: int | None, out: list[Line], cut_off: bool = False) -> None:
+    def _give_piece(self, raw: bytes, start: int, at_ms: int | None, out: list[LineRow], cut_off: bool = False) -> None:
         """Clean what stands between two control sequences and give it away; ``cut_off``: data was lost behind it."""
         stripped = raw.lstrip(b"\r")
         start += len(raw) - len(stripped)
@@ -460,7 +463,7 @@ class LineReader:
             if difference := before.count(tag) - after.count(tag):
                 self.dropped[tag] += difference
 
-    def _give(self, text: str, start: int, at_ms: int | None, out: list[Line]) -> None:
+    def _give(self, text: str, start: int, at_ms: int | None, out: list[LineRow]) -> None:
         """Give a line away, or hold it back if the next one may continue it."""
         if not text:
             return
@@ -491,7 +494,7 @@ class LineReader:
             self.anomalies.append(Anomaly(AnomalyKind.LONG_LINE, start, None, message, text[:80]))
             self._account(text, "")
 
-    def _join(self, text: str, at_ms: int | None, out: list[Line]) -> None:
+    def _join(self, text: str, at_ms: int | None, out: list[LineRow]) -> None:
         """Append a continuation line (``\\`` and three blanks) to the line that is held back."""
         held = self._held
         assert held is not None
@@ -522,7 +525,7 @@ class LineReader:
         word = len(before.rpartition(" ")[2]) + len(part.partition(" ")[0])
         return "" if len(before) >= max(self._width, len(physical)) and word > len(before) - _MARGIN else " "
 
-    def _release(self, out: list[Line]) -> None:
+    def _release(self, out: list[LineRow]) -> None:
         if self._held is not None:
             out.append(self._held)
             self._held = None
