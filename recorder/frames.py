@@ -72,8 +72,9 @@ TAIL_FLIP = 21
 TAIL_TICKING = 22
 TAIL_LAG = 23
 
-_ELAPSED = re.compile(r"\((?:(-?)(\d+):)?(-?)(\d+):(-?)(\d{1,2})(?:\.(\d{1,3}))?\)", re.ASCII)
+_ELAPSED = re.compile(r"\((?:(-?)(\d{1,9}):)?(-?)(\d{1,9}):(-?)(\d{1,2})(?:\.(\d{1,3}))?\)", re.ASCII)
 _MOST_TEXTS = 1 << 12
+_LONGEST_NUMBER = 13  # what is printed from uninitialised memory has eleven characters
 #: Usual elapsed times as milliseconds; the hot path looks here before it calls ``parse_elapsed``. Those with
 #: thousandths are looked up in two parts, ``(1:02`` and ``662)``: a table of them all would not stay in the
 #: processor's cache.
@@ -156,7 +157,7 @@ class Style12:
 
     def _int(self, place: int, field: str) -> int:
         value = self.tail[place] if place < len(self.tail) else self._text(place, field)
-        if not (value.isdecimal() or (value[:1] == "-" and value[1:].isdecimal())):
+        if len(value) > _LONGEST_NUMBER or not (value.isdecimal() or (value[:1] == "-" and value[1:].isdecimal())):
             raise LineError(f"the frame's {field} cannot be {value!r}", self.text, field, value)
         return int(value)
 

@@ -24,14 +24,14 @@ _VERBOSE = re.compile(
     r"(?:[A-Za-z]/(?:[a-z][0-9]{1,2}|@@)-[a-z][0-9]{1,2}(?:=[A-Za-z]|(?:ep|e\.p\.))?|o-o-o|o-o|none|NONE|\?)"
 )
 _NUMBERS = re.compile(
-    r"[WB] -?[0-9]+ [01] [01] [01] [01] -?[0-9]+ -?[0-9]+ \S+ \S+ (?:-[1-4]|[0-2]) -?[0-9]+ -?[0-9]+ "
-    r"-?[0-9]+ -?[0-9]+ -?[0-9]+ -?[0-9]+ -?[0-9]+"
+    r"[WB] -?[0-9]{1,12} [01] [01] [01] [01] -?[0-9]{1,12} -?[0-9]{1,12} \S+ \S+ (?:-[1-4]|[0-2]) "
+    r"-?[0-9]{1,12} -?[0-9]{1,12} -?[0-9]{1,12} -?[0-9]{1,12} -?[0-9]{1,12} -?[0-9]{1,12} -?[0-9]{1,12}"
 )
 # What may stand after the verbose move of a cut frame: parts of the two next fields, and the prompt.
 _CUT = re.compile(
     r"(?: (?:(?P<elapsed>\(-?[0-9][-0-9:.]*\))(?: [A-Za-z0-9@=+#-]*)?|\([-0-9:.]*)?)?(?:\S*[%>])? ?(?:\S+[%>] ?)*"
 )
-_LAST_NUMBER = re.compile(r"(-?[0-9]+)(\S*)")
+_LAST_NUMBER = re.compile(r"(-?[0-9]{1,12})(?![0-9])(\S*)")
 _TOKEN = re.compile(r"\S+")
 _new = object.__new__
 _TURNS = ("W", "B")

@@ -83,11 +83,11 @@ class Boards(Held):
                             try:
                                 lag_ms = _VALUES[tail[23]]
                             except KeyError:
-                                lag_ms = int(tail[23])
+                                lag_ms = frame.lag_ms
                         try:
                             irreversible = _VALUES[tail[6]]
                         except KeyError:
-                            irreversible = int(tail[6])
+                            irreversible = frame.irreversible
                         move, san, after = played
                         row = (
                             ply, move, san, white_ms, black_ms, elapsed_ms, lag_ms, frame.at_ms,

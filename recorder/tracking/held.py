@@ -71,7 +71,7 @@ class Held:
     def anomaly(self, kind: AnomalyKind, frame: Style12, message: str) -> None:
         """Note something wrong with a frame."""
         number = frame.tail[7] if len(frame.tail) > 7 else ""
-        game_no = int(number) if number.lstrip("-").isdecimal() else None
+        game_no = int(number) if number.lstrip("-").isdecimal() and len(number) < 10 else None
         self.anomalies.append(Anomaly.of(kind, frame.offset, game_no, message, frame.text))
 
     def every(self) -> list[Run]:

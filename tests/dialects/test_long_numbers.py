@@ -6,6 +6,7 @@ import pytest
 
 from recorder.dialects.recogniser import Recogniser
 from recorder.events import Line
+from recorder.model import Disposition
 from tests.edge_cases.scripts import Table, log, read, sans
 
 LINES = (
@@ -45,3 +46,15 @@ def test_a_number_that_nobody_prints_is_none(line: str, digits: int) -> None:
     found = read(log(table.frame(), table.play("e4"), text, table.play("e5"), table.over("Ann resigns", "0-1")))
     game = next(game for game in found.games if game.game_no == 7)
     assert (sans(game), game.result) == (["e4", "e5"], "0-1")
+
+
+@pytest.mark.parametrize("digits", [20, 5000])
+@pytest.mark.parametrize("field", ["push", "irreversible", "number", "base", "white_clock", "lag", "elapsed"])
+@pytest.mark.parametrize("relation", [0, -2])
+def test_a_frame_with_such_a_number_is_none(field: str, digits: int, relation: int) -> None:
+    number = "9" * digits
+    table = Table(relation=relation)
+    first = table.frame(**{field: f"({number}:00)" if field == "elapsed" else number})
+    found = read(log(first, table.frame(), table.play("e4")))
+    (game,) = found.games
+    assert (sans(game), found.anomalies(), found.frames(Disposition.MALFORMED)) == (["e4"], ["malformed"], [1])
