@@ -28,6 +28,7 @@ __all__ = ["Boards"]
 _LIVE = frozenset(("0", "1", "-1"))
 _EXAMINED = frozenset(("2", "-2"))
 _TOLERANCE_MS = 1000
+_LONGEST_MS = 10**15
 #: What a frame prints that shows a ply: the side to move and the number of the move to come.
 _NEXT = [("WB"[ply & 1], str((ply >> 1) + 1)) for ply in range(2000)]
 
@@ -119,9 +120,14 @@ class Boards(Held):
                 pass  # a field that is no number or is not there: _other names it
         self._other(frame)
 
-    @staticmethod
-    def _clocks_moved(run: Run, frame: Style12, drift: int, other: int) -> None:
+    def _clocks_moved(self, run: Run, frame: Style12, drift: int, other: int) -> None:
         """Note clocks that the move's time and the increment do not explain."""
+        if max(abs(drift), abs(other)) > _LONGEST_MS:
+            self.anomaly(AnomalyKind.MALFORMED, frame, "clocks that no server has")
+            run.rows[-1] = (*run.rows[-1][:3], None, None, *run.rows[-1][5:])
+            run.white_clock_ms = run.black_clock_ms = 0
+            run.clocks_settled = False
+            return
         if not run.clocks_settled:
             # The clocks before were those of a running clock, or the first moves', which servers charge differently.
             run.clocks_settled = run.ply > 1

@@ -58,3 +58,14 @@ def test_a_frame_with_such_a_number_is_none(field: str, digits: int, relation: i
     found = read(log(first, table.frame(), table.play("e4")))
     (game,) = found.games
     assert (sans(game), found.anomalies(), found.frames(Disposition.MALFORMED)) == (["e4"], ["malformed"], [1])
+
+
+def test_clocks_of_the_next_board_that_no_server_has() -> None:
+    table = Table()
+    lines = [table.frame(), *table.plays("e4", "e5"), table.play("Nf3", white_clock="9" * 20)]
+    found = read(log(*lines, table.play("Nc6"), table.play("Bb5")))
+    (game,) = found.games
+    clocks = [(ply.white_clock_ms is None, ply.black_clock_ms is None) for ply in game.plies]
+    assert (sans(game)[2], clocks[2], clocks[3:]) == ("Nf3", (True, True), [(False, False)] * 2)
+    assert found.anomalies() == ["malformed"]
+    assert [event for event in game.events if event.kind.value == "clock"] == []
