@@ -115,6 +115,8 @@ class Boards(Held):
                                 or (drift and not -_TOLERANCE_MS <= drift <= _TOLERANCE_MS)
                             ):
                                 self._clocks_moved(run, frame, drift, other)
+                        elif abs(white_ms) > _LONGEST_MS or abs(black_ms) > _LONGEST_MS:
+                            self._clocks_moved(run, frame, white_ms, black_ms)
                         return
             except (ValueError, IndexError):
                 pass  # a field that is no number or is not there: _other names it

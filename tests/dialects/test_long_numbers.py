@@ -60,8 +60,9 @@ def test_a_frame_with_such_a_number_is_none(field: str, digits: int, relation: i
     assert (sans(game), found.anomalies(), found.frames(Disposition.MALFORMED)) == (["e4"], ["malformed"], [1])
 
 
-def test_clocks_of_the_next_board_that_no_server_has() -> None:
-    table = Table()
+@pytest.mark.parametrize("base", [5, 0], ids=["timed", "untimed"])
+def test_clocks_of_the_next_board_that_no_server_has(base: int) -> None:
+    table = Table(base=base, clocks=(60_000 * base, 60_000 * base))
     lines = [table.frame(), *table.plays("e4", "e5"), table.play("Nf3", white_clock="9" * 20)]
     found = read(log(*lines, table.play("Nc6"), table.play("Bb5")))
     (game,) = found.games
