@@ -200,8 +200,7 @@ class Ply(NamedTuple):
         move: ``encode_move``'s integer, or None when squares are not known (an unproved list move).
         san: canonical SAN; the printed text where ``proof`` is UNPROVED or CONFLICT and the board before is not known.
         white_clock_ms, black_clock_ms: left after the move; in whole seconds × 1000 where precision is SECONDS.
-        elapsed_ms: taken by this move as printed. lag_ms: the number printed; None where none was, and for a 0 that
-            says nothing: some servers always print it, and others for clients without a seal.
+        elapsed_ms: taken by this move as printed. lag_ms: the number printed, None where none was.
         at_ms: arrival.
         flags: castling rights after the move (1 K, 2 Q, 4 k, 8 q) plus 16 × (file of a double push just made + 1).
         irreversible: the printed count of half-moves since the last irreversible one, raw; None for lists.

@@ -21,10 +21,9 @@ from recorder.model import (
     PlyLine,
     Proof,
     Segment,
-    StartFacts,
     TimeBasis,
 )
-from recorder.tracking.facts import Facts, forget_lag
+from recorder.tracking.facts import Facts
 from recorder.tracking.position import Rules, board_from_fen, play_san
 from recorder.tracking.run import ListSeen, Run
 from recorder.tracking.session import SessionFacts
@@ -53,10 +52,6 @@ def assemble(run: Run, *, session: SessionFacts, basis: TimeBasis, date: datetim
     if run.rules is not None and has_pockets(run.rules):
         for observation in run.observations:
             _unprove_drops(observation)
-    for observation in run.observations:
-        for line in observation.lines:
-            forget_lag(run.facts, line.rows)
-        observation.start = _start_without_lag(run.facts, observation.start)
     observations = run.observations + [seen.observation for seen in run.lists]
     segments = _plain_segments(run)
     if segments is None and run.tree is not None:
@@ -337,13 +332,6 @@ def _variant(run: Run) -> tuple[str | None, bool]:
     ):
         return "chess", True
     return None, False
-
-
-def _start_without_lag(facts: Facts, start: StartFacts | None) -> StartFacts | None:
-    if start is None or start.lag_ms != 0:
-        return start
-    sealed = facts.white_sealed if start.ply % 2 else facts.black_sealed
-    return start._replace(lag_ms=None) if sealed is False else start
 
 
 def _player(handle: str, facts: Facts, *, white: bool) -> Player:

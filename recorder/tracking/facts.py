@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from recorder.events import CreatingLine, GameCreated, GameHeader, GameInfo, MovelistRead, RatingText
-from recorder.model import Ply, PlyRow, name_plies
 
 __all__ = [
     "Facts",
-    "forget_lag",
     "rating_number",
 ]
 
@@ -127,19 +125,6 @@ class Facts:
         for name, value in values.items():
             if value is not None and value != "" and getattr(self, name) is None:
                 setattr(self, name, value)
-
-
-def forget_lag(facts: Facts, rows: list[Ply] | list[PlyRow]) -> None:
-    """Take the printed lag of 0 from the plies of a player who is told not to be sealed: there it says nothing.
-
-    Source: FICS and FatICS measure lag by the seal; a client without one gets 0 (``ts=0`` in ``<g1>``).
-    """
-    bare = (facts.black_sealed is False, facts.white_sealed is False)
-    if not any(bare):
-        return
-    for place, row in enumerate(name_plies(rows)):
-        if row.lag_ms == 0 and bare[row.ply % 2]:
-            rows[place] = row._replace(lag_ms=None)
 
 
 def rating_number(text: str) -> int | None:

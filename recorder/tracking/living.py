@@ -14,7 +14,7 @@ from typing import Any, Final
 from recorder.events import ChatLine, Event, GameEnded, MovelistRead
 from recorder.frames import Style12
 from recorder.model import Game, GameEvent, HoldingsChange, Observation, Ply, PlyLine, is_forgotten
-from recorder.tracking.facts import Facts, forget_lag
+from recorder.tracking.facts import Facts
 from recorder.tracking.run import ListSeen, Run
 from recorder.tracking.tracker import Tracker
 from recorder.tracking.variants import has_pockets
@@ -185,7 +185,6 @@ def _gained(shown: Shown) -> Gained | None:
         if run.rules is not None and has_pockets(run.rules) and any((ply.uci or "  ")[1] == "@" for ply in plies):
             return None  # how far a drop is proved depends on the hands that were told
         shown.plies, shown.last_ply = len(run.plies), plies[-1].ply
-        forget_lag(run.facts, plies)
     elif len(run.plies) != shown.plies or (events and current is None):
         return None
     shown.events += len(events)

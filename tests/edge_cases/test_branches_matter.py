@@ -20,7 +20,6 @@ import recorder.dialects.session
 import recorder.dialects.style12
 import recorder.sources.pychess
 import recorder.sources.xboard
-import recorder.tracking.assemble
 import recorder.tracking.boards
 import recorder.tracking.held
 import recorder.tracking.holdings
@@ -204,13 +203,6 @@ BRANCHES = [
         recorder.dialects.registry,
         "DIALECTS",
         {**_DIALECTS, Family.CHESSD: _DIALECTS[Family.CHESSD]._replace(lag_meaningless=False)},
-    ),
-    Branch(
-        "57 the 0 of a player without a seal",
-        edges_47.test_edge_57_lag_that_says_nothing,
-        recorder.tracking.assemble,
-        "forget_lag",
-        lambda _facts, _rows: None,
     ),
     Branch(
         "59 names change",

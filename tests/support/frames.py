@@ -14,7 +14,6 @@ from typing import NamedTuple
 
 _HOLDINGS = re.compile(r"^<b1> game (\d+) white \[([A-Z]*)\] black \[([A-Z]*)\](?: <- ([WB][A-Z]))?\s*$")
 _DELTA = re.compile(r"^<d1> (\d+) (\d+) \S+ \S+ (-?\d+) (-?\d+)(?: (-?\d+))?\s*$")
-_SEALS = re.compile(r"^<g1> (\d+) .*\bts=([01]),([01])")
 _XBOARD = re.compile(rb"^(?:<(?:WILL|WONT|DO|DONT) [^\n]*?)?<ICS: ([^\n]*)$", re.MULTILINE)
 _OCTAL = re.compile(rb"\\([0-3][0-7]{2})|([^\\]+)|(\\)")
 _CONTROL = re.compile(rb"\xff[\xfb-\xfe].|\xff[\xf0-\xf9]|\x15\d+\x16\d+\x16|[\x15-\x19\x07\r]", re.DOTALL)
@@ -28,10 +27,7 @@ _LIST_END = re.compile(r"^ +\{.*\} \S+")
 
 
 class Frame(NamedTuple):
-    """One board as sent. Clocks and elapsed in milliseconds whatever the unit.
-
-    ``lag_ms`` None: no such field, or the 0 of a mover who is told to have no seal (edge case 57 of the reference).
-    """
+    """One board as sent. Clocks and elapsed in milliseconds whatever the unit; ``lag_ms`` None: no such field."""
 
     offset: int
     game_no: int
@@ -97,12 +93,6 @@ class Run:
     result: str | None = None
     end_offset: int = 0
     deltas: int = 0
-    seals: tuple[str, str] | None = None
-
-    def lag_of(self, ply: int, lag_ms: int | None) -> int | None:
-        """A printed lag, or None where it says nothing."""
-        bare = self.seals is not None and self.seals[(ply + 1) % 2] == "0"
-        return None if bare and lag_ms == 0 else lag_ms
 
     @property
     def first_offset(self) -> int:
@@ -177,7 +167,6 @@ def read(data: bytes, kind: str = "raw") -> Reading:
     reading = Reading([], data.count(b"<12>"), data.count(b"<b1>"), 0, [], {})
     current: dict[int, Run] = {}
     awaited: RawList | None = None
-    seals: dict[int, tuple[str, str]] = {}
     start = 0
     for raw in data.split(b"\n"):
         offset = places[start] if start < len(places) else 0
@@ -190,9 +179,6 @@ def read(data: bytes, kind: str = "raw") -> Reading:
                 reading.frames_by_line[offset] = frame
                 if frame.relation in (0, 1, -1) and frame.game_no >= 0:
                     _follow(reading, current, frame)
-                    if (run := current.get(frame.game_no)) is not None:
-                        run.seals = seals.pop(frame.game_no, run.seals)
-                        run.frames[-1] = frame._replace(lag_ms=run.lag_of(frame.ply, frame.lag_ms))
         elif text.startswith("<d1> "):
             number = int(text.split()[1])
             reading.deltas += 1
@@ -201,11 +187,6 @@ def read(data: bytes, kind: str = "raw") -> Reading:
                 reading.deltas_by_line[offset] = RawDelta(offset, *values)  # type: ignore[arg-type]
             if number in current:
                 current[number].deltas += 1
-                if (delta := reading.deltas_by_line.get(offset)) is not None:
-                    known_ms = current[number].lag_of(delta.ply, delta.lag_ms)
-                    reading.deltas_by_line[offset] = delta._replace(lag_ms=known_ms)
-        elif told := _SEALS.match(text):
-            seals[int(told[1])] = told[2], told[3]
         elif match := _HOLDINGS.match(text):
             white, black = ("".join(sorted(letters)) for letters in match.groups()[1:3])
             reading.holdings.append(RawHands(offset, int(match[1]), white, black, match[4]))
