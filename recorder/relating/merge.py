@@ -301,8 +301,8 @@ def _player(told: list[Player]) -> Player:
 def _best_plies(chain: list[_Part], firsts: dict[str, int], basis: TimeBasis) -> dict[int, tuple[int, Ply]]:
     """Ply → observation and ply, from the best witness.
 
-    Better is what is proved better, printed in milliseconds, seen live, with a lag and a time of arrival, of the
-    witness with more plies. What was played before a game was adjourned counts as far as it was resumed there.
+    Better is what is proved better, has a clock, is printed in milliseconds, seen live, with lag and arrival,
+    of the witness with more plies. What was played before a game was adjourned counts as far as it was resumed there.
     """
     found: dict[int, tuple[tuple[object, ...], int, Ply]] = {}
     limit: int | None = None
@@ -316,6 +316,7 @@ def _best_plies(chain: list[_Part], firsts: dict[str, int], basis: TimeBasis) ->
                         continue
                     rank = (
                         _PROOFS[ply.proof],
+                        ply.white_clock_ms is None and ply.black_clock_ms is None,
                         _PRECISIONS[ply.precision],
                         ply.ply not in view.live_plies,
                         ply.lag_ms is None,

@@ -19,7 +19,7 @@ _SET: Final = re.compile(r'prompt (?:now |is now )?set to:? "(?P<prompt>[^"]{1,6
 # A bot's line begins with a colon and a chat line has a speaker, so neither can look like this.
 LONE_PROMPT: Final = re.compile(r"(?:\d\d:\d\d_)?(?P<prompt>[^\s:<>{}()\[\]\\]{1,24}% )")
 """What any user's own prompt may look like."""
-_SEENLONE_PROMPT = 3
+_TIMES_ALONE = 3
 _PROMPT_ENDS: Final = ("%", ">", "$", "#")
 
 
@@ -63,7 +63,7 @@ class PromptStripper:
             return self._add(match["prompt"])
         if match := LONE_PROMPT.fullmatch(rest):
             self._alone[match["prompt"]] += 1
-            return self._alone[match["prompt"]] >= _SEENLONE_PROMPT and self._add(match["prompt"])
+            return self._alone[match["prompt"]] >= _TIMES_ALONE and self._add(match["prompt"])
         return False
 
     def _add(self, prompt: str) -> bool:
