@@ -186,10 +186,11 @@ class ArchiveChild:
             began = asyncio.get_running_loop().time()
             why = await self._live()
             if self._ending.is_set():
-                if why is not None and not self._given_up:
+                told = self._could_not_write and bool(self._wanted)  # why, by itself
+                if why is not None and not self._given_up and not told:
                     self._say(f"The archive's process {why}.")
-                # One that could not write says so; one that was killed would have gone on.
-                if why is None or not self._wanted or self._given_up or self._could_not_write or not once_more:
+                # One that was killed would have gone on.
+                if why is None or not self._wanted or self._given_up or told or not once_more:
                     return
                 once_more = False
                 continue

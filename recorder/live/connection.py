@@ -141,8 +141,10 @@ class Connection:
     def _arrived(self, data: bytes) -> None:
         """Take what was read, at once; what goes wrong is told to the loop, and nothing is taken behind it."""
         if self._failure is None:
+            at_ns = self._journal.now_ns()
             try:
-                self._hear(data, self._journal.now_ns())
+                self._journal.tick()  # nothing goes into a file that was removed
+                self._hear(data, at_ns)
             except Exception as error:
                 self._failure = error
             self._woken.set()

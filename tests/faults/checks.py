@@ -12,7 +12,9 @@ from pathlib import Path
 
 from click.testing import CliRunner
 
+from exporters.pgn import PgnExporter, PgnOptions
 from recorder.cli import main
+from storage import Archive, GameFilter
 from tests.support.cli import Cli
 
 __all__ = ["archive_problems", "command_problems", "pgn_problems", "status_of"]
@@ -56,12 +58,12 @@ def archive_problems(
 
 
 def pgn_problems(pgn: Path, archive: Path, all_of_them: bool) -> list[str]:
-    """Compare what ``--pgn`` wrote with the archive: every game once, as the archive has it in the end.
+    """Compare what ``--pgn`` wrote with the archive: every game once, as its journal gives it in the end.
 
     Args:
         all_of_them: every game that ended must be there; others may be, once their connection is over.
     """
-    wanted = _games(Cli(archive)("export", "pgn").stdout)
+    wanted = _games(_told(archive))
     found = pgn.read_text(encoding="utf-8") if pgn.exists() else ""
     counts = Counter(_places(found))
     problems = [f"game {place} is in the PGN {count} times" for place, count in counts.items() if count > 1]
@@ -83,12 +85,21 @@ def status_of(journals: Path) -> list[dict[str, object]]:
     return found
 
 
+def _told(archive: Path) -> str:
+    """The PGN of the games as each journal gives them, which a recorder appends, not as several make them one."""
+    exporter = PgnExporter(PgnOptions())
+    with Archive.open(str(archive)) as opened:
+        return "".join(exporter.game_text(game) for game in opened.games(GameFilter(witnesses=True)))
+
+
 def _ended(archive: Path) -> set[str]:
     """The games of which the end was seen, but for those that no export has unless it is asked to."""
     with contextlib.closing(sqlite3.connect(f"file:{archive}?mode=ro", uri=True)) as connection:
         marks = ",".join("?" * len(_ENDED))
         rows = connection.execute(
-            f"SELECT key FROM games WHERE ending IN ({marks}) AND kind = 'played' AND ply_count > 0", _ENDED
+            f"SELECT key FROM games WHERE ending IN ({marks}) AND kind = 'played' AND ply_count > 0"
+            " AND source_id IS NOT NULL",
+            _ENDED,
         )
         return {key for (key,) in rows}
 
