@@ -144,7 +144,7 @@ def test_words_in_a_variation_stay_there_when_the_pgn_is_read_and_written_again(
         assert re.fullmatch(r"\w+ examined game", read.headers["Event"])
         assert "Variant" not in read.headers
         c5 = read.next().variations[1]  # type: ignore[union-attr]
-        said_there = [" ".join(node.comment.split()) for node in (c5, c5.next())]
+        said_there = [" ".join(node.comment.split()) for node in (c5, c5.variations[0])]
         assert said_there == ["LectureBot kibitz: sharper", "LectureBot kibitz: open"]
 
 

@@ -115,7 +115,7 @@ def seen_with_a_gap() -> Game:
         board = chess.Board()
         for row in plies[:ply]:
             board.push_san(row.san)
-        anchors.append(Anchor(0, ply, board.fen(en_passant="fen"), "gap", rows[ply].offset))
+        anchors.append(Anchor(0, ply, board.fen(en_passant="fen"), "gap", plies[ply].offset))
     rows[:] = [*rows[:2], *rows[4:8], plies[8]._replace(proof=Proof.UNPROVED, move=None, san="O-O?"), *rows[10:]]
     seen.anchors.extend(anchors)
     game.complete = False
