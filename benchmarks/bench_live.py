@@ -135,7 +135,7 @@ def record(times: Path, words: list[str]) -> None:
         return await start(*command, **how)
 
     parts._sync = noting
-    asyncio.create_subprocess_exec = starting  # type: ignore[assignment]
+    asyncio.create_subprocess_exec = starting  # type: ignore[assignment]  # the benchmark puts itself in between
     sys.argv[1:] = words
     try:
         main()
@@ -176,7 +176,7 @@ def archive(times: Path) -> int:
             super().gain(place, observation, *what)
             self._comes(what[3])
 
-    living.LivingSource = Noting  # type: ignore[misc]
+    living.LivingSource = Noting  # type: ignore[misc]  # as above
     try:
         return archiving.main()
     finally:

@@ -48,8 +48,8 @@ def _answer() -> None:
 @contextmanager
 def _started(*words: str, talks: str) -> Iterator[int]:
     """A process that says its port on ``stdout`` or ``stderr``."""
-    pipe = {talks: subprocess.PIPE}
-    with subprocess.Popen([sys.executable, *words], text=True, **pipe) as process:  # type: ignore[call-overload]
+    out, err = (subprocess.PIPE if talks == name else None for name in ("stdout", "stderr"))
+    with subprocess.Popen([sys.executable, *words], text=True, stdout=out, stderr=err) as process:
         stream = getattr(process, talks)
         line = ""
         while not (found := re.search(r"(?:^|-icsport )(\d+)$", line)):

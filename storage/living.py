@@ -187,7 +187,7 @@ class LivingSource:
                 yield
                 self._open_rows.flush()
                 self._driver.execute("COMMIT")
-            except BaseException:
+            except BaseException:  # Ctrl-C, too, must not leave a transaction open
                 if self._driver.in_transaction:
                     self._driver.execute("ROLLBACK")
                 raise

@@ -237,7 +237,7 @@ class ArchiveChild:
                 start_new_session=True,  # Ctrl-C on the terminal is for us, not for it
                 limit=_LONGEST_LINE,
             )
-        except BaseException:
+        except BaseException:  # also when this task is cancelled: nobody else knows of the pipe
             os.close(write)
             raise
         finally:

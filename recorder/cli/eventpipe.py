@@ -61,10 +61,12 @@ class EventPipe:
         end_s = time.monotonic() + _END_S
         with self._changed:
             while self._bytes and self.lost is None:
-                before = self._bytes
-                moves = self._changed.wait_for(lambda: self._bytes < before or self.lost is not None, _PATIENCE_S)  # noqa: B023
-                if not moves or time.monotonic() > end_s:
+                if not self._moves(self._bytes) or time.monotonic() > end_s:
                     self._lose()
+
+    def _moves(self, before: int) -> bool:
+        """Wait until the reader has taken something of so many bytes, or is lost; whether it has come to that."""
+        return self._changed.wait_for(lambda: self._bytes < before or self.lost is not None, _PATIENCE_S)
 
     def _lose(self, why: str = "Whoever reads the events is too slow") -> None:
         self.lost = self.lost or why

@@ -182,7 +182,7 @@ class Capture:
             how = str(error).removesuffix(".")
             self._end(journal, how, connection.lost)
             raise
-        except BaseException:
+        except BaseException:  # cancelled, too: a journal is closed whatever happens
             with contextlib.suppress(JournalError):  # what is on its way up already counts
                 self._end(journal, how, False)
             raise

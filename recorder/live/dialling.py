@@ -63,7 +63,7 @@ async def _dial(
     connection.setblocking(False)
     try:
         await asyncio.get_running_loop().sock_connect(connection, where)
-    except BaseException:
+    except BaseException:  # cancelled, too, when another attempt was quicker
         connection.close()
         raise
     return connection

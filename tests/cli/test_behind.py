@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -78,9 +79,9 @@ def test_a_pgn_that_cannot_be_written_is_tried_with_pauses(
     imports: list[int] = []
     real = recorder.cli.ingest.import_source
 
-    def counting(*words: object, **how: object) -> object:
+    def counting(*words: Any, **how: Any) -> object:
         imports.append(1)
-        return real(*words, **how)  # type: ignore[arg-type]
+        return real(*words, **how)
 
     monkeypatch.setattr(recorder.cli.resident, "import_source", counting)
     folder = tmp_path / "pgn"
