@@ -9,6 +9,7 @@
     ├── JournalError   a journal that cannot be written or read
     ├── LoginError     a server that cannot be reached or does not let us in
     ├── PolicyError    an expression or a list of handles that cannot be read
+    ├── ReplayError    a place in a recording that cannot be read or found
     ├── StorageError   an archive that cannot be used: wrong schema, no such game, not ours
     └── ExportError    a game that does not fit a format, or an output that must not be written
 
@@ -24,6 +25,7 @@ __all__ = [
     "LoginError",
     "PolicyError",
     "RecorderError",
+    "ReplayError",
     "SourceError",
     "StorageError",
     "WireError",
@@ -87,6 +89,10 @@ class PolicyError(RecorderError):
     def __init__(self, message: str, column: int | None = None) -> None:
         super().__init__(message if column is None else f"Column {column} of the policy: {message}")
         self.column = column
+
+
+class ReplayError(RecorderError):
+    """A place in a recording that cannot be read, or that the recording does not have."""
 
 
 class StorageError(RecorderError):
