@@ -14,7 +14,7 @@ from typing import Final, Generic, NamedTuple, TypeVar
 
 __all__ = ["Moment", "Playhead", "Timing", "cap_idle", "mark"]
 
-What = TypeVar("What")
+_What = TypeVar("_What")
 _NS: Final = 1_000_000  # in a millisecond
 _BETWEEN_LAPS_MS: Final = 1000
 
@@ -27,7 +27,7 @@ class Timing(Enum):
     UNKNOWN = "unknown"  # nothing tells it: it stands behind the moment before
 
 
-class Moment(NamedTuple, Generic[What]):
+class Moment(NamedTuple, Generic[_What]):
     """Something that was recorded, and when.
 
     Attributes:
@@ -40,14 +40,14 @@ class Moment(NamedTuple, Generic[What]):
     """
 
     at_ms: int
-    what: What
+    what: _What
     game: int | None = None
     ply: int | None = None
     markers: tuple[str, ...] = ()
     timing: Timing = Timing.ARRIVAL
 
 
-def cap_idle(moments: Iterable[Moment[What]], most_ms: int) -> Iterator[Moment[What]]:
+def cap_idle(moments: Iterable[Moment[_What]], most_ms: int) -> Iterator[Moment[_What]]:
     """The same moments, none of them later than ``most_ms`` after the one before it."""
     last_ms, at_ms = 0, 0
     for moment in moments:
@@ -56,7 +56,7 @@ def cap_idle(moments: Iterable[Moment[What]], most_ms: int) -> Iterator[Moment[W
         yield moment if at_ms == last_ms else moment._replace(at_ms=at_ms)
 
 
-def mark(moments: Iterable[Moment[What]], places: Mapping[int, str]) -> Iterator[Moment[What]]:
+def mark(moments: Iterable[Moment[_What]], places: Mapping[int, str]) -> Iterator[Moment[_What]]:
     """The same moments, those at some places with one more marker.
 
     Args:
@@ -67,7 +67,7 @@ def mark(moments: Iterable[Moment[What]], places: Mapping[int, str]) -> Iterator
         yield moment if name is None else moment._replace(markers=(*moment.markers, name))
 
 
-class Playhead(Generic[What]):
+class Playhead(Generic[_What]):
     """Where a replay stands, and when it goes on.
 
     Every due time is computed from one anchor, a pair of a recorded time and a time of the clock, so waiting late never
@@ -88,7 +88,7 @@ class Playhead(Generic[What]):
 
     def __init__(
         self,
-        moments: Sequence[Moment[What]],
+        moments: Sequence[Moment[_What]],
         now_ns: int,
         *,
         speed: Fraction | int = 1,
@@ -131,7 +131,7 @@ class Playhead(Generic[What]):
         last_ms = self.moments[-1].at_ms if self.moments else 0
         return min(self._at_ns(now_ns) // _NS, last_ms)
 
-    def take(self, now_ns: int) -> list[Moment[What]]:
+    def take(self, now_ns: int) -> list[Moment[_What]]:
         """The moments that are due, in order; behind one with a marker of ``pause_at`` it pauses.
 
         A new lap begins with a call of its own: what is due of two laps never comes at once.
@@ -192,7 +192,7 @@ class Playhead(Generic[What]):
             at_ms = self.moments[self.place].at_ms if self.place < len(self.moments) else last_ms
         self._anchor_at_ns, self._anchor_ns = at_ms * _NS, now_ns
 
-    def step(self, now_ns: int) -> Moment[What] | None:
+    def step(self, now_ns: int) -> Moment[_What] | None:
         """Pause and show the next moment, whenever it is due; None: there is none."""
         if self.place >= len(self.moments):
             self.pause(now_ns)
