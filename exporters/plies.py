@@ -1,4 +1,4 @@
-"""One row a half-move: CSV, JSON Lines, Parquet. Main lines only; docs/formats.md explains the columns."""
+"""One row a half-move: CSV, JSON Lines, Parquet. Main lines only; docs/tables.md explains the columns."""
 
 from __future__ import annotations
 
@@ -7,90 +7,26 @@ import io
 import json
 from collections.abc import Iterable, Iterator
 from itertools import chain, islice
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO
 
 from exporters.base import ExportReport
-from exporters.games_json import ORIGINS, PRECISIONS, PROOFS
-from exporters.holdings import with_hands
-from exporters.times import iso
+from exporters.frames.columns import PLY_COLUMNS
+from exporters.frames.rows import PLY_NAMES, ply_rows
 from recorder.errors import ExportError
-from recorder.model import Game
+from recorder.model import Game, TimeBasis
 
 __all__ = [
-    "PLY_COLUMNS",
-    "Column",
     "PliesCsvExporter",
     "PliesJsonExporter",
     "PliesParquetExporter",
-    "ply_rows",
     "write_csv",
     "write_json_lines",
 ]
 
 
-class Column(NamedTuple):
-    """A column's name and type: ``text``, ``integer`` or ``boolean``. Any column may be empty."""
-
-    name: str
-    type: str
-
-
-PLY_COLUMNS = (
-    Column("key", "text"),
-    Column("server", "text"),
-    Column("server_game_no", "integer"),
-    Column("variant", "text"),
-    Column("rated", "boolean"),
-    Column("ply", "integer"),
-    Column("move_no", "integer"),
-    Column("side", "text"),
-    Column("mover", "text"),
-    Column("opponent", "text"),
-    Column("san", "text"),
-    Column("uci", "text"),
-    Column("white_clock_ms", "integer"),
-    Column("black_clock_ms", "integer"),
-    Column("elapsed_ms", "integer"),
-    Column("lag_ms", "integer"),
-    Column("at", "text"),
-    Column("precision", "text"),
-    Column("proof", "text"),
-    Column("origin", "text"),
-    Column("white_holdings", "text"),
-    Column("black_holdings", "text"),
-)
-_NAMES = tuple(column.name for column in PLY_COLUMNS)
 _ROWS_IN_GROUP = 65_536
 
 _Row = tuple[Any, ...]
-
-
-def ply_rows(game: Game) -> Iterator[_Row]:
-    """The game's rows in ply order, values in the order of ``PLY_COLUMNS``; None where nothing is known."""
-    basis = game.time_basis
-    white, black = game.white.handle, game.black.handle
-    facts = (game.key, game.server, game.game_no, game.variant, game.rated)
-    for ply, hands in with_hands(game):
-        by_white = ply.white_moved
-        yield (
-            *facts,
-            ply.ply,
-            (ply.ply + 1) // 2,
-            "white" if by_white else "black",
-            white if by_white else black,
-            black if by_white else white,
-            ply.san,
-            ply.uci,
-            ply.white_clock_ms,
-            ply.black_clock_ms,
-            ply.elapsed_ms,
-            ply.lag_ms,
-            iso(ply.at_ms, basis),
-            PRECISIONS[ply.precision],
-            PROOFS[ply.proof],
-            ORIGINS[ply.origin],
-            *hands,
-        )
 
 
 class PliesCsvExporter:
@@ -99,7 +35,7 @@ class PliesCsvExporter:
     def write(self, games: Iterable[Game], out: BinaryIO) -> ExportReport:
         """Write the header and all rows."""
         report = ExportReport()
-        write_csv(_NAMES, _counted(games, report), out)
+        write_csv(PLY_NAMES, _counted(games, report), out)
         return report
 
 
@@ -109,7 +45,7 @@ class PliesJsonExporter:
     def write(self, games: Iterable[Game], out: BinaryIO) -> ExportReport:
         """Write all rows."""
         report = ExportReport()
-        write_json_lines(_NAMES, _counted(games, report), out)
+        write_json_lines(PLY_NAMES, _counted(games, report), out)
         return report
 
 
@@ -129,16 +65,43 @@ class PliesParquetExporter:
             raise ExportError(
                 "Parquet needs pyarrow; install ics-recorder[parquet], or choose csv or jsonl."
             ) from error
-        types = {"text": pa.string(), "integer": pa.int64(), "boolean": pa.bool_()}
-        schema = pa.schema([(column.name, types[column.type]) for column in PLY_COLUMNS])
+        schema = _arrow_schema(pa)
         report = ExportReport()
         rows = chain.from_iterable(_counted(games, report))
         with pq.ParquetWriter(out, schema, compression="zstd") as writer:
             while group := list(islice(rows, _ROWS_IN_GROUP)):
-                values = zip(*group, strict=True)
-                columns = [pa.array(column, type=field.type) for column, field in zip(values, schema, strict=True)]
+                values: dict[str, Any] = dict(zip(PLY_NAMES, zip(*group, strict=True), strict=True))
+                values["at"] = _instants(values)
+                columns = [pa.array(values[field.name], type=field.type) for field in schema]
                 writer.write_table(pa.Table.from_arrays(columns, schema=schema))
         return report
+
+
+def _arrow_schema(pa: Any) -> Any:
+    """The table's schema; units and meanings are the fields' metadata."""
+    types = {
+        "string": pa.string(),
+        "category": pa.string(),
+        "boolean": pa.bool_(),
+        "Int32": pa.int32(),
+        "Int64": pa.int64(),
+        "Float64": pa.float64(),
+        "datetime64[ms, UTC]": pa.timestamp("ms", tz="UTC"),
+    }
+    return pa.schema(
+        [
+            pa.field(column.name, types[column.dtype], metadata={"unit": column.unit, "meaning": column.meaning})
+            for column in PLY_COLUMNS
+        ]
+    )
+
+
+def _instants(values: dict[str, tuple[Any, ...]]) -> list[int | None]:
+    """Milliseconds since 1970 where that is what the arrival is."""
+    utc = TimeBasis.UTC.value
+    return [
+        at_ms if basis == utc else None for at_ms, basis in zip(values["arrival_ms"], values["time_basis"], strict=True)
+    ]
 
 
 def write_csv(names: Iterable[str], batches: Iterable[Iterable[_Row]], out: BinaryIO) -> None:
@@ -167,8 +130,7 @@ def _csv_value(value: object) -> object:
 
 
 def _counted(games: Iterable[Game], report: ExportReport) -> Iterator[list[_Row]]:
-    for game in games:
-        rows = list(ply_rows(game))
+    for _, rows in ply_rows(games):
         report.games += 1
         report.plies += len(rows)
         yield rows

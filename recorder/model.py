@@ -400,10 +400,11 @@ class PlyLine:
 
 
 class SourceName(NamedTuple):
-    """Which log: the file's name, and the SHA-256 of its decompressed bytes (hexadecimal)."""
+    """Which log: the file's name, the SHA-256 of its decompressed bytes (hexadecimal), and its kind's word."""
 
     name: str
     sha256: str
+    kind: str = ""
 
 
 @dataclass(slots=True)

@@ -107,9 +107,9 @@ def _load(driver: sqlite3.Connection, ids: list[int], wanted: _Wanted) -> Iterat
     runs: dict[int, list[_Run]] = {}
     runs_of_game: dict[int, list[list[_Run]]] = {row_id: [] for row_id in ids}
     names = {
-        row_id: SourceName(name, sha256)
-        for row_id, name, sha256 in driver.execute(
-            "SELECT id, name, sha256 FROM sources"
+        row_id: SourceName(name, sha256, kind)
+        for row_id, name, sha256, kind in driver.execute(
+            "SELECT id, name, sha256, kind FROM sources"
             f" WHERE id IN (SELECT source_id FROM observations WHERE game_id {of_seen})"
         )
     }

@@ -247,12 +247,11 @@ def _write_table(what: str, format_name: str, where: str, output: str, force: bo
 
     exporter = make_exporter(what, format_name)
     chosen = game_filter(**filters)
-    whole = what == "games"
     with open_archive(where) as archive:
         require_keys(archive, chosen)
         reasons = left_out(archive, chosen)
         with (
-            chosen_games(archive, chosen, events=whole, lines=whole) as games,
+            chosen_games(archive, chosen) as games,
             open_output(output, force, protected(archive)) as out,
         ):
             report = exporter.write(games, out)

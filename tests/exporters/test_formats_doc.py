@@ -9,7 +9,6 @@ from pathlib import Path
 from exporters import pgn_tags
 from exporters.clocks import SideClocks
 from exporters.games_json import game_object
-from exporters.plies import PLY_COLUMNS
 from exporters.times import iso
 from recorder.model import Evidence, EvidenceKind, HoldingsChange, LineKind, Link, LinkKind, PlyLine, Thinking
 from tests.exporters.games import make_game
@@ -57,10 +56,6 @@ def test_game_fields() -> None:
     for name, kind in table("field"):
         if found[name] is not None:
             assert kinds[type(found[name])] == kind, name
-
-
-def test_ply_columns() -> None:
-    assert table("column") == [tuple(column) for column in PLY_COLUMNS]
 
 
 def test_clock_columns() -> None:

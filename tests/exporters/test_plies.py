@@ -6,16 +6,17 @@ import csv
 import io
 import json
 import sys
+from datetime import UTC, datetime
 
 import pyarrow.parquet as pq
 import pytest
 
+from exporters.frames.columns import PLY_COLUMNS
+from exporters.frames.rows import ply_rows
 from exporters.plies import (
-    PLY_COLUMNS,
     PliesCsvExporter,
     PliesJsonExporter,
     PliesParquetExporter,
-    ply_rows,
     write_csv,
     write_json_lines,
 )
@@ -25,7 +26,7 @@ from tests.exporters.games import make_game, random_game
 
 NAMES = [column.name for column in PLY_COLUMNS]
 GAMES = [make_game(), random_game(1, 41, "crazyhouse", rated=None), make_game(clocks=None, white=Player('A"n,n'))]
-EXPECTED = [dict(zip(NAMES, row, strict=True)) for game in GAMES for row in ply_rows(game)]
+EXPECTED = [dict(zip(NAMES, row, strict=True)) for _, rows in ply_rows(GAMES) for row in rows]
 
 
 def test_a_row() -> None:
@@ -46,7 +47,7 @@ def test_csv() -> None:
     report = PliesCsvExporter().write(GAMES, out)
     rows = list(csv.DictReader(io.StringIO(out.getvalue().decode("utf-8"))))
     words = {None: "", True: "true", False: "false"}
-    kinds = [(column.name, column.type) for column in PLY_COLUMNS]
+    kinds = [(column.name, column.kind) for column in PLY_COLUMNS]
     assert rows == [
         {name: words[row[name]] if kind == "boolean" or row[name] is None else str(row[name]) for name, kind in kinds}
         for row in EXPECTED
@@ -65,9 +66,12 @@ def test_parquet() -> None:
     out = io.BytesIO()
     report = PliesParquetExporter().write(GAMES, out)
     table = pq.read_table(io.BytesIO(out.getvalue()))
-    assert table.to_pylist() == EXPECTED
-    types = {"text": "string", "integer": "int64", "boolean": "bool"}
-    assert [(field.name, str(field.type)) for field in table.schema] == [(c.name, types[c.type]) for c in PLY_COLUMNS]
+    at = [datetime.fromtimestamp(row["arrival_ms"] / 1000, UTC) for row in EXPECTED]
+    assert table.to_pylist() == [{**row, "at": moment} for row, moment in zip(EXPECTED, at, strict=True)]
+    assert table.column_names == NAMES
+    assert [field.metadata[b"unit"].decode() for field in table.schema] == [column.unit for column in PLY_COLUMNS]
+    assert table.schema.field("elapsed_ms").type == "int64"
+    assert str(table.schema.field("at").type) == "timestamp[ms, tz=UTC]"
     assert (report.games, report.plies) == (3, 55)
 
 

@@ -1,0 +1,123 @@
+"""The columns of the tables, as data: what files and DataFrames have, and ``docs/tables.md`` lists."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import NamedTuple
+
+from recorder.ledger import Cause
+from recorder.model import GameKind, Origin, Precision, Proof, TimeBasis
+
+__all__ = ["PHASES", "PLY_COLUMNS", "Column"]
+
+PHASES = ("opening", "middlegame", "endgame")
+
+
+class Column(NamedTuple):
+    """One column. Any value may be missing unless ``always``.
+
+    Attributes:
+        name: the same in CSV, JSON Lines, Parquet and DataFrames.
+        kind: ``text``, ``integer``, ``number``, ``boolean`` or ``instant`` (an instant is ISO 8601 in text files).
+        dtype: pandas'. unit: ``ms`` or ``s`` of times, ``points``; empty where there is none.
+        meaning: in one line. always: never missing. words: all that a category holds, where that is known beforehand.
+    """
+
+    name: str
+    kind: str
+    dtype: str
+    unit: str
+    meaning: str
+    always: bool = False
+    words: tuple[str, ...] = ()
+
+
+def _text(name: str, meaning: str, *, always: bool = False) -> Column:
+    return Column(name, "text", "string", "", meaning, always)
+
+
+def _word(name: str, meaning: str, words: tuple[str, ...] = (), *, always: bool = False) -> Column:
+    return Column(name, "text", "category", "", meaning, always, words)
+
+
+def _truth(name: str, meaning: str, *, always: bool = False) -> Column:
+    return Column(name, "boolean", "boolean", "", meaning, always)
+
+
+def _whole(name: str, meaning: str, unit: str = "", *, always: bool = False) -> Column:
+    return Column(name, "integer", "Int32", unit, meaning, always)
+
+
+def _ms(name: str, meaning: str) -> Column:
+    return Column(name, "integer", "Int64", "ms", meaning)
+
+
+def _names(kinds: type[IntEnum]) -> tuple[str, ...]:
+    return tuple(kind.name.lower() for kind in kinds)
+
+
+PLY_COLUMNS = (
+    _text("key", "the game's key", always=True),
+    _word("server", "the server's name"),
+    _whole("server_game_no", "the server's own number, which it reuses"),
+    _word("kind", "`played`, `examined` or `setup`", tuple(kind.value for kind in GameKind), always=True),
+    _word("variant", "`chess`, `crazyhouse`, `chess960`, `wild/5` …"),
+    _word("category", "the server's word: `blitz`, `standard`, `wild/fr` …"),
+    _truth("rated", "whether the game was rated"),
+    _word("time_control", "the mover's base + increment, `300+0`; `-` untimed"),
+    _whole("base_s", "the mover's base time", "s"),
+    _whole("increment_s", "the mover's increment", "s"),
+    _whole("ply", "half-moves played to reach the position after it", always=True),
+    _whole("move_no", "number of the move", always=True),
+    _word("side", "who moved: `white` or `black`", ("white", "black"), always=True),
+    _word("mover", "handle"),
+    _word("opponent", "handle"),
+    _word("mover_id", "the mover, for grouping: see below"),
+    _word("opponent_id", "the opponent, for grouping"),
+    _truth("mover_guest", "whether the mover is not registered"),
+    _truth("opponent_guest", "whether the opponent is not registered"),
+    _truth("mover_computer", "whether titles that were seen mark the mover as a computer"),
+    _truth("opponent_computer", "whether titles that were seen mark the opponent as a computer"),
+    _whole("mover_rating", "the number that was printed"),
+    _whole("opponent_rating", "the number that was printed"),
+    Column("mover_score", "number", "Float64", "points", "1, 0.5 or 0; missing where there is no result"),
+    _word("result", "`1-0`, `0-1`, `1/2-1/2`, `*`", ("1-0", "0-1", "1/2-1/2", "*"), always=True),
+    _word("ending", "`result`, `adjourned`, `aborted`, `lost-feed`, `unobserved`, `log-ends`, `reused`", always=True),
+    _word("termination", "PGN's word; missing where a saved game tells only its result"),
+    _truth("complete", "all plies of the game and its end are there", always=True),
+    _text("san", "canonical SAN; the printed text where `proof` is `unproved` or `conflict`", always=True),
+    _text("uci", "UCI move; drops `N@e4`; chess960 castling is king takes rook"),
+    _word("phase", "`opening`, `middlegame`, `endgame`: of the position before the move, see below", PHASES),
+    _ms("clock_before_ms", "the mover's clock after the own move before; on the first move the base time"),
+    _ms("clock_after_ms", "the mover's clock after the move"),
+    _ms("opponent_clock_ms", "the opponent's clock after the move"),
+    _ms("white_clock_ms", "White's clock after the move"),
+    _ms("black_clock_ms", "Black's clock after the move"),
+    _ms("elapsed_ms", "what the server charged for the move, as printed"),
+    _ms("lag_ms", "the lag as printed"),
+    Column("at", "instant", "datetime64[ms, UTC]", "", "when the move arrived; in DataFrames and Parquet only if UTC"),
+    _ms("arrival_ms", "the same in milliseconds from the zero of `time_basis`: only differences mean something"),
+    _word(
+        "time_basis",
+        "`utc`, `zone-unknown`, `date-unknown`, `none`: what arrival times are",
+        tuple(basis.value for basis in TimeBasis),
+        always=True,
+    ),
+    _ms("interval_ms", "from the arrival of the ply before to that of this one"),
+    _ms("thinking_ms", "the mover's own thinking, estimated: see below"),
+    _truth("mover_sealed", "whether the mover's lag is measured and given back by a time seal"),
+    _word(
+        "precision",
+        "unit that was printed: `seconds`, `milliseconds`; `derived_…`: the clock is computed",
+        _names(Precision),
+    ),
+    _word("proof", "`full`, `list`, `inferred`, `unproved`, `conflict`", _names(Proof), always=True),
+    _word(
+        "origin", "`frame`, `movelist`, `inferred`, `pgn`, `datagram`, `delta`, `engine`", _names(Origin), always=True
+    ),
+    _text("white_holdings", "letters in White's hand after the ply, as the server printed them"),
+    _text("black_holdings", "the same for Black"),
+    _ms("residual_ms", "clock after − (clock before − elapsed + increment)"),
+    _word("cause", "of the residual: a name of the ledger's", tuple(cause.value for cause in Cause)),
+)
+"""One row a half-move of a main line."""

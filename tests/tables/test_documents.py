@@ -1,0 +1,33 @@
+"""docs/tables.md lists the columns and filters as they are."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from exporters.frames.columns import PLY_COLUMNS, Column
+from exporters.frames.filters import Filters
+
+DOCUMENT = (Path(__file__).parents[2] / "docs" / "tables.md").read_text(encoding="utf-8")
+
+
+def rows_of(header: str, part: str) -> list[list[str]]:
+    """The cells of the table whose first header cell is ``header``, in the section ``part``."""
+    (section,) = re.findall(rf"^## {part}\n(.*?)(?=^## |\Z)", DOCUMENT, re.MULTILINE | re.DOTALL)
+    (body,) = re.findall(rf"^\| {header} \|.*\n\|[-|]+\n((?:\|.*\n)+)", section, re.MULTILINE)
+    return [[cell.strip() for cell in row.strip("|").split("|")] for row in body.splitlines()]
+
+
+@pytest.mark.parametrize(("part", "columns"), [("Plies", PLY_COLUMNS)])
+def test_columns(part: str, columns: tuple[Column, ...]) -> None:
+    assert rows_of("column", part) == [
+        [column.name, column.kind, f"`{column.dtype}`", column.unit, column.meaning + " (always)" * column.always]
+        for column in columns
+    ]
+
+
+def test_filters() -> None:
+    listed = [name for row in rows_of("filter", "Which games") for name in row[0].split(", ")]
+    assert sorted(listed) == sorted(Filters.__annotations__)
