@@ -269,7 +269,7 @@ async def removed(world: World) -> None:
             await world.do("import", kept)
             await world.check_archive(kept)
             return
-        os.kill(run.process.pid, signal.SIGSTOP)  # so that the copy is what was removed
+        await run.pause()  # so that the copy is what was removed
         shutil.copytree(world.journals, kept)
         if how == "folder":
             shutil.rmtree(world.journals)
@@ -306,13 +306,16 @@ async def _is_part_of(world: World, kept: Path) -> None:
     part = world.folder / "part"
     part.mkdir()
     world.journals.mkdir(exist_ok=True)
+    (world.journals / name).write_bytes(whole)  # for verify, which reads as far as the archive knows
+    if len(whole) < size:
+        raise Troubles(f"the archive has read {size:,} bytes of a journal that had {len(whole):,}")
+    problems = []
     for end in dict.fromkeys((size, *after[:1], *after[-1:], *after[1:-1])):
-        for folder in (part, world.journals):  # the archive names a file that is no more; verify needs it
-            (folder / name).write_bytes(whole[:end])
+        (part / name).write_bytes(whole[:end])
         try:
             await world.check_archive(part, loosely=True)
         except (Troubles, AssertionError) as error:
-            problem = error
+            problems.append(f"up to {end:,}: {error}")
         else:
             return
-    raise problem
+    raise Troubles("; ".join(problems))

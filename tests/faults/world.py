@@ -74,6 +74,12 @@ class Run:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(self.process.pid, number)
 
+    async def pause(self) -> None:
+        """Stop it and wait until it stands still: a thread that is writing just now ends that first."""
+        self.signal(signal.SIGSTOP)
+        threads = Path(f"/proc/{self.process.pid}/task")
+        await until(lambda: all(map(_stands, threads.glob("*/stat"))), "it goes on though it was told to stop")
+
     def family(self) -> dict[int, str]:
         """All living processes of this run by number, whoever their parent is now."""
         found = {}
@@ -286,6 +292,14 @@ class World:
         problems = await asyncio.get_running_loop().run_in_executor(self._pool, check, *values)
         if problems:
             raise Troubles("; ".join(problems))
+
+
+def _stands(stat: Path) -> bool:
+    """Whether a thread is stopped, or is no more."""
+    try:
+        return stat.read_bytes().rpartition(b")")[2].split()[0] in (b"T", b"Z", b"X")
+    except OSError:
+        return True
 
 
 def _packed(folder: Path) -> bool:
