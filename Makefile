@@ -37,6 +37,7 @@ docs: $(VENV)/.installed
 
 score: $(VENV)/.installed
 	$(BIN)/python -m tests.score
+	$(BIN)/python -m tests.clock_figures
 
 bench: $(VENV)/.installed
 	$(BIN)/python -m benchmarks.run $(ARGS)

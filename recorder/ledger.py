@@ -1,21 +1,45 @@
 """Do the clocks add up? One entry for each move: what the mover's clock was, what the move cost, what was left.
 
-The rule is ``before - elapsed + increment = after``. What is left over gets a cause, and every cause but rounding names
-the line of the log that tells it. FICS and its descendants give both sides their first move free and without increment;
-the 1.6.2 family charges it: which one a server does is read off each game (help "style12" and the servers' sources).
+The rule is ``before - elapsed + increment = after`` (help "style12", help "clocks" and the servers' sources). What is
+left over, the residual, gets a cause only if the log proves it: a board that shows the clock from which the rule holds
+again, a line that tells the very sum, or a bound that nothing else keeps. What no line or board proves is unexplained.
+
+Nothing is taken for granted that the boards tell: the clocks at the start are those of the first board (the time
+control only where none was seen), the unit is that of each ply, whether first moves are free is read off them, and a
+clock of a board that was joined in mid-game is one that was running. Nobody's clock is judged in an untimed game, in
+an examination, or where the clock itself was computed from elapsed times.
+
+How much of the time was thinking: docs/fidelity.md, "Thinking and network".
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from bisect import bisect_right
+from collections.abc import Callable
 from enum import Enum
 from typing import NamedTuple
 
-from recorder.model import EventKind, Game, GameEvent, Observation, Ply, Precision
+from recorder.model import (
+    EventKind,
+    Game,
+    GameEvent,
+    GameKind,
+    LineKind,
+    Observation,
+    ObservationKind,
+    Ply,
+    PlyRow,
+    Precision,
+)
 
-__all__ = ["Cause", "Entry", "ledger"]
+__all__ = ["Cause", "Entry", "EntryRow", "ledger", "ledger_rows"]
 
 _SECOND_MS = 1000
+_MILLISECONDS = int(Precision.MILLISECONDS)
+_PRINTED = (int(Precision.SECONDS), _MILLISECONDS)
+_LEAST_CHARGE_MS = 100
+_FELT_LAG_MS = 50  # less is lost in the jitter of what arrives
+_PLAYED = (LineKind.MAIN, LineKind.TAKEBACK)
 
 
 class Cause(Enum):
@@ -23,12 +47,17 @@ class Cause(Enum):
 
     EXACT = "exact"
     ROUNDING = "rounding"  # at most one of the unit that was printed
-    FIRST_MOVE = "first-move"  # was free
-    TIME_ADDED = "time-added"  # a line tells who gave how much
-    ADJUSTED = "adjusted"  # two boards of one position show it; no line tells why
-    TAKEBACK = "takeback"
+    FIRST_MOVE = "first-move"  # was free, and gave no increment
+    MINIMUM_CHARGE = "minimum-charge"  # the server took a tenth of a second for less
+    SNAPSHOT = "snapshot"  # the clock before was seen only while it ran
+    MORETIME = "moretime"  # a line tells that the opponent gave so much
+    TIME_ADDED = "time-added"  # a line tells how much, not who gave it
+    CLOCK_SET = "clock-set"  # a line tells the clocks anew
+    ADJUSTED = "adjusted"  # boards show that somebody changed the clock, no line tells who
+    TAKEBACK = "takeback"  # the board after it shows the clock
     PAUSE = "pause"
-    RESUMED = "resumed"  # adjourned, or not seen, meanwhile
+    RESUMED = "resumed"  # the board after a time that was not seen shows the clock
+    FLAG = "flag"  # overstepped; the server prints no clock below 0
     UNEXPLAINED = "unexplained"
 
 
@@ -36,12 +65,16 @@ class Entry(NamedTuple):
     """One move of the main line.
 
     Attributes:
-        before_ms: the mover's clock after the own move before, or the base time. after_ms: after this one.
-        opponent_ms: the other clock after this move.
-        interval_ms: from the arrival of the board before to that of this one.
-        residual_ms: ``after - (before - elapsed + increment)``; None where one of them is not known, or the game has
-            no clocks.
-        cause: of the residual; None with it. evidence: offset of the line that tells the cause.
+        before_ms: the mover's clock after the own move before, or at the start; None where it was not seen standing.
+        elapsed_ms: as printed. increment_ms: the mover's.
+        after_ms: the mover's clock after this move. opponent_ms: the other clock then.
+        lag_ms: as printed.
+        interval_ms: from the arrival of the board before to that of this one, on the same connection.
+        thinking_ms: our estimate of what the mover thought, None where thinking and network cannot be told apart.
+        residual_ms: ``after - (before - elapsed + increment)``; for ``SNAPSHOT``, from the clock that was seen running.
+            None where one of them is not known, and where clocks are not judged.
+        cause: of the residual; None with it.
+        evidence: offset of the line that tells the cause; None for ``EXACT``, ``ROUNDING`` and ``UNEXPLAINED``.
     """
 
     ply: int
@@ -53,109 +86,401 @@ class Entry(NamedTuple):
     opponent_ms: int | None
     lag_ms: int | None
     interval_ms: int | None
+    thinking_ms: int | None
     residual_ms: int | None
     cause: Cause | None
     evidence: int | None
 
 
+#: An entry's fields in their order, without its name.
+EntryRow = tuple[
+    int, bool, int | None, int | None, int | None, int | None, int | None, int | None, int | None, int | None,
+    int | None, Cause | None, int | None,
+]  # fmt: skip
+
+
 def ledger(game: Game) -> list[Entry]:
     """The entries of a game's main line, in its order."""
-    found: dict[int, dict[tuple[int, int], Entry]] = {}
-    entries: list[Entry] = []
-    for segment in game.segments:
-        if segment.observation not in found:
-            found[segment.observation] = dict(_entries(game, game.observations[segment.observation]))
-        kept = found[segment.observation]
-        for ply in game.observations[segment.observation].lines[0].plies:
-            if segment.from_ply <= ply.ply <= segment.to_ply:
-                entries.append(kept[ply.ply, ply.offset])
-    return entries
+    return [Entry._make(row) for row in ledger_rows(game)]
 
 
-def _entries(game: Game, seen: Observation) -> Iterator[tuple[tuple[int, int], Entry]]:
-    """Entries of everything that one observation saw played, taken back or not, in the order in which it was."""
-    untimed = game.base_s == 0 and not game.increment_s
-    last: dict[bool, Ply] = {}
-    before: Ply | None = None
-    for ply in sorted((ply for line in seen.lines for ply in line.plies), key=lambda ply: (ply.offset, ply.ply)):
-        white = ply.white_moved
-        increment_s = game.increment_s if white or game.black_increment_s is None else game.black_increment_s
-        own = last.get(white)
-        follows = own is not None and own.ply >= ply.ply - 2  # higher: it was taken back
-        before_ms = _clock(own, white) if follows and own is not None else None
-        if own is None and ply.ply <= 2:
-            base_s = game.base_s if white or game.black_base_s is None else game.black_base_s
-            before_ms = None if base_s is None else base_s * _SECOND_MS
-        entry = Entry(
-            ply=ply.ply,
-            white=white,
-            before_ms=before_ms,
-            elapsed_ms=ply.elapsed_ms,
-            increment_ms=None if increment_s is None else increment_s * _SECOND_MS,
-            after_ms=_clock(ply, white),
-            opponent_ms=_clock(ply, not white),
-            lag_ms=ply.lag_ms,
-            interval_ms=_interval_ms(before, ply),
-            residual_ms=None,
-            cause=None,
-            evidence=None,
+def ledger_rows(game: Game) -> list[EntryRow]:
+    """As ``ledger``, not named: for those who handle very many."""
+    book = _Book(game)
+    if len(game.segments) == 1 and len(game.observations) == 1 and len(game.observations[0].lines) == 1:
+        rows = book.entries(game.observations[0], game.observations[0].lines[0].rows)
+        first, last, _ = game.segments[0]
+        return rows if rows and rows[0][0] == first and rows[-1][0] == last else [
+            row for row in rows if first <= row[0] <= last
+        ]  # fmt: skip
+    found: list[dict[tuple[int, int], EntryRow]] = []
+    for seen in game.observations:
+        played = [row for line in seen.lines if line.kind in _PLAYED for row in line.rows]
+        if len(seen.lines) > 1:
+            played.sort(key=lambda row: (row[13], row[0]))
+        entries = book.entries(seen, played)
+        found.append({(row[0], row[13]): entry for row, entry in zip(played, entries, strict=True)})
+    return [
+        found[segment.observation][row[0], row[13]]
+        for segment in game.segments
+        for row in game.observations[segment.observation].lines[0].rows
+        if segment.from_ply <= row[0] <= segment.to_ply
+    ]
+
+
+class _Clock(NamedTuple):
+    """A side's clock on one board. ``running``: it may have run since the move before."""
+
+    ms: int
+    unit_ms: int
+    offset: int
+    running: bool = False
+
+
+class _Book:
+    """What one game's entries need to know, and where its clocks stood when the last observation ended."""
+
+    def __init__(self, game: Game) -> None:
+        self._game = game
+        base_s = (game.base_s if game.black_base_s is None else game.black_base_s, game.base_s)
+        increment_s = (
+            game.increment_s if game.black_increment_s is None else game.black_increment_s,
+            game.increment_s,
         )
-        if not untimed:
-            since = own.offset if own is not None else seen.offset
-            between = [event for event in seen.events if since <= event.offset <= ply.offset]
-            entry = _judged(entry, ply.precision, between, first=own is None)
-        yield (ply.ply, ply.offset), entry
-        last[white] = before = ply
+        # Pairs are of Black's and White's, so that ``ply % 2`` tells the mover's.
+        self._base_ms = [None if one is None else one * _SECOND_MS for one in base_s]
+        self._increment_ms = [None if one is None else one * _SECOND_MS for one in increment_s]
+        self._names = (game.black.handle.lower(), game.white.handle.lower())
+        me = None if game.me is None else game.me.lower()
+        self._own = (me == self._names[0], me == self._names[1])
+        self._judged = game.kind is GameKind.PLAYED and not (game.base_s == 0 and not game.increment_s)
+        self._left: tuple[int, list[_Clock | None]] | None = None
+
+    def entries(self, seen: Observation, rows: list[Ply] | list[PlyRow]) -> list[EntryRow]:
+        """The entries of everything that one observation saw played, taken back or not, as it came."""
+        start = seen.start
+        before_ply, before_at, before = 0, None, None
+        stood = self._at_start(seen, rows)
+        judged = self._judged
+        if start is not None:
+            before_ply = start.ply
+            if before_ply == 0:
+                before_at = start.at_ms
+                judged = judged and bool(start.white_clock_ms or start.black_clock_ms)  # else nobody uses them
+        proofs = _Proofs(self._names, seen, rows)
+        thinks = self._thinks(rows)
+        increments_ms, own_move = self._increment_ms, self._own
+        entries: list[EntryRow] = []
+        add = entries.append
+        # The clock that stood, taken apart: a named tuple for each ply would cost as much as all the rest.
+        clocks_ms = [None if clock is None else clock.ms for clock in stood]
+        units_ms = [_SECOND_MS if clock is None else clock.unit_ms for clock in stood]
+        offsets = [seen.offset if clock is None else clock.offset for clock in stood]
+        for row in rows:
+            ply, _, _, white_ms, black_ms, elapsed_ms, lag_ms, at_ms, _, _, _, _, precision, offset = row
+            side = ply & 1
+            after_ms, other_ms = (white_ms, black_ms) if side else (black_ms, white_ms)
+            interval_ms: int | None = None
+            if ply == before_ply + 1:
+                if before_at is not None and at_ms is not None:
+                    interval_ms = at_ms - before_at
+            elif ply > before_ply:
+                # What the clocks stood at after the moves that are missing was not seen.
+                clocks_ms[(ply - 1) & 1] = None
+                if ply > before_ply + 2:
+                    clocks_ms[side] = None
+                before = None
+            else:
+                before = None
+                board = proofs.board_after_takeback(ply, offset)
+                if board is not None and board.at_ms is not None and at_ms is not None:
+                    interval_ms = at_ms - board.at_ms
+            before_ms, increment_ms = clocks_ms[side], increments_ms[side]
+            unit_ms = 1 if precision == _MILLISECONDS else _SECOND_MS
+            residual_ms: int | None = None
+            cause: Cause | None = None
+            evidence: int | None = None
+            if judged and elapsed_ms is not None and after_ms is not None and increment_ms is not None:
+                if before_ms is None and before is not None:
+                    # The other side's board shows it as well, though the own move was not seen.
+                    before_ms = before[3] if side else before[4]
+                    units_ms[side], offsets[side] = (1 if before[12] == _MILLISECONDS else _SECOND_MS), before[13]
+                if precision not in _PRINTED:
+                    pass
+                elif before_ms is not None:
+                    residual_ms = after_ms - before_ms + elapsed_ms - increment_ms
+                    if residual_ms == 0:
+                        cause = Cause.EXACT
+                    else:
+                        unit_ms_of_both = max(unit_ms, units_ms[side])
+                        if -unit_ms_of_both <= residual_ms <= unit_ms_of_both:
+                            cause = Cause.ROUNDING
+                        else:
+                            clock = _Clock(before_ms, unit_ms_of_both, offsets[side])
+                            cause, evidence = proofs.cause(row, clock, residual_ms, before)
+                elif start is not None and ply == start.ply + 1 and not entries:
+                    before_ms, residual_ms, cause, evidence = proofs.joined(row, increment_ms)
+            thought = thinks[side]
+            thinking_ms: int | None = None
+            if thought is not None and elapsed_ms is not None and (elapsed_ms or ply > 2) and cause is not Cause.PAUSE:
+                if thought:
+                    thinking_ms = elapsed_ms
+                elif lag_ms:
+                    thinking_ms = elapsed_ms - lag_ms if elapsed_ms > lag_ms else 0
+                if own_move[side] and interval_ms is not None and thinking_ms is not None and thinking_ms > interval_ms:
+                    thinking_ms = interval_ms
+            add((
+                ply, side == 1, before_ms, elapsed_ms, increment_ms, after_ms, other_ms, lag_ms, interval_ms,
+                thinking_ms, residual_ms, cause, evidence,
+            ))  # fmt: skip
+            clocks_ms[side], units_ms[side], offsets[side] = after_ms, unit_ms, offset
+            before_ply, before_at, before = ply, at_ms, row
+        if seen.kind is ObservationKind.LIVE:
+            self._left = (
+                before_ply,
+                [
+                    None if ms is None else _Clock(ms, unit_ms, offset)
+                    for ms, unit_ms, offset in zip(clocks_ms, units_ms, offsets, strict=True)
+                ],
+            )
+        return entries
+
+    def _at_start(self, seen: Observation, rows: list[Ply] | list[PlyRow]) -> list[_Clock | None]:
+        """Black's and White's clock as they stood when an observation began, where that is known."""
+        start = seen.start
+        if start is None:
+            return [None if ms is None else _Clock(ms, 1, seen.offset) for ms in self._base_ms]
+        shown = [
+            None if ms is None else _Clock(ms, _unit_ms(ms, start.precision), start.offset)
+            for ms in (start.black_clock_ms, start.white_clock_ms)
+        ]
+        if start.ply == 0:
+            return [self._began(side, clock, rows) for side, clock in enumerate(shown)]
+        found: list[_Clock | None] = [None, None]
+        if self._left is not None and not self._game.witnesses:
+            last_ply, clocks = self._left
+            if start.ply <= last_ply:
+                return clocks
+            if start.ply == last_ply + 1:
+                found[last_ply & 1] = clocks[last_ply & 1]
+        found[start.ply & 1] = shown[start.ply & 1]  # who has just moved: it stands
+        return found
+
+    def _began(self, side: int, shown: _Clock | None, rows: list[Ply] | list[PlyRow]) -> _Clock | None:
+        """The clock at the start of a game: as the first board shows it, or as the time control has it.
+
+        In bughouse clocks run before anybody has moved, so that the first board may show less. Then the first move
+        tells from which of the two it was counted.
+        """
+        base_ms, increment_ms = self._base_ms[side], self._increment_ms[side]
+        first = next((row for row in rows if row[0] & 1 == side), None)
+        if shown is None or base_ms is None or shown.ms >= base_ms or first is None or increment_ms is None:
+            return shown
+        after_ms = first[3] if side else first[4]
+        if after_ms is None or first[5] is None or first[0] > 2:
+            return shown
+        counted_ms = after_ms + first[5] - increment_ms
+        return shown._replace(ms=base_ms) if abs(counted_ms - base_ms) < abs(counted_ms - shown.ms) else shown
+
+    def _thinks(self, rows: list[Ply] | list[PlyRow]) -> tuple[bool | None, bool | None]:
+        """Of Black's and White's elapsed times: True if they are without the network, False if with it."""
+        lagged = {row[0] & 1 for row in rows if row[6]}
+        return (
+            _without_network(rows, 0, self._game.black.sealed, 0 in lagged),
+            _without_network(rows, 1, self._game.white.sealed, 1 in lagged),
+        )
 
 
-def _clock(ply: Ply, white: bool) -> int | None:
-    return ply.white_clock_ms if white else ply.black_clock_ms
+def _without_network(rows: list[Ply] | list[PlyRow], side: int, sealed: bool | None, lagged: bool) -> bool | None:
+    if sealed is not None or not lagged:
+        return sealed
+    # A lag that the server prints is one that it gave back, unless the boards arrive as if it had not.
+    given_ms = kept_ms = 0
+    before_ply, before_at = -1, None
+    for row in rows:
+        ply, at_ms, elapsed_ms, lag_ms = row[0], row[7], row[5], row[6]
+        if (
+            ply & 1 == side and ply == before_ply + 1 and row[12] == _MILLISECONDS and lag_ms and lag_ms > _FELT_LAG_MS
+            and at_ms is not None and before_at is not None and elapsed_ms is not None
+        ):  # fmt: skip
+            given_ms += abs(at_ms - before_at - elapsed_ms - lag_ms)
+            kept_ms += abs(at_ms - before_at - elapsed_ms)
+        before_ply, before_at = ply, at_ms
+    return given_ms <= kept_ms
 
 
-def _interval_ms(before: Ply | None, ply: Ply) -> int | None:
-    if before is None or before.at_ms is None or ply.at_ms is None or before.ply != ply.ply - 1:
+def _unit_ms(ms: int, precision: int | None) -> int:
+    """The unit of a clock on a board; where none is told, of its number."""
+    if precision is None:
+        return 1 if ms % _SECOND_MS else _SECOND_MS
+    return 1 if precision == _MILLISECONDS else _SECOND_MS
+
+
+class _Proofs:
+    """The lines and boards of one observation that tell why a clock is another than the rule gives.
+
+    Everything is sorted when it is first asked for: most games never ask.
+    """
+
+    def __init__(self, names: tuple[str, str], seen: Observation, rows: list[Ply] | list[PlyRow]) -> None:
+        self._names = names
+        self._seen = seen
+        self._rows = rows
+        self._events: list[GameEvent] | None = None
+        self._offsets: list[int] = []
+
+    def _between(self, since: int, until: int) -> list[GameEvent]:
+        """The events that can explain a clock, from behind one line up to another with it."""
+        if self._events is None:
+            told = [event for event in self._seen.events if _tells_of_clocks(event)]
+            self._events = sorted(told, key=lambda event: (event.offset, event.seq))
+            self._offsets = [event.offset for event in self._events]
+        return self._events[bisect_right(self._offsets, since) : bisect_right(self._offsets, until)]
+
+    def board_after_takeback(self, ply: int, offset: int) -> GameEvent | None:
+        """The takeback whose board stood before this ply; None if another board came in between or its was lost."""
+        for event in reversed(self._between(-1, offset - 1)):
+            if event.kind is EventKind.TAKEBACK:
+                shown = event.white_clock_ms is not None or event.black_clock_ms is not None
+                return event if shown and event.detail.endswith(f"-{ply - 1}") else None
         return None
-    return ply.at_ms - before.at_ms
+
+    def joined(self, row: Ply | PlyRow, increment_ms: int) -> tuple[int | None, int | None, Cause | None, int | None]:
+        """Clock before, residual, cause and evidence of the first ply behind a board that was joined in mid-game."""
+        start = self._seen.start
+        assert start is not None
+        assert row[5] is not None
+        side = row[0] & 1
+        shown_ms, after_ms = (start.white_clock_ms, row[3]) if side else (start.black_clock_ms, row[4])
+        if shown_ms is None or after_ms is None:
+            return None, None, None, None
+        unit_ms = max(_unit_ms(shown_ms, start.precision), 1 if row[12] == _MILLISECONDS else _SECOND_MS)
+        residual_ms = after_ms - shown_ms + row[5] - increment_ms
+        if residual_ms == 0:
+            return shown_ms, 0, Cause.EXACT, None
+        if -unit_ms <= residual_ms < 0:
+            return shown_ms, residual_ms, Cause.ROUNDING, None
+        if 0 < residual_ms <= row[5] + (row[6] or 0) + unit_ms:
+            return None, residual_ms, Cause.SNAPSHOT, start.offset
+        cause, evidence = self.cause(row, _Clock(shown_ms, unit_ms, start.offset), residual_ms, None)
+        return shown_ms, residual_ms, cause, evidence
+
+    def cause(
+        self, row: Ply | PlyRow, since: _Clock, residual_ms: int, before: Ply | PlyRow | None
+    ) -> tuple[Cause, int | None]:
+        """Why a clock is off by more than a unit, and where that stands.
+
+        ``since`` is the mover's clock after the own move before, in the coarser unit of then and now; ``before`` the
+        board before, if it is that of the ply before.
+        """
+        ply, offset, unit_ms = row[0], row[13], since.unit_ms
+        after_ms = row[3] if ply & 1 else row[4]
+        elapsed_ms = row[5]
+        assert after_ms is not None
+        assert elapsed_ms is not None
+        if ply <= 2 and abs(after_ms - since.ms) <= unit_ms:
+            return Cause.FIRST_MOVE, offset
+        told = self._between(since.offset, offset)
+        given = [event for event in told if _gives(event, self._names[ply & 1])]
+        if given and abs(residual_ms - _sum_ms(given)) <= unit_ms:
+            return _giver(given[0]), given[0].offset
+        shown = self._last_shown(row, since, told, before)
+        if shown is not None and abs(shown.ms - since.ms) > unit_ms:
+            unit_ms = max(unit_ms, shown.unit_ms)
+            rest_ms = residual_ms - (shown.ms - since.ms)
+            rest_ms -= _sum_ms([event for event in given if event.offset > shown.offset])
+            most_ms = elapsed_ms + (row[6] or 0) + unit_ms if shown.running else unit_ms
+            if -unit_ms <= rest_ms <= most_ms:
+                return self._changed(told, since, shown)
+        for event in told:
+            if event.kind is EventKind.TAKEBACK and event.white_clock_ms is None and event.black_clock_ms is None:
+                # Its own board was not seen: the clock is one that the game had when the position was there before.
+                for restored in self._rows:
+                    if ply - 2 <= restored[0] < ply and restored[13] < event.offset:
+                        clock_ms = restored[3] if ply & 1 else restored[4]
+                        if clock_ms is not None and abs(residual_ms - (clock_ms - since.ms)) <= unit_ms:
+                            return Cause.TAKEBACK, event.offset
+        paused = next((event for event in told if event.detail in _PAUSES), None)
+        if paused is not None and 0 < residual_ms <= elapsed_ms + unit_ms:
+            return Cause.PAUSE, paused.offset
+        if residual_ms - elapsed_ms > unit_ms:
+            return Cause.ADJUSTED, offset  # more than if no time had passed
+        if after_ms == 0 and residual_ms > 0:
+            return Cause.FLAG, offset
+        if (
+            unit_ms == 1 and elapsed_ms < _LEAST_CHARGE_MS and abs(elapsed_ms - residual_ms - _LEAST_CHARGE_MS) <= 1
+            and any(other[5] == _LEAST_CHARGE_MS for other in self._rows)
+        ):  # fmt: skip
+            return Cause.MINIMUM_CHARGE, offset
+        return Cause.UNEXPLAINED, None
+
+    def _changed(self, told: list[GameEvent], since: _Clock, shown: _Clock) -> tuple[Cause, int]:
+        """The name of a change that a board shows: what in between can have made it."""
+        until = [event for event in told if event.offset <= shown.offset]
+        for cause, makes in _CHANGES:
+            for event in until:
+                if makes(event):
+                    return cause, event.offset
+        start = self._seen.start
+        if start is not None and since.offset < start.offset <= shown.offset:
+            return Cause.RESUMED, start.offset
+        return Cause.ADJUSTED, shown.offset
+
+    def _last_shown(
+        self, row: Ply | PlyRow, since: _Clock, told: list[GameEvent], before: Ply | PlyRow | None
+    ) -> _Clock | None:
+        """The mover's clock on the last board between the own move before and this one."""
+        white, start = bool(row[0] & 1), self._seen.start
+        found: _Clock | None = None
+        if start is not None and since.offset < start.offset:
+            # What was seen last is of an earlier observation.
+            ms = start.white_clock_ms if white else start.black_clock_ms
+            if ms is not None:
+                found = _Clock(ms, _unit_ms(ms, start.precision), start.offset, start.ply == row[0] - 1)
+        if before is not None and before[13] > since.offset:
+            ms = before[3] if white else before[4]
+            if ms is not None:
+                found = _Clock(ms, 1 if before[12] == _MILLISECONDS else _SECOND_MS, before[13])
+        for event in told:
+            ms = event.white_clock_ms if white else event.black_clock_ms
+            if (
+                ms is not None and event.offset < row[13] and event.detail not in _JUDGED
+                and (found is None or event.offset > found.offset)
+            ):  # fmt: skip
+                running = event.kind is EventKind.CLOCK and event.detail == "same-ply" and event.ply == row[0] - 1
+                found = _Clock(ms, _unit_ms(ms, None), event.offset, running)
+        return found
 
 
-def _judged(entry: Entry, precision: int | None, between: list[GameEvent], *, first: bool) -> Entry:
-    before, elapsed, increment, after = entry.before_ms, entry.elapsed_ms, entry.increment_ms, entry.after_ms
-    if before is None or elapsed is None or increment is None or after is None:
-        return entry
-    unit_ms = 1 if precision == Precision.MILLISECONDS else _SECOND_MS
-    residual = after - (before - elapsed + increment)
-    evidence: int | None = None
-    if residual == 0:
-        cause = Cause.EXACT
-    elif abs(residual) <= unit_ms:
-        cause = Cause.ROUNDING
-    elif first and abs(after - before) <= unit_ms:
-        cause = Cause.FIRST_MOVE
-    else:
-        cause, evidence = _told(residual, unit_ms, between)
-    return entry._replace(residual_ms=residual, cause=cause, evidence=evidence)
+_PAUSES = ("paused", "resumed")
+_JUDGED = ("adjusted", "opponent-adjusted")  # what the tracker found on the same boards: no line of its own
+_FEEDS = ("observed again", "lost feed", "unobserved", "server lost data")
+
+_CHANGES: tuple[tuple[Cause, Callable[[GameEvent], bool]], ...] = (
+    (Cause.TAKEBACK, lambda event: event.kind is EventKind.TAKEBACK),
+    (Cause.CLOCK_SET, lambda event: event.kind is EventKind.CLOCK and event.detail == "set"),
+    (Cause.PAUSE, lambda event: event.kind is EventKind.NOTICE and event.detail in _PAUSES),
+    (Cause.RESUMED, lambda event: event.kind is EventKind.FEED),
+)
 
 
-def _told(residual_ms: int, unit_ms: int, between: list[GameEvent]) -> tuple[Cause, int | None]:
-    """The cause that an event between two moves of one side gives: sums that agree before words without a number."""
-    added = [event for event in between if (event.kind, event.detail) == (EventKind.NOTICE, "time-added")]
-    given_ms = sum(event.value or 0 for event in added) * _SECOND_MS
-    if added and abs(residual_ms - given_ms) <= unit_ms:
-        return Cause.TIME_ADDED, added[0].offset
-    moved = [event for event in between if event.kind is EventKind.CLOCK and event.value is not None]
-    if moved and any(abs(residual_ms - sum_ms) <= unit_ms for sum_ms in _sums(event.value or 0 for event in moved)):
-        return Cause.ADJUSTED, moved[0].offset
-    for event in between:
-        if event.kind is EventKind.TAKEBACK:
-            return Cause.TAKEBACK, event.offset
-        if event.kind is EventKind.NOTICE and event.detail in ("paused", "resumed"):
-            return Cause.PAUSE, event.offset
-        if event.kind is EventKind.FEED:
-            return Cause.RESUMED, event.offset
-    return Cause.UNEXPLAINED, None
+def _tells_of_clocks(event: GameEvent) -> bool:
+    if event.kind is EventKind.NOTICE:
+        return event.detail == "time-added" or event.detail in _PAUSES
+    if event.kind is EventKind.FEED:
+        return event.detail in _FEEDS
+    return event.kind is EventKind.TAKEBACK or event.kind is EventKind.CLOCK
 
 
-def _sums(values: Iterable[int]) -> set[int]:
-    """Each value alone, and all of them together."""
-    each = list(values)
-    return {*each, sum(each)}
+def _gives(event: GameEvent, mover: str) -> bool:
+    """Whether a line tells that time was added to the mover's clock: nobody adds to the own one."""
+    added = event.kind is EventKind.NOTICE and event.detail == "time-added" and event.value is not None
+    return added and (event.actor is None or event.actor.lower() != mover)
+
+
+def _giver(event: GameEvent) -> Cause:
+    return Cause.TIME_ADDED if event.actor is None else Cause.MORETIME
+
+
+def _sum_ms(given: list[GameEvent]) -> int:
+    return sum(event.value or 0 for event in given) * _SECOND_MS

@@ -44,7 +44,8 @@ class Audit:
         games, frames, holdings: compared games, and ``<12>`` and ``<b1>`` counted in the decoded bytes.
         findings: differences, one sentence each.
         living: it is being written, or was left so: games that can still go on were not compared.
-        clocks: moves of its games by what explains the mover's clock (docs/fidelity.md).
+        clocks: moves of its played games by what explains the mover's clock (docs/fidelity.md).
+        clocks_not_known: the others, of which nothing can be added up.
         conflicts: in what it contradicts other witnesses of its games; no finding, since nobody knows who is right.
     """
 
@@ -57,6 +58,7 @@ class Audit:
     findings: list[str] = field(default_factory=list)
     living: bool = False
     clocks: Counter[Cause] = field(default_factory=Counter)
+    clocks_not_known: int = 0
     conflicts: list[str] = field(default_factory=list)
 
     def summary(self) -> str:
@@ -80,6 +82,7 @@ class Audit:
             "holdings": self.holdings,
             "findings": self.findings,
             "clocks": {cause.value: self.clocks[cause] for cause in Cause},
+            "clocks_not_known": self.clocks_not_known,
             "conflicts": self.conflicts,
             "being_written": self.living,
         }
@@ -137,7 +140,10 @@ def audit_source(archive: Archive, row: SourceRow, progress: Progress) -> Audit:
         if game.variant == "bughouse":
             bughouse.append(game)
         if game.kind is GameKind.PLAYED:
-            audit.clocks.update(entry.cause for entry in ledger(game) if entry.cause is not None)
+            causes = [entry.cause for entry in ledger(game)]
+            known = [cause for cause in causes if cause is not None]
+            audit.clocks.update(known)
+            audit.clocks_not_known += len(causes) - len(known)
     audit.findings += _compare_games(kept, found)
     audit.findings += _compare_boards(bughouse)
     audit.conflicts = [f"Game {key[:8]}, witnesses differ: {text}" for key, text in archive.conflicts(row.sha256)]

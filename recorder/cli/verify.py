@@ -11,7 +11,7 @@ from recorder.cli.options import archive_option, json_option, open_archive
 from recorder.cli.terminal import ExitCode, clean, plural, print_json, say, show_progress
 
 if TYPE_CHECKING:
-    from recorder.ledger import Cause
+    from recorder.cli.audit import Audit
 
 __all__ = ["command"]
 
@@ -64,18 +64,21 @@ def command(ctx: click.Context, source_ids: tuple[str, ...], where: str, as_json
     else:
         unread = f" {plural(len(audits) - read, 'log')} could not be audited." if read < len(audits) else ""
         say(f"{plural(read, 'log')} of {len(audits)} read again, {plural(findings, 'finding')}.{unread}")
-        _tell_clocks(sum((audit.clocks for audit in audits), Counter()))
+        _tell_clocks(audits)
     if findings:
         ctx.exit(ExitCode.FINDINGS)
 
 
-def _tell_clocks(clocks: Counter[Cause]) -> None:
+def _tell_clocks(audits: list[Audit]) -> None:
     """How far the clocks add up."""
     from recorder.ledger import Cause
 
-    moves = sum(clocks.values())
+    clocks = sum((audit.clocks for audit in audits), Counter[Cause]())
+    not_known = sum(audit.clocks_not_known for audit in audits)
+    moves = clocks.total()
     if moves:
         told = ", ".join(f"{count:,} {cause.value}" for cause, count in clocks.most_common())
         left = clocks[Cause.UNEXPLAINED]
         share = f"{left:,} unexplained" if left else "all explained"
-        say(f"Clocks of {plural(moves, 'move')} of played games, {share}: {told}.")
+        others = f" {plural(not_known, 'move')} without known times." if not_known else ""
+        say(f"Clocks of {plural(moves, 'move')} of played games, {share}: {told}.{others}")

@@ -319,13 +319,13 @@ class Boards(Held):
     def _earlier(self, run: Run, frame: Style12, ply: int) -> None:
         known = run.position_at(ply)
         if known is not None and known.board == frame.board:
-            run.take_back(ply, frame)
+            run.take_back(ply, frame, clocks_of(frame))
             run.join_deltas()
         elif known is None and ply < run.base_ply:
             # Taken back to before the first board that we saw.
             assert run.position is not None
             position = frame_position(frame, run.position.rules)
-            run.take_back(ply, frame)
+            run.take_back(ply, frame, clocks_of(frame))
             run.reset_to(position, ply, "takeback", fen(position, frame.irreversible, frame.move_no), frame.offset)
         else:
             before = run.position_at(ply - 1)

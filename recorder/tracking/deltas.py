@@ -94,13 +94,12 @@ def _earlier(held: Held, run: Run, delta: DeltaBoard) -> None:
         run.clocks_settled = False
         _next(held, run, delta)
     elif delta.ply < run.ply:
-        run.take_back(delta.ply, _where(delta))
+        run.take_back(delta.ply, _where(delta), _clocks(delta))
         run.clocks_settled = False
         _set_clock(run, delta)
         _heard(run, delta)
     elif delta.clock_ms != (run.white_clock_ms if delta.ply % 2 else run.black_clock_ms):
-        clocks = (delta.clock_ms, None) if delta.ply % 2 else (None, delta.clock_ms)
-        run.event(EventKind.CLOCK, "same-ply", _where(delta), clocks=clocks)
+        run.event(EventKind.CLOCK, "same-ply", _where(delta), clocks=_clocks(delta))
         _set_clock(run, delta)
 
 
@@ -154,7 +153,7 @@ def _keep(held: Held, run: Run, delta: DeltaBoard, played: Step | None, proof: P
         move = None if smith is None or smith.captured in _CASTLING else _encoded(smith)
         san = delta.san
         run.base_ply = delta.ply + 1  # no position of this line is known
-    white_ms, black_ms = (delta.clock_ms, None) if delta.ply % 2 else (None, delta.clock_ms)
+    white_ms, black_ms = _clocks(delta)
     row = Ply(
         delta.ply, move, san, white_ms, black_ms, delta.elapsed_ms, None if held.lag_meaningless else delta.lag_ms,
         delta.line.at_ms, flags, None, int(proof), int(Origin.DELTA), int(Precision.MILLISECONDS), delta.line.offset,
@@ -169,6 +168,11 @@ def _keep(held: Held, run: Run, delta: DeltaBoard, played: Step | None, proof: P
         if run.clocks_settled and abs(drift) > _TOLERANCE_MS:
             run.event(EventKind.CLOCK, "adjusted", _where(delta), value=drift, clocks=(white_ms, black_ms))
         run.clocks_settled = True
+
+
+def _clocks(delta: DeltaBoard) -> tuple[int | None, int | None]:
+    """White's and Black's clock: it prints the mover's only."""
+    return (delta.clock_ms, None) if delta.ply % 2 else (None, delta.clock_ms)
 
 
 def _heard(run: Run, delta: DeltaBoard) -> None:

@@ -296,8 +296,13 @@ class Run:
             if row.origin == Origin.DELTA and row.proof == Proof.LIST:
                 self.rows[place] = row._replace(proof=int(Proof.FULL))
 
-    def take_back(self, ply: int, frame: Style12 | tuple[int, int | None]) -> None:
-        """Remove the plies after ``ply`` from the main line and keep them as a line of their own."""
+    def take_back(
+        self, ply: int, frame: Style12 | tuple[int, int | None], clocks: tuple[int | None, int | None] = (None, None)
+    ) -> None:
+        """Remove the plies after ``ply`` from the main line and keep them as a line of their own.
+
+        ``clocks`` are those of the board that shows ``ply`` again, with which the game goes on.
+        """
         assert self.current is not None
         removed = [played for played in self.plies if played.ply > ply]
         count = self.ply - ply
@@ -312,7 +317,7 @@ class Run:
             ]
         for seen in self.lists:
             seen.valid_to = ply if seen.valid_to is None else min(seen.valid_to, ply)
-        self.event(EventKind.TAKEBACK, f"{self.ply}-{ply}", frame, value=count)
+        self.event(EventKind.TAKEBACK, f"{self.ply}-{ply}", frame, value=count, clocks=clocks)
         keep = ply - self.base_ply + 1
         if keep > 0:
             del self.history[keep:]

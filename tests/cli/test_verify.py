@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from recorder.cli.terminal import ExitCode
+from recorder.ledger import Cause
 from tests.support.cli import ADJOURNED, GUESTS, WATCHER, Cli
 
 
@@ -24,6 +25,7 @@ def test_a_sound_archive_agrees(filled: Cli) -> None:
     clocks = filled.json("verify", "--json")[1]["clocks"]
     assert clocks["exact"]
     assert not clocks["unexplained"]
+    assert set(clocks) == {cause.value for cause in Cause}
 
 
 def test_counts_are_those_of_the_bytes(filled: Cli) -> None:
