@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from contextlib import suppress
 
-__all__ = ["GLUE", "brace_comment", "colours_for_handles", "readable", "tag", "wrap"]
+__all__ = ["GLUE", "brace_comment", "colours_for_handles", "decoded", "readable", "tag", "wrap"]
 
 # Stands for a blank at which a line must not be broken; wrap() turns it into a blank.
 GLUE = "\x01"
@@ -15,12 +15,17 @@ _LINE = re.compile(r"(.{1,79}|[^ ]{80,})(?: |\Z)", re.DOTALL)
 _BRACES = str.maketrans("{}", "()")
 
 
-def readable(text: str) -> str:
-    """Server text as a person should see it: UTF-8 where its latin-1 characters are UTF-8 bytes, no control bytes."""
+def decoded(text: str) -> str:
+    """Server text with UTF-8 where its latin-1 characters are UTF-8 bytes."""
     if not text.isascii():
         with suppress(UnicodeError):  # then it is latin-1, or was decoded before
             text = text.encode("latin-1").decode("utf-8")
-    return _CONTROL.sub(" ", text)
+    return text
+
+
+def readable(text: str) -> str:
+    """Server text as a person should see it: decoded, without control bytes."""
+    return _CONTROL.sub(" ", decoded(text))
 
 
 def tag(name: str, value: str) -> str:

@@ -24,7 +24,7 @@ from recorder.errors import ExportError, RecorderError
 
 __all__ = ["main"]
 
-_MODULES = {"import": "importing"}  # the others have their command's name
+_MODULES = {"import": "importing", "report": "reporting"}  # the others have their command's name
 _NAMES = (
     "import",
     "record",
@@ -41,6 +41,7 @@ _NAMES = (
     "convert",
     "journal",
     "clocks",
+    "report",
     "verify",
     "db",
     "completion",

@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING
 
 import click
 
+from recorder.cli.findings import anomalies_of_game, as_told
 from recorder.cli.games import told_variant
 from recorder.cli.options import archive_option, json_option, open_archive
 from recorder.cli.terminal import clean, format_clock, print_json, print_table
 from recorder.errors import StorageError
 
 if TYPE_CHECKING:
-    from recorder.model import Anomaly, Game, Player
+    from recorder.model import Game, Player
     from storage import Archive, SourceRow
 
 __all__ = ["command"]
@@ -233,7 +234,7 @@ def _print_events(game: Game) -> None:
 
 
 def _print_anomalies(archive: Archive, game: Game) -> None:
-    found = _anomalies_of(archive, game)
+    found = anomalies_of_game(archive, game)
     if found:
         click.echo("\nAnomalies")
         print_table(
@@ -243,33 +244,12 @@ def _print_anomalies(archive: Archive, game: Game) -> None:
         )
 
 
-def _anomalies_of(archive: Archive, game: Game) -> list[Anomaly]:
-    """Anomalies of the server's game number between the game's first and last line, and those of no game there."""
-    return [
-        anomaly
-        for row, told in _as_told(archive, game)
-        for _, anomaly in archive.anomalies(row.id)
-        if told.first_offset <= anomaly.offset <= told.last_offset and anomaly.game_no in (told.game_no, None)
-    ]
-
-
-def _as_told(archive: Archive, game: Game) -> list[tuple[SourceRow, Game]]:
-    """The game as each source tells it, with the source."""
-    if not game.witnesses:
-        return [(archive.game_sources(game.key)[0], game)]
-    from storage import GameFilter
-
-    chosen = GameFilter(keys=frozenset(game.witnesses), kinds=frozenset(), min_plies=0, witnesses=True)
-    told = [(one.observations[0].source, one) for one in archive.games(chosen)]
-    return [(archive.source(source.sha256), one) for source, one in told if source is not None]
-
-
 def _print_raw(archive: Archive, game: Game) -> None:
     """The lines that witness the game, each after the log's name and its offset."""
     from recorder.cli.kept import short_names
 
     names = short_names(archive.sources())
-    for row, told in _as_told(archive, game):
+    for row, told in as_told(archive, game):
         _print_lines(archive, row, told, names[row.id])
 
 

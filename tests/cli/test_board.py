@@ -8,7 +8,8 @@ import chess
 import chess.variant
 import pytest
 
-from recorder.cli.board import draw, final_board, play
+from exporters.boards import play
+from recorder.cli.board import draw, final_board
 from tests.exporters.games import make_game
 
 

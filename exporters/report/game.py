@@ -1,0 +1,287 @@
+"""The report of one game, or of both boards of a bughouse match."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from exporters.bpgn import BpgnExporter
+from exporters.clocks import SideClocks, side_clocks
+from exporters.pgn import PgnExporter, PgnOptions
+from exporters.report.course import Course, State
+from exporters.report.drawing import draw_board, drawings
+from exporters.report.moments import CAPS_MS, Play, Showing, play
+from exporters.report.moves import low_limit_ms, move_rows, took_text
+from exporters.report.page import render_page
+from exporters.report.text import clock_text, is_exact, plain_name, spoken_duration, spoken_move, visible
+from exporters.report.told import (
+    about,
+    anomaly_words,
+    clock_words,
+    player_words,
+    proof_words,
+    provenance,
+    result_words,
+)
+from recorder.model import Anomaly, Game, LinkKind, Player, Ply
+from recorder.relating.match import Match
+
+__all__ = ["game_report"]
+
+_RESULTS = {"1-0": "1–0", "0-1": "0–1", "1/2-1/2": "½–½", "*": "unfinished"}
+
+
+class _Board(NamedTuple):
+    """One game with what is shown of it."""
+
+    letter: str
+    game: Game
+    course: Course
+    flipped: bool
+    anomalies: Sequence[Anomaly]
+
+
+def game_report(
+    game: Game, *, match: Match | None = None, evidence: str = "", anomalies: Sequence[Sequence[Anomaly]] = ()
+) -> bytes:
+    """A self-contained page that plays a game back.
+
+    Args:
+        game: any that is no mere set-up position.
+        match: both boards, if it is one of them. evidence: what tells that they are one match.
+        anomalies: of the game, or of board A and of board B.
+    Returns:
+        HTML in UTF-8; the same game gives the same bytes.
+    Raises:
+        ExportError: what it needs is not installed.
+    """
+    games = [game] if match is None else [match.a, match.b]
+    told = [*anomalies, *[()] * len(games)]
+    boards = [
+        # Partners sit side by side: the second board is seen from the other side.
+        _Board("" if match is None else "AB"[number], one, Course(one), number == 1, told[number])
+        for number, one in enumerate(games)
+    ]
+    shown = play([board.game for board in boards], [board.course for board in boards])
+    values = {
+        "title": _title(boards),
+        "description": _description(boards),
+        "drawings": drawings(),
+        "boards": [_board_values(board, number, shown) for number, board in enumerate(boards)],
+        "evidence": evidence,
+        "long": spoken_duration(shown.long_ms),
+        "caps": [spoken_duration(ms) for ms in CAPS_MS],
+        "unknown": sum(not one.known for one in shown.showings if one.event is None) - len(boards),
+        "pgn": _pgn_lines(boards),
+        "pgn_name": "PGN" if match is None else "BPGN",
+    }
+    return render_page("game.html", values, styles=("game.css",), scripts=("game.js",), data=_data(boards, shown))
+
+
+def _title(boards: Sequence[_Board]) -> str:
+    names = [f"{_name(board.game.white)} – {_name(board.game.black)}" for board in boards]
+    return " and ".join(names)
+
+
+def _description(boards: Sequence[_Board]) -> str:
+    game = boards[0].game
+    words = dict(about(game))
+    parts = [words.get("Kind", ""), words.get("Time control", ""), game.server or "", words.get("Begun", "")]
+    return " · ".join(part for part in parts if part)
+
+
+def _name(player: Player) -> str:
+    return plain_name(player.handle)
+
+
+def _board_values(board: _Board, number: int, shown: Play) -> dict[str, Any]:
+    game, course = board.game, board.course
+    final = course.main[-1] if course.main else course.start
+    first = course.start
+    drawn = any(state.board is not None for state in (course.start, *course.main))
+    clocks = side_clocks(game) if not _is_untimed(game) else []
+    return {
+        "letter": board.letter,
+        "index": number,
+        "heading": f"Board {board.letter}" if board.letter else "Game",
+        "result": _RESULTS.get(game.result, game.result),
+        "reason": result_words(game),
+        "white": _player(game.white),
+        "black": _player(game.black),
+        "flipped": board.flipped,
+        "drawn": drawn,
+        "timed": _has_clocks(board),
+        "hands": any(state.hands != (None, None) for state in course.main),
+        "first": draw_board(first.board, white_below=not board.flipped),
+        "final": draw_board(final.board, _marked(final.move)) if final.board is not None else None,
+        "final_text": f"after {_where(final)}" if final.move is not None else "at the start",
+        "rows": move_rows(game, course, shown, number),
+        "start_place": next(place for place, one in enumerate(shown.showings) if one.board == number),
+        "low": spoken_duration(low_limit_ms(game)),
+        "about": about(game),
+        "clocks": [_clock_row(side) for side in clocks],
+        "clock_words": clock_words(game),
+        "proof": proof_words(game),
+        "provenance": provenance(game),
+        "anomalies": list(anomaly_words(board.anomalies)),
+        "links": [
+            (
+                {
+                    LinkKind.PARTNER: "The other board of this match",
+                    LinkKind.EXAMINED: "Examined, or the game examined",
+                }[link.kind],
+                link.key[:8],
+                link.evidence,
+            )
+            for link in game.links
+            if not (board.letter and link.kind is LinkKind.PARTNER)
+        ],
+        "key": game.key,
+    }
+
+
+def _player(player: Player) -> dict[str, Any]:
+    rating = player.rating_text.strip() if player.rating_text and player.rating is not None else ""
+    return {"name": _name(player), "rating": rating, "marks": player_words(player)}
+
+
+def _clock_row(side: SideClocks) -> dict[str, Any]:
+    exact = side.precision != "seconds"
+
+    def took(ms: int | None) -> str:
+        return "–" if ms is None else took_text(ms, exact)
+
+    dots = "." if side.side == "white" else "…"
+    left = (side.clock_at_10_ms, side.clock_at_20_ms, side.clock_at_30_ms, side.clock_at_40_ms)
+    return {
+        "side": side.side.capitalize(),
+        "handle": plain_name(side.handle),
+        "moves": side.moves,
+        "total": took(side.total_ms),
+        "mean": took(side.mean_ms),
+        "median": took(side.median_ms),
+        "longest": f"{took(side.longest_ms)} ({side.longest_move_no}{dots} {side.longest_san})",
+        "left": [clock_text(ms, exact) for ms in left],
+        "lag": None if side.lag_mean_ms is None else f"{side.lag_mean_ms} / {side.lag_p95_ms} / {side.lag_max_ms} ms",
+    }
+
+
+def _is_untimed(game: Game) -> bool:
+    return game.base_s == 0 and not game.increment_s
+
+
+def _has_clocks(board: _Board) -> bool:
+    moves = [state.move for state in board.course.main if state.move is not None]
+    told = any(move.white_clock_ms is not None or move.black_clock_ms is not None for move in moves)
+    return told and not _is_untimed(board.game)
+
+
+def _where(state: State) -> str:
+    assert state.move is not None
+    return f"{(state.ply + 1) // 2}{'.' if state.ply % 2 else '…'} {state.move.san}"
+
+
+def _marked(move: Ply | None) -> tuple[str, ...]:
+    """The squares that a move is marked on."""
+    if move is None or move.uci is None:
+        return ()
+    return (move.uci[2:4],) if move.uci[1] == "@" else (move.uci[:2], move.uci[2:4])
+
+
+def _pgn_lines(boards: Sequence[_Board]) -> list[str]:
+    out = io.BytesIO()
+    games = [board.game for board in boards]
+    if len(games) > 1:
+        BpgnExporter().write(games, out)
+    else:
+        options = PgnOptions(variations=True, comments=True, engine=True)
+        PgnExporter(options).write(games, out)
+    return [visible(line) for line in out.getvalue().decode("utf-8", "replace").splitlines()]
+
+
+# --- what the script reads
+
+
+def _data(boards: Sequence[_Board], shown: Play) -> dict[str, Any]:
+    numbers: dict[int, int] = {}
+    states: list[list[dict[str, Any]]] = [[] for _ in boards]
+    showings = []
+    for one in shown.showings:
+        if id(one.state) not in numbers:
+            numbers[id(one.state)] = len(states[one.board])
+            states[one.board].append(_state(boards[one.board].game, one.state))
+        showings.append(_showing(one, numbers[id(one.state)]))
+    return {
+        "long": shown.long_ms,
+        "end": [shown.end_ms, *shown.end_capped_ms],
+        "boards": [
+            {
+                "flipped": board.flipped,
+                "low": low_limit_ms(board.game),
+                "names": [_name(board.game.white), _name(board.game.black)],
+                "states": states[number],
+            }
+            for number, board in enumerate(boards)
+        ],
+        "play": showings,
+    }
+
+
+def _state(game: Game, state: State) -> dict[str, Any]:
+    from exporters.boards import write_placement
+
+    move = state.move
+    found: dict[str, Any] = {
+        "ply": state.ply,
+        "main": not state.line,
+        "men": None if state.board is None else write_placement(state.board),
+        "say": _spoken(game, state),
+    }
+    if move is not None:
+        found["marks"] = list(_marked(move))
+        found["white"] = move.white_moved
+        found["name"] = _where(state)
+    if not _is_untimed(game):
+        found["clocks"] = [state.white_clock_ms, state.black_clock_ms]
+        found["exact"] = is_exact(move) if move is not None else _first_exact(game)
+    if state.hands != (None, None):
+        found["hands"] = list(state.hands)
+    return found
+
+
+def _first_exact(game: Game) -> bool:
+    plies = game.plies
+    return bool(plies) and is_exact(plies[0])
+
+
+def _spoken(game: Game, state: State) -> str:
+    move = state.move
+    if move is None:
+        return "Start position" if state.ply == 0 else "The first position that was seen"
+    return "".join(_spoken_parts(game, state, move))
+
+
+def _spoken_parts(game: Game, state: State, move: Ply) -> Iterator[str]:
+    side = "White" if move.white_moved else "Black"
+    yield f"{(state.ply + 1) // 2}, {side}: {spoken_move(move.san)}."
+    if state.line:
+        yield " Taken back later." if game.kind.value == "played" else " Variation."
+    if move.elapsed_ms is not None:
+        yield f" Took {spoken_duration(move.elapsed_ms)}."
+    left_ms = state.white_clock_ms if move.white_moved else state.black_clock_ms
+    if left_ms is not None and not _is_untimed(game):
+        yield f" {spoken_duration(left_ms // 1000 * 1000)} left."
+
+
+def _showing(one: Showing, state: int) -> dict[str, Any]:
+    found: dict[str, Any] = {"board": one.board, "state": state, "at": [one.at_ms, *one.capped_ms]}
+    if one.event is not None:
+        found["event"] = 1
+    if one.back:
+        found["back"] = 1
+    if one.run is not None:
+        found["run"] = [0 if one.run.white else 1, one.run.from_ms, one.run.to_ms]
+    if one.think_ms is not None:
+        found["think"] = one.think_ms
+    return found

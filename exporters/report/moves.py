@@ -1,0 +1,198 @@
+"""The move list of a report: rows of moves, what was said between them, what was taken back, what is missing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from exporters.games_json import PROOFS
+from exporters.report.course import Branch, Course, State
+from exporters.report.moments import Play
+from exporters.report.text import clock_text, count, is_exact, number_text
+from exporters.report.told import Told, event_words
+from recorder.model import Game, GameKind, Ply, Proof
+
+__all__ = ["Cell", "Row", "low_limit_ms", "move_rows", "took_text"]
+
+_BAR = 100
+
+
+@dataclass(slots=True)
+class Cell:
+    """One move. ``place``: where in the play it first comes; None: it was never shown.
+
+    ``share`` is the time it took in hundredths of the longest of the game, ``low`` whether the mover's clock was low.
+    """
+
+    place: int | None
+    number: str
+    san: str
+    clock: str | None
+    took: str | None
+    lag: str | None
+    share: int
+    long: bool
+    low: bool
+    note: str | None
+
+
+@dataclass(slots=True)
+class Row:
+    """A row: two moves, an event with its place in the play, or cells beside the main line under a heading."""
+
+    kind: str  # moves, event, branch, gap
+    number: str = ""
+    white: Cell | None = None
+    black: Cell | None = None
+    told: Told | None = None
+    place: int | None = None
+    heading: str = ""
+    cells: list[Cell] = field(default_factory=list)
+
+
+def low_limit_ms(game: Game) -> int:
+    """Below this a clock is low: a tenth of the base time, at least 5 and at most 30 seconds."""
+    return min(max((game.base_s or 0) * 100, 5_000), 30_000)
+
+
+def move_rows(game: Game, course: Course, play: Play, board: int) -> list[Row]:
+    """The rows of one board.
+
+    A played game in the order in which it went: what was taken back stands before what was played instead. Variations
+    of a saved or an examined game stand behind the move that they replace.
+    """
+    return _Rows(game, course, play, board).read()
+
+
+class _Rows:
+    def __init__(self, game: Game, course: Course, play: Play, board: int) -> None:
+        self._game, self._course = game, course
+        self._untimed = game.base_s == 0 and not game.increment_s
+        self._low_ms = low_limit_ms(game)
+        self._long_ms = play.long_ms
+        self._places: dict[int, int] = {}
+        self._events: dict[int, list[tuple[int, Told]]] = {}
+        self._order: list[tuple[int, State, Told | None]] = []
+        for place, one in enumerate(play.showings):
+            if one.board != board:
+                continue
+            told = None if one.event is None else event_words(one.event)
+            if one.event is None:
+                self._places.setdefault(id(one.state), place)
+            elif told is not None:
+                self._events.setdefault(id(one.state), []).append((place, told))
+            if one.event is None or told is not None:
+                self._order.append((place, one.state, told))
+        times = [state.move.elapsed_ms or 0 for state in course.main if state.move is not None]
+        self._longest_ms = max(times, default=0)
+        self._rows: list[Row] = []
+
+    def read(self) -> list[Row]:
+        if self._game.kind is GameKind.PLAYED:
+            self._as_it_went()
+        else:
+            self._as_a_tree()
+        return self._rows
+
+    def _as_it_went(self) -> None:
+        variations: dict[int, list[Branch]] = {}
+        for branch in self._course.branches:
+            if not branch.taken_back:
+                variations.setdefault(branch.ply, []).append(branch)
+        known: set[int] = set()
+        for place, state, told in self._order:
+            if told is not None:
+                self._rows.append(Row("event", told=told, place=place))
+            elif id(state) not in known and state.move is not None:
+                known.add(id(state))
+                if state.line:
+                    self._beside(state)
+                else:
+                    self._main(state)
+                    for branch in variations.get(state.ply - 1, ()):
+                        self._variation(branch)
+        for state in self._course.main:
+            if id(state) not in known:  # no moment of the play has it: it still was played
+                self._main(state)
+
+    def _as_a_tree(self) -> None:
+        below: dict[int | None, dict[int, list[Branch]]] = {}
+        for branch in self._course.branches:
+            below.setdefault(branch.parent, {}).setdefault(branch.ply, []).append(branch)
+
+        def add(branch: Branch) -> None:
+            self._variation(branch)
+            for state in branch.states:
+                self._said(state)
+            for inner in below.get(branch.number, {}).values():
+                for one in inner:
+                    add(one)
+
+        self._said(self._course.start)
+        left = below.pop(None, {})
+        for state in self._course.main:
+            self._main(state)
+            self._said(state)
+            for branch in left.pop(state.ply - 1, ()):
+                add(branch)
+        for branches in left.values():
+            for branch in branches:
+                add(branch)
+
+    def _said(self, state: State) -> None:
+        self._rows += [Row("event", told=told, place=place) for place, told in self._events.get(id(state), ())]
+
+    def _main(self, state: State) -> None:
+        if state.missing:
+            self._rows.append(Row("gap", heading=f"{count(state.missing, 'half-move')} not seen"))
+        cell = self._cell(state)
+        white = state.ply % 2 == 1
+        last = self._rows[-1] if self._rows else None
+        number = f"{(state.ply + 1) // 2}."
+        if not white and last is not None and last.kind == "moves" and last.black is None and last.number == number:
+            last.black = cell
+        else:
+            self._rows.append(Row("moves", number, cell if white else None, None if white else cell))
+
+    def _beside(self, state: State) -> None:
+        last = self._rows[-1] if self._rows else None
+        if last is None or last.kind != "branch":
+            last = Row("branch", heading="Taken back")
+            self._rows.append(last)
+        last.cells.append(self._cell(state))
+
+    def _variation(self, branch: Branch) -> None:
+        heading = "Taken back" if branch.taken_back else "Variation"
+        self._rows.append(Row("branch", heading=heading, cells=[self._cell(state) for state in branch.states]))
+
+    def _cell(self, state: State) -> Cell:
+        move = state.move
+        assert move is not None
+        exact = is_exact(move)
+        clock_ms = state.white_clock_ms if move.white_moved else state.black_clock_ms
+        took_ms = move.elapsed_ms
+        timed = not self._untimed
+        return Cell(
+            self._places.get(id(state)),
+            number_text(state.ply),
+            move.san,
+            clock_text(clock_ms, exact) if timed and clock_ms is not None else None,
+            None if took_ms is None else took_text(took_ms, exact),
+            None if move.lag_ms is None else f"{move.lag_ms} ms",
+            0 if not took_ms or not self._longest_ms else max(1, min(_BAR, took_ms * _BAR // self._longest_ms)),
+            took_ms is not None and took_ms > self._long_ms,
+            timed and clock_ms is not None and clock_ms < self._low_ms,
+            _note(move),
+        )
+
+
+def took_text(ms: int, exact: bool) -> str:
+    """``2.663 s``, ``3 s``, ``1:04.120``: what a move took, as precisely as it was printed."""
+    if abs(ms) >= 60_000:
+        return clock_text(ms, exact)
+    return f"{ms // 1000}.{ms % 1000:03} s" if exact else f"{ms // 1000} s"
+
+
+def _note(move: Ply) -> str | None:
+    if move.proof in (Proof.FULL, Proof.LIST):
+        return None
+    return {"inferred": "inferred", "unproved": "not proved", "conflict": "sources differ"}[PROOFS[move.proof]]

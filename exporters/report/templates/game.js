@@ -1,0 +1,502 @@
+"use strict";
+// Plays what the page's data says. It knows no chess: boards, times and words come ready from the archive.
+(() => {
+  const SVG = "http://www.w3.org/2000/svg";
+  const SIDE = 45, EDGE = 15;
+  const NAMES = { p: "pawn", n: "knight", b: "bishop", r: "rook", q: "queen", k: "king" };
+  const SPEEDS = [0.5, 1, 2, 4, 8, 16, 64];
+  const TENTHS_BELOW_MS = 20000;
+  const data = JSON.parse(document.getElementById("data").textContent);
+  const play = data.play;
+  const $ = (id) => document.getElementById(id);
+  const quiet = matchMedia("(prefers-reduced-motion: reduce)");
+
+  // --- where everything is
+
+  const last = play.length - 1;
+  const stops = play.map((one, i) => (one.event ? -1 : i)).filter((i) => i >= 0);
+  // For each board: the board's last stop at or before a place, and its next stop after it.
+  const held = data.boards.map((_, b) => {
+    const found = [];
+    let now = stops.find((i) => play[i].board === b);
+    play.forEach((one, i) => { if (!one.event && one.board === b) now = i; found.push(now); });
+    return found;
+  });
+  const coming = data.boards.map((_, b) => {
+    const found = new Array(play.length).fill(-1);
+    let next = -1;
+    for (let i = last; i >= 0; i--) { found[i] = next; if (!play[i].event && play[i].board === b) next = i; }
+    return found;
+  });
+  const stateAt = (b, i) => data.boards[b].states[play[held[b][i]].state];
+  const buttons = new Map();
+  for (const button of document.querySelectorAll("button.mv, button.ev")) buttons.set(Number(button.dataset.i), button);
+  const moveButtons = [...document.querySelectorAll("button.mv")];
+
+  let at = 0, now = 0, track = 0, speed = 1, playing = false, stopping = false, released = -1, frame = 0, before = 0;
+  let stepped = true;
+  const flipped = data.boards.map((board) => board.flipped);
+  const time = (i) => play[i].at[track];
+  const end = () => data.end[track];
+
+  // --- drawing
+
+  const tables = data.boards.map((_, b) => {
+    const root = $("board-" + b);
+    const svg = root.querySelector("svg.board");
+    return {
+      root, svg, men: svg && svg.querySelector(".men"), marks: svg && svg.querySelector(".marks"),
+      squares: svg && svg.querySelector(".squares"), shown: new Map(), state: null,
+      text: $("position-" + b), plates: [root.querySelector(".plate.white"), root.querySelector(".plate.black")],
+    };
+  });
+
+  const corner = (square, b) => {
+    let x = square.charCodeAt(0) - 97, y = 8 - Number(square[1]);
+    if (flipped[b]) { x = 7 - x; y = 7 - y; }
+    return [EDGE + SIDE * x, EDGE + SIDE * y];
+  };
+  const nameOf = (letter) => (letter < "a" ? "white-" : "black-") + NAMES[letter.toLowerCase()];
+  const readMen = (text) => {
+    const found = new Map();
+    (text || "").split("/").forEach((row, y) => {
+      let x = 0;
+      for (const char of row) {
+        if (char >= "1" && char <= "8") x += Number(char);
+        else { found.set(String.fromCharCode(97 + x) + (8 - y), char); x += 1; }
+      }
+    });
+    return found;
+  };
+  const place = (use, square, b) => {
+    const [x, y] = corner(square, b);
+    use.removeAttribute("transform");
+    use.style.transform = `translate(${x}px, ${y}px)`;
+  };
+
+  function drawMen(b, text) {
+    const table = tables[b];
+    const wanted = readMen(text);
+    const free = [];
+    for (const [square, one] of table.shown) {
+      if (wanted.get(square) !== one.letter) { free.push(one); table.shown.delete(square); }
+    }
+    for (const [square, letter] of wanted) {
+      if (table.shown.has(square)) continue;
+      const again = free.findIndex((one) => one.letter === letter);
+      const one = again >= 0 ? free.splice(again, 1)[0] : { letter, use: document.createElementNS(SVG, "use") };
+      if (again < 0) one.use.setAttribute("href", "#" + nameOf(letter));
+      place(one.use, square, b);
+      table.men.append(one.use);
+      table.shown.set(square, one);
+    }
+    for (const one of free) one.use.remove();
+  }
+
+  function describe(text) {
+    const sides = { white: [], black: [] };
+    for (const [square, letter] of readMen(text)) {
+      const [side, piece] = nameOf(letter).split("-");
+      sides[side].push([("kqrbnp").indexOf(letter.toLowerCase()), piece + " " + square]);
+    }
+    const words = (side) => side.sort((a, b) => a[0] - b[0] || (a[1] < b[1] ? -1 : 1)).map((one) => one[1]).join(", ");
+    return `White: ${words(sides.white)}. Black: ${words(sides.black)}.`;
+  }
+
+  function drawHand(plate, letters) {
+    const hand = plate.querySelector(".hand");
+    if (!hand) return;
+    hand.replaceChildren();
+    const words = [];
+    for (const letter of "QRBNP") {
+      const number = [...(letters || "")].filter((one) => one === letter).length;
+      if (!number) continue;
+      const svg = document.createElementNS(SVG, "svg"), use = document.createElementNS(SVG, "use");
+      svg.setAttribute("viewBox", "0 0 45 45");
+      use.setAttribute("href", "#" + nameOf(plate.dataset.side === "0" ? letter : letter.toLowerCase()));
+      svg.append(use);
+      hand.append(svg);
+      if (number > 1) { const count = document.createElement("b"); count.textContent = number; hand.append(count); }
+      words.push(`${number} ${NAMES[letter.toLowerCase()]}${number > 1 ? "s" : ""}`);
+    }
+    hand.setAttribute("aria-label", letters == null ? "Hand not known" : "In hand: " + (words.join(", ") || "nothing"));
+  }
+
+  function drawBoard(b) {
+    const table = tables[b], state = stateAt(b, at);
+    if (table.state === state) return;
+    table.state = state;
+    if (table.svg) {
+      table.root.classList.toggle("unknown", state.men === null);
+      if (state.men !== null) drawMen(b, state.men);
+      table.marks.replaceChildren();
+      for (const square of state.marks || []) {
+        const rect = document.createElementNS(SVG, "rect");
+        const [x, y] = corner(square, b);
+        for (const [name, value] of Object.entries({ class: "mark", x, y, width: SIDE, height: SIDE })) rect.setAttribute(name, value);
+        table.marks.append(rect);
+      }
+    }
+    table.text.textContent = state.men === null ? "The position is not known." : describe(state.men);
+    const hands = state.hands || [null, null];
+    table.plates.forEach((plate, side) => drawHand(plate, hands[side]));
+  }
+
+  // --- clocks
+
+  function clockText(ms, exact) {
+    if (ms === null || ms === undefined) return "–";
+    const size = Math.abs(ms);
+    const seconds = Math.floor(size / 1000);
+    const two = (n) => String(n).padStart(2, "0");
+    const hours = Math.floor(seconds / 3600), minutes = Math.floor(seconds / 60) % 60;
+    let text = (hours ? hours + ":" + two(minutes) : String(minutes)) + ":" + two(seconds % 60);
+    if (exact && size < TENTHS_BELOW_MS) text += "." + Math.floor((size % 1000) / 100);
+    return (ms < 0 ? "−" : "") + text;
+  }
+
+  function drawClocks() {
+    data.boards.forEach((board, b) => {
+      const state = stateAt(b, at), next = coming[b][at], from = held[b][at];
+      const clocks = state.clocks ? [...state.clocks] : [null, null];
+      const moving = next >= 0 ? board.states[play[next].state] : null;
+      let turn = moving && moving.white !== undefined && !play[next].back ? (moving.white ? 0 : 1) : -1;
+      let think = null;
+      const span = next >= 0 ? time(next) - time(from) : 0;
+      const share = span > 0 ? Math.min(1, Math.max(0, (now - time(from)) / span)) : 0;
+      const run = next >= 0 ? play[next].run : null;
+      if (run && share > 0) clocks[run[0]] = run[1] + (run[2] - run[1]) * share;
+      if (next >= 0 && play[next].think !== undefined && share > 0) think = play[next].think * share;
+      tables[b].plates.forEach((plate, side) => {
+        const clock = plate.querySelector(".clock");
+        const exact = moving && side === turn && moving.exact !== undefined ? moving.exact : state.exact;
+        if (clock) {
+          // Whole seconds run as a clock of whole seconds does: never finer than what was printed.
+          const ms = clocks[side], shown = ms === null || exact ? ms : Math.ceil(ms / 1000) * 1000;
+          const text = clockText(shown, exact);
+          if (clock.textContent !== text) clock.textContent = text;
+          clock.classList.toggle("low", ms !== null && ms < board.low);
+        }
+        plate.classList.toggle("turn", side === turn);
+        plate.classList.toggle("runs", playing && side === turn);
+        const thinking = plate.querySelector(".think");
+        const text = side !== turn || think === null ? "" : (exact ? (think / 1000).toFixed(1) : String(Math.floor(think / 1000))) + " s";
+        if (thinking.textContent !== text) thinking.textContent = text;
+      });
+    });
+  }
+
+  // --- the move list, what is said, charts
+
+  function keepInView(button) {
+    const box = button.closest(".scroll");
+    if (!box || box.scrollHeight <= box.clientHeight) return;
+    const inner = button.getBoundingClientRect(), outer = box.getBoundingClientRect();
+    const head = 32;
+    if (inner.top < outer.top + head || inner.bottom > outer.bottom - 40) {
+      const top = box.scrollTop + inner.top - outer.top - box.clientHeight / 2;
+      box.scrollTo({ top, behavior: quiet.matches || playing ? "auto" : "smooth" });
+    }
+  }
+
+  // Boards that come back after a takeback have no button of their own: that of their first coming is meant.
+  const firstOf = new Map();
+  play.forEach((one, i) => { const key = one.board + "." + one.state; if (!one.event && !firstOf.has(key)) firstOf.set(key, i); });
+  const buttonOf = (i) => buttons.get(firstOf.get(play[i].board + "." + play[i].state));
+
+  let current = [];
+  function drawList() {
+    for (const button of current) { button.removeAttribute("aria-current"); }
+    const inList = document.activeElement && document.activeElement.classList.contains("mv");
+    current = [];
+    for (const button of moveButtons) button.tabIndex = -1;
+    data.boards.forEach((_, b) => {
+      const button = buttonOf(held[b][at]);
+      if (!button) return;
+      button.setAttribute("aria-current", "step");
+      button.tabIndex = 0;
+      current.push(button);
+      keepInView(button);
+    });
+    for (const i of saidNow()) {
+      const button = buttons.get(i);
+      if (button) { button.setAttribute("aria-current", "true"); current.push(button); }
+    }
+    if (inList) { const button = buttonOf(lastStop(at)); if (button) button.focus({ preventScroll: true }); }
+  }
+
+  const lastStop = (i) => { while (i > 0 && play[i].event) i -= 1; return i; };
+  function saidNow() {
+    const found = [];
+    for (let i = lastStop(at) + 1; i <= last && play[i].event && (stepped || i <= at); i++) found.push(i);
+    return found;
+  }
+
+  function drawNow() {
+    const stop = lastStop(at), one = play[stop], state = data.boards[one.board].states[one.state];
+    const letter = data.boards.length > 1 ? "AB"[one.board] + ": " : "";
+    $("now-move").textContent = letter + (one.back ? "Back after a takeback" : state.name || state.say);
+    const list = $("now-said");
+    list.replaceChildren();
+    for (const i of saidNow()) {
+      const button = buttons.get(i);
+      if (!button) continue;
+      const item = document.createElement("li");
+      for (const child of button.childNodes) item.append(child.cloneNode(true));
+      list.append(item);
+    }
+    list.scrollTop = list.scrollHeight;
+  }
+
+  function announce() {
+    const stop = lastStop(at), one = play[stop], state = data.boards[one.board].states[one.state];
+    const letter = data.boards.length > 1 ? "Board " + "AB"[one.board] + ". " : "";
+    const said = saidNow().map((i) => buttons.get(i)).filter(Boolean).map((button) => button.textContent.trim());
+    $("live").textContent = letter + (one.back ? "The move was taken back. " : "") + state.say + (said.length ? " " + said.join(". ") : "");
+  }
+
+  const charts = [...document.querySelectorAll("svg.chart")].map((svg) => {
+    const points = new Map();
+    for (const one of svg.querySelectorAll("[data-ply]")) points.set(Number(one.dataset.ply), one);
+    const line = document.createElementNS(SVG, "line");
+    line.setAttribute("class", "cursor");
+    svg.append(line);
+    return { svg, points, line, board: Number(svg.dataset.board || 0) };
+  });
+  const middle = (chart, one) => {
+    const box = one.getBoundingClientRect(), outer = chart.svg.getBoundingClientRect(), view = chart.svg.viewBox.baseVal;
+    return outer.width ? view.x + (box.left + box.width / 2 - outer.left) * view.width / outer.width : NaN;
+  };
+  function drawCharts() {
+    for (const chart of charts) {
+      const state = stateAt(chart.board, at), one = chart.points.get(state.ply);
+      const x = one ? middle(chart, one) : NaN;
+      chart.line.classList.toggle("off", !(x >= 0));
+      if (x >= 0) {
+        const view = chart.svg.viewBox.baseVal;
+        for (const [name, value] of Object.entries({ x1: x, x2: x, y1: view.y, y2: view.y + view.height })) chart.line.setAttribute(name, value);
+      }
+    }
+  }
+  const placeOfPly = (b, ply) => stops.find((i) => play[i].board === b && data.boards[b].states[play[i].state].main && data.boards[b].states[play[i].state].ply === ply);
+  for (const chart of charts) {
+    chart.svg.addEventListener("click", (event) => {
+      const outer = chart.svg.getBoundingClientRect(), view = chart.svg.viewBox.baseVal;
+      const x = view.x + (event.clientX - outer.left) * view.width / outer.width;
+      let best = null;
+      for (const [ply, one] of chart.points) {
+        const away = Math.abs(middle(chart, one) - x);
+        if (best === null || away < best[0]) best = [away, ply];
+      }
+      const i = best && placeOfPly(chart.board, best[1]);
+      if (i !== undefined && i !== null) go(i);
+    });
+  }
+
+  function readout() {
+    const text = (ms) => clockText(Math.round(ms / 1000) * 1000, false);
+    $("readout").textContent = `${text(now)} / ${text(end())}`;
+    const line = $("line");
+    line.value = String(Math.round(now));
+    const stop = lastStop(at);
+    const state = data.boards[play[stop].board].states[play[stop].state];
+    line.setAttribute("aria-valuetext", `${state.name || "start"}, ${text(now)} of ${text(end())}`);
+  }
+
+  function draw(loud) {
+    data.boards.forEach((_, b) => drawBoard(b));
+    drawList();
+    drawNow();
+    drawCharts();
+    drawClocks();
+    readout();
+    if (loud) announce();
+    const hash = at ? "#" + lastStop(at) : "";
+    if (location.hash !== hash) history.replaceState(null, "", hash || location.pathname + location.search);
+  }
+
+  // --- going through it
+
+  function go(i, loud = true) {
+    at = Math.min(Math.max(i, 0), last);
+    now = time(at);
+    released = -1;
+    stepped = !playing;
+    draw(loud);
+  }
+  function step(by) {
+    const stop = lastStop(at);
+    const index = stops.indexOf(stop) + by;
+    // Going back from behind a board's time first goes to the board itself.
+    if (by < 0 && playing && now > time(stop) + 500) return go(stop);
+    go(stops[Math.min(Math.max(index, 0), stops.length - 1)]);
+  }
+  function seek(ms) {
+    now = Math.min(Math.max(ms, 0), end());
+    let i = 0;
+    while (i < last && time(i + 1) <= now) i += 1;
+    const moved = i !== at;
+    at = i;
+    stepped = false;
+    released = -1;
+    if (moved) draw(false); else { drawClocks(); readout(); }
+  }
+  function nextStop(i) { for (let j = i + 1; j <= last; j++) if (!play[j].event) return j; return -1; }
+
+  function tick(stamp) {
+    if (!playing) return;
+    const passed = Math.min(stamp - before, 1000);
+    before = stamp;
+    let reach = now + passed * speed, moved = false, loud = false;
+    while (at < last && time(at + 1) <= reach) {
+      const wait = (time(at + 1) - time(at)) / speed;
+      if (stopping && halts(at)) { reach = time(at); break; }
+      at += 1;
+      moved = true;
+      loud = loud || wait > 900;
+    }
+    if (stopping && playing && halts(at)) { reach = time(at); pause(); note(at); }
+    now = Math.min(reach, end());
+    if (moved) { stepped = false; draw(loud); } else { drawClocks(); readout(); }
+    if (at === last && now >= end()) { pause(); return; }
+    if (playing) frame = requestAnimationFrame(tick);
+  }
+  function halts(i) {
+    const next = nextStop(i);
+    return next >= 0 && next !== released && play[next].think > data.long && !play[i].event || false;
+  }
+  function note(i) {
+    const next = nextStop(i), state = data.boards[play[next].board].states[play[next].state];
+    released = next;
+    const seconds = Math.round(play[next].think / 1000);
+    const words = `A long think: ${data.boards[play[next].board].names[state.white ? 0 : 1]}, ${seconds} s. Play goes on.`;
+    $("now-move").textContent = words;
+    $("live").textContent = words;
+  }
+  function start() {
+    if (playing) return;
+    if (at === last && now >= end()) { at = 0; now = 0; released = -1; }
+    playing = true;
+    stepped = false;
+    before = performance.now();
+    shell();
+    draw(false);
+    frame = requestAnimationFrame(tick);
+  }
+  function pause() {
+    playing = false;
+    cancelAnimationFrame(frame);
+    shell();
+    drawClocks();
+  }
+  function shell() {
+    document.body.classList.toggle("playing", playing);
+    $("toggle").setAttribute("aria-label", playing ? "Pause" : "Play");
+  }
+  function setSpeed(value) {
+    speed = value;
+    $("speed").value = String(value);
+  }
+  function faster(by) {
+    const index = Math.min(Math.max(SPEEDS.indexOf(speed) + by, 0), SPEEDS.length - 1);
+    setSpeed(SPEEDS[index]);
+    $("live").textContent = `Speed ${SPEEDS[index]}`;
+  }
+  function flip() {
+    data.boards.forEach((_, b) => {
+      flipped[b] = !flipped[b];
+      const table = tables[b];
+      table.root.classList.toggle("flipped", flipped[b]);
+      if (table.squares) table.squares.setAttribute("href", flipped[b] ? "#board-black" : "#board-white");
+      for (const [square, one] of table.shown) place(one.use, square, b);
+      table.state = null;
+    });
+    $("flip").setAttribute("aria-pressed", String(flipped[0] !== data.boards[0].flipped));
+    draw(false);
+  }
+
+  // --- hands on it
+
+  $("first").addEventListener("click", () => go(0));
+  $("previous").addEventListener("click", () => step(-1));
+  $("toggle").addEventListener("click", () => (playing ? pause() : start()));
+  $("next").addEventListener("click", () => step(1));
+  $("last").addEventListener("click", () => go(stops[stops.length - 1]));
+  $("flip").addEventListener("click", flip);
+  $("speed").addEventListener("change", (event) => setSpeed(Number(event.target.value)));
+  $("thinks").addEventListener("change", (event) => {
+    const choice = event.target.value, next = nextStop(at);
+    const span = next < 0 ? 0 : time(next) - time(at);
+    const share = span > 0 ? (now - time(at)) / span : 0;
+    stopping = choice === "stop";
+    track = stopping ? 0 : Number(choice);
+    now = time(at) + share * (next < 0 ? 0 : time(next) - time(at));
+    $("line").max = String(end());
+    readout();
+  });
+  $("line").addEventListener("input", (event) => seek(Number(event.target.value)));
+  for (const [i, button] of buttons) button.addEventListener("click", () => go(i));
+
+  const rowOf = (button) => button.closest("tr");
+  function beside(button, by) {
+    const rows = [...rowOf(button).parentElement.children];
+    const column = [...rowOf(button).querySelectorAll("td")].findIndex((cell) => cell.contains(button));
+    for (let at = rows.indexOf(rowOf(button)) + by; at >= 0 && at < rows.length; at += by) {
+      const cells = rows[at].querySelectorAll("td");
+      const found = (cells[Math.min(column, cells.length - 1)] || rows[at]).querySelector("button.mv");
+      if (found) return found;
+    }
+    return null;
+  }
+
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.altKey || event.metaKey || event.defaultPrevented) return;
+    const target = event.target, tag = target.tagName;
+    if (tag === "SELECT" || tag === "TEXTAREA" || (tag === "INPUT" && target.type !== "range")) return;
+    const inList = target.classList && (target.classList.contains("mv") || target.classList.contains("ev"));
+    switch (event.key) {
+      case " ":
+        if ((tag === "BUTTON" && !inList) || tag === "SUMMARY") return;
+        if (playing) pause(); else start();
+        break;
+      case "ArrowLeft": step(-1); break;
+      case "ArrowRight": step(1); break;
+      case "ArrowUp": case "ArrowDown": {
+        if (tag === "INPUT") { step(event.key === "ArrowUp" ? 1 : -1); break; }
+        const found = inList && beside(target, event.key === "ArrowUp" ? -1 : 1);
+        if (!found) return;
+        found.focus({ preventScroll: true });
+        go(Number(found.dataset.i));
+        break;
+      }
+      case "Home": go(0); break;
+      case "End": go(stops[stops.length - 1]); break;
+      case "f": case "F": flip(); break;
+      case "+": case "=": faster(1); break;
+      case "-": case "−": faster(-1); break;
+      default: return;
+    }
+    event.preventDefault();
+  });
+  addEventListener("resize", drawCharts);
+  addEventListener("hashchange", fromHash);
+  function fromHash() {
+    const i = Number(location.hash.slice(1));
+    if (Number.isInteger(i) && i >= 0 && i <= last && i !== lastStop(at)) go(i, false);
+  }
+  const copy = $("copy");
+  if (navigator.clipboard) {
+    copy.hidden = false;
+    copy.addEventListener("click", async () => {
+      await navigator.clipboard.writeText($("pgn").textContent);
+      copy.textContent = "Copied";
+    });
+  }
+
+  // The drawn pieces give way to those that can move.
+  for (const table of tables) if (table.men) table.men.replaceChildren();
+  $("line").max = String(end());
+  document.querySelector(".controls").hidden = false;
+  draw(false);
+  fromHash();
+})();
