@@ -55,8 +55,8 @@ TABLE: dict[str, tuple[str, set[str]]] = {
         CORE | {"recorder.relating", "migrations"},
     ),
     "exporters": (
-        "`exporters` ← the first six, `ledger`, `relating`, `storage` (reading)",
-        CORE | {"recorder.ledger", "recorder.relating", "storage"},
+        "`exporters` ← the first six, `ledger`, `relating`, `replay`, `storage` (reading)",
+        CORE | {"recorder.ledger", "recorder.relating", "recorder.replay", "storage"},
     ),
     "migrations.versions": ("files in `versions/` ← nothing of ours", set()),
     "migrations": ("`migrations/env.py` ← `storage.models`", {"storage"}),

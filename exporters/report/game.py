@@ -72,7 +72,7 @@ def game_report(
         "evidence": evidence,
         "long": spoken_duration(shown.long_ms),
         "caps": [spoken_duration(ms) for ms in CAPS_MS],
-        "unknown": sum(not one.known for one in shown.showings if one.event is None) - len(boards),
+        "unknown": sum(not one.known for one in shown.showings if one.event is None and one.state.move is not None),
         "pgn": _pgn_lines(boards),
         "pgn_name": "PGN" if match is None else "BPGN",
     }

@@ -355,15 +355,17 @@
       moved = true;
       loud = loud || wait > 900;
     }
-    if (stopping && playing && halts(at)) { reach = time(at); pause(); note(at); }
+    const halt = stopping && halts(at);
+    if (halt) { reach = time(at); pause(); }
     now = Math.min(reach, end());
     if (moved) { stepped = false; draw(loud); } else { drawClocks(); readout(); }
+    if (halt) { note(at); return; }
     if (at === last && now >= end()) { pause(); return; }
-    if (playing) frame = requestAnimationFrame(tick);
+    frame = requestAnimationFrame(tick);
   }
   function halts(i) {
     const next = nextStop(i);
-    return next >= 0 && next !== released && play[next].think > data.long && !play[i].event || false;
+    return next >= 0 && next !== released && play[next].think > data.long;
   }
   function note(i) {
     const next = nextStop(i), state = data.boards[play[next].board].states[play[next].state];

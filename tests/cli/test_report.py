@@ -1,0 +1,48 @@
+"""``ics-recorder report``."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.support.cli import WATCHER, Cli
+
+
+@pytest.fixture(scope="module")
+def cli(tmp_path_factory: pytest.TempPathFactory) -> Cli:
+    cli = Cli(tmp_path_factory.mktemp("report") / "archive.sqlite")
+    cli("import", WATCHER)
+    return cli
+
+
+def test_writes_one_file(cli: Cli, tmp_path: Path) -> None:
+    out = tmp_path / "game.html"
+    result = cli("report", "last", "-o", out)
+    assert out.read_bytes().startswith(b"<!DOCTYPE html>")
+    assert f"to {out}." in result.stderr
+    assert result.stdout == ""
+    assert str(WATCHER.parent).encode() not in out.read_bytes()
+    assert WATCHER.name.encode() in out.read_bytes()
+    written = out.read_bytes()
+    result = cli("report", "last", "-o", out, code=5)
+    assert "--force" in result.stderr
+    cli("report", "last~1", "-o", out, "--force")
+    assert out.read_bytes() != written
+    cli("report", "last", "-o", out, "--force")
+    assert out.read_bytes() == written
+    assert cli("report", "last", "-o", "-").stdout_bytes == written
+
+
+def test_tells_what_is_wrong(cli: Cli, tmp_path: Path) -> None:
+    assert "No game" in cli("report", "ffff", code=4).stderr
+    cli("report", code=2)
+    assert "archive or a log" in cli("report", "last", "-o", cli.archive, "--force", code=5).stderr
+
+
+def test_a_missing_extra_leaves_no_file(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    out = tmp_path / "game.html"
+    assert "ics-recorder[report]" in cli("report", "last", "-o", out, code=5).stderr
+    assert not out.exists()

@@ -1,0 +1,385 @@
+"""Reports as text: what is in them, in which order, and that nothing of a log can do harm there."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html.parser
+import json
+import re
+import sys
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import chess
+import pytest
+
+from exporters.boards import read_placement, write_placement
+from exporters.report.course import Course
+from exporters.report.drawing import harmless, serialise
+from exporters.report.game import game_report
+from exporters.report.moments import CAPS_MS, STEP_MS, play
+from exporters.report.moves import move_rows
+from exporters.report.page import island
+from exporters.report.text import clock_text, spoken_duration, spoken_move, visible
+from exporters.report.told import anomaly_words, provenance
+from recorder.errors import ExportError
+from recorder.model import AnomalyKind, EventKind, Game, GameEvent, GameKind, Player, SourceName, TimeBasis
+from recorder.relating.bughouse import pair_bughouse
+from recorder.relating.match import board_order, timeline
+from recorder.replay.moments import moments_of_game
+from tests.exporters.games import STARTED_AT_MS, make_game, random_game
+from tests.support.corpus import stream_bytes
+from tests.support.product import run
+
+HOSTILE = "</script><script>window.harmed=1</script><img src=x onerror=window.harmed=1>\u202e\x1b[31m"
+TEMPLATES = Path(__file__).parent.parent.parent / "exporters" / "report" / "templates"
+
+
+class Page(html.parser.HTMLParser):
+    """A page's elements, the text of its scripts and styles, and all other text."""
+
+    def __init__(self, page: bytes) -> None:
+        super().__init__(convert_charrefs=True)
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.inner: dict[str, list[str]] = {"script": [], "style": []}
+        self.words: list[str] = []
+        self._in: str | None = None
+        self.feed(page.decode())
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+        if tag in self.inner:
+            self._in = tag
+            self.inner[tag].append("")
+
+    def handle_endtag(self, tag: str) -> None:
+        self._in = None if tag == self._in else self._in
+
+    def handle_data(self, data: str) -> None:
+        if self._in:
+            self.inner[self._in][-1] += data
+        else:
+            self.words.append(data)
+
+    @property
+    def text(self) -> str:
+        return " ".join(" ".join(self.words).split())
+
+    @property
+    def data(self) -> dict:
+        return json.loads(self.inner["script"][0])
+
+
+def said(seq: int, ply: int, text: str, actor: str = "Ann", at_ms: int | None = None) -> GameEvent:
+    return GameEvent(seq, EventKind.CHAT, "kibitz", ply, actor, None, text, None, None, at_ms, 1050 + 200 * ply)
+
+
+def hostile_game() -> Game:
+    game = make_game(
+        white=Player(HOSTILE, HOSTILE, 1708, HOSTILE),
+        black=Player("\u202eBob\u2066", "++++", None),
+        reason=f"{HOSTILE} resigns",
+        server=HOSTILE,
+        category=HOSTILE,
+        me=HOSTILE,
+    )
+    game.observations[0].source = SourceName(HOSTILE, "0" * 64)
+    game.observations[0].events.append(said(0, 3, HOSTILE, HOSTILE))
+    return game
+
+
+@cache
+def recorded(scenario: str, connection: str) -> list[Game]:
+    """Games of the recorded servers."""
+    games, _ = run([stream_bytes(scenario, connection)], "raw")
+    return games
+
+
+def taken_back_game() -> Game:
+    games = recorded("b04_chatter_takeback_pause", "observer_Botvinnik")
+    return max(games, key=lambda game: len(game.plies))
+
+
+# --- nothing does harm
+
+
+@pytest.mark.parametrize(
+    ("text", "seen"),
+    [
+        ("Ann", "Ann"),
+        ("J\xc3\xbcrgen", "Jürgen"),  # UTF-8 that was read as latin-1
+        ("a\u202eb", "a\\u202eb"),
+        ("a\u2066b\u200f", "a\\u2066b\\u200f"),
+        ("\x1b[31m\x00\n", "\\x1b[31m\\x00\\n"),
+        ("שלום", "שלום"),
+    ],
+)
+def test_what_cannot_be_printed_is_written_out(text: str, seen: str) -> None:
+    assert visible(text) == seen
+
+
+def test_an_island_cannot_be_left() -> None:
+    value = {"a": ["</script><!--", "&amp;'\u2028\u2029", 3, None, True], "b": {"c": "\u202e"}}
+    text = str(island(value))
+    assert not set("<>&'\u2028\u2029") & set(text)
+    assert json.loads(text) == {"a": ["</script><!--", "&amp;'\\u2028\\u2029", 3, None, True], "b": {"c": "\\u202e"}}
+
+
+def test_a_hostile_log_becomes_text() -> None:
+    page = game_report(hostile_game())
+    parsed = Page(page)
+    assert [attributes for tag, attributes in parsed.elements if tag == "img"] == []
+    assert len(parsed.inner["script"]) == 2  # the data and the player
+    for _, attributes in parsed.elements:
+        assert not [name for name in attributes if name.startswith("on") or name in ("style", "srcdoc", "action")]
+        assert re.match(r"#|data:,$", attributes.get("href") or "#")
+    assert not set(page.decode()) & set("\u202e\u2066\x1b")
+    assert parsed.text.count("<img src=x onerror=window.harmed=1>\\u202e\\x1b[31m") >= 6
+
+
+def test_the_policy_names_the_hashes_of_what_is_there() -> None:
+    parsed = Page(game_report(make_game()))
+    policy = next(a["content"] for tag, a in parsed.elements if tag == "meta" and a.get("http-equiv"))
+    assert policy is not None
+    assert "unsafe" not in policy
+    directives = dict(part.strip().split(" ", 1) for part in policy.split(";"))
+    assert directives["default-src"] == "'none'"
+    for name, text in (("style-src", parsed.inner["style"][0]), ("script-src", parsed.inner["script"][1])):
+        digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+        assert directives[name] == f"'sha256-{digest}'"
+
+
+def test_templates_never_switch_escaping_off() -> None:
+    for path in TEMPLATES.glob("*.html"):
+        text = path.read_text(encoding="utf-8")
+        assert not re.search(r"\|\s*safe|autoescape|Markup", text), path.name
+        assert not re.search(r"\s(style|on\w+)=", text), path.name
+
+
+def test_a_page_reaches_for_nothing_and_tells_no_path() -> None:
+    text = game_report(make_game()).decode()
+    assert set(re.findall(r"(?:https?:)?//[\w.]+\.[a-z]{2,}", text)) == {"http://www.w3.org"}  # SVG's name
+    assert not re.search(r"/(?:home|root|tmp|usr|work)/", text)
+    assert " src=" not in text
+
+
+def test_a_log_in_a_folder_is_called_by_its_name() -> None:
+    game = make_game()
+    game.observations[0].source = SourceName("/home/ann/logs/fics.log", "0" * 64)
+    assert provenance(game)[0] == "fics.log: observed."
+
+
+def test_drawings_lose_what_a_page_forbids() -> None:
+    drawn = harmless(
+        '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" onload="x()">'
+        "<style>*{fill:red}</style><script>x()</script><metadata>me</metadata>"
+        '<a xlink:href="http://example.org/"><path d="M0 0"/></a>'
+        '<path style="fill: #fff; stroke-width:2" onclick="x()" d="M1 1"/><use xlink:href="#piece"/>'
+        '<use xlink:href="http://example.org/x.svg#piece"/></svg>'
+    )
+    assert str(serialise(drawn)) == (
+        '<svg><path fill="#fff" stroke-width="2" d="M1 1" /><use href="#piece" /><use /></svg>'
+    )
+
+
+def test_the_same_game_gives_the_same_bytes_and_not_too_many() -> None:
+    game = random_game(1, 120)
+    game.observations[0].events = [said(number, number, "Was that the best move? " * 5) for number in range(120)]
+    page = game_report(game)
+    assert page == game_report(game)
+    assert len(game.plies) == 120
+    assert len(page) < 400_000
+
+
+def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    with pytest.raises(ExportError, match=r"pip install 'ics-recorder\[report\]'"):
+        game_report(make_game())
+    monkeypatch.setitem(sys.modules, "markupsafe", None)
+    with pytest.raises(ExportError, match=r"pip install 'ics-recorder\[report\]'"):
+        island({})
+
+
+# --- words
+
+
+@pytest.mark.parametrize(
+    ("san", "spoken"),
+    [
+        ("e4", "e4"),
+        ("Nf3", "knight f3"),
+        ("Nbxd7+", "knight b takes d7, check"),
+        ("R1e2", "rook 1 e2"),
+        ("exd8=Q#", "e takes d8 becomes a queen, checkmate"),
+        ("O-O", "castles short"),
+        ("O-O-O+", "castles long, check"),
+        ("N@f7", "drops a knight on f7"),
+        ("@f7", "drops a pawn on f7"),
+        ("P/e2-e4 <b>", "P/e2-e4 <b>"),
+    ],
+)
+def test_moves_are_spoken(san: str, spoken: str) -> None:
+    assert spoken_move(san) == spoken
+
+
+def test_clocks_are_no_finer_than_they_were_printed() -> None:
+    assert clock_text(297_338, True) == "4:57.338"
+    assert clock_text(297_000, False) == "4:57"
+    assert clock_text(-1_000, False) == "−0:01"
+    assert clock_text(3_661_000, False) == "1:01:01"
+    assert clock_text(None, True) == "–"
+    assert spoken_duration(64_000) == "1 minute 4 seconds"
+    assert spoken_duration(2_662) == "2.7 seconds"
+    assert spoken_duration(0) == "0 seconds"
+
+
+def test_every_kind_of_anomaly_has_its_words() -> None:
+    from recorder.model import Anomaly
+
+    told = list(anomaly_words([Anomaly(kind, 7, None, "what", "line") for kind in AnomalyKind]))
+    assert len({what for what, *_ in told}) == len(AnomalyKind)
+
+
+# --- boards and moments
+
+
+@pytest.mark.parametrize("variant", ["chess", "crazyhouse", "atomic", "suicide"])
+def test_boards_are_those_of_python_chess(variant: str) -> None:
+    from tests.exporters.games import board_for
+
+    game = random_game(7, 60, variant)
+    course = Course(game)
+    board = board_for(variant)
+    assert course.start.board == {chess.square_name(at): one.symbol() for at, one in board.piece_map().items()}
+    for state in course.main:
+        assert state.move is not None
+        assert state.move.uci is not None
+        board.push(board.parse_uci(state.move.uci))
+        assert state.board == {chess.square_name(at): one.symbol() for at, one in board.piece_map().items()}
+        assert read_placement(write_placement(state.board)) == state.board
+
+
+def test_taken_back_moves_are_played_and_taken_back() -> None:
+    """Checked by hand in the log: 10... Bg4 and 10... Nc4 were taken back, then 10... Bg4 was played again."""
+    game = taken_back_game()
+    course = Course(game)
+    shown = [
+        (one.state.ply, one.state.line > 0, one.back)
+        for one in play([game], [course]).showings
+        if one.event is None and 19 <= one.state.ply <= 21
+    ]
+    assert shown == [
+        (19, False, False),
+        (20, True, False),
+        (19, False, True),
+        (20, True, False),
+        (19, False, True),
+        (20, False, False),
+        (21, False, False),
+    ]
+    rows = move_rows(game, course, play([game], [course]), 0)
+    assert [[cell.san for cell in row.cells] for row in rows if row.kind == "branch"][:2] == [["Bg4"], ["Nc4"]]
+
+
+def test_moments_are_those_of_the_replay() -> None:
+    game = make_game()
+    game.observations[0].events.append(said(0, 3, "hm", at_ms=STARTED_AT_MS + 3_400))
+    shown = play([game], [Course(game)])
+    plain = {moment.ply: moment.at_ms for moment in moments_of_game(game, pace_ms=STEP_MS) if moment.what}
+    boards = [(one.state.ply, one.at_ms) for one in shown.showings if one.event is None]
+    assert boards[1:4] == [(ply, plain[ply]) for ply in (1, 2)] + [(3, plain[3] - 400)]
+    assert [one.at_ms - boards[3][1] for one in shown.showings if one.event is not None] == [400]
+    assert all(a.at_ms <= b.at_ms for a, b in zip(shown.showings, shown.showings[1:], strict=False))
+
+
+def test_clocks_run_from_what_was_left_to_what_was_left() -> None:
+    """Of NOTES.md's checked example: 297338 = 300000 - 2662."""
+
+    def clocks(ply: int) -> tuple[int, int, int, int]:
+        return (297_338 if ply == 3 else 300_000, 300_000, 2_662 if ply == 3 else 0, 0)
+
+    game = make_game(clocks=clocks)
+    runs = {one.state.ply: one.run for one in play([game], [Course(game)]).showings}
+    assert runs[3] == (True, 300_000, 297_338)
+    assert runs[2] is None
+
+
+def test_a_hurry_shortens_long_waits_only() -> None:
+    game = make_game(clocks=lambda ply: (300_000, 300_000, 20_000 if ply == 4 else 1_000, 0), time_basis=TimeBasis.NONE)
+    game.observations[0].lines[0].plies = [ply._replace(at_ms=None) for ply in game.plies]
+    shown = play([game], [Course(game)])
+    boards = [one for one in shown.showings if one.event is None]
+    assert [one.at_ms for one in boards] == [0, 1_000, 2_000, 3_000, 23_000, 24_000, 25_000, 26_000]
+    assert CAPS_MS == (10_000, 3_000)
+    assert [one.capped_ms for one in boards[3:6]] == [(3_000, 3_000), (13_000, 6_000), (14_000, 7_000)]
+    assert shown.long_ms == 5_000
+
+
+def test_where_nothing_tells_the_time_each_board_has_a_second() -> None:
+    game = make_game(clocks=None, time_basis=TimeBasis.NONE)
+    game.observations[0].lines[0].plies = [ply._replace(at_ms=None) for ply in game.plies]
+    shown = play([game], [Course(game)])
+    assert [one.at_ms for one in shown.showings] == [STEP_MS * number for number in range(8)]
+    assert not any(one.known for one in shown.showings[1:])
+    assert "Nothing tells when 7 of the boards came" in Page(game_report(game)).text
+
+
+def test_a_gap_stays_a_gap() -> None:
+    game = make_game()
+    line = game.observations[0].lines[0]
+    line.plies = [ply for ply in line.plies if ply.ply not in (3, 4)]
+    course = Course(game)
+    assert [(state.ply, state.missing, state.board is None) for state in course.main] == [
+        (1, 0, False),
+        (2, 0, False),
+        (5, 2, True),
+        (6, 0, True),
+        (7, 0, True),
+    ]
+    parsed = Page(game_report(game))
+    assert "2 half-moves not seen" in parsed.text
+    assert [state["men"] is None for state in parsed.data["boards"][0]["states"]] == [False] * 3 + [True] * 3
+
+
+def test_whole_seconds_stay_whole() -> None:
+    game = taken_back_game()
+    parsed = Page(game_report(game))
+    exact = [state["exact"] for state in parsed.data["boards"][0]["states"]]
+    printed_ms = [ply.precision == 1 for ply in game.plies]
+    assert set(exact) == set(printed_ms)
+    if not any(printed_ms):
+        assert not re.search(r"\d:\d\d\.\d", parsed.text)
+
+
+def test_both_boards_of_a_match_on_one_time_line() -> None:
+    games = [game for game in recorded("a12_bughouse", "observer_GuestBga") if game.variant == "bughouse"]
+    key, other, evidence = pair_bughouse(games)[0]
+    by_key = {game.key: game for game in games}
+    match = board_order(by_key[key], by_key[other])
+    parsed = Page(game_report(match.a, match=match, evidence=evidence))
+    order = [("AB"[one["board"]], parsed.data["boards"][one["board"]]["states"][one["state"]]["ply"])
+             for one in parsed.data["play"] if "event" not in one]  # fmt: skip
+    moves = [(board, ply) for board, ply in order if ply]
+    assert moves == [(moment.board, moment.ply.ply) for moment in timeline(match)]
+    times = [one["at"][0] for one in parsed.data["play"]]
+    assert times == sorted(times)
+    assert [board["flipped"] for board in parsed.data["boards"]] == [False, True]
+    assert any(state.get("hands", ["", ""])[0] for state in parsed.data["boards"][0]["states"])
+    assert "The two boards are one match" in parsed.text
+
+
+def test_an_examined_game_goes_as_it_was_shown() -> None:
+    games = recorded("a10_examine", "observer_GuestExb")
+    game = max((game for game in games if game.kind is GameKind.EXAMINED), key=lambda game: len(game.plies))
+    told = [event for event in game.events if event.kind is EventKind.EXAMINE and event.detail == "shown"]
+    shown = [one.state.ply for one in play([game], [Course(game)]).showings if one.event is None]
+    expected = [event.ply for event in told]
+    assert [ply for ply, before in zip(shown, [None, *shown], strict=False) if ply != before][-5:] == expected[-5:]
+    assert len(shown) > 5
+
+
+def test_a_player_without_a_name_or_with_words_for_one() -> None:
+    game = replace(make_game(), white=Player(" "))
+    assert "(no name)" in Page(game_report(game)).text

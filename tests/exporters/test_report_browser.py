@@ -1,0 +1,286 @@
+"""A report in Chromium: it plays, listens to the keyboard, reaches for nothing, and nothing of a log runs in it."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, ViewportSize, sync_playwright
+
+from exporters.report.game import game_report
+from recorder.model import Game, Precision
+from tests.exporters.games import make_game
+from tests.exporters.test_report import HOSTILE, hostile_game, said, taken_back_game
+
+ARGUMENTS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+DESK = ViewportSize(width=1280, height=900)
+
+Open = Callable[..., Page]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """One Chromium for the whole module; a machine without it fails."""
+    path = shutil.which("chromium")
+    assert path is not None, "Chromium is missing: the package chromium brings it"
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
+        yield started
+        started.close()
+
+
+@pytest.fixture
+def opened(browser: Browser, tmp_path: Path) -> Iterator[Open]:
+    """Opens a report; whatever the console says, every error and every request fails the test."""
+    wrong: list[str] = []
+    pages: list[Page] = []
+
+    def open_page(game: Game | bytes, *, clock: bool = True, **how: object) -> Page:
+        path = tmp_path / f"{len(pages)}.html"
+        path.write_bytes(game if isinstance(game, bytes) else game_report(game))
+        page = browser.new_page(**{"viewport": DESK, "reduced_motion": "reduce"} | how)
+        pages.append(page)
+        page.set_default_timeout(5_000)
+        page.on("console", lambda message: wrong.append(message.text))
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.on("request", lambda request: None if request.url == path.as_uri() else wrong.append(request.url))
+        if clock:
+            page.clock.install(time=0)
+        page.goto(path.as_uri())
+        if clock:
+            page.clock.pause_at(10_000)  # from now on time passes only when a test lets it
+        return page
+
+    yield open_page
+    for page in pages:
+        page.close()
+    assert wrong == []
+
+
+def thinking(ply: int) -> tuple[int, int, int, int]:
+    """White thinks 4 s, 20 s at the third move; Black 2 s."""
+    took = {3: 4_000, 5: 20_000}.get(ply, 2_000) if ply > 2 else 1_000
+    white = 60_000 - (4_000 if ply >= 3 else 0) - (20_000 if ply >= 5 else 0) - (2_000 if ply >= 7 else 0)
+    return white, 60_000 - 2_000 * max(0, ply // 2 - 1), took, 10
+
+
+def timed_game(**facts: object) -> Game:
+    game = make_game(clocks=thinking, base_s=60, **facts)
+    line = game.observations[0].lines[0]
+    line.plies = [ply._replace(at_ms=None) for ply in line.plies]
+    game.observations[0].events.append(said(0, 3, "Is this a trap?", "Kibitzer"))
+    return game
+
+
+def current(page: Page) -> str:
+    return page.locator("button.mv[aria-current] .san, .start button[aria-current]").inner_text()
+
+
+def clocks(page: Page) -> tuple[str, str]:
+    return page.locator(".plate.white .clock").inner_text(), page.locator(".plate.black .clock").inner_text()
+
+
+def men(page: Page) -> int:
+    return page.locator("svg.board .men use").count() - page.locator(".final .men use").count()
+
+
+def test_it_steps_with_keys_buttons_and_the_move_list(opened: Open) -> None:
+    page = opened(timed_game())
+    assert page.title() == "Ann – Bob"
+    assert current(page) == "Start"
+    page.keyboard.press("ArrowRight")
+    page.get_by_role("button", name="On one move").click()
+    assert current(page) == "e5"
+    page.keyboard.press("End")
+    assert current(page) == "Qxf7#"
+    assert men(page) == 31  # a pawn was taken
+    assert page.locator("#live").inner_text().startswith("4, White: queen takes f7, checkmate.")
+    page.keyboard.press("ArrowLeft")
+    assert current(page) == "Nf6"
+    page.locator("button.mv", has_text="Qh5").click()
+    assert current(page) == "Qh5"
+    assert page.locator("#now-said").inner_text().split("\n")[0].startswith("Kibitzer kibitz Is this a trap?")
+    assert "queen h5" in page.locator("#position-0").inner_text()
+    assert page.locator(".stage .mark").count() == 2
+    assert page.url.endswith("#3")
+    page.keyboard.press("ArrowDown")  # in the list: White's next move
+    assert current(page) == "Bc4"
+    assert page.evaluate("document.activeElement.textContent").split()[0] == "Bc4"
+    page.keyboard.press("Home")
+    assert current(page) == "Start"
+    page.keyboard.press("ArrowLeft")
+    assert current(page) == "Start"
+    # One stop for the tabulator in the list: the current move.
+    assert page.locator("button.mv[tabindex='0']").count() == 1
+
+
+def test_it_plays_in_the_time_that_was_thought(opened: Open) -> None:
+    page = opened(timed_game())
+    page.locator("button.mv", has_text="e5").click()
+    page.keyboard.press("Escape")
+    page.keyboard.press(" ")
+    assert page.get_by_role("button", name="Pause").is_visible()
+    page.clock.run_for(3_000)
+    assert current(page) == "e5"
+    white, black = clocks(page)
+    assert white in ("0:57", "0:58")
+    assert black == "1:00"
+    assert page.locator(".plate.white.turn.runs").count() == 1
+    page.clock.run_for(1_200)
+    assert current(page) == "Qh5"
+    page.clock.run_for(2_000)
+    assert current(page) == "Nc6"
+    page.keyboard.press(" ")
+    page.clock.run_for(60_000)
+    assert current(page) == "Nc6"
+    page.keyboard.press("+")
+    page.keyboard.press("+")
+    assert page.locator("#speed").input_value() == "4"
+    page.keyboard.press(" ")
+    page.clock.run_for(4_000)
+    assert current(page) == "Nc6"
+    page.clock.run_for(1_200)
+    assert current(page) == "Bc4"
+    page.clock.run_for(5_000)
+    assert current(page) == "Qxf7#"
+    assert page.get_by_role("button", name="Play").is_visible()
+
+
+def test_long_thinks_can_be_shortened_or_stopped_at(opened: Open) -> None:
+    page = opened(timed_game())
+    page.select_option("#thinks", "2")  # at most 3 seconds
+    page.locator("button.mv", has_text="Nc6").click()
+    page.keyboard.press(" ")
+    page.clock.run_for(3_200)
+    assert current(page) == "Bc4"
+    page.keyboard.press(" ")
+    page.select_option("#thinks", "stop")
+    page.locator("button.mv", has_text="Qh5").click()
+    page.get_by_role("button", name="Play").click()
+    page.clock.run_for(2_400)
+    assert current(page) == "Nc6"
+    assert page.get_by_role("button", name="Play").is_visible()
+    assert "A long think: Ann, 20 s" in page.locator("#live").inner_text()
+    page.get_by_role("button", name="Play").click()
+    page.clock.run_for(20_400)
+    assert current(page) == "Bc4"
+
+
+def test_clocks_of_whole_seconds_never_show_more(opened: Open) -> None:
+    def low(ply: int) -> tuple[int, int, int, int]:
+        return 15_000 - 1_000 * ply, 15_000, 1_000, 0
+
+    for precision, tenths in ((Precision.SECONDS, False), (Precision.MILLISECONDS, True)):
+        game = make_game(clocks=low, precision=precision, base_s=60)
+        game.observations[0].lines[0].plies = [ply._replace(at_ms=None) for ply in game.plies]
+        page = opened(game)
+        page.keyboard.press("ArrowRight")
+        page.keyboard.press("ArrowRight")
+        page.keyboard.press(" ")
+        page.clock.run_for(450)
+        white = clocks(page)[0]
+        assert ("." in white) is tenths, white
+        assert page.locator(".plate.white .clock.low").count() == 0
+        assert ("." in page.locator(".moves").inner_text()) is True  # the numbers of moves
+    assert page.locator("button.mv.low").count() == 0
+
+
+def test_a_low_clock_is_marked(opened: Open) -> None:
+    page = opened(make_game(clocks=lambda ply: (4_000, 50_000, 1_000, 0), base_s=60))
+    page.keyboard.press("End")
+    assert page.locator(".plate.white .clock.low").count() == 1
+    assert page.locator(".plate.black .clock.low").count() == 0
+    assert page.locator("button.mv.low").count() == 4
+
+
+def test_taken_back_moves_come_and_go(opened: Open) -> None:
+    page = opened(taken_back_game())
+    page.locator(".branch button.mv", has_text="Nc4").first.click()
+    assert current(page) == "Nc4"
+    before = page.locator("#position-0").text_content()
+    page.keyboard.press("ArrowRight")
+    assert page.locator("#now-move").inner_text() == "Back after a takeback"
+    assert page.locator("#position-0").text_content() != before
+    assert "taken back" in page.locator("#live").inner_text()
+
+
+def test_the_board_turns_and_the_slider_leads(opened: Open) -> None:
+    page = opened(timed_game())
+    below = "document.querySelector('.plate.white').getBoundingClientRect().top"
+    top = page.evaluate(below)
+    page.keyboard.press("f")
+    assert page.evaluate(below) < top
+    assert page.get_by_role("button", name="Turn the board").get_attribute("aria-pressed") == "true"
+    page.locator("#line").fill("6500")
+    assert current(page) == "Qh5"
+    assert (page.locator("#line").get_attribute("aria-valuetext") or "").startswith("2. Qh5, 0:0")
+
+
+def test_nothing_of_a_log_runs(opened: Open) -> None:
+    page = opened(hostile_game())
+    for _ in range(9):
+        page.keyboard.press("ArrowRight")
+    page.keyboard.press(" ")
+    page.clock.run_for(500)
+    assert page.evaluate("window.harmed") is None
+    assert page.locator("img").count() == 0
+    assert "</script><script>window.harmed=1</script>" in page.locator("h1").inner_text()
+    assert HOSTILE[-6:] not in page.content()
+
+
+def test_the_policy_holds(browser: Browser, tmp_path: Path) -> None:
+    """What a hole in the escaping would let in does not run either."""
+    path = tmp_path / "holed.html"
+    hole = b"<img src=x onerror='window.harmed=1'><script>window.harmed=2</script><p style='color:red'>"
+    path.write_bytes(game_report(make_game()).replace(b"<footer", hole + b"<footer"))
+    page = browser.new_page()
+    refused: list[str] = []
+    page.on("console", lambda message: refused.append(message.text))
+    page.goto(path.as_uri())
+    page.wait_for_timeout(100)
+    assert page.evaluate("window.harmed") is None
+    assert len([text for text in refused if "Content Security Policy" in text]) >= 3
+    assert page.evaluate("try { document.body.innerHTML = '<b>' } catch (error) { error.name }") == "TypeError"
+    page.close()
+
+
+@pytest.mark.parametrize("width", [320, 390, 768])
+def test_a_phone_scrolls_in_one_direction(opened: Open, width: int) -> None:
+    page = opened(hostile_game(), viewport=ViewportSize(width=width, height=760))
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    box = page.locator("svg.board").first.bounding_box()
+    assert box is not None
+    assert box["width"] > width * 0.7 or width > 600
+
+
+def test_what_is_printed_has_moves_tables_and_the_final_board(opened: Open) -> None:
+    page = opened(timed_game())
+    page.emulate_media(media="print")
+    assert page.locator(".stage").is_hidden()
+    assert page.locator(".final svg").is_visible()
+    assert page.locator("button.mv", has_text="Qxf7#").is_visible()
+    assert page.locator(".figures").is_visible()
+
+
+def test_every_control_has_a_name(opened: Open) -> None:
+    page = opened(timed_game())
+    names = page.evaluate(
+        """[...document.querySelectorAll('button:not([hidden]), select, input')].map((one) =>
+        (one.getAttribute('aria-label') || one.closest('label')?.textContent || one.textContent).trim())"""
+    )
+    assert all(names)
+    assert page.locator("svg.board").first.get_attribute("role") == "img"
+    page.keyboard.press("Tab")
+    outline = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
+    assert outline == "solid"
