@@ -41,6 +41,7 @@ _NAMES = (
     "convert",
     "journal",
     "clocks",
+    "plot",
     "report",
     "verify",
     "db",

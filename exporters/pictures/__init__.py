@@ -1,0 +1,43 @@
+"""Pictures of clocks, think times and lag, drawn with matplotlib (the extra ``plot``).
+
+Every function takes the ply frame (``exporters.Archive.plies``; docs/tables.md) and gives axes, a sheet of several
+pictures gives a figure. ``docs/pictures.md`` shows what each of them tells.
+"""
+
+from __future__ import annotations
+
+from exporters.pictures.averages import clock_curve, endings, score_by_lead
+from exporters.pictures.bughouse import bughouse_clocks
+from exporters.pictures.catalogue import PICTURES, Picture
+from exporters.pictures.lag import lag_course, lag_histogram, lag_sheet
+from exporters.pictures.moves import move_times
+from exporters.pictures.profile import player_profile
+from exporters.pictures.race import clock_race
+from exporters.pictures.save import FORMATS, TABLE_FORMATS, svg_text, write_picture, write_table
+from exporters.pictures.style import THEMES, Theme, new_figure
+from exporters.pictures.thinking import think_heatmap, think_times
+
+__all__ = [
+    "FORMATS",
+    "PICTURES",
+    "TABLE_FORMATS",
+    "THEMES",
+    "Picture",
+    "Theme",
+    "bughouse_clocks",
+    "clock_curve",
+    "clock_race",
+    "endings",
+    "lag_course",
+    "lag_histogram",
+    "lag_sheet",
+    "move_times",
+    "new_figure",
+    "player_profile",
+    "score_by_lead",
+    "svg_text",
+    "think_heatmap",
+    "think_times",
+    "write_picture",
+    "write_table",
+]

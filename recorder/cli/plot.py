@@ -1,0 +1,252 @@
+"""``ics-recorder plot``: pictures of clocks, think times and lag."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Generator
+from contextlib import ExitStack, closing
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import click
+
+from recorder.cli.exporting import left_out, protected, require_keys, say_left_out
+from recorder.cli.options import archive_option, filter_options, force_option, game_filter, open_archive
+from recorder.cli.terminal import plural, say
+from recorder.errors import ExportError, StorageError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from recorder.model import Game
+    from storage import Archive, GameFilter
+
+__all__ = ["NAMES", "command"]
+
+NAMES = {
+    "race": "both clocks of one game by move, the even budget, takebacks, added time, pauses, flags",
+    "times": "one game's time for each move as bars, and what they add up to",
+    "thinking": "how think times are distributed, by phase of the game",
+    "heatmap": "move number against time for the move",
+    "lag": "lag by move, and its histogram",
+    "curve": "the clock averaged over games: median and quartiles by move",
+    "leads": "the score of those who are ahead or behind on the clock at move 20",
+    "endings": "how one player's games ended: give --player",
+    "profile": "one player's clocks, think times, lag and results on a sheet: give --player",
+    "bughouse": "the four clocks of a match on one time axis: name one of its games",
+}
+"""What can be drawn."""
+
+_FORMATS = ("svg", "png", "pdf")
+_DATA_FORMATS = ("csv", "jsonl", "parquet")
+_THEMES = ("light", "dark")
+_NEWEST = re.compile(r"last(~[0-9]{1,9})?")
+_MOST_INCHES = 100.0
+
+
+def _print_names(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
+    if wanted and not ctx.resilient_parsing:
+        for name, about in NAMES.items():
+            click.echo(f"{name}\t{about}")
+        ctx.exit()
+
+
+def _read_size(ctx: click.Context, param: click.Parameter, text: str | None) -> tuple[float, float] | None:
+    """``9x5`` as inches."""
+    if text is None:
+        return None
+    match = re.fullmatch(r"([0-9]{1,3}(?:\.[0-9]+)?)x([0-9]{1,3}(?:\.[0-9]+)?)", text)
+    size = (float(match[1]), float(match[2])) if match else (0.0, 0.0)
+    if not all(1 <= inches <= _MOST_INCHES for inches in size):
+        raise click.BadParameter(f"{text!r} is no size; write width x height in inches, 1 to 100, as 9x5.", ctx, param)
+    return size
+
+
+@click.command(
+    "plot",
+    epilog="""\b
+Examples:
+  ics-recorder plot race last -o race.svg
+  ics-recorder plot times 3f09 --theme dark -o times.png
+  ics-recorder plot heatmap --player Morphy --since 2020-01-01 -o heatmap.png
+  ics-recorder plot profile --player Morphy --data moves.csv -o morphy.pdf
+  ics-recorder plot lag --last 20 --format svg -o - > lag.svg
+  ics-recorder plot --list
+""",
+)
+@click.argument("name", metavar="PICTURE", type=click.Choice(tuple(NAMES)))
+@filter_options
+@archive_option
+@click.option("-o", "--output", metavar="FILE", help="Where to write: FILE.svg, .png or .pdf; - needs --format.")
+@force_option
+@click.option(
+    "--format",
+    "format_name",
+    type=click.Choice(_FORMATS),
+    show_default="as the file's suffix says",
+    help="Of the picture.",
+)
+@click.option("--data", metavar="FILE", help="Also write what is drawn as a table: FILE.csv, .jsonl or .parquet.")
+@click.option("--theme", type=click.Choice(_THEMES), default="light", show_default=True, help="Colours.")
+@click.option("--size", metavar="WxH", callback=_read_size, show_default="as the picture needs", help="In inches.")
+@click.option("--dpi", type=click.IntRange(20, 1200), default=150, show_default=True, help="Dots an inch of a PNG.")
+@click.option("--chat", is_flag=True, help="Mark kibitzes and whispers in a race.")
+@click.option(
+    "--list", is_flag=True, is_eager=True, expose_value=False, callback=_print_names, help="Print what can be drawn."
+)
+def command(
+    name: str,
+    where: str,
+    output: str | None,
+    force: bool,
+    format_name: str | None,
+    data: str | None,
+    theme: str,
+    size: tuple[float, float] | None,
+    dpi: int,
+    chat: bool,
+    **filters: Any,
+) -> None:
+    """Draw PICTURE: race, times, thinking, heatmap, lag, curve, leads, endings, profile or bughouse.
+
+    KEY is the beginning of a game's key, or last, or last~2 for the third newest. race, times and bughouse show one
+    game (of a bughouse match either board's); the others show all games that the options choose. With one --player,
+    pictures of several games are about that player's moves. Each picture tells in small print how many games and plies
+    it shows, and what was left out and why.
+
+    Needs matplotlib, which ics-recorder[plot] brings.
+    """
+    chosen_format, data_format = _format_of(output, format_name), _data_format_of(data)
+    assert output is not None
+    if data is not None and Path(data).resolve() == Path(output).resolve():
+        raise click.UsageError("--data and -o name the same place.")
+    pictures = _pictures()
+    picture = pictures.PICTURES[name]
+    players = filters["players"]
+    if picture.scope == "player" and len(players) != 1:
+        raise click.UsageError(f"{name} is about one player: give --player HANDLE once.")
+    player = players[0] if len(players) == 1 and picture.scope in ("player", "games") else None
+    with open_archive(where) as archive:
+        chosen = _named(archive, game_filter(**filters))
+        plies, events = _frames(archive, name, picture.scope, chosen)
+        keep = protected(archive)
+        reasons = left_out(archive, chosen)
+    from exporters.output import open_output
+    from exporters.pictures.catalogue import Wishes
+
+    figure = picture.draw(plies, events, Wishes(player, theme, size, chat))
+    table = picture.table(plies, player) if data is not None else None
+    with ExitStack() as outputs:  # both are there, or none
+        out = outputs.enter_context(open_output(output, force, keep))
+        pictures.write_picture(figure, out, chosen_format, dpi=dpi)
+        if data is not None and table is not None:
+            pictures.write_table(table, outputs.enter_context(open_output(data, force, keep)), data_format)
+    target = "standard output" if output == "-" else output
+    say(f"Drew {name} of {plural(plies['key'].nunique(), 'game')} to {target}.")
+    if data is not None and table is not None:
+        say(f"Wrote {plural(len(table), 'row')} to {'standard output' if data == '-' else data}.")
+    say_left_out(reasons.items())
+
+
+def _format_of(output: str | None, format_name: str | None) -> str:
+    """The picture's format.
+
+    Raises:
+        UsageError: neither the file's name nor ``--format`` tells it, or it would go to the terminal.
+    """
+    if output is None:
+        raise click.UsageError("Say where to write: -o FILE.svg, .png or .pdf.")
+    if output == "-":
+        if format_name is None:
+            raise click.UsageError("-o - needs --format svg, png or pdf.")
+        if format_name != "svg" and sys.stdout.isatty():
+            raise click.UsageError(f"{format_name.upper()} is not for the terminal; write it to a file with -o.")
+        return format_name
+    suffix = Path(output).suffix.lower().lstrip(".")
+    if format_name is None and suffix not in _FORMATS:
+        raise click.UsageError(f"{output} tells no format: name it .svg, .png or .pdf, or give --format.")
+    return format_name or suffix
+
+
+def _data_format_of(data: str | None) -> str:
+    suffix = "csv" if data in (None, "-") else Path(str(data)).suffix.lower().lstrip(".")
+    if suffix not in _DATA_FORMATS:
+        raise click.UsageError(f"{data} tells no format of a table: name it .csv, .jsonl or .parquet.")
+    return suffix
+
+
+def _pictures() -> Any:
+    """The package that draws.
+
+    Raises:
+        ExportError: matplotlib is not installed.
+    """
+    try:
+        from exporters import pictures
+    except ImportError as error:
+        if (error.name or "").partition(".")[0] != "matplotlib":
+            raise
+        raise ExportError("Pictures need matplotlib: pip install 'ics-recorder[plot]'.") from error
+    return pictures
+
+
+def _named(archive: Archive, chosen: GameFilter) -> GameFilter:
+    """The filter, with ``last`` and ``last~2`` as the keys that they stand for."""
+    keys = frozenset(archive.game(key).key if _NEWEST.fullmatch(key) else key for key in chosen.keys)
+    found = replace(chosen, keys=keys)
+    require_keys(archive, found)
+    return found
+
+
+def _frames(archive: Archive, name: str, scope: str, chosen: GameFilter) -> tuple[pd.DataFrame, pd.DataFrame | None]:
+    """The ply frame of the games that were chosen, and of one game its events.
+
+    Raises:
+        StorageError: there are none, or the other board is not known.
+        UsageError: one game is wanted, and there are more.
+    """
+    count = archive.count(chosen)
+    if not count:
+        reasons = ", ".join(f"{number:,} {reason}" for reason, number in left_out(archive, chosen).items())
+        raise StorageError(f"No game is there as asked for{f' (left out: {reasons})' if reasons else ''}.")
+    if scope in ("player", "games"):
+        return _plies(archive, chosen), None
+    one_game = f"{name} shows one game, and {count:,} were chosen: name one by its KEY, or last."
+    if count > (2 if scope == "match" else 1):
+        raise click.UsageError(one_game)
+    games = list(archive.games(chosen))
+    if scope == "game":
+        return _plies(archive, chosen), _events(games[0])
+    from recorder.cli.matches import match_of
+    from storage import GameFilter
+
+    found = match_of(archive, games[0])
+    if found is None:
+        raise StorageError(f"The other board of game {games[0].key[:8]} is not known, or it is no bughouse.")
+    keys = frozenset((found[0].a.key, found[0].b.key))
+    if not keys.issuperset(game.key for game in games):
+        raise click.UsageError(one_game)
+    return _plies(archive, GameFilter(keys=keys, kinds=frozenset(), min_plies=0)), None
+
+
+def _plies(archive: Archive, where: GameFilter) -> pd.DataFrame:
+    """The ply frame, with the day of its games, or the first and the last: PGN tells it without times of the moves."""
+    from exporters.frames.plain import ply_frame
+
+    days = []
+    for one in (where, replace(where, last=1)):  # games come by their start
+        with closing(cast("Generator[Game, None, None]", archive.games(one))) as games:
+            days += [str(game.day) for game in islice(games, 1) if game.day is not None]
+    plies = ply_frame(archive, where)
+    plies.attrs["dates"] = " to ".join(dict.fromkeys(days))
+    return plies
+
+
+def _events(game: Game) -> pd.DataFrame:
+    import pandas as pd
+
+    rows = [(game.key, one.ply, one.kind.value, one.detail, one.text) for one in game.events]
+    return pd.DataFrame(rows, columns=["key", "ply", "kind", "detail", "text"])

@@ -1,0 +1,143 @@
+"""The command ``plot``: which games, where to, and what it says when there is nothing to draw."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from exporters.pictures import FORMATS, PICTURES, TABLE_FORMATS, THEMES
+from recorder.cli import plot
+from tests.support.cli import Cli
+from tests.support.corpus import SERVER
+
+
+@pytest.fixture(scope="module")
+def archive(tmp_path_factory: pytest.TempPathFactory) -> Cli:
+    """Games with lag, takebacks, crazyhouse and bughouse."""
+    cli = Cli(tmp_path_factory.mktemp("plot") / "archive.sqlite")
+    cli(
+        "import",
+        SERVER / "a13_timeseal_lag" / "observer_GuestTsa.raw",
+        SERVER / "a06_chatter_takebacks" / "observer_Euwe.raw.gz",
+        SERVER / "a12_bughouse" / "observer_GuestBga.raw.gz",
+    )
+    return cli
+
+
+def key_of(archive: Cli, *words: str) -> str:
+    return str(archive.json("games", "--json", *words)[0]["key"])
+
+
+def test_the_lists_of_the_command_are_those_of_the_pictures() -> None:
+    assert tuple(plot.NAMES) == tuple(PICTURES)
+    assert plot._FORMATS == FORMATS
+    assert plot._DATA_FORMATS == TABLE_FORMATS
+    assert tuple(THEMES) == plot._THEMES
+
+
+def test_list_prints_every_picture(cli: Cli) -> None:
+    lines = cli("plot", "--list").stdout.splitlines()
+    assert [line.split("\t")[0] for line in lines] == list(PICTURES)
+
+
+@pytest.mark.parametrize("format_name", FORMATS)
+def test_the_file_s_name_tells_the_format(archive: Cli, tmp_path: Path, format_name: str) -> None:
+    out = tmp_path / f"race.{format_name}"
+    said = archive("plot", "race", "last", "-o", out, "--dpi", 40).stderr
+    assert said == f"Drew race of 1 game to {out}.\n"
+    assert out.read_bytes()[:5] in (b"<?xml", b"\x89PNG\r", b"%PDF-")
+
+
+def test_takebacks_stand_in_the_race(archive: Cli) -> None:
+    key = key_of(archive, "--player", "Euwe", "--player", "Alekhine", "--result", "1-0")
+    svg = archive("plot", "race", key[:10], "--format", "svg", "-o", "-").stdout
+    assert ">takeback<" in svg
+    assert ">time added<" in svg
+    assert ">kibitz<" not in svg
+    assert ">kibitz<" in archive("plot", "race", key, "--chat", "--format", "svg", "-o", "-").stdout
+
+
+def test_nothing_is_overwritten_unasked(archive: Cli, tmp_path: Path) -> None:
+    out, data = tmp_path / "times.svg", tmp_path / "times.csv"
+    data.write_text("mine")
+    answer = archive("plot", "times", "last", "-o", out, "--data", data, code=5)
+    assert "already there" in answer.stderr
+    assert (data.read_text(), out.exists()) == ("mine", False)
+    archive("plot", "times", "last", "-o", out, "--data", data, "--force")
+    table = pd.read_csv(data)
+    assert list(table.columns[:5]) == ["key", "ply", "move_no", "side", "mover"]
+    assert out.stat().st_size > 1000
+
+
+@pytest.mark.parametrize("suffix", TABLE_FORMATS)
+def test_the_rows_behind_a_picture(archive: Cli, tmp_path: Path, suffix: str) -> None:
+    data = tmp_path / f"cells.{suffix}"
+    said = archive("plot", "heatmap", "--player", "tal", "-o", tmp_path / "h.svg", "--data", data).stderr
+    if suffix == "parquet":
+        table = pd.read_parquet(data)
+    else:
+        table = pd.read_csv(data) if suffix == "csv" else pd.read_json(data, lines=True)
+    assert list(table.columns) == ["move_from", "move_to", "think", "think_no", "plies"]
+    assert f"Wrote {len(table)} rows to {data}.\n" in said
+
+
+def test_either_board_names_a_match(archive: Cli, tmp_path: Path) -> None:
+    boards = archive.json("games", "--json", "--variant", "bughouse")
+    svgs = []
+    for game in boards[:2]:
+        out = tmp_path / f"{game['key']}.svg"
+        archive("plot", "bughouse", game["key"], "-o", out)
+        svgs.append(out.read_text())
+    assert svgs[0] == svgs[1]
+    assert "(white, board B)" in svgs[0]
+    both = archive("plot", "bughouse", boards[0]["key"], boards[1]["key"], "--format", "svg", "-o", "-").stdout
+    assert both == svgs[0]
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "sentence"),
+    [
+        (["race", "-o", "x.svg"], 2, "race shows one game, and 12 were chosen: name one by its KEY, or last."),
+        (["race", "last"], 2, "Say where to write: -o FILE.svg, .png or .pdf."),
+        (["race", "last", "-o", "x.gif"], 2, "x.gif tells no format: name it .svg, .png or .pdf, or give --format."),
+        (["race", "last", "-o", "-"], 2, "-o - needs --format svg, png or pdf."),
+        (["race", "last", "-o", "x.svg", "--size", "9"], 2, "'9' is no size"),
+        (["race", "last", "-o", "x.svg", "--size", "0x5"], 2, "'0x5' is no size"),
+        (["race", "last", "-o", "x.svg", "--data", "x.xls"], 2, "x.xls tells no format of a table"),
+        (["race", "last", "-o", "x.svg", "--data", "./x.svg"], 2, "tells no format of a table"),
+        (["pie", "last", "-o", "x.svg"], 2, "'pie' is not one of"),
+        (["profile", "-o", "x.svg"], 2, "profile is about one player: give --player HANDLE once."),
+        (["profile", "--player", "Zoe", "-o", "x.svg"], 4, "Error: No game is there as asked for."),
+        (["race", "ffffffff", "-o", "x.svg"], 4, "No game has a key that begins with ffffffff."),
+        (["race", "last~99", "-o", "x.svg"], 4, "There is no game last~99"),
+        (["bughouse", "--player", "Tal", "--last", "1", "-o", "x.svg"], 4, "is not known, or it is no bughouse."),
+        (["lag", "--last", "1", "--variant", "bughouse", "-o", "no/x.svg"], 5, "cannot be written"),
+    ],
+)
+def test_what_cannot_be_done_says_why(
+    archive: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], code: int, sentence: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    answer = archive("plot", *words, code=code)
+    assert sentence in " ".join(answer.stderr.split())
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_without_matplotlib_one_sentence_names_the_extra(archive: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in sys.modules if name.startswith("exporters.pictures")]:
+        monkeypatch.delitem(sys.modules, name)
+    import exporters
+
+    monkeypatch.delattr(exporters, "pictures")
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    answer = archive("plot", "race", "last", "--format", "svg", "-o", "-", code=5)
+    assert answer.stderr == "Error: Pictures need matplotlib: pip install 'ics-recorder[plot]'.\n"
+
+
+def test_the_shell_completes_the_pictures(archive: Cli) -> None:
+    env = {"_ICS_RECORDER_COMPLETE": "bash_complete", "COMP_WORDS": "ics-recorder plot he", "COMP_CWORD": "2"}
+    answer = archive(env=env, prog_name="ics-recorder")
+    assert answer.stdout.split(",")[1].strip() == "heatmap"

@@ -1,0 +1,302 @@
+"""Pictures of one or several games besides the clock race."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.axes import Axes
+from matplotlib.colors import to_rgba
+from matplotlib.patches import Rectangle
+
+from exporters.pictures import (
+    PICTURES,
+    bughouse_clocks,
+    clock_curve,
+    endings,
+    lag_course,
+    lag_histogram,
+    lag_sheet,
+    move_times,
+    player_profile,
+    score_by_lead,
+    think_heatmap,
+    think_times,
+)
+from exporters.pictures.catalogue import Wishes
+from recorder.errors import ExportError
+from tests.support.pictures import footer, gids, labels, line, title
+from tests.support.plyframes import BEGAN_MS, joined, posed
+
+TEN = [0, 0, 2662, 4237, 1000, 2000, 3000, 4000, 5000, 6000]
+LAGS = [0, 0, 296, 304, 310, 100, 200, 150, 1000, 120]
+
+
+def bars(ax: Axes) -> dict[str, float]:
+    return {str(bar.get_gid()): bar.get_height() for bar in ax.findobj(Rectangle) if bar.get_gid()}
+
+
+def test_white_s_bars_go_up_and_black_s_down() -> None:
+    ax = move_times(posed(TEN))
+    found = bars(ax)
+    assert len(found) == 10
+    assert (found["ply-3"], found["ply-4"]) == (2.662, -4.237)
+    right = ax.figure.axes[1]
+    assert line(right, "sum-white").get_ydata()[-1] == pytest.approx(11.662)
+    assert line(right, "sum-black").get_ydata()[-1] == pytest.approx(-16.237)
+    assert labels(ax) == ["Ann (white): 11.7 s in all, median 2.7 s", "Bob (black): 16.2 s in all, median 4.0 s"]
+    assert ax.get_ylim()[0] == -ax.get_ylim()[1]
+
+
+def test_times_of_an_untimed_game_are_drawn() -> None:
+    ax = move_times(posed(TEN, base_s=0))
+    assert len(bars(ax)) == 10
+    assert "untimed" in title(ax)
+
+
+def test_figures_of_whole_seconds_are_no_finer() -> None:
+    ax = move_times(posed([0, 0, 3000, 4000, 2000], precision="seconds"))
+    assert labels(ax) == ["Ann (white): 5 s in all, median 2 s", "Bob (black): 4 s in all, median 2 s"]
+
+
+def test_shares_of_think_times_by_phase() -> None:
+    shares = PICTURES["thinking"].table(posed(TEN), None)
+    opening = shares[shares["phase"] == "opening"].set_index("think")["plies"].to_dict()
+    # 1000 and 2000 are the first of their classes; the free first moves are left out.
+    assert opening == {"1–2 s": 1, "2–3 s": 2, "3–5 s": 3, "5–10 s": 2}
+    assert shares["share"].sum() == 1
+    assert shares.attrs == {"games": 1, "plies": 8, "left_out": {"of first moves without time": 2}}
+
+
+def test_phases_have_bars_and_medians() -> None:
+    ax = think_times(posed(TEN * 8, base_s=900))
+    assert labels(ax) == [
+        "opening: 18 moves, median 3.0 s",
+        "middlegame: 40 moves, median 2.8 s",
+        "endgame: 20 moves, median 2.8 s",
+    ]
+    assert ax.get_ylabel() == "share of the phase's moves"
+    assert footer(ax).startswith("1 game, 78 plies · left out: 2 plies of first moves without time")
+
+
+def test_classes_are_no_finer_than_the_coarsest_time() -> None:
+    fine, coarse = posed([0, 0, 50, 150, 300]), posed([0, 0, 1000, 0, 3000], key="b" * 20, precision="seconds")
+    ax = think_times(fine)
+    assert [text.get_text() for text in ax.get_xticklabels()] == ["≤ 0.1 s", "0.1–0.2 s", "0.2–0.5 s"]
+    ax = think_times(joined(fine, coarse))
+    assert [text.get_text() for text in ax.get_xticklabels()] == ["< 1 s", "1–2 s", "2–3 s", "3–5 s"]
+    assert footer(ax).endswith("3 plies have whole seconds only")
+
+
+def test_phases_that_are_not_known_are_no_phase() -> None:
+    ax = think_times(posed(TEN, phase=None))
+    assert labels(ax) == ["phase not known: 8 moves, median 3.5 s"]
+
+
+def test_cells_of_the_heat_map() -> None:
+    cells = PICTURES["heatmap"].table(joined(posed(TEN), posed(TEN, key="b" * 20)), None)
+    assert cells[["move_from", "move_to", "think", "plies"]].values.tolist() == [
+        [2, 2, "2–3 s", 2],
+        [2, 2, "3–5 s", 2],
+        [3, 3, "1–2 s", 2],
+        [3, 3, "2–3 s", 2],
+        [4, 4, "3–5 s", 4],
+        [5, 5, "5–10 s", 4],
+    ]
+    assert cells.attrs["games"] == 2
+
+
+def test_the_heat_map_s_median_and_axes() -> None:
+    ax = think_heatmap(posed(TEN))
+    assert [text.get_text() for text in ax.get_yticklabels()] == ["1–2 s", "2–3 s", "3–5 s", "5–10 s"]
+    assert list(line(ax, "median").get_xdata()) == [2, 3, 4, 5]
+    assert list(line(ax, "median").get_ydata()) == [1.5, 0.5, 2.5, 3.5]
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("move", "time for the move")
+    assert len(ax.figure.axes) == 2  # with the colour bar
+
+
+def test_long_games_have_wider_columns() -> None:
+    ax = think_heatmap(posed([500] * 600))
+    assert footer(ax).endswith("5 moves a column")
+    assert ax.get_xlim() == (0.5, 300.5)
+
+
+def test_lag_of_one_game_has_a_point_for_each_move() -> None:
+    ax = lag_course(posed(TEN, lags_ms=LAGS))
+    assert {f"ply-{ply}" for ply in range(3, 11)} <= gids(ax)
+    assert list(line(ax, "lag-white").get_ydata()) == [296, 310, 200, 1000]
+    assert labels(ax)[0] == "Ann (white): median 296 ms, 95 % ≤ 1000 ms, most 1000 ms"
+    assert "2 plies of first moves without lag" in footer(ax)
+
+
+def test_lag_of_several_games_is_a_median_and_a_band() -> None:
+    games = joined(posed(TEN, lags_ms=LAGS), posed(TEN, key="b" * 20, lags_ms=LAGS, white="Cid"))
+    assert labels(lag_course(games))[0].startswith("all players: median")
+    ax = lag_course(games, player="bob")
+    assert [label.split(":")[0] for label in labels(ax)] == ["bob", "opponents"]
+    assert {"band-white", "band-black"} <= gids(ax)
+    assert title(ax).startswith("bob: Lag")
+
+
+def test_lag_s_histogram_counts_every_move_once() -> None:
+    ax = lag_histogram(posed(TEN, lags_ms=LAGS))
+    counted = sum(len(part.get_path().vertices) > 0 for part in ax.patches)
+    assert counted == 2
+    assert ax.get_xlim()[0] == 0
+    assert ax.get_xlabel().startswith("lag (ms), 25 ms a bin")
+
+
+def test_the_lag_sheet_has_one_title_and_one_footer() -> None:
+    figure = lag_sheet(posed(TEN, lags_ms=LAGS, mover_sealed=False))
+    assert len(figure.axes) == 2
+    assert figure.get_suptitle().startswith("Ann (2100)")
+    assert figure.get_supxlabel().endswith("8 plies are of players without a time seal")
+
+
+def test_lag_that_is_not_printed() -> None:
+    with pytest.raises(ExportError, match=r"nothing to draw \(10 plies without a known lag\)"):
+        lag_sheet(posed(TEN))
+
+
+def many() -> pd.DataFrame:
+    """Six games of 25 moves: Ann is quicker and wins, but once."""
+    return joined(
+        *(
+            posed(
+                [1000, 2000 + 100 * place] * 25,
+                key=f"{place:020}",
+                result="0-1" if place == 5 else "1-0",
+                termination="time forfeit" if place % 2 else "normal",
+                lags_ms=[100 + place] * 50,
+                base_s=100,
+            )
+            for place in range(6)
+        )
+    )
+
+
+def test_the_curve_is_of_the_player_and_the_opponents() -> None:
+    ax = clock_curve(many(), player="ANN")
+    assert labels(ax) == ["ANN: median and quartiles", "opponents: median and quartiles"]
+    assert list(line(ax, "median-player").get_ydata()[:3]) == [100, 99, 98]
+    assert list(line(ax, "median-opponents").get_ydata()[:2]) == [100, 100 - 2.25]
+    assert ax.get_ylabel() == "clock left (min:s)"
+
+
+def test_the_curve_of_several_time_controls_is_in_shares() -> None:
+    ax = clock_curve(joined(many(), posed([1000] * 50, key="c" * 20, base_s=500)))
+    assert ax.get_ylabel() == "clock left, of the base time"
+    assert "several time controls" in title(ax)
+
+
+def test_the_score_of_those_who_lead_on_the_clock() -> None:
+    table = PICTURES["leads"].table(many(), "Ann")
+    assert table["sides"].tolist() == [0, 0, 0, 0, 6]
+    assert table["score"].iloc[4] == pytest.approx(5 / 6)
+    both = PICTURES["leads"].table(many(), None)
+    assert both["sides"].tolist() == [6, 0, 0, 0, 6]
+    ax = score_by_lead(many(), player="Ann")
+    assert any(text.get_text() == "83%\nn = 6" for text in ax.texts)
+    with pytest.raises(ExportError, match="no game reached move 40"):
+        score_by_lead(many(), move=40)
+
+
+def test_how_a_player_s_games_ended() -> None:
+    table = PICTURES["endings"].table(many(), "ann")
+    assert table.to_dict("list") == {
+        "ended": ["normal", "time forfeit"],
+        "won": [3, 2],
+        "drawn": [0, 0],
+        "lost": [0, 1],
+        "no_result": [0, 0],
+    }
+    assert labels(endings(many(), player="ann")) == ["won 5", "lost 1"]
+    with pytest.raises(ExportError, match="Zoe made no move"):
+        endings(many(), player="Zoe")
+
+
+def test_the_profile_has_six_pictures_and_a_head() -> None:
+    figure = player_profile(many(), player="ann")
+    names = [ax.get_title(loc="left") for ax in figure.axes if ax.get_title(loc="left")]
+    assert names == [
+        "Clock left by move",
+        "Think times by phase",
+        "Think times by move",
+        "Lag",
+        "Score by clock lead",
+        "How games ended",
+    ]
+    assert figure.get_suptitle().startswith("Ann\n")
+    (subtitle,) = [text for ax in figure.axes for text in ax.texts if text.get_gid() == "subtitle"]
+    assert subtitle.get_text().startswith("6 games: +5 =0 −1 · rated 2100 · freechess.org · 2020-01-01")
+    assert figure.get_supxlabel() == "6 games, 150 plies of the player"
+
+
+def test_a_picture_of_the_profile_that_cannot_be_drawn_says_so() -> None:
+    figure = player_profile(posed(TEN), player="Ann")
+    said = [text.get_text() for ax in figure.axes for text in ax.texts]
+    assert "There is nothing to draw (10 plies without a known lag)." in said
+    assert "There is nothing to draw: no game reached move 20." in said
+
+
+def test_guests_of_one_name_are_not_one_player() -> None:
+    one = posed(TEN, white="GuestABCD", mover_guest=True)
+    other = posed(TEN, key="b" * 20, white="GuestABCD", mover_guest=True)
+    other["mover_id"] = other["mover_id"].astype("string") + "/2"
+    with pytest.raises(ExportError, match="guestabcd is the handle of 2 guests"):
+        player_profile(joined(one, other), player="guestabcd")
+
+
+def match(**facts: object) -> pd.DataFrame:
+    a = posed(TEN, variant="bughouse", server_game_no=5, base_s=180, **facts)
+    other = {"key": "b" * 20, "white": "Cid", "black": "Dan", "result": "0-1"}
+    return joined(a, posed(TEN, variant="bughouse", server_game_no=4, base_s=180, **other, **facts))
+
+
+def test_four_clocks_on_the_time_of_arrival() -> None:
+    ax = bughouse_clocks(match())
+    assert labels(ax) == [
+        "Cid (white, board A)",
+        "Dan (black, board A)",
+        "Ann (white, board B)",
+        "Bob (black, board B)",
+    ]
+    # White's clock stands while Black thinks.
+    white = line(ax, "clock-A-white")
+    assert list(white.get_xdata()[:5]) == [0, 0, 0, 2.662, 6.899]
+    assert list(white.get_ydata()[:5]) == [180, 180, 180, 177.338, 177.338]
+    assert {"A-ply-3", "B-ply-4"} <= gids(ax)
+    assert line(ax, "clock-A-white").get_color() == line(ax, "clock-B-black").get_color()
+    assert line(ax, "clock-A-white").get_color() != line(ax, "clock-B-white").get_color()
+    assert ax.get_xlabel() == "time since the start, by the boards' arrival (min:s)"
+
+
+def test_without_arrival_the_clocks_tell_the_time() -> None:
+    ax = bughouse_clocks(match(arrival_ms=None, at=None, time_basis="none"))
+    assert list(line(ax, "clock-A-white").get_xdata()[:5]) == pytest.approx([0, 0, 0, 2.662, 6.899])
+    assert ax.get_xlabel() == "time used on the board, by both its clocks (min:s)"
+    assert footer(ax).endswith("no arrival times that can be compared")
+
+
+def test_a_match_has_two_boards() -> None:
+    with pytest.raises(ExportError, match="the two games of one match, and 1 were given"):
+        bughouse_clocks(posed(TEN))
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_every_picture_is_drawn_as_wished(name: str) -> None:
+    plies = {"bughouse": match, "leads": many}.get(name, lambda: posed(TEN, lags_ms=LAGS))()
+    figure = PICTURES[name].draw(plies, None, Wishes(player="Ann", theme="dark", size=(7, 4)))
+    assert tuple(figure.get_size_inches()) == (7, 4)
+    assert figure.get_facecolor() == to_rgba("#15181e")
+    assert {ax.get_facecolor() for ax in figure.axes if ax.get_xlabel()} == {to_rgba("#15181e")}
+    table = PICTURES[name].table(plies, "Ann")
+    assert len(table)
+    assert np.isin(["plies", "ply", "games", "ended", "sides"], table.columns).any()
+
+
+def test_a_date_without_zone_is_a_date() -> None:
+    ax = move_times(posed(TEN, at=None, time_basis="zone-unknown"))
+    assert "2020-01-01" in title(ax)
+    ax = move_times(posed(TEN, at=None, time_basis="date-unknown", arrival_ms=BEGAN_MS))
+    assert "20" not in title(ax).partition("\n")[2].replace("2 ", "")
