@@ -1,0 +1,63 @@
+"""``plies.ics``: the measures as methods of a DataFrame of plies.
+
+``Archive`` registers it when it makes a frame; ``import exporters.accessor`` does for frames of other origin.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pandas as pd
+
+from exporters import measures
+
+__all__ = ["PlyAccessor"]
+
+
+@pd.api.extensions.register_dataframe_accessor("ics")
+class PlyAccessor:
+    """Measures of a table of plies. Each returns a new DataFrame; ``docs/measures.md`` has definitions and formulas.
+
+    ``attrs`` of a result: ``games`` and ``plies`` that count, ``left_out`` (reason → plies that do not) and ``marked``
+    (``seconds only``, ``incomplete``, ``derived clock`` → plies that count). Times are integers of milliseconds, shares
+    and scores go from 0 to 1, and what is not known is NA. ``by`` takes names of dimensions: any column of words or
+    small numbers, or ``player``, ``opponent``, ``guest``, ``computer``, ``sealed``, ``game``, ``rating_band``,
+    ``hour``, ``weekday``.
+
+    Raises:
+        AttributeError: the DataFrame has no ``key`` and ``ply``, or lacks columns that a measure reads.
+    """
+
+    def __init__(self, plies: pd.DataFrame) -> None:
+        if missing := [name for name in ("key", "ply") if name not in plies.columns]:
+            raise AttributeError(
+                f"this is no table of plies: it lacks {' and '.join(missing)}. "
+                "exporters.Archive(…).plies() and `export plies` make them; docs/tables.md lists the columns."
+            )
+        self._plies = plies
+
+    def time_usage(self, by: str | Iterable[str] = ("time_control",)) -> pd.DataFrame:
+        """How much time moves took. See ``exporters.measures.time_usage``."""
+        return measures.time_usage(self._plies, by)
+
+    def game_sides(self) -> pd.DataFrame:
+        """A row for each side of each game. See ``exporters.measures.game_sides``."""
+        return measures.game_sides(self._plies)
+
+    def profile(self, by: str | Iterable[str] = ("player", "time_control", "variant")) -> pd.DataFrame:
+        """Players by time control and variant. See ``exporters.measures.profile``."""
+        return measures.profile(self._plies, by)
+
+    def time_left(
+        self, by: str | Iterable[str] = ("time_control",), moves: Iterable[int] = (10, 20, 30, 40)
+    ) -> pd.DataFrame:
+        """Clocks after some moves. See ``exporters.measures.time_left``."""
+        return measures.time_left(self._plies, by, moves)
+
+    def time_left_by_phase(self, by: str | Iterable[str] = ("time_control",)) -> pd.DataFrame:
+        """Clocks with which the phases were entered. See ``exporters.measures.time_left_by_phase``."""
+        return measures.time_left_by_phase(self._plies, by)
+
+    def clock_curve(self, by: str | Iterable[str] = ()) -> pd.DataFrame:
+        """The clock after each move, over all games. See ``exporters.measures.clock_curve``."""
+        return measures.clock_curve(self._plies, by)
