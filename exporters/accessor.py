@@ -61,3 +61,19 @@ class PlyAccessor:
     def clock_curve(self, by: str | Iterable[str] = ()) -> pd.DataFrame:
         """The clock after each move, over all games. See ``exporters.measures.clock_curve``."""
         return measures.clock_curve(self._plies, by)
+
+    def longest_thinks(self, n: int = 10) -> pd.DataFrame:
+        """The plies that took longest. See ``exporters.measures.longest_thinks``."""
+        return measures.longest_thinks(self._plies, n)
+
+    def instant(self, by: str | Iterable[str] = ("time_control",), limit_ms: int = 100) -> pd.DataFrame:
+        """Moves made at once. See ``exporters.measures.instant``."""
+        return measures.instant(self._plies, by, limit_ms)
+
+    def autocorrelation(self, by: str | Iterable[str] = ("time_control",)) -> pd.DataFrame:
+        """Whether a long think follows a long one. See ``exporters.measures.autocorrelation``."""
+        return measures.autocorrelation(self._plies, by)
+
+    def lag(self, by: str | Iterable[str] = ("player",)) -> pd.DataFrame:
+        """Lag a move, and who got it back. See ``exporters.measures.lag``."""
+        return measures.lag(self._plies, by)

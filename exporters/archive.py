@@ -54,6 +54,7 @@ class Archive:
         Raises:
             ExportError: a filter's word is not understood. StorageError: the archive cannot be read.
         """
+        from exporters import accessor  # noqa: F401  # gives frames their ``ics``
         from exporters.frames.plain import ply_frame
 
         with self._open() as storage, storage.snapshot():

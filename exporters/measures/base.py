@@ -33,6 +33,7 @@ __all__ = [
     "Reason",
     "collect",
     "flag",
+    "lazy",
     "is_true",
 ]
 
@@ -193,8 +194,13 @@ def lazy(plies: IntoFrame) -> nw.LazyFrame[Any]:
     """Any engine's frame as a narwhals frame that computes when it is collected."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=_DASK_MOVES_OUT, category=FutureWarning)
-        frame = nw.from_native(plies)
-    return frame.lazy() if isinstance(frame, nw.DataFrame) else frame
+        given = nw.from_native(plies)
+    frame: nw.LazyFrame[Any] = given.lazy()
+    if not frame.implementation.is_dask():
+        return frame
+    # A partition knows only its own categories, or none, and pandas does not put these together.
+    kinds = frame.collect_schema().items()
+    return frame.with_columns(nw.col(name).cast(nw.String) for name, kind in kinds if kind in (nw.Categorical, nw.Enum))
 
 
 def collect(parts: Mapping[str, nw.LazyFrame[Any]]) -> dict[str, pd.DataFrame]:

@@ -22,8 +22,8 @@ def lag(plies: IntoFrame, by: str | Iterable[str] = ("player",)) -> pd.DataFrame
         plies: the ply frame. by: dimensions.
     Returns:
         A row a group: ``games``, ``plies``, ``sealed_plies``, ``unsealed_plies`` (whose mover has, or has no time seal;
-        of the others it is not known), ``total_ms``, ``given_back_ms`` (the lag of sealed movers, which their clocks did
-        not pay; NA where no mover is known to be sealed), ``mean_ms``, ``p50_ms``, ``p95_ms``, ``longest_ms``,
+        of the others it is not known), ``total_ms``, ``given_back_ms`` (the lag of sealed movers, which their clocks
+        did not pay; NA where no mover is known to be sealed), ``mean_ms``, ``p50_ms``, ``p95_ms``, ``longest_ms``,
         ``zero_share`` (plies with 0).
     """
     no_lag = (NOT_PLAYED, INFERRED, NO_LAG)
