@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from exporters.bpgn import BpgnExporter
 from exporters.clocks import SideClocks, side_clocks
 from exporters.pgn import PgnExporter, PgnOptions
+from exporters.report.charts import Chart, draw_charts
 from exporters.report.course import Course, State
 from exporters.report.drawing import draw_board, drawings
 from exporters.report.moments import CAPS_MS, Play, Showing, play
@@ -27,6 +28,9 @@ from exporters.report.told import (
 from recorder.model import Anomaly, Game, LinkKind, Player, Ply
 from recorder.relating.match import Match
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 __all__ = ["game_report"]
 
 _RESULTS = {"1-0": "1–0", "0-1": "0–1", "1/2-1/2": "½–½", "*": "unfinished"}
@@ -43,7 +47,13 @@ class _Board(NamedTuple):
 
 
 def game_report(
-    game: Game, *, match: Match | None = None, evidence: str = "", anomalies: Sequence[Sequence[Anomaly]] = ()
+    game: Game,
+    *,
+    match: Match | None = None,
+    evidence: str = "",
+    anomalies: Sequence[Sequence[Anomaly]] = (),
+    plies: pd.DataFrame | None = None,
+    events: pd.DataFrame | None = None,
 ) -> bytes:
     """A self-contained page that plays a game back.
 
@@ -51,6 +61,7 @@ def game_report(
         game: any that is no mere set-up position.
         match: both boards, if it is one of them. evidence: what tells that they are one match.
         anomalies: of the game, or of board A and of board B.
+        plies, events: the ply frame and the event frame of the game or of both boards; without plies no pictures.
     Returns:
         HTML in UTF-8; the same game gives the same bytes.
     Raises:
@@ -64,7 +75,12 @@ def game_report(
         for number, one in enumerate(games)
     ]
     shown = play([board.game for board in boards], [board.course for board in boards])
+    charts: list[Chart] = []
+    chart_style = ""
+    if plies is not None:
+        charts, chart_style = draw_charts([one.key for one in games], plies, events)
     values = {
+        "charts": charts,
         "title": _title(boards),
         "description": _description(boards),
         "drawings": drawings(),
@@ -76,7 +92,14 @@ def game_report(
         "pgn": _pgn_lines(boards),
         "pgn_name": "PGN" if match is None else "BPGN",
     }
-    return render_page("game.html", values, styles=("game.css",), scripts=("game.js",), data=_data(boards, shown))
+    return render_page(
+        "game.html",
+        values,
+        styles=("game.css",),
+        scripts=("game.js",),
+        more_style=chart_style,
+        data=_data(boards, shown),
+    )
 
 
 def _title(boards: Sequence[_Board]) -> str:

@@ -52,6 +52,7 @@ def render_page(
     *,
     styles: Sequence[str] = (),
     scripts: Sequence[str] = (),
+    more_style: str = "",
     data: object = None,
 ) -> bytes:
     """A whole page.
@@ -60,13 +61,14 @@ def render_page(
         template: a file of ``templates`` that extends ``base.html``.
         values: what it shows; texts need not be escaped.
         styles, scripts: files of ``templates`` that become the one style sheet (after ``base.css``) and the one script.
+        more_style: rules of this page alone, made by this program.
         data: what the script reads.
     Returns:
         UTF-8. The same arguments give the same bytes.
     Raises:
         ExportError: Jinja2 is not installed.
     """
-    style = "\n".join(_asset(name) for name in ("base.css", *styles))
+    style = "\n".join([*(_asset(name) for name in ("base.css", *styles)), more_style]).strip()
     script = "\n".join(_asset(name) for name in scripts)
     text = (
         _environment()

@@ -161,12 +161,17 @@ def proof_words(game: Game) -> list[str]:
 _CAUSES = {
     Cause.EXACT: "to the unit that was printed",
     Cause.ROUNDING: "but for the rounding of one unit",
-    Cause.FIRST_MOVE: "as the first move, which is free",
+    Cause.FIRST_MOVE: "as a first move, which is free",
+    Cause.MINIMUM_CHARGE: "with the tenth of a second that the server takes at least",
+    Cause.SNAPSHOT: "with a clock that was seen only while it ran",
+    Cause.MORETIME: "with the time that the opponent gave",
     Cause.TIME_ADDED: "with the time that was added",
+    Cause.CLOCK_SET: "with the clock that was set by hand",
     Cause.ADJUSTED: "with a clock that was changed meanwhile",
     Cause.TAKEBACK: "with the moves that were taken back",
     Cause.PAUSE: "with the pause",
     Cause.RESUMED: "with the time in which the game was not seen",
+    Cause.FLAG: "with the flag that fell: no clock below 0 is printed",
 }
 
 
@@ -177,9 +182,15 @@ def clock_words(game: Game) -> list[str]:
     if not total:
         return ["There are no printed clocks that could be checked."]
     found = [f"{count(total, 'move')} could be checked: clock before − time taken + increment = clock after."]
-    found += [f"{count(causes[cause], 'move')} add up {words}." for cause, words in _CAUSES.items() if causes[cause]]
+    found += [
+        f"{count(causes[cause], 'move adds', 'moves add')} up {words}."
+        for cause, words in _CAUSES.items()
+        if causes[cause]
+    ]
     if causes[Cause.UNEXPLAINED]:
-        found.append(f"{count(causes[Cause.UNEXPLAINED], 'move')} do not add up, and nothing in the log tells why.")
+        found.append(
+            f"{count(causes[Cause.UNEXPLAINED], 'move does', 'moves do')} not add up, and nothing in the log tells why."
+        )
     return found
 
 

@@ -32,6 +32,7 @@ def command(spec: str, where: str, output: str, force: bool) -> None:
     what was taken back, clock tables and where it all comes from. It needs no network and no other file. Of a bughouse
     match it has both boards on one time line. Needs the extra report.
     """
+    from exporters.archive import Archive
     from exporters.output import open_output
     from exporters.report.game import game_report
     from recorder.cli.findings import anomalies_of_game
@@ -44,7 +45,9 @@ def command(spec: str, where: str, output: str, force: bool) -> None:
         match, evidence = match_of(archive, game) or (None, "")
         games = [game] if match is None else [match.a, match.b]
         anomalies = [anomalies_of_game(archive, one) for one in games]
-        page = game_report(game, match=match, evidence=evidence, anomalies=anomalies)
+        # Examined games are none of the default.
+        plies = Archive(where).plies(keys=[one.key for one in games], include=("examined", "setup", "empty"))
+        page = game_report(game, match=match, evidence=evidence, anomalies=anomalies, plies=plies)
         with open_output(output, force, protected(archive)) as out:
             out.write(page)
     target = "standard output" if output == "-" else output

@@ -256,12 +256,15 @@
   }
 
   const charts = [...document.querySelectorAll("svg.chart")].map((svg) => {
-    const points = new Map();
-    for (const one of svg.querySelectorAll("[data-ply]")) points.set(Number(one.dataset.ply), one);
+    const board = svg.parentElement.dataset.board;
+    const points = [...svg.querySelectorAll("[data-ply]")].map((one) => ({
+      one, ply: Number(one.dataset.ply), board: Number(one.dataset.board || board || 0),
+    }));
     const line = document.createElementNS(SVG, "line");
-    line.setAttribute("class", "cursor");
+    line.setAttribute("class", "cursor off");
     svg.append(line);
-    return { svg, points, line, board: Number(svg.dataset.board || 0) };
+    const plot = svg.querySelector("[data-axes]").getBBox();
+    return { svg, points, line, board: board === "" ? -1 : Number(board), top: plot.y, bottom: plot.y + plot.height };
   });
   const middle = (chart, one) => {
     const box = one.getBoundingClientRect(), outer = chart.svg.getBoundingClientRect(), view = chart.svg.viewBox.baseVal;
@@ -269,26 +272,32 @@
   };
   function drawCharts() {
     for (const chart of charts) {
-      const state = stateAt(chart.board, at), one = chart.points.get(state.ply);
-      const x = one ? middle(chart, one) : NaN;
+      const b = chart.board < 0 ? play[lastStop(at)].board : chart.board;
+      const state = stateAt(b, at);
+      const point = chart.points.find((one) => one.ply === state.ply && one.board === b);
+      const x = point ? middle(chart, point.one) : NaN;
       chart.line.classList.toggle("off", !(x >= 0));
       if (x >= 0) {
-        const view = chart.svg.viewBox.baseVal;
-        for (const [name, value] of Object.entries({ x1: x, x2: x, y1: view.y, y2: view.y + view.height })) chart.line.setAttribute(name, value);
+        for (const [name, value] of Object.entries({ x1: x, x2: x, y1: chart.top, y2: chart.bottom })) chart.line.setAttribute(name, value);
       }
     }
   }
-  const placeOfPly = (b, ply) => stops.find((i) => play[i].board === b && data.boards[b].states[play[i].state].main && data.boards[b].states[play[i].state].ply === ply);
+  const placeOfPly = (b, ply) => stops.find((i) => {
+    const state = data.boards[play[i].board].states[play[i].state];
+    return play[i].board === b && state.main && state.ply === ply;
+  });
   for (const chart of charts) {
     chart.svg.addEventListener("click", (event) => {
-      const outer = chart.svg.getBoundingClientRect(), view = chart.svg.viewBox.baseVal;
-      const x = view.x + (event.clientX - outer.left) * view.width / outer.width;
       let best = null;
-      for (const [ply, one] of chart.points) {
-        const away = Math.abs(middle(chart, one) - x);
-        if (best === null || away < best[0]) best = [away, ply];
+      for (const point of chart.points) {
+        const box = point.one.getBoundingClientRect();
+        const x = Math.abs(box.left + box.width / 2 - event.clientX);
+        // Bars of both sides and clocks of both boards may stand above each other: then the nearer one is meant.
+        const y = Math.max(0, box.top - event.clientY, event.clientY - box.bottom);
+        const away = x + y / 100;
+        if (best === null || away < best.away) best = { away, point };
       }
-      const i = best && placeOfPly(chart.board, best[1]);
+      const i = best && placeOfPly(best.point.board, best.point.ply);
       if (i !== undefined && i !== null) go(i);
     });
   }

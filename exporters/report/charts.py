@@ -1,0 +1,136 @@
+"""The pictures of a report: drawn by ``exporters.pictures``, in the colours of the reader's theme, each move named."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+from xml.etree import ElementTree
+
+from exporters.report.drawing import harmless, serialise
+from recorder.errors import ExportError
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from markupsafe import Markup
+
+__all__ = ["Chart", "draw_charts"]
+
+_PLY = re.compile(r"(?:([AB])-)?ply-([0-9]+)")
+_COLOUR = re.compile(r"#[0-9a-f]{6}")
+_PAINTS = ("fill", "stroke")
+_LINKS = re.compile(r"url\(#([^)]+)\)|#(.+)")
+
+_SIZE = (9.0, 3.7)  # inches
+
+_Draw = Callable[..., Any]
+
+
+class Chart(NamedTuple):
+    """A picture as it stands in the page. ``board``: which one it is about; None: both."""
+
+    heading: str
+    board: int | None
+    svg: Markup
+
+
+def draw_charts(
+    keys: Sequence[str], plies: pd.DataFrame, events: pd.DataFrame | None = None
+) -> tuple[list[Chart], str]:
+    """The pictures of a game, or of a match.
+
+    Args:
+        keys: of the game, or of board A and of board B. plies: their ply frame. events: their event frame.
+    Returns:
+        The pictures that the game's data allow, and the style sheet that gives them their colours.
+    Raises:
+        ExportError: matplotlib is not installed.
+    """
+    colours: dict[tuple[str, str, str], str] = {}
+    found = []
+    for number, (heading, board, draw) in enumerate(_wanted(keys, plies, events)):
+        try:
+            drawn = _themed(draw, f"c{number}-", colours)
+        except ExportError:  # the picture has nothing to show: no clocks, no lag
+            continue
+        found.append(Chart(heading, board, drawn))
+    return found, _style(colours)
+
+
+def _wanted(
+    keys: Sequence[str], plies: pd.DataFrame, events: pd.DataFrame | None
+) -> Iterator[tuple[str, int | None, _Draw]]:
+    try:
+        from exporters.pictures import bughouse_clocks, clock_race, lag_course, move_times, new_figure
+    except ImportError as error:
+        raise ExportError("A report needs matplotlib: pip install 'ics-recorder[report]'.") from error
+
+    def drawing(make: _Draw, rows: pd.DataFrame, *more: Any) -> _Draw:
+        def draw(theme: str) -> Any:
+            ax = new_figure(theme, _SIZE).add_subplot()
+            return make(rows, *more, ax=ax, theme=theme, titles=False).get_figure(root=True)
+
+        return draw
+
+    if len(keys) > 1:
+        yield "All four clocks", None, drawing(bughouse_clocks, plies)
+    for board, key in enumerate(keys):
+        own = plies[plies["key"] == key]
+        told = None if events is None else events[events["key"] == key]
+        letter = f", board {'AB'[board]}" if len(keys) > 1 else ""
+        if len(keys) == 1:
+            yield "Clock race", board, drawing(clock_race, own, told)
+        yield f"Time for each move{letter}", board, drawing(move_times, own)
+        if (own["lag_ms"] > 0).any():
+            yield f"Lag{letter}", board, drawing(lag_course, own)
+
+
+def _themed(draw: _Draw, prefix: str, colours: dict[tuple[str, str, str], str]) -> Markup:
+    """A picture whose colours are classes where the themes differ; its moves have ``data-ply``."""
+    from exporters.pictures import svg_text
+
+    light, dark = (harmless(svg_text(draw(theme), prefix)) for theme in ("light", "dark"))
+    for one, other in zip(light.iter(), dark.iter(), strict=True):
+        classes = []
+        for name in _PAINTS:
+            pair = one.get(name, ""), other.get(name, "")
+            if pair[0] != pair[1] and all(map(_COLOUR.fullmatch, pair)):
+                classes.append(colours.setdefault((name, *pair), f"p{len(colours)}"))
+                del one.attrib[name]
+        if classes:
+            one.set("class", " ".join(classes))
+    _name_moves(light, prefix)
+    for name in ("width", "height", "version"):
+        light.attrib.pop(name, None)
+    light.set("class", "chart")
+    light.set("stroke-linejoin", "round")
+    return serialise(light)
+
+
+def _name_moves(drawn: ElementTree.Element, prefix: str) -> None:
+    """Moves are told by data attributes, and no name stays that nothing refers to: they would be many."""
+    used = {
+        target
+        for element in drawn.iter()
+        for value in element.attrib.values()
+        for match in _LINKS.finditer(value)
+        if (target := match[1] or match[2])
+    }
+    for element in drawn.iter():
+        element.attrib.pop("font-family", None)
+        name = element.get("id", "")
+        ply = _PLY.fullmatch(name.removeprefix(prefix))
+        if ply is not None:
+            element.set("data-ply", ply[2])
+            if ply[1]:
+                element.set("data-board", str("AB".index(ply[1])))
+        if name == f"{prefix}axes_1":
+            element[0].set("data-axes", "1")  # its background: as high as a cursor may be
+        if name not in used:
+            element.attrib.pop("id", None)
+
+
+def _style(colours: dict[tuple[str, str, str], str]) -> str:
+    light = "".join(f".{name}{{{paint}:{one}}}" for (paint, one, _), name in colours.items())
+    dark = "".join(f".{name}{{{paint}:{other}}}" for (paint, _, other), name in colours.items())
+    return f"{light}\n@media screen and (prefers-color-scheme: dark){{{dark}}}" if colours else ""
