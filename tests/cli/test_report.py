@@ -46,3 +46,13 @@ def test_a_missing_extra_leaves_no_file(cli: Cli, tmp_path: Path, monkeypatch: p
     out = tmp_path / "game.html"
     assert "ics-recorder[report]" in cli("report", "last", "-o", out, code=5).stderr
     assert not out.exists()
+
+
+def test_the_page_has_pictures_that_obey_its_policy(cli: Cli) -> None:
+    page = cli("report", "last", "-o", "-").stdout
+    assert page.count('<svg class="chart"') + page.count(' class="chart"') >= 2
+    assert page.count("data-ply=") > 10
+    body = page.partition("</style>")[2]
+    assert " style=" not in body.partition("<script")[0]
+    assert "@media screen and (prefers-color-scheme: dark){.p0{" in page
+    assert len(page) < 600_000

@@ -13,6 +13,7 @@ from exporters.report.game import game_report
 from recorder.model import Game, Precision
 from tests.exporters.games import make_game
 from tests.exporters.test_report import HOSTILE, hostile_game, said, taken_back_game
+from tests.support.cli import WATCHER, Cli
 
 ARGUMENTS = [
     "--headless",
@@ -81,6 +82,15 @@ def timed_game(**facts: object) -> Game:
     line.plies = [ply._replace(at_ms=None) for ply in line.plies]
     game.observations[0].events.append(said(0, 3, "Is this a trap?", "Kibitzer"))
     return game
+
+
+@pytest.fixture(scope="module")
+def archived(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """The report of a recorded game, as the command writes it: with pictures."""
+    cli = Cli(tmp_path_factory.mktemp("archive") / "archive.sqlite")
+    cli("import", WATCHER)
+    key = max(cli.table("games"), key=lambda game: int(game["Plies"]))["Key"]
+    return cli("report", key).stdout_bytes
 
 
 def current(page: Page) -> str:
@@ -213,6 +223,30 @@ def test_taken_back_moves_come_and_go(opened: Open) -> None:
     assert page.locator("#now-move").inner_text() == "Back after a takeback"
     assert page.locator("#position-0").text_content() != before
     assert "taken back" in page.locator("#live").inner_text()
+
+
+def test_pictures_lead_to_moves_and_follow_them(opened: Open, archived: bytes) -> None:
+    page = opened(archived)
+    assert page.locator("svg.chart").count() >= 2
+    chart = page.locator("svg.chart").first
+    point = chart.locator("[data-ply='21']")
+    point.click(force=True)
+    assert current(page) == page.locator("tr:has(th:text-is('11.')) .mv .san").first.inner_text()
+    cursor, box = chart.locator(".cursor").bounding_box(), point.bounding_box()
+    assert cursor is not None
+    assert box is not None
+    assert abs(cursor["x"] + cursor["width"] / 2 - box["x"] - box["width"] / 2) < 2
+    page.keyboard.press("ArrowRight")
+    moved = chart.locator(".cursor").bounding_box()
+    assert moved is not None
+    assert moved["x"] > cursor["x"]
+    page.keyboard.press("Home")
+    assert chart.locator(".cursor.off").count() == 1
+    # Colours are those of the reader's theme.
+    fill = "getComputedStyle(document.querySelector('svg.chart path')).fill"
+    assert page.evaluate(fill) == "rgb(255, 255, 255)"
+    page.emulate_media(color_scheme="dark", media="screen")
+    assert page.evaluate(fill) != "rgb(255, 255, 255)"
 
 
 def test_the_board_turns_and_the_slider_leads(opened: Open) -> None:
