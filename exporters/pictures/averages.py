@@ -23,7 +23,7 @@ from exporters.pictures.style import (
     theme_of,
 )
 from exporters.pictures.thinking import headline
-from exporters.pictures.words import footer_text, games_of, moves_of, usable, whole_seconds
+from exporters.pictures.words import footer_text, games_of, moves_of, name_of, usable, whole_seconds
 from recorder.errors import ExportError
 
 __all__ = ["clock_curve", "clock_quartiles", "endings", "lead_scores", "result_counts", "score_by_lead"]
@@ -123,7 +123,7 @@ def clock_curve(
             gid=f"median-{who}",
         )
         handles.append(Line2D([], [], color=colour, linewidth=1.6, marker="o", markersize=4, markerfacecolor=face))
-        name = {"player": plain(player or ""), "opponents": "opponents", "all": "all players"}[who]
+        name = {"player": name_of(plies, player or ""), "opponents": "opponents", "all": "all players"}[who]
         labels.append(f"{name}: median and quartiles")
     least, most = min(0.0, float(table["low"].min())) * scale, max(1.0, float(table["high"].max())) * scale
     ax.set_ylim(least, most * 1.04)

@@ -12,9 +12,9 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
 from exporters.pictures.sheet import add_sheet_titles
-from exporters.pictures.style import Theme, add_legend, add_titles, new_axes, new_figure, numbers, plain, theme_of
+from exporters.pictures.style import Theme, add_legend, add_titles, new_axes, new_figure, numbers, theme_of
 from exporters.pictures.thinking import headline
-from exporters.pictures.words import footer_text, games_of, handles_of, moves_of, usable
+from exporters.pictures.words import footer_text, games_of, handles_of, moves_of, name_of, usable
 
 __all__ = ["lag_course", "lag_histogram", "lag_sheet"]
 
@@ -32,7 +32,7 @@ def _series(drawn: pd.DataFrame, plies: pd.DataFrame, player: str | None) -> _Se
         found = [("white", "all players", drawn)]
     else:
         own = moves_of(drawn, player)
-        found = [("white", plain(player), own), ("black", "opponents", drawn.drop(own.index))]
+        found = [("white", name_of(plies, player), own), ("black", "opponents", drawn.drop(own.index))]
     return [(side, name, rows) for side, name, rows in found if not rows.empty]
 
 
@@ -163,7 +163,7 @@ def lag_histogram(
         labels.append(f"{name}: {_about(rows)}")
     ax.set_xlim(0, float(edges[-1]))
     ax.yaxis.set_major_locator(MaxNLocator(integer=True, nbins=6))
-    ax.set_xlabel(f"lag (ms), {step:g} ms a bin" + (", the last one: and more" if cut else ""))
+    ax.set_xlabel(f"lag (ms), bins of {step:g} ms" + (", the last one: and more" if cut else ""))
     ax.set_ylabel("moves")
     if titles:
         add_titles(ax, look, *headline(plies, player, "Lag"))

@@ -55,7 +55,7 @@ def move_times(
     right = ax.twinx()
     dress(right, look, grid="")
     right.spines["right"].set_visible(True)
-    seconds = whole_seconds(drawn) == len(drawn)
+    coarse = whole_seconds(drawn)
     first, last = int(plies["move_no"].min()), int(plies["move_no"].max())
     highest, most = 0.0, 0.0
     handles: list[Artist] = []
@@ -76,19 +76,19 @@ def move_times(
             [0.0, *(sign * sums)],
             color=colour,
             linewidth=1.3,
-            drawstyle="steps-post" if seconds else "default",
+            drawstyle="steps-post" if coarse == len(drawn) else "default",
             alpha=0.9,
             gid=f"sum-{side}",
         )
         highest, most = max(highest, float(np.abs(times).max())), max(most, float(np.abs(sums).max()))
-        total = duration_text(float(sums[-1]) * 1000, whole_seconds=seconds)
-        median = duration_text(float(np.median(times)) * 1000, whole_seconds=seconds)
+        total = duration_text(float(sums[-1]) * 1000, whole_seconds=coarse > 0)
+        median = duration_text(float(np.median(times)) * 1000, whole_seconds=coarse > 0)
         handles.append(Patch(color=colour))
         labels.append(f"{handle} ({side}): {total} in all, median {median}")
     for axes, limit in ((ax, highest), (right, most)):
         limit = max(limit, 0.1) * 1.08
         axes.set_ylim(-limit, limit)
-        clock_axis(axes.yaxis, -limit, limit, ticks=9, whole_seconds=seconds)
+        clock_axis(axes.yaxis, -limit, limit, ticks=9, whole_seconds=coarse > 0)
         axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: clock_text(abs(value))))
     ax.axhline(0, color=look.text, linewidth=0.8)
     ax.set_xlim(first - 1, last + 1)

@@ -7,6 +7,7 @@ phases their own hatching.
 
 from __future__ import annotations
 
+import io
 import math
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
@@ -21,6 +22,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MultipleLocator
 from matplotlib.transforms import ScaledTranslation
 
+from exporters.pictures.save import write_picture
 from recorder.errors import ExportError
 
 __all__ = [
@@ -105,6 +107,8 @@ _TICK_POINTS = 8.0
 _FOOTER_POINTS = 7.0
 _LEGEND_TOP = 34.0  # points below the axes: under the tick labels and the axis label
 _LEGEND_ROW = 13.0
+_BLANK = "\N{NO-BREAK SPACE}"
+_LEGEND_COLUMN = 37.0  # what a column needs besides its words
 _LONGEST_WORD = 40
 _CHARACTER = 0.6  # of the size in points: the mean width of a character
 _STEPS_S = (0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 36000, 86400)
@@ -123,13 +127,22 @@ def theme_of(theme: str | Theme) -> Theme:
     return THEMES[theme]
 
 
+class _Shown(Figure):
+    """A figure that a notebook shows when a cell ends with it, whatever backend is chosen there."""
+
+    def _repr_png_(self) -> bytes:
+        out = io.BytesIO()
+        write_picture(self, out, "png", dpi=100)
+        return out.getvalue()
+
+
 def new_figure(theme: str | Theme = "light", size: tuple[float, float] = (9.0, 5.0)) -> Figure:
     """An empty figure that belongs to nobody: pyplot does not know it, and no window shows it.
 
     Args:
         size: width and height in inches.
     """
-    figure = Figure(figsize=size, facecolor=theme_of(theme).background, layout="constrained")
+    figure = _Shown(figsize=size, facecolor=theme_of(theme).background, layout="constrained")
     FigureCanvasAgg(figure)
     return figure
 
@@ -260,16 +273,17 @@ def add_legend(
         for text, label in zip(legend.get_texts(), labels, strict=True):
             text.set_parse_math(False)
             text.set_text(label)
+        # A wide legend would make the axes narrow: what stands under it keeps its place alone.
+        legend.set_in_layout(False)
         rows = math.ceil(len(handles) / columns)
-    add_footer(ax, theme, footer, drop=drop + rows * _LEGEND_ROW + (3 if rows else 0))
+    add_footer(ax, theme, footer or (_BLANK if rows else ""), drop=drop + rows * _LEGEND_ROW + (3 if rows else 0))
 
 
 def _columns(labels: Sequence[str], width: float) -> int:
     """The most columns in which a legend is no wider than its axes; it is filled column by column."""
     for columns in range(min(len(labels), 6), 1, -1):
-        rows = math.ceil(len(labels) / columns)
-        widest = [max(map(len, labels[first : first + rows])) for first in range(0, len(labels), rows)]
-        if sum(32 + _TICK_POINTS * _CHARACTER * most for most in widest) <= width:
+        parts = np.array_split([len(label) for label in labels], columns)
+        if sum(_LEGEND_COLUMN + _TICK_POINTS * _CHARACTER * int(part.max()) for part in parts) <= width:
             return columns
     return 1
 

@@ -21,11 +21,19 @@ from exporters.pictures.style import (
     duration_text,
     new_axes,
     numbers,
-    plain,
     theme_of,
     width_points,
 )
-from exporters.pictures.words import about_game, about_games, footer_text, moves_of, title_of, usable, whole_seconds
+from exporters.pictures.words import (
+    about_game,
+    about_games,
+    footer_text,
+    moves_of,
+    name_of,
+    title_of,
+    usable,
+    whole_seconds,
+)
 
 __all__ = ["PHASES", "headline", "heatmap_cells", "phase_shares", "think_heatmap", "think_times"]
 
@@ -39,9 +47,9 @@ _WIDTHS = (1, 2, 5, 10, 20, 50, 100)
 def headline(plies: pd.DataFrame, player: str | None, what: str) -> tuple[str, str]:
     """Title and subtitle of a picture about one game, a player, or many games."""
     if plies["key"].nunique() == 1:
-        who = "" if player is None else f", moves of {plain(player)}"
+        who = "" if player is None else f", moves of {name_of(plies, player)}"
         return title_of(plies), f"{what}{who} · {about_game(plies)}"
-    return what if player is None else f"{plain(player)}: {what}", about_games(plies)
+    return what if player is None else f"{name_of(plies, player)}: {what}", about_games(plies)
 
 
 def phase_shares(plies: pd.DataFrame, player: str | None = None) -> pd.DataFrame:

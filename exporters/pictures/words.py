@@ -17,6 +17,7 @@ __all__ = [
     "games_of",
     "handles_of",
     "moves_of",
+    "name_of",
     "only_game",
     "one",
     "title_of",
@@ -48,13 +49,22 @@ def moves_of(plies: pd.DataFrame, player: str | None) -> pd.DataFrame:
     """
     if player is None:
         return plies
-    own = plies[plies["mover"].astype("string").str.lower().eq(player.lower()).fillna(False)]
+    own = plies[plies["mover"].isin(_spellings(plies, player))]
     guests = own.loc[own["mover_guest"].fillna(False).astype(bool), "mover_id"].nunique()
     if guests > 1:
         raise ExportError(
             f"{plain(player)} is the handle of {guests} guests, maybe of several people: choose one game by its key."
         )
     return own
+
+
+def _spellings(plies: pd.DataFrame, player: str) -> list[str]:
+    return [name for name in plies["mover"].dropna().unique() if str(name).lower() == player.lower()]
+
+
+def name_of(plies: pd.DataFrame, player: str) -> str:
+    """A player's handle as the server writes it, ready to be drawn."""
+    return plain(next(iter(_spellings(plies, player)), player))
 
 
 def games_of(plies: pd.DataFrame, player: str | None) -> pd.DataFrame:

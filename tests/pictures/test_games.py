@@ -133,9 +133,9 @@ def test_lag_of_several_games_is_a_median_and_a_band() -> None:
     games = joined(posed(TEN, lags_ms=LAGS), posed(TEN, key="b" * 20, lags_ms=LAGS, white="Cid"))
     assert labels(lag_course(games))[0].startswith("all players: median")
     ax = lag_course(games, player="bob")
-    assert [label.split(":")[0] for label in labels(ax)] == ["bob", "opponents"]
+    assert [label.split(":")[0] for label in labels(ax)] == ["Bob", "opponents"]
     assert {"band-white", "band-black"} <= gids(ax)
-    assert title(ax).startswith("bob: Lag")
+    assert title(ax).startswith("Bob: Lag")
 
 
 def test_lag_s_histogram_counts_every_move_once() -> None:
@@ -143,7 +143,7 @@ def test_lag_s_histogram_counts_every_move_once() -> None:
     counted = sum(len(part.get_path().vertices) > 0 for part in ax.patches)
     assert counted == 2
     assert ax.get_xlim()[0] == 0
-    assert ax.get_xlabel().startswith("lag (ms), 25 ms a bin")
+    assert ax.get_xlabel().startswith("lag (ms), bins of 25 ms")
 
 
 def test_the_lag_sheet_has_one_title_and_one_footer() -> None:
@@ -177,7 +177,7 @@ def many() -> pd.DataFrame:
 
 def test_the_curve_is_of_the_player_and_the_opponents() -> None:
     ax = clock_curve(many(), player="ANN")
-    assert labels(ax) == ["ANN: median and quartiles", "opponents: median and quartiles"]
+    assert labels(ax) == ["Ann: median and quartiles", "opponents: median and quartiles"]
     assert list(line(ax, "median-player").get_ydata()[:3]) == [100, 99, 98]
     assert list(line(ax, "median-opponents").get_ydata()[:2]) == [100, 100 - 2.25]
     assert ax.get_ylabel() == "clock left (min:s)"

@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import matplotlib as mpl
@@ -77,6 +78,11 @@ def test_nothing_global_changes() -> None:
     before = settings()
     drawn(think_times(posed(TEN), theme="dark").figure, "svg")
     assert settings() == before
+
+
+def test_a_notebook_shows_a_figure() -> None:
+    figure: Any = clock_race(posed(TEN)).figure
+    assert figure._repr_png_().startswith(b"\x89PNG")
 
 
 def test_neither_pyplot_nor_a_window_is_needed() -> None:

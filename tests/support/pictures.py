@@ -20,7 +20,7 @@ def title(ax: Axes) -> str:
 
 def footer(ax: Axes) -> str:
     """The footer on one line."""
-    return _named(ax, "footer")
+    return _named(ax, "footer").strip()
 
 
 def labels(ax: Axes) -> list[str]:
