@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, Unpack
 
+from exporters.frames.columns import ON_REQUEST
 from exporters.frames.filters import Filters, make_filter
+from recorder.errors import ExportError
 from storage import Archive as Storage
 
 if TYPE_CHECKING:
@@ -23,12 +26,14 @@ class Archive:
 
     Args:
         where: a path, or a SQLAlchemy URL (``sqlite:////home/me/games.db``).
+        arrow: use ADBC and Arrow if the extra ``arrow`` is installed; tables are the same without, and take longer.
     Raises:
         StorageError: there is none, it is no archive, or its schema is not this program's.
     """
 
-    def __init__(self, where: str | Path) -> None:
+    def __init__(self, where: str | Path, *, arrow: bool = True) -> None:
         self._where = str(where)
+        self._arrow = arrow
         with self._open() as storage:
             self.path = storage.path
 
@@ -46,16 +51,77 @@ class Archive:
     def _open(self) -> Storage:
         return Storage.open(self._where, read_only=True)
 
-    def plies(self, **filters: Unpack[Filters]) -> pd.DataFrame:
+    def plies(self, *, extra: Collection[str] = (), **filters: Unpack[Filters]) -> pd.DataFrame:
         """One row a half-move of the main lines, games in the archive's order; ``docs/tables.md`` lists the columns.
 
         Args:
-            filters: see ``Filters``.
+            extra: columns that are only there on request: ``material``, ``fen``. filters: see ``Filters``.
         Raises:
-            ExportError: a filter's word is not understood. StorageError: the archive cannot be read.
+            ExportError: a word of a filter or of ``extra`` is not understood. StorageError: the archive cannot be read.
         """
-        from exporters import accessor  # noqa: F401  # gives frames their ``ics``
-        from exporters.frames.plain import ply_frame
+        from exporters.frames.load import ply_frame
 
+        _check(extra)
+        with self._open() as storage:
+            return ply_frame(storage, make_filter(filters), extra, arrow=self._arrow)
+
+    def batches(
+        self, rows: int = 200_000, *, extra: Collection[str] = (), **filters: Unpack[Filters]
+    ) -> Iterator[pd.DataFrame]:
+        """The same rows as ``plies`` in pieces, for archives that are larger than memory; all are of one moment.
+
+        Games are never cut. The categories of handles and other words without a fixed list are each piece's own.
+
+        Args:
+            rows: about how many in a piece. extra, filters: as for ``plies``.
+        Raises:
+            ExportError, StorageError: as for ``plies``, before the first piece.
+        """
+        from exporters.frames.load import plies_of
+
+        _check(extra)
+        where = make_filter(filters)
+        with self._open() as storage, storage.columns(arrow=self._arrow) as reader:
+            ids: list[int] = []
+            count = 0
+            for row_id, plies in reader.games_of(where):
+                if ids and count + plies > rows:
+                    yield plies_of(reader, ids, extra)
+                    ids, count = [], 0
+                ids.append(row_id)
+                count += plies
+            if ids:
+                yield plies_of(reader, ids, extra)
+
+    def sides(self, **filters: Unpack[Filters]) -> pd.DataFrame:
+        """Two rows a game, White's first; arguments and errors as for ``plies``."""
+        from exporters.frames.games import side_frame
+
+        where = make_filter(filters)
+        with self._open() as storage, storage.columns(arrow=False) as reader:
+            return side_frame(reader, reader.games_of(where))
+
+    def games(self, **filters: Unpack[Filters]) -> pd.DataFrame:
+        """One row a game; arguments and errors as for ``plies``."""
+        from exporters.frames.games import game_frame
+
+        where = make_filter(filters)
+        with self._open() as storage, storage.columns(arrow=False) as reader:
+            return game_frame(reader, reader.games_of(where))
+
+    def events(self, **filters: Unpack[Filters]) -> pd.DataFrame:
+        """One row for everything that is no ply: offers, takebacks, chat, results …; arguments as for ``plies``."""
+        from exporters.frames.games import event_frame
+
+        where = make_filter(filters)
         with self._open() as storage, storage.snapshot():
-            return ply_frame(storage, make_filter(filters))
+            return event_frame(
+                storage.games(where, with_holdings=False, with_lines=False, with_thinking=False, whole_plies=False)
+            )
+
+
+def _check(extra: Collection[str]) -> None:
+    names = [column.name for column in ON_REQUEST]
+    wrong = [extra] if isinstance(extra, str) else sorted(set(extra) - set(names))
+    if wrong:
+        raise ExportError(f"There is no list of extra columns {wrong[0]!r}; ask for any of {names}.")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import zstandard
 from sqlalchemy import Connection, Engine, func, or_, select
@@ -34,6 +34,9 @@ from storage.removal import ForgetReport, delete_source, drop_kept
 from storage.share import share
 from storage.sourcerows import SourceRow, anomalies_of, one_source, row_number, source_rows
 from storage.writer import ELSEWHERE, SourceWriter, continue_source, reopen_last_chunk, start_source
+
+if TYPE_CHECKING:
+    from storage.columns import ColumnReader
 
 __all__ = ["Archive"]
 
@@ -96,6 +99,18 @@ class Archive:
                 yield
             finally:
                 self._within = None
+
+    @contextmanager
+    def columns(self, *, arrow: bool = True) -> Iterator[ColumnReader]:
+        """Main lines as arrays, all of one moment.
+
+        Args:
+            arrow: use ADBC if the extra ``arrow`` is installed; the answers are the same without it.
+        """
+        from storage.columns import column_reader
+
+        with told(self.path), column_reader(self.path, self._engine, arrow=arrow) as reader:
+            yield reader
 
     # --- sources
 

@@ -16,12 +16,23 @@ from numpy.typing import NDArray
 
 from recorder.model import Origin, Proof
 
-__all__ = ["NORMAL_START", "Moves", "Replayed", "board_of_fen", "has_phases", "is_played_here", "replay"]
+__all__ = [
+    "NORMAL_START",
+    "Moves",
+    "Replayed",
+    "board_of_fen",
+    "LETTERS",
+    "has_phases",
+    "is_played_here",
+    "material",
+    "replay",
+]
 
 NORMAL_START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR"
-_LETTERS = ".PNBRQK..pnbrqk"
+LETTERS = ".PNBRQK..pnbrqk"
 _KING, _ROOK, _BLACK = 6, 4, 8
 _OFFICER = np.array([2 <= code & 7 <= 5 for code in range(16)])  # queens, rooks, bishops, knights
+_POINTS = np.array([0, 1, 3, 3, 5, 9, 0, 0, 0, -1, -3, -3, -5, -9, 0, 0])
 _OPENING_OFFICERS, _ENDGAME_OFFICERS, _FULL_RANK = 10, 6, 4
 _FIELD = re.compile(r"[PNBRQKpnbrqk1-8~]+(?:/[PNBRQKpnbrqk1-8~]+){7}")
 _PROVED = (Proof.FULL.value, Proof.LIST.value, Proof.INFERRED.value)
@@ -62,7 +73,7 @@ def board_of_fen(fen: str) -> bytes | None:
     ranks = text.split("/")
     if any(len(rank) != 8 for rank in ranks):
         return None
-    return bytes(_LETTERS.index(letter) for rank in reversed(ranks) for letter in rank)
+    return bytes(LETTERS.index(letter) for rank in reversed(ranks) for letter in rank)
 
 
 class Moves(NamedTuple):
@@ -146,6 +157,12 @@ def replay(moves: Moves, *, keep: bool = False) -> Replayed:
         if kept is not None:
             kept[rows] = board[:active]
     return Replayed(phase, known, kept)
+
+
+def material(boards: NDArray[np.uint8]) -> NDArray[np.int64]:
+    """White's pieces less Black's on each board: a pawn 1, knight and bishop 3, rook 5, queen 9."""
+    points: NDArray[np.int64] = _POINTS[boards].sum(axis=1)
+    return points
 
 
 def _set_up(

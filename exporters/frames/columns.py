@@ -8,7 +8,7 @@ from typing import NamedTuple
 from recorder.ledger import Cause
 from recorder.model import GameKind, Origin, Precision, Proof, TimeBasis
 
-__all__ = ["PHASES", "PLY_COLUMNS", "Column"]
+__all__ = ["EVENT_COLUMNS", "GAME_COLUMNS", "ON_REQUEST", "PHASES", "PLY_COLUMNS", "SIDE_COLUMNS", "Column"]
 
 PHASES = ("opening", "middlegame", "endgame")
 
@@ -121,3 +121,74 @@ PLY_COLUMNS = (
     _word("cause", "of the residual: a name of the ledger's", tuple(cause.value for cause in Cause)),
 )
 """One row a half-move of a main line."""
+
+ON_REQUEST = (
+    Column(
+        "material", "integer", "Int32", "points", "White's pieces less Black's after the move: P 1, N 3, B 3, R 5, Q 9"
+    ),
+    _text("fen", "the position after the move, with `[hands]` where they were printed"),
+)
+"""Columns of plies that are there only when they are asked for."""
+
+_OF_GAMES = ("key", "server", "server_game_no", "kind", "variant", "category", "rated")
+_ENDED = ("result", "ending", "termination", "complete")
+_PLY = {column.name: column for column in PLY_COLUMNS}
+_STARTED = (
+    Column("started_at", "instant", "datetime64[ms, UTC]", "", "when the game began; only if UTC"),
+    _ms("started_ms", "the same in milliseconds from the zero of `time_basis`"),
+    _PLY["time_basis"],
+    _whole("plies", "known half-moves of the main line, of both sides", always=True),
+)
+
+
+def _side_columns(name: str) -> tuple[Column, ...]:
+    return (
+        _word(name, "handle", always=True),
+        _word(f"{name}_id", "for grouping: as `mover_id`", always=True),
+        _truth(f"{name}_guest", "whether this player is not registered"),
+        _truth(f"{name}_computer", "whether titles that were seen mark this player as a computer"),
+        _whole(f"{name}_rating", "the number that was printed"),
+    )
+
+
+SIDE_COLUMNS = (
+    *(_PLY[name] for name in _OF_GAMES),
+    _word("side", "`white` or `black`", ("white", "black"), always=True),
+    *_side_columns("player"),
+    *_side_columns("opponent"),
+    _truth("player_sealed", "whether this player's lag is measured and given back by a time seal"),
+    _word("time_control", "this side's base + increment, `300+0`; `-` untimed"),
+    _whole("base_s", "this side's base time", "s"),
+    _whole("increment_s", "this side's increment", "s"),
+    Column("score", "number", "Float64", "points", "1, 0.5 or 0; missing where there is no result"),
+    *(_PLY[name] for name in _ENDED),
+    *_STARTED,
+)
+"""Two rows a game, White's first."""
+
+GAME_COLUMNS = (
+    *(_PLY[name] for name in _OF_GAMES),
+    *_side_columns("white"),
+    *_side_columns("black"),
+    _word("time_control", "White's base + increment, `300+0`; `-` untimed"),
+    _word("black_time_control", "Black's; another one only in games with time odds"),
+    *(_PLY[name] for name in _ENDED),
+    *_STARTED,
+)
+"""One row a game."""
+
+EVENT_COLUMNS = (
+    _PLY["key"],
+    _whole("ply", "the last ply seen before it", always=True),
+    _word("kind", "`clock`, `takeback`, `gap`, `notice`, `chat`, `result` … as in docs/schema.md", always=True),
+    _word("detail", "which one of its kind", always=True),
+    _word("actor", "who"),
+    Column("value", "integer", "Int64", "", "the number that it carries"),
+    _text("text", "the words", always=True),
+    _ms("white_clock_ms", "White's clock, where a board showed it"),
+    _ms("black_clock_ms", "Black's clock, where a board showed it"),
+    Column("at", "instant", "datetime64[ms, UTC]", "", "when its line arrived; only if UTC"),
+    _ms("arrival_ms", "the same in milliseconds from the zero of `time_basis`"),
+    _PLY["time_basis"],
+)
+"""One row for anything else that happened in a game."""

@@ -17,17 +17,17 @@ from exporters.frames.boards import (
     replay,
 )
 from exporters.frames.columns import PHASES, PLY_COLUMNS
+from exporters.frames.facts import SCORES, connection_of, identity, time_control
 from exporters.games_json import ORIGINS, PRECISIONS, PROOFS
 from exporters.holdings import with_hands
 from exporters.times import iso
 from recorder.ledger import ledger
-from recorder.model import Game, Player, SourceKind, TimeBasis
+from recorder.model import Game, SourceKind, TimeBasis
 
 __all__ = ["PLY_NAMES", "ply_rows"]
 
 PLY_NAMES = tuple(column.name for column in PLY_COLUMNS)
 _GAMES_AT_ONCE = 200  # what is replayed together
-_SCORES = {"1-0": 1.0, "0-1": 0.0, "1/2-1/2": 0.5}
 _Row = tuple[Any, ...]
 
 
@@ -85,7 +85,9 @@ def _phases(games: Sequence[Game]) -> list[str | None]:
 
 
 def _rows(game: Game, phases: Iterator[str | None]) -> Iterator[_Row]:
-    connection = _connection(game)
+    source = game.observations[0].source if game.observations and not game.witnesses else None
+    journal = source.sha256 if source is not None and source.kind == SourceKind.JOURNAL.value else None
+    connection = connection_of(game.key, journal)
     sides = {white: _Side(game, white, connection) for white in (True, False)}
     whole = (game.key, game.server, game.game_no, game.kind.value, game.variant, game.category, game.rated)
     ended = (game.result, game.end, game.termination or None, game.complete)
@@ -130,7 +132,7 @@ def _rows(game: Game, phases: Iterator[str | None]) -> Iterator[_Row]:
             None if basis is TimeBasis.NONE else ply.at_ms,
             basis.value,
             entry.interval_ms,
-            None,  # the ledger does not estimate it yet
+            entry.thinking_ms,
             mine.player.sealed,
             PRECISIONS[ply.precision],
             PROOFS[ply.proof],
@@ -150,26 +152,8 @@ class _Side:
         if not white:
             self.base_s = self.base_s if game.black_base_s is None else game.black_base_s
             self.increment_s = self.increment_s if game.black_increment_s is None else game.black_increment_s
-        self.time_control = _time_control(self.base_s, self.increment_s)
-        self.identity = _identity(game.server, self.player, connection)
+        self.time_control = time_control(self.base_s, self.increment_s)
+        self.identity = identity(game.server, self.player, connection)
         self.computer = None if self.player.titles is None else self.player.is_computer
-        score = _SCORES.get(game.result)
+        score = SCORES.get(game.result)
         self.score = score if score is None or white else 1 - score
-
-
-def _connection(game: Game) -> str:
-    """Within what a guest's handle is one person: a journal is one connection; of other logs only the game is sure."""
-    source = game.observations[0].source if game.observations and not game.witnesses else None
-    return source.sha256 if source is not None and source.kind == SourceKind.JOURNAL.value else game.key
-
-
-def _identity(server: str | None, player: Player, connection: str) -> str:
-    """For grouping: handles do not differ by case, and another guest may have the same handle tomorrow."""
-    name = f"{server or '?'}/{player.handle.lower()}"
-    return f"{name}/{connection}" if player.is_guest else name
-
-
-def _time_control(base_s: int | None, increment_s: int | None) -> str | None:
-    if base_s is None or increment_s is None:
-        return None
-    return f"{base_s}+{increment_s}" if base_s or increment_s else "-"

@@ -234,7 +234,7 @@ def _frames(archive: Archive, name: str, scope: str, chosen: GameFilter) -> tupl
 
 def _plies(archive: Archive, where: GameFilter) -> pd.DataFrame:
     """The ply frame, with the day of its games, or the first and the last: PGN tells it without times of the moves."""
-    from exporters.frames.plain import ply_frame
+    from exporters.frames.load import ply_frame
 
     days = []
     for one in (where, replace(where, last=1)):  # games come by their start

@@ -1,4 +1,4 @@
-"""One archive for all tests of tables, imported once from logs of the corpus that differ in what they know."""
+"""One archive for all tests of tables, imported once from most of the corpus."""
 
 from __future__ import annotations
 
@@ -8,26 +8,44 @@ import pytest
 
 from exporters import Archive
 from tests.support.cli import Cli
+from tests.support.corpus import stream_bytes
+from tests.support.journals import journal_of
 
 CORPUS = Path(__file__).parents[1] / "corpus"
-LOGS = (
-    "public/pychess-play-gbtami.txt",
-    "public/ahanft-observe-223.txt",
-    "server/a01_standard",
-    "server/a03_crazyhouse",
-    "server/a06_chatter_takebacks",
-    "server/a10_examine",
-    "server/a11_adjourn_disconnect",
-    "server/a12_bughouse",
-    "server/b03_wild",
-    "ficsgames/2009-wild5.pgn",
-    "ficsgames/2009-atomic.pgn",
+SCENARIOS = (
+    "a03_crazyhouse",
+    "a06_chatter_takebacks",
+    "a11_adjourn_disconnect",
+    "a12_bughouse",
+    "a13_timeseal_lag",
+    "b03_wild",
+    "x03_zippy_engines",
+)
+LOGS = ("public", "pgn", *(f"server/{scenario}" for scenario in SCENARIOS))
+SAVED = (
+    "2009-atomic.pgn",
+    "2009-crazyhouse.pgn",
+    "2009-losers.pgn",
+    "2009-suicide.pgn",
+    "2009-wild5.pgn",
+    "2009-wildfr.pgn",
 )
 
 
 @pytest.fixture(scope="session")
 def corpus_archive(tmp_path_factory: pytest.TempPathFactory) -> Archive:
     """The archive as tables."""
-    made = Cli(tmp_path_factory.mktemp("tables") / "archive.sqlite")
-    made("import", "--date", "2020-01-31", *(CORPUS / log for log in LOGS))
+    folder = tmp_path_factory.mktemp("tables")
+    journal = folder / "session.icsj"
+    journal.write_bytes(journal_of(stream_bytes("a01_standard", "observer_GuestObsA")))
+    made = Cli(folder / "archive.sqlite")
+    made(
+        "import",
+        "--no-keep-source",
+        "--date",
+        "2020-01-31",
+        journal,
+        *(CORPUS / log for log in LOGS),
+        *(CORPUS / "ficsgames" / log for log in SAVED),
+    )
     return Archive(made.archive)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from exporters.frames.columns import PLY_COLUMNS, Column
+from exporters.frames.columns import EVENT_COLUMNS, GAME_COLUMNS, ON_REQUEST, PLY_COLUMNS, SIDE_COLUMNS, Column
 from exporters.frames.filters import Filters
 
 DOCUMENT = (Path(__file__).parents[2] / "docs" / "tables.md").read_text(encoding="utf-8")
@@ -15,12 +15,21 @@ DOCUMENT = (Path(__file__).parents[2] / "docs" / "tables.md").read_text(encoding
 
 def rows_of(header: str, part: str) -> list[list[str]]:
     """The cells of the table whose first header cell is ``header``, in the section ``part``."""
-    (section,) = re.findall(rf"^## {part}\n(.*?)(?=^## |\Z)", DOCUMENT, re.MULTILINE | re.DOTALL)
+    (section,) = re.findall(rf"^##+ {part}\n(.*?)(?=^## |^### On request|\Z)", DOCUMENT, re.MULTILINE | re.DOTALL)
     (body,) = re.findall(rf"^\| {header} \|.*\n\|[-|]+\n((?:\|.*\n)+)", section, re.MULTILINE)
     return [[cell.strip() for cell in row.strip("|").split("|")] for row in body.splitlines()]
 
 
-@pytest.mark.parametrize(("part", "columns"), [("Plies", PLY_COLUMNS)])
+@pytest.mark.parametrize(
+    ("part", "columns"),
+    [
+        ("Plies", PLY_COLUMNS),
+        ("On request", ON_REQUEST),
+        ("Sides", SIDE_COLUMNS),
+        ("Games", GAME_COLUMNS),
+        ("Events", EVENT_COLUMNS),
+    ],
+)
 def test_columns(part: str, columns: tuple[Column, ...]) -> None:
     assert rows_of("column", part) == [
         [column.name, column.kind, f"`{column.dtype}`", column.unit, column.meaning + " (always)" * column.always]

@@ -10,7 +10,9 @@ import pytest
 
 from exporters import Archive
 from exporters.frames.columns import PLY_COLUMNS
+from exporters.frames.facts import connection_of, identity
 from recorder.errors import ExportError, StorageError
+from recorder.model import Player
 from tests.support.cli import Cli
 
 EVERYTHING = {"include": ["examined", "setup", "empty"]}
@@ -43,6 +45,7 @@ def test_of_no_games_it_is_empty_with_its_dtypes(corpus_archive: Archive, plies:
 def test_the_example_of_the_notes(plies: pd.DataFrame) -> None:
     """Checked by hand there: 297338 = 300000 - 2662, 295763 = 300000 - 4237."""
     found = game(plies, "gbtami")
+    found = found[found["key"].isin(found.loc[(found["ply"] == 4) & (found["san"] == "Qh4#"), "key"])]
     names = ["ply", "move_no", "side", "mover", "san", "uci", "clock_before_ms", "elapsed_ms", "clock_after_ms"]
     names += ["opponent_clock_ms", "lag_ms", "residual_ms", "cause", "phase", "time_control", "mover_score"]
     same = ("opening", "300+0")
@@ -58,12 +61,12 @@ def test_the_example_of_the_notes(plies: pd.DataFrame) -> None:
 
 
 def test_nothing_is_invented_where_a_frame_is_missing(plies: pd.DataFrame) -> None:
-    """48...d1=Q was lost and concluded: it has no times, and Black's next clock before is not known."""
+    """48...d1=Q was lost and concluded: it has no times; White's next board shows Black's clock after it."""
     found = game(plies, "HUGOABEL").set_index("ply")
     assert (found.loc[96, "san"], found.loc[96, "proof"]) == ("d1=Q", "inferred")
     assert found.loc[96, ["clock_after_ms", "elapsed_ms", "residual_ms", "precision"]].isna().all()
     assert found.loc[98, "clock_after_ms"] == 18_000
-    assert found.loc[98, ["clock_before_ms", "residual_ms", "cause"]].isna().all()
+    assert list(found["clock_before_ms"].loc[[98]]) == list(found["opponent_clock_ms"].loc[[97]]) == [22_000]
     assert (found.loc[97, "clock_before_ms"], found.loc[97, "cause"]) == (11_000, "exact")
     assert (found.loc[94, "residual_ms"], found.loc[94, "cause"]) == (-1000, "rounding")
 
@@ -74,13 +77,21 @@ def test_times_with_a_zone_only(plies: pd.DataFrame) -> None:
     assert plies.loc[~utc, "at"].isna().all()
 
 
-def test_guests_have_an_identity_for_each_game(plies: pd.DataFrame) -> None:
+def test_guests_have_an_identity_for_each_connection(plies: pd.DataFrame) -> None:
+    """A journal is one connection; of another log only the game is sure to be one."""
     guests = plies[plies["mover_guest"]]
     assert len(guests)
     assert (guests.groupby("mover_id", observed=True)["key"].nunique() == 1).all()
+    guest, journal = Player("GuestABCD"), 64 * "a"
+    ids = [identity("chess.net", guest, connection_of(key, journal)) for key in ("1", "2")]
+    assert ids[0] == ids[1] == f"chess.net/guestabcd/{journal}"
+    assert identity("chess.net", guest, connection_of("1", None)) == "chess.net/guestabcd/1"
+
+
+def test_handles_do_not_differ_by_case(plies: pd.DataFrame) -> None:
     members = plies[~plies["mover_guest"]]
-    assert members["mover_id"].nunique() < members.groupby("key", observed=True)["mover_id"].nunique().sum()
-    assert not members["mover_id"].str.contains("[A-Z]").where(members["server"].isna()).any()
+    name = members["server"].astype("string").fillna("?") + "/" + members["mover"].astype("string").str.lower()
+    assert (members["mover_id"].astype("string") == name).all()
 
 
 def test_takebacks_and_examined_games_are_not_in_it(corpus_archive: Archive) -> None:
@@ -91,7 +102,9 @@ def test_takebacks_and_examined_games_are_not_in_it(corpus_archive: Archive) -> 
 
 
 def test_filters(corpus_archive: Archive) -> None:
-    assert set(corpus_archive.plies(player="GBTAMI")["key"]) == set(corpus_archive.plies(white="gbtami")["key"])
+    of_player = corpus_archive.plies(player="GBTAMI")
+    assert set(of_player["key"]) > set(corpus_archive.plies(white="gbtami")["key"]) != set()
+    assert (of_player["mover_id"].str.endswith("/gbtami") | of_player["opponent_id"].str.endswith("/gbtami")).all()
     variants = corpus_archive.plies(variant=["zh", "atomic"])["variant"]
     assert set(variants) == {"crazyhouse", "atomic"}
     assert corpus_archive.plies(last=2)["key"].nunique() == 2

@@ -1,0 +1,129 @@
+"""The ply table as a DataFrame: arrays of many games, no Python for each ply."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from exporters.frames.arrays import coded, empty, frame_of, instants, spread, whole
+from exporters.frames.block import Block, read_block
+from exporters.frames.boards import material, replay
+from exporters.frames.clocks import clocks_of
+from exporters.frames.columns import ON_REQUEST, PLY_COLUMNS
+from exporters.frames.facts import side_of
+from exporters.frames.fens import fens
+from exporters.frames.hands import hands_of
+from exporters.frames.positions import moves_of
+from recorder.model import TimeBasis
+from recorder.moves import decode_move
+from storage import Archive, GameFilter
+from storage.columns import NULL, ColumnReader, Ints
+
+__all__ = ["plies_of", "ply_frame"]
+
+_BY_NAME = {column.name: column for column in (*PLY_COLUMNS, *ON_REQUEST)}
+
+
+def ply_frame(storage: Archive, where: GameFilter, extra: Collection[str] = (), *, arrow: bool = True) -> pd.DataFrame:
+    """The plies of the games that match, as ``docs/tables.md`` describes.
+
+    Args:
+        storage: the archive. where: which games. extra: names of ``ON_REQUEST``.
+        arrow: use ADBC if the extra ``arrow`` is installed.
+    """
+    with storage.columns(arrow=arrow) as reader:
+        return plies_of(reader, [row_id for row_id, _ in reader.games_of(where)], extra)
+
+
+def plies_of(reader: ColumnReader, ids: list[int], extra: Collection[str] = ()) -> pd.DataFrame:
+    """As ``ply_frame``: of the games with these row numbers, in this order."""
+    columns = (*PLY_COLUMNS, *(column for column in ON_REQUEST if column.name in extra))
+    block = read_block(reader, ids) if ids else None
+    return empty(columns) if block is None else frame_of(columns, _values(block, reader, keep=bool(extra)))
+
+
+def _values(block: Block, reader: ColumnReader, *, keep: bool) -> dict[str, Any]:
+    plies, game = block.plies, block.game
+    white = plies.ply & 1 == 1
+    clocks = clocks_of(block, reader)
+    white_hands, black_hands = hands_of(block, reader)
+    whites, blacks = ([side_of(one, side) for one in block.games] for side in (True, False))
+    after = np.where(white, plies.white_clock_ms, plies.black_clock_ms)
+    basis = [one.time_basis for one in block.games]
+    utc = np.array([one == TimeBasis.UTC.value for one in basis], dtype=bool)[game]
+
+    def of_game(column: str) -> Any:
+        return spread(_BY_NAME[column], [getattr(one, column) for one in block.games], game)
+
+    def of_side(column: str, field: str, *, other: bool = False) -> Any:
+        """A fact of the mover, or of the opponent."""
+        facts = [getattr(one, field) for one in (*whites, *blacks)]
+        return spread(_BY_NAME[column], facts, np.where(white != other, game, game + len(block.games)))
+
+    played = replay(moves_of(block, reader), keep=keep)
+    values = {
+        "key": of_game("key"),
+        "server": of_game("server"),
+        "server_game_no": of_game("server_game_no"),
+        "kind": of_game("kind"),
+        "variant": of_game("variant"),
+        "category": of_game("category"),
+        "rated": of_game("rated"),
+        "time_control": of_side("time_control", "time_control"),
+        "base_s": of_side("base_s", "base_s"),
+        "increment_s": of_side("increment_s", "increment_s"),
+        "ply": whole(plies.ply, np.int32),
+        "move_no": whole((plies.ply + 1) >> 1, np.int32),
+        "side": coded(_BY_NAME["side"].words, np.where(white, 0, 1)),
+        "mover": of_side("mover", "handle"),
+        "opponent": of_side("opponent", "handle", other=True),
+        "mover_id": of_side("mover_id", "identity"),
+        "opponent_id": of_side("opponent_id", "identity", other=True),
+        "mover_guest": of_side("mover_guest", "guest"),
+        "opponent_guest": of_side("opponent_guest", "guest", other=True),
+        "mover_computer": of_side("mover_computer", "computer"),
+        "opponent_computer": of_side("opponent_computer", "computer", other=True),
+        "mover_rating": of_side("mover_rating", "rating"),
+        "opponent_rating": of_side("opponent_rating", "rating", other=True),
+        "mover_score": of_side("mover_score", "score"),
+        "result": of_game("result"),
+        "ending": of_game("ending"),
+        "termination": spread(_BY_NAME["termination"], [one.termination or None for one in block.games], game),
+        "complete": of_game("complete"),
+        "san": pd.array(plies.san, dtype="string"),
+        "uci": _uci(plies.move),
+        "phase": coded(_BY_NAME["phase"].words, played.phase),
+        "clock_before_ms": whole(clocks.before_ms),
+        "clock_after_ms": whole(after),
+        "opponent_clock_ms": whole(np.where(white, plies.black_clock_ms, plies.white_clock_ms)),
+        "white_clock_ms": whole(plies.white_clock_ms),
+        "black_clock_ms": whole(plies.black_clock_ms),
+        "elapsed_ms": whole(plies.elapsed_ms),
+        "lag_ms": whole(plies.lag_ms),
+        "at": instants(np.where(utc, plies.at_ms, NULL)),
+        "arrival_ms": whole(plies.at_ms),
+        "time_basis": of_game("time_basis"),
+        "interval_ms": whole(clocks.interval_ms),
+        "thinking_ms": whole(clocks.thinking_ms),
+        "mover_sealed": of_side("mover_sealed", "sealed"),
+        "precision": coded(_BY_NAME["precision"].words, block.precision),
+        "proof": coded(_BY_NAME["proof"].words, block.proof),
+        "origin": coded(_BY_NAME["origin"].words, block.origin),
+        "white_holdings": pd.array(white_hands, dtype="string"),
+        "black_holdings": pd.array(black_hands, dtype="string"),
+        "residual_ms": whole(clocks.residual_ms),
+        "cause": coded(_BY_NAME["cause"].words, clocks.cause),
+    }
+    if played.boards is not None:
+        values["material"] = whole(np.where(played.known, material(played.boards), NULL), np.int32)
+        values["fen"] = pd.array(fens(played, plies, white_hands, black_hands), dtype="string")
+    return values
+
+
+def _uci(moves: Ints) -> Any:
+    codes, place = np.unique(moves, return_inverse=True)
+    texts = [None if code == NULL else decode_move(code) for code in codes.tolist()]
+    return pd.array(texts, dtype="string").take(place)

@@ -1,0 +1,135 @@
+"""Arrays of many games say what the model says game by game, with and without Arrow, in one piece and in many."""
+
+from __future__ import annotations
+
+import sqlite3
+import sys
+from collections import Counter
+from pathlib import Path
+
+import chess
+import pandas as pd
+import pytest
+
+from exporters import Archive
+from exporters.frames.boards import NORMAL_START, board_of_fen
+from exporters.frames.columns import PLY_COLUMNS
+from recorder.ledger import Cause
+from recorder.model import Proof
+from recorder.tracking.position import play_san
+from recorder.tracking.rules_fen import position_from_fen
+from recorder.tracking.rules_state import Position
+from recorder.tracking.variants import rules_of
+from storage import Archive as Storage
+from storage import GameFilter
+from tests.support.cli import Cli
+from tests.tables.oracle import frame_of_games
+
+PROVED = (Proof.FULL, Proof.LIST, Proof.INFERRED)
+EVERYTHING = {"include": ["examined", "setup", "empty"]}
+
+
+@pytest.fixture(scope="module")
+def plies(corpus_archive: Archive) -> pd.DataFrame:
+    return corpus_archive.plies(extra=["material", "fen"], **EVERYTHING)
+
+
+@pytest.fixture(scope="module")
+def oracle(corpus_archive: Archive) -> pd.DataFrame:
+    return frame_of_games(corpus_archive.path, EVERYTHING)
+
+
+@pytest.mark.parametrize("name", [column.name for column in PLY_COLUMNS])
+def test_column_is_that_of_the_games(plies: pd.DataFrame, oracle: pd.DataFrame, name: str) -> None:
+    """``residual_ms``, ``cause``, ``clock_before_ms`` … are the ledger's: the oracle asks it for every game."""
+    found, expected = plies[name].astype(object), oracle[name]
+    same = (found == expected).fillna(False) | (found.isna() & expected.isna())
+    wrong = pd.DataFrame({"key": oracle["key"], "ply": oracle["ply"], "is": found, "should be": expected})[~same]
+    assert wrong.empty, wrong.head(10).to_string()
+
+
+def test_the_corpus_has_what_is_compared(plies: pd.DataFrame) -> None:
+    """A column that is empty, or a cause that never comes, would prove nothing."""
+    for column in PLY_COLUMNS:
+        assert plies[column.name].notna().any(), column.name
+    assert {Cause.EXACT.value, Cause.ROUNDING.value, Cause.FIRST_MOVE.value, Cause.SNAPSHOT.value} <= set(
+        plies["cause"]
+    )
+    assert plies["cause"].nunique() >= 8
+    assert plies.groupby("phase", observed=False).size().min() > 500
+
+
+def test_without_arrow_it_is_the_same(corpus_archive: Archive, monkeypatch: pytest.MonkeyPatch) -> None:
+    with_arrow = corpus_archive.plies(**EVERYTHING)
+    pd.testing.assert_frame_equal(Archive(corpus_archive.path, arrow=False).plies(**EVERYTHING), with_arrow)
+    monkeypatch.setitem(sys.modules, "adbc_driver_sqlite.dbapi", None)
+    pd.testing.assert_frame_equal(corpus_archive.plies(**EVERYTHING), with_arrow)
+
+
+def test_pieces_are_the_whole(corpus_archive: Archive, plies: pd.DataFrame) -> None:
+    pieces = list(corpus_archive.batches(2000, extra=["fen", "material"], **EVERYTHING))
+    assert len(pieces) > 5
+    assert all(len(piece) <= 2000 for piece in pieces)
+    together = pd.concat([piece.astype(object) for piece in pieces], ignore_index=True)
+    pd.testing.assert_frame_equal(together, plies.astype(object), check_dtype=False)
+    assert list(corpus_archive.batches(player="nobody-at-all")) == []
+
+
+def test_a_game_is_in_no_two_pieces(corpus_archive: Archive) -> None:
+    seen: set[str] = set()
+    for piece in corpus_archive.batches(400):
+        assert seen.isdisjoint(piece["key"])
+        seen |= set(piece["key"])
+
+
+def test_a_table_is_of_one_moment(tmp_path: Path) -> None:
+    """Somebody who commits while two connections begin is noticed: then they begin again."""
+    corpus = Path(__file__).parents[1] / "corpus" / "public"
+    cli = Cli(tmp_path / "archive.sqlite")
+    cli("import", corpus / "pychess-play-gbtami.txt")
+    with Storage.open(str(cli.archive), read_only=True) as storage, storage.columns() as reader:
+        ((row_id, count),) = reader.games_of(GameFilter())
+        with sqlite3.connect(cli.archive) as writer:
+            writer.execute("DELETE FROM plies")
+        (view,) = reader.views([row_id])
+        assert len(reader.plies([(view.first_ply_id, view.ply_count)]).ply) == count == 4
+    writer.close()
+
+
+def test_boards_are_those_of_python_chess(plies: pd.DataFrame) -> None:
+    normal = plies[(plies["variant"] == "chess") & plies["complete"] & (plies["kind"] == "played")]
+    games = [game for _, game in normal.groupby("key", sort=False) if (game["proof"] == "full").all()][:25]
+    assert len(games) == 25
+    for game in games:
+        board = chess.Board()
+        for uci, fen, material in zip(game["uci"], game["fen"], game["material"], strict=True):
+            board.push_uci(uci)
+            assert fen == board.fen(en_passant="xfen")
+            counts = [len(board.pieces(kind, True)) - len(board.pieces(kind, False)) for kind in range(1, 6)]
+            assert material == sum(count * points for count, points in zip(counts, (1, 3, 3, 5, 9), strict=True))
+
+
+def test_boards_are_those_of_our_own_rules(plies: pd.DataFrame, corpus_archive: Archive) -> None:
+    """Every proved ply of every played game of the corpus, whatever the variant, played once more by the rules."""
+    compared: Counter[str | None] = Counter()
+    fens = dict(zip(zip(plies["key"], plies["ply"], strict=True), plies["fen"], strict=True))
+    with Storage.open(str(corpus_archive.path), read_only=True) as storage:
+        for game in storage.games(GameFilter(), with_events=False):
+            anchors = {anchor.ply: anchor.fen for anchor in game.anchors()}
+            anchors.setdefault(game.start_ply, game.start_fen or f"{NORMAL_START} w KQkq - 0 1")
+            position: Position | None = None
+            last = None
+            for ply in game.plies:
+                if ply.ply - 1 in anchors:
+                    position = position_from_fen(anchors[ply.ply - 1], rules_of(game.variant or "chess"))
+                elif ply.ply - 1 != last:
+                    position = None
+                last = ply.ply
+                step = "not known" if position is None or ply.proof not in PROVED else play_san(position, ply.san)
+                position = None if isinstance(step, str) else step[2]
+                if position is not None:
+                    board = position.board.replace(" ", "/").replace("-", "1")
+                    assert board_of_fen(fens[game.key, ply.ply]) == board_of_fen(board), (game.key, ply)
+                    compared[game.variant] += 1
+    assert {"chess", "chess960", "crazyhouse", "bughouse", "suicide", "losers", "atomic", "wild/5"} <= set(compared)
+    assert compared.total() > 10_000
