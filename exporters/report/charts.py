@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 from xml.etree import ElementTree
 
@@ -21,16 +22,17 @@ _COLOUR = re.compile(r"#[0-9a-f]{6}")
 _PAINTS = ("fill", "stroke")
 _LINKS = re.compile(r"url\(#([^)]+)\)|#(.+)")
 
-_SIZE = (9.0, 3.7)  # inches
+_WIDE, _HALF = (9.0, 3.7), (6.2, 3.6)  # inches
 
 _Draw = Callable[..., Any]
 
 
 class Chart(NamedTuple):
-    """A picture as it stands in the page. ``board``: which one it is about; None: both."""
+    """A picture as it stands in the page. ``board``: which one it is about; None: both. ``wide``: alone in its row."""
 
     heading: str
     board: int | None
+    wide: bool
     svg: Markup
 
 
@@ -48,12 +50,14 @@ def draw_charts(
     """
     colours: dict[tuple[str, str, str], str] = {}
     found = []
-    for number, (heading, board, draw) in enumerate(_wanted(keys, plies, events)):
+    wanted = list(_wanted(keys, plies, events))
+    for number, (heading, board, draw) in enumerate(wanted):
+        wide = number == 0 and len(wanted) % 2 == 1
         try:
-            drawn = _themed(draw, f"c{number}-", colours)
+            drawn = _themed(partial(draw, _WIDE if wide else _HALF), f"c{number}-", colours)
         except ExportError:  # the picture has nothing to show: no clocks, no lag
             continue
-        found.append(Chart(heading, board, drawn))
+        found.append(Chart(heading, board, wide, drawn))
     return found, _style(colours)
 
 
@@ -66,8 +70,8 @@ def _wanted(
         raise ExportError("A report needs matplotlib: pip install 'ics-recorder[report]'.") from error
 
     def drawing(make: _Draw, rows: pd.DataFrame, *more: Any) -> _Draw:
-        def draw(theme: str) -> Any:
-            ax = new_figure(theme, _SIZE).add_subplot()
+        def draw(size: tuple[float, float], theme: str) -> Any:
+            ax = new_figure(theme, size).add_subplot()
             return make(rows, *more, ax=ax, theme=theme, titles=False).get_figure(root=True)
 
         return draw
@@ -80,7 +84,8 @@ def _wanted(
         letter = f", board {'AB'[board]}" if len(keys) > 1 else ""
         if len(keys) == 1:
             yield "Clock race", board, drawing(clock_race, own, told)
-        yield f"Time for each move{letter}", board, drawing(move_times, own)
+        if (own["elapsed_ms"] > 0).any():
+            yield f"Time for each move{letter}", board, drawing(move_times, own)
         if (own["lag_ms"] > 0).any():
             yield f"Lag{letter}", board, drawing(lag_course, own)
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from exporters.bpgn import BpgnExporter
 from exporters.clocks import SideClocks, side_clocks
+from exporters.engine import score_text, thoughts_by_ply
 from exporters.pgn import PgnExporter, PgnOptions
 from exporters.report.charts import Chart, draw_charts
 from exporters.report.course import Course, State
@@ -15,7 +16,16 @@ from exporters.report.drawing import draw_board, drawings
 from exporters.report.moments import CAPS_MS, Play, Showing, play
 from exporters.report.moves import low_limit_ms, move_rows, took_text
 from exporters.report.page import render_page
-from exporters.report.text import clock_text, is_exact, plain_name, spoken_duration, spoken_move, visible
+from exporters.report.text import (
+    PIECES,
+    clock_text,
+    is_exact,
+    number_text,
+    plain_name,
+    spoken_duration,
+    spoken_move,
+    visible,
+)
 from exporters.report.told import (
     about,
     anomaly_words,
@@ -26,7 +36,7 @@ from exporters.report.told import (
     result_words,
 )
 from recorder.model import Anomaly, Game, LinkKind, Player, Ply
-from recorder.relating.match import Match
+from recorder.relating.match import Match, transfers
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -74,6 +84,7 @@ def game_report(
         _Board("" if match is None else "AB"[number], one, Course(one), number == 1, told[number])
         for number, one in enumerate(games)
     ]
+    gives = _gives(match)
     shown = play([board.game for board in boards], [board.course for board in boards])
     charts: list[Chart] = []
     chart_style = ""
@@ -84,7 +95,7 @@ def game_report(
         "title": _title(boards),
         "description": _description(boards),
         "drawings": drawings(),
-        "boards": [_board_values(board, number, shown) for number, board in enumerate(boards)],
+        "boards": [_board_values(board, number, shown, gives[board.letter]) for number, board in enumerate(boards)],
         "evidence": evidence,
         "long": spoken_duration(shown.long_ms),
         "caps": [spoken_duration(ms) for ms in CAPS_MS],
@@ -100,6 +111,35 @@ def game_report(
         more_style=chart_style,
         data=_data(boards, shown),
     )
+
+
+def _gives(match: Match | None) -> dict[str, dict[int, str]]:
+    """By board and ply: ``queen to Fischer``, what a capture gave to the other board."""
+    found: dict[str, dict[int, str]] = {"": {}, "A": {}, "B": {}}
+    for transfer in () if match is None else transfers(match):
+        other = match.board("B" if transfer.board == "A" else "A") if match is not None else None
+        assert other is not None
+        handle = _name(other.white if transfer.to_white else other.black)
+        letters = transfer.capture.pieces if transfer.passed is None else transfer.passed.piece
+        words = " or ".join(PIECES.get(letter, letter) for letter in letters)
+        found[transfer.board][transfer.capture.ply] = f"{words} to {handle}"
+    return found
+
+
+def _thoughts(game: Game) -> list[dict[str, str]]:
+    sans = {ply.ply: ply.san for ply in game.plies}
+    return [
+        {
+            "move": f"{number_text(ply)} {sans.get(ply, '')}",
+            "engine": thought.engine or "",
+            "score": score_text(thought) or "–",
+            "depth": "–" if thought.depth is None else str(thought.depth),
+            "time": "–" if thought.time_ms is None else took_text(thought.time_ms, thought.time_ms % 1000 != 0),
+            "pv": thought.pv,
+        }
+        for ply, thoughts in sorted(thoughts_by_ply(game).items())
+        for thought in thoughts
+    ]
 
 
 def _title(boards: Sequence[_Board]) -> str:
@@ -118,7 +158,7 @@ def _name(player: Player) -> str:
     return plain_name(player.handle)
 
 
-def _board_values(board: _Board, number: int, shown: Play) -> dict[str, Any]:
+def _board_values(board: _Board, number: int, shown: Play, gives: Mapping[int, str]) -> dict[str, Any]:
     game, course = board.game, board.course
     final = course.main[-1] if course.main else course.start
     first = course.start
@@ -139,7 +179,8 @@ def _board_values(board: _Board, number: int, shown: Play) -> dict[str, Any]:
         "first": draw_board(first.board, white_below=not board.flipped),
         "final": draw_board(final.board, _marked(final.move)) if final.board is not None else None,
         "final_text": f"after {_where(final)}" if final.move is not None else "at the start",
-        "rows": move_rows(game, course, shown, number),
+        "rows": move_rows(game, course, shown, number, gives),
+        "thoughts": _thoughts(game),
         "start_place": next(place for place, one in enumerate(shown.showings) if one.board == number),
         "low": spoken_duration(low_limit_ms(game)),
         "about": about(game),

@@ -81,7 +81,7 @@ def play(games: Sequence[Game], courses: Sequence[Course]) -> Play:
         assert moment.game is not None
         found.showings += boards[moment.game].take(moment, at)
         found.end_ms, found.end_capped_ms = moment.at_ms, at
-    if not found.end_ms:
+    if not found.end_ms or boards[0].is_untold:
         _pace(found)
     for board in boards:
         _add_others(found.showings, board)
@@ -104,6 +104,11 @@ class _Board:
         self._as_shown = game.kind is not GameKind.PLAYED and any(
             _is_shown(event) for seen in game.observations for event in seen.events
         )
+
+    @property
+    def is_untold(self) -> bool:
+        """Whether boards were shown, and nothing tells when: moves that were examined took no time."""
+        return self._as_shown and not any(event.at_ms for event in self.game.events if _is_shown(event))
 
     def take(self, moment: GameMoment, capped_ms: tuple[int, ...]) -> list[Showing]:
         """What a moment shows."""
@@ -144,7 +149,7 @@ class _Board:
 
 
 def _pace(found: Play) -> None:
-    """A step for each board where all came at once: whole seconds that were all 0, and no arrivals."""
+    """A step for each board where nothing tells when it came: all moves took 0 s, or boards were only shown."""
     now_ms = -STEP_MS
     for one in found.showings:
         now_ms += STEP_MS if one.event is None else 0

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from exporters.games_json import PROOFS
 from exporters.report.course import Branch, Course, State
@@ -20,7 +22,8 @@ _BAR = 100
 class Cell:
     """One move. ``place``: where in the play it first comes; None: it was never shown.
 
-    ``share`` is the time it took in hundredths of the longest of the game, ``low`` whether the mover's clock was low.
+    ``share`` is the time it took in hundredths of the longest of the game, ``low`` whether the mover's clock was low,
+    ``gives`` what its capture gave to whom on the other board.
     """
 
     place: int | None
@@ -33,6 +36,7 @@ class Cell:
     long: bool
     low: bool
     note: str | None
+    gives: str | None
 
 
 @dataclass(slots=True)
@@ -54,18 +58,23 @@ def low_limit_ms(game: Game) -> int:
     return min(max((game.base_s or 0) * 100, 5_000), 30_000)
 
 
-def move_rows(game: Game, course: Course, play: Play, board: int) -> list[Row]:
+def move_rows(
+    game: Game, course: Course, play: Play, board: int, gives: Mapping[int, str] = MappingProxyType({})
+) -> list[Row]:
     """The rows of one board.
+
+    Args:
+        gives: by ply, what a capture gave to whom.
 
     A played game in the order in which it went: what was taken back stands before what was played instead. Variations
     of a saved or an examined game stand behind the move that they replace.
     """
-    return _Rows(game, course, play, board).read()
+    return _Rows(game, course, play, board, gives).read()
 
 
 class _Rows:
-    def __init__(self, game: Game, course: Course, play: Play, board: int) -> None:
-        self._game, self._course = game, course
+    def __init__(self, game: Game, course: Course, play: Play, board: int, gives: Mapping[int, str]) -> None:
+        self._game, self._course, self._gives = game, course, gives
         self._untimed = game.base_s == 0 and not game.increment_s
         self._low_ms = low_limit_ms(game)
         self._long_ms = play.long_ms
@@ -182,6 +191,7 @@ class _Rows:
             took_ms is not None and took_ms > self._long_ms,
             timed and clock_ms is not None and clock_ms < self._low_ms,
             _note(move),
+            None if state.line else self._gives.get(state.ply),
         )
 
 

@@ -7,9 +7,19 @@ import re
 from exporters.pgn_text import decoded
 from recorder.model import Ply, Precision
 
-__all__ = ["clock_text", "count", "is_exact", "number_text", "plain_name", "spoken_duration", "spoken_move", "visible"]
+__all__ = [
+    "PIECES",
+    "clock_text",
+    "count",
+    "is_exact",
+    "number_text",
+    "plain_name",
+    "spoken_duration",
+    "spoken_move",
+    "visible",
+]
 
-_PIECES = {"K": "king", "Q": "queen", "R": "rook", "B": "bishop", "N": "knight", "P": "pawn"}
+PIECES = {"K": "king", "Q": "queen", "R": "rook", "B": "bishop", "N": "knight", "P": "pawn"}
 _CASTLES = re.compile(r"[O0]-[O0](-[O0])?")
 _DROP = re.compile(r"([KQRBNP])?@([a-h][1-8])")
 _MOVE = re.compile(r"([KQRBN])?([a-h]?[1-8]?)(x?)([a-h][1-8])(?:=?\(?([QRBNK])\)?)?")
@@ -81,12 +91,12 @@ def spoken_move(san: str) -> str:
     if match := _CASTLES.fullmatch(body):
         return ("castles long" if match[1] else "castles short") + end
     if match := _DROP.fullmatch(body):
-        return f"drops a {_PIECES[match[1] or 'P']} on {match[2]}{end}"
+        return f"drops a {PIECES[match[1] or 'P']} on {match[2]}{end}"
     match = _MOVE.fullmatch(body)
     if match is None:
         return san
     piece, origin, takes, to, promotion = match.groups()
-    words = [_PIECES[piece] if piece else "", origin, "takes" if takes else "", to]
+    words = [PIECES[piece] if piece else "", origin, "takes" if takes else "", to]
     if promotion:
-        words.append(f"becomes a {_PIECES[promotion]}")
+        words.append(f"becomes a {PIECES[promotion]}")
     return " ".join(word for word in words if word) + end

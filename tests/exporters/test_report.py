@@ -16,6 +16,7 @@ import chess
 import pytest
 
 from exporters.boards import read_placement, write_placement
+from exporters.engine import thoughts_by_ply
 from exporters.report.course import Course
 from exporters.report.drawing import harmless, serialise
 from exporters.report.game import game_report
@@ -27,6 +28,7 @@ from exporters.report.told import anomaly_words, provenance
 from recorder.errors import ExportError
 from recorder.model import AnomalyKind, EventKind, Game, GameEvent, GameKind, Player, SourceName, TimeBasis
 from recorder.relating.bughouse import pair_bughouse
+from recorder.relating.captures import captures
 from recorder.relating.match import board_order, timeline
 from recorder.replay.moments import moments_of_game
 from tests.exporters.games import STARTED_AT_MS, make_game, random_game
@@ -368,6 +370,10 @@ def test_both_boards_of_a_match_on_one_time_line() -> None:
     assert [board["flipped"] for board in parsed.data["boards"]] == [False, True]
     assert any(state.get("hands", ["", ""])[0] for state in parsed.data["boards"][0]["states"])
     assert "The two boards are one match" in parsed.text
+    # Counted by a test of relating: every capture of these matches gave a piece to the other board.
+    assert parsed.text.count(f" to {match.b.white.handle}") + parsed.text.count(f" to {match.b.black.handle}") == len(
+        captures(match.a)
+    )
 
 
 def test_an_examined_game_goes_as_it_was_shown() -> None:
@@ -378,6 +384,27 @@ def test_an_examined_game_goes_as_it_was_shown() -> None:
     expected = [event.ply for event in told]
     assert [ply for ply, before in zip(shown, [None, *shown], strict=False) if ply != before][-5:] == expected[-5:]
     assert len(shown) > 5
+    times = [one["at"][0] for one in Page(game_report(game)).data["play"] if "event" not in one]
+    assert times == [STEP_MS * number for number in range(len(times))]
+
+
+def test_what_engines_thought_stands_beside_the_moves() -> None:
+    games, _ = run([stream_bytes("x03_zippy_engines", "xboard_fairymax")], "xboard")
+    game = max(games, key=lambda game: sum(len(seen.thinking) for seen in game.observations))
+    parsed = Page(game_report(game))
+    assert "What the engines thought" in parsed.text
+    thoughts = [thought for told in thoughts_by_ply(game).values() for thought in told]
+    assert len(thoughts) > 20
+    assert all(" ".join(thought.pv.split()) in parsed.text for thought in thoughts)
+
+
+def test_variations_of_an_examined_game_are_no_takebacks() -> None:
+    games = recorded("a10_examine", "observer_GuestExb")
+    game = next(game for game in games if any(len(seen.lines) > 1 for seen in game.observations))
+    course = Course(game)
+    rows = move_rows(game, course, play([game], [course]), 0)
+    branches = [(row.heading, [cell.san for cell in row.cells]) for row in rows if row.kind == "branch"]
+    assert branches == [("Variation", ["d4", "d5", "c4", "dxc4", "e4"]), ("Variation", ["b5", "g3"])]
 
 
 def test_a_player_without_a_name_or_with_words_for_one() -> None:

@@ -13,7 +13,7 @@ from exporters.report.game import game_report
 from recorder.model import Game, Precision
 from tests.exporters.games import make_game
 from tests.exporters.test_report import HOSTILE, hostile_game, said, taken_back_game
-from tests.support.cli import WATCHER, Cli
+from tests.support.cli import GUESTS, Cli
 
 ARGUMENTS = [
     "--headless",
@@ -88,7 +88,7 @@ def timed_game(**facts: object) -> Game:
 def archived(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     """The report of a recorded game, as the command writes it: with pictures."""
     cli = Cli(tmp_path_factory.mktemp("archive") / "archive.sqlite")
-    cli("import", WATCHER)
+    cli("import", GUESTS)
     key = max(cli.table("games"), key=lambda game: int(game["Plies"]))["Key"]
     return cli("report", key).stdout_bytes
 
@@ -305,6 +305,14 @@ def test_what_is_printed_has_moves_tables_and_the_final_board(opened: Open) -> N
     assert page.locator(".final svg").is_visible()
     assert page.locator("button.mv", has_text="Qxf7#").is_visible()
     assert page.locator(".figures").is_visible()
+
+
+def test_without_a_script_everything_but_the_player_is_there(opened: Open) -> None:
+    page = opened(timed_game(), java_script_enabled=False, clock=False)
+    assert page.locator(".controls").is_hidden()
+    assert page.locator(".final svg").is_visible()
+    assert page.locator("button.mv", has_text="Qxf7#").is_visible()
+    assert page.locator(".stage .men use").count() == 32
 
 
 def test_every_control_has_a_name(opened: Open) -> None:

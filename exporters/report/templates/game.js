@@ -507,6 +507,7 @@
   // The drawn pieces give way to those that can move.
   for (const table of tables) if (table.men) table.men.replaceChildren();
   $("line").max = String(end());
+  document.body.classList.add("live");
   document.querySelector(".controls").hidden = false;
   draw(false);
   fromHash();
