@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Archive"]
 
+_FEW = 200
+
 
 class Archive:
     """Reads an archive, also while a recorder writes to it; never writes.
@@ -59,6 +61,7 @@ class Archive:
         Raises:
             ExportError: a word of a filter or of ``extra`` is not understood. StorageError: the archive cannot be read.
         """
+        from exporters import accessor  # noqa: F401  # gives frames their ``ics``
         from exporters.frames.load import ply_frame
 
         _check(extra)
@@ -77,6 +80,7 @@ class Archive:
         Raises:
             ExportError, StorageError: as for ``plies``, before the first piece.
         """
+        from exporters import accessor  # noqa: F401  # gives frames their ``ics``
         from exporters.frames.load import plies_of
 
         _check(extra)
@@ -118,6 +122,25 @@ class Archive:
             return event_frame(
                 storage.games(where, with_holdings=False, with_lines=False, with_thinking=False, whole_plies=False)
             )
+
+    def matches(self, **filters: Unpack[Filters]) -> pd.DataFrame:
+        """The plies of both boards of bughouse matches, in the order in which they were played.
+
+        Args:
+            filters: see ``Filters``; a match is there if one of its boards is.
+        Returns:
+            The columns of ``plies``, and in front of them ``frames.matches.MATCH_COLUMNS``; docs/measures.md has them.
+        Raises:
+            ExportError, StorageError: as ``plies``.
+        """
+        from exporters.frames.matches import match_frame, read_matches
+
+        with self._open() as storage, storage.snapshot():
+            matches = read_matches(storage, make_filter(filters))
+        keys = [game.key for match in matches for game in (match.a, match.b)]
+        # A short list of keys is a quick filter; for many matches all bughouse is read.
+        chosen = keys if len(keys) <= _FEW else None
+        return match_frame(self.plies(variant="bughouse", include=["examined"], keys=chosen), matches)
 
 
 def _check(extra: Collection[str]) -> None:

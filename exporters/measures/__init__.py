@@ -1,0 +1,33 @@
+"""Measures of the use of time: each defined once, computed in pandas, in DuckDB or by Dask. See docs/measures.md."""
+
+from exporters.measures.budget import activity, even_budget, time_odds
+from exporters.measures.bughouse import diagonal_lead, sitting
+from exporters.measures.clocks import clock_curve, time_left, time_left_by_phase
+from exporters.measures.games import game_sides, profile
+from exporters.measures.lag import lag
+from exporters.measures.pressure import clock_lead, flags, scramble_windows, scrambles
+from exporters.measures.residuals import residuals
+from exporters.measures.think import autocorrelation, instant, longest_thinks, time_usage
+
+__all__ = [
+    "activity",
+    "autocorrelation",
+    "clock_curve",
+    "clock_lead",
+    "diagonal_lead",
+    "even_budget",
+    "flags",
+    "game_sides",
+    "instant",
+    "lag",
+    "longest_thinks",
+    "profile",
+    "residuals",
+    "scramble_windows",
+    "scrambles",
+    "sitting",
+    "time_left",
+    "time_left_by_phase",
+    "time_odds",
+    "time_usage",
+]

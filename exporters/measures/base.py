@@ -1,0 +1,251 @@
+"""Ply frames of three engines behind one set of expressions, and what every measure needs of them.
+
+A measure is written once, as narwhals expressions: filters, columns, ``group_by`` with counts, sums and extremes,
+joins. Those give the same integers in pandas, DuckDB and Dask, whatever the order and the partitions of the rows. What
+is no sum (medians, percentiles, shares) is computed from counted values, in pandas, when the small tables are back
+(``exact.py``). So results are equal, not nearly equal.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import narwhals as nw
+import pandas as pd
+from narwhals.typing import IntoFrame
+
+from exporters.measures.dimensions import Dimension, dimension
+
+__all__ = [
+    "COARSE",
+    "FIRST_MOVE",
+    "INFERRED",
+    "NOT_PLAYED",
+    "NO_CLOCK",
+    "NO_LAG",
+    "NO_TIME",
+    "SECONDS_ONLY",
+    "UNTIMED",
+    "Plies",
+    "Reason",
+    "collect",
+    "flag",
+    "lazy",
+    "is_true",
+]
+
+_ALL = "_all"  # the grouping column of a table that is told by nothing
+_DASK_MOVES_OUT = "Dask support is moving out of Narwhals"
+
+
+def is_true(condition: nw.Expr) -> nw.Expr:
+    """A condition that is false where it is not known."""
+    return condition.fill_null(False)
+
+
+def flag(condition: nw.Expr) -> nw.Expr:
+    """1 where a condition is true, else 0: to be summed."""
+    return nw.when(is_true(condition)).then(nw.lit(1)).otherwise(nw.lit(0))
+
+
+COARSE = flag(nw.col("precision").is_in(["seconds", "derived_seconds"]))
+"""1 where a ply's times were printed in whole seconds."""
+
+
+class Reason:
+    """Why plies are left out: a name, the condition, and the columns that it reads."""
+
+    def __init__(self, name: str, condition: nw.Expr, *columns: str) -> None:
+        self.name, self.condition, self.columns = name, condition, columns
+
+
+NOT_PLAYED = Reason("not played", nw.col("kind") != "played", "kind")
+UNTIMED = Reason("untimed", nw.col("time_control") == "-", "time_control")
+INFERRED = Reason("inferred", nw.col("origin") == "inferred", "origin")
+NO_TIME = Reason("no time", nw.col("elapsed_ms").is_null(), "elapsed_ms")
+NO_CLOCK = Reason("no clock", nw.col("clock_after_ms").is_null(), "clock_after_ms")
+NO_LAG = Reason("no lag", nw.col("lag_ms").is_null(), "lag_ms")
+FIRST_MOVE = Reason("first move", nw.col("move_no") == 1, "move_no")
+SECONDS_ONLY = Reason("seconds only", COARSE == 1, "precision")
+
+
+@dataclass(frozen=True, slots=True)
+class Plies:
+    """A ply frame, cut down to what a measure reads, with the reasons why some of its plies do not count.
+
+    Attributes:
+        rows: the plies that count, with the dimensions' columns and ``of_white`` (1: White moved, 0: Black).
+        judged: all plies, with ``left_out``: 0, or the number of the reason in ``reasons``, counted from 1.
+        dimensions: what the result is told by. by: names of the columns that ``rows`` is grouped by.
+    """
+
+    rows: nw.LazyFrame[Any]
+    judged: nw.LazyFrame[Any]
+    reasons: tuple[str, ...]
+    dimensions: tuple[Dimension, ...]
+
+    @classmethod
+    def of(
+        cls,
+        plies: IntoFrame | nw.LazyFrame[Any],
+        by: str | Iterable[str],
+        columns: Iterable[str],
+        reasons: Sequence[Reason],
+        derived: Mapping[str, nw.Expr] | None = None,
+    ) -> Plies:
+        """Take what a measure needs of a frame.
+
+        Args:
+            plies: the ply frame: a pandas DataFrame, a DuckDB relation, a Dask DataFrame or a narwhals frame.
+            by: names of dimensions, or one.
+            columns: that the measure reads, besides those of dimensions and reasons.
+            reasons: why plies are left out; the first that holds is told.
+            derived: columns that the measure computes from ``columns``.
+        Raises:
+            AttributeError: columns are missing; the message names them.
+            ValueError: a dimension stands twice.
+        """
+        frame = lazy(plies)
+        have = frame.collect_schema().names()
+        dimensions = tuple(dimension(name, have) for name in ([by] if isinstance(by, str) else by))
+        names = [name for one in dimensions for name in one.keys]
+        if len({*names}) < len(names):
+            raise ValueError(f"a table is told by each of {', '.join(one.name for one in dimensions)} only once")
+        wanted = {"key", "ply", "complete", "precision", *columns}
+        wanted.update(name for reason in reasons for name in reason.columns)
+        wanted.update(name for one in dimensions for name in one.columns)
+        if missing := sorted(wanted.difference(have)):
+            raise AttributeError(
+                f"this is no table of plies: it lacks {', '.join(missing)}. "
+                "exporters.Archive(…).plies() and `export plies` make them; docs/tables.md lists the columns."
+            )
+        frame = frame.select(*sorted(wanted))
+        named = {name: expression for one in dimensions for name, expression in one.keys.items()}
+        if not dimensions:
+            named = {_ALL: nw.lit(0)}
+        code = nw.lit(0)
+        for number, reason in reversed(list(enumerate(reasons, 1))):
+            code = nw.when(is_true(reason.condition)).then(nw.lit(number)).otherwise(code)
+        judged = frame.with_columns(
+            **named, **(derived or {}), coarse=COARSE, of_white=nw.col("ply") % 2, left_out=code
+        )
+        return cls(judged.filter(nw.col("left_out") == 0), judged, tuple(reason.name for reason in reasons), dimensions)
+
+    @property
+    def by(self) -> list[str]:
+        """The columns to group by: those of the dimensions, or one that holds the same value everywhere."""
+        return [name for one in self.dimensions for name in one.keys] or [_ALL]
+
+    def with_rows(self, rows: nw.LazyFrame[Any]) -> Plies:
+        """The same with other rows that count, or more columns."""
+        return replace(self, rows=rows)
+
+    def counts(self, value: str, *also: str) -> nw.LazyFrame[Any]:
+        """How often each value occurs, by the dimensions: what ``exact.summary`` takes."""
+        return self.rows.group_by(*self.by, *also, value, "coarse").agg(n=nw.len(), known=nw.col("precision").count())
+
+    def games(self, *also: str) -> nw.LazyFrame[Any]:
+        """The number of games by the dimensions. A game of several groups counts in each."""
+        return self.rows.group_by(*self.by, *also, "key").agg(n=nw.len()).group_by(*self.by, *also).agg(games=nw.len())
+
+    def sides(self, *also: str) -> nw.LazyFrame[Any]:
+        """The number of sides (of a game, White or Black) by the dimensions."""
+        return (
+            self.rows.group_by(*self.by, *also, "key", "of_white")
+            .agg(n=nw.len())
+            .group_by(*self.by, *also)
+            .agg(sides=nw.len())
+        )
+
+    def kept(self) -> nw.LazyFrame[Any]:
+        """One row: the games and the plies that count, and what is told of these."""
+        marked = self.rows.with_columns(
+            partly=flag(~nw.col("complete")),
+            derived=flag(nw.col("precision").is_in(["derived_seconds", "derived_milliseconds"])),
+        )
+        games = marked.group_by("key").agg(
+            nw.col("coarse").sum(), nw.col("partly").sum(), nw.col("derived").sum(), plies=nw.len()
+        )
+        sums = (nw.col(name).sum() for name in ("plies", "coarse", "partly", "derived"))
+        return games.select(*sums, games=nw.col("plies").count())
+
+    def omitted(self) -> nw.LazyFrame[Any]:
+        """How many plies each reason leaves out."""
+        return self.judged.filter(nw.col("left_out") > 0).group_by("left_out").agg(plies=nw.len())
+
+    def names(self) -> dict[str, nw.LazyFrame[Any]]:
+        """The handles behind the identities of the dimensions, by dimension."""
+        found: dict[str, nw.LazyFrame[Any]] = {}
+        for one in self.dimensions:
+            if one.told:
+                flags = [name for told in one.told[1:] for name in (told, f"{told} known")]
+                rows = self.rows.with_columns(
+                    **{told: flag(nw.col(told)) for told in one.told[1:]},
+                    **{f"{told} known": flag(~nw.col(told).is_null()) for told in one.told[1:]},
+                )
+                found[one.name] = rows.group_by(*one.keys, one.told[0]).agg(nw.col(name).max() for name in flags)
+        return found
+
+
+def lazy(plies: IntoFrame | nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
+    """Any engine's frame as a narwhals frame that computes when it is collected."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=_DASK_MOVES_OUT, category=FutureWarning)
+        given = nw.from_native(plies)
+    frame: nw.LazyFrame[Any] = given.lazy()
+    if not frame.implementation.is_dask():
+        return frame
+    # A partition knows only its own categories, or none, and pandas does not put these together.
+    kinds = frame.collect_schema().items()
+    return frame.with_columns(nw.col(name).cast(nw.String) for name, kind in kinds if kind in (nw.Categorical, nw.Enum))
+
+
+def collect(parts: Mapping[str, nw.LazyFrame[Any]]) -> dict[str, pd.DataFrame]:
+    """Compute several tables and bring them to pandas; on Dask in one run, so that the data are read once.
+
+    Returns:
+        The tables under their names, with pandas' nullable types: string, boolean, Int64, Float64.
+    """
+    natives = {name: part.to_native() for name, part in parts.items()}
+    if any(part.implementation.is_dask() for part in parts.values()):
+        from dask.base import compute
+
+        computed = compute(*natives.values())  # type: ignore[no-untyped-call]
+        return {name: _plain(table) for name, table in zip(natives, computed, strict=True)}
+    return {
+        name: _plain(part.collect("pyarrow" if part.implementation.is_duckdb() else None).to_native())
+        for name, part in parts.items()
+    }
+
+
+def _plain(table: Any) -> pd.DataFrame:
+    """A computed table with nullable types, whatever engine made it."""
+    if not isinstance(table, pd.DataFrame):
+        table = _from_arrow(table)
+    return pd.DataFrame({name: _plain_column(table[name]) for name in table.columns})
+
+
+def _from_arrow(table: Any) -> pd.DataFrame:
+    import pyarrow as pa
+
+    nullable = {pa.int64(): pd.Int64Dtype(), pa.bool_(): pd.BooleanDtype(), pa.float64(): pd.Float64Dtype()}
+    # DuckDB's sums have 128 bits, which pandas has not.
+    whole = [pa.types.is_integer(field.type) or pa.types.is_decimal(field.type) for field in table.schema]
+    fields = [field.with_type(pa.int64()) if so else field for field, so in zip(table.schema, whole, strict=True)]
+    return table.cast(pa.schema(fields)).to_pandas(types_mapper=nullable.get)  # type: ignore[no-any-return]
+
+
+def _plain_column(column: pd.Series[Any]) -> pd.Series[Any]:
+    kind = column.dtype
+    if isinstance(kind, pd.CategoricalDtype):
+        return column.astype("string")
+    if pd.api.types.is_bool_dtype(kind):
+        return column.astype("boolean")
+    if pd.api.types.is_integer_dtype(kind):
+        return column.astype("Int64")
+    if pd.api.types.is_float_dtype(kind):
+        return column.astype("Float64")
+    return column if pd.api.types.is_datetime64_any_dtype(kind) else column.astype("string")

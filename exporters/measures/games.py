@@ -1,0 +1,181 @@
+"""One row for each side of a game, and players' profiles over many games."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import narwhals as nw
+import pandas as pd
+from narwhals.typing import IntoFrame
+
+from exporters.measures.base import Plies, flag
+from exporters.measures.dimensions import PHASES
+from exporters.measures.exact import in_unit, mean, precision, quantiles, share, summary
+from exporters.measures.think import DECIDES, INSTANT_MS, THINKS
+from exporters.measures.told import by_group, compute, told
+
+__all__ = ["LOST_ON_TIME", "game_sides", "profile", "score", "scores"]
+
+LOST_ON_TIME = flag((nw.col("termination") == "time forfeit") & (nw.col("mover_score") == 0))
+
+_MOVES = (10, 20, 30, 40)
+_FACTS = (
+    "key", "server", "variant", "category", "rated", "time_control", "base_s", "increment_s", "complete", "side",
+    "mover", "mover_id", "mover_guest", "mover_computer", "mover_rating",
+    "opponent", "opponent_id", "opponent_rating", "mover_score", "result", "ending", "termination",
+)  # fmt: skip
+_CALLED = {
+    "mover": "player",
+    "mover_id": "player_id",
+    "mover_guest": "guest",
+    "mover_computer": "computer",
+    "mover_rating": "rating",
+    "mover_score": "score",
+}
+
+
+def game_sides(plies: IntoFrame) -> pd.DataFrame:
+    """What each side of each game did with its time.
+
+    Args:
+        plies: the ply frame.
+    Returns:
+        Two rows a game, White's first; a side without times has none. Facts of the game and the players
+        (``player``, ``player_id``, ``guest``, ``computer``, ``opponent`` …), then ``lost_on_time``, ``moves`` (the last
+        one's number), ``plies`` (with a time), ``total_ms``, ``mean_ms``, ``median_ms``, ``longest_ms``,
+        ``longest_move_no``, ``opening_ms``, ``middlegame_ms``, ``endgame_ms`` (time used in each phase),
+        ``clock_at_10_ms`` … ``clock_at_40_ms``, ``lowest_ms`` (of the side's clock after its moves), ``last_ms``,
+        ``lag_plies``, ``lag_mean_ms``, ``lag_max_ms``, ``precision``.
+    """
+    columns = (*_FACTS, "elapsed_ms", "clock_after_ms", "lag_ms", "phase", "move_no")
+    source = Plies.of(plies, (), columns, THINKS)
+    rows, side = source.rows, ["key", "of_white"]
+    sides = rows.group_by(*side).agg(
+        nw.col("coarse").sum(),
+        plies=nw.len(),
+        last_ply=nw.col("ply").max(),
+        known=nw.col("precision").count(),
+        total_ms=nw.col("elapsed_ms").sum(),
+        longest_ms=nw.col("elapsed_ms").max(),
+        lowest_ms=nw.col("clock_after_ms").min(),
+        lag_plies=nw.col("lag_ms").count(),
+        lag_total_ms=nw.col("lag_ms").sum(),
+        lag_max_ms=nw.col("lag_ms").max(),
+    )
+    last = sides.select("key", ply="last_ply")
+    facts = rows.join(last, on=["key", "ply"], how="inner").with_columns(lost_on_time=LOST_ON_TIME)
+    longest = rows.join(sides.select(*side, elapsed_ms="longest_ms"), on=[*side, "elapsed_ms"], how="inner")
+    parts = {
+        "sides": sides,
+        "facts": facts.select(*_FACTS, *side[1:], "lost_on_time", moves="move_no", last_ms="clock_after_ms"),
+        "longest": longest.group_by(*side).agg(longest_move_no=nw.col("move_no").min()),
+        "medians": rows.group_by(*side).agg(median_ms=nw.col("elapsed_ms").median()),
+        "phases": rows.group_by(*side, "phase").agg(nw.col("elapsed_ms").sum()),
+        "moves": rows.filter(nw.col("move_no").is_in(_MOVES)).select(*side, "move_no", "clock_after_ms"),
+    }
+    found = compute(source, parts)
+    table = found["facts"].rename(columns=_CALLED)
+    for name in ("sides", "longest", "medians"):
+        table = table.merge(found[name], how="left", on=side)
+    for phase in PHASES:
+        table = _beside(table, found["phases"].query("phase == @phase"), side, "elapsed_ms", f"{phase}_ms")
+    for number in _MOVES:
+        table = _beside(
+            table, found["moves"].query("move_no == @number"), side, "clock_after_ms", f"clock_at_{number}_ms"
+        )
+    table["lost_on_time"] = table["lost_on_time"].astype("boolean")
+    # The mean of two integers has one binary digit: exact.
+    table["median_ms"] = (table["median_ms"] * 2 + 1).astype("Int64") // 2
+    table["mean_ms"] = mean(table["total_ms"], table["plies"])
+    table["lag_mean_ms"] = mean(table["lag_total_ms"], table["lag_plies"])
+    table["precision"] = precision(table["coarse"], table["known"])
+    for name in ("mean_ms", "median_ms"):
+        table[name] = in_unit(table[name], table["coarse"])
+    shown = (
+        "server variant category rated time_control base_s increment_s complete player player_id guest computer rating "
+        "opponent opponent_id opponent_rating score result ending termination lost_on_time moves plies total_ms "
+        "mean_ms median_ms longest_ms longest_move_no opening_ms middlegame_ms endgame_ms "
+        "clock_at_10_ms clock_at_20_ms clock_at_30_ms clock_at_40_ms lowest_ms last_ms "
+        "lag_plies lag_mean_ms lag_max_ms precision"
+    )
+    return told(source, found, table, shown, then=["key", "side"])
+
+
+def profile(plies: IntoFrame, by: str | Iterable[str] = ("player", "time_control", "variant")) -> pd.DataFrame:
+    """Players by time control and variant: results, time used and how, lag.
+
+    Args:
+        plies: the ply frame. by: dimensions.
+    Returns:
+        A row a group: ``games``, ``wins``, ``draws``, ``losses``, ``score`` (mean of the known ones, 0 to 1),
+        ``lost_on_time`` (games), ``rating_least``, ``rating_most``, ``plies``, ``total_ms``, ``mean_ms``,
+        ``median_ms``, ``p95_ms``, ``longest_ms``, ``opening_share``, ``middlegame_share``, ``endgame_share`` (of the
+        time in all phases), ``instant_share`` (as ``instant`` has it), ``lowest_ms`` (clock after a move),
+        ``lag_p50_ms``, ``lag_p95_ms``, ``precision``.
+    """
+    columns = (
+        "elapsed_ms", "clock_after_ms", "lag_ms", "phase", "move_no", "mover_score", "mover_rating", "termination"
+    )  # fmt: skip
+    derived = {
+        **{
+            f"in_{name}": nw.when(nw.col("phase") == name).then(nw.col("elapsed_ms")).otherwise(nw.lit(0))
+            for name in PHASES
+        },
+        "decides": flag(DECIDES),
+        "instantly": flag(DECIDES & (nw.col("elapsed_ms") <= INSTANT_MS)),
+        "flagged": LOST_ON_TIME,
+    }
+    source = Plies.of(plies, by, columns, THINKS, derived)
+    lags = source.rows.filter(~nw.col("lag_ms").is_null())
+    parts = {
+        "values": source.counts("elapsed_ms"),
+        "lags": lags.group_by(*source.by, "lag_ms").agg(n=nw.len()),
+        "games": source.games(),
+        "scores": scores(source),
+        "sums": source.rows.group_by(*source.by).agg(
+            *(nw.col(f"in_{name}").sum() for name in PHASES), nw.col("decides").sum(), nw.col("instantly").sum(),
+            rating_least=nw.col("mover_rating").min(), rating_most=nw.col("mover_rating").max(),
+            lowest_ms=nw.col("clock_after_ms").min(),
+        ),
+    }  # fmt: skip
+    found = compute(source, parts)
+    table = summary(found["values"], source.by, "elapsed_ms", {"median_ms": None, "p95_ms": 95})
+    lag = quantiles(found["lags"], source.by, "lag_ms", {"lag_p50_ms": None, "lag_p95_ms": 95})
+    table = by_group(source, table, found["games"], found["scores"], found["sums"], lag)
+    table = table.rename(columns={"most_ms": "longest_ms"})
+    table["score"] = score(table)
+    exact_ms = table[[f"in_{name}" for name in PHASES]].sum(axis="columns")
+    for name in PHASES:
+        table[f"{name}_share"] = share(table[f"in_{name}"], exact_ms)
+    table["instant_share"] = share(table["instantly"], table["decides"])
+    shown = (
+        "games wins draws losses score lost_on_time rating_least rating_most plies total_ms mean_ms median_ms p95_ms "
+        "longest_ms opening_share middlegame_share endgame_share instant_share lowest_ms lag_p50_ms lag_p95_ms "
+        "precision"
+    )
+    return told(source, found, table, shown)
+
+
+def scores(source: Plies, *also: str) -> nw.LazyFrame[Any]:
+    """By group the sides that won, drew, lost and lost on time; a side counts once in each. Needs ``flagged``."""
+    sides = source.rows.group_by(*source.by, *also, "key", "of_white").agg(
+        nw.col("mover_score").max(), nw.col("flagged").max()
+    )
+    result = nw.col("mover_score")
+    sides = sides.with_columns(won=flag(result == 1), drawn=flag(result == 0.5), lost=flag(result == 0))
+    return sides.group_by(*source.by, *also).agg(
+        wins=nw.col("won").sum(),
+        draws=nw.col("drawn").sum(),
+        losses=nw.col("lost").sum(),
+        lost_on_time=nw.col("flagged").sum(),
+    )
+
+
+def score(table: pd.DataFrame) -> pd.Series[Any]:
+    """Points of a table with wins, draws and losses, 0 to 1; NA where no result is known."""
+    return share(2 * table["wins"] + table["draws"], 2 * (table["wins"] + table["draws"] + table["losses"]))
+
+
+def _beside(table: pd.DataFrame, other: pd.DataFrame, on: list[str], value: str, name: str) -> pd.DataFrame:
+    return table.merge(other[[*on, value]].rename(columns={value: name}), how="left", on=on)

@@ -1,0 +1,196 @@
+"""Under pressure of time: scrambles, flags, and who is ahead on the clock."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import narwhals as nw
+import pandas as pd
+from narwhals.typing import IntoFrame
+
+from exporters.measures.base import INFERRED, NO_CLOCK, NO_TIME, NOT_PLAYED, UNTIMED, Plies, Reason, flag
+from exporters.measures.exact import in_unit, mean, precision, share, summary
+from exporters.measures.games import LOST_ON_TIME
+from exporters.measures.told import by_group, compute, told
+
+__all__ = ["clock_lead", "flags", "scramble_windows", "scrambles"]
+
+_NO_CLOCKS = Reason(
+    "no clock",
+    nw.col("clock_before_ms").is_null() | nw.col("opponent_clock_ms").is_null(),
+    "clock_before_ms",
+    "opponent_clock_ms",
+)
+_SCRAMBLES = (NOT_PLAYED, UNTIMED, INFERRED, NO_TIME, _NO_CLOCKS)
+
+
+def _in_scramble(limit_ms: int) -> nw.Expr:
+    """Whether both clocks were under a limit when the mover began to think."""
+    return (nw.col("clock_before_ms") < limit_ms) & (nw.col("opponent_clock_ms") < limit_ms)
+
+
+def scrambles(plies: IntoFrame, by: str | Iterable[str] = ("time_control",), limit_ms: int = 30_000) -> pd.DataFrame:
+    """What was played while both clocks were under a limit.
+
+    Args:
+        plies: the ply frame. by: dimensions. limit_ms: both clocks were less than this before the move.
+    Returns:
+        A row a group with a game whose clocks are known: ``games``, ``scrambled`` (games with a scramble), ``windows``
+        (stretches of plies without a break), ``plies`` (in them), ``ply_share`` (of all plies), ``total_ms``,
+        ``mean_ms``, ``median_ms``, ``p95_ms`` (of elapsed times in them), ``precision``.
+    """
+    columns = ("elapsed_ms", "clock_before_ms", "opponent_clock_ms")
+    source = Plies.of(plies, by, columns, _SCRAMBLES)
+    inside = source.with_rows(source.rows.filter(_in_scramble(limit_ms)))
+    follows = inside.rows.select("key", ply=nw.col("ply") + 1, follows=nw.lit(1))
+    starts = inside.rows.join(follows, on=["key", "ply"], how="left").filter(nw.col("follows").is_null())
+    parts = {
+        "games": source.games(),
+        "all": source.rows.group_by(*source.by).agg(all_plies=nw.len()),
+        "scrambled": inside.games(),
+        "windows": starts.group_by(*source.by).agg(windows=nw.len()),
+        "values": inside.counts("elapsed_ms"),
+    }
+    found = compute(source, parts)
+    values = summary(found["values"], source.by, "elapsed_ms", {"median_ms": None, "p95_ms": 95})
+    scrambled = found["scrambled"].rename(columns={"games": "scrambled"})
+    table = by_group(source, found["games"], found["all"], scrambled, found["windows"], values)
+    for name in ("scrambled", "windows", "plies", "total_ms"):
+        table[name] = table[name].fillna(0)
+    table["ply_share"] = share(table["plies"], table["all_plies"])
+    shown = "games scrambled windows plies ply_share total_ms mean_ms median_ms p95_ms precision"
+    return told(source, found, table, shown)
+
+
+def scramble_windows(plies: IntoFrame, limit_ms: int = 30_000) -> pd.DataFrame:
+    """The scrambles themselves: stretches of plies before each of which both clocks were under a limit.
+
+    Args:
+        plies: the ply frame. limit_ms: as in ``scrambles``.
+    Returns:
+        A row a window, by game and ply: ``key``, ``from_ply``, ``to_ply``, ``plies``, ``white_ms``, ``black_ms`` (time
+        used in it by each side), ``white_clock_ms``, ``black_clock_ms`` (before it), ``precision``.
+    """
+    columns = ("elapsed_ms", "clock_before_ms", "opponent_clock_ms")
+    source = Plies.of(plies, (), columns, _SCRAMBLES)
+    inside = source.with_rows(source.rows.filter(_in_scramble(limit_ms)))
+    known = flag(~nw.col("precision").is_null())
+    found = compute(inside, {"plies": inside.rows.select("key", "ply", "of_white", *columns, "coarse", known=known)})
+    rows = found["plies"].sort_values(["key", "ply"], ignore_index=True)
+    follows = (rows["key"] == rows["key"].shift()) & (rows["ply"] == rows["ply"].shift() + 1)
+    rows["window"] = (~follows.fillna(False)).astype("int64").cumsum()
+    white = rows["of_white"] == 1
+    rows["white_ms"] = rows["elapsed_ms"].where(white, 0)
+    rows["black_ms"] = rows["elapsed_ms"].where(~white, 0)
+    rows["white_clock_ms"] = rows["clock_before_ms"].where(white, rows["opponent_clock_ms"])
+    rows["black_clock_ms"] = rows["opponent_clock_ms"].where(white, rows["clock_before_ms"])
+    table = rows.groupby("window").agg(
+        key=("key", "first"),
+        from_ply=("ply", "first"),
+        to_ply=("ply", "last"),
+        plies=("ply", "size"),
+        white_ms=("white_ms", "sum"),
+        black_ms=("black_ms", "sum"),
+        white_clock_ms=("white_clock_ms", "first"),
+        black_clock_ms=("black_clock_ms", "first"),
+        coarse=("coarse", "sum"),
+        known=("known", "sum"),
+    )
+    table["precision"] = precision(table["coarse"], table["known"])
+    table["plies"] = table["plies"].astype("Int64")
+    for name in ("white_ms", "black_ms"):
+        table[name] = in_unit(table[name], table["coarse"])
+    shown = "to_ply plies white_ms black_ms white_clock_ms black_clock_ms precision"
+    return told(inside, found, table, shown, then=["key", "from_ply"])
+
+
+def flags(plies: IntoFrame, by: str | Iterable[str] = ("time_control",)) -> pd.DataFrame:
+    """How near to the flag sides came, and how many lost on time.
+
+    Args:
+        plies: the ply frame. by: dimensions.
+    Returns:
+        A row a group: ``games``, ``sides``, ``lost_on_time`` (sides), ``lost_share`` (of ``sides``), ``least_ms``,
+        ``q25_ms``, ``median_ms``, ``q75_ms`` (of the lowest clock that each side reached after a move),
+        ``closest_ms`` (the lowest that a side reached and did not lose on time), ``overstepped`` (sides whose clock was
+        below 0 after a move), ``precision``.
+    """
+    columns = ("clock_after_ms", "termination", "mover_score")
+    source = Plies.of(plies, by, columns, (NOT_PLAYED, UNTIMED, INFERRED, NO_CLOCK), {"flagged": LOST_ON_TIME})
+    sides = source.rows.group_by(*source.by, "key", "of_white").agg(
+        nw.col("flagged").max(),
+        nw.col("coarse").max(),
+        lowest_ms=nw.col("clock_after_ms").min(),
+        known=nw.col("precision").count(),
+    )
+    kept = sides.filter(nw.col("flagged") == 0)
+    parts = {
+        "games": source.games(),
+        "lowest": sides.group_by(*source.by, "lowest_ms", "coarse").agg(n=nw.len(), known=nw.col("known").sum()),
+        "lost": sides.with_columns(below=flag(nw.col("lowest_ms") < 0))
+        .group_by(*source.by)
+        .agg(lost_on_time=nw.col("flagged").sum(), overstepped=nw.col("below").sum()),
+        "closest": kept.group_by(*source.by).agg(closest_ms=nw.col("lowest_ms").min()),
+    }
+    found = compute(source, parts)
+    quartiles = {"q25_ms": 25, "median_ms": None, "q75_ms": 75}
+    table = summary(found["lowest"], source.by, "lowest_ms", quartiles).rename(columns={"plies": "sides"})
+    table = by_group(source, table, found["games"], found["lost"], found["closest"])
+    table["lost_share"] = share(table["lost_on_time"], table["sides"])
+    table["closest_ms"] = in_unit(table["closest_ms"], table["coarse"])
+    shown = "games sides lost_on_time lost_share least_ms q25_ms median_ms q75_ms closest_ms overstepped precision"
+    return told(source, found, table, shown)
+
+
+def clock_lead(
+    plies: IntoFrame,
+    by: str | Iterable[str] = (),
+    moves: Iterable[int] = (20, 30),
+    edges_s: Sequence[int] = (-60, -30, -10, 0, 10, 30, 60),
+) -> pd.DataFrame:
+    """What sides scored by how much more time than their opponent they had, after both had made some number of moves.
+
+    Args:
+        plies: the ply frame. by: dimensions. moves: the numbers. edges_s: where the bands of leads begin, in seconds,
+            ascending; below the first and from the last on it is open.
+    Returns:
+        A row a group, move number and band: ``move_no``, ``lead_from_s``, ``lead_to_s`` (not included; NA where it is
+        open), ``sides``, ``wins``, ``draws``, ``losses``, ``score`` (0 to 1), ``mean_lead_ms``, ``precision``.
+    """
+    numbers, edges = list(moves), sorted(edges_s)
+    columns = ("clock_before_ms", "clock_after_ms", "opponent_clock_ms", "mover_score", "move_no")
+    no_result = Reason("no result", nw.col("mover_score").is_null(), "mover_score")
+    source = Plies.of(plies, by, columns, (NOT_PLAYED, UNTIMED, INFERRED, no_result))
+    white = nw.col("of_white") == 1
+    # After both have made move n Black's clock stands with his ply, White's at the beginning of his next one.
+    rows = source.rows.with_columns(
+        after_move=nw.when(white).then(nw.col("move_no") - 1).otherwise(nw.col("move_no")),
+        own_ms=nw.when(white).then(nw.col("clock_before_ms")).otherwise(nw.col("clock_after_ms")),
+    ).filter(nw.col("after_move").is_in(numbers))
+    rows = rows.with_columns(lead_ms=nw.col("own_ms") - nw.col("opponent_clock_ms"))
+    rows = rows.filter(~nw.col("lead_ms").is_null())
+    band = nw.lit(0)
+    for number, edge in enumerate(edges, 1):
+        band = nw.when(nw.col("lead_ms") >= edge * 1000).then(nw.lit(number)).otherwise(band)
+    score = nw.col("mover_score")
+    rows = rows.with_columns(band=band, won=flag(score == 1), drawn=flag(score == 0.5), lost=flag(score == 0))
+    source = source.with_rows(rows)
+    sums = rows.group_by(*source.by, "after_move", "band").agg(
+        sides=nw.len(),
+        wins=nw.col("won").sum(),
+        draws=nw.col("drawn").sum(),
+        losses=nw.col("lost").sum(),
+        total_ms=nw.col("lead_ms").sum(),
+        coarse=nw.col("coarse").sum(),
+        known=nw.col("precision").count(),
+    )
+    found = compute(source, {"sums": sums})
+    table = found["sums"].rename(columns={"after_move": "move_no"})
+    table["lead_from_s"] = table["band"].map(dict(enumerate(edges, 1))).astype("Int64")
+    table["lead_to_s"] = table["band"].map(dict(enumerate(edges))).astype("Int64")
+    table["score"] = share(2 * table["wins"] + table["draws"], 2 * table["sides"])
+    table["mean_lead_ms"] = in_unit(mean(table["total_ms"], table["sides"]), table["coarse"])
+    table["precision"] = precision(table["coarse"], table["known"])
+    table = table.sort_values("band", kind="stable")
+    shown = "lead_from_s lead_to_s sides wins draws losses score mean_lead_ms precision"
+    return told(source, found, table, shown, then=["move_no"])

@@ -1,0 +1,158 @@
+"""Where the thinking time went: sums, the longest thinks, moves made at once, thinks that follow each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import narwhals as nw
+import pandas as pd
+from narwhals.typing import IntoFrame
+
+from exporters.measures.base import (
+    COARSE,
+    FIRST_MOVE,
+    INFERRED,
+    NO_TIME,
+    NOT_PLAYED,
+    SECONDS_ONLY,
+    UNTIMED,
+    Plies,
+    collect,
+    flag,
+)
+from exporters.measures.exact import in_unit, mean, precision, share, summary
+from exporters.measures.told import by_group, compute, told
+
+__all__ = ["DECIDES", "INSTANT_MS", "THINKS", "autocorrelation", "instant", "longest_thinks", "time_usage"]
+
+THINKS = (NOT_PLAYED, UNTIMED, INFERRED, NO_TIME)
+"""Why a ply does not count in measures of elapsed times."""
+INSTANT_MS = 100
+"""The least that FICS and its descendants charge for a move: one that was made beforehand costs so much."""
+DECIDES = (nw.col("move_no") > 1) & (COARSE == 0)
+"""Whether a ply can tell if its move was made at once: it is charged, and printed in milliseconds."""
+
+_SHOWN_THINKS = (
+    "server", "variant", "time_control", "mover", "opponent", "side", "move_no", "san", "phase", "clock_before_ms",
+    "elapsed_ms", "lag_ms", "precision",
+)  # fmt: skip
+_THOUSAND = 1000
+
+
+def time_usage(plies: IntoFrame, by: str | Iterable[str] = ("time_control",)) -> pd.DataFrame:
+    """How much time moves took.
+
+    Args:
+        plies: the ply frame. by: dimensions.
+    Returns:
+        A row a group: ``games``, ``plies``, ``total_ms``, ``share`` (of the whole table's time, 0 to 1), ``mean_ms``,
+        ``median_ms``, ``p95_ms`` (nearest rank), ``longest_ms``, ``precision``.
+    """
+    source = Plies.of(plies, by, ("elapsed_ms",), THINKS)
+    found = compute(source, {"values": source.counts("elapsed_ms"), "games": source.games()})
+    table = summary(found["values"], source.by, "elapsed_ms", {"median_ms": None, "p95_ms": 95})
+    table = by_group(source, table, found["games"]).rename(columns={"most_ms": "longest_ms"})
+    table["share"] = share(table["total_ms"], table["total_ms"].sum())
+    shown = "games plies total_ms share mean_ms median_ms p95_ms longest_ms precision"
+    return told(source, found, table, shown)
+
+
+def longest_thinks(plies: IntoFrame, n: int = 10) -> pd.DataFrame:
+    """The plies that took longest.
+
+    Args:
+        plies: the ply frame. n: how many; all that took as long as the last of them are told too.
+    Returns:
+        The longest first: ``key``, ``ply``, ``server``, ``variant``, ``time_control``, ``mover``, ``opponent``,
+        ``side``, ``move_no``, ``san``, ``phase``, ``clock_before_ms``, ``elapsed_ms``, ``lag_ms``, ``precision``.
+    """
+    source = Plies.of(plies, (), ("elapsed_ms", *_SHOWN_THINKS), THINKS)
+    times = collect({"times": source.rows.group_by("elapsed_ms").agg(n=nw.len())})["times"]
+    times = times.sort_values("elapsed_ms", ascending=False)
+    enough = times.loc[times["n"].cumsum() >= n, "elapsed_ms"]
+    least_ms = 0 if enough.empty else int(enough.iloc[0])
+    longest = source.with_rows(source.rows.filter(nw.col("elapsed_ms") >= least_ms))
+    found = compute(longest, {"plies": longest.rows.select("key", "ply", *_SHOWN_THINKS)})
+    table = told(longest, found, found["plies"], " ".join(_SHOWN_THINKS), then=["key", "ply"])
+    return table.sort_values("elapsed_ms", ascending=False, kind="stable", ignore_index=True)
+
+
+def instant(plies: IntoFrame, by: str | Iterable[str] = ("time_control",), limit_ms: int = INSTANT_MS) -> pd.DataFrame:
+    """Moves made at once, as premoves are: those that were charged the server's least, or nothing.
+
+    First moves (which are free) and plies with whole seconds (which cannot tell) are left out.
+
+    Args:
+        plies: the ply frame. by: dimensions. limit_ms: a move is instant if it took no longer.
+    Returns:
+        A row a group: ``games``, ``plies``, ``instant``, ``share`` (of ``plies``), ``at_zero`` (charged nothing),
+        ``at_limit`` (charged exactly ``limit_ms``: the floor, where the server has it), ``precision``.
+    """
+    source = Plies.of(plies, by, ("elapsed_ms",), (*THINKS, FIRST_MOVE, SECONDS_ONLY))
+    took = nw.col("elapsed_ms")
+    marked = source.rows.with_columns(
+        instant=flag(took <= limit_ms), at_zero=flag(took == 0), at_limit=flag(took == limit_ms)
+    )
+    sums = marked.group_by(*source.by).agg(
+        *(nw.col(name).sum() for name in ("instant", "at_zero", "at_limit", "coarse")),
+        plies=nw.len(),
+        known=nw.col("precision").count(),
+    )
+    found = compute(source, {"sums": sums, "games": source.games()})
+    table = by_group(source, found["sums"], found["games"])
+    table["share"] = share(table["instant"], table["plies"])
+    table["precision"] = precision(table["coarse"], table["known"])
+    return told(source, found, table, "games plies instant share at_zero at_limit precision")
+
+
+def autocorrelation(plies: IntoFrame, by: str | Iterable[str] = ("time_control",)) -> pd.DataFrame:
+    """Whether a long think follows a long one: Pearson's correlation of a side's think with its think before.
+
+    First moves, which are free, are no thinks.
+
+    Args:
+        plies: the ply frame. by: dimensions.
+    Returns:
+        A row a group: ``games``, ``pairs``, ``mean_ms`` and ``mean_before_ms`` (of the later and the earlier thinks),
+        ``correlation`` (-1 to 1; NA where one of them never differs), ``precision``.
+    """
+    source = Plies.of(plies, by, ("elapsed_ms", "move_no"), (*THINKS, FIRST_MOVE))
+    before = source.rows.select("key", ply=nw.col("ply") + 2, before_ms="elapsed_ms", coarse_before="coarse")
+    pairs = source.rows.join(before, on=["key", "ply"], how="inner")
+    x, y = nw.col("before_ms"), nw.col("elapsed_ms")
+    # Of a product of two times the thousands are summed apart, so that no sum leaves 64 bits.
+    products = {"xy": (x, y), "xx": (x, x), "yy": (y, y)}
+    pairs = pairs.with_columns(
+        **{f"{name}_high": one // _THOUSAND * other for name, (one, other) in products.items()},
+        **{f"{name}_low": one % _THOUSAND * other for name, (one, other) in products.items()},
+        coarse=flag((nw.col("coarse") + nw.col("coarse_before")) > 0),
+    )
+    source = source.with_rows(pairs)
+    sums = pairs.group_by(*source.by).agg(
+        *(nw.col(f"{name}_{half}").sum() for name in products for half in ("high", "low")),
+        nw.col("coarse").sum(),
+        pairs=nw.len(),
+        known=nw.col("precision").count(),
+        x=nw.col("before_ms").sum(),
+        y=nw.col("elapsed_ms").sum(),
+    )
+    found = compute(source, {"sums": sums, "games": source.games()})
+    table = by_group(source, found["sums"], found["games"])
+    table["correlation"] = _correlation(table)
+    table["mean_ms"] = in_unit(mean(table["y"], table["pairs"]), table["coarse"])
+    table["mean_before_ms"] = in_unit(mean(table["x"], table["pairs"]), table["coarse"])
+    table["precision"] = precision(table["coarse"], table["known"])
+    return told(source, found, table, "games pairs mean_ms mean_before_ms correlation precision")
+
+
+def _correlation(sums: pd.DataFrame) -> pd.Series[float]:
+    """From exact sums: Python's integers do not overflow, and are divided last."""
+    n, x, y = (sums[name].astype(object) for name in ("pairs", "x", "y"))
+    xy, xx, yy = (
+        sums[f"{name}_high"].astype(object) * _THOUSAND + sums[f"{name}_low"].astype(object)
+        for name in ("xy", "xx", "yy")
+    )
+    of_x, of_y = n * xx - x * x, n * yy - y * y
+    covariance = (n * xy - x * y).astype("Float64")
+    spread = of_x.astype("Float64") ** 0.5 * of_y.astype("Float64") ** 0.5
+    return covariance / spread.where(spread > 0)

@@ -1,0 +1,45 @@
+"""The same measure on pandas, DuckDB and Dask, and that they agree."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import dask.dataframe
+import duckdb
+import pandas as pd
+
+__all__ = ["assert_equal", "on_dask", "on_duckdb", "partitioned"]
+
+
+def partitioned(plies: pd.DataFrame, folder: Path, parts: int = 3) -> Path:
+    """The frame as Parquet files, cut anywhere: games are split between them, and each has categories of its own."""
+    size = max(1, -(-len(plies) // parts))
+    for number in range(parts):
+        part = plies.iloc[number * size : (number + 1) * size].copy()
+        for name in part.select_dtypes("category"):
+            part[name] = part[name].cat.remove_unused_categories()
+        part.to_parquet(folder / f"part{number}.parquet")
+    return folder
+
+
+@contextmanager
+def on_duckdb(folder: Path) -> Iterator[Any]:
+    """The files as a relation; closed again, or the interpreter's end complains."""
+    with duckdb.connect() as connection:
+        yield connection.read_parquet(str(folder / "*.parquet"))
+
+
+def on_dask(folder: Path) -> Any:
+    return dask.dataframe.read_parquet(folder)
+
+
+def assert_equal(measure: Callable[..., pd.DataFrame], plies: pd.DataFrame, *others: Any, **options: Any) -> None:
+    """What pandas gives is what the others give: values, types, order and attributes."""
+    expected = measure(plies, **options)
+    for other in others:
+        found = measure(other, **options)
+        pd.testing.assert_frame_equal(found, expected)
+        assert found.attrs == expected.attrs

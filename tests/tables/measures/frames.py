@@ -1,0 +1,47 @@
+"""Ply frames for tests: typed as docs/tables.md says, from rows that name only what counts in a test."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import pandas as pd
+
+from exporters import accessor  # noqa: F401  # gives frames their ``ics``
+from exporters.frames.columns import PLY_COLUMNS
+
+__all__ = ["frame_of", "rows_of"]
+
+_COMMON = {
+    "key": "g1",
+    "kind": "played",
+    "server": "FICS",
+    "variant": "chess",
+    "time_control": "300+0",
+    "base_s": 300,
+    "increment_s": 0,
+    "complete": True,
+    "precision": "milliseconds",
+    "origin": "frame",
+    "proof": "full",
+    "time_basis": "none",
+}
+
+
+def rows_of(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The rows with all columns; what a row does not name is of a usual game, follows from ``ply``, or is None."""
+    full = []
+    for row in rows:
+        ply = row["ply"]
+        side, other = ("white", "black") if ply % 2 else ("black", "white")
+        who = {"mover": side, "opponent": other, "mover_id": f"FICS:{side}", "opponent_id": f"FICS:{other}"}
+        told = {**_COMMON, **who, "side": side, "move_no": (ply + 1) // 2, **row}
+        full.append({column.name: told.get(column.name) for column in PLY_COLUMNS})
+    return full
+
+
+def frame_of(rows: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
+    """The rows, completed, as a ply frame."""
+    full = rows_of(rows)
+    dtypes = {column.name: column.dtype for column in PLY_COLUMNS}
+    return pd.DataFrame({name: pd.Series([row[name] for row in full], dtype=of) for name, of in dtypes.items()})

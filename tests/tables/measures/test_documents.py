@@ -1,0 +1,51 @@
+"""docs/measures.md has a section for each measure, with exactly the columns that it returns, in their order."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from exporters import Archive, measures
+from exporters.frames.matches import MATCH_COLUMNS
+from exporters.measures.dimensions import DIMENSIONS
+
+DOCUMENT = (Path(__file__).parents[3] / "docs" / "measures.md").read_text(encoding="utf-8")
+NOT_BY = ("game_sides", "longest_thinks", "scramble_windows")
+BY_NOTHING = {name: {"by": ()} for name in measures.__all__ if name not in NOT_BY}
+
+
+def section(name: str) -> str:
+    (body,) = re.findall(rf"^## {name}\n(.*?)(?=^## |\Z)", DOCUMENT, re.MULTILINE | re.DOTALL)
+    return str(body)
+
+
+def test_every_measure_has_its_section() -> None:
+    assert sorted(re.findall(r"^## ([a-z_]+)$", DOCUMENT, re.MULTILINE)) == sorted(measures.__all__)
+
+
+@pytest.mark.parametrize("name", measures.__all__)
+def test_the_columns_are_those_of_the_document(name: str, corpus_archive: Archive) -> None:
+    cells = re.findall(r"^\| ([^|]*) \|", section(name), re.MULTILINE)[1:]
+    listed = [column for cell in cells for column in cell.split(", ")]
+    table: pd.DataFrame = getattr(measures, name)(corpus_archive.matches(), **BY_NOTHING.get(name, {}))
+    assert listed == list(table.columns)
+
+
+def test_every_section_defines_in_words() -> None:
+    for name in measures.__all__:
+        words = [line for line in section(name).splitlines() if line and not line.startswith("|")]
+        assert len(" ".join(words).split()) >= 12, name
+
+
+def test_the_columns_of_matches_are_those_of_the_document() -> None:
+    (table,) = re.findall(r"^\| in front \|.*\n\|[-|]+\n((?:\|.*\n)+)", DOCUMENT, re.MULTILINE)
+    listed = re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE)
+    assert listed == [column.name for column in MATCH_COLUMNS]
+
+
+@pytest.mark.parametrize("name", DIMENSIONS)
+def test_every_dimension_is_named(name: str) -> None:
+    assert f"`{name}`" in DOCUMENT

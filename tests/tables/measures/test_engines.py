@@ -1,0 +1,72 @@
+"""Every measure gives the same table in pandas, DuckDB and Dask, on real games cut into files anywhere."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import dask
+import pandas as pd
+import pytest
+
+from exporters import Archive, measures
+from tests.tables.measures.engines import assert_equal, on_dask, on_duckdb, partitioned
+
+OTHER_TABLES: dict[str, list[dict[str, Any]]] = {
+    "time_usage": [{"by": ()}, {"by": ["player", "phase"]}, {"by": ["hour", "sealed", "rating_band"]}],
+    "time_left": [{"by": "variant", "moves": [1, 5]}],
+    "clock_lead": [{"by": "player", "moves": [1, 2, 3, 4], "edges_s": [0]}],
+    "scrambles": [{"by": ["player", "side"], "limit_ms": 10**9}],
+    "scramble_windows": [{"limit_ms": 10**9}],
+    "residuals": [{"by": ["server", "complete"]}],
+    "sitting": [{"by": ["match", "partner"], "limit_ms": 200}],
+    "instant": [{"by": ["side", "move_no"], "limit_ms": 1000}],
+}
+ASKED = [(name, options) for name, tables in OTHER_TABLES.items() for options in tables]
+
+
+@pytest.fixture(scope="module")
+def plies(corpus_archive: Archive) -> pd.DataFrame:
+    """All games, those of matches with the columns of matches; what the logs do not have is made up."""
+    matches = corpus_archive.matches()
+    others = corpus_archive.plies(include=["examined", "setup"])
+    plies = pd.concat([matches, others[~others["key"].isin(matches["key"])]], ignore_index=True)
+    plies["sit_ms"] = plies["elapsed_ms"].where(plies["match"].notna())
+    plies["arrival_ms"] = 1_580_000_000_000 + pd.Series(range(len(plies)), dtype="Int64") * 100_000
+    plies["time_basis"] = "utc"
+    fewer = (plies["side"] == "black") & (plies["variant"] == "wild/5")
+    plies["time_control"] = plies["time_control"].astype("string").mask(fewer, "60+0").astype("category")
+    return plies.astype(dict.fromkeys(("mover_id", "opponent_id", "mover", "opponent", "server"), "category"))
+
+
+@pytest.fixture(scope="module")
+def folder(plies: pd.DataFrame, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return partitioned(plies, tmp_path_factory.mktemp("plies"))
+
+
+@pytest.mark.parametrize("name", measures.__all__)
+def test_engines_agree(name: str, plies: pd.DataFrame, folder: Path) -> None:
+    with dask.config.set(scheduler="synchronous"), on_duckdb(folder) as relation:
+        assert_equal(getattr(measures, name), plies, relation, on_dask(folder))
+
+
+@pytest.mark.parametrize(("name", "options"), ASKED, ids=str)
+def test_engines_agree_on_other_tables(name: str, options: dict[str, Any], plies: pd.DataFrame, folder: Path) -> None:
+    with on_duckdb(folder) as relation:
+        assert_equal(getattr(measures, name), plies, relation, **options)
+
+
+@pytest.mark.parametrize("name", measures.__all__)
+def test_of_no_plies_every_table_has_its_columns(name: str, plies: pd.DataFrame) -> None:
+    measure = getattr(measures, name)
+    full, empty = measure(plies), measure(plies.head(0))
+    assert name == "scramble_windows" or len(full)
+    assert not len(empty)
+    assert list(empty) == list(full)
+    assert empty.attrs == {"games": 0, "plies": 0, "left_out": {}, "marked": {}}
+
+
+@pytest.mark.parametrize("name", measures.__all__)
+def test_dtypes_are_nullable(name: str, plies: pd.DataFrame) -> None:
+    dtypes = {str(dtype) for dtype in getattr(measures, name)(plies).dtypes}
+    assert dtypes <= {"string", "Int64", "Float64", "boolean"}
