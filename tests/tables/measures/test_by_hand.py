@@ -21,7 +21,7 @@ def rows(table: pd.DataFrame, *columns: str) -> list[tuple[Any, ...]]:
 @pytest.fixture(scope="module")
 def fools_mate(corpus_archive: Archive) -> pd.DataFrame:
     """NOTES.md's checked game: 297338 = 300000 - 2662 with lag 296, 295763 = 300000 - 4237 with lag 304."""
-    return corpus_archive.plies(player="gbtami")
+    return corpus_archive.plies(player="ggbtami")
 
 
 def think(ply: int, elapsed_ms: int | None, **more: Any) -> dict[str, Any]:
