@@ -111,7 +111,8 @@ class Facts:
         """Fill what is open from other facts of the same game."""
         self.offset = min(self.offset, other.offset)
         for name in Facts.__slots__:
-            if name != "offset" and getattr(self, name) in (None, False):
+            value = getattr(self, name)
+            if name != "offset" and (value is None or value is False):  # an increment of 0 is told
                 setattr(self, name, getattr(other, name))
 
     def _ratings(self, white: RatingText | None, black: RatingText | None) -> None:

@@ -92,3 +92,11 @@ def test_facts_without_names_match_any_players() -> None:
 def test_numbers_in_ratings() -> None:
     texts = ("1467P", "1500E", " 900", "++++", "----", "UNR", "²³")
     assert [rating_number(text) for text in texts] == [1467, 1500, 900, None, None, None, None]
+
+
+def test_an_increment_of_nothing_is_told() -> None:
+    """What else is known of a game takes nothing from what is."""
+    known, other = Facts(7, 1), Facts(7, 2)
+    known.white_increment_s = known.black_increment_s = 0
+    known.add(other)
+    assert (known.white_increment_s, known.black_increment_s) == (0, 0)

@@ -1,0 +1,267 @@
+"""What a replay's server prints about its games: tables, headers, lists and lines about people.
+
+Facts that were not recorded are left out where the form allows it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from typing import Final
+
+from recorder.dialects.chat import format_chat
+from recorder.dialects.gameinfo import format_gameinfo
+from recorder.dialects.gamestable import format_counted, format_row
+from recorder.dialects.movelist import format_movelist
+from recorder.dialects.notices import format_created, format_creating, format_header
+from recorder.dialects.results import format_result
+from recorder.dialects.style12 import parse_style12
+from recorder.events import (
+    ChatKind,
+    ChatLine,
+    CreatingLine,
+    GameCreated,
+    GameEnded,
+    GameHeader,
+    GameInfo,
+    GamesCounted,
+    GamesRow,
+    Line,
+    ListRow,
+    MovelistRead,
+    RatingText,
+    TablePlayer,
+)
+from recorder.frames import Style12
+from recorder.model import Game, GameEvent, Player, Ply, TimeBasis
+from recorder.replay.boards import EXACT, Board, Standing, frame_text
+from recorder.tracking.variants import STANDARD_BOARD
+
+__all__ = [
+    "chat_text",
+    "created_lines",
+    "date_lines",
+    "finger_lines",
+    "gameinfo_text",
+    "games_lines",
+    "header_text",
+    "history_lines",
+    "list_lines",
+    "result_text",
+    "style_1",
+    "who_lines",
+]
+
+_NOWHERE: Final = Line("", 0)
+_LETTERS: Final = {
+    "blitz": "b", "standard": "s", "lightning": "l", "untimed": "u", "atomic": "x", "crazyhouse": "z",
+    "bughouse": "B", "suicide": "S", "losers": "L", "nonstandard": "n",
+}  # fmt: skip
+
+
+def _rating(player: Player) -> RatingText:
+    text = (player.rating_text or ("++++" if player.is_guest else "----")).strip()
+    return RatingText(text, player.rating)
+
+
+def header_text(board: Board) -> str | None:
+    """``Game 463: A (2243) B (2158E) rated standard 45 45``; None where kind or rating were not told."""
+    game = board.game
+    if game.rated is None or game.category is None or game.increment_s is None or game.base_s is None:
+        return None
+    return format_header(
+        GameHeader(
+            _NOWHERE, board.number, board.white, _rating(game.white), board.black, _rating(game.black),
+            game.rated, game.category, board.base_min, game.increment_s,
+        )
+    )  # fmt: skip
+
+
+def created_lines(board: Board) -> list[str]:
+    """What the players of a game are told when it begins."""
+    game = board.game
+    created = GameCreated(
+        _NOWHERE, board.number, board.white, board.black, game.rated, game.category, game.continued
+    )  # fmt: skip
+    if None in (game.rated, game.category, game.base_s, game.white.rating_text, game.black.rating_text):
+        return [format_created(created)]
+    creating = CreatingLine(
+        _NOWHERE, board.white, _rating(game.white), board.black, _rating(game.black), None,
+        game.rated, game.category, board.base_min, game.increment_s, game.continued,
+    )  # fmt: skip
+    return [format_creating(creating), format_created(created)]
+
+
+def gameinfo_text(board: Board, partner: Board | None) -> str:
+    """``<g1>`` with what is known."""
+    game = board.game
+    black_base = game.base_s if game.black_base_s is None else game.black_base_s
+    black_increment = game.increment_s if game.black_increment_s is None else game.black_increment_s
+    ratings = [
+        None if one.rating_text is None else one.rating_text.strip("+-( )") or "0" for one in (game.white, game.black)
+    ]
+    known = None not in (game.base_s, game.increment_s)
+    return format_gameinfo(
+        GameInfo(
+            _NOWHERE, board.number, None, game.category and game.category.split()[-1], game.rated, game.white.registered, game.black.registered,
+            game.base_s if known else None, game.increment_s if known else None,
+            black_base if known else None, black_increment if known else None,
+            game.partner_game_no if partner is None else partner.number, ratings[0], ratings[1],
+            game.white.sealed, game.black.sealed,
+        )
+    )  # fmt: skip
+
+
+def result_text(board: Board, event: GameEvent) -> str:
+    """The end line with this replay's number: ``{Game 12 (A vs. B) A resigns} 0-1``."""
+    reason, _, result = event.text.removeprefix("{").rpartition("} ")
+    return format_result(
+        GameEnded(_NOWHERE, board.number, board.white, board.black, reason, result, "", "", None)
+    )  # fmt: skip
+
+
+def chat_text(board: Board, event: GameEvent) -> str:
+    """A line of chat as it was said; who kibitzes and whispers names the game."""
+    kind = ChatKind(event.detail)
+    number = board.number if kind in (ChatKind.KIBITZ, ChatKind.WHISPER) else None
+    return format_chat(ChatLine(_NOWHERE, kind, event.actor, None, number, None, event.text))
+
+
+def games_lines(boards: Iterable[Board]) -> list[str]:
+    """The table of the games that go on."""
+    rows = [format_row(_row(board)) for board in sorted(boards, key=lambda board: board.number)]
+    count = GamesCounted(_NOWHERE, len(rows), len(rows) if rows else None)
+    return [*rows, "", f" {format_counted(count)}"] if rows else [format_counted(count)]
+
+
+def _row(board: Board) -> GamesRow:
+    game, at = board.game, board.standing
+    material = (0, 0) if at is None else board.material(at)
+    clocks = (0, 0) if at is None else (max(at.white_clock_ms, 0) // 1000, max(at.black_clock_ms, 0) // 1000)
+    word = (game.category or "").split()[-1] if game.category else ""
+    letter = "w" if word.startswith("wild") else _LETTERS.get(word, "b" if not word else "n")
+    players = [
+        TablePlayer(name[:width], len(name) > width, _rating(player), None, clock, strength)
+        for name, width, player, clock, strength in (
+            (board.white, 11, game.white, clocks[0], material[0]),
+            (board.black, 10, game.black, clocks[1], material[1]),
+        )
+    ]
+    return GamesRow(
+        _NOWHERE, board.number, players[0], players[1], None, False, letter, None, bool(game.rated),
+        board.base_min, game.increment_s or 0,
+        at is None or at.position.white_to_move, 1 if at is None else at.ply // 2 + 1,
+    )  # fmt: skip
+
+
+def list_lines(board: Board, plies: Sequence[Ply], ms: bool, startpos: bool, stored: bool = False) -> list[str]:
+    """The answer to ``moves`` and ``smoves``.
+
+    Args:
+        board: whose.
+        plies: of its main line.
+        ms: whether thousandths are wanted; times are in thousandths where they were recorded.
+        startpos: whether the list begins with a start position that is not the usual one.
+        stored: the list of a game that is over.
+    """
+    game = board.game
+    start: Style12 | None = None
+    first = board.line[0] if board.line else None
+    if startpos and first is not None and first.ply == game.start_ply and first.position.board != STANDARD_BOARD:
+        text = frame_text(board, -4, ms, standing=first._replace(verbose="none", pretty="none", elapsed_ms=0))
+        parsed = None if text is None else parse_style12(text)
+        start = parsed if isinstance(parsed, Style12) else None
+    exact = ms and bool(plies) and all(ply.precision is None or ply.precision in EXACT for ply in plies)
+    rows = tuple(ListRow(ply.ply, ply.san, _whole_s(ply.elapsed_ms, exact), exact, 0) for ply in plies)
+    reason, result, running = "Still in progress", "*", True
+    if board.result is not None:
+        reason, _, result = board.result[1].removeprefix("{").rpartition("} ")
+        running = False
+    return format_movelist(
+        MovelistRead(
+            _NOWHERE, None if stored else board.number, board.white, _list_rating(game.white),
+            board.black, _list_rating(game.black), _started(game), None, False,
+            bool(game.rated), game.category, board.base_min, game.increment_s or 0,
+            None if game.black_base_s in (None, game.base_s) else (game.black_base_s or 0) // 60,
+            None if game.black_base_s in (None, game.base_s) else game.black_increment_s,
+            start, rows, result, reason, None, None, running, True,
+        )
+    )  # fmt: skip
+
+
+def _whole_s(elapsed_ms: int | None, exact: bool) -> int | None:
+    return elapsed_ms if elapsed_ms is None or exact else elapsed_ms // 1000 * 1000
+
+
+def _list_rating(player: Player) -> RatingText:
+    rating = _rating(player)
+    return RatingText("UNR", None) if rating.value is None and player.rating_text is None else rating
+
+
+def _started(game: Game) -> str:
+    if game.started_at_ms is not None and game.time_basis is TimeBasis.UTC:
+        when = datetime.fromtimestamp(game.started_at_ms / 1000, UTC)
+        return f"{when:%a %b} {when.day:2d}, {when:%H:%M} UTC {when.year}"
+    return game.date_text or "?"
+
+
+def history_lines(name: str, games: Sequence[Board]) -> list[str]:
+    """The answer to ``history``: games that are over, the latest last, as little as clients need."""
+    if not games:
+        return [f"{name} has no history games."]
+    lines = ["", f"History for {name}:", "                  Opponent      Type         ECO End Date"]
+    for number, board in enumerate(games):
+        white = board.white.lower() == name.lower()
+        token = board.result[0] if board.result is not None else "*"
+        sign = "=" if token == "1/2-1/2" else "?" if token == "*" else "+" if (token == "1-0") == white else "-"
+        mine, other = (board.game.white, board.game.black) if white else (board.game.black, board.game.white)
+        kind = f"[{_LETTERS.get(board.game.category or '', 'n')}{'r' if board.game.rated else 'u'}"
+        kind += f"{board.base_min:3d} {board.game.increment_s or 0:3d}]"
+        reason = (board.game.reason_key or "?")[:3].capitalize()
+        lines.append(
+            f"{number % 100:2d}: {sign} {_rating(mine).text:>4} {'W' if white else 'B'} {_rating(other).text:>4} "
+            f"{other.handle[:11]:<12} {kind} --- {reason} {_started(board.game)}"
+        )
+    return lines
+
+
+def who_lines(names: Iterable[str]) -> list[str]:
+    """The answer to ``who``: names, two in a row."""
+    known = sorted(names, key=str.lower)
+    rows = ["".join(f"---- {name:<20}" for name in known[at : at + 3]).rstrip() for at in range(0, len(known), 3)]
+    return [*rows, "", f" {len(known)} players displayed."]
+
+
+def finger_lines(name: str, board: Board | None, rating: str | None) -> list[str]:
+    """The answer to ``finger``: what the recording tells of somebody."""
+    lines = [f"Finger of {name}:", ""]
+    if board is not None:
+        lines.append(f"(playing game {board.number}: {board.white} vs. {board.black})")
+    if rating is not None:
+        lines.append(f"rating in this recording: {rating}")
+    return lines
+
+
+def date_lines(now_ms: int) -> list[str]:
+    """The answer to ``date``: the real time, not the recording's."""
+    when = datetime.fromtimestamp(now_ms / 1000, UTC)
+    text = f"{when:%a %b} {when.day:2d}, {when:%H:%M} UTC {when.year}"
+    return [
+        f"Local time     - {text}",
+        f"Server time    - {text}",
+        f"GMT            - {when:%a %b} {when.day:2d}, {when:%H:%M} GMT {when.year}",
+    ]
+
+
+def style_1(standing: Standing) -> list[str]:
+    """A board as a picture, for those who have not set style 12."""
+    rule = "   ---------------------------------"
+    rows: list[str] = [rule]
+    for number, rank in zip(range(8, 0, -1), standing.position.board.split(" "), strict=False):
+        cells = "".join(f" {_man(letter)} |" for letter in rank)
+        rows += [f" {number}  |{cells}", rule]
+    return [*rows, "      a    b    c    d    e    f    g    h"]
+
+
+def _man(letter: str) -> str:
+    return "  " if letter == "-" else f"{letter} " if letter.isupper() else f"*{letter.upper()}"

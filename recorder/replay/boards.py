@@ -1,0 +1,345 @@
+"""The boards of a replay: recorded plies as the frames that a server prints of them.
+
+A board keeps every position of its game since its first one, so that takebacks, seeks and examination only choose one.
+What the archive does not keep is made as the server of that family makes it: material, the en passant file, how a
+promotion and a mate are written.
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from recorder.dialects.style12 import format_style12
+from recorder.frames import Style12
+from recorder.model import Game, Ply, Precision, StartFacts
+from recorder.replay.moments import Begin, Shown
+from recorder.tracking.position import Position, Rules, advance, position_from_fen, start_position
+from recorder.tracking.variants import STANDARD_BOARD, has_pockets, rules_of
+
+__all__ = ["EXACT", "Board", "Standing", "elapsed_text", "frame_text", "start_of"]
+
+_VALUES: Final = {"P": 1, "N": 3, "B": 3, "R": 5, "Q": 9}
+_DROP_VALUES: Final = {"P": 1, "N": 2, "B": 2, "R": 2, "Q": 4}  # FatICS in crazyhouse and bughouse
+_SUICIDE_VALUES: Final = dict.fromkeys("PNBRQK", 1)
+EXACT: Final = (Precision.MILLISECONDS, Precision.DERIVED_MILLISECONDS)
+
+
+class Standing(NamedTuple):
+    """A position of a game and what a frame tells with it. Times in milliseconds; ``lag_ms`` None: not known.
+
+    ``exact``: the times were recorded in thousandths; else no frame shows more than whole seconds.
+    """
+
+    ply: int
+    position: Position
+    verbose: str
+    pretty: str
+    irreversible: int
+    white_clock_ms: int
+    black_clock_ms: int
+    elapsed_ms: int
+    lag_ms: int | None
+    exact: bool
+    rights: int  # to castle, as the server counts them
+
+
+def start_of(game: Game, fen: str | None) -> Position | None:
+    """The position of a FEN, or the normal start, under the game's rules; None: no rules of ours read it."""
+    rules = rules_of(game.variant or "chess")
+    if rules is Rules.FRAMES:
+        return None
+    if fen is None:
+        return start_position(STANDARD_BOARD, True, 0 if rules is Rules.SUICIDE else 15, -1, rules)
+    try:
+        # The lines of the recording tell the hands, not the captures: in bughouse they come from elsewhere.
+        return position_from_fen(fen, rules)._replace(hands=None)
+    except ValueError:
+        return None
+
+
+class Board:
+    """A game as it stands in a replay.
+
+    Args:
+        game: the recorded one.
+        number: under which the replay's server has it.
+
+    Attributes:
+        standing: the position shown; None: not known.
+        line: those that led to it, the first one first.
+        hands: White's and Black's, None: no line has told any. printed_hands: those behind a board, without what was
+            passed since.
+        ticking: whether the clock of the side to move runs; None: as servers print it at that ply.
+        result: the token and the end line, once it is told.
+        is_announced: its first board has been shown.
+        is_live: boards were recorded of it, not only a list of moves.
+        over: nothing more is known of it; its number may be taken.
+    """
+
+    def __init__(self, game: Game, number: int) -> None:
+        self.game = game
+        self.number = number
+        self.white = game.white.handle
+        self.black = game.black.handle
+        self.standing: Standing | None = None
+        self.line: list[Standing] = []
+        self.plies: list[Ply] = []
+        self.hands: tuple[str, str] | None = None
+        self.printed_hands: tuple[str, str] | None = None
+        self.ticking: bool | None = None
+        self.result: tuple[str, str] | None = None
+        self.over = False
+        self.is_announced = False
+        self.is_live = any(seen.start is not None for seen in game.observations)
+        self.fatics = game.dialect == "FatICS"
+        self.old = game.dialect in ("Lasker", "FICS 1.6.2", "chessd")
+        self.pockets = has_pockets(rules_of(game.variant or "chess"))
+
+    def begin(self, what: Begin) -> None:
+        """Show the first board of an observation."""
+        seen = None if what.observation is None else self.game.observations[what.observation]
+        start = None if seen is None else seen.start
+        if seen is None or start is None:
+            anchor = next((one.fen for one in self.game.anchors() if one.ply == self.game.start_ply), None)
+            position = start_of(self.game, anchor or self.game.start_fen)
+            self._start(position, self.game.start_ply, None)
+            return
+        if self.standing is not None and self.standing.ply == start.ply and self.line:
+            self.standing = self._set(_told(self.standing, start))
+            return
+        anchor = next((one.fen for one in seen.anchors if one.line == 0 and one.ply == start.ply), None)
+        if anchor is None and start.ply:
+            position = next((one.position for one in self.line if one.ply == start.ply), None)
+        else:
+            position = start_of(self.game, anchor)
+        self._start(position, start.ply, start, _irreversible(anchor))
+
+    def _start(self, position: Position | None, ply: int, start: StartFacts | None, irreversible: int = 0) -> None:
+        self.standing = None
+        if position is None:
+            return
+        base_ms = 1000 * (self.game.base_s or 0)
+        black_base_ms = 1000 * (self.game.black_base_s if self.game.black_base_s is not None else self.game.base_s or 0)
+        rights = 15 if self.old and ply == 0 else position.castling
+        found = Standing(ply, position, "none", "none", irreversible, base_ms, black_base_ms, 0, None, True, rights)
+        if start is not None:
+            found = _told(found._replace(verbose=start.verbose, pretty=start.pretty), start)
+        if ply > 1 and self.game.continued and not self.line:
+            self.ticking = False  # the clocks of a game that goes on stand until a move is made
+        if self.line and self.line[-1].ply >= ply:
+            self.line = [one for one in self.line if one.ply < ply]
+        self.standing = found
+        self.line.append(found)
+
+    def show(self, what: Shown) -> None:
+        """Play a ply; one that cannot be played leaves no standing until a board is known again."""
+        ply, before = what.ply, self.standing
+        if before is not None and before.ply != ply.ply - 1:
+            before = next((one for one in reversed(self.line) if one.ply == ply.ply - 1), None)
+        played = None
+        verbose = None if before is None else self._verbose(before.position, ply)
+        if before is not None and verbose is not None:
+            stepped = advance(before.position, _whole(verbose, ply), ply.san, None)
+            played = None if isinstance(stepped, str) else stepped[2]._replace(hands=None)
+        if played is None:
+            seen = self.game.observations[what.observation]
+            fen = next((one.fen for one in seen.anchors if one.ply == ply.ply and one.line == what.line), None)
+            played = None if fen is None else start_of(self.game, fen)
+        self.line = [one for one in self.line if one.ply < ply.ply]
+        self.plies = [*self.plies, ply] if not self.plies or self.plies[-1].ply < ply.ply else self._kept(ply)
+        if played is None:
+            self.standing = None
+            return
+        exact = ply.precision is None or ply.precision in EXACT
+        irreversible = ply.irreversible
+        if irreversible is None:
+            changed = before is None or ply.san[0] in "abcdefghP" or "x" in ply.san or "@" in ply.san
+            irreversible = 0 if changed or before is None else before.irreversible + 1
+        clocks = (ply.white_clock_ms, ply.black_clock_ms)
+        if before is not None and None in clocks:
+            clocks = self._clocks_after(before, ply)
+        self.standing = Standing(
+            ply.ply, played, verbose or "none", self._pretty(ply.san), irreversible,
+            clocks[0] or 0, clocks[1] or 0, ply.elapsed_ms or 0, ply.lag_ms, exact,
+            self._rights(before, played, verbose or "none"),
+        )  # fmt: skip
+        self.line.append(self.standing)
+        self.ticking = None
+
+    def _rights(self, before: Standing | None, reached: Position, verbose: str) -> int:
+        """The old servers take a right away when king or rook moves, and leave it when the rook is taken."""
+        if not self.old or before is None:
+            return reached.castling
+        white = before.position.white_to_move
+        if verbose.startswith(("K/", "o-o")):
+            return before.rights & (12 if white else 3)
+        gone = {"R/h1": 1, "R/a1": 2} if white else {"R/h8": 4, "R/a8": 8}
+        return before.rights & ~gone.get(verbose[:4], 0)
+
+    def _kept(self, ply: Ply) -> list[Ply]:
+        return [*(one for one in self.plies if one.ply < ply.ply), ply]
+
+    def _clocks_after(self, before: Standing, ply: Ply) -> tuple[int, int]:
+        """Clocks that nothing printed: those before, the mover's less what the move took."""
+        white_ms, black_ms = before.white_clock_ms, before.black_clock_ms
+        spent_ms = ply.elapsed_ms or 0
+        if ply.ply > 2 and self.game.increment_s is not None:
+            black_s = self.game.black_increment_s
+            spent_ms -= 1000 * (self.game.increment_s if ply.white_moved or black_s is None else black_s)
+        if ply.white_clock_ms is not None or ply.black_clock_ms is not None:
+            told = (ply.white_clock_ms, ply.black_clock_ms)
+            return (white_ms if told[0] is None else told[0], black_ms if told[1] is None else told[1])
+        return (white_ms - spent_ms, black_ms) if ply.white_moved else (white_ms, black_ms - spent_ms)
+
+    def take_back(self, ply: int) -> None:
+        """Show an earlier position again, with its clocks; FatICS leaves the clock that the first move back had set."""
+        first = next((one for one in self.plies if one.ply == ply + 1), None)
+        self.line = [one for one in self.line if one.ply <= ply]
+        self.plies = [one for one in self.plies if one.ply <= ply]
+        self.standing = self.line[-1] if self.line and self.line[-1].ply == ply else None
+        self.ticking = None
+        if self.fatics and first is not None and self.plies:
+            kept = (first, self.plies[-1]) if first.white_moved else (self.plies[-1], first)
+            self.set_clocks(kept[0].white_clock_ms, kept[1].black_clock_ms)
+
+    def set_clocks(self, white_ms: int | None, black_ms: int | None) -> None:
+        """Other clocks at the same ply."""
+        if self.standing is not None:
+            white_ms = self.standing.white_clock_ms if white_ms is None else white_ms
+            black_ms = self.standing.black_clock_ms if black_ms is None else black_ms
+            self.standing = self._set(self.standing._replace(white_clock_ms=white_ms, black_clock_ms=black_ms))
+
+    def _set(self, standing: Standing) -> Standing:
+        self.line[-1] = standing
+        return standing
+
+    def _verbose(self, position: Position, ply: Ply) -> str | None:
+        """The move as the long field of a frame has it; None: its squares are not known."""
+        uci = ply.uci
+        if uci is None:
+            return None
+        if ply.san.startswith("O-O"):
+            return "o-o-o" if ply.san.startswith("O-O-O") else "o-o"
+        if uci[1] == "@":
+            return f"{uci[0]}/@@-{uci[2:]}"
+        at = (8 - int(uci[1])) * 9 + ord(uci[0]) - ord("a")
+        promoted = f"={uci[4].upper()}" if len(uci) > 4 and not self.old else ""
+        return f"{position.board[at].upper()}/{uci[:2]}-{uci[2:4]}{promoted}"
+
+    def _pretty(self, san: str) -> str:
+        return san.replace("#", "+") if self.old else san
+
+    def material(self, standing: Standing) -> tuple[int, int]:
+        """White's and Black's strength, as this family of servers counts it; pieces in hand count."""
+        values = _VALUES
+        if self.fatics:
+            suicide = rules_of(self.game.variant or "chess") is Rules.SUICIDE
+            values = _DROP_VALUES if self.pockets else _SUICIDE_VALUES if suicide else _VALUES
+        hands = self.hands if self.pockets and self.hands is not None else ("", "")
+        board = standing.position.board
+        return (
+            sum(values.get(letter, 0) for letter in board + hands[0] if letter.isupper()),
+            sum(values.get(letter.upper(), 0) for letter in board if letter.islower())
+            + sum(values.get(letter, 0) for letter in hands[1]),
+        )
+
+    def push_file(self, standing: Standing) -> int:
+        """The file of a double push just made; FatICS tells it only where a pawn stands beside it."""
+        position = standing.position
+        file = position.push_col
+        if file < 0 or not self.fatics:
+            return file
+        row = 3 if position.white_to_move else 4
+        pawn = "P" if position.white_to_move else "p"
+        beside = [column for column in (file - 1, file + 1) if 0 <= column <= 7]
+        return file if any(position.board[9 * row + column] == pawn for column in beside) else -1
+
+    def is_ticking(self, standing: Standing) -> bool:
+        """Whether the clock runs: as an event told, else from Black's first move on; never once it is over."""
+        if self.ticking is not None:
+            return self.ticking
+        return standing.ply > 1 or (self.fatics and self.game.variant == "bughouse")
+
+    @property
+    def base_min(self) -> int:
+        """The minutes that the server prints."""
+        return 0 if self.game.base_inferred or self.game.base_s is None else self.game.base_s // 60
+
+
+def _irreversible(fen: str | None) -> int:
+    """The count of half-moves that a FEN has."""
+    fields = [] if fen is None else fen.split()
+    return int(fields[4]) if len(fields) > 4 and fields[4].isdecimal() else 0
+
+
+def _told(standing: Standing, start: StartFacts) -> Standing:
+    """With the clocks and times of an observation's first board."""
+    return standing._replace(
+        white_clock_ms=start.white_clock_ms or 0,
+        black_clock_ms=start.black_clock_ms or 0,
+        elapsed_ms=start.elapsed_ms or 0,
+        lag_ms=start.lag_ms,
+        exact=start.precision is None or start.precision in EXACT,
+    )
+
+
+def _whole(verbose: str, ply: Ply) -> str:
+    """With the promoted piece, which some servers leave out."""
+    uci = ply.uci
+    return verbose if uci is None or len(uci) < 5 or "=" in verbose else f"{verbose}={uci[4].upper()}"
+
+
+def elapsed_text(elapsed_ms: int, exact: bool) -> str:
+    """The time of a move as frames and lists have it, without parentheses."""
+    sign, rest = ("-", -elapsed_ms) if elapsed_ms < 0 else ("", elapsed_ms)
+    seconds, thousandths = divmod(rest, 1000)
+    minutes, seconds = divmod(seconds, 60)
+    hours, minutes = divmod(minutes, 60)
+    text = f"{hours}:{minutes:02d}:{seconds:02d}" if hours else f"{minutes}:{seconds:02d}"
+    return f"{sign}{text}.{thousandths:03d}" if exact else f"{sign}{text}"
+
+
+def frame_text(
+    board: Board, relation: int, ms: bool, flip: bool = False, standing: Standing | None = None
+) -> str | None:
+    """A ``<12>`` line, or None where no position is known.
+
+    Args:
+        board: whose.
+        relation: the viewer's.
+        ms: whether he wants thousandths; he gets them where they were recorded.
+        flip: whether Black is at the bottom.
+        standing: another one than that shown.
+    """
+    at = standing or board.standing
+    if at is None:
+        return None
+    exact = ms and at.exact
+    unit = 1 if exact else 1000
+    position = at.position
+    white, black = board.material(at)
+    tail = [
+        "W" if position.white_to_move else "B",
+        str(board.push_file(at)),
+        *("1" if at.rights >> bit & 1 else "0" for bit in range(4)),
+        str(at.irreversible),
+        str(board.number),
+        board.white,
+        board.black,
+        str(relation),
+        str(board.base_min),
+        str(board.game.increment_s or 0),
+        str(white),
+        str(black),
+        str(at.white_clock_ms // unit),
+        str(at.black_clock_ms // unit),
+        str(at.ply // 2 + 1),
+        at.verbose,
+        f"({elapsed_text(at.elapsed_ms, exact)})",
+        at.pretty,
+        str(int(flip)),
+        str(int(board.is_ticking(at))),
+    ]
+    if at.lag_ms is not None:
+        tail.append(str(at.lag_ms))
+    return format_style12(Style12(position.board, tail))

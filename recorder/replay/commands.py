@@ -1,0 +1,473 @@
+"""What each command of a replay's client does."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from fractions import Fraction
+from typing import TYPE_CHECKING, Final
+
+from recorder.errors import ReplayError
+from recorder.events import Refusal
+from recorder.model import Game
+from recorder.replay.answers import (
+    date_lines,
+    finger_lines,
+    games_lines,
+    history_lines,
+    list_lines,
+    who_lines,
+)
+from recorder.replay.boards import Board, frame_text
+from recorder.replay.examining import begin_examining, end_examining, go_to, played_by, stored_board
+from recorder.replay.positions import AtTime, format_position, parse_position, seek
+
+if TYPE_CHECKING:
+    from recorder.replay.session import Session
+
+__all__ = ["ANSWERS"]
+
+Answer = Callable[["Session", str], None]
+
+_SPEED: Final = re.compile(r"(?:x)?(\d{1,4})(?:\.(\d{1,3})|/([1-9]\d{0,2}))?", re.ASCII)
+_FASTEST: Final = 1000
+_NUMBER: Final = re.compile(r"\d{1,6}", re.ASCII)
+_HELP: Final = """This server replays recorded games; nobody plays here. It answers
+  games, observe N, pobserve N, unobserve [N], follow NAME, moves [N], refresh [N],
+  who, finger NAME, history NAME, smoves NAME N, examine NAME N, forward, backward,
+  to 20w, revert, unexamine, set, iset, style, variables, ivariables, date, quit.
+"tell replay help" tells how to move time.""".splitlines()
+_REPLAY_HELP: Final = """tell replay pause | play | step | speed 4 | where
+tell replay seek 20w | 20b | 1:30 | +10s | -10s | #2 | #2/20w | takeback | start | end
+tell replay observe all: every game from its beginning; tell replay observe none""".splitlines()
+_NOT_PLAYING: Final = "You are not playing a game."
+
+
+def _board(session: Session, text: str) -> Board | None:
+    """A game that goes on, by number or a player's name; None, and it is refused."""
+    name = text.split(" ")[0].lower() if text else ""
+    for board in session.show.boards.values():
+        if board.over:
+            continue
+        if name == str(board.number) or (name and name in (board.white.lower(), board.black.lower())):
+            return board
+    session.bad_parameters(session.refusal(Refusal.NO_SUCH_GAME))
+    return None
+
+
+def _default(session: Session, text: str) -> list[Board]:
+    """The game that a command names, or without one all that are observed."""
+    if text:
+        board = _board(session, text)
+        return [] if board is None else [board]
+    boards = [board for board in session.show.boards.values() if board.number in session.observed and not board.over]
+    if not boards:
+        session.bad_parameters(session.refusal(Refusal.NOT_OBSERVING))
+    return boards
+
+
+def _observe(session: Session, rest: str) -> None:
+    if not rest:
+        _observed(session)
+        return
+    board = _board(session, rest)
+    if board is not None:
+        _look_at(session, board)
+
+
+def _look_at(session: Session, board: Board) -> None:
+    if session.seat(board) is not None:
+        session.tell(session.refusal(Refusal.OWN_GAME))
+    elif board.number in session.observed:
+        session.tell(session.refusal(Refusal.ALREADY, board.number))
+    elif board.result is not None:
+        session.bad_parameters(session.refusal(Refusal.NO_SUCH_GAME))
+    else:
+        session.tell(*session.begin_observing(board))
+        session.start()
+
+
+def _observed(session: Session) -> None:
+    boards = [board for board in session.going_on() if board.number in session.observed]
+    for board in boards:
+        session.tell(f"Observing {board.number:3d} [{board.white} vs. {board.black}]: {session.handle} (1 user)")
+    if not boards:
+        session.tell(session.refusal(Refusal.NOT_OBSERVING))
+
+
+def _pobserve(session: Session, rest: str) -> None:
+    board = _board(session, rest)
+    if board is None:
+        return
+    partner = session.show.partner_of(board)
+    if partner is None:
+        session.bad_parameters(f"Game {board.number} has no partner game here.")
+        return
+    _look_at(session, partner)
+
+
+def _unobserve(session: Session, rest: str) -> None:
+    if not rest:
+        for number in sorted(session.observed):
+            session.tell(session.leave_game(number))
+        return
+    board = _board(session, rest)
+    if board is not None and board.number in session.observed:
+        session.tell(session.leave_game(board.number))
+    elif board is not None:
+        session.tell(session.refusal(Refusal.NOT_OBSERVING, board.number))
+
+
+def _follow(session: Session, rest: str) -> None:
+    if not rest:
+        session.followed.clear()
+        session.tell("You will not follow any player's games.")
+        return
+    name = rest.split()[0]
+    session.followed = {name.lower()}
+    session.tell(
+        "You will now be following every game." if name == "*" else f"You will now be following {name}'s games."
+    )
+    for board in session.going_on():
+        playing = (board.white.lower(), board.black.lower())
+        if (
+            board.number not in session.observed
+            and session.seat(board) is None
+            and (name == "*" or name.lower() in playing)
+        ):
+            session.tell(*session.begin_observing(board))
+    session.start()
+
+
+def _games(session: Session, rest: str) -> None:
+    boards = session.going_on()
+    if rest:
+        word = rest.split()[0].lower()
+        boards = [
+            board
+            for board in boards
+            if word == str(board.number) or any(name.lower().startswith(word) for name in (board.white, board.black))
+        ]
+    session.tell("", *games_lines(boards))
+
+
+def _moves(session: Session, rest: str) -> None:
+    for board in _default(session, rest):
+        ms, startpos = session.settings.has("ms"), session.settings.has("startpos")
+        session.tell("", *list_lines(board, board.plies, ms, startpos))
+
+
+def _refresh(session: Session, rest: str) -> None:
+    if not rest and session.examined is not None:
+        session.tell("", *session.board_lines(session.examined, False))
+        return
+    for board in _default(session, rest):
+        if board.number in session.observed or session.settings.style != 12:
+            session.tell("", *session.board_lines(board, board.hands is not None))
+        else:
+            session.tell("", frame_text(board, -3, session.settings.has("ms")))
+
+
+def _stored(session: Session, rest: str) -> Game | None:
+    """The game that ``NAME [N]`` or ``#N`` names; None, and it is refused."""
+    name, _, number = rest.partition(" ")
+    games = session.show.games
+    if name.startswith("#") and _NUMBER.fullmatch(name[1:]) and 1 <= int(name[1:]) <= len(games):
+        return games[int(name[1:]) - 1]
+    own = played_by(games, name)
+    number = number.strip() or "-1"
+    if not own:
+        session.bad_parameters(f"There is no recorded game of {name}." if name else 'Say whose game: "examine NAME N".')
+    elif number == "-1":
+        return own[-1]
+    elif _NUMBER.fullmatch(number) and int(number) < len(own):
+        return own[int(number)]
+    else:
+        session.bad_parameters(f"There is no recorded game {number} of {name}.")
+    return None
+
+
+def _smoves(session: Session, rest: str) -> None:
+    game = _stored(session, rest)
+    if game is not None:
+        board = stored_board(game, 0)
+        settings = session.settings
+        session.tell("", *list_lines(board, game.plies, settings.has("ms"), settings.has("startpos"), stored=True))
+
+
+def _history(session: Session, rest: str) -> None:
+    name = rest.split()[0] if rest else str(session.handle)
+    games = [stored_board(game, 0, whole=False) for game in played_by(session.show.games, name)]
+    session.tell(*history_lines(name, games))
+
+
+def _examine(session: Session, rest: str) -> None:
+    if session.examined is not None:
+        session.bad_parameters("You are already examining a game.")
+        return
+    game = _stored(session, rest or "#1")
+    if game is not None:
+        begin_examining(session, game)
+
+
+def _moved(session: Session, rest: str, sign: int) -> None:
+    if session.examined is None:
+        session.bad_parameters("You are not examining or setting up a game.")
+        return
+    word = rest.split()[0] if rest else "1"
+    if not _NUMBER.fullmatch(word):
+        session.bad_parameters(f"{word} is no number of half-moves.")
+        return
+    count = int(word)
+    how = "goes forward" if sign > 0 else "backs up"
+    go_to(session, session.examined_place + sign * count, f"{how} {count} move{'' if count == 1 else 's'}")
+
+
+def _forward(session: Session, rest: str) -> None:
+    _moved(session, rest, 1)
+
+
+def _backward(session: Session, rest: str) -> None:
+    _moved(session, rest, -1)
+
+
+def _unexamine(session: Session, rest: str) -> None:
+    end_examining(session)
+
+
+def _to(session: Session, rest: str) -> None:
+    board = session.examined
+    if board is None:
+        session.bad_parameters("You are not examining or setting up a game.")
+        return
+    word = rest.split()[0].lower() if rest else ""
+    match = re.fullmatch(r"(\d{1,5})([wb])?", word, re.ASCII)
+    if match is None:
+        session.bad_parameters('Say which half-move: "to 20w", or how many are played: "to 39".')
+        return
+    ply = int(match[1]) if match[2] is None else 2 * int(match[1]) - (match[2] == "w")
+    place = next((at for at, one in enumerate(board.line) if one.ply >= ply), len(board.line) - 1)
+    go_to(session, place, f"goes to move {board.line[place].ply // 2 + 1}")
+
+
+def _revert(session: Session, rest: str) -> None:
+    if session.examined is None:
+        session.bad_parameters("You are not examining or setting up a game.")
+        return
+    ply = session.examined.line[session.examined_place].ply
+    go_to(session, session.examined_place, f"reverts to main line move {ply // 2 + 1}")
+
+
+def _set(session: Session, rest: str) -> None:
+    session.tell(session.settings.change(rest))
+    session.look()
+
+
+def _variables(session: Session, rest: str) -> None:
+    session.tell(session.settings.listed(False))
+
+
+def _ivariables(session: Session, rest: str) -> None:
+    session.tell(session.settings.listed(True))
+
+
+def _iset(session: Session, rest: str) -> None:
+    session.tell(session.settings.change_interface(rest))
+
+
+def _style(session: Session, rest: str) -> None:
+    session.tell(session.settings.set_style(rest))
+    session.look()
+
+
+def _names(session: Session) -> set[str]:
+    found = {str(session.handle)}
+    for board in session.going_on():
+        found |= {board.white, board.black}
+    return found
+
+
+def _who(session: Session, rest: str) -> None:
+    session.tell(*who_lines(_names(session)))
+
+
+def _finger(session: Session, rest: str) -> None:
+    name = rest.split()[0] if rest else str(session.handle)
+    playing = next((one for one in session.going_on() if name.lower() in (one.white.lower(), one.black.lower())), None)
+    games = played_by(session.show.games, name)
+    player = None
+    if games:
+        last = games[-1]
+        player = last.white if last.white.handle.lower() == name.lower() else last.black
+    elif name.lower() != str(session.handle).lower():
+        session.bad_parameters(f"There is no player matching the name {name}.")
+        return
+    rating = None if player is None else player.rating_text
+    session.tell(*finger_lines(name if player is None else player.handle, playing, rating))
+
+
+def _kibitz(session: Session, rest: str) -> None:
+    watched = [board for board in session.going_on() if board.number in session.observed]
+    if watched or session.examined is not None:
+        session.tell("(kibitzed to 0 players)")
+    else:
+        session.bad_parameters("You are not playing, observing or examining a game.")
+
+
+def _whisper(session: Session, rest: str) -> None:
+    if session.observed or session.examined is not None:
+        session.tell("(whispered to 0 players)")
+    else:
+        session.bad_parameters("You are not playing, observing or examining a game.")
+
+
+def _tell(session: Session, rest: str) -> None:
+    name, _, words = rest.partition(" ")
+    if name.lower().rstrip(":") == "replay":
+        session.tell("(told replay)")
+        for line in _control(session, words.strip()):
+            session.tell(f"replay tells you: {line}")
+        return
+    known = next((one for one in _names(session) if one.lower() == name.lower()), None)
+    if known is None:
+        session.bad_parameters(f"{name} is not logged in." if name else "Whom do you want to tell it?")
+    else:
+        session.tell(f"(told {known})")
+
+
+def _control(session: Session, words: str) -> list[str]:
+    """The replay's own commands: lines to answer."""
+    word, _, rest = words.partition(" ")
+    word = word.lower()
+    if word in ("", "help"):
+        return list(_REPLAY_HELP)
+    if word in ("where", "status"):
+        return [_where(session)]
+    if word == "observe":
+        session.followed = set() if rest.strip().lower() == "none" else {"*"}
+        if session.followed:
+            _follow(session, "*")
+            return ["Every game is observed from its beginning."]
+        return ["No more games are observed by themselves."]
+    if word not in ("pause", "play", "resume", "step", "speed", "seek", "go"):
+        return [f'There is no command {word}; "help" tells which there are.']
+    if session.shared:
+        return ["The time of this replay is shared: only who started the server can move it."]
+    try:
+        return _move_time(session, word, rest.strip())
+    except ReplayError as error:
+        return [str(error)]
+
+
+def _move_time(session: Session, word: str, rest: str) -> list[str]:
+    show, now_ns = session.show, session.now_ns
+    if word == "pause":
+        show.head.pause(now_ns)
+    elif word in ("play", "resume"):
+        session.started = True
+        show.head.resume(now_ns)
+    elif word == "step":
+        session.started = True
+        session.happen_now(show.step(now_ns))
+    elif word == "speed":
+        match = _SPEED.fullmatch(rest)
+        speed = Fraction(0)
+        if match is not None:
+            speed = Fraction(f"{match[1]}.{match[2] or 0}") / int(match[3] or 1)
+        if not 0 < speed <= _FASTEST:
+            return [f"{rest or 'Nothing'} is no speed; say 4, 0.5 or 1/3, at most {_FASTEST}."]
+        show.head.set_speed(speed, now_ns)
+    else:
+        place, at_ms = seek(show.head.moments, parse_position(rest), show.head.place, show.head.at_ms(now_ns))
+        session.jump(place, at_ms)
+    return [_where(session)]
+
+
+def _where(session: Session) -> str:
+    head = session.show.head
+    last_ms = head.moments[-1].at_ms if head.moments else 0
+    at = format_position(AtTime(head.at_ms(session.now_ns) // 1000 * 1000))
+    state = "at its end" if head.ended else "paused" if head.paused else "playing"
+    speed = float(head.speed)
+    return f"{state} at {at} of {format_position(AtTime(last_ms // 1000 * 1000))}, speed {speed:g}"
+
+
+def _time(session: Session, rest: str) -> None:
+    for board in _default(session, rest):
+        at = board.standing
+        if at is not None:
+            white, black = (
+                format_position(AtTime(max(ms, 0) // 1000 * 1000)) for ms in (at.white_clock_ms, at.black_clock_ms)
+            )
+            session.tell(f"Game {board.number}: White ({board.white}) {white}   Black ({board.black}) {black}")
+
+
+def _date(session: Session, rest: str) -> None:
+    session.tell(*date_lines(session.wall_ms(session.now_ns)))
+
+
+def _all_observers(session: Session, rest: str) -> None:
+    _observed(session)
+
+
+def _nothing(text: str) -> Answer:
+    def answer(session: Session, rest: str) -> None:
+        session.tell(text)
+
+    return answer
+
+
+def _lines(lines: list[str]) -> Answer:
+    def answer(session: Session, rest: str) -> None:
+        session.tell(*lines)
+
+    return answer
+
+
+ANSWERS: Final[dict[str, Answer]] = {
+    **dict.fromkeys(
+        ("abort", "adjourn", "draw", "flag", "moretime", "pause", "resign", "say", "takeback", "unpause"),
+        _nothing(_NOT_PLAYING),
+    ),
+    **dict.fromkeys(("match", "seek", "unseek"), _nothing("Nobody plays here: this is a replay.")),
+    **dict.fromkeys(("accept", "decline"), _nothing("There are no offers to you.")),
+    "allobservers": _all_observers,
+    "backward": _backward,
+    "date": _date,
+    "examine": _examine,
+    "finger": _finger,
+    "follow": _follow,
+    "forward": _forward,
+    "games": _games,
+    "goto": _to,
+    "help": _lines(_HELP),
+    "history": _history,
+    "inchannel": _nothing("Channel 0: nobody."),
+    "iset": _iset,
+    "ivariables": _ivariables,
+    "kibitz": _kibitz,
+    "messages": _nothing("You have no messages."),
+    "moves": _moves,
+    "news": _nothing("There are no new news items."),
+    "observe": _observe,
+    "oldmoves": _smoves,
+    "pobserve": _pobserve,
+    "quit": _lines([]),
+    "refresh": _refresh,
+    "revert": _revert,
+    "set": _set,
+    "shout": _nothing("(shouted to 0 players)"),
+    "smoves": _smoves,
+    "sought": _nothing("0 ads displayed."),
+    "style": _style,
+    "tell": _tell,
+    "time": _time,
+    "to": _to,
+    "unexamine": _unexamine,
+    "unobserve": _unobserve,
+    "uptime": _nothing("This server replays recorded games."),
+    "variables": _variables,
+    "whisper": _whisper,
+    "who": _who,
+}
+"""What answers each command of ``grammar.CODES``: it is given the session and the words behind the command."""

@@ -1,0 +1,491 @@
+"""One client of a replay server: bytes in, bytes out. No sockets, and no clock but the one it is told.
+
+It speaks as FICS and its kin do: the login dialogue, ``fics% ``, ``\\n\\r``, style 12, ``set`` and ``iset``, block
+mode, and the commands that clients use to watch games. What nobody can do in a recording is refused in the servers'
+own words.
+"""
+
+from __future__ import annotations
+
+import re
+import string
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from recorder.dialects.gamestable import format_refusal
+from recorder.dialects.notices import format_observing
+from recorder.events import Line, ObserveRefused, ObservingEnded, ObservingStarted, Refusal
+from recorder.live.manners import WILL_ECHO, WONT_ECHO
+from recorder.model import EventKind, GameEvent, HoldingsChange
+from recorder.replay.answers import (
+    chat_text,
+    created_lines,
+    gameinfo_text,
+    header_text,
+    result_text,
+    style_1,
+)
+from recorder.replay.boards import Board, frame_text
+from recorder.replay.commands import ANSWERS
+from recorder.replay.deltas import delta_text
+from recorder.replay.grammar import (
+    AMBIGUOUS,
+    BAD_COMMAND,
+    BAD_PARAMETERS,
+    CODES,
+    NO_NUMBER,
+    Command,
+    read_command,
+)
+from recorder.replay.settings import Settings, read_login_bits
+from recorder.replay.show import Happening, Show, Sign
+from recorder.wire.telnet import TelnetFilter
+from recorder.wire.timeseal import unseal
+
+__all__ = ["Manner", "Session"]
+
+_LONGEST_LINE: Final = 1024
+_NAME: Final = re.compile(r"[A-Za-z]{2,17}", re.ASCII)
+_GUEST: Final = ("g", "guest")
+_HELLOS: Final = (b"TIMESTAMP|", b"TIMESEAL2|")
+_PONG: Final = b"\x029"
+_NOWHERE: Final = Line("", 0)
+_AYT, _INTERRUPT = b"\xff\xf6", b"\xff\xf4"
+_GAME_PREFIX: Final = re.compile(r"Game [0-9]{1,9}:")
+_MOVE: Final = re.compile(
+    r"(?:[a-h][1-8]-?[a-h][1-8](?:=?[nbrqNBRQ])?|[PNBRQpnbrq]@[a-h][1-8]|[oO0](?:-?[oO0]){1,2}"
+    r"|[NBRQK][a-h1-8x]{1,4}|[a-h]x?[a-h1-8]{1,2}(?:=?[NBRQ])?)[+#]?"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """How the server greets.
+
+    Attributes:
+        banner: lines before the first ``login:``; they tell clients which kind of server was recorded.
+        password: asked of everybody who is no guest; any is right.
+        observe: whether every client sees every game from its beginning without asking.
+    """
+
+    banner: Sequence[str] = ()
+    password: bool = False
+    observe: bool = False
+
+
+class Session:
+    """A client.
+
+    Args:
+        show: the replay, shared or its own.
+        number: the client's, for a guest's name.
+        manner: how to greet.
+        shared: whether the replay's time is not the client's to change.
+        wall_ms: what ``date`` tells, milliseconds since 1970, by the clock's time in nanoseconds.
+
+    Attributes:
+        handle: its name, once it is in.
+        closed: it has left, or the server has asked it to.
+        started: its own replay goes on.
+    """
+
+    def __init__(
+        self,
+        show: Show,
+        number: int,
+        manner: Manner,
+        *,
+        shared: bool = False,
+        wall_ms: Callable[[int], int] = lambda now_ns: now_ns // 1_000_000,
+    ) -> None:
+        self.show = show
+        self.manner = manner
+        self.shared = shared
+        self.wall_ms = wall_ms
+        self.settings = Settings()
+        self.handle: str | None = None
+        self.closed = False
+        self.started = shared
+        self.observed: set[int] = set()
+        self.followed: set[str] = set()
+        self.examined: Board | None = None
+        self.examined_place = 0
+        self.now_ns = 0
+        self.code: int | None = None
+        self._left: set[str] = set()  # keys of games that the recording left while they were observed
+        self._looked = False
+        self._number = number
+        self._stage = "name"
+        self._called = ""
+        self._telnet = TelnetFilter()
+        self._received = 0
+        self._line = b""
+        self._too_long = False
+        self._out = bytearray()
+        self._lines: list[str] = []
+        self._say("\n".join(["", *manner.banner, "", 'Any name will do; "guest" makes one up.', "", ""]))
+        self._say("login: ")
+
+    # -- what goes out -----------------------------------------------------------------------------------------
+
+    def take_output(self) -> bytes:
+        """The bytes to send now."""
+        found = bytes(self._out)
+        self._out.clear()
+        return found
+
+    def _say(self, text: str) -> None:
+        self._out += text.replace("\n", "\n\r").encode("latin-1", "replace")
+
+    def tell(self, *lines: str | None) -> None:
+        """Print lines in the answer to the command that is being answered; None is no line."""
+        self._lines += [line for line in lines if line is not None]
+
+    def tell_wrapped(self, text: str) -> None:
+        """Print a line that is broken if it is too wide."""
+        self._lines += self._wrapped(text)
+
+    def _wrapped(self, text: str) -> list[str]:
+        width = self.settings.width
+        if self.settings.has("nowrap") or len(text) <= width:
+            return [text]
+        lines: list[str] = []
+        while len(text) > width:
+            at = text.rfind(" ", 1, width)
+            lines.append(text[:at] if at > 4 else text[:width])
+            text = "\\   " + (text[at + 1 :] if at > 4 else text[width:])
+        return [*lines, text]
+
+    @property
+    def _prompt(self) -> str:
+        return "fics% " if self.settings.has("defprompt") else self.settings.prompt
+
+    def _announce(self, lines: Iterable[str]) -> None:
+        """What others have done: a message of its own, a prompt behind it."""
+        found = list(lines)
+        if found:
+            bell = "\x07" if self.settings.has("bell") and any(line.startswith("<12>") for line in found) else ""
+            self._say(bell + "\n" + "\n".join(found) + "\n" + self._prompt)
+
+    # -- what comes in -----------------------------------------------------------------------------------------
+
+    def receive(self, data: bytes, now_ns: int) -> None:
+        """Take bytes of the client; nothing in them is an error."""
+        self.now_ns = now_ns
+        if self.closed:
+            return
+        if _INTERRUPT in data:
+            self._leave()
+            return
+        if _AYT in data:
+            self._say("\n[Responding to AYT: Yes, I'm here.]\n")
+        for piece, _ in self._telnet.receive(data, self._received):
+            self._pieces(piece)
+        self._received += len(data)
+
+    def _pieces(self, piece: bytes) -> None:
+        *lines, rest = (self._line + piece).split(b"\n")
+        for line in lines:
+            if self.closed:
+                return
+            if self._too_long:
+                self._too_long = False
+                self._say(f"That line was too long.\n{self._prompt if self._stage == 'in' else ''}")
+            elif len(line) > _LONGEST_LINE:
+                self._say(f"That line was too long.\n{self._prompt if self._stage == 'in' else ''}")
+            else:
+                self._one(line)
+        if len(rest) > _LONGEST_LINE:
+            self._too_long, rest = True, b""
+        self._line = rest
+
+    def _one(self, raw: bytes) -> None:
+        opened = unseal(raw)
+        line = raw if opened is None else opened[0]
+        if opened is not None and (line.startswith(_HELLOS) or line == _PONG):
+            return
+        text = line.translate(None, b"\r\0").decode("latin-1")
+        if self._stage == "in":
+            self._command(text)
+        else:
+            self._log_in(text.strip())
+
+    # -- login -------------------------------------------------------------------------------------------------
+
+    def _log_in(self, text: str) -> None:
+        if self._stage == "password":
+            self._out += WONT_ECHO
+            self._enter()
+        elif self._stage == "return":
+            self._enter()
+        elif (bits := read_login_bits(text)) is not None:
+            self.settings.interface |= bits
+            self._say("#Ivars set.\n")
+            self._say("login: ")
+        else:
+            self._name(text)
+
+    def _name(self, text: str) -> None:
+        name, _, password = text.partition(" ")
+        if name.lower() in _GUEST:
+            letters = string.ascii_uppercase
+            name = "Guest" + "".join(letters[self._number // 26**place % 26] for place in range(4))
+        elif not _NAME.fullmatch(name):
+            if name:
+                self._say("\nSorry, names can only consist of lower and upper case letters.  Try again.\n")
+            self._say("login: ")
+            return
+        elif self.manner.password:
+            self._called = name
+            if password:
+                self._enter()
+                return
+            self._say(f'\n"{name}" is a registered name.  If it is yours, type the password.\n')
+            self._say("If not, just hit return to try another name.\n\n")
+            self._out += b"password: " + WILL_ECHO
+            self._stage = "password"
+            return
+        self._called = name
+        self._say(f'\nLogging you in as "{name}"; you may use this name to watch recorded games.\n\n')
+        self._say(f'Press return to enter the server as "{name}":\n')
+        self._stage = "return"
+
+    def _enter(self) -> None:
+        self._stage = "in"
+        self.handle = self._called
+        guest = "(U)" if self._called.startswith("Guest") else ""
+        self._say(f"\n**** Starting FICS session as {self._called}{guest} ****\n\n")
+        self._say(f"{self.show_summary()}\n{self._prompt}")
+
+    def show_summary(self) -> str:
+        """What a client is told of the replay when it comes."""
+        count = len(self.show.games)
+        games = "one recorded game" if count == 1 else f"{count} recorded games"
+        how = "Its clock is shared." if self.shared else "It waits for your first observe, follow, or tell replay play."
+        return f'This is a replay of {games}. {how} "tell replay help" tells more.'
+
+    def _leave(self) -> None:
+        self._say("\nLogging you out.\n")
+        self._say("Thank you for using this replay server.\n")
+        self.closed = True
+
+    # -- commands ----------------------------------------------------------------------------------------------
+
+    def _command(self, text: str) -> None:
+        block = self.settings.has("block")
+        command = read_command(text, block)
+        self._lines = []
+        self.code = None if command.name is None else CODES[command.name]
+        if block and command.number is None:
+            if text.strip():
+                self._say(f"\x150\x16{NO_NUMBER}\x16\x17\n{self._prompt}")
+            else:
+                self._say(self._prompt)
+            return
+        self._answer(command, text.strip())
+        if self.closed:
+            self._say("".join(f"{line}\n" for line in self._lines))
+            self._leave()
+            return
+        body = "".join(f"{line}\n" for line in self._lines)
+        if block:
+            self._say(f"\x15{command.number}\x16{self.code or 0}\x16{body}\x17\n{self._prompt}")
+        else:
+            self._say(body + self._prompt)
+        self._lines = []
+
+    def _answer(self, command: Command, text: str) -> None:
+        if command.name == "quit":
+            self.closed = True
+        elif command.name is not None:
+            ANSWERS[command.name](self, command.rest)
+        elif not text:
+            self.code = 0
+        elif command.matches:
+            self.code = AMBIGUOUS
+            self.tell(f'Ambiguous command "{command.word}". Matches: {" ".join(command.matches)}')
+        elif _MOVE.fullmatch(text.split()[-1].lstrip("$")):
+            self.code = 1
+            self.tell("You are not playing or examining a game that takes moves.")
+        else:
+            self.code = BAD_COMMAND
+            self.tell(f"{command.word}: Command not found.")
+
+    def bad_parameters(self, text: str) -> None:
+        """Refuse a command's words."""
+        self.code = BAD_PARAMETERS
+        self.tell(text)
+
+    @property
+    def due_ns(self) -> int | None:
+        """When the client's own replay goes on; None: it does not, or it is shared."""
+        return None if self.shared or self.closed else self.show.head.due_ns
+
+    def tick(self, now_ns: int) -> None:
+        """Let the client's own replay go on."""
+        if not self.shared:
+            self.happen(self.show.take(now_ns), now_ns)
+
+    def look(self) -> None:
+        """Style 12 was set: show what the client is to see without asking, and let his replay begin."""
+        if self.settings.style != 12 or self._looked:
+            return
+        self._looked = True
+        seen = False
+        for board in self.going_on():
+            if board.number not in self.observed and (self.seat(board) is not None or self.manner.observe):
+                self.tell(*self._begins(Sign.BEGINS, board, board.hands is not None))
+                seen = True
+        if seen or self.manner.observe:
+            self.start()
+
+    def happen_now(self, happenings: Iterable[Happening]) -> None:
+        """Print what happened because of the command that is being answered."""
+        for happening in happenings:
+            self.tell(*self._happened(happening))
+
+    def jump(self, place: int, at_ms: int) -> None:
+        """Stand elsewhere in the replay: games that still go on are shown as they are there."""
+        watched = {board.game.key for board in self.show.boards.values() if board.number in self.observed}
+        self.show.go(place, self.now_ns, at_ms)
+        self.observed.clear()
+        for board in self.going_on():
+            if board.game.key in watched:
+                self.tell(*self.begin_observing(board))
+            elif self.seat(board) is not None:
+                self.observed.add(board.number)
+                self.tell("", *self.board_lines(board, board.hands is not None))
+
+    # -- games -------------------------------------------------------------------------------------------------
+
+    def relation(self, board: Board) -> int:
+        """How a game's frames stand to this client: those of the game that he was recorded playing are his own."""
+        if self.examined is board:
+            return 2
+        side = self.seat(board)
+        if side is None or board.standing is None:
+            return 0
+        return 1 if board.standing.position.white_to_move == side else -1
+
+    def seat(self, board: Board) -> bool | None:
+        """Whether this client has White, or Black, in a game that was recorded by this player; None: neither."""
+        me = board.game.me
+        if me is None or self.handle is None or me.lower() != self.handle.lower():
+            return None
+        if me.lower() == board.white.lower():
+            return True
+        return False if me.lower() == board.black.lower() else None
+
+    def board_lines(self, board: Board, hands: bool) -> list[str]:
+        """A board as the client's style has it, and the hands behind it."""
+        if board.standing is None:
+            return []
+        if self.settings.style != 12:
+            return style_1(board.standing)
+        flip = self.seat(board) is False
+        text = frame_text(board, self.relation(board), self.settings.has("ms"), flip)
+        lines = [] if text is None else [text]
+        if hands and board.hands is not None:
+            lines += ["", f"<b1> game {board.number} white [{board.hands[0]}] black [{board.hands[1]}]"]
+        return lines
+
+    def begin_observing(self, board: Board) -> list[str]:
+        """Observe a game; what the server prints for it."""
+        self.observed.add(board.number)
+        lines = [format_observing(ObservingStarted(_NOWHERE, board.number))]
+        header = header_text(board)
+        lines += [] if header is None else [header]
+        if self.settings.has("gameinfo"):
+            lines.append(gameinfo_text(board, self.show.partner_of(board)))
+        return [*lines, "", *self.board_lines(board, board.hands is not None)]
+
+    def leave_game(self, number: int) -> str:
+        """Observe a game no more."""
+        self.observed.discard(number)
+        return format_observing(ObservingEnded(_NOWHERE, number))
+
+    def refusal(self, reason: Refusal, number: int | None = None) -> str:
+        """A refusal in the server's words."""
+        return format_refusal(ObserveRefused(_NOWHERE, reason, number))
+
+    def going_on(self) -> list[Board]:
+        """The games that are being played."""
+        boards = self.show.boards.values()
+        return [board for board in boards if board.is_announced and board.result is None and not board.over]
+
+    def start(self) -> None:
+        """Let the client's own replay go on."""
+        if not self.started:
+            self.started = True
+            self.show.head.resume(self.now_ns)
+
+    def happen(self, happenings: Iterable[Happening], now_ns: int) -> None:
+        """Print what happened in the games that the client watches."""
+        self.now_ns = now_ns
+        if self.handle is None or self.closed:
+            return
+        for happening in happenings:
+            self._announce(self._happened(happening))
+
+    def _happened(self, happening: Happening) -> list[str]:
+        sign, board, what, hands = happening
+        if sign in (Sign.BEGINS, Sign.AGAIN):
+            return self._begins(sign, board, hands)
+        if board.number not in self.observed or self.examined is board:
+            if sign is Sign.RESULT and isinstance(what, GameEvent) and self.settings.has("gin"):
+                return [result_text(board, what)]
+            return []
+        if sign is Sign.BOARD:
+            delta = self._delta(board, what)
+            return [delta] if delta is not None else self.board_lines(board, hands)
+        if sign is Sign.HANDS and isinstance(what, HoldingsChange):
+            arrow = "" if what.passed is None else f" <- {what.passed}"
+            return [f"<b1> game {board.number} white [{what.white}] black [{what.black}]{arrow}"]
+        if sign is Sign.EVENT and isinstance(what, GameEvent):
+            return self._event(board, what)
+        if sign is Sign.RESULT and isinstance(what, GameEvent):
+            lines = [result_text(board, what)]
+            if self.seat(board) is None:
+                lines += ["", self.leave_game(board.number)]
+            self.observed.discard(board.number)
+            return lines
+        if sign is Sign.LEFT:
+            self._left.add(board.game.key)
+            return [self.leave_game(board.number)]
+        if sign is Sign.OVER:
+            self.observed.discard(board.number)
+        return []
+
+    def _begins(self, sign: Sign, board: Board, hands: bool) -> list[str]:
+        if self.seat(board) is not None:
+            self.observed.add(board.number)
+            lines = created_lines(board) if sign is Sign.BEGINS else []
+            if self.settings.has("gameinfo"):
+                lines.append(gameinfo_text(board, self.show.partner_of(board)))
+            return [*lines, "", *self.board_lines(board, hands)]
+        if sign is Sign.AGAIN and board.number in self.observed:
+            return self.board_lines(board, hands)
+        players = {board.white.lower(), board.black.lower()}
+        known = [name for name in (board.white, board.black) if name.lower() in self.followed]
+        if self.manner.observe or "*" in self.followed or known or board.game.key in self._left:
+            self._left.discard(board.game.key)
+            lines = []
+            if known and sign is Sign.BEGINS:
+                other = board.black if known[0] == board.white else board.white
+                lines = [f"{known[0]}, whom you are following, has started a game with {other}."]
+            return [*lines, *self.begin_observing(board)]
+        if self.settings.has("gin") and sign is Sign.BEGINS and players:
+            return created_lines(board)[-1:]
+        return []
+
+    def _delta(self, board: Board, what: object) -> str | None:
+        """A move as ``<d1>``, if the client wants it so and nothing else is told."""
+        if not self.settings.has("compressmove") or self.settings.style != 12:
+            return None
+        return delta_text(board, what)
+
+    def _event(self, board: Board, event: GameEvent) -> list[str]:
+        if event.kind is EventKind.CHAT:
+            return self._wrapped(chat_text(board, event))
+        return self._wrapped(_GAME_PREFIX.sub(f"Game {board.number}:", event.text, count=1))

@@ -1,0 +1,135 @@
+"""What a client has set: ``set`` and ``iset``, obeyed where a replay has something to obey."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+__all__ = ["Settings", "read_login_bits"]
+
+#: Interface variables in the order of the login string's digits.
+_INTERFACE: Final = (
+    "compressmove", "audiochat", "seekremove", "defprompt", "lock", "startpos", "block", "gameinfo", "xdr", "pendinfo",
+    "graph", "seekinfo", "extascii", "nohighlight", "highlight", "showserver", "pin", "ms", "pinginfo", "boardinfo",
+    "extuserinfo", "seekca", "showownseek", "premove", "smartmove", "movecase", "suicide", "crazyhouse", "losers",
+    "wildcastle", "fr", "nowrap", "allresults", "obsping", "singleboard",
+)  # fmt: skip
+_UNNUMBERED: Final = ("atomic", "vthighlight", "xml")
+_TOGGLES: Final = (
+    "autoflag", "availinfo", "availmax", "availmin", "bell", "bugopen", "chanoff", "cshout", "ctell", "echo", "examine",
+    "flip", "gin", "highlight", "jprivate", "kibitz", "mailmess", "messreply", "minmovetime", "noescape", "notakeback",
+    "notifiedby", "open", "pin", "pgn", "private", "provshow", "ptime", "rated", "ropen", "seek", "shout", "silence",
+    "simopen", "tell", "tolerance", "tourney", "tzone", "unobserve", "automail",
+)  # fmt: skip
+_WIDEST: Final = 240
+_NARROWEST: Final = 32
+_STYLES: Final = 13
+_ON: Final = frozenset(("1", "on", "true", "yes"))
+_OFF: Final = frozenset(("0", "off", "false", "no"))
+_BITS: Final = re.compile(r"%b([01]{1,64})", re.ASCII)
+
+
+class Settings:
+    """One client's variables.
+
+    Attributes:
+        style: of boards; only 12 is data.
+        width: of lines that may be wrapped.
+        prompt: with its blank.
+        interface: names of the interface variables that are on.
+    """
+
+    def __init__(self) -> None:
+        self.style = 1
+        self.width = 79
+        self.prompt = "fics% "
+        self.interface: set[str] = {"smartmove"}
+        self._toggles: set[str] = set()
+
+    def has(self, name: str) -> bool:
+        """Whether a variable is on."""
+        return name in self.interface or name in self._toggles
+
+    def change(self, words: str) -> str:
+        """``set NAME VALUE``: the server's answer."""
+        name, _, value = words.partition(" ")
+        value = value.strip()
+        found = _named(name.lower(), ("height", "interface", "language", "prompt", "style", "width", *_TOGGLES))
+        if found is None:
+            return f'No such variable "{name}".'
+        if found == "style":
+            return self.set_style(value)
+        if found == "width":
+            if not value.isdecimal() or not _NARROWEST <= int(value[:9]) <= _WIDEST:
+                return f"Bad value given for variable {found}."
+            self.width = int(value)
+            return f"Width set to {value}."
+        if found == "prompt":
+            self.prompt = f"{value[:60]} " if value else "fics% "
+            return f'Prompt now set to "{self.prompt}".'
+        if found in ("height", "language", "interface"):
+            return f"{found.capitalize()} set to {value[:60]}."
+        return self._toggle(found, value)
+
+    def _toggle(self, name: str, value: str) -> str:
+        if value.lower() in _OFF:
+            self._toggles.discard(name)
+        elif value.lower() in _ON or (value == "" and name not in self._toggles):
+            self._toggles.add(name)
+        elif value == "":
+            self._toggles.discard(name)
+        elif not value.isascii() or not value.isprintable():
+            return f"Bad value given for variable {name}."
+        else:
+            return f"{name} set to {value[:60]}."
+        return f"{name} set to {int(name in self._toggles)}."
+
+    def set_style(self, value: str) -> str:
+        """``style N``: the server's answer."""
+        if not value.isdecimal() or not 1 <= int(value[:9]) <= _STYLES:
+            return "Bad value given for variable style."
+        self.style = int(value)
+        return f"Style {self.style} set."
+
+    def change_interface(self, words: str) -> str:
+        """``iset NAME VALUE``: the server's answer."""
+        name, _, value = words.partition(" ")
+        found = _named(name.lower(), (*_INTERFACE, *_UNNUMBERED))
+        if found is None:
+            return f'No such ivariable "{name}".'
+        if self.has("lock"):
+            return "Cannot alter: Interface setting locked."
+        value = value.strip().lower()
+        if value not in _ON | _OFF and value:
+            return f"Bad value given for ivariable {found}."
+        on = value in _ON or (not value and found not in self.interface)
+        if on:
+            self.interface.add(found)
+        else:
+            self.interface.discard(found)
+        return f"{found} {'set' if on else 'unset'}."
+
+    def listed(self, interface: bool) -> str:
+        """The answer to ``variables`` and ``ivariables``."""
+        if interface:
+            pairs = [f"{name}={int(name in self.interface)}" for name in (*_INTERFACE, *_UNNUMBERED)]
+        else:
+            pairs = [f"style={self.style}", f"width={self.width}"]
+            pairs += [f"{name}={int(name in self._toggles)}" for name in _TOGGLES]
+        rows = ["  ".join(f"{pair:<18}" for pair in pairs[at : at + 4]).rstrip() for at in range(0, len(pairs), 4)]
+        return "\n".join(rows)
+
+
+def read_login_bits(line: str) -> frozenset[str] | None:
+    """The interface variables that ``%b0110…`` before the name switches on; None: the line is no such string."""
+    match = _BITS.fullmatch(line)
+    if match is None:
+        return None
+    return frozenset(name for name, bit in zip(_INTERFACE, match[1], strict=False) if bit == "1")
+
+
+def _named(word: str, names: tuple[str, ...]) -> str | None:
+    """The variable with this name, or the first one that begins so."""
+    if word in names:
+        return word
+    return next((name for name in sorted(names) if word and name.startswith(word)), None)

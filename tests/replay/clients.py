@@ -1,0 +1,70 @@
+"""Clients of the replay server in virtual time, without sockets."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from recorder.model import Game
+from recorder.replay.moments import moments_of_games
+from recorder.replay.session import Manner, Session
+from recorder.replay.show import Show
+
+__all__ = ["Client", "lines_of", "open_show"]
+
+
+def open_show(games: Sequence[Game], apart: bool = False) -> Show:
+    """A replay of games that waits for its client; ``apart``: no two moments come at once."""
+    moments = moments_of_games(games)
+    if apart:
+        moments = [moment._replace(at_ms=place) for place, moment in enumerate(moments)]
+    show = Show(games, moments, 0)
+    show.open(0)
+    return show
+
+
+MANNER = Manner()
+
+
+@dataclass
+class Client:
+    """Somebody who types; ``heard`` is all that came, ``now_ns`` his time."""
+
+    session: Session
+    heard: bytearray = field(default_factory=bytearray)
+    now_ns: int = 0
+    _seen: int = 0
+
+    @classmethod
+    def of(cls, games: Sequence[Game], name: str = "Looker", manner: Manner = MANNER, apart: bool = False) -> Client:
+        """Logged in to a replay of his own."""
+        client = cls(Session(open_show(games, apart), 0, manner))
+        client.say(name, "")
+        return client
+
+    def say(self, *lines: str) -> str:
+        """Type lines; return what was answered."""
+        for line in lines:
+            self.session.receive(f"{line}\n".encode("latin-1"), self.now_ns)
+        self.heard += self.session.take_output()
+        return self.new()
+
+    def new(self) -> str:
+        """What came since the last look, without carriage returns."""
+        begin, self._seen = self._seen, len(self.heard)
+        return self.heard[begin:].decode("latin-1").replace("\r", "")
+
+    def wait(self, most: int = 100_000) -> str:
+        """Let the replay go on to its end, or for so many moments; return what came."""
+        while most and (due_ns := self.session.due_ns) is not None:
+            self.now_ns = max(self.now_ns, due_ns)
+            self.session.tick(self.now_ns)
+            self.heard += self.session.take_output()
+            most -= 1
+        return self.new()
+
+
+def lines_of(text: str, tag: str) -> list[str]:
+    """The lines that begin with a tag."""
+    return re.findall(rf"^{re.escape(tag)}.*$", text, re.M)

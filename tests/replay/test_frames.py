@@ -1,0 +1,79 @@
+"""A replayed board is the recorded one: every field of every frame, but for what no archive keeps."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from recorder.model import Game, GameKind
+from recorder.replay.boards import frame_text
+from recorder.replay.moments import Begin, moments_of_games
+from recorder.replay.show import Show, Sign
+from tests.support.corpus import stream_bytes
+from tests.support.product import run
+
+FIELDS = (
+    "tag r8 r7 r6 r5 r4 r3 r2 r1 turn push K Q k q count game white black relation base increment wm bm wclock bclock "
+    "move verbose elapsed pretty flip ticking lag"
+).split()
+
+# What a stream's frames have that the archive does not: field → how many frames.
+STREAMS: dict[tuple[str, str], dict[str, int]] = {
+    ("a01_standard", "observer_GuestObsA"): {},
+    ("a03_crazyhouse", "observer_GuestObsD"): {},
+    ("a05_chess960", "observer_GuestObsG"): {},
+    ("a07_eight_boards", "observer_GuestObsI"): {},
+    ("a12_bughouse", "observer_GuestBga"): {},
+    ("a13_timeseal_lag", "observer_GuestTsa"): {},
+    ("b01_standard", "observer_GuestXa"): {},
+    ("b06_bughouse", "observer_GuestXo"): {},
+    ("b09_crazyhouse", "observer_GuestXy"): {},
+    ("b04_chatter_takeback_pause", "observer_Botvinnik"): {"count": 4},  # behind a takeback these servers count anew
+    ("a06_chatter_takebacks", "observer_Euwe"): {"wclock": 1},  # a takeback behind added time
+    ("a04_suicide", "observer_GuestObsF"): {"push": 12},  # told where a king could be taken so
+    ("c01_standard", "observer_GuestXa"): {"ticking": 315},  # this server does not print it; no client minds
+}
+
+
+def differences(games: list[Game], data: bytes) -> tuple[Counter[str], int]:
+    """By field how many frames differ from those recorded at the same place, and how many were compared."""
+    moments = moments_of_games(games)
+    show = Show(games, moments, 0)
+    found: Counter[str] = Counter()
+    compared = 0
+    for place, moment in enumerate(moments):
+        for sign, board, what, _ in show.step(place):
+            if sign not in (Sign.BEGINS, Sign.AGAIN, Sign.BOARD):
+                continue
+            ply = getattr(what, "ply", None)
+            offset = getattr(ply, "offset", getattr(what, "offset", None))
+            if isinstance(what, Begin):
+                offset = None if what.observation is None else board.game.observations[what.observation].offset
+            assert offset is not None, moment
+            line = data[offset : data.find(b"\n", offset)].decode("latin-1").replace("\r", "")
+            recorded = line[max(line.find("<12>"), 0) :].split()
+            text = frame_text(board, int(recorded[19]), "." in recorded[28])
+            assert text is not None
+            written = text.split()
+            compared += 1
+            found.update(
+                name
+                for name, one, other in zip(
+                    FIELDS,
+                    written + [""] * (len(FIELDS) - len(written)),
+                    recorded + [""] * (len(FIELDS) - len(recorded)),
+                    strict=True,
+                )
+                if one != other
+            )
+    return found, compared
+
+
+@pytest.mark.parametrize("stream", STREAMS, ids=lambda stream: str(stream[0]))
+def test_every_field_of_every_board(stream: tuple[str, str]) -> None:
+    data = stream_bytes(*stream)
+    games = [game for game in run([data], "raw")[0] if game.kind is GameKind.PLAYED and game.observations]
+    found, compared = differences(sorted(games, key=lambda game: game.first_offset), data)
+    assert compared > 80
+    assert found == STREAMS[stream]
