@@ -39,6 +39,7 @@ _NAMES = (
     "show",
     "export",
     "convert",
+    "replay",
     "journal",
     "clocks",
     "plot",

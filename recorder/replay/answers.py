@@ -100,10 +100,11 @@ def gameinfo_text(board: Board, partner: Board | None) -> str:
     ratings = [
         None if one.rating_text is None else one.rating_text.strip("+-( )") or "0" for one in (game.white, game.black)
     ]
+    category = None if game.category is None else game.category.split()[-1]
     known = None not in (game.base_s, game.increment_s)
     return format_gameinfo(
         GameInfo(
-            _NOWHERE, board.number, None, game.category and game.category.split()[-1], game.rated, game.white.registered, game.black.registered,
+            _NOWHERE, board.number, None, category, game.rated, game.white.registered, game.black.registered,
             game.base_s if known else None, game.increment_s if known else None,
             black_base if known else None, black_increment if known else None,
             game.partner_game_no if partner is None else partner.number, ratings[0], ratings[1],

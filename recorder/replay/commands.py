@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from fractions import Fraction
 from typing import TYPE_CHECKING, Final
 
 from recorder.errors import ReplayError
@@ -20,26 +19,23 @@ from recorder.replay.answers import (
 )
 from recorder.replay.boards import Board, frame_text
 from recorder.replay.examining import begin_examining, end_examining, go_to, played_by, stored_board
-from recorder.replay.positions import AtTime, format_position, parse_position, seek
+from recorder.replay.positions import AtTime, format_position
+from recorder.replay.steering import steer, where
 
 if TYPE_CHECKING:
     from recorder.replay.session import Session
 
 __all__ = ["ANSWERS"]
 
-Answer = Callable[["Session", str], None]
+_Answer = Callable[["Session", str], None]
 
-_SPEED: Final = re.compile(r"(?:x)?(\d{1,4})(?:\.(\d{1,3})|/([1-9]\d{0,2}))?", re.ASCII)
-_FASTEST: Final = 1000
+_LONGEST_HISTORY: Final = 10
 _NUMBER: Final = re.compile(r"\d{1,6}", re.ASCII)
 _HELP: Final = """This server replays recorded games; nobody plays here. It answers
   games, observe N, pobserve N, unobserve [N], follow NAME, moves [N], refresh [N],
   who, finger NAME, history NAME, smoves NAME N, examine NAME N, forward, backward,
   to 20w, revert, unexamine, set, iset, style, variables, ivariables, date, quit.
 "tell replay help" tells how to move time.""".splitlines()
-_REPLAY_HELP: Final = """tell replay pause | play | step | speed 4 | where
-tell replay seek 20w | 20b | 1:30 | +10s | -10s | #2 | #2/20w | takeback | start | end
-tell replay observe all: every game from its beginning; tell replay observe none""".splitlines()
 _NOT_PLAYING: Final = "You are not playing a game."
 
 
@@ -197,7 +193,7 @@ def _smoves(session: Session, rest: str) -> None:
 
 def _history(session: Session, rest: str) -> None:
     name = rest.split()[0] if rest else str(session.handle)
-    games = [stored_board(game, 0, whole=False) for game in played_by(session.show.games, name)]
+    games = [stored_board(game, 0, whole=False) for game in played_by(session.show.games, name)[-_LONGEST_HISTORY:]]
     session.tell(*history_lines(name, games))
 
 
@@ -337,59 +333,28 @@ def _tell(session: Session, rest: str) -> None:
 
 def _control(session: Session, words: str) -> list[str]:
     """The replay's own commands: lines to answer."""
-    word, _, rest = words.partition(" ")
-    word = word.lower()
-    if word in ("", "help"):
-        return list(_REPLAY_HELP)
-    if word in ("where", "status"):
-        return [_where(session)]
+    word, _, rest = words.lower().partition(" ")
     if word == "observe":
-        session.followed = set() if rest.strip().lower() == "none" else {"*"}
-        if session.followed:
-            _follow(session, "*")
-            return ["Every game is observed from its beginning."]
-        return ["No more games are observed by themselves."]
-    if word not in ("pause", "play", "resume", "step", "speed", "seek", "go"):
-        return [f'There is no command {word}; "help" tells which there are.']
-    if session.shared:
+        if rest.strip() == "none":
+            session.followed = set()
+            return ["No more games are observed by themselves."]
+        _follow(session, "*")
+        return ["Every game is observed from its beginning."]
+    head = session.show.head
+    if session.shared and word not in ("", "help", "where", "status"):
         return ["The time of this replay is shared: only who started the server can move it."]
+    if word == "step":
+        session.started = True
+        session.happen_now(session.show.step(session.now_ns))
+        return [where(head, session.now_ns)]
     try:
-        return _move_time(session, word, rest.strip())
+        place, at_ms, lines = steer(head, words, session.now_ns)
     except ReplayError as error:
         return [str(error)]
-
-
-def _move_time(session: Session, word: str, rest: str) -> list[str]:
-    show, now_ns = session.show, session.now_ns
-    if word == "pause":
-        show.head.pause(now_ns)
-    elif word in ("play", "resume"):
-        session.started = True
-        show.head.resume(now_ns)
-    elif word == "step":
-        session.started = True
-        session.happen_now(show.step(now_ns))
-    elif word == "speed":
-        match = _SPEED.fullmatch(rest)
-        speed = Fraction(0)
-        if match is not None:
-            speed = Fraction(f"{match[1]}.{match[2] or 0}") / int(match[3] or 1)
-        if not 0 < speed <= _FASTEST:
-            return [f"{rest or 'Nothing'} is no speed; say 4, 0.5 or 1/3, at most {_FASTEST}."]
-        show.head.set_speed(speed, now_ns)
-    else:
-        place, at_ms = seek(show.head.moments, parse_position(rest), show.head.place, show.head.at_ms(now_ns))
+    if place is not None:
         session.jump(place, at_ms)
-    return [_where(session)]
-
-
-def _where(session: Session) -> str:
-    head = session.show.head
-    last_ms = head.moments[-1].at_ms if head.moments else 0
-    at = format_position(AtTime(head.at_ms(session.now_ns) // 1000 * 1000))
-    state = "at its end" if head.ended else "paused" if head.paused else "playing"
-    speed = float(head.speed)
-    return f"{state} at {at} of {format_position(AtTime(last_ms // 1000 * 1000))}, speed {speed:g}"
+    session.started = session.started or word in ("play", "resume")
+    return lines
 
 
 def _time(session: Session, rest: str) -> None:
@@ -410,21 +375,21 @@ def _all_observers(session: Session, rest: str) -> None:
     _observed(session)
 
 
-def _nothing(text: str) -> Answer:
+def _nothing(text: str) -> _Answer:
     def answer(session: Session, rest: str) -> None:
         session.tell(text)
 
     return answer
 
 
-def _lines(lines: list[str]) -> Answer:
+def _lines(lines: list[str]) -> _Answer:
     def answer(session: Session, rest: str) -> None:
         session.tell(*lines)
 
     return answer
 
 
-ANSWERS: Final[dict[str, Answer]] = {
+ANSWERS: Final[dict[str, _Answer]] = {
     **dict.fromkeys(
         ("abort", "adjourn", "draw", "flag", "moretime", "pause", "resign", "say", "takeback", "unpause"),
         _nothing(_NOT_PLAYING),

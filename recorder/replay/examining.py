@@ -28,19 +28,13 @@ def stored_board(game: Game, number: int, whole: bool = True) -> Board:
     board.result = (game.result, told or f"{{{game.reason or 'Game ended'}}} {game.result}")
     if not whole:
         return board
-    moments = moments_of_game(game)
-    for place, moment in enumerate(moments):
+    for moment in moments_of_game(game):
         what = moment.what
         if isinstance(what, Shown) and not what.line:
             board.show(what)
-        elif isinstance(what, Begin) and (what.observation is None or not any_shown(moments[:place])):
+        elif isinstance(what, Begin):
             board.begin(what)
     return board
-
-
-def any_shown(moments: Sequence[object]) -> bool:
-    """Whether a ply of the main line is among moments."""
-    return any(isinstance(getattr(moment, "what", None), Shown) for moment in moments)
 
 
 def played_by(games: Sequence[Game], name: str) -> list[Game]:

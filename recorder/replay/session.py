@@ -8,15 +8,12 @@ own words.
 from __future__ import annotations
 
 import re
-import string
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
 from typing import Final
 
 from recorder.dialects.gamestable import format_refusal
 from recorder.dialects.notices import format_observing
 from recorder.events import Line, ObserveRefused, ObservingEnded, ObservingStarted, Refusal
-from recorder.live.manners import WILL_ECHO, WONT_ECHO
 from recorder.model import EventKind, GameEvent, HoldingsChange
 from recorder.replay.answers import (
     chat_text,
@@ -29,6 +26,7 @@ from recorder.replay.answers import (
 from recorder.replay.boards import Board, frame_text
 from recorder.replay.commands import ANSWERS
 from recorder.replay.deltas import delta_text
+from recorder.replay.door import Door, Manner
 from recorder.replay.grammar import (
     AMBIGUOUS,
     BAD_COMMAND,
@@ -38,20 +36,12 @@ from recorder.replay.grammar import (
     Command,
     read_command,
 )
-from recorder.replay.settings import Settings, read_login_bits
+from recorder.replay.settings import Settings
 from recorder.replay.show import Happening, Show, Sign
-from recorder.wire.telnet import TelnetFilter
-from recorder.wire.timeseal import unseal
 
-__all__ = ["Manner", "Session"]
+__all__ = ["Session"]
 
-_LONGEST_LINE: Final = 1024
-_NAME: Final = re.compile(r"[A-Za-z]{2,17}", re.ASCII)
-_GUEST: Final = ("g", "guest")
-_HELLOS: Final = (b"TIMESTAMP|", b"TIMESEAL2|")
-_PONG: Final = b"\x029"
 _NOWHERE: Final = Line("", 0)
-_AYT, _INTERRUPT = b"\xff\xf6", b"\xff\xf4"
 _GAME_PREFIX: Final = re.compile(r"Game [0-9]{1,9}:")
 _MOVE: Final = re.compile(
     r"(?:[a-h][1-8]-?[a-h][1-8](?:=?[nbrqNBRQ])?|[PNBRQpnbrq]@[a-h][1-8]|[oO0](?:-?[oO0]){1,2}"
@@ -59,23 +49,8 @@ _MOVE: Final = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Manner:
-    """How the server greets.
-
-    Attributes:
-        banner: lines before the first ``login:``; they tell clients which kind of server was recorded.
-        password: asked of everybody who is no guest; any is right.
-        observe: whether every client sees every game from its beginning without asking.
-    """
-
-    banner: Sequence[str] = ()
-    password: bool = False
-    observe: bool = False
-
-
-class Session:
-    """A client.
+class Session(Door):
+    """A client of a replay of games.
 
     Args:
         show: the replay, shared or its own.
@@ -85,9 +60,10 @@ class Session:
         wall_ms: what ``date`` tells, milliseconds since 1970, by the clock's time in nanoseconds.
 
     Attributes:
-        handle: its name, once it is in.
-        closed: it has left, or the server has asked it to.
         started: its own replay goes on.
+        observed: numbers of the games that it watches. followed: names in lower case, or ``*``.
+        examined: the game that it examines, at ``examined_place`` of its line.
+        code: block mode's of the command that is being answered.
     """
 
     def __init__(
@@ -100,43 +76,27 @@ class Session:
         wall_ms: Callable[[int], int] = lambda now_ns: now_ns // 1_000_000,
     ) -> None:
         self.show = show
-        self.manner = manner
         self.shared = shared
         self.wall_ms = wall_ms
         self.settings = Settings()
-        self.handle: str | None = None
-        self.closed = False
         self.started = shared
         self.observed: set[int] = set()
         self.followed: set[str] = set()
         self.examined: Board | None = None
         self.examined_place = 0
-        self.now_ns = 0
         self.code: int | None = None
         self._left: set[str] = set()  # keys of games that the recording left while they were observed
         self._looked = False
-        self._number = number
-        self._stage = "name"
-        self._called = ""
-        self._telnet = TelnetFilter()
-        self._received = 0
-        self._line = b""
-        self._too_long = False
-        self._out = bytearray()
         self._lines: list[str] = []
-        self._say("\n".join(["", *manner.banner, "", 'Any name will do; "guest" makes one up.', "", ""]))
-        self._say("login: ")
+        super().__init__(number, manner)
+
+    def _entered(self) -> None:
+        self._say(f"{self.show_summary()}\n{self._prompt}")
+
+    def _login_bits(self, bits: str) -> None:
+        self.settings.switch_on(bits)
 
     # -- what goes out -----------------------------------------------------------------------------------------
-
-    def take_output(self) -> bytes:
-        """The bytes to send now."""
-        found = bytes(self._out)
-        self._out.clear()
-        return found
-
-    def _say(self, text: str) -> None:
-        self._out += text.replace("\n", "\n\r").encode("latin-1", "replace")
 
     def tell(self, *lines: str | None) -> None:
         """Print lines in the answer to the command that is being answered; None is no line."""
@@ -168,107 +128,12 @@ class Session:
             bell = "\x07" if self.settings.has("bell") and any(line.startswith("<12>") for line in found) else ""
             self._say(bell + "\n" + "\n".join(found) + "\n" + self._prompt)
 
-    # -- what comes in -----------------------------------------------------------------------------------------
-
-    def receive(self, data: bytes, now_ns: int) -> None:
-        """Take bytes of the client; nothing in them is an error."""
-        self.now_ns = now_ns
-        if self.closed:
-            return
-        if _INTERRUPT in data:
-            self._leave()
-            return
-        if _AYT in data:
-            self._say("\n[Responding to AYT: Yes, I'm here.]\n")
-        for piece, _ in self._telnet.receive(data, self._received):
-            self._pieces(piece)
-        self._received += len(data)
-
-    def _pieces(self, piece: bytes) -> None:
-        *lines, rest = (self._line + piece).split(b"\n")
-        for line in lines:
-            if self.closed:
-                return
-            if self._too_long:
-                self._too_long = False
-                self._say(f"That line was too long.\n{self._prompt if self._stage == 'in' else ''}")
-            elif len(line) > _LONGEST_LINE:
-                self._say(f"That line was too long.\n{self._prompt if self._stage == 'in' else ''}")
-            else:
-                self._one(line)
-        if len(rest) > _LONGEST_LINE:
-            self._too_long, rest = True, b""
-        self._line = rest
-
-    def _one(self, raw: bytes) -> None:
-        opened = unseal(raw)
-        line = raw if opened is None else opened[0]
-        if opened is not None and (line.startswith(_HELLOS) or line == _PONG):
-            return
-        text = line.translate(None, b"\r\0").decode("latin-1")
-        if self._stage == "in":
-            self._command(text)
-        else:
-            self._log_in(text.strip())
-
-    # -- login -------------------------------------------------------------------------------------------------
-
-    def _log_in(self, text: str) -> None:
-        if self._stage == "password":
-            self._out += WONT_ECHO
-            self._enter()
-        elif self._stage == "return":
-            self._enter()
-        elif (bits := read_login_bits(text)) is not None:
-            self.settings.interface |= bits
-            self._say("#Ivars set.\n")
-            self._say("login: ")
-        else:
-            self._name(text)
-
-    def _name(self, text: str) -> None:
-        name, _, password = text.partition(" ")
-        if name.lower() in _GUEST:
-            letters = string.ascii_uppercase
-            name = "Guest" + "".join(letters[self._number // 26**place % 26] for place in range(4))
-        elif not _NAME.fullmatch(name):
-            if name:
-                self._say("\nSorry, names can only consist of lower and upper case letters.  Try again.\n")
-            self._say("login: ")
-            return
-        elif self.manner.password:
-            self._called = name
-            if password:
-                self._enter()
-                return
-            self._say(f'\n"{name}" is a registered name.  If it is yours, type the password.\n')
-            self._say("If not, just hit return to try another name.\n\n")
-            self._out += b"password: " + WILL_ECHO
-            self._stage = "password"
-            return
-        self._called = name
-        self._say(f'\nLogging you in as "{name}"; you may use this name to watch recorded games.\n\n')
-        self._say(f'Press return to enter the server as "{name}":\n')
-        self._stage = "return"
-
-    def _enter(self) -> None:
-        self._stage = "in"
-        self.handle = self._called
-        guest = "(U)" if self._called.startswith("Guest") else ""
-        self._say(f"\n**** Starting FICS session as {self._called}{guest} ****\n\n")
-        self._say(f"{self.show_summary()}\n{self._prompt}")
-
     def show_summary(self) -> str:
         """What a client is told of the replay when it comes."""
         count = len(self.show.games)
         games = "one recorded game" if count == 1 else f"{count} recorded games"
         how = "Its clock is shared." if self.shared else "It waits for your first observe, follow, or tell replay play."
         return f'This is a replay of {games}. {how} "tell replay help" tells more.'
-
-    def _leave(self) -> None:
-        self._say("\nLogging you out.\n")
-        self._say("Thank you for using this replay server.\n")
-        self.closed = True
 
     # -- commands ----------------------------------------------------------------------------------------------
 
@@ -350,6 +215,7 @@ class Session:
         watched = {board.game.key for board in self.show.boards.values() if board.number in self.observed}
         self.show.go(place, self.now_ns, at_ms)
         self.observed.clear()
+        self._left |= watched - {board.game.key for board in self.going_on()}  # seen again when they begin again
         for board in self.going_on():
             if board.game.key in watched:
                 self.tell(*self.begin_observing(board))

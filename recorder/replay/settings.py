@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
-__all__ = ["Settings", "read_login_bits"]
+__all__ = ["Settings"]
 
 #: Interface variables in the order of the login string's digits.
 _INTERFACE: Final = (
@@ -26,7 +25,6 @@ _NARROWEST: Final = 32
 _STYLES: Final = 13
 _ON: Final = frozenset(("1", "on", "true", "yes"))
 _OFF: Final = frozenset(("0", "off", "false", "no"))
-_BITS: Final = re.compile(r"%b([01]{1,64})", re.ASCII)
 
 
 class Settings:
@@ -49,6 +47,10 @@ class Settings:
     def has(self, name: str) -> bool:
         """Whether a variable is on."""
         return name in self.interface or name in self._toggles
+
+    def switch_on(self, bits: str) -> None:
+        """Take the digits that a client sends before its name (``%b0110…``)."""
+        self.interface |= {name for name, bit in zip(_INTERFACE, bits, strict=False) if bit == "1"}
 
     def change(self, words: str) -> str:
         """``set NAME VALUE``: the server's answer."""
@@ -118,14 +120,6 @@ class Settings:
             pairs += [f"{name}={int(name in self._toggles)}" for name in _TOGGLES]
         rows = ["  ".join(f"{pair:<18}" for pair in pairs[at : at + 4]).rstrip() for at in range(0, len(pairs), 4)]
         return "\n".join(rows)
-
-
-def read_login_bits(line: str) -> frozenset[str] | None:
-    """The interface variables that ``%b0110…`` before the name switches on; None: the line is no such string."""
-    match = _BITS.fullmatch(line)
-    if match is None:
-        return None
-    return frozenset(name for name, bit in zip(_INTERFACE, match[1], strict=False) if bit == "1")
 
 
 def _named(word: str, names: tuple[str, ...]) -> str | None:

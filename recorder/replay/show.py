@@ -12,7 +12,7 @@ from recorder.replay.boards import Board
 from recorder.replay.moments import Begin, End, GameMoment, Shown
 from recorder.replay.timing import Playhead
 
-__all__ = ["Happening", "Show", "Sign"]
+__all__ = ["Happening", "Recording", "Show", "Sign"]
 
 _SHOWN_AGAIN: Final = {(EventKind.CLOCK, "same-ply"), (EventKind.CLOCK, "set")}
 _LISTED: Final = (Origin.MOVELIST, Origin.INFERRED)
@@ -41,11 +41,46 @@ class Happening(NamedTuple):
     hands: bool = False
 
 
+class Recording:
+    """What a replay shows, made once for all its clients.
+
+    Args:
+        games, moments: as ``moments_of_games`` gives them of these games.
+
+    Attributes:
+        following: for each moment the place of the next one of its game.
+        before: for each moment the place of the one before of its game.
+    """
+
+    def __init__(self, games: Sequence[Game], moments: Sequence[GameMoment]) -> None:
+        self.games = games
+        self.moments = moments
+        self.following: list[int | None] = [None] * len(moments)
+        self.before: list[int | None] = [None] * len(moments)
+        last: dict[int | None, int] = {}
+        for place, moment in enumerate(moments):
+            earlier = last.get(moment.game)
+            self.before[place] = earlier
+            if earlier is not None:
+                self.following[earlier] = place
+            last[moment.game] = place
+
+    def open_at(self, place: int) -> list[int]:
+        """The places before this one of all moments of games that have begun and are not over."""
+        begun: dict[int | None, list[int]] = {}
+        for at, moment in enumerate(self.moments[:place]):
+            if isinstance(moment.what, End):
+                begun.pop(moment.game, None)
+            else:
+                begun.setdefault(moment.game, []).append(at)
+        return sorted(at for places in begun.values() for at in places)
+
+
 class Show:
     """A replay with its own time.
 
     Args:
-        games, moments: as ``moments_of_games`` gives them of these games.
+        recording: what it shows.
         now_ns: any clock's time.
         speed, loop, pause_at: as ``Playhead`` takes them.
 
@@ -56,19 +91,19 @@ class Show:
 
     def __init__(
         self,
-        games: Sequence[Game],
-        moments: Sequence[GameMoment],
+        recording: Recording,
         now_ns: int,
         *,
         speed: Fraction | int = 1,
         loop: bool = False,
         pause_at: Sequence[str] = (),
     ) -> None:
-        self.games = games
-        self.head = Playhead(moments, now_ns, speed=speed, loop=loop, pause_at=pause_at)
+        self.games = recording.games
+        self.recording = recording
+        self.head = Playhead(recording.moments, now_ns, speed=speed, loop=loop, pause_at=pause_at)
         self.boards: dict[int, Board] = {}
         self._numbers: dict[int, int] = {}  # by the game's place
-        self._following = _next_of_game(moments)
+        self._following = recording.following
 
     def take(self, now_ns: int) -> Iterator[Happening]:
         """What is due. Boards stand at each happening as it is given: all must be taken, one by one."""
@@ -105,8 +140,9 @@ class Show:
         """Stand elsewhere: the boards are what they are there, and nothing of the way there happens."""
         self.head.go(place, now_ns, at_ms)
         self._clear()
-        for _ in self._all(0, self.head.moments[: self.head.place]):
-            pass
+        for at in self.recording.open_at(self.head.place):
+            for _ in self._one(at, self.head.moments[at]):
+                pass
 
     def _clear(self) -> None:
         self.boards.clear()
@@ -205,11 +241,8 @@ class Show:
 
     def _beside(self, place: int) -> bool:
         """Whether a line of hands was printed with the board before it."""
-        before = place - 1
-        game = self.head.moments[place].game
-        while before >= 0 and self.head.moments[before].game != game:
-            before -= 1
-        return before >= 0 and isinstance(self.head.moments[before].what, Begin | Shown)
+        before = self.recording.before[place]
+        return before is not None and isinstance(self.head.moments[before].what, Begin | Shown)
 
     def _shown(self, place: int, board: Board, what: Shown) -> Iterator[Happening]:
         board.show(what)
@@ -256,19 +289,6 @@ class Show:
         return None
 
     def _clocks_beside(self, place: int, what: GameEvent) -> bool:
-        before = place - 1
-        game = self.head.moments[place].game
-        while before >= 0 and self.head.moments[before].game != game:
-            before -= 1
-        last = self.head.moments[before].what if before >= 0 else None
+        before = self.recording.before[place]
+        last = None if before is None else self.head.moments[before].what
         return isinstance(last, GameEvent) and last.kind is EventKind.CLOCK and last.offset == what.offset
-
-
-def _next_of_game(moments: Sequence[GameMoment]) -> list[int | None]:
-    """For each moment the place of the next one of its game."""
-    found: list[int | None] = [None] * len(moments)
-    following: dict[int | None, int] = {}
-    for place in range(len(moments) - 1, -1, -1):
-        found[place] = following.get(moments[place].game)
-        following[moments[place].game] = place
-    return found

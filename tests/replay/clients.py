@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from recorder.model import Game
+from recorder.replay.door import Manner
 from recorder.replay.moments import moments_of_games
-from recorder.replay.session import Manner, Session
-from recorder.replay.show import Show
+from recorder.replay.session import Session
+from recorder.replay.show import Recording, Show
 
-__all__ = ["Client", "lines_of", "open_show"]
+__all__ = ["MANNER", "Client", "lines_of", "open_show"]
 
 
 def open_show(games: Sequence[Game], apart: bool = False) -> Show:
@@ -19,7 +20,7 @@ def open_show(games: Sequence[Game], apart: bool = False) -> Show:
     moments = moments_of_games(games)
     if apart:
         moments = [moment._replace(at_ms=place) for place, moment in enumerate(moments)]
-    show = Show(games, moments, 0)
+    show = Show(Recording(games, moments), 0)
     show.open(0)
     return show
 

@@ -9,14 +9,15 @@ import pytest
 from recorder.model import Game, GameKind
 from recorder.replay.boards import frame_text
 from recorder.replay.moments import Begin, moments_of_games
-from recorder.replay.show import Show, Sign
+from recorder.replay.show import Recording, Show, Sign
 from tests.support.corpus import stream_bytes
 from tests.support.product import run
 
 FIELDS = (
-    "tag r8 r7 r6 r5 r4 r3 r2 r1 turn push K Q k q count game white black relation base increment wm bm wclock bclock "
-    "move verbose elapsed pretty flip ticking lag"
-).split()
+    "tag", "r8", "r7", "r6", "r5", "r4", "r3", "r2", "r1", "turn", "push", "K", "Q", "k", "q", "count", "game", "white",
+    "black", "relation", "base", "increment", "wm", "bm", "wclock", "bclock", "move", "verbose", "elapsed", "pretty",
+    "flip", "ticking", "lag",
+)  # fmt: skip
 
 # What a stream's frames have that the archive does not: field → how many frames.
 STREAMS: dict[tuple[str, str], dict[str, int]] = {
@@ -39,7 +40,7 @@ STREAMS: dict[tuple[str, str], dict[str, int]] = {
 def differences(games: list[Game], data: bytes) -> tuple[Counter[str], int]:
     """By field how many frames differ from those recorded at the same place, and how many were compared."""
     moments = moments_of_games(games)
-    show = Show(games, moments, 0)
+    show = Show(Recording(games, moments), 0)
     found: Counter[str] = Counter()
     compared = 0
     for place, moment in enumerate(moments):

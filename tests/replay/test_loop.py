@@ -1,7 +1,7 @@
 """The loop closes: recording our own replay gives the same games, plies and events as the recording that it replays.
 
-Left out are sources, offsets and arrival times, and examined games. A client stands where the recorder stood: it has his
-name, so that his own games are its own, looks at the games that he looked at, and asks for the lists that he asked for.
+Left out are sources, offsets and arrival times, and examined games. A client stands where the recorder stood: it has
+his name, so that his own games are its own, looks at the games that he looked at, and asks for lists as he did.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from recorder.model import Game, GameKind, ObservationKind, Origin, Ply
-from recorder.replay.session import Manner
+from recorder.replay.door import Manner
 from tests.replay.clients import Client
 from tests.support.corpus import Stream, scenarios, stream_bytes, streams
 from tests.support.product import run
@@ -99,7 +99,9 @@ def replayed(stream: Stream, games: list[Game], *settings: str) -> bytes:
 def settings_of(games: list[Game]) -> list[str]:
     """What the recorder had set, as far as its games show it."""
     found = ["iset ms 1", "iset startpos 1", "iset nowrap 1"]
-    if any(game.partner_game_no or game.white.registered is not None or game.white.sealed is not None for game in games):
+    if any(
+        game.partner_game_no or game.white.registered is not None or game.white.sealed is not None for game in games
+    ):
         found.append("iset gameinfo 1")
     if any(ply.origin == Origin.DELTA for game in games for ply in game.plies):
         found.append("iset compressmove 1")

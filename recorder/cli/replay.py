@@ -1,0 +1,309 @@
+"""``ics-recorder replay``: what was recorded lives again."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
+from pathlib import Path
+from time import monotonic_ns, time_ns
+from typing import TYPE_CHECKING, Any
+
+import click
+from click.exceptions import Exit
+
+from recorder.cli.living import AddressType, heed_signals
+from recorder.cli.options import archive_option, filter_options, game_filter, open_archive
+from recorder.cli.terminal import ExitCode, plural, say
+from recorder.errors import ReplayError, SourceError
+from recorder.live.address import Address, format_address
+
+if TYPE_CHECKING:
+    from recorder.events import Chunk
+    from recorder.model import Game
+    from recorder.replay.house import House
+    from recorder.replay.timing import Moment
+
+    _ParamType = click.ParamType[Any]
+else:
+    _ParamType = click.ParamType  # not generic in older versions
+
+__all__ = ["command"]
+
+
+@click.group(
+    "replay",
+    epilog="""\b
+Examples:
+  ics-recorder replay server 42
+  ics-recorder replay server --player Morphy --observe --speed 4
+  ics-recorder replay server session.journal --listen 127.0.0.1:6000
+""",
+)
+def command() -> None:
+    """Play recordings again, as a chess server for any client."""
+
+
+class _Speed(_ParamType):
+    """``4``, ``0.5`` or ``1/3``."""
+
+    name = "speed"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Fraction:
+        from recorder.replay.steering import parse_speed
+
+        if isinstance(value, Fraction):
+            return value
+        speed = parse_speed(str(value))
+        if speed is None:
+            self.fail(f"{value!r} is no speed; write 4, 0.5 or 1/3, at most 1000.", param, ctx)
+        return speed
+
+
+class _Seconds(_ParamType):
+    """Seconds, with thousandths if need be, as milliseconds."""
+
+    name = "seconds"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        if isinstance(value, int):
+            return value
+        try:
+            ms = round(1000 * float(value))
+        except (ValueError, OverflowError):
+            ms = -1
+        if not 0 <= ms <= 10**9:
+            self.fail(f"{value!r} is no number of seconds.", param, ctx)
+        return ms
+
+
+@command.command(
+    "server",
+    short_help="Serve recorded games to chess clients.",
+    epilog="""\b
+Examples:
+  ics-recorder replay server 42
+  xboard -ics -icshost 127.0.0.1 -icsport 5000
+  ics-recorder replay server --player Morphy --observe --speed 4 --idle-max 5
+  ics-recorder replay server session.journal --speed 10 --loop
+  ics-recorder replay server match.bpgn --from 20w --pause-at takeback
+""",
+)
+@filter_options
+@click.option(
+    "--listen",
+    "listen_at",
+    type=AddressType(default_host="127.0.0.1"),
+    default="127.0.0.1:5000",
+    metavar="[HOST:]PORT",
+    show_default=True,
+    help="Where clients connect to; a port alone is on loopback. Elsewhere anybody on the network may connect.",
+)
+@click.option("--speed", type=_Speed(), default="1", show_default=True, help="How many times as fast: 4, 0.5, 1/3.")
+@click.option("--idle-max", "idle_max_ms", type=_Seconds(), help="No wait is longer than this, at speed 1.")
+@click.option("--pace", "pace_ms", type=_Seconds(), default="1", show_default=True, help="For moves without any time.")
+@click.option("--from", "begin", metavar="PLACE", help="Begin there: 20w, 1:30, #2, #2/20w, takeback …")
+@click.option("--pause-at", multiple=True, metavar="EVENT", help="Pause behind each: takeback, chat, result …")
+@click.option("--loop", is_flag=True, help="Begin again at the end.")
+@click.option("--shared", is_flag=True, help="One clock for all clients, from the first one on; nobody can move it.")
+@click.option("--observe", is_flag=True, help="Every client observes every game from its beginning.")
+@click.option("--password", is_flag=True, help="Ask for a password as servers do; any is right.")
+@click.option("--as-games", is_flag=True, help="Of a journal or a log: its games, not its bytes.")
+@archive_option
+def _server(
+    keys: tuple[str, ...],
+    listen_at: Address,
+    speed: Fraction,
+    idle_max_ms: int | None,
+    pace_ms: int,
+    begin: str | None,
+    pause_at: tuple[str, ...],
+    loop: bool,
+    shared: bool,
+    observe: bool,
+    password: bool,
+    as_games: bool,
+    where: str,
+    **filters: Any,
+) -> None:
+    """Be a chess server that shows recorded games to xboard, PyChess and every other client of FICS.
+
+    KEY is the beginning of a game's key, or a file: a journal or a log with times is played byte for byte in its
+    rhythm to everybody who logs in; a log without times, PGN and BPGN are played as games. Without KEY the games are
+    those that the options choose.
+
+    Any name logs in, and "guest". Each client has its own time, which begins when it observes or follows its first
+    game; "tell replay help" tells how to pause, seek and change the speed. Who logs in with the name of the
+    player who recorded a game sees it as that player saw it. docs/replay.md tells the rest.
+    """
+    from recorder.live.listening import is_loopback, listen
+
+    files = [key for key in keys if Path(key).is_file()]
+    if files and len(files) != len(keys):
+        raise click.UsageError("Name games of the archive or files, not both.")
+    chunks = None if as_games or len(files) != 1 else _timed_chunks(Path(files[0]))
+    if chunks is not None:
+        if shared or observe or pause_at:
+            raise click.UsageError(
+                "Bytes have no games: leave out --shared, --observe and --pause-at, or add --as-games."
+            )
+        house = _tape_house(chunks, idle_max_ms, begin, speed, loop, password)
+    else:
+        games = _games(files, keys, where, filters)
+        house = _games_house(
+            games, idle_max_ms, pace_ms, begin, speed=speed, loop=loop, pause_at=pause_at, shared=shared,
+            observe=observe, password=password,
+        )  # fmt: skip
+    try:
+        listeners = listen(listen_at)
+    except OSError as error:
+        why = os.strerror(error.errno) if error.errno and error.errno > 0 else error.strerror or str(error)
+        say(f"Error: Cannot listen on {format_address(listen_at)} ({why}): choose another address with --listen.")
+        raise Exit(ExitCode.LISTEN) from error
+    for listener in listeners:
+        here = format_address(Address(*listener.getsockname()[:2]))
+        say(f"Listening on {here}.")
+        if not is_loopback(listener):
+            say(f"Warning: {here} can be reached from other machines: anybody there can see these games.")
+    host, port = listeners[0].getsockname()[:2]
+    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
+    say(f"Point your client at it: xboard -ics -icshost {host} -icsport {port}")
+    asyncio.run(_run(house, listeners))
+
+
+async def _run(house: House, listeners: Sequence[socket.socket]) -> None:
+    from recorder.replay.serving import ReplayServer
+
+    stop = asyncio.Event()
+    heed_signals(stop, asyncio.Event())
+    await ReplayServer(house, say).serve(listeners, stop)
+
+
+def _wall_ms() -> Callable[[int], int]:
+    """The time of day by the clock that the replay runs by."""
+    ahead_ns = time_ns() - monotonic_ns()
+    return lambda now_ns: (now_ns + ahead_ns) // 1_000_000
+
+
+def _games(files: Sequence[str], keys: tuple[str, ...], where: str, filters: dict[str, Any]) -> list[Game]:
+    """The games to show, with all that is known of them."""
+    if files:
+        from recorder.pipeline import read_games
+
+        games = [game for name in files for game in read_games(name)]
+        games.sort(key=lambda game: (game.started_at_ms or 0, game.first_offset))
+    else:
+        from recorder.cli.exporting import require_keys
+
+        chosen = game_filter(keys=keys, **filters)
+        with open_archive(where) as archive:
+            require_keys(archive, chosen)
+            games = list(archive.games(chosen))
+    if not games:
+        raise ReplayError("There is no such game to replay.")
+    return games
+
+
+def _games_house(
+    games: list[Game],
+    idle_max_ms: int | None,
+    pace_ms: int,
+    begin: str | None,
+    *,
+    shared: bool,
+    observe: bool,
+    password: bool,
+    **how: Any,
+) -> House:
+    from recorder.replay.banners import banner_of
+    from recorder.replay.door import Manner
+    from recorder.replay.house import Staging
+    from recorder.replay.moments import moments_of_games
+    from recorder.replay.show import Recording
+    from recorder.replay.timing import cap_idle
+
+    moments = moments_of_games(games, pace_ms)
+    if idle_max_ms is not None:
+        moments = list(cap_idle(moments, idle_max_ms))
+    how["begin"] = _place(moments, begin)
+    recording = Recording(games, moments)
+    manner = Manner(banner_of(games), password, observe)
+    say(f"{plural(len(games), 'game')} to replay.")
+    staging = Staging(recording, manner, wall_ms=_wall_ms(), **how)
+    return staging.house(monotonic_ns() if shared else None)
+
+
+def _tape_house(
+    chunks: list[Chunk], idle_max_ms: int | None, begin: str | None, speed: Fraction, loop: bool, password: bool
+) -> House:
+    from recorder.replay.door import Door, Manner
+    from recorder.replay.house import House
+    from recorder.replay.moments import moments_of_chunks
+    from recorder.replay.tape import TapeSession, after_login
+    from recorder.replay.timing import cap_idle
+
+    moments = list(moments_of_chunks(after_login(chunks)))
+    if idle_max_ms is not None:
+        moments = list(cap_idle(moments, idle_max_ms))
+    place = _place(moments, begin)
+    manner = Manner(["A replay of a recorded connection: what you type changes nothing."], password)
+    say(f"A connection of {moments[-1].at_ms // 1000 if moments else 0} s to replay, byte for byte.")
+
+    def make(number: int, now_ns: int) -> Door:
+        client = TapeSession(moments, number, manner, now_ns, speed=speed, loop=loop)
+        if place:
+            client.head.go(place, now_ns)
+        return client
+
+    return House(make)
+
+
+def _place(moments: Sequence[Moment[Any]], begin: str | None) -> int:
+    from recorder.replay.positions import parse_position, seek
+
+    return 0 if begin is None else seek(moments, parse_position(begin))[0]
+
+
+def _timed_chunks(path: Path) -> list[Chunk] | None:
+    """A journal's or a log's bytes with their times; None: it has no times, or is none."""
+    from recorder.model import SAVED_KINDS, SourceKind
+    from recorder.sources import HEAD_BYTES, detect, find_timing, make_decoder, read_blocks, why_not_a_log
+
+    data = b"".join(read_blocks(path))
+    kind = detect(data[:HEAD_BYTES])
+    if kind is None:
+        raise SourceError(f"{path}: {why_not_a_log(data[:HEAD_BYTES])}")
+    if kind in SAVED_KINDS:
+        return None
+    if kind is SourceKind.JOURNAL:
+        chunks = list(_journal_chunks(data))
+    else:
+        timing = find_timing(path)
+        decoder = make_decoder(kind, timing=None if timing is None else timing.read_bytes())
+        chunks = list(_decoded(decoder, data))
+    if len({chunk.at_ms for chunk in chunks} - {None}) < 2:
+        say(f"{path} has no times: its games are replayed instead of its bytes.")
+        return None
+    return chunks
+
+
+def _journal_chunks(data: bytes) -> Iterator[Chunk]:
+    from recorder.events import Chunk
+    from recorder.journal.format import Record, RecordKind
+    from recorder.journal.reader import JournalReader
+
+    for offset, record in JournalReader().read([data]):
+        if isinstance(record, Record) and record.kind is RecordKind.RECEIVED:
+            yield Chunk(record.data, offset, record.at_ns // 1_000_000)
+
+
+def _decoded(decoder: Any, data: bytes) -> Iterator[Chunk]:
+    from recorder.events import Chunk, CutLines
+
+    for found in (*decoder.receive(data), *decoder.finish()):
+        if isinstance(found, CutLines):
+            yield from found.chunks()
+        elif isinstance(found, Chunk):
+            yield found

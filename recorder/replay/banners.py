@@ -1,0 +1,27 @@
+"""What a replay server says before its first prompt, so that clients know which kind of server was recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from recorder.model import Game
+
+__all__ = ["banner_of"]
+
+_OURS: Final = "A replay of recorded games: nobody plays here."
+_KINDS: Final = {
+    "FatICS": "FatICS",
+    "FICS": "Server location: freechess.org, recorded    Server version : replay",
+    "Lasker": "Server location: recorded    Server version : 2.2 replayed",
+    "FICS 1.6.2": "Server location: recorded    Server version : 1.6.2 replayed",
+    "chessd": "Server location: recorded    Server version : chessd replayed",
+    "BICS": "Server location: recorded    Server version : BICS replayed",
+}
+
+
+def banner_of(games: Sequence[Game]) -> list[str]:
+    """The lines, the recorded server's kind named if all games are of one."""
+    kinds = {game.dialect for game in games}
+    kind = _KINDS.get(kinds.pop() or "") if len(kinds) == 1 else None
+    return [_OURS] if kind is None else [_OURS, kind]

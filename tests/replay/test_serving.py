@@ -1,0 +1,134 @@
+"""The replay server on real sockets, by its command line."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import signal
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from recorder.journal.format import Header, Record
+from tests.support.cli import Cli
+from tests.support.corpus import stream_chunks, truth
+from tests.support.journals import HEADER, lines_of, received
+from tests.support.live import Caller, Running, in_loop, running
+
+SCENARIO, CONNECTION = "a01_standard", "observer_GuestObsA"
+
+
+@pytest.fixture(scope="module")
+def journal(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A recorded connection with its times."""
+    path = tmp_path_factory.mktemp("replay") / "session.journal"
+    records: list[Header | Record] = [HEADER]
+    records += [received(data, at_ms * 1_000_000) for at_ms, data in stream_chunks(SCENARIO, CONNECTION)]
+    path.write_bytes(lines_of(*records))
+    return path
+
+
+@pytest.fixture(scope="module")
+def archive(journal: Path) -> Path:
+    """An archive of its games."""
+    path = journal.parent / "a.sqlite"
+    Cli(path)("import", journal)
+    return path
+
+
+@asynccontextmanager
+async def serving(*words: object) -> AsyncIterator[tuple[Running, int]]:
+    """The server, and its port."""
+    async with running("replay", "server", "--listen", "0", *words) as command:
+        line = await command.until("Point your client at it")
+        yield command, int(line.split()[-1])
+
+
+async def logged_in(port: int, name: bytes = b"Looker") -> Caller:
+    caller = await Caller.call(port)
+    await caller.until(b"login: ")
+    caller.send(name + b"\n\n")
+    await caller.until(b"fics% ")
+    return caller
+
+
+@in_loop
+async def test_clients_watch_games_each_at_its_own_pace(archive: Path) -> None:
+    async with serving("--db", archive, "--speed", "50", "--last", "15", "--idle-max", "1") as (command, port):
+        one, two = await logged_in(port), await logged_in(port, b"guest")
+        one.send(b"set style 12\niset ms 1\nobserve 1\n")
+        await one.until(b"checkmated} 1-0")
+        two.send(b"set style 12\ngames\nobserve 1\n")
+        await two.until(b"1 game displayed")
+        answer = await two.until(b"checkmated} 1-0")
+        assert answer.count(b"<12>") == 1 + len(truth(SCENARIO)["games"][0]["plies"])
+        two.send(b"quit\n")
+        assert b"Thank you" in await two.rest()
+        assert await command.end(signal.SIGTERM) == 0
+        assert b"shutting down" in await one.rest()
+    assert "has left" in command.talk
+
+
+@in_loop
+async def test_one_clock_for_all(archive: Path) -> None:
+    async with serving("--db", archive, "--shared", "--observe", "--speed", "30", "--last", "15") as (_, port):
+        one, two = await logged_in(port), await logged_in(port, b"Other")
+        for caller in (one, two):
+            caller.send(b"set style 12\niset ms 1\n")
+        ends = [await caller.until(b"Removing game 1") for caller in (one, two)]
+        boards = [re.findall(rb"^<12>.*$", end.replace(b"\r", b""), re.M) for end in ends]
+        assert boards[0][-5:] == boards[1][-5:]
+        one.send(b"tell replay pause\n")
+        await one.until(b"is shared")
+
+
+@in_loop
+async def test_a_journals_bytes_behind_its_login(journal: Path) -> None:
+    recorded = b"".join(data for _, data in stream_chunks(SCENARIO, CONNECTION))
+    match = re.search(rb"\*{4} Starting [^\r\n]*\*{4}[\r\n]*", recorded)
+    assert match is not None
+    expected = recorded[match.end() :]
+    async with serving(journal, "--speed", "500") as (_, port):
+        caller = await Caller.call(port)
+        await caller.until(b"login: ")
+        caller.send(b"Anybody\n\n")
+        await caller.until(b"**** Starting FICS session as Anybody ****\n\r\n\r")
+        assert await caller.until(expected[-200:]) == expected
+        caller.send(b"observe 1\nwhat?\nquit\n")
+        assert (await caller.rest()).strip().startswith(b"Logging you out.")
+
+
+@in_loop
+async def test_who_does_not_read_is_sent_away_and_stops_nobody(archive: Path) -> None:
+    async with serving("--db", archive, "--last", "15") as (command, port):
+        deaf, other = await logged_in(port, b"Deaf"), await logged_in(port, b"Other")
+        deaf.send(b"variables\n" * 100_000)
+        for _ in range(20):
+            other.send(b"date\n")
+            await other.until(b"GMT")
+        await command.until("Deaf reads too slowly")
+        other.send(b"quit\n")
+        await other.rest()
+
+
+@in_loop
+async def test_long_lines_and_odd_bytes(archive: Path) -> None:
+    async with serving("--db", archive, "--last", "1") as (_, port):
+        caller = await Caller.call(port)
+        await caller.until(b"login: ")
+        caller.send(b"\xff\xfd\x03" + b"x" * 100_000 + b"\nLooker\n\n")
+        await caller.until(b"too long")
+        await caller.until(b"fics% ")
+        caller.send(bytes(range(256)) * 40 + b"\ndate\n")
+        await caller.until(b"GMT")
+        await asyncio.sleep(0)
+
+
+def test_what_cannot_be_replayed(archive: Path, journal: Path) -> None:
+    cli = Cli(archive)
+    assert "no such game" in cli("replay", "server", "--player", "Nobody", code=3).stderr.lower()
+    assert "not both" in cli("replay", "server", journal, "abc", code=2).stderr
+    assert "no move" in cli("replay", "server", "--last", "1", "--from", "200w", code=3).stderr
+    assert "no speed" in cli("replay", "server", "--speed", "0", code=2).stderr
