@@ -255,6 +255,7 @@ class Show:
         kind = what.kind
         if kind is EventKind.TAKEBACK and what.value is not None:
             board.take_back(what.ply - what.value)
+            board.set_clocks(what.white_clock_ms, what.black_clock_ms)
             following = self._following[place]
             then = None if following is None else self.head.moments[following].what
             if not (isinstance(then, Shown) and then.ply.offset == what.offset):

@@ -31,7 +31,7 @@ STREAMS: dict[tuple[str, str], dict[str, int]] = {
     ("b06_bughouse", "observer_GuestXo"): {},
     ("b09_crazyhouse", "observer_GuestXy"): {},
     ("b04_chatter_takeback_pause", "observer_Botvinnik"): {"count": 4},  # behind a takeback these servers count anew
-    ("a06_chatter_takebacks", "observer_Euwe"): {"wclock": 1},  # a takeback behind added time
+    ("a06_chatter_takebacks", "observer_Euwe"): {},
     ("a04_suicide", "observer_GuestObsF"): {"push": 12},  # told where a king could be taken so
     ("c01_standard", "observer_GuestXa"): {"ticking": 315},  # this server does not print it; no client minds
 }

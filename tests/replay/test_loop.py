@@ -26,7 +26,10 @@ STREAMS = [
 _PARTNER = {"result", "events"}  # the other board's end line, which names what decided it, is in no archive
 KNOWN: dict[tuple[str, str], set[str]] = {
     ("a09_ivariables", "observer_GuestIvc"): {"events"},  # deltas: a board between them started the clock anew
-    ("a09_ivariables", "observer_GuestIvd"): {"plies"},  # deltas: a list had proved them, here it is a board
+    ("a09_ivariables", "observer_GuestIvd"): {
+        "plies",
+        "events",
+    },  # deltas: what proves them, the clock they do not tell
     **{
         (scenario, f"player_{name}"): _PARTNER
         for scenario in ("b06_bughouse", "c06_bughouse")
