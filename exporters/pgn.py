@@ -176,7 +176,7 @@ class PgnExporter:
         A clock and an elapsed time as nearly every ply has them are put together here; what is uncommon about a ply
         goes the long way, and so does a time that was not written before, which makes its text.
         """
-        add, numbers, seconds, ends = tokens.append, _NUMBERS, HMS, _CLOCK_ENDS
+        add, numbers, seconds, ends, inferred = tokens.append, _NUMBERS, HMS, _CLOCK_ENDS, _INFERRED
         usual = self._usual
         interrupted = True
         for ply in plies:
@@ -184,23 +184,15 @@ class PgnExporter:
             white = number & 1
             if not white:
                 clock_ms = black_ms
-            if (
-                usual
-                and precision == 1  # not a member's value: this is for every ply
-                and clock_ms is not None
-                and elapsed_ms is not None
-                and clock_ms >= 0
-                and elapsed_ms >= 0
-                and proof != _INFERRED
-            ):
+            if usual and precision == 1 and proof != inferred:  # not a member's value: this is for every ply
                 try:
                     add(
                         f"{numbers[number] if white or interrupted else ''}{san} "
-                        f"{{[%clk\x01{seconds[clock_ms // 1000]}{ends[clock_ms % 1000]} "
-                        f"[%emt\x01{seconds[elapsed_ms // 1000]}{ends[elapsed_ms % 1000]}}}"
+                        f"{{[%clk\x01{seconds[clock_ms // 1000]}{ends[clock_ms % 1000]} "  # type: ignore[operator]
+                        f"[%emt\x01{seconds[elapsed_ms // 1000]}{ends[elapsed_ms % 1000]}}}"  # type: ignore[operator]
                     )
                     interrupted = True
-                except LookupError:
+                except (LookupError, TypeError):  # no text has been made of it yet, or ever: it is below zero or None
                     interrupted = self._move(Ply._make(ply), tokens, interrupted)
             else:
                 interrupted = self._move(Ply._make(ply), tokens, interrupted)

@@ -11,14 +11,14 @@ from storage import models
 from storage.bulk import insert_rows, select_in
 from storage.equalkeys import successor
 from storage.mapping import Row, game_row, insert_into, observation_row, rows_of_observation
-from storage.plyrows import add_values, insert_plies
+from storage.plyrows import add_values, are_timed, insert_plies
 from storage.query import fold
 from storage.relating import touch
 
 __all__ = ["BATCH_EVENTS", "BATCH_VALUES", "KNOWN_PLAYERS", "GameRows"]
 
 BATCH_VALUES = 120_000
-"""Values of plies (12 each) held back before they are inserted."""
+"""Values of plies (11 or 12 each) held back before they are inserted."""
 
 BATCH_EVENTS = 10_000
 """Events, and lines of engines' thinking, held back at most."""
@@ -60,6 +60,7 @@ class GameRows:
         self._batches: dict[str, list[Row]] = {name: [] for name in _TABLES}
         self._held: list[Game] = []  # of the rows of games
         self._ply_values: list[Any] = []
+        self._timed = False  # whether they have arrivals
         self._next_game = self._first_game = self._next_id("games")
         self._next_observation = self._next_id("observations")
         self._next_ply = self._next_id("plies")
@@ -94,7 +95,10 @@ class GameRows:
                 for name, rows in rows_of_observation(seen, row_id, self._next_ply):
                     batches[name] += rows
                 for line in seen.lines:
-                    add_values(self._ply_values, line.rows, seen.started_at_ms or 0, seen.offset)
+                    if not self._timed and are_timed(line.rows):
+                        self._insert_plies()
+                        self._timed = True  # until the next flush
+                    add_values(self._ply_values, line.rows, seen.started_at_ms or 0, seen.offset, timed=self._timed)
                     self._next_ply += len(line.rows)
             batches["segments"] += [
                 (game_id, seq, part.from_ply, part.to_ply, first + part.observation)
@@ -122,7 +126,11 @@ class GameRows:
             insert_rows(self._driver, _INTO[name], rows)
             rows.clear()
         self._held.clear()
-        insert_plies(self._driver, self._ply_values, self._next_ply)
+        self._insert_plies()
+        self._timed = False
+
+    def _insert_plies(self) -> None:
+        insert_plies(self._driver, self._ply_values, self._next_ply, timed=self._timed)
         self._ply_values.clear()
 
     def _with_own_keys(self, games: list[Row]) -> list[Row]:

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import sqlite3
+from operator import itemgetter
 from typing import Any, Final
 
 from recorder.model import Ply, PlyRow, Precision, Proof
 from storage.bulk import insert_values
 from storage.models import plies as table
 
-__all__ = ["add_values", "insert_numbered", "insert_plies", "load_plies", "load_timed_plies"]
+__all__ = ["add_values", "are_timed", "insert_numbered", "insert_plies", "load_plies", "load_timed_plies"]
 
-_COLUMNS: Final = [column.name for column in table.columns if column.name != "id"]
-_INTO: Final = f"INSERT INTO plies ({', '.join(_COLUMNS)}) VALUES "
-_NUMBERED: Final = f"INSERT INTO plies (id, {', '.join(_COLUMNS)}) VALUES ({', '.join('?' * (len(_COLUMNS) + 1))})"
+_TIMED: Final = tuple(column.name for column in table.columns if column.name != "id")
+_UNTIMED: Final = tuple(name for name in _TIMED if name != "at_ms")  # to bind a None costs the driver most of all
+_INTO: Final = {names: f"INSERT INTO plies ({', '.join(names)}) VALUES " for names in (_TIMED, _UNTIMED)}
+_NUMBERED: Final = {
+    names: f"INSERT INTO plies (id, {', '.join(names)}) VALUES ({', '.join('?' * (len(names) + 1))})"
+    for names in (_TIMED, _UNTIMED)
+}
+_AT_OF: Final = itemgetter(Ply._fields.index("at_ms"))
+_NOT_KNOWN: Final = frozenset((None,))
 
 # the third part of ``quality``; 0 for the commonest one
 _PRECISION_CODES: Final = {
@@ -43,43 +50,66 @@ _PROVED: Final = {
 }
 
 
-def add_values(values: list[Any], plies: list[Ply] | list[PlyRow], base_ms: int, base_offset: int) -> None:
+def are_timed(plies: list[Ply] | list[PlyRow]) -> bool:
+    """Whether the arrival of any of them is known."""
+    return not _NOT_KNOWN.issuperset(map(_AT_OF, plies))
+
+
+def add_values(
+    values: list[Any], plies: list[Ply] | list[PlyRow], base_ms: int, base_offset: int, *, timed: bool = True
+) -> None:
     """Append the columns of plies, without ``id``, row after row in one flat list.
 
     Args:
         values: what ``insert_plies`` will get.
         plies: a line.
         base_ms, base_offset: its observation's ``started_at_ms`` (0 where that is None) and ``offset``.
+        timed: False leaves out the column of arrivals, none of which is known.
     """
     codes = _PRECISION_CODES
+    if timed:
+        for (
+            ply, move, san, white_ms, black_ms, elapsed_ms, lag_ms, at_ms, flags, irreversible,
+            proof, origin, precision, offset,
+        ) in plies:  # fmt: skip
+            values += (
+                ply, move, san, white_ms, black_ms, elapsed_ms, lag_ms, None if at_ms is None else at_ms - base_ms,
+                flags, irreversible,
+                1 if proof == precision == 1 and not origin else proof | origin << 3 | codes[precision] << 6,
+                offset - base_offset,
+            )  # fmt: skip
+        return
     for (
-        ply, move, san, white_ms, black_ms, elapsed_ms, lag_ms, at_ms, flags, irreversible,
+        ply, move, san, white_ms, black_ms, elapsed_ms, lag_ms, _, flags, irreversible,
         proof, origin, precision, offset,
     ) in plies:  # fmt: skip
         values += (
-            ply, move, san, white_ms, black_ms, elapsed_ms, lag_ms, None if at_ms is None else at_ms - base_ms,
-            flags, irreversible, proof | origin << 3 | codes[precision] << 6, offset - base_offset,
+            ply, move, san, white_ms, black_ms, elapsed_ms, lag_ms, flags, irreversible,
+            1 if proof == precision == 1 and not origin else proof | origin << 3 | codes[precision] << 6,
+            offset - base_offset,
         )  # fmt: skip
 
 
-def insert_plies(driver: sqlite3.Connection, values: list[Any], end: int) -> None:
+def insert_plies(driver: sqlite3.Connection, values: list[Any], end: int, *, timed: bool = True) -> None:
     """Insert what ``add_values`` gathered; SQLite numbers the rows from the largest ``id`` on, in this order.
 
     Args:
-        values: of the plies. end: the number behind the last of them.
+        values: of the plies. end: the number behind the last of them. timed: as for ``add_values``.
     """
-    width = len(_COLUMNS)
+    names = _TIMED if timed else _UNTIMED
+    width = len(names)
     if values and end - len(values) // width == 1:  # the largest may be below 0: see ``storage.living``
-        insert_numbered(driver, values[:width], 1)
+        insert_numbered(driver, values[:width], 1, timed=timed)
         values = values[width:]
-    insert_values(driver, _INTO, width, values)
+    insert_values(driver, _INTO[names], width, values)
 
 
-def insert_numbered(driver: sqlite3.Connection, values: list[Any], first: int) -> None:
+def insert_numbered(driver: sqlite3.Connection, values: list[Any], first: int, *, timed: bool = True) -> None:
     """As ``insert_plies``, numbered from ``first`` on."""
-    width = len(_COLUMNS)
+    names = _TIMED if timed else _UNTIMED
+    width = len(names)
     rows = [(first + at // width, *values[at : at + width]) for at in range(0, len(values), width)]
-    driver.executemany(_NUMBERED, rows)
+    driver.executemany(_NUMBERED[names], rows)
 
 
 def load_plies(driver: sqlite3.Connection, first: int, count: int, base_ms: int, base_offset: int) -> list[PlyRow]:

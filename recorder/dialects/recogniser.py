@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from recorder.dialects.blocks import TEXT_BLOCKS, answers
 from recorder.dialects.chat import parse_chat
@@ -30,7 +30,7 @@ from recorder.dialects.notices import (
 )
 from recorder.dialects.results import parse_results
 from recorder.dialects.session import is_noise, parse_session
-from recorder.dialects.style12 import FRAME_TAG, check_frame, cut_usual, frame_end, parse_style12
+from recorder.dialects.style12 import FRAME_TAG, check_frame, frame_end, parse_style12, take_usual
 from recorder.events import Event, Line, LineRow, Malformed, Noise, SessionNotice, SessionNoticeKind, Unrecognised
 from recorder.frames import Style12
 from recorder.wire.prompts import PromptStripper
@@ -81,17 +81,23 @@ class Recogniser:
             The events that are complete; blank lines and bare prompts make none.
         """
         out: list[Event] = []
-        add = out.append
-        for line in lines:
-            text, offset, at_ms, block = line
-            if text[:5] == "<12> " and not self._busy and (block is None or block[1] not in TEXT_BLOCKS):
-                frame = cut_usual(text, offset, at_ms, block)
-                if frame is not None:
-                    add(frame)
-                    continue
-            if text:
+        waiting = iter(lines)
+        if self._busy:
+            self._take_busy(waiting, out)
+        for line in take_usual(waiting, out):
+            if line[0]:
                 self._line(Line._make(line), out)
+                if self._busy:
+                    self._take_busy(waiting, out)
         return out
+
+    def _take_busy(self, lines: Iterator[LineRow], out: list[Event]) -> None:
+        """Take lines one by one for as long as something is open that a frame may belong to."""
+        for line in lines:
+            if line[0]:
+                self._line(Line._make(line), out)
+                if not self._busy:
+                    return
 
     @property
     def pending_offset(self) -> int | None:

@@ -7,12 +7,15 @@ long lines; what is left counts as *partial* if the verbose move is whole. Sourc
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
+from typing import cast
 
+from recorder.dialects.blocks import TEXT_BLOCKS
 from recorder.errors import LineError
-from recorder.events import Line, Malformed
+from recorder.events import Event, Line, LineRow, Malformed
 from recorder.frames import TAIL_ELAPSED, TAIL_FLIP, TAIL_LAG, TAIL_VERBOSE, Block, Style12, parse_elapsed
 
-__all__ = ["FRAME_TAG", "check_frame", "cut_usual", "format_style12", "frame_end", "parse_elapsed", "parse_style12"]
+__all__ = ["FRAME_TAG", "check_frame", "format_style12", "frame_end", "parse_elapsed", "parse_style12", "take_usual"]
 
 FRAME_TAG = "<12>"
 
@@ -52,10 +55,13 @@ def parse_style12(
     Returns:
         The frame, ``Malformed`` when it cannot be one, or None when the line does not begin with the tag.
     """
-    if text[:5] == "<12> " and (frame := cut_usual(text, offset, at_ms, block)) is not None:
-        return frame
     if text[:4] != FRAME_TAG:
         return None
+    usual: list[Event] = []
+    for _ in take_usual(((text, offset, at_ms, block),), usual):
+        break
+    else:
+        return cast(Style12, usual[0])
     try:
         board, tail, partial = _split(text)
         frame = Style12(board, tail, offset, at_ms, block, partial)
@@ -67,39 +73,44 @@ def parse_style12(
     return frame
 
 
-def cut_usual(text: str, offset: int, at_ms: int | None, block: Block | None) -> Style12 | None:
-    """Cut a whole frame of the usual shape into its tokens: 8×8 board, single blanks, 31 to 33 tokens.
+def take_usual(lines: Iterable[LineRow], out: list[Event]) -> Iterator[LineRow]:
+    """Cut whole frames of the usual shape into their tokens: 8×8 board, single blanks, 31 to 33 tokens.
 
     Args:
-        text: a line that begins with ``<12>`` and a blank.
-        offset, at_ms, block: of the line.
-    Returns:
-        The frame, or None when only ``parse_style12`` can tell what it is.
+        lines: in order.
+        out: gets the frames, each before the line behind it is looked at.
+    Yields:
+        Every other line: what begins with ``<12>`` among them, only ``parse_style12`` can tell what it is.
     """
-    rest = text[77:]
-    tail = rest.split(" ")
-    count = len(tail)
-    # "in" is by far the cheapest search of a text.
-    if (
-        (count == 24 or 22 <= count < 24)
-        and tail[0] in _TURNS
-        and tail[count - 1].isdigit()
-        and tail[TAIL_VERBOSE]
-        and text[76] == " "
-        and "<" not in rest
-        and "<" not in (board := text[5:76])
-        and "_" not in rest  # int() would take 18_0 for 180; the whole grammar does not
-    ):
-        # What Style12(…) does, without the call: frames are most of what is read.
-        frame = _new(Style12)
-        frame.board = board
-        frame.tail = tail
-        frame.offset = offset
-        frame.at_ms = at_ms
-        frame.block = block
-        frame.partial = False
-        return frame
-    return None
+    add = out.append
+    for line in lines:
+        text, offset, at_ms, block = line
+        # Comparing and "in" are by far the cheapest ways to look at a text.
+        if "<12> " < text < "<12>!" and (block is None or block[1] not in TEXT_BLOCKS):
+            rest = text[77:]
+            tail = rest.split(" ")
+            count = len(tail)
+            if (
+                (count == 24 or 22 <= count < 24)
+                and tail[0] in _TURNS
+                and tail[count - 1].isdigit()
+                and tail[18]  # the verbose move
+                and text[76] == " "
+                and "<" not in rest
+                and "<" not in (board := text[5:76])
+                and "_" not in rest  # int() would take 18_0 for 180; the whole grammar does not
+            ):
+                # What Style12(…) does, without the call: frames are most of what is read.
+                frame = _new(Style12)
+                frame.board = board
+                frame.tail = tail
+                frame.offset = offset
+                frame.at_ms = at_ms
+                frame.block = block
+                frame.partial = False
+                add(frame)
+                continue
+        yield line
 
 
 def _split(text: str) -> tuple[str, list[str], bool]:

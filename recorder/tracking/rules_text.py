@@ -96,11 +96,10 @@ def castle_side(verbose: str) -> bool | None:
 
 def split_verbose(verbose: str) -> tuple[str, int, int, str | None] | None:
     """Letter, from index (-1: a drop), to index and promotion letter of a verbose move; None: not that shape."""
-    verbose = _EP_MARK.sub("", verbose)
-    if match := _VERBOSE.fullmatch(verbose):
+    if match := _VERBOSE.fullmatch(verbose) or _VERBOSE.fullmatch(_EP_MARK.sub("", verbose)):
         letter, origin, target, promotion = match.groups()
         return letter, index_of(origin), index_of(target), promotion
-    if match := _DROP.fullmatch(verbose):
+    if match := _DROP.fullmatch(_EP_MARK.sub("", verbose)):
         return match[1], -1, index_of(match[2]), None
     return None
 
