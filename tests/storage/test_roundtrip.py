@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from recorder.model import Game
 from storage import Archive
 
-from .conftest import EVERYTHING, import_bytes
+from .conftest import EVERYTHING, import_bytes, make_game
 from .strategies import games
 
 numbers = count()
@@ -26,3 +26,13 @@ def test_games_come_out_as_they_went_in(archive: Archive, found: list[Game]) -> 
     for game in found:
         assert archive.game(game.key) == game
     archive.forget_source(row.id)
+
+
+def test_lines_with_and_without_arrivals_are_stored_together(archive: Archive) -> None:
+    found = [make_game(number) for number in range(4)]
+    for game in (found[0], found[2]):
+        for line in game.observations[0].lines:
+            line.rows = [ply._replace(at_ms=None) for ply in line.plies]
+    found[3].observations[0].lines[1].rows.clear()
+    import_bytes(archive, b"some lines with times", found)
+    assert {game.key: game for game in archive.games(EVERYTHING)} == {game.key: game for game in found}
