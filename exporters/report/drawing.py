@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
 from exporters.report.page import trusted
+from exporters.report.text import visible
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -108,7 +109,7 @@ def _corner(square: str, white_below: bool) -> tuple[int, int]:
 
 def _clean(element: ElementTree.Element) -> ElementTree.Element:
     made = ElementTree.Element(_local(element.tag), dict(_attributes(element)))
-    made.text, made.tail = _text(element.text), None
+    made.text, made.tail = _text(element.text), None  # handles stand in pictures, too
     for child in element:
         if isinstance(child.tag, str) and _local(child.tag) not in _LEFT_OUT:
             made.append(_clean(child))
@@ -135,4 +136,4 @@ def _local(tag: str) -> str:
 
 
 def _text(text: str | None) -> str | None:
-    return text if text and text.strip() else None
+    return visible(text) if text and text.strip() else None

@@ -45,9 +45,9 @@ def command(spec: str, where: str, output: str, force: bool) -> None:
         match, evidence = match_of(archive, game) or (None, "")
         games = [game] if match is None else [match.a, match.b]
         anomalies = [anomalies_of_game(archive, one) for one in games]
-        # Examined games are none of the default.
-        plies = Archive(where).plies(keys=[one.key for one in games], include=("examined", "setup", "empty"))
-        page = game_report(game, match=match, evidence=evidence, anomalies=anomalies, plies=plies)
+        tables, keys, every = Archive(where), [one.key for one in games], ("examined", "setup", "empty")
+        plies, events = tables.plies(keys=keys, include=every), tables.events(keys=keys, include=every)
+        page = game_report(game, match=match, evidence=evidence, anomalies=anomalies, plies=plies, events=events)
         with open_output(output, force, protected(archive)) as out:
             out.write(page)
     target = "standard output" if output == "-" else output

@@ -186,6 +186,11 @@ def test_drawings_lose_what_a_page_forbids() -> None:
     )
 
 
+def test_words_in_drawings_are_made_visible() -> None:
+    drawn = harmless("<svg><text>a\u202e&lt;b&gt;</text></svg>")
+    assert str(serialise(drawn)) == "<svg><text>a\\u202e&lt;b&gt;</text></svg>"
+
+
 def test_the_same_game_gives_the_same_bytes_and_not_too_many() -> None:
     game = random_game(1, 120)
     game.observations[0].events = [said(number, number, "Was that the best move? " * 5) for number in range(120)]

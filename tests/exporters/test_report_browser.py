@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, ViewportSize, sync_playwright
 
+from exporters.archive import Archive
 from exporters.report.game import game_report
 from recorder.model import Game, Precision
+from storage import Archive as Storage
 from tests.exporters.games import make_game
 from tests.exporters.test_report import HOSTILE, hostile_game, said, taken_back_game
 from tests.support.cli import GUESTS, Cli
@@ -85,12 +87,11 @@ def timed_game(**facts: object) -> Game:
 
 
 @pytest.fixture(scope="module")
-def archived(tmp_path_factory: pytest.TempPathFactory) -> bytes:
-    """The report of a recorded game, as the command writes it: with pictures."""
+def cli(tmp_path_factory: pytest.TempPathFactory) -> Cli:
+    """Fifteen recorded games, with milliseconds."""
     cli = Cli(tmp_path_factory.mktemp("archive") / "archive.sqlite")
     cli("import", GUESTS)
-    key = max(cli.table("games"), key=lambda game: int(game["Plies"]))["Key"]
-    return cli("report", key).stdout_bytes
+    return cli
 
 
 def current(page: Page) -> str:
@@ -225,8 +226,9 @@ def test_taken_back_moves_come_and_go(opened: Open) -> None:
     assert "taken back" in page.locator("#live").inner_text()
 
 
-def test_pictures_lead_to_moves_and_follow_them(opened: Open, archived: bytes) -> None:
-    page = opened(archived)
+def test_pictures_lead_to_moves_and_follow_them(opened: Open, cli: Cli) -> None:
+    key = max(cli.table("games"), key=lambda game: int(game["Plies"]))["Key"]
+    page = opened(cli("report", key).stdout_bytes)
     assert page.locator("svg.chart").count() >= 2
     chart = page.locator("svg.chart").first
     point = chart.locator("[data-ply='21']")
@@ -273,6 +275,19 @@ def test_nothing_of_a_log_runs(opened: Open) -> None:
     assert HOSTILE[-6:] not in page.content()
 
 
+def test_handles_in_pictures_are_words(opened: Open, cli: Cli) -> None:
+    key = cli.table("games")[0]["Key"]
+    plies = Archive(cli.archive).plies(keys=[key])
+    for column in ("mover", "opponent"):
+        plies[column] = plies[column].cat.rename_categories(lambda name: f"{HOSTILE}{name}")
+    with Storage.open(str(cli.archive), read_only=True) as storage:
+        page = opened(game_report(storage.game(key), plies=plies))
+    assert page.locator("svg.chart").count() >= 1
+    assert page.evaluate("window.harmed") is None
+    assert page.locator("img").count() == 0
+    assert "\u202e" not in page.content()
+
+
 def test_the_policy_holds(browser: Browser, tmp_path: Path) -> None:
     """What a hole in the escaping would let in does not run either."""
     path = tmp_path / "holed.html"
@@ -296,6 +311,18 @@ def test_a_phone_scrolls_in_one_direction(opened: Open, width: int) -> None:
     box = page.locator("svg.board").first.bounding_box()
     assert box is not None
     assert box["width"] > width * 0.7 or width > 600
+
+
+def test_on_a_phone_the_board_stays_while_moves_are_chosen(opened: Open) -> None:
+    page = opened(taken_back_game(), viewport=ViewportSize(width=390, height=844))
+    page.locator("button.mv", has_text="Nxe4").first.click()
+    board, move = (
+        page.locator(".stage svg.board").bounding_box(),
+        page.locator("button.mv[aria-current]").bounding_box(),
+    )
+    assert board is not None
+    assert move is not None
+    assert 0 <= board["y"] < board["y"] + board["height"] < move["y"] < 844
 
 
 def test_what_is_printed_has_moves_tables_and_the_final_board(opened: Open) -> None:
