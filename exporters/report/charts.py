@@ -54,7 +54,7 @@ def draw_charts(
     for number, (heading, board, draw) in enumerate(wanted):
         wide = number == 0 and len(wanted) % 2 == 1
         try:
-            drawn = _themed(partial(draw, _WIDE if wide else _HALF), f"c{number}-", colours)
+            drawn = _themed(heading, partial(draw, _WIDE if wide else _HALF), f"c{number}-", colours)
         except ExportError:  # the picture has nothing to show: no clocks, no lag
             continue
         found.append(Chart(heading, board, wide, drawn))
@@ -90,7 +90,7 @@ def _wanted(
             yield f"Lag{letter}", board, drawing(lag_course, own)
 
 
-def _themed(draw: _Draw, prefix: str, colours: dict[tuple[str, str, str], str]) -> Markup:
+def _themed(heading: str, draw: _Draw, prefix: str, colours: dict[tuple[str, str, str], str]) -> Markup:
     """A picture whose colours are classes where the themes differ; its moves have ``data-ply``."""
     from exporters.pictures import svg_text
 
@@ -107,7 +107,7 @@ def _themed(draw: _Draw, prefix: str, colours: dict[tuple[str, str, str], str]) 
     _name_moves(light, prefix)
     for name in ("width", "height", "version"):
         light.attrib.pop(name, None)
-    light.set("class", "chart")
+    light.attrib |= {"class": "chart", "role": "img", "aria-label": heading}
     light.set("stroke-linejoin", "round")
     return serialise(light)
 

@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from exporters.bpgn import BpgnExporter
 from exporters.clocks import SideClocks, side_clocks
 from exporters.engine import score_text, thoughts_by_ply
 from exporters.pgn import PgnExporter, PgnOptions
 from exporters.report.charts import Chart, draw_charts
-from exporters.report.course import Course, State
+from exporters.report.course import Course
 from exporters.report.drawing import draw_board, drawings
-from exporters.report.moments import CAPS_MS, Play, Showing, play
+from exporters.report.moments import CAPS_MS, Play, play
 from exporters.report.moves import low_limit_ms, move_rows, took_text
 from exporters.report.page import render_page
+from exporters.report.playdata import Board, is_untimed, marked, play_data, where
 from exporters.report.text import (
     PIECES,
     clock_text,
-    is_exact,
     number_text,
     plain_name,
     spoken_duration,
-    spoken_move,
     visible,
 )
 from exporters.report.told import (
@@ -35,7 +34,7 @@ from exporters.report.told import (
     provenance,
     result_words,
 )
-from recorder.model import Anomaly, Game, LinkKind, Player, Ply
+from recorder.model import Anomaly, Game, LinkKind, Player
 from recorder.relating.match import Match, transfers
 
 if TYPE_CHECKING:
@@ -44,16 +43,6 @@ if TYPE_CHECKING:
 __all__ = ["game_report"]
 
 _RESULTS = {"1-0": "1–0", "0-1": "0–1", "1/2-1/2": "½–½", "*": "unfinished"}
-
-
-class _Board(NamedTuple):
-    """One game with what is shown of it."""
-
-    letter: str
-    game: Game
-    course: Course
-    flipped: bool
-    anomalies: Sequence[Anomaly]
 
 
 def game_report(
@@ -81,7 +70,7 @@ def game_report(
     told = [*anomalies, *[()] * len(games)]
     boards = [
         # Partners sit side by side: the second board is seen from the other side.
-        _Board("" if match is None else "AB"[number], one, Course(one), number == 1, told[number])
+        Board("" if match is None else "AB"[number], one, Course(one), number == 1, told[number])
         for number, one in enumerate(games)
     ]
     gives = _gives(match)
@@ -109,7 +98,7 @@ def game_report(
         styles=("game.css",),
         scripts=("game.js",),
         more_style=chart_style,
-        data=_data(boards, shown),
+        data=play_data(boards, shown),
     )
 
 
@@ -119,7 +108,7 @@ def _gives(match: Match | None) -> dict[str, dict[int, str]]:
     for transfer in () if match is None else transfers(match):
         other = match.board("B" if transfer.board == "A" else "A") if match is not None else None
         assert other is not None
-        handle = _name(other.white if transfer.to_white else other.black)
+        handle = plain_name((other.white if transfer.to_white else other.black).handle)
         letters = transfer.capture.pieces if transfer.passed is None else transfer.passed.piece
         words = " or ".join(PIECES.get(letter, letter) for letter in letters)
         found[transfer.board][transfer.capture.ply] = f"{words} to {handle}"
@@ -142,28 +131,24 @@ def _thoughts(game: Game) -> list[dict[str, str]]:
     ]
 
 
-def _title(boards: Sequence[_Board]) -> str:
-    names = [f"{_name(board.game.white)} – {_name(board.game.black)}" for board in boards]
+def _title(boards: Sequence[Board]) -> str:
+    names = [f"{plain_name(board.game.white.handle)} – {plain_name(board.game.black.handle)}" for board in boards]
     return " and ".join(names)
 
 
-def _description(boards: Sequence[_Board]) -> str:
+def _description(boards: Sequence[Board]) -> str:
     game = boards[0].game
     words = dict(about(game))
     parts = [words.get("Kind", ""), words.get("Time control", ""), game.server or "", words.get("Begun", "")]
     return " · ".join(part for part in parts if part)
 
 
-def _name(player: Player) -> str:
-    return plain_name(player.handle)
-
-
-def _board_values(board: _Board, number: int, shown: Play, gives: Mapping[int, str]) -> dict[str, Any]:
+def _board_values(board: Board, number: int, shown: Play, gives: Mapping[int, str]) -> dict[str, Any]:
     game, course = board.game, board.course
     final = course.main[-1] if course.main else course.start
     first = course.start
     drawn = any(state.board is not None for state in (course.start, *course.main))
-    clocks = side_clocks(game) if not _is_untimed(game) else []
+    clocks = side_clocks(game) if not is_untimed(game) else []
     return {
         "letter": board.letter,
         "index": number,
@@ -177,8 +162,8 @@ def _board_values(board: _Board, number: int, shown: Play, gives: Mapping[int, s
         "timed": _has_clocks(board),
         "hands": any(state.hands != (None, None) for state in course.main),
         "first": draw_board(first.board, white_below=not board.flipped),
-        "final": draw_board(final.board, _marked(final.move)) if final.board is not None else None,
-        "final_text": f"after {_where(final)}" if final.move is not None else "at the start",
+        "final": draw_board(final.board, marked(final.move)) if final.board is not None else None,
+        "final_text": f"after {where(final)}" if final.move is not None else "at the start",
         "rows": move_rows(game, course, shown, number, gives),
         "thoughts": _thoughts(game),
         "start_place": next(place for place, one in enumerate(shown.showings) if one.board == number),
@@ -207,7 +192,7 @@ def _board_values(board: _Board, number: int, shown: Play, gives: Mapping[int, s
 
 def _player(player: Player) -> dict[str, Any]:
     rating = player.rating_text.strip() if player.rating_text and player.rating is not None else ""
-    return {"name": _name(player), "rating": rating, "marks": player_words(player)}
+    return {"name": plain_name(player.handle), "rating": rating, "marks": player_words(player)}
 
 
 def _clock_row(side: SideClocks) -> dict[str, Any]:
@@ -231,29 +216,13 @@ def _clock_row(side: SideClocks) -> dict[str, Any]:
     }
 
 
-def _is_untimed(game: Game) -> bool:
-    return game.base_s == 0 and not game.increment_s
-
-
-def _has_clocks(board: _Board) -> bool:
+def _has_clocks(board: Board) -> bool:
     moves = [state.move for state in board.course.main if state.move is not None]
     told = any(move.white_clock_ms is not None or move.black_clock_ms is not None for move in moves)
-    return told and not _is_untimed(board.game)
+    return told and not is_untimed(board.game)
 
 
-def _where(state: State) -> str:
-    assert state.move is not None
-    return f"{(state.ply + 1) // 2}{'.' if state.ply % 2 else '…'} {state.move.san}"
-
-
-def _marked(move: Ply | None) -> tuple[str, ...]:
-    """The squares that a move is marked on."""
-    if move is None or move.uci is None:
-        return ()
-    return (move.uci[2:4],) if move.uci[1] == "@" else (move.uci[:2], move.uci[2:4])
-
-
-def _pgn_lines(boards: Sequence[_Board]) -> list[str]:
+def _pgn_lines(boards: Sequence[Board]) -> list[str]:
     out = io.BytesIO()
     games = [board.game for board in boards]
     if len(games) > 1:
@@ -262,90 +231,3 @@ def _pgn_lines(boards: Sequence[_Board]) -> list[str]:
         options = PgnOptions(variations=True, comments=True, engine=True)
         PgnExporter(options).write(games, out)
     return [visible(line) for line in out.getvalue().decode("utf-8", "replace").splitlines()]
-
-
-# --- what the script reads
-
-
-def _data(boards: Sequence[_Board], shown: Play) -> dict[str, Any]:
-    numbers: dict[int, int] = {}
-    states: list[list[dict[str, Any]]] = [[] for _ in boards]
-    showings = []
-    for one in shown.showings:
-        if id(one.state) not in numbers:
-            numbers[id(one.state)] = len(states[one.board])
-            states[one.board].append(_state(boards[one.board].game, one.state))
-        showings.append(_showing(one, numbers[id(one.state)]))
-    return {
-        "long": shown.long_ms,
-        "end": [shown.end_ms, *shown.end_capped_ms],
-        "boards": [
-            {
-                "flipped": board.flipped,
-                "low": low_limit_ms(board.game),
-                "names": [_name(board.game.white), _name(board.game.black)],
-                "states": states[number],
-            }
-            for number, board in enumerate(boards)
-        ],
-        "play": showings,
-    }
-
-
-def _state(game: Game, state: State) -> dict[str, Any]:
-    from exporters.boards import write_placement
-
-    move = state.move
-    found: dict[str, Any] = {
-        "ply": state.ply,
-        "main": not state.line,
-        "men": None if state.board is None else write_placement(state.board),
-        "say": _spoken(game, state),
-    }
-    if move is not None:
-        found["marks"] = list(_marked(move))
-        found["white"] = move.white_moved
-        found["name"] = _where(state)
-    if not _is_untimed(game):
-        found["clocks"] = [state.white_clock_ms, state.black_clock_ms]
-        found["exact"] = is_exact(move) if move is not None else _first_exact(game)
-    if state.hands != (None, None):
-        found["hands"] = list(state.hands)
-    return found
-
-
-def _first_exact(game: Game) -> bool:
-    plies = game.plies
-    return bool(plies) and is_exact(plies[0])
-
-
-def _spoken(game: Game, state: State) -> str:
-    move = state.move
-    if move is None:
-        return "Start position" if state.ply == 0 else "The first position that was seen"
-    return "".join(_spoken_parts(game, state, move))
-
-
-def _spoken_parts(game: Game, state: State, move: Ply) -> Iterator[str]:
-    side = "White" if move.white_moved else "Black"
-    yield f"{(state.ply + 1) // 2}, {side}: {spoken_move(move.san)}."
-    if state.line:
-        yield " Taken back later." if game.kind.value == "played" else " Variation."
-    if move.elapsed_ms is not None:
-        yield f" Took {spoken_duration(move.elapsed_ms)}."
-    left_ms = state.white_clock_ms if move.white_moved else state.black_clock_ms
-    if left_ms is not None and not _is_untimed(game):
-        yield f" {spoken_duration(left_ms // 1000 * 1000)} left."
-
-
-def _showing(one: Showing, state: int) -> dict[str, Any]:
-    found: dict[str, Any] = {"board": one.board, "state": state, "at": [one.at_ms, *one.capped_ms]}
-    if one.event is not None:
-        found["event"] = 1
-    if one.back:
-        found["back"] = 1
-    if one.run is not None:
-        found["run"] = [0 if one.run.white else 1, one.run.from_ms, one.run.to_ms]
-    if one.think_ms is not None:
-        found["think"] = one.think_ms
-    return found
