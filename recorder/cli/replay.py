@@ -143,13 +143,13 @@ def _server(
     files = [key for key in keys if Path(key).is_file()]
     if files and len(files) != len(keys):
         raise click.UsageError("Name games of the archive or files, not both.")
-    chunks = None if as_games or len(files) != 1 else _timed_chunks(Path(files[0]))
-    if chunks is not None:
-        if shared or observe or pause_at:
+    taped = None if as_games or len(files) != 1 else _taped(Path(files[0]))
+    if taped is not None:
+        if shared or observe:
             raise click.UsageError(
-                "Bytes have no games: leave out --shared, --observe and --pause-at, or add --as-games."
+                "Bytes are the same for everybody: leave out --shared and --observe, or add --as-games."
             )
-        house = _tape_house(chunks, idle_max_ms, begin, speed, loop, password)
+        house = _tape_house(taped, idle_max_ms, begin, password, speed=speed, loop=loop, pause_at=pause_at)
     else:
         games = _games(files, keys, where, filters)
         house = _games_house(
@@ -236,15 +236,13 @@ def _games_house(
 
 
 def _tape_house(
-    chunks: list[Chunk], idle_max_ms: int | None, begin: str | None, speed: Fraction, loop: bool, password: bool
+    moments: list[Moment[Chunk]], idle_max_ms: int | None, begin: str | None, password: bool, **how: Any
 ) -> House:
     from recorder.replay.door import Door, Manner
     from recorder.replay.house import House
-    from recorder.replay.moments import moments_of_chunks
-    from recorder.replay.tape import TapeSession, after_login
+    from recorder.replay.tape import TapeSession
     from recorder.replay.timing import cap_idle
 
-    moments = list(moments_of_chunks(after_login(chunks)))
     if idle_max_ms is not None:
         moments = list(cap_idle(moments, idle_max_ms))
     place = _place(moments, begin)
@@ -252,7 +250,7 @@ def _tape_house(
     say(f"A connection of {moments[-1].at_ms // 1000 if moments else 0} s to replay, byte for byte.")
 
     def make(number: int, now_ns: int) -> Door:
-        client = TapeSession(moments, number, manner, now_ns, speed=speed, loop=loop)
+        client = TapeSession(moments, number, manner, now_ns, **how)
         if place:
             client.head.go(place, now_ns)
         return client
@@ -266,9 +264,12 @@ def _place(moments: Sequence[Moment[Any]], begin: str | None) -> int:
     return 0 if begin is None else seek(moments, parse_position(begin))[0]
 
 
-def _timed_chunks(path: Path) -> list[Chunk] | None:
-    """A journal's or a log's bytes with their times; None: it has no times, or is none."""
+def _taped(path: Path) -> list[Moment[Chunk]] | None:
+    """A journal's or a log's bytes from behind the login on, at their times; None: it has no times, or is none."""
     from recorder.model import SAVED_KINDS, SourceKind
+    from recorder.pipeline import make_pipeline
+    from recorder.replay.moments import moments_of_chunks, placed
+    from recorder.replay.tape import after_login
     from recorder.sources import HEAD_BYTES, detect, find_timing, make_decoder, read_blocks, why_not_a_log
 
     data = b"".join(read_blocks(path))
@@ -277,16 +278,17 @@ def _timed_chunks(path: Path) -> list[Chunk] | None:
         raise SourceError(f"{path}: {why_not_a_log(data[:HEAD_BYTES])}")
     if kind in SAVED_KINDS:
         return None
-    if kind is SourceKind.JOURNAL:
-        chunks = list(_journal_chunks(data))
-    else:
-        timing = find_timing(path)
-        decoder = make_decoder(kind, timing=None if timing is None else timing.read_bytes())
-        chunks = list(_decoded(decoder, data))
+    timing = find_timing(path)
+    timed = None if timing is None else timing.read_bytes()
+    chunks = list(
+        _journal_chunks(data) if kind is SourceKind.JOURNAL else _decoded(make_decoder(kind, timing=timed), data)
+    )
     if len({chunk.at_ms for chunk in chunks} - {None}) < 2:
         say(f"{path} has no times: its games are replayed instead of its bytes.")
         return None
-    return chunks
+    pipeline = make_pipeline(kind, timing=timed)
+    games = [*pipeline.receive(data), *pipeline.finish()]
+    return placed(list(moments_of_chunks(after_login(chunks))), games)
 
 
 def _journal_chunks(data: bytes) -> Iterator[Chunk]:

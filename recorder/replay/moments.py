@@ -8,6 +8,7 @@ before as it took by what was printed, or by the mover's clocks; what has no tim
 from __future__ import annotations
 
 import heapq
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Final, NamedTuple
@@ -28,7 +29,17 @@ from recorder.model import (
 from recorder.relating.match import Match, board_order, timeline
 from recorder.replay.timing import Moment, Timing
 
-__all__ = ["Begin", "End", "GameMoment", "Shown", "What", "moments_of_chunks", "moments_of_game", "moments_of_games"]
+__all__ = [
+    "Begin",
+    "End",
+    "GameMoment",
+    "Shown",
+    "What",
+    "moments_of_chunks",
+    "moments_of_game",
+    "moments_of_games",
+    "placed",
+]
 
 _LIVE: Final = frozenset((Origin.FRAME, Origin.DELTA, Origin.DATAGRAM, Origin.ENGINE))
 _LEAST_GAP_MS: Final = 1000
@@ -417,3 +428,26 @@ def moments_of_chunks(chunks: Iterable[Chunk]) -> Iterator[Moment[Chunk]]:
         else:
             now_ms = max(now_ms, chunk.at_ms - begin_ms)
         yield Moment(now_ms, chunk, None, None, () if chunk.data else ("disconnected",), timing)
+
+
+def placed(moments: Sequence[Moment[Chunk]], games: Iterable[Game]) -> list[Moment[Chunk]]:
+    """Bytes with what was read from them: which game and ply they show, and markers for what happens there.
+
+    Args:
+        moments: of all chunks of one source, in order.
+        games: that were read from it, by the same offsets; the first one in it is game 0.
+    """
+    found = list(moments)
+    offsets = [moment.what.offset for moment in found]
+    for number, game in enumerate(sorted(games, key=lambda game: game.first_offset)):
+        for told in moments_of_game(game, number):
+            offset = _by_offset(told, game)
+            place = -1 if offset is None else bisect_right(offsets, offset) - 1
+            if place < 0:
+                continue
+            moment = found[place]
+            if moment.game is None:
+                moment = moment._replace(game=number, ply=told.ply)
+            new = tuple(name for name in told.markers if name not in moment.markers)
+            found[place] = moment._replace(markers=moment.markers + new)
+    return found

@@ -15,7 +15,7 @@ from recorder.errors import ReplayError
 from recorder.events import Chunk
 from recorder.replay.door import Door, Manner
 from recorder.replay.grammar import read_command
-from recorder.replay.steering import steer
+from recorder.replay.steering import steer, where
 from recorder.replay.timing import Moment, Playhead
 
 __all__ = ["TapeSession", "after_login"]
@@ -55,8 +55,10 @@ class TapeSession(Door):
         moments: of the bytes.
         number, manner: as ``Door`` takes them.
         now_ns: the clock's time.
-        speed, loop: as ``Playhead`` takes them.
-        head: the place in time if it is shared; None: the client has its own.
+        speed, loop, pause_at: as ``Playhead`` takes them.
+
+    Attributes:
+        head: the client's place in time.
     """
 
     def __init__(
@@ -68,8 +70,9 @@ class TapeSession(Door):
         *,
         speed: Fraction | int = 1,
         loop: bool = False,
+        pause_at: Sequence[str] = (),
     ) -> None:
-        self.head = Playhead(moments, now_ns, speed=speed, loop=loop)
+        self.head = Playhead(moments, now_ns, speed=speed, loop=loop, pause_at=pause_at)
         self.head.pause(now_ns)
         super().__init__(number, manner)
 
@@ -93,6 +96,10 @@ class TapeSession(Door):
             self._say("".join(f"\nreplay tells you: {line}" for line in lines) + "\n")
 
     def _steered(self, words: str) -> list[str]:
+        if words.lower() == "step":
+            moment = self.head.step(self.now_ns)
+            self._out += b"" if moment is None else moment.what.data
+            return [where(self.head, self.now_ns)]
         try:
             place, at_ms, lines = steer(self.head, words, self.now_ns)
         except ReplayError as error:

@@ -101,6 +101,20 @@ async def test_a_journals_bytes_behind_its_login(journal: Path) -> None:
 
 
 @in_loop
+async def test_a_place_in_a_journal_is_one_of_its_games(journal: Path) -> None:
+    async with serving(journal, "--from", "#3/10w", "--pause-at", "result") as (_, port):
+        caller = await Caller.call(port)
+        await caller.until(b"login: ")
+        caller.send(b"Anybody\n\n")
+        frame = (await caller.until(b"\n\rfics% ")).split(b"<12> ")[1].split()
+        assert (frame[15], frame[16], frame[8], frame[25]) == (b"1", b"Anderssen", b"B", b"10")
+        caller.send(b"tell replay speed 900\n")
+        await caller.until(b"{Game 1 (Anderssen vs. Steinitz) Steinitz resigns} 1-0")
+        caller.send(b"tell replay where\n")
+        await caller.until(b"replay tells you: paused at ")
+
+
+@in_loop
 async def test_who_does_not_read_is_sent_away_and_stops_nobody(archive: Path) -> None:
     async with serving("--db", archive, "--last", "15") as (command, port):
         deaf, other = await logged_in(port, b"Deaf"), await logged_in(port, b"Other")
