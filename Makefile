@@ -25,6 +25,7 @@ demo: $(VENV)/.installed
 
 test: $(VENV)/.installed
 	$(BIN)/python -m pytest -n $(JOBS) -q
+	$(BIN)/python -m pytest -q --nbmake --nbmake-timeout=120 examples
 
 lint: $(VENV)/.installed
 	$(BIN)/ruff check .
