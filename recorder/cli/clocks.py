@@ -1,11 +1,12 @@
-"""``ics-recorder clocks``: think times, clocks and lag of games, two rows a game."""
+"""``ics-recorder clocks``: think times, clocks and lag, of single games or of many."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from recorder.cli.clocktables import DIMENSIONS, TABLES, Asked, clock_table, write_table
 from recorder.cli.exporting import (
     chosen_games,
     format_of,
@@ -17,11 +18,22 @@ from recorder.cli.exporting import (
     say_written,
 )
 from recorder.cli.options import archive_option, filter_options, game_filter, open_archive
-from recorder.cli.terminal import format_clock, plural, print_table, say
+from recorder.cli.terminal import format_clock, plural, print_json, print_table, say
+
+if TYPE_CHECKING:
+    from exporters.clocks import SideClocks
+    from storage import GameFilter
 
 __all__ = ["command"]
 
-_FORMATS = ("table", "csv", "jsonl")
+_FORMATS = ("table", "csv", "jsonl", "json")
+
+
+def _print_names(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
+    if wanted and not ctx.resilient_parsing:
+        for name, table in TABLES.items():
+            click.echo(f"{name}\t{table.about}")
+        ctx.exit()
 
 
 @click.command(
@@ -29,64 +41,126 @@ _FORMATS = ("table", "csv", "jsonl")
     epilog="""\b
 Examples:
   ics-recorder clocks --player Morphy --last 20
-  ics-recorder clocks --format csv -o clocks.csv
+  ics-recorder clocks --player Morphy --by time-control
+  ics-recorder clocks --by time-control --by phase --table time-left
+  ics-recorder clocks --table longest --top 20 --since 2020-01-01
+  ics-recorder clocks --player Morphy --table lag --by hour --json
+  ics-recorder clocks --table profile --csv -o players.csv
+  ics-recorder clocks --list
 """,
 )
 @filter_options
 @archive_option
 @output_options
+@click.option("--by", multiple=True, type=click.Choice(DIMENSIONS), help="A row for each; may be given several times.")
+@click.option(
+    "--table",
+    "name",
+    type=click.Choice(tuple(TABLES)),
+    show_default="usage with --by, else two rows a game",
+    help="What to tell.",
+)
+@click.option("--top", type=click.IntRange(min=1), metavar="N", show_default="10", help="With --table longest.")
 @click.option(
     "--format",
     "format_name",
     type=click.Choice(_FORMATS),
     show_default="as the file's suffix says, else table",
-    help="table is for reading; csv and jsonl have all columns, in milliseconds.",
+    help="table is for reading; csv, jsonl and json have all columns, in milliseconds.",
 )
-def command(where: str, output: str, force: bool, format_name: str | None, **filters: Any) -> None:
-    """Summarise think times, clocks and lag, per game and side.
+@click.option("--csv", "shortcut", flag_value="csv", help="The same as --format csv.")
+@click.option("--json", "shortcut", flag_value="json", help="The same as --format json.")
+@click.option(
+    "--list",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_print_names,
+    help="Print what tables there are.",
+)
+def command(
+    where: str,
+    output: str,
+    force: bool,
+    by: tuple[str, ...],
+    name: str | None,
+    top: int | None,
+    format_name: str | None,
+    shortcut: str | None,
+    **filters: Any,
+) -> None:
+    """Tell how time was used: think times, clocks and lag.
 
-    Total, mean, median and longest think with its move, time left at moves 10, 20, 30 and 40, mean, 95th percentile
-    and greatest lag. Untimed games and games without printed times are left out and counted.
+    Without --by and --table two rows a game, one a side: total, mean, median and longest think with its move, time left
+    at moves 10, 20, 30 and 40, mean, 95th percentile and greatest lag. Untimed games and games without printed times
+    are left out and counted.
+
+    With --by or --table one of the measures of docs/measures.md over all chosen games. With --player they are about
+    that player's moves, else about everybody's. A guest is marked (U) and is somebody else in every connection, a
+    computer is marked (C). Every table tells how many games and plies it counts, and what was left out and why.
     """
+    if shortcut is not None and format_name not in (None, shortcut):
+        raise click.UsageError(f"--{shortcut} contradicts --format {format_name}.")
+    chosen = game_filter(**filters)
+    format_name = format_of(format_name or shortcut, output, _FORMATS)
+    if name is None and (by or top is not None):
+        name = "usage" if by else "longest"
+    if name is None:
+        _tell_games(where, chosen, format_name, output, force)
+        return
+    asked = Asked(name, by, top)
+    with open_archive(where) as archive:
+        table, reasons = clock_table(archive, chosen, asked)
+        write_table(table, asked, reasons, format_name, output, force, archive)
+
+
+def _tell_games(where: str, chosen: GameFilter, format_name: str, output: str, force: bool) -> None:
+    """Two rows a game."""
     from exporters.clocks import ClockSummary
     from exporters.output import open_output
     from exporters.registry import make_exporter
 
-    chosen = game_filter(**filters)
-    format_name = format_of(format_name, output, _FORMATS)
+    if format_name in ("table", "json") and output != "-":
+        raise click.UsageError(f"A {format_name} is for the terminal; write files with --format csv or jsonl.")
     with (
         open_archive(where) as archive,
         chosen_games(archive, chosen, events=False, holdings=False, lines=False, thinking=False) as games,
     ):
         require_keys(archive, chosen)
         reasons = left_out(archive, chosen)
-        if format_name != "table":
+        if format_name in ("csv", "jsonl"):
             with open_output(output, force, protected(archive)) as out:
                 report = make_exporter("clocks", format_name).write(games, out)
             say_written(report, output, reasons)
             return
-        if output != "-":
-            raise click.UsageError("A table is for the terminal; write files with --format csv or jsonl.")
         summary = ClockSummary()
-        dots = {"white": ".", "black": "..."}
-        rows = [
-            (
-                side.key[:8],
-                side.handle,
-                side.opponent,
-                side.moves,
-                format_clock(side.total_ms),
-                format_clock(side.mean_ms),
-                format_clock(side.median_ms),
-                f"{format_clock(side.longest_ms)} {side.longest_move_no}{dots[side.side]} {side.longest_san}",
-                *map(format_clock, side[16:20]),
-                side.lag_mean_ms,
-                side.lag_p95_ms,
-                side.lag_max_ms,
-            )
-            for side in summary.rows(games)
-        ]
-    names = ("Total", "Mean", "Median", "Longest", "Left at 10", "20", "30", "40", "Lag mean", "p95", "max")
-    print_table(("Key", "Player", "Opponent", "Moves", *names), rows, right=("Moves", *names))
+        sides = list(summary.rows(games))
+    if format_name == "json":
+        print_json([side._asdict() for side in sides])
+    else:
+        _print(sides)
     say(f"{plural(summary.games, 'game')}, {plural(summary.plies, 'ply', 'plies')} with times.")
     say_left_out([*reasons.items(), *sorted(summary.left_out.items())])
+
+
+def _print(sides: list[SideClocks]) -> None:
+    dots = {"white": ".", "black": "..."}
+    rows = [
+        (
+            side.key[:8],
+            side.handle,
+            side.opponent,
+            side.moves,
+            format_clock(side.total_ms),
+            format_clock(side.mean_ms),
+            format_clock(side.median_ms),
+            f"{format_clock(side.longest_ms)} {side.longest_move_no}{dots[side.side]} {side.longest_san}",
+            *map(format_clock, side[16:20]),
+            side.lag_mean_ms,
+            side.lag_p95_ms,
+            side.lag_max_ms,
+        )
+        for side in sides
+    ]
+    names = ("Total", "Mean", "Median", "Longest", "Left at 10", "20", "30", "40", "Lag mean", "p95", "max")
+    print_table(("Key", "Player", "Opponent", "Moves", *names), rows, right=("Moves", *names))

@@ -53,7 +53,7 @@ def test_choices_of_exports_are_those_of_the_exporters() -> None:
     assert choices(inner["pgn"], "style") == set(STYLES)
     for what in ("plies", "games"):
         assert choices(inner[what], "format_name") == set(EXPORTERS[what])
-    assert choices(clocks.command, "format_name") == set(EXPORTERS["clocks"]) | {"table"}
+    assert choices(clocks.command, "format_name") == set(EXPORTERS["clocks"]) | {"table", "json"}
 
 
 def test_the_default_archive_is_in_the_users_data_folder(tmp_path: Path) -> None:

@@ -1,0 +1,202 @@
+"""The tables of ``clocks --by`` and ``clocks --table``: measures of the use of time, as text, CSV and JSON.
+
+pandas is loaded only when a table is made.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
+
+from recorder.cli.exporting import left_out, protected, require_keys, say_left_out
+from recorder.cli.terminal import format_clock, plural, print_json, print_table, say
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from storage import Archive, GameFilter
+
+__all__ = ["DIMENSIONS", "TABLES", "Asked", "clock_table", "write_table"]
+
+
+class _Table(NamedTuple):
+    """A table's measure (``exporters.measures``), whether it is told by dimensions, and what it is about."""
+
+    measure: str
+    grouped: bool
+    about: str
+
+
+TABLES = {
+    "usage": _Table("time_usage", True, "how long moves took: total, mean, median, 95th percentile, longest"),
+    "profile": _Table("profile", True, "results, think times, lowest clock and lag; of each player unless --by"),
+    "time-left": _Table("time_left", True, "the clock after moves 10, 20, 30 and 40"),
+    "phases": _Table("time_left_by_phase", True, "the clock with which each phase of the game was entered"),
+    "curve": _Table("clock_curve", True, "the clock after every move: median and quartiles over all games"),
+    "longest": _Table("longest_thinks", False, "the longest thinks, --top of them"),
+    "instant": _Table("instant", True, "moves made at once, as premoves are, and the server's least charge"),
+    "rhythm": _Table("autocorrelation", True, "whether a long think follows a long one"),
+    "lag": _Table(
+        "lag", True, "the network's part: lag of a move, and what was given back; of each player unless --by"
+    ),
+}
+"""The words of ``--table``."""
+
+DIMENSIONS = (
+    "time-control", "phase", "variant", "category", "rated", "side", "player", "opponent", "guest", "computer",
+    "sealed", "rating-band", "game", "server", "move-no", "hour", "weekday",
+)  # fmt: skip
+"""The words of ``--by``: dimensions of ``exporters.measures``, with hyphens."""
+
+_MARKS = {"player": ("guest", "computer"), "opponent": ("opponent_guest", "opponent_computer")}
+_WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+_HEADINGS = {"hour": "Hour (UTC)", "weekday": "Weekday (UTC)", "san": "SAN", "key": "Key", "move_no": "Move"}
+_COUNTS = ("games", "plies", "sides", "pairs", "instant", "at_zero", "at_limit", "sealed_plies", "unsealed_plies")
+_LAGS = ("mean_ms", "p50_ms", "p95_ms", "longest_ms")
+_KEY_LENGTH = 8
+_Reasons = dict[str, int]
+
+
+class Asked(NamedTuple):
+    """What a person asked for: the word of ``--table``, those of ``--by``, and how many of the longest thinks."""
+
+    name: str
+    by: tuple[str, ...]
+    top: int | None
+
+
+def clock_table(archive: Archive, chosen: GameFilter, asked: Asked) -> tuple[pd.DataFrame, _Reasons]:
+    """A measure of the chosen games' moves, with ``--player`` of that player's moves; and which games were left out.
+
+    Raises:
+        StorageError: there is no such game, or the archive cannot be read.
+        UsageError: ``--by`` or ``--top`` do not go with the table.
+    """
+    table = TABLES[asked.name]
+    if asked.by and not table.grouped:
+        raise click.UsageError(f"--table {asked.name} lists single moves: it takes no --by.")
+    if asked.top is not None and table.grouped:
+        raise click.UsageError(f"--top is for --table longest; {asked.name} has a row for each group.")
+    if len({*asked.by}) < len(asked.by):
+        raise click.UsageError("--by names the same twice.")
+    from exporters import measures
+
+    require_keys(archive, chosen)
+    reasons = left_out(archive, chosen)
+    plies = _plies(archive, chosen)
+    if chosen.players:
+        movers = {handle.lower() for handle in chosen.players}
+        plies = plies[plies["mover"].astype("string").str.lower().isin(movers)]
+    measure = getattr(measures, table.measure)
+    if not table.grouped:
+        return (measure(plies) if asked.top is None else measure(plies, asked.top)), reasons
+    names = [word.replace("-", "_") for word in asked.by]
+    return (measure(plies, names) if names else measure(plies)), reasons
+
+
+def write_table(
+    table: pd.DataFrame, asked: Asked, reasons: _Reasons, format_name: str, output: str, force: bool, archive: Archive
+) -> None:
+    """Write the table, and tell on stderr what it counts and what was left out.
+
+    Raises:
+        ExportError: the output cannot be written.
+        UsageError: a table or JSON is asked for, and a file.
+    """
+    if format_name in ("table", "json"):
+        if output != "-":
+            raise click.UsageError(f"A {format_name} is for the terminal; write files with --format csv or jsonl.")
+        if format_name == "json":
+            print_json(_as_json(table, asked, reasons))
+        else:
+            _print(table, of_lag=asked.name == "lag")
+    else:
+        from exporters.output import open_output
+        from exporters.plies import write_csv, write_json_lines
+
+        write = write_csv if format_name == "csv" else write_json_lines
+        with open_output(output, force, protected(archive)) as out:
+            write(tuple(table.columns), [_rows(table)], out)
+    _say_counts(table.attrs, reasons)
+
+
+def _plies(archive: Archive, chosen: GameFilter) -> pd.DataFrame:
+    from exporters.frames.plain import ply_frame
+
+    return ply_frame(archive, chosen)
+
+
+def _rows(table: pd.DataFrame) -> list[tuple[Any, ...]]:
+    """The rows as plain values; None for what is not known."""
+    columns = (table[name].astype(object).where(table[name].notna(), None) for name in table.columns)
+    return list(zip(*columns, strict=True))
+
+
+def _as_json(table: pd.DataFrame, asked: Asked, reasons: _Reasons) -> dict[str, Any]:
+    told = table.attrs
+    return {
+        "table": asked.name,
+        "by": list(asked.by),
+        "games": told["games"],
+        "plies": told["plies"],
+        "marked_plies": told["marked"],
+        "left_out_plies": told["left_out"],
+        "left_out_games": reasons,
+        "rows": [dict(zip(table.columns, row, strict=True)) for row in _rows(table)],
+    }
+
+
+def _print(table: pd.DataFrame, *, of_lag: bool) -> None:
+    """In people's units: clocks, per cent, lag in ms; a guest is marked (U) and a computer (C), as servers do."""
+    hidden = {"precision", "ply"}
+    for who, marks in _MARKS.items():
+        if f"{who}_id" in table.columns:
+            hidden |= {f"{who}_id", *marks}
+    names = [name for name in table.columns if name not in hidden]
+    rows = []
+    for row in _rows(table):
+        values = dict(zip(table.columns, row, strict=True))
+        rows.append([_text(name, values, of_lag) for name in names])
+    headings = [_HEADINGS.get(name, name.removesuffix("_ms").replace("_", " ").capitalize()) for name in names]
+    numbers = [heading for name, heading in zip(names, headings, strict=True) if table[name].dtype.kind in "iuf"]
+    print_table(headings, rows, right=numbers)
+
+
+def _text(name: str, values: dict[str, Any], of_lag: bool) -> str | None:
+    value = values[name]
+    if value is None:
+        return None
+    if name.startswith("lag_") or (of_lag and name in _LAGS):
+        return f"{value:,} ms"
+    if name.endswith("_ms"):
+        return format_clock(value)
+    if name == "share" or name == "score" or name.endswith("_share"):
+        return f"{value:.1%}"
+    if name == "correlation":
+        return f"{value:.2f}"
+    if name == "weekday":
+        return _WEEKDAYS[value - 1]
+    if name == "key":
+        return str(value)[:_KEY_LENGTH]
+    if name in _MARKS and f"{name}_id" in values:
+        guest, computer = _MARKS[name]
+        return f"{value}{'(U)' if values[guest] else ''}{'(C)' if values[computer] else ''}"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:,}" if name in _COUNTS else str(value)
+
+
+def _say_counts(told: dict[Any, Any], reasons: _Reasons) -> None:
+    say(f"{plural(told['games'], 'game')}, {plural(told['plies'], 'ply', 'plies')} counted{_listed(told['marked'])}.")
+    if told["left_out"]:
+        say(f"Plies left out: {_numbers(told['left_out'])}.")
+    say_left_out(reasons.items())
+
+
+def _listed(marked: dict[str, int]) -> str:
+    return f", of which {_numbers(marked)}" if marked else ""
+
+
+def _numbers(counts: dict[str, int]) -> str:
+    return ", ".join(f"{number:,} {reason}" for reason, number in counts.items())

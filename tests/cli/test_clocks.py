@@ -1,0 +1,143 @@
+"""``clocks --by`` and ``clocks --table``: measures of many games, as a person and as a program reads them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from recorder.cli.clocktables import DIMENSIONS, TABLES
+from recorder.cli.terminal import ExitCode
+from tests.support.cli import SERVER, Cli
+
+SEALED = SERVER / "a13_timeseal_lag" / "observer_GuestTsa.raw"
+"""Three games in milliseconds, of players with and without a time seal."""
+
+
+@pytest.fixture(scope="module")
+def sealed(tmp_path_factory: pytest.TempPathFactory) -> Cli:
+    cli = Cli(tmp_path_factory.mktemp("sealed") / "archive.sqlite")
+    cli("import", next(path for path in (SEALED, SEALED.with_suffix(".raw.gz")) if path.exists()))
+    return cli
+
+
+def _plies(cli: Cli, *words: object) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(cli("export", "plies", "--format", "csv", *words).stdout)))
+
+
+def _median(values: list[int]) -> int:
+    return int(statistics.median(values) + 0.5)
+
+
+def test_the_figures_are_those_of_the_plies(sealed: Cli) -> None:
+    found = sealed.json("clocks", "--by", "player", "--by", "side", "--json")
+    plies = [ply for ply in _plies(sealed) if ply["elapsed_ms"]]
+    assert (found["table"], found["by"]) == ("usage", ["player", "side"])
+    assert (found["games"], found["plies"]) == (3, len(plies))
+    groups: dict[tuple[str, str], list[int]] = {}
+    for ply in plies:
+        groups.setdefault((ply["mover_id"], ply["side"]), []).append(int(ply["elapsed_ms"]))
+    assert {(row["player_id"], row["side"]) for row in found["rows"]} == set(groups)
+    for row in found["rows"]:
+        times = groups[row["player_id"], row["side"]]
+        told = [row[name] for name in ("plies", "total_ms", "median_ms", "longest_ms", "precision")]
+        assert told == [len(times), sum(times), _median(times), max(times), "milliseconds"]
+
+
+def test_a_player_is_told_by_that_players_moves(sealed: Cli) -> None:
+    found = sealed.json("clocks", "--player", "sMYSLOV", "--by", "time-control", "--json")
+    own = [int(ply["elapsed_ms"]) for ply in _plies(sealed, "--player", "smyslov") if ply["mover"] == "Smyslov"]
+    assert [(row["time_control"], row["total_ms"]) for row in found["rows"]] == [("180+2", sum(own))]
+
+
+def test_a_table_is_in_peoples_units(sealed: Cli) -> None:
+    result = sealed("clocks", "--player", "Smyslov", "--table", "lag")
+    heading, row = (line.split("\t") for line in result.stdout.splitlines())
+    values = dict(zip(heading, row, strict=True))
+    lags = [int(ply["lag_ms"]) for ply in _plies(sealed) if ply["mover"] == "Smyslov"]
+    assert (values["Player"], values["P50"], values["Longest"]) == (
+        "Smyslov",
+        f"{_median(lags)} ms",
+        f"{max(lags):,} ms",
+    )
+    assert values["Zero share"] == f"{lags.count(0) / len(lags):.1%}"
+    assert f"{len(lags)} plies counted" in result.stderr
+    (longest,) = sealed.table("clocks", "--table", "longest", "--top", "1")
+    most = max(_plies(sealed), key=lambda ply: int(ply["elapsed_ms"] or 0))
+    assert (longest["Key"], longest["SAN"], longest["Elapsed"]) == (
+        most["key"][:8],
+        most["san"],
+        f"0:00.{most['elapsed_ms']}",
+    )
+    assert {row["Player"] for row in sealed.table("clocks", "--by", "player")} >= {"GuestTs(U)", "Tal"}
+
+
+def test_what_was_left_out_is_told(filled: Cli) -> None:
+    result = filled("clocks", "--by", "phase", "--last", "2")
+    assert "Left out: 4 older than the last asked for." in result.stderr
+    assert "seconds only" in result.stderr
+    nothing = filled.json("clocks", "--by", "phase", "--player", "Nobody", "--json")
+    assert (nothing["games"], nothing["plies"], nothing["rows"]) == (0, 0, [])
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_every_table_can_be_made(sealed: Cli, name: str) -> None:
+    text = sealed("clocks", "--table", name).stdout.splitlines()
+    rows = [json.loads(line) for line in sealed("clocks", "--table", name, "--format", "jsonl").stdout.splitlines()]
+    written = list(csv.DictReader(io.StringIO(sealed("clocks", "--table", name, "--csv").stdout)))
+    assert len(text) - 1 == len(rows) == len(written) > 0
+    assert list(rows[0]) == list(written[0])
+    assert sealed.json("clocks", "--table", name, "--json")["rows"] == rows
+
+
+@pytest.mark.parametrize("word", DIMENSIONS)
+def test_every_dimension_can_be_asked_for(filled: Cli, word: str) -> None:
+    found = filled.json("clocks", "--by", word, "--json")
+    assert sum(row["plies"] for row in found["rows"]) == found["plies"]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--table", "longest", "--by", "side"], "takes no --by"),
+        (["--table", "usage", "--top", "3"], "--top is for --table longest"),
+        (["--by", "side", "--by", "side"], "names the same twice"),
+        (["--by", "side", "--csv", "--format", "jsonl"], "contradicts"),
+        (["--by", "side", "-o", "x.txt"], "is for the terminal"),
+        (["--json", "-o", "x.txt"], "is for the terminal"),
+    ],
+)
+def test_what_does_not_go_together_is_told(filled: Cli, words: list[str], message: str) -> None:
+    assert message in filled("clocks", *words, code=ExitCode.USAGE).stderr
+
+
+def test_the_tables_are_listed(cli: Cli) -> None:
+    assert [line.split("\t")[0] for line in cli("clocks", "--list").stdout.splitlines()] == list(TABLES)
+
+
+def test_games_as_json(filled: Cli) -> None:
+    sides: list[dict[str, Any]] = filled.json("clocks", "--json")
+    lines = filled("clocks", "--format", "jsonl").stdout.splitlines()
+    assert sides == [json.loads(line) for line in lines]
+
+
+def test_a_table_goes_to_a_file(filled: Cli, tmp_path: Path) -> None:
+    filled("clocks", "--by", "side", "-o", tmp_path / "x.csv")
+    assert (tmp_path / "x.csv").read_text().startswith("side,games,plies,")
+    assert "already there" in filled("clocks", "--by", "side", "-o", tmp_path / "x.csv", code=ExitCode.OUTPUT).stderr
+
+
+def test_two_rows_a_game_need_no_pandas(filled: Cli) -> None:
+    code = (
+        "import sys\nfrom recorder.cli import main\n"
+        f"main(['clocks', '--db', {str(filled.archive)!r}], standalone_mode=False)\n"
+        "assert 'pandas' not in sys.modules and 'narwhals' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
