@@ -14,6 +14,7 @@ How much of the time was thinking: docs/fidelity.md, "Thinking and network".
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Callable
 from enum import Enum
@@ -167,7 +168,7 @@ class _Book:
             if before_ply == 0:
                 before_at = start.at_ms
                 judged = judged and bool(start.white_clock_ms or start.black_clock_ms)  # else nobody uses them
-        proofs = _Proofs(self._names, seen, rows)
+        proofs = _Proofs(self._names, self._own.index(True) if any(self._own) else None, seen, rows)
         thinks = self._thinks(rows)
         increments_ms, own_move = self._increment_ms, self._own
         entries: list[EntryRow] = []
@@ -322,8 +323,11 @@ class _Proofs:
     Everything is sorted when it is first asked for: most games never ask.
     """
 
-    def __init__(self, names: tuple[str, str], seen: Observation, rows: list[Ply] | list[PlyRow]) -> None:
+    def __init__(
+        self, names: tuple[str, str], me: int | None, seen: Observation, rows: list[Ply] | list[PlyRow]
+    ) -> None:
         self._names = names
+        self._me = me
         self._seen = seen
         self._rows = rows
         self._events: list[GameEvent] | None = None
@@ -381,9 +385,10 @@ class _Proofs:
         if ply <= 2 and abs(after_ms - since.ms) <= unit_ms:
             return Cause.FIRST_MOVE, offset
         told = self._between(since.offset, offset)
-        given = [event for event in told if _gives(event, self._names[ply & 1])]
+        given = [event for event in told if _adds(event) and self._receiver(event) in (None, ply & 1)]
         if given and abs(residual_ms - _sum_ms(given)) <= unit_ms:
-            return _giver(given[0]), given[0].offset
+            known = self._receiver(given[0]) is not None
+            return Cause.MORETIME if known else Cause.TIME_ADDED, given[0].offset
         shown = self._last_shown(row, since, told, before)
         if shown is not None and abs(shown.ms - since.ms) > unit_ms:
             unit_ms = max(unit_ms, shown.unit_ms)
@@ -413,6 +418,17 @@ class _Proofs:
         ):  # fmt: skip
             return Cause.MINIMUM_CHARGE, offset
         return Cause.UNEXPLAINED, None
+
+    def _receiver(self, event: GameEvent) -> int | None:
+        """To whose clock a line adds time (0: Black's): nobody adds to the own one. None if it does not tell."""
+        if event.actor is not None:
+            giver = event.actor.lower()
+            return 1 - self._names.index(giver) if giver in self._names else None
+        if self._me is None:
+            return None
+        if event.text.startswith("Your opponent has added "):
+            return self._me
+        return 1 - self._me if _WE_ADD.match(event.text) else None
 
     def _changed(self, told: list[GameEvent], since: _Clock, shown: _Clock) -> tuple[Cause, int]:
         """The name of a change that a board shows: what in between can have made it."""
@@ -452,6 +468,7 @@ class _Proofs:
         return found
 
 
+_WE_ADD = re.compile(r"You have added |[0-9]{1,9} seconds were added to your opponents? clock", re.ASCII)
 _PAUSES = ("paused", "resumed")
 _JUDGED = ("adjusted", "opponent-adjusted")  # what the tracker found on the same boards: no line of its own
 _FEEDS = ("observed again", "lost feed", "unobserved", "server lost data")
@@ -472,14 +489,8 @@ def _tells_of_clocks(event: GameEvent) -> bool:
     return event.kind is EventKind.TAKEBACK or event.kind is EventKind.CLOCK
 
 
-def _gives(event: GameEvent, mover: str) -> bool:
-    """Whether a line tells that time was added to the mover's clock: nobody adds to the own one."""
-    added = event.kind is EventKind.NOTICE and event.detail == "time-added" and event.value is not None
-    return added and (event.actor is None or event.actor.lower() != mover)
-
-
-def _giver(event: GameEvent) -> Cause:
-    return Cause.TIME_ADDED if event.actor is None else Cause.MORETIME
+def _adds(event: GameEvent) -> bool:
+    return event.kind is EventKind.NOTICE and event.detail == "time-added" and event.value is not None
 
 
 def _sum_ms(given: list[GameEvent]) -> int:

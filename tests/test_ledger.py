@@ -154,6 +154,42 @@ def test_time_that_was_added_is_told_by_its_line() -> None:
     assert _last(own).cause is Cause.UNEXPLAINED, "nobody adds to the own clock"
 
 
+@pytest.mark.parametrize(
+    ("text", "mine", "cause"),
+    [
+        ("Your opponent has added 60 seconds to your clock.", True, Cause.MORETIME),
+        ("60 seconds were added to your opponents clock", False, Cause.MORETIME),
+        ("You have added 60 seconds to Black's clock.", False, Cause.MORETIME),
+        ("Your opponent has added 60 seconds to your clock.", False, Cause.UNEXPLAINED),
+        ("60 seconds were added to your opponents clock", True, Cause.UNEXPLAINED),
+        ("60 seconds were added to your opponents clock", None, Cause.TIME_ADDED),
+    ],
+)
+def test_a_line_of_our_own_game_tells_whose_clock_it_is(text: str, mine: bool | None, cause: Cause) -> None:
+    game = _game((1, 300_000, 300_000, 0), (3, 300_000, 300_000, 60_000))
+    game.me = {True: game.white.handle, False: game.black.handle, None: None}[mine]
+    _event(game, EventKind.NOTICE, "time-added", 150, 60)
+    game.observations[0].events[0] = game.observations[0].events[0]._replace(text=text)
+    assert _last(game).cause is cause
+
+
+@pytest.mark.parametrize("scenario", ["b04_chatter_takeback_pause", "c04_chatter_takeback_pause"])
+def test_what_an_observer_saw_changed_is_what_the_players_were_told(scenario: str) -> None:
+    def added(connection: str) -> list[tuple[int, int, int | None, Cause | None]]:
+        (stream,) = [one for one in corpus.streams(scenario) if one.connection == connection]
+        games, _ = product.run([corpus.stream_bytes(scenario, connection)], stream.kind)
+        return [
+            (number, entry.ply, entry.residual_ms, entry.cause)
+            for number, game in enumerate(games)
+            for entry in ledger(game)
+            if entry.cause in (Cause.MORETIME, Cause.TIME_ADDED, Cause.ADJUSTED)
+        ]
+
+    told, shown = added("player_Alekhine"), added("observer_Botvinnik")
+    assert [one[:3] for one in told] == [one[:3] for one in shown]
+    assert ({one[3] for one in told}, {one[3] for one in shown}) == ({Cause.MORETIME}, {Cause.ADJUSTED})
+
+
 def test_a_clock_that_another_board_shows_changed() -> None:
     game = _game((1, 300_000, 300_000, 0), (2, 330_000, 300_000, 0), (3, 325_000, 300_000, 5000))
     assert _found(game) == (30_000, Cause.ADJUSTED, 200)
@@ -333,9 +369,10 @@ class _Told:
     causes: dict[int, set[Cause]] = field(default_factory=dict)  # of each row
 
 
+# Of whole seconds, two that are added cannot be told from rounding.
 _ACTIONS = st.sampled_from(["", "", "", "", "", "", "moretime", "hand", "takeback"])
 _MOVES = st.lists(
-    st.tuples(st.integers(0, 60_000), _ACTIONS, st.integers(1, 900), st.integers(1, 4)), min_size=4, max_size=40
+    st.tuples(st.integers(0, 60_000), _ACTIONS, st.integers(3, 900), st.integers(1, 4)), min_size=4, max_size=40
 )
 
 

@@ -96,8 +96,9 @@ def command(
     are left out and counted.
 
     With --by or --table one of the measures of docs/measures.md over all chosen games. With --player they are about
-    that player's moves, else about everybody's. A guest is marked (U) and is somebody else in every connection, a
-    computer is marked (C). Every table tells how many games and plies it counts, and what was left out and why.
+    that player's moves, else about everybody's; a scramble is about both sides' moves. A guest is marked (U) and is
+    somebody else in every connection, a computer is marked (C). Every table tells how many games and plies it counts,
+    and what was left out and why.
     """
     if shortcut is not None and format_name not in (None, shortcut):
         raise click.UsageError(f"--{shortcut} contradicts --format {format_name}.")

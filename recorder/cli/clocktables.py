@@ -21,25 +21,34 @@ __all__ = ["DIMENSIONS", "TABLES", "Asked", "clock_table", "write_table"]
 
 
 class _Table(NamedTuple):
-    """A table's measure (``exporters.measures``), whether it is told by dimensions, and what it is about."""
+    """A table's measure (``exporters.measures``), and what it is about.
+
+    ``grouped``: whether it is told by dimensions. ``both_sides``: it needs all moves of a game, also with ``--player``.
+    """
 
     measure: str
-    grouped: bool
     about: str
+    grouped: bool = True
+    both_sides: bool = False
 
 
 TABLES = {
-    "usage": _Table("time_usage", True, "how long moves took: total, mean, median, 95th percentile, longest"),
-    "profile": _Table("profile", True, "results, think times, lowest clock and lag; of each player unless --by"),
-    "time-left": _Table("time_left", True, "the clock after moves 10, 20, 30 and 40"),
-    "phases": _Table("time_left_by_phase", True, "the clock with which each phase of the game was entered"),
-    "curve": _Table("clock_curve", True, "the clock after every move: median and quartiles over all games"),
-    "longest": _Table("longest_thinks", False, "the longest thinks, --top of them"),
-    "instant": _Table("instant", True, "moves made at once, as premoves are, and the server's least charge"),
-    "rhythm": _Table("autocorrelation", True, "whether a long think follows a long one"),
-    "lag": _Table(
-        "lag", True, "the network's part: lag of a move, and what was given back; of each player unless --by"
-    ),
+    "usage": _Table("time_usage", "how long moves took: total, mean, median, 95th percentile, longest"),
+    "profile": _Table("profile", "results, think times, lowest clock and lag; of each player unless --by"),
+    "time-left": _Table("time_left", "the clock after moves 10, 20, 30 and 40"),
+    "phases": _Table("time_left_by_phase", "the clock with which each phase of the game was entered"),
+    "curve": _Table("clock_curve", "the clock after every move: median and quartiles over all games"),
+    "budget": _Table("even_budget", "how far clocks were from an even spender's"),
+    "longest": _Table("longest_thinks", "the longest thinks, --top of them", grouped=False),
+    "instant": _Table("instant", "moves made at once, as premoves are, and the server's least charge"),
+    "rhythm": _Table("autocorrelation", "whether a long think follows a long one"),
+    "scramble": _Table("scrambles", "what was played with less than 30 seconds on both clocks", both_sides=True),
+    "flags": _Table("flags", "how near to the flag sides came, and who lost on time"),
+    "lead": _Table("clock_lead", "the score by the lead on the clock after moves 20 and 30"),
+    "odds": _Table("time_odds", "games in which the sides had different time controls"),
+    "hours": _Table("activity", "moves and results by weekday and hour"),
+    "lag": _Table("lag", "the network's part: lag of a move, and what was given back; of each player unless --by"),
+    "residuals": _Table("residuals", "do the clocks add up, and why not"),
 }
 """The words of ``--table``."""
 
@@ -52,7 +61,10 @@ DIMENSIONS = (
 _MARKS = {"player": ("guest", "computer"), "opponent": ("opponent_guest", "opponent_computer")}
 _WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _HEADINGS = {"hour": "Hour (UTC)", "weekday": "Weekday (UTC)", "san": "SAN", "key": "Key", "move_no": "Move"}
-_COUNTS = ("games", "plies", "sides", "pairs", "instant", "at_zero", "at_limit", "sealed_plies", "unsealed_plies")
+_COUNTS = (
+    "games", "plies", "sides", "pairs", "instant", "at_zero", "at_limit", "sealed_plies", "unsealed_plies", "wins",
+    "draws", "losses", "lost_on_time", "scrambled", "windows", "overstepped",
+)  # fmt: skip
 _LAGS = ("mean_ms", "p50_ms", "p95_ms", "longest_ms")
 _KEY_LENGTH = 8
 _Reasons = dict[str, int]
@@ -85,7 +97,7 @@ def clock_table(archive: Archive, chosen: GameFilter, asked: Asked) -> tuple[pd.
     require_keys(archive, chosen)
     reasons = left_out(archive, chosen)
     plies = _plies(archive, chosen)
-    if chosen.players:
+    if chosen.players and not table.both_sides:
         movers = {handle.lower() for handle in chosen.players}
         plies = plies[plies["mover"].astype("string").str.lower().isin(movers)]
     measure = getattr(measures, table.measure)
@@ -122,7 +134,7 @@ def write_table(
 
 
 def _plies(archive: Archive, chosen: GameFilter) -> pd.DataFrame:
-    from exporters.frames.plain import ply_frame
+    from exporters.frames.load import ply_frame
 
     return ply_frame(archive, chosen)
 
