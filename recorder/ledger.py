@@ -390,13 +390,16 @@ class _Proofs:
             known = self._receiver(given[0]) is not None
             return Cause.MORETIME if known else Cause.TIME_ADDED, given[0].offset
         shown = self._last_shown(row, since, told, before)
-        if shown is not None and abs(shown.ms - since.ms) > unit_ms:
+        if shown is not None and shown.ms != since.ms:
             unit_ms = max(unit_ms, shown.unit_ms)
+            cause, evidence = self._changed(told, since, shown)
             rest_ms = residual_ms - (shown.ms - since.ms)
             rest_ms -= _sum_ms([event for event in given if event.offset > shown.offset])
             most_ms = elapsed_ms + (row[6] or 0) + unit_ms if shown.running else unit_ms
-            if -unit_ms <= rest_ms <= most_ms:
-                return self._changed(told, since, shown)
+            # A difference of one unit is that of a clock only where something happened to it.
+            changed = abs(shown.ms - since.ms) > unit_ms or cause is not Cause.ADJUSTED
+            if changed and -unit_ms <= rest_ms <= most_ms:
+                return cause, evidence
         for event in told:
             if event.kind is EventKind.TAKEBACK and event.white_clock_ms is None and event.black_clock_ms is None:
                 # Its own board was not seen: the clock is one that the game had when the position was there before.

@@ -87,7 +87,7 @@ def test_what_was_left_out_is_told(filled: Cli) -> None:
     assert (nothing["games"], nothing["plies"], nothing["rows"]) == (0, 0, [])
 
 
-_NOTHING_THERE = {"lead", "odds", "hours"}
+_NOTHING_THERE = {"odds", "hours"}
 """Tables without a row: three short games in a raw log, without odds and hours."""
 
 
