@@ -40,6 +40,7 @@ __all__ = ["main", "outlets_of"]
 _LOOK_MS: Final = 250
 _END_S: Final = 3.0  # how long what fails is tried again at the end
 _NEW_VALUES: Final = 50_000
+_HINTS_BYTES: Final = 1 << 12  # more would be memory that the system gives and takes back for each hint
 
 
 class _Taken:
@@ -178,7 +179,7 @@ def main() -> int:
     archiving: _Archiving | None = None
     while True:
         if waiting.poll(_LOOK_MS):
-            data = os.read(0, 1 << 16)
+            data = os.read(0, _HINTS_BYTES)
             if not data:
                 break
             *lines, rest = (rest + data).split(b"\n")

@@ -21,6 +21,8 @@ State = tuple[int, int, int, int, int]
 
 BLOCK = 1 << 18
 """What is read at once of a plain file: whoever gets so much is behind."""
+_FIRST = 1 << 13
+"""What is asked for first: a block is memory that the system clears and takes back, which costs more than a line."""
 _COMPARED = 4096
 _END_NOTE = re.compile(rb"\bend\b")
 
@@ -66,7 +68,9 @@ class Tail:
                 shorter = os.fstat(self._file).st_size < self._place
                 self.replaced = "became shorter" if shorter else "was replaced"
                 return b""
-            data = os.pread(self._file, BLOCK, self._place)
+            data = os.pread(self._file, _FIRST, self._place)
+            if len(data) == _FIRST:
+                data += os.pread(self._file, BLOCK - _FIRST, self._place + _FIRST)
             if not data:
                 self._look_for_another()
         except OSError as error:
@@ -76,7 +80,10 @@ class Tail:
         return data
 
     def _look_for_another(self) -> None:
-        """Another log has its name; as long as none has, its writer may go on with this one."""
+        """Another log has its name; as long as none has, its writer may go on with this one.
+
+        A file that is still empty is none: logrotate makes it before the writer is told to let go of the old one.
+        """
         ours = os.fstat(self._file)
         try:
             there: os.stat_result | None = self._path.stat()
@@ -85,6 +92,8 @@ class Tail:
         if there is not None and (there.st_dev, there.st_ino) == (ours.st_dev, ours.st_ino):
             self.moved = None
             return
+        if there is not None and not there.st_size:
+            there = None
         if there is not None or self.moved is None:
             entries = self._path.parent.iterdir() if self._path.parent.is_dir() else ()
             found = next((entry for entry in entries if entry != self._path and _is(entry, ours)), None)
@@ -192,7 +201,10 @@ class _JournalTail(Tail):
     def _here(self) -> bytes:
         if self._packed is not None:
             return next((block for block in self._packed if block), b"")
-        return os.read(self._file, BLOCK) if self._file >= 0 else b""
+        if self._file < 0:
+            return b""
+        data = os.read(self._file, _FIRST)
+        return data if len(data) < _FIRST else data + os.read(self._file, BLOCK - _FIRST)
 
     def _has_next(self) -> bool:
         try:
