@@ -147,3 +147,21 @@ def test_any_bytes(noise: bytes) -> None:
     assert values == []
     found = [*reader.damage, *([reader.torn] if reader.torn else [])]
     assert sum(damage.size_bytes for damage in found) == len(noise)
+
+
+@pytest.mark.parametrize("bulk", [False, True])
+def test_a_copy_whose_line_ends_became_two_characters(bulk: bool) -> None:
+    whole = journal_of(*SMALL, *[Record(3_000_000_000, RecordKind.RECEIVED, b"a line\n\r" * 9)] * 40)
+    copied = whole.replace(b"\n", b"\r\n")
+    reader, plain = JournalReader(), JournalReader()
+    if bulk:
+        values = [entry.value for entry in reader.receive_lines(copied) + reader.finish() if isinstance(entry, Entry)]
+    else:
+        values = [entry.value for entry in reader.read([copied])]
+    assert values == [entry.value for entry in plain.read([whole])]
+    assert (reader.damage, reader.torn, reader.size_bytes) == ([], None, len(copied))
+
+
+def test_more_than_one_return_is_damage() -> None:
+    reader, values = read(journal_of(HEADER), journal_of(SMALL[1]).replace(b"\n", b"x\r\n"))
+    assert (values, len(reader.damage)) == ([HEADER], 1)
