@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from recorder.errors import StorageError
@@ -19,6 +20,8 @@ from storage.engine import backup, open_sqlite
 __all__ = ["Replacement", "replacing"]
 
 _BESIDE = ("-wal", "-shm", "-journal")
+_READER_S = 1.0  # so long a command that only looks may take
+_GLANCE_S = 0.1
 
 
 class Replacement:
@@ -84,25 +87,56 @@ class Replacement:
         return saved
 
 
+def _lock(path: Path, lock: sqlite3.Connection) -> None:
+    try:
+        lock.execute("PRAGMA journal_mode=WAL")  # others may read meanwhile
+        lock.execute("BEGIN IMMEDIATE")
+    except sqlite3.OperationalError as error:
+        raise StorageError(
+            f"The archive {path} cannot be locked, since another program is writing to it: try again when that is "
+            f"done ({error})."
+        ) from error
+
+
+def _make_sure_nobody_has_it_open(path: Path) -> None:
+    """``swap`` could not replace it; nothing in the file changes by this."""
+    with closing(open_sqlite(path)) as writer:
+        _lock(path, writer)  # else whoever writes is told of as somebody who looks
+        writer.execute("ROLLBACK")
+    ends_s = time.monotonic() + _READER_S
+    while True:
+        with closing(open_sqlite(path)) as alone:
+            try:
+                alone.execute("PRAGMA busy_timeout=0")
+                alone.execute("PRAGMA locking_mode=EXCLUSIVE")
+                alone.execute("SELECT count(*) FROM sqlite_master").fetchone()
+            except sqlite3.OperationalError as error:
+                if time.monotonic() > ends_s:
+                    raise StorageError(
+                        f"{path} is in use by another program, so it cannot be replaced: end that and try again "
+                        f"({error})."
+                    ) from error
+            else:
+                return
+        time.sleep(_GLANCE_S)
+
+
 @contextmanager
-def replacing(path: Path) -> Iterator[Replacement]:
+def replacing(path: Path, *, to_swap: bool = True) -> Iterator[Replacement]:
     """Lock an archive for making a new one of it; without ``swap`` it stays as it is and the new one is removed.
 
+    Args:
+        to_swap: it is to be replaced, which nobody who has it open lets us do: then it is not begun either.
     Raises:
-        StorageError: it is no archive of this schema, or another program is writing to it.
+        StorageError: it is no archive of this schema, or another program is writing to it or has it open.
     """
     path = path.resolve()
     schema.require_current(path)
+    if to_swap:
+        _make_sure_nobody_has_it_open(path)
     lock = open_sqlite(path)
     try:
-        try:
-            lock.execute("PRAGMA journal_mode=WAL")  # others may read meanwhile
-            lock.execute("BEGIN IMMEDIATE")
-        except sqlite3.OperationalError as error:
-            raise StorageError(
-                f"The archive {path} cannot be locked, since another program is writing to it: try again when that is "
-                f"done ({error})."
-            ) from error
+        _lock(path, lock)
         new = Replacement(path, lock)
         try:
             new.begin()

@@ -135,7 +135,7 @@ def _rebuild(ctx: click.Context, dry_run: bool, no_backup: bool, carry_over: boo
     from storage import Archive, replacing
 
     path = archive_file(where)
-    with replacing(path) as replacement:
+    with replacing(path, to_swap=not dry_run) as replacement:
         with (
             Archive.open(str(path), read_only=True) as old,
             Archive.open(str(replacement.path)) as new,

@@ -7,10 +7,12 @@ import hashlib
 import shutil
 import sqlite3
 import threading
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+import recorder.cli.rebuild
 import storage.archive
 import storage.engine
 from recorder.cli.ingest import is_unfinished
@@ -244,3 +246,18 @@ def test_what_a_journal_has_more_is_still_looked_for(cli: Cli, tmp_path: Path) -
     with Archive.open(str(cli.archive), read_only=True) as archive:
         (row,) = archive.sources()
     assert is_unfinished(row)
+
+
+def test_an_archive_that_somebody_has_open_is_not_rebuilt_for_nothing(
+    made: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("storage.replace._READER_S", 0.2)
+    read: list[str] = []
+    monkeypatch.setattr(recorder.cli.rebuild, "read_again", lambda *_what, **_how: read.append("it"))
+    with closing(sqlite3.connect(made.archive)) as somebody:
+        somebody.execute("SELECT count(*) FROM games").fetchone()
+        told = made("db", "rebuild", code=4)
+        assert "in use by another program, so it cannot be replaced" in told.stderr
+        assert read == []
+        monkeypatch.undo()
+        made("db", "rebuild", "--dry-run")
