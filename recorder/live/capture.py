@@ -23,6 +23,7 @@ from recorder.live.address import Address, format_address
 from recorder.live.connection import Connection, TakenOverError
 from recorder.live.conversation import Conversation, Stage
 from recorder.live.dialling import connect, prepare, why_no_connection
+from recorder.live.login import WrongPasswordError
 from recorder.live.pulse import ANSWER_MS
 from recorder.live.sealing import Sealing
 from recorder.live.telling import Tell
@@ -31,6 +32,7 @@ __all__ = ["Capture", "Progress", "Standing", "pause_s"]
 
 _FIRST_PAUSE_S: Final = 2.0
 _LONGEST_PAUSE_S: Final = 300.0
+_WRONG_PASSWORDS: Final = 1  # a server's slip passes; one that was changed meanwhile does not
 _STEADY_S: Final = 600.0  # a connection that lasted as long was a good one
 
 
@@ -116,10 +118,11 @@ class Capture:
 
         Raises:
             JournalError: the journal cannot be written.
-            LoginError: we are not let in the first time, another login of ours has taken the session over, nobody
-                knows the host's name, or no connection had come about when ``stop`` was set.
+            LoginError: we are not let in the first time, our password is wrong twice in a row, another login of ours
+                has taken the session over, nobody knows the host's name, or no connection had come about when ``stop``
+                was set.
         """
-        failures = 0
+        failures = wrong = 0
         sentence = ""
         while not stop.is_set():
             began = time.monotonic()
@@ -127,8 +130,10 @@ class Capture:
             event = "disconnected"
             try:
                 how = await self._connection(stop)
+                wrong = 0
             except LoginError as error:
-                if isinstance(error, TakenOverError) or not self._been_in:
+                wrong = wrong + 1 if isinstance(error, WrongPasswordError) else 0
+                if isinstance(error, TakenOverError) or wrong > _WRONG_PASSWORDS or not self._been_in:
                     raise
                 event, how = "refused", str(error).removesuffix(".")
             except (OSError, TimeoutError) as error:

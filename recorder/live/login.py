@@ -20,7 +20,11 @@ from recorder.errors import LoginError
 from recorder.events import SessionNotice, SessionNoticeKind
 from recorder.live.dialogue import Cue, CueKind, CueReader
 
-__all__ = ["LoggedIn", "Login"]
+__all__ = ["LoggedIn", "Login", "WrongPasswordError"]
+
+
+class WrongPasswordError(LoginError):
+    """The server does not take the password: asked again and again, it may shut us out."""
 
 
 class LoggedIn(NamedTuple):
@@ -50,6 +54,7 @@ _BANNER_WORDS: Final = (
     (Family.CHESSNET, re.compile(r"\bchess\.net\b", re.I)),
     (Family.FICS, re.compile(r"\bfreechess\.org\b", re.I)),
 )
+_WRONG_PASSWORD: Final = "The server does not accept this password for {who}; check the name and the password."
 # From which stage on a line refuses us at once, its form, and what to tell.
 _REFUSALS: Final = [
     (stages, re.compile(form, re.I), sentence)
@@ -57,7 +62,7 @@ _REFUSALS: Final = [
         (
             {_Stage.ENTERING},
             r"(?:invalid|incorrect|wrong|bad) password",
-            "The server does not accept this password for {who}; check the name and the password.",
+            _WRONG_PASSWORD,
         ),
         (
             {_Stage.NAMED},
@@ -257,7 +262,7 @@ class Login:
         if self._stage is _Stage.CALLING:
             return
         if self._stage is _Stage.ENTERING:
-            raise LoginError(f"The server does not let {self._who} in: it asks for a password again.")
+            raise WrongPasswordError(f"The server does not let {self._who} in: it asks for a password again.")
         if self._handle is None:
             raise LoginError("The server wants a password of guests; log in with a registered name.")
         if self._password is None:
@@ -305,6 +310,6 @@ class Login:
             if match := form.search(text):
                 reason = sentence.format(who=self._who, **match.groupdict())
                 if self._stage in stages:
-                    raise LoginError(reason)
+                    raise WrongPasswordError(reason) if sentence is _WRONG_PASSWORD else LoginError(reason)
                 self._reason = reason
                 return

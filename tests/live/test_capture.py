@@ -198,6 +198,27 @@ async def test_a_refused_login_ends_it_with_one_sentence(tmp_path: Path) -> None
 
 
 @in_loop
+@pytest.mark.parametrize("slips", [1, 2])
+async def test_a_password_that_was_changed_is_not_tried_again_and_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, slips: int
+) -> None:
+    monkeypatch.setattr("recorder.live.capture._FIRST_PAUSE_S", 0.01)
+    first = Dialogue(FICS, ACCOUNTS, script=[Hear(b"games"), Fault.RESET], answers=ANSWERS)
+    changed, right = Dialogue(FICS, {"Ann": "another"}), Dialogue(FICS, ACCOUNTS, answers=ANSWERS)
+    dialogues = [first, *[changed] * slips, right]
+    async with ScriptedServer(lambda number: dialogues[number]) as server:
+        run = Run(server.port, tmp_path, "Ann", lambda: PASSWORD)
+        if slips == 1:
+            connection = await server.connection(2)
+            await run.until(lambda: b"games" in connection.lines)
+            await run.end()
+        else:
+            with pytest.raises(LoginError, match="does not accept this password for Ann"):
+                await run.task
+            assert len(server.connections) == 3
+
+
+@in_loop
 async def test_a_lost_connection_is_made_again_and_the_gap_is_noted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
