@@ -162,7 +162,7 @@ class Conversation:
             self.lost = None  # it has gone on: a shutdown was only announced
         self._note_loss(events, now_ms)
         if self.stage is Stage.RECORDING:
-            self._observing.feed(events, now_ms)
+            self._observing.feed(events, now_ms, self._queue.under_way)
             self._queue.feed(events)
             self._queue.put(self._backfill.look(self.tracker, events), now_ms)
         if len(self.tracker.anomalies) + len(self._reader.anomalies) > _MOST_ANOMALIES:  # the import tells them

@@ -37,14 +37,23 @@ from recorder.live.candidates import Candidate, Fate, Rank, State, Why, Wishes, 
 from recorder.live.listed import Listed, ListedEvent, title_words
 from recorder.live.partners import Partners
 from recorder.live.policy import Expression
-from recorder.live.requests import TURN_MS, AskGames, Observe, Request, Unobserve
+from recorder.live.requests import (
+    TURN_MS,
+    AskGames,
+    AskMoves,
+    AskPartner,
+    AskRefresh,
+    Observe,
+    Request,
+    Unobserve,
+)
 from recorder.tracking.facts import Facts
 
 __all__ = ["Observing"]
 
 _IN_FLIGHT = 4  # observes without an answer: a refusal that names no game must be one of few
 _MAX_TRIES = 3
-_TITLES_KEPT = 4096
+_TITLES_KEPT = 1024  # of those who spoke last
 _CREATING_KEPT = 64
 
 
@@ -127,8 +136,13 @@ class Observing:
 
     # -- what arrives ------------------------------------------------------------------------------------------
 
-    def feed(self, events: Iterable[Event], now_ms: int) -> None:
-        """Take events in order; of the boards only the first of an observation tells something here: who plays."""
+    def feed(self, events: Iterable[Event], now_ms: int, under_way: Request | None = None) -> None:
+        """Take events in order; of the boards only the first of an observation tells something here: who plays.
+
+        Args:
+            now_ms: monotonic. under_way: the request that the server has not answered yet: a refusal that names no
+                game is about this one. None: not known, then about the observation that was asked for first.
+        """
         for event in events:
             if type(event) is Style12:
                 if self._unnamed:
@@ -149,7 +163,7 @@ class Observing:
             elif isinstance(event, ObservingEnded):
                 self._left(event.game_no, now_ms)
             elif isinstance(event, ObserveRefused):
-                self._refused(event, now_ms)
+                self._refused(event, now_ms, under_way)
             elif isinstance(event, GameEnded):
                 self._ended(event, now_ms)
             elif isinstance(event, GameNotice):
@@ -158,8 +172,12 @@ class Observing:
                     game.listed.private = True
                     self._give_up(game, "the server says that it is private", now_ms)
             elif isinstance(event, ChatLine):
-                if event.speaker and len(self._titles) < _TITLES_KEPT:
-                    self._titles[event.speaker.lower()] = title_words(event.titles or "")
+                if event.speaker:
+                    name = event.speaker.lower()
+                    self._titles.pop(name, None)
+                    self._titles[name] = title_words(event.titles or "")
+                    if len(self._titles) > _TITLES_KEPT:
+                        del self._titles[next(iter(self._titles))]
             elif isinstance(event, CreatingLine):
                 self._creating[frozenset((event.first.lower(), event.second.lower()))] = event
                 if len(self._creating) > _CREATING_KEPT:
@@ -257,7 +275,7 @@ class Observing:
         # An answer to our observe: the game was watched already, and the command toggles. Then it is asked for again.
         self._move(game, State.SEEN, now_ms)
 
-    def _refused(self, event: ObserveRefused, now_ms: int) -> None:
+    def _refused(self, event: ObserveRefused, now_ms: int, under_way: Request | None) -> None:
         if event.reason is Refusal.NOT_OBSERVING:
             left = [game for game in self._games.values() if game.state is State.LEAVING]
             for game in left:
@@ -269,10 +287,9 @@ class Observing:
             if event.reason is Refusal.ALREADY:
                 self._move(game, State.WATCHED, now_ms)
             return
-        asked = [game for game in self._games.values() if game.state is State.ASKED]
-        if not asked:
+        if (meant := self._meant(event.reason, under_way)) is None:
             return
-        game = min(asked, key=lambda game: (game.since_ms, game.order))
+        game = meant
         if event.reason is Refusal.LIMIT:
             places = sum(other.state in (State.WATCHED, State.LEAVING) for other in self._games.values())
             self.limit = max(1, places)
@@ -285,6 +302,17 @@ class Observing:
             self._give_up(game, "we play in it ourselves", now_ms)
         else:
             self._give_up(game, "we are examining a game", now_ms)
+
+    def _meant(self, reason: Refusal, under_way: Request | None) -> Candidate | None:
+        """The game that a refusal without a number is about."""
+        if isinstance(under_way, Observe):
+            return self._games.get(under_way.game_no)
+        if isinstance(under_way, AskMoves | AskRefresh | Unobserve):  # it is over, whatever was asked about it
+            return self._games.get(under_way.game_no) if reason is Refusal.NO_SUCH_GAME else None
+        if isinstance(under_way, AskPartner):  # who has none is told in other words
+            return None
+        asked = [game for game in self._games.values() if game.state is State.ASKED]
+        return min(asked, key=lambda game: (game.since_ms, game.order), default=None)
 
     def _ended(self, event: GameEnded, now_ms: int) -> None:
         game = self._games.get(event.game_no)

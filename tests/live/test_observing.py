@@ -12,7 +12,16 @@ from recorder.dialects.recogniser import Recogniser
 from recorder.events import Event, Line
 from recorder.live.candidates import Candidate, Fate, Why, Wishes
 from recorder.live.policy import parse_policy
-from recorder.live.requests import AskGames, AskPartner, Observe, RequestQueue, Unobserve
+from recorder.live.requests import (
+    AskGames,
+    AskMoves,
+    AskPartner,
+    AskRefresh,
+    Observe,
+    Request,
+    RequestQueue,
+    Unobserve,
+)
 from tests.live.asked import AskedObserving as Observing
 
 
@@ -637,3 +646,31 @@ def test_whatever_a_server_says_requests_stay_sensible(
         due = observing.next_at_ms(now)
         assert due is not None
         assert due > now  # else whoever follows the advice would spin
+
+
+@pytest.mark.parametrize(
+    ("under_way", "gone"),
+    [(Observe(2), 2), (AskMoves(3), 3), (AskRefresh(3), 3), (AskPartner(3, "White3"), None), (None, 1)],
+)
+def test_a_refusal_without_a_number_is_about_what_was_asked(under_way: Request | None, gone: int | None) -> None:
+    observing = started("rated", row(1), row(2), row(3))
+    assert observing.decide(0) == [Observe(1), Observe(2), Observe(3)]
+    watch(observing, 3)
+    observing.feed(events("There is no such game."), 1, under_way)
+    assert [number for number in (1, 2, 3) if "not known" in observing.why(number)] == ([gone] if gone else [])
+
+
+def test_only_who_spoke_last_has_titles() -> None:
+    observing = started("gm", row(1, "Ann", "Bob"))
+    observing.feed(events("Ann(GM)(50): hello"), 1)
+    assert observing.decide(1) == []  # the table's row was judged before
+    observing.feed(events(row(2, "Ann", "Bob")), 2)
+    assert observing.decide(2) == [Observe(2)]
+    observing.feed(events(*(f"Name{letters(number)}(50): hello" for number in range(1100))), 3)
+    observing.feed(events(row(3, "Ann", "Bob")), 4)
+    assert observing.decide(4) == []
+
+
+def letters(number: int) -> str:
+    """A number as letters, as handles are."""
+    return "".join(chr(97 + int(digit)) for digit in f"{number:04}")
