@@ -12,6 +12,7 @@ from recorder.cli.terminal import clean, plural, print_table, say
 from recorder.errors import LoginError
 from recorder.live.address import Address, format_address
 from recorder.live.dialling import connect, failure_reason, why_no_connection
+from recorder.live.incoming import Incoming, open_connection
 from recorder.live.login import Login
 from recorder.live.plan import Plan
 from recorder.live.rehearsal import Rehearsal
@@ -20,7 +21,7 @@ from recorder.live.sealing import Sealing
 __all__ = ["dry_run"]
 
 _TAKES_S: Final = 30.0
-_READ_BYTES: Final = 1 << 16
+_TICK_S: Final = 1.0
 
 
 def dry_run(
@@ -58,40 +59,51 @@ async def _visit(server: Address, rehearsal: Rehearsal, sealing: Sealing | None)
         connected = await connect(server)
     except OSError as error:
         raise LoginError(f"{why_no_connection(server, error)}.") from error
-    reader, writer = await asyncio.open_connection(sock=connected)
+    heard, woken = bytearray(), asyncio.Event()
+
+    def take(data: bytes) -> None:
+        heard.extend(data)
+        woken.set()
+
+    incoming = Incoming(connected, take, woken.set)
+    transport = await open_connection(connected, incoming)
     try:
-        await _talk(reader, writer, rehearsal, sealing)
-    except TimeoutError as error:
-        raise LoginError(f"{format_address(server)} takes nothing of what is sent.") from error
-    except OSError as error:
-        raise LoginError(f"The connection to {format_address(server)} was lost ({failure_reason(error)}).") from error
-    finally:
-        writer.transport.abort()
-
-
-async def _talk(
-    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, rehearsal: Rehearsal, sealing: Sealing | None
-) -> None:
-    def say_lines(lines: bytes, now_ms: int) -> None:
-        writer.write(lines if sealing is None else sealing.seal_lines(lines, now_ms))
-
-    if sealing is not None:
-        writer.write(sealing.hello(0))
-    while True:
-        data = None
+        transport.resume_reading()
+        waiting_s = 0.0
+        if sealing is not None:
+            transport.write(sealing.hello(0))
+        while not rehearsal.finished:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(_TICK_S):
+                    await woken.wait()
+            woken.clear()
+            data = bytes(heard)
+            heard.clear()
+            _answer(transport, data, rehearsal, sealing)
+            waiting_s = waiting_s + _TICK_S if transport.get_write_buffer_size() and not data else 0.0
+            if waiting_s >= _TAKES_S:
+                raise LoginError(f"{format_address(server)} takes nothing of what is sent.")
+            if incoming.ended and not rehearsal.finished:
+                if incoming.failure is not None:
+                    why = failure_reason(incoming.failure)
+                    raise LoginError(f"The connection to {format_address(server)} was lost ({why}).")
+                rehearsal.closed()
+                break
+        transport.close()  # good-bye is said; that the server is gone now is no failure
         with contextlib.suppress(TimeoutError):
-            data = await asyncio.wait_for(reader.read(_READ_BYTES), 1.0)
-        now_ms = time.monotonic_ns() // 1_000_000
-        if data == b"":
-            return rehearsal.closed()
-        if data is not None:
-            if sealing is not None:
-                writer.write(sealing.answers(data, now_ms))
-            say_lines(rehearsal.receive(data, now_ms), now_ms)
-        say_lines(rehearsal.take(now_ms), now_ms)
-        await asyncio.wait_for(writer.drain(), _TAKES_S)
-        if rehearsal.finished:
-            with contextlib.suppress(OSError):  # good-bye is said; that the server is gone now is no failure
-                writer.close()
-                await asyncio.wait_for(writer.wait_closed(), _TAKES_S)
-            return None
+            await asyncio.wait_for(asyncio.shield(incoming.closed), _TAKES_S)
+    finally:
+        transport.abort()
+
+
+def _answer(transport: asyncio.Transport, data: bytes, rehearsal: Rehearsal, sealing: Sealing | None) -> None:
+    """Say what is due, and what the server's bytes ask for."""
+    now_ms = time.monotonic_ns() // 1_000_000
+    lines = b""
+    if data:
+        if sealing is not None:
+            transport.write(sealing.answers(data, now_ms))
+        lines = rehearsal.receive(data, now_ms)
+    lines += rehearsal.take(now_ms)
+    if lines:
+        transport.write(lines if sealing is None else sealing.seal_lines(lines, now_ms))
