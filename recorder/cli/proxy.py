@@ -193,7 +193,10 @@ async def _run(
             import_command(journals, where, *_CHAT),
         )
     )
+    looking_up = asyncio.create_task(_tell_unknown(server, tell))
     await proxy.serve(listeners, stop)
+    looking_up.cancel()
+    await asyncio.gather(looking_up, return_exceptions=True)
     if archiving is not None:
         await archiving.finish(hurry, left_over)
     if hurry.is_set():
@@ -273,6 +276,15 @@ def _tell_beginning(server: Address, listeners: list[socket.socket], journals: P
     host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
     talk.say(f"Point your client at it: xboard -ics -icshost {host} -icsport {port}")
     tell("started", f"Journals: {journals}", server=format_address(server), journal_dir=str(journals))
+
+
+async def _tell_unknown(server: Address, tell: Tell) -> None:
+    """Tell at once what the first client would run into."""
+    from recorder.live.dialling import why_unknown
+
+    if why := await why_unknown(server):
+        sentence = f"Warning: {why}; check how the server's name is written. No client is served until it is known."
+        tell("unknown_host", sentence, server=format_address(server))
 
 
 def _tell_closed(closed: Closed, tell: Tell) -> None:

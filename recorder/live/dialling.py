@@ -10,7 +10,7 @@ from typing import Any, Final
 from recorder.live.address import Address, format_address
 from recorder.live.threads import in_thread
 
-__all__ = ["CONNECT_S", "connect", "failure_reason", "prepare", "why_no_connection"]
+__all__ = ["CONNECT_S", "connect", "failure_reason", "prepare", "why_no_connection", "why_unknown"]
 
 CONNECT_S: Final = 30.0
 _NEXT_S: Final = 0.25
@@ -67,6 +67,17 @@ async def _dial(
         connection.close()
         raise
     return connection
+
+
+async def why_unknown(address: Address) -> str | None:
+    """One sentence without its full stop if nobody knows the host's name; None: it is known, or cannot be asked now."""
+    try:
+        await _look_up(address)
+    except socket.gaierror as error:
+        return None if error.errno == socket.EAI_AGAIN else why_no_connection(address, error)
+    except OSError:
+        return None
+    return None
 
 
 async def _look_up(address: Address) -> list[Any]:

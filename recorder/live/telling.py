@@ -54,6 +54,7 @@ EVENTS: Final[Mapping[str, Kind]] = {
     ),
     "listening": Kind(Level.INFO, "`proxy` waits for clients", ("address",)),
     "exposed": Kind(Level.WARNING, "other machines reach the address that `proxy` listens on", ("address",)),
+    "unknown_host": Kind(Level.WARNING, "nobody knows the name of the server that `proxy` is to reach", ("server",)),
     "client_connected": Kind(
         Level.INFO, "a client of `proxy` is joined with the server, its journal is open", ("connection", "journal")
     ),

@@ -66,6 +66,16 @@ async def test_records_and_ends_cleanly(tmp_path: Path) -> None:
 
 
 @in_loop
+async def test_a_server_whose_name_nobody_knows_is_told_before_a_client_comes(tmp_path: Path) -> None:
+    words = ["proxy", "no.such.example", "--listen", "127.0.0.1:0", "--journal-dir", str(tmp_path), "--no-import"]
+    async with running(*words) as command:
+        told = await command.until("Warning: ")
+        assert await command.end(signal.SIGTERM) == 0
+    assert told.startswith("Warning: The name no.such.example cannot be looked up (Name or ")
+    assert told.endswith("check how the server's name is written. No client is served until it is known.\n")
+
+
+@in_loop
 async def test_a_full_disk_ends_the_recording_loudly_and_the_game_goes_on(tmp_path: Path) -> None:
     text = stream_bytes(*WATCHER) * 3
     assert len(text) > 2 * FILE_LIMIT
