@@ -87,13 +87,17 @@ def refuse_outlets(where: str, to_archive: bool, pgn: str | None, events: str | 
 
     Raises:
         click.UsageError: they go nowhere without an archive.
+        StorageError: there is something at the archive's place that is none, or it cannot be written.
         ExportError: the PGN cannot be written.
     """
     from recorder.cli.exporting import archive_files
     from recorder.cli.finished import refuse_unwritable
+    from recorder.cli.usable import refuse_unusable
 
     if not to_archive and (pgn or events):
         raise click.UsageError("--pgn and --events are made from the archive: leave out --no-import.")
+    if to_archive:
+        refuse_unusable(where)
     if pgn is not None:
         refuse_unwritable(pgn, archive_files(archive_file(where)))
 

@@ -257,11 +257,14 @@ def _movetexts(cli: Cli) -> set[str]:
 @in_loop
 async def test_an_archive_that_cannot_be_written_is_told_and_loses_nothing(tmp_path: Path) -> None:
     nowhere = tmp_path / "nowhere" / "a.sqlite"
+    nowhere.parent.mkdir()
     async with (
         ScriptedServer(Dialogue(FICS)) as server,
         running(*words(server, tmp_path / "j", "--import", "--db", str(nowhere))) as command,
     ):
-        caller = await Caller.call(await port_of(command))
+        port = await port_of(command)
+        nowhere.parent.rmdir()
+        caller = await Caller.call(port)
         await caller.until(b"login: ")
         assert await command.end(signal.SIGTERM) == 4
     (journal,) = (tmp_path / "j").iterdir()

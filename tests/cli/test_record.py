@@ -7,6 +7,8 @@ import json
 import os
 import re
 import signal
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -280,6 +282,53 @@ async def test_a_host_that_cannot_be_reached_was_no_recording(tmp_path: Path) ->
         assert await run.end(signal.SIGINT) == ExitCode.LOGIN
     assert told.startswith("127.0.0.1:1 refuses the connection; no server listens there. Trying again in ")
     assert run.talk.endswith("no server listens there. Nothing was recorded.\n")
+
+
+@pytest.mark.parametrize("command", ["record", "proxy"])
+@pytest.mark.parametrize("way", ["no folder", "a folder", "no archive", "another database", "read-only", "a journal"])
+def test_an_archive_that_cannot_be_used_is_told_before_anything_is_connected(
+    tmp_path: Path, command: str, way: str
+) -> None:
+    archive = tmp_path / "a.sqlite"
+    if way == "no folder":
+        archive = tmp_path / "nowhere" / "a.sqlite"
+    elif way == "a folder":
+        archive.mkdir()
+    elif way == "no archive":
+        archive.write_bytes(b"no archive at all" * 100)
+    elif way == "another database":
+        with closing(sqlite3.connect(archive)) as connection:
+            connection.execute("CREATE TABLE games (id)")
+    elif way == "read-only":
+        if os.geteuid() == 0:
+            pytest.skip("root may write everything")
+        with Archive.open(str(archive), create=True):
+            archive.chmod(0o400)
+    else:
+        archive.write_bytes(b"ics-recorder journal 1 {} 00000000\n")
+    words = ["--guest", "--observe", "rated"] if command == "record" else ["--listen", "127.0.0.1:0"]
+    run = CliRunner().invoke(
+        main, [command, "127.0.0.1:1", *words, "--journal-dir", str(tmp_path / "j"), "--db", str(archive)]
+    )
+    assert (run.exit_code, str(archive) in run.output) == (ExitCode.ARCHIVE, True), run.output
+    assert not (tmp_path / "j").exists()
+
+
+@in_loop
+async def test_an_archive_that_is_only_locked_keeps_nobody_from_recording(tmp_path: Path) -> None:
+    archive = tmp_path / "a.sqlite"
+    with Archive.open(str(archive), create=True):
+        pass
+    with closing(sqlite3.connect(archive, isolation_level=None)) as holder:
+        holder.execute("BEGIN EXCLUSIVE")
+        async with (
+            ScriptedServer(Dialogue(FICS, script=SCRIPT, answers={b"games": TABLE})) as server,
+            running(*_words(server, tmp_path, "--guest")) as run,
+        ):
+            connection = await server.connection()
+            await connection.done.wait()
+            holder.execute("ROLLBACK")
+            assert await run.end(signal.SIGTERM) == ExitCode.OK
 
 
 @in_loop
