@@ -32,6 +32,9 @@ _TIMED_S: Final = 5.0
 _AGAIN_S: Final = 2.0
 """How long to wait before what failed is tried again."""
 _LONGEST_PAUSE_S: Final = 60.0
+_OVERTAKEN: Final = 3
+_OVERTAKEN_S: Final = 30.0
+"""Who is overtaken so often within this has another beside it that does the same."""
 
 
 class Outlet(Protocol):
@@ -109,6 +112,7 @@ class Resident:
         self._settled_s = 0.0
         self._failed_s: float | None = None
         self._pause_s = _AGAIN_S
+        self._overtaken_s: list[float] = []  # when another program has changed the source, the last times
         self._seen: State | None = None
 
     @property
@@ -177,6 +181,7 @@ class Resident:
                 found = bool(step())
             except OvertakenError:
                 self.close()  # somebody else was here: begin from what he left
+                self._leave_it_to_another()
                 found = bool(step())
         except RecorderError as error:
             self.problem = str(error)
@@ -188,6 +193,21 @@ class Resident:
         self.close()
         self._failed_s = time.monotonic()
         return False
+
+    def _leave_it_to_another(self) -> None:
+        """Rest for longer and longer if somebody else does all this, too: two would undo each other's work for ever.
+
+        Raises:
+            SourceError: somebody does.
+        """
+        now = time.monotonic()
+        self._overtaken_s = [at for at in self._overtaken_s if now - at < _OVERTAKEN_S + self._pause_s] + [now]
+        if len(self._overtaken_s) >= _OVERTAKEN:
+            self._overtaken_s.clear()
+            self._pause_s = min(2 * self._pause_s, _LONGEST_PAUSE_S)
+            raise SourceError(
+                f"Another program keeps the archive up to date with {self._path}, too: left to it for now."
+            )
 
     # --- steps
 

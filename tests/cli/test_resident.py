@@ -712,3 +712,43 @@ def test_a_journal_whose_folder_is_removed_is_read_to_its_end(cli: Cli, tmp_path
     other = Cli(tmp_path / "other.sqlite")
     other("import", whole)
     assert games_of(cli) == games_of(other)
+
+
+def test_a_log_whose_successor_is_still_empty_is_read_on(cli: Cli, tmp_path: Path) -> None:
+    """logrotate's ``create``: the writer holds the old one until it is told to let go."""
+    log = tmp_path / "session.log"
+    append(log, STREAM[:END])
+    resident = follow(cli, log)
+    resident.look()
+    log.rename(tmp_path / "session.log.1")
+    log.touch()
+    resident.look()
+    assert (resident.replaced, resident.moved) == (None, "was renamed to session.log.1")
+    append(tmp_path / "session.log.1", STREAM[END:])
+    append(log, ADJOURNED.read_bytes())
+    resident.look()
+    assert resident.replaced == "was renamed to session.log.1"
+    resident.look()
+    assert resident.finish()
+    assert sorted(source["games"] for source in cli.json("sources", "--json")) == [1, 5]
+
+
+def test_two_that_follow_one_log_do_not_undo_each_others_work_for_ever(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recorder.cli.resident, "_AGAIN_S", 5.0)
+    log = tmp_path / "session.log"
+    append(log, STREAM[:2000])
+    both = follow(cli, log), follow(cli, log)
+    for begin in range(2000, len(STREAM), 400):
+        append(log, STREAM[begin : begin + 400])
+        for resident in both:
+            resident.look()
+    (problem,) = [resident.problem for resident in both if resident.problem is not None]
+    assert problem.endswith("session.log, too: left to it for now.")
+    (at_work,) = [resident for resident in both if resident.problem is None]
+    assert at_work.finish()
+    assert len(games_of(cli)) == 5
+    fresh = Cli(tmp_path / "fresh.sqlite")
+    fresh("import", log)
+    assert everything(cli) == everything(fresh)
