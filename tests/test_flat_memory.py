@@ -24,7 +24,7 @@ from recorder.tracking import restart as restart_module
 from recorder.tracking import tracker as tracker_module
 from tests.support.journals import HEADER
 
-GAMES = 6
+GAMES = 4
 ENTRANCE = (
     FICS.encode(FICS.banner + FICS.login),
     FICS.encode(FICS.guest, name="GuestABCD"),

@@ -12,7 +12,7 @@ import pytest
 from benchmarks import generate
 from tests.support import frames
 
-GAMES = 150
+GAMES = 60
 
 
 @pytest.fixture(scope="module")

@@ -112,7 +112,7 @@ class Run:
         if code not in wanted:
             raise Troubles(f"exit status {code}, not {wanted}: {self.talk}")
         try:
-            await until(lambda: not self.family(), "", 30)
+            await until(lambda: not self.family(), "", 30, poll_s=0.02)  # all processes are looked through
         except Troubles:
             raise Troubles(f"it left these behind: {self.family()}") from None
         if "Traceback" in self.talk or "Exception ignored" in self.talk:

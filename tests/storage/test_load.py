@@ -20,7 +20,7 @@ from tests.support.cli import WATCHER, Cli
 from .conftest import EVERYTHING, import_bytes, make_game
 
 GAMES = 6  # of each source
-BACKUPS = 50
+BACKUPS = 25
 LIMIT_S = 120
 
 
