@@ -12,6 +12,7 @@ import time
 from collections.abc import Generator
 from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from typing import Final, Protocol
 
@@ -54,6 +55,10 @@ _WINDOW_LOG: Final = 17  # lines repeat those shortly before; more takes memory 
 _BLOCK: Final = 1 << 16  # what a thread frees once stays with the process: little is asked for at once
 _PACKED_BLOCK: Final = 1 << 13
 _FRAME_HEADER_BYTES: Final = 18
+_MUCH_BYTES: Final = 1 << 20  # who writes less has no use for what follows
+_KEPT_BYTES: Final = 1 << 17
+_M_MMAP_THRESHOLD: Final = -3  # as glibc's malloc.h numbers them
+_M_TRIM_THRESHOLD: Final = -1
 _ZSTD: Final = b"\x28\xb5\x2f\xfd"
 _sync = getattr(os, "fdatasync", os.fsync)  # the size is synced, too, as far as it takes to read the bytes again
 
@@ -282,6 +287,17 @@ def part_blocks(path: Path) -> Generator[bytes, None, None]:
             raise JournalError(f"{path} can be decompressed only up to byte {done}: {what}")
 
 
+@cache
+def _keep_no_large_blocks() -> None:
+    """Let the system have the 1 MiB that compressing took: glibc has learned to keep such blocks for their thread."""
+    import ctypes
+
+    with contextlib.suppress(OSError, AttributeError, TypeError):  # another C library, or none that can be named so
+        library = ctypes.CDLL(None)
+        for threshold in (_M_MMAP_THRESHOLD, _M_TRIM_THRESHOLD):
+            library.mallopt(threshold, _KEPT_BYTES)
+
+
 class Compressor:
     """Compresses closed parts of one folder in a thread of its own, so that recording need not wait."""
 
@@ -292,7 +308,7 @@ class Compressor:
 
     def compress(self, path: Path) -> None:
         """Compress a part that was closed, some time."""
-        self._work.append((path.name, self._thread.submit(compress_part, path)))
+        self._work.append((path.name, self._thread.submit(self._compress, path)))
 
     def failures(self) -> list[tuple[str, str]]:
         """Parts that had to stay plain since the last call, and why."""
@@ -303,6 +319,12 @@ class Compressor:
     def finish(self) -> None:
         """Wait for all that was asked for."""
         self._thread.shutdown()
+
+    @staticmethod
+    def _compress(path: Path) -> None:
+        if path.stat().st_size > _MUCH_BYTES:
+            _keep_no_large_blocks()
+        compress_part(path)
 
     def _compress_left_over(self) -> None:
         """Finish what a crash interrupted: closed parts that are still plain, unfinished files that nobody writes."""
