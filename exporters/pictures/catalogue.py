@@ -33,13 +33,14 @@ class Wishes(NamedTuple):
 
     Attributes:
         player: whose moves it is about. theme: ``light`` or ``dark``. size: in inches; None: the picture's own.
-        chat: mark kibitzes in a race.
+        chat: mark kibitzes in a race. move: at which move the lead on the clock is told.
     """
 
     player: str | None = None
     theme: str = "light"
     size: tuple[float, float] | None = None
     chat: bool = False
+    move: int = 20
 
 
 class Picture(NamedTuple):
@@ -48,25 +49,23 @@ class Picture(NamedTuple):
     Attributes:
         scope: what it is about: one ``game``, the two games of a ``match``, any ``games``, the games of a ``player``.
         draw: plies, events (or None) and wishes → figure; raises ``ExportError`` where there is nothing to draw.
-        table: plies and player → the rows that are drawn.
+        table: plies and wishes → the rows that are drawn.
         size: in inches.
     """
 
     scope: str
     draw: Callable[[pd.DataFrame, pd.DataFrame | None, Wishes], Figure]
-    table: Callable[[pd.DataFrame, str | None], pd.DataFrame]
+    table: Callable[[pd.DataFrame, Wishes], pd.DataFrame]
     size: tuple[float, float] = (9.0, 5.0)
 
 
 _COLUMNS = ["key", "ply", "move_no", "side", "mover", "san", "phase", "precision", "proof", "origin"]
 
 
-def _rows(
-    column: str, *more: str, one_game: str = "", **how: Any
-) -> Callable[[pd.DataFrame, str | None], pd.DataFrame]:
+def _rows(column: str, *more: str, one_game: str = "", **how: Any) -> Callable[[pd.DataFrame, Wishes], pd.DataFrame]:
     """The rows of the ply frame whose ``column`` is known, with the columns that a picture of them needs."""
 
-    def table(plies: pd.DataFrame, _: str | None) -> pd.DataFrame:
+    def table(plies: pd.DataFrame, _: Wishes) -> pd.DataFrame:
         if one_game:
             only_game(plies, one_game)
         drawn = usable(plies, column, **how)
@@ -100,6 +99,15 @@ def _about_player(draw: Callable[..., Any]) -> Callable[[pd.DataFrame, pd.DataFr
     return drawn
 
 
+def _player_table(table: Callable[..., pd.DataFrame]) -> Callable[[pd.DataFrame, Wishes], pd.DataFrame]:
+    return lambda plies, wishes: table(plies, wishes.player)
+
+
+def _leads(plies: pd.DataFrame, _: pd.DataFrame | None, wishes: Wishes) -> Figure:
+    drawn = score_by_lead(plies, player=wishes.player, move=wishes.move, ax=_figure(wishes), theme=wishes.theme)
+    return _of(drawn)
+
+
 def _lag(plies: pd.DataFrame, _: pd.DataFrame | None, wishes: Wishes) -> Figure:
     size = wishes.size or PICTURES["lag"].size
     return lag_sheet(plies, player=wishes.player, theme=wishes.theme, size=size)
@@ -116,9 +124,9 @@ def _of(ax: Any) -> Figure:
     return figure
 
 
-def _profile_table(plies: pd.DataFrame, player: str | None) -> pd.DataFrame:
+def _profile_table(plies: pd.DataFrame, wishes: Wishes) -> pd.DataFrame:
     """The player's own moves: all six pictures are made from them."""
-    own = moves_of(plies, player)
+    own = moves_of(plies, wishes.player)
     return own[[*_COLUMNS, "time_control", "mover_score", "clock_after_ms", "elapsed_ms", "lag_ms"]].reset_index(
         drop=True
     )
@@ -127,12 +135,12 @@ def _profile_table(plies: pd.DataFrame, player: str | None) -> pd.DataFrame:
 PICTURES: Final[dict[str, Picture]] = {
     "race": Picture("game", _race, _rows("clock_after_ms", "elapsed_ms", one_game="race", clocks=True)),
     "times": Picture("game", _times, _rows("elapsed_ms", one_game="times")),
-    "thinking": Picture("games", _about_player(think_times), phase_shares),
-    "heatmap": Picture("games", _about_player(think_heatmap), heatmap_cells),
+    "thinking": Picture("games", _about_player(think_times), _player_table(phase_shares)),
+    "heatmap": Picture("games", _about_player(think_heatmap), _player_table(heatmap_cells)),
     "lag": Picture("games", _lag, _rows("lag_ms", "mover_sealed", first_moves=False), (9.0, 5.0)),
-    "curve": Picture("games", _about_player(clock_curve), clock_quartiles),
-    "leads": Picture("games", _about_player(score_by_lead), lead_scores),
-    "endings": Picture("player", _about_player(endings), lambda plies, player: result_counts(plies, player or "")),
+    "curve": Picture("games", _about_player(clock_curve), _player_table(clock_quartiles)),
+    "leads": Picture("games", _leads, lambda plies, wishes: lead_scores(plies, wishes.player, wishes.move)),
+    "endings": Picture("player", _about_player(endings), _player_table(result_counts)),
     "profile": Picture("player", _profile, _profile_table, (13.0, 11.5)),
     "bughouse": Picture("match", _bughouse, _rows("clock_after_ms", "elapsed_ms", "arrival_ms", clocks=True)),
 }

@@ -33,6 +33,8 @@ def write_picture(figure: Figure, out: BinaryIO, format_name: str, *, dpi: int =
         out: takes the bytes.
         format_name: one of ``FORMATS``.
         dpi: dots an inch of a PNG.
+    Raises:
+        ExportError: the figure is too small for what stands around its axes.
     """
     # SVG keeps words as words, which can be searched and read aloud; names of its parts depend on their content only.
     settings = mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "ics-recorder", "pdf.fonttype": 42})
@@ -40,7 +42,14 @@ def write_picture(figure: Figure, out: BinaryIO, format_name: str, *, dpi: int =
         # A handle may have letters that no font here has: they are drawn as boxes, and SVG keeps them.
         warnings.filterwarnings("ignore", message="Glyph .* missing from", category=UserWarning)
         warnings.filterwarnings("ignore", message="Matplotlib currently does not support", category=UserWarning)
-        figure.savefig(out, format=format_name, dpi=dpi, facecolor=figure.get_facecolor(), metadata=_DATES[format_name])
+        warnings.filterwarnings("error", message="constrained_layout not applied", category=UserWarning)
+        try:
+            figure.savefig(
+                out, format=format_name, dpi=dpi, facecolor=figure.get_facecolor(), metadata=_DATES[format_name]
+            )
+        except UserWarning as warning:
+            width, height = figure.get_size_inches()
+            raise ExportError(f"The picture has no room in {width:g} x {height:g} inches: make it larger.") from warning
 
 
 def svg_text(figure: Figure, prefix: str = "") -> str:

@@ -95,6 +95,7 @@ def usable(plies: pd.DataFrame, column: str, *, clocks: bool = False, first_move
 
     if clocks:
         leave_out("of untimed games", kept["time_control"].eq("-").fillna(False).astype(bool))
+    leave_out("of examined games", kept["kind"].ne("played").fillna(False).astype(bool))
     unknown = kept[column].isna()
     leave_out("inferred", unknown & kept["origin"].eq("inferred").fillna(False).astype(bool))
     leave_out(f"without a known {_MEANING[column]}", kept[column].isna())

@@ -33,7 +33,7 @@ NAMES = {
     "heatmap": "move number against time for the move",
     "lag": "lag by move, and its histogram",
     "curve": "the clock averaged over games: median and quartiles by move",
-    "leads": "the score of those who are ahead or behind on the clock at move 20",
+    "leads": "the score of those who are ahead or behind on the clock at --move 20",
     "endings": "how one player's games ended: give --player",
     "profile": "one player's clocks, think times, lag and results on a sheet: give --player",
     "bughouse": "the four clocks of a match on one time axis: name one of its games",
@@ -93,6 +93,9 @@ Examples:
 @click.option("--theme", type=click.Choice(_THEMES), default="light", show_default=True, help="Colours.")
 @click.option("--size", metavar="WxH", callback=_read_size, show_default="as the picture needs", help="In inches.")
 @click.option("--dpi", type=click.IntRange(20, 1200), default=150, show_default=True, help="Dots an inch of a PNG.")
+@click.option(
+    "--move", type=click.IntRange(1, 500), default=20, show_default=True, help="At which move leads tells who is ahead."
+)
 @click.option("--chat", is_flag=True, help="Mark kibitzes and whispers in a race.")
 @click.option(
     "--list", is_flag=True, is_eager=True, expose_value=False, callback=_print_names, help="Print what can be drawn."
@@ -107,6 +110,7 @@ def command(
     theme: str,
     size: tuple[float, float] | None,
     dpi: int,
+    move: int,
     chat: bool,
     **filters: Any,
 ) -> None:
@@ -137,8 +141,9 @@ def command(
     from exporters.output import open_output
     from exporters.pictures.catalogue import Wishes
 
-    figure = picture.draw(plies, events, Wishes(player, theme, size, chat))
-    table = picture.table(plies, player) if data is not None else None
+    wishes = Wishes(player, theme, size, chat, move)
+    figure = picture.draw(plies, events, wishes)
+    table = picture.table(plies, wishes) if data is not None else None
     with ExitStack() as outputs:  # both are there, or none
         out = outputs.enter_context(open_output(output, force, keep))
         pictures.write_picture(figure, out, chosen_format, dpi=dpi)

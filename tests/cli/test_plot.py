@@ -84,6 +84,13 @@ def test_the_rows_behind_a_picture(archive: Cli, tmp_path: Path, suffix: str) ->
     assert f"Wrote {len(table)} rows to {data}.\n" in said
 
 
+def test_the_move_at_which_leads_are_told(archive: Cli, tmp_path: Path) -> None:
+    out, data = tmp_path / "leads.svg", tmp_path / "leads.csv"
+    archive("plot", "leads", "--move", 10, "--category", "blitz", "-o", out, "--data", data)
+    assert "clock lead after move 10, of the base time" in out.read_text()
+    assert pd.read_csv(data)["sides"].sum() > 0
+
+
 def test_either_board_names_a_match(archive: Cli, tmp_path: Path) -> None:
     boards = archive.json("games", "--json", "--variant", "bughouse")
     svgs = []
@@ -106,6 +113,7 @@ def test_either_board_names_a_match(archive: Cli, tmp_path: Path) -> None:
         (["race", "last", "-o", "-"], 2, "-o - needs --format svg, png or pdf."),
         (["race", "last", "-o", "x.svg", "--size", "9"], 2, "'9' is no size"),
         (["race", "last", "-o", "x.svg", "--size", "0x5"], 2, "'0x5' is no size"),
+        (["lag", "--player", "Tal", "-o", "x.png", "--size", "2x1.5"], 5, "no room in 2 x 1.5 inches: make it larger."),
         (["race", "last", "-o", "x.svg", "--data", "x.xls"], 2, "x.xls tells no format of a table"),
         (["race", "last", "-o", "x.svg", "--data", "./x.svg"], 2, "tells no format of a table"),
         (["pie", "last", "-o", "x.svg"], 2, "'pie' is not one of"),

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import io
+
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgba
 from matplotlib.patches import Rectangle
@@ -22,6 +26,7 @@ from exporters.pictures import (
     score_by_lead,
     think_heatmap,
     think_times,
+    write_picture,
 )
 from exporters.pictures.catalogue import Wishes
 from recorder.errors import ExportError
@@ -60,7 +65,7 @@ def test_figures_of_whole_seconds_are_no_finer() -> None:
 
 
 def test_shares_of_think_times_by_phase() -> None:
-    shares = PICTURES["thinking"].table(posed(TEN), None)
+    shares = PICTURES["thinking"].table(posed(TEN), Wishes())
     opening = shares[shares["phase"] == "opening"].set_index("think")["plies"].to_dict()
     # 1000 and 2000 are the first of their classes; the free first moves are left out.
     assert opening == {"1–2 s": 1, "2–3 s": 2, "3–5 s": 3, "5–10 s": 2}
@@ -94,7 +99,7 @@ def test_phases_that_are_not_known_are_no_phase() -> None:
 
 
 def test_cells_of_the_heat_map() -> None:
-    cells = PICTURES["heatmap"].table(joined(posed(TEN), posed(TEN, key="b" * 20)), None)
+    cells = PICTURES["heatmap"].table(joined(posed(TEN), posed(TEN, key="b" * 20)), Wishes())
     assert cells[["move_from", "move_to", "think", "plies"]].values.tolist() == [
         [2, 2, "2–3 s", 2],
         [2, 2, "3–5 s", 2],
@@ -190,10 +195,10 @@ def test_the_curve_of_several_time_controls_is_in_shares() -> None:
 
 
 def test_the_score_of_those_who_lead_on_the_clock() -> None:
-    table = PICTURES["leads"].table(many(), "Ann")
+    table = PICTURES["leads"].table(many(), Wishes("Ann"))
     assert table["sides"].tolist() == [0, 0, 0, 0, 6]
     assert table["score"].iloc[4] == pytest.approx(5 / 6)
-    both = PICTURES["leads"].table(many(), None)
+    both = PICTURES["leads"].table(many(), Wishes())
     assert both["sides"].tolist() == [6, 0, 0, 0, 6]
     ax = score_by_lead(many(), player="Ann")
     assert any(text.get_text() == "83%\nn = 6" for text in ax.texts)
@@ -202,7 +207,7 @@ def test_the_score_of_those_who_lead_on_the_clock() -> None:
 
 
 def test_how_a_player_s_games_ended() -> None:
-    table = PICTURES["endings"].table(many(), "ann")
+    table = PICTURES["endings"].table(many(), Wishes("ann"))
     assert table.to_dict("list") == {
         "ended": ["normal", "time forfeit"],
         "won": [3, 2],
@@ -290,7 +295,7 @@ def test_every_picture_is_drawn_as_wished(name: str) -> None:
     assert tuple(figure.get_size_inches()) == (7, 4)
     assert figure.get_facecolor() == to_rgba("#15181e")
     assert {ax.get_facecolor() for ax in figure.axes if ax.get_xlabel()} == {to_rgba("#15181e")}
-    table = PICTURES[name].table(plies, "Ann")
+    table = PICTURES[name].table(plies, Wishes("Ann"))
     assert len(table)
     assert np.isin(["plies", "ply", "games", "ended", "sides"], table.columns).any()
 
@@ -300,3 +305,58 @@ def test_a_date_without_zone_is_a_date() -> None:
     assert "2020-01-01" in title(ax)
     ax = move_times(posed(TEN, at=None, time_basis="date-unknown", arrival_ms=BEGAN_MS))
     assert "20" not in title(ax).partition("\n")[2].replace("2 ", "")
+
+
+def test_an_examined_game_tells_nothing_about_time() -> None:
+    with pytest.raises(ExportError, match=r"nothing to draw \(10 plies of examined games\)"):
+        move_times(posed(TEN, kind="examined"))
+
+
+_TIMES = st.one_of(st.none(), st.just(0), st.integers(-5000, 200_000), st.just(10**12))
+
+
+@settings(max_examples=20, derandomize=True, phases=[Phase.generate])  # drawings are too slow to shrink
+@given(
+    times=st.lists(_TIMES, max_size=12),
+    lags=st.lists(st.one_of(st.none(), st.integers(0, 10**6)), min_size=12, max_size=12),
+    base_s=st.sampled_from([None, 0, 1, 60, 10**6]),
+    increment_s=st.sampled_from([0, 12]),
+    handle=st.text(max_size=12),
+    missing=st.frozensets(st.integers(1, 12)),
+    facts=st.fixed_dictionaries(
+        {},
+        optional={
+            "precision": st.sampled_from([None, "seconds", "derived_milliseconds"]),
+            "phase": st.sampled_from([None, "endgame"]),
+            "result": st.sampled_from(["*", "1/2-1/2"]),
+            "server": st.none(),
+            "variant": st.none(),
+            "category": st.none(),
+            "rated": st.none(),
+            "termination": st.none(),
+            "mover_rating": st.none(),
+            "arrival_ms": st.none(),
+            "mover_sealed": st.none(),
+        },
+    ),
+)
+def test_whatever_a_game_holds_is_drawn_or_said(
+    times: list[int | None],
+    lags: list[int | None],
+    base_s: int | None,
+    increment_s: int,
+    handle: str,
+    missing: frozenset[int],
+    facts: dict[str, object],
+) -> None:
+    how = {"lags_ms": lags, "base_s": base_s, "increment_s": increment_s, "missing": missing, **facts}
+    one, other = posed(times, white=handle, **how), posed(times, key="b" * 20, server_game_no=3, **how)
+    names = sorted(PICTURES.keys() - {"profile"})  # which consists of the others
+    name = names[len(times) % len(names)]
+    try:
+        figure = PICTURES[name].draw(
+            joined(one, other) if PICTURES[name].scope == "match" else one, None, Wishes("Bob")
+        )
+    except ExportError:
+        return
+    write_picture(figure, io.BytesIO(), "svg")
