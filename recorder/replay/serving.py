@@ -16,7 +16,7 @@ __all__ = ["ReplayServer"]
 
 _NS: Final = 1_000_000_000
 _SLICE: Final = 512
-"""Bytes of one client that are looked at before it is another's turn."""
+"""Of one client one line is looked at, or so many bytes, before it is another's turn."""
 _MOST_WAITING: Final = 1 << 20
 _LOGIN_S: Final = 120
 _FAREWELL_S: Final = 1
@@ -101,7 +101,9 @@ class _Link(asyncio.Protocol):
             return
         assert self._transport is not None
         begin = not self._waiting
-        self._waiting.extend(data[at : at + _SLICE] for at in range(0, len(data), _SLICE))
+        self._waiting.extend(
+            line[at : at + _SLICE] for line in data.splitlines(keepends=True) for at in range(0, len(line), _SLICE)
+        )
         if len(self._waiting) > 1:
             self._transport.pause_reading()
         if begin:

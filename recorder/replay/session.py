@@ -12,9 +12,10 @@ from collections.abc import Callable, Iterable
 from typing import Final
 
 from recorder.dialects.gamestable import format_refusal
+from recorder.dialects.holdings import format_holdings
 from recorder.dialects.notices import format_observing
-from recorder.events import Line, ObserveRefused, ObservingEnded, ObservingStarted, Refusal
-from recorder.model import EventKind, GameEvent, HoldingsChange
+from recorder.events import HoldingsLine, Line, ObserveRefused, ObservingEnded, ObservingStarted, Refusal
+from recorder.model import EventKind, GameEvent, GameKind, HoldingsChange
 from recorder.replay.answers import (
     chat_text,
     created_lines,
@@ -101,10 +102,6 @@ class Session(Door):
     def tell(self, *lines: str | None) -> None:
         """Print lines in the answer to the command that is being answered; None is no line."""
         self._lines += [line for line in lines if line is not None]
-
-    def tell_wrapped(self, text: str) -> None:
-        """Print a line that is broken if it is too wide."""
-        self._lines += self._wrapped(text)
 
     def _wrapped(self, text: str) -> list[str]:
         width = self.settings.width
@@ -229,6 +226,8 @@ class Session(Door):
         """How a game's frames stand to this client: those of the game that he was recorded playing are his own."""
         if self.examined is board:
             return 2
+        if board.game.kind is not GameKind.PLAYED:
+            return -2
         side = self.seat(board)
         if side is None or board.standing is None:
             return 0
@@ -238,6 +237,8 @@ class Session(Door):
         """Whether this client has White, or Black, in a game that was recorded by this player; None: neither."""
         me = board.game.me
         if me is None or self.handle is None or me.lower() != self.handle.lower():
+            return None
+        if board.game.kind is not GameKind.PLAYED:
             return None
         if me.lower() == board.white.lower():
             return True
@@ -253,7 +254,7 @@ class Session(Door):
         text = frame_text(board, self.relation(board), self.settings.has("ms"), flip)
         lines = [] if text is None else [text]
         if hands and board.hands is not None:
-            lines += ["", f"<b1> game {board.number} white [{board.hands[0]}] black [{board.hands[1]}]"]
+            lines += ["", format_holdings(HoldingsLine(_NOWHERE, board.number, *board.hands))]
         return lines
 
     def begin_observing(self, board: Board) -> list[str]:
@@ -306,8 +307,8 @@ class Session(Door):
             delta = self._delta(board, what)
             return [delta] if delta is not None else self.board_lines(board, hands)
         if sign is Sign.HANDS and isinstance(what, HoldingsChange):
-            arrow = "" if what.passed is None else f" <- {what.passed}"
-            return [f"<b1> game {board.number} white [{what.white}] black [{what.black}]{arrow}"]
+            passed = (what.passed[1], what.passed[0] == "W") if what.passed else (None, None)
+            return [format_holdings(HoldingsLine(_NOWHERE, board.number, what.white, what.black, *passed))]
         if sign is Sign.EVENT and isinstance(what, GameEvent):
             return self._event(board, what)
         if sign is Sign.RESULT and isinstance(what, GameEvent):
@@ -332,7 +333,6 @@ class Session(Door):
             return [*lines, "", *self.board_lines(board, hands)]
         if sign is Sign.AGAIN and board.number in self.observed:
             return self.board_lines(board, hands)
-        players = {board.white.lower(), board.black.lower()}
         known = [name for name in (board.white, board.black) if name.lower() in self.followed]
         if self.manner.observe or "*" in self.followed or known or board.game.key in self._left:
             self._left.discard(board.game.key)
@@ -341,7 +341,7 @@ class Session(Door):
                 other = board.black if known[0] == board.white else board.white
                 lines = [f"{known[0]}, whom you are following, has started a game with {other}."]
             return [*lines, *self.begin_observing(board)]
-        if self.settings.has("gin") and sign is Sign.BEGINS and players:
+        if self.settings.has("gin") and sign is Sign.BEGINS:
             return created_lines(board)[-1:]
         return []
 

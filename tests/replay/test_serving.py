@@ -118,7 +118,7 @@ async def test_a_place_in_a_journal_is_one_of_its_games(journal: Path) -> None:
 async def test_who_does_not_read_is_sent_away_and_stops_nobody(archive: Path) -> None:
     async with serving("--db", archive, "--last", "15") as (command, port):
         deaf, other = await logged_in(port, b"Deaf"), await logged_in(port, b"Other")
-        deaf.send(b"variables\n" * 100_000)
+        deaf.send(b"examine #1\nunexamine\n" * 500 + b"variables\n" * 100_000)
         for _ in range(20):
             other.send(b"date\n")
             await other.until(b"GMT")

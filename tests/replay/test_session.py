@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recorder.model import Game
+from recorder.model import Game, GameKind
 from recorder.replay.door import Manner
 from recorder.replay.grammar import CODES, read_command
 from recorder.replay.session import Session
@@ -264,6 +264,14 @@ def test_examining() -> None:
     assert "You're at the end of the game." in made.say("forward")
     assert "beginning" in made.say("backward 999", "backward")
     assert "You are no longer examining game" in made.say("unexamine")
+
+
+def test_an_examined_game_is_shown_as_one() -> None:
+    games = [game for game in games_of("b05_examine_bsetup", "observer_GuestXl") if game.kind is GameKind.EXAMINED]
+    made = Client.of(games[:1], manner=Manner(observe=True))
+    frames = lines_of(made.say("set style 12") + made.wait(), "<12>")
+    assert len(frames) > 3
+    assert {frame.split()[19] for frame in frames} == {"-2"}
 
 
 def test_a_player_sees_his_own_games_as_he_played_them() -> None:
