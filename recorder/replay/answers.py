@@ -53,6 +53,7 @@ __all__ = [
 ]
 
 _NOWHERE: Final = Line("", 0)
+_CHATS: Final = {kind.value for kind in ChatKind}
 _LETTERS: Final = {
     "blitz": "b", "standard": "s", "lightning": "l", "untimed": "u", "atomic": "x", "crazyhouse": "z",
     "bughouse": "B", "suicide": "S", "losers": "L", "nonstandard": "n",
@@ -121,8 +122,13 @@ def result_text(board: Board, event: GameEvent) -> str:
     )  # fmt: skip
 
 
-def chat_text(board: Board, event: GameEvent) -> str:
-    """A line of chat as it was said; who kibitzes and whispers names the game."""
+def chat_text(board: Board, event: GameEvent) -> str | None:
+    """A line of chat as it was said; who kibitzes and whispers names the game.
+
+    None: no server printed it (a saved game's comment, an engine's word).
+    """
+    if event.detail not in _CHATS:
+        return None
     kind = ChatKind(event.detail)
     number = board.number if kind in (ChatKind.KIBITZ, ChatKind.WHISPER) else None
     return format_chat(ChatLine(_NOWHERE, kind, event.actor, None, number, None, event.text))

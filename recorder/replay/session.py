@@ -353,5 +353,6 @@ class Session(Door):
 
     def _event(self, board: Board, event: GameEvent) -> list[str]:
         if event.kind is EventKind.CHAT:
-            return self._wrapped(chat_text(board, event))
+            text = chat_text(board, event)
+            return [] if text is None else self._wrapped(text)
         return self._wrapped(_GAME_PREFIX.sub(f"Game {board.number}:", event.text, count=1))

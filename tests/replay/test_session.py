@@ -9,14 +9,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from recorder import read_games
 from recorder.model import Game, GameKind
 from recorder.replay.door import Manner
 from recorder.replay.grammar import CODES, read_command
 from recorder.replay.session import Session
 from recorder.wire.timeseal import format_hello, seal
 from tests.replay.clients import MANNER, Client, lines_of, open_show
-from tests.support.corpus import stream_bytes
+from tests.support.corpus import SERVER, stream_bytes
 from tests.support.product import run
+
+CORPUS = SERVER.parent
 
 
 @cache
@@ -308,6 +311,19 @@ def test_others_results_and_beginnings_with_gin() -> None:
     heard = made.wait()
     assert "{Game 1 (Steinitz vs. Zukertort) Creating unrated blitz match.}" in heard
     assert "{Game 1 (Steinitz vs. Zukertort) Zukertort checkmated} 1-0" in heard
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["public/bughouse-db-3611438-with-lag.bpgn", "pgn/client-saved-2004-eboard.pgn", "ficsgames/2009-atomic.pgn"],
+)
+def test_saved_games_are_shown_with_boards_and_without_their_comments(name: str) -> None:
+    games = list(read_games(CORPUS / name))[:4]
+    made = Client.of(games, manner=Manner(observe=True))
+    heard = made.say("set style 12") + made.wait()
+    plies = sum(len(game.plies) for game in games)
+    assert len(lines_of(heard, "<12>")) >= plies
+    assert "comment" not in heard
 
 
 def test_wide_lines_are_broken_as_servers_do() -> None:
