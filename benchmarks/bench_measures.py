@@ -1,0 +1,51 @@
+"""How long measures take over a table of plies, in pandas, DuckDB and Dask.
+
+Run: ``python -m benchmarks.bench_measures PLIES.parquet [--rounds N]``, with a file that ``export plies`` wrote. Engines
+take turns in each round, and medians are told. Dask has two threads; pandas has the table in memory already.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import time
+from pathlib import Path
+from typing import Any
+
+import dask
+import dask.dataframe
+import duckdb
+import pandas as pd
+
+from exporters import measures
+
+_MEASURES = ("time_usage", "profile", "clock_curve", "time_left_by_phase", "autocorrelation", "game_sides")
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("plies", type=Path)
+    parser.add_argument("--rounds", type=int, default=3)
+    given = parser.parse_args()
+    plies = pd.read_parquet(given.plies)
+    print(f"{len(plies)} plies; seconds, median of {given.rounds}")
+    print(f"{'':<20}{'pandas':>8}{'DuckDB':>8}{'Dask':>8}")
+    with duckdb.connect() as connection, dask.config.set(scheduler="threads", num_workers=2):
+        engines: list[Any] = [
+            plies,
+            connection.read_parquet(str(given.plies)),
+            dask.dataframe.read_parquet(given.plies),
+        ]
+        for name in _MEASURES:
+            taken: list[list[float]] = [[] for _ in engines]
+            for _ in range(given.rounds):
+                for times, engine in zip(taken, engines, strict=True):
+                    begun = time.perf_counter()
+                    getattr(measures, name)(engine)
+                    times.append(time.perf_counter() - begun)
+            print(f"{name:<20}" + "".join(f"{statistics.median(times):>8.2f}" for times in taken))
+
+
+if __name__ == "__main__":
+    main()
