@@ -23,7 +23,7 @@ OTHER_TABLES: dict[str, list[dict[str, Any]]] = {
     "instant": [{"by": ["side", "move_no"], "limit_ms": 1000}],
 }
 ON_DASK = ("time_usage", "game_sides", "autocorrelation", "scrambles", "clock_lead", "time_odds", "longest_thinks")
-"""Measures with every kind of expression that there is: Dask takes seconds for each. The worked page has ``profile``."""
+"""Measures with every kind of expression that there is, since Dask takes seconds; the worked page has ``profile``."""
 ASKED = [(name, options) for name, tables in OTHER_TABLES.items() for options in tables]
 
 
