@@ -81,20 +81,12 @@ class Archive:
             ExportError, StorageError: as for ``plies``, before the first piece.
         """
         from exporters import accessor  # noqa: F401  # gives frames their ``ics``
-        from exporters.frames.load import plies_of
+        from exporters.frames.load import pieces, plies_of
 
         _check(extra)
         where = make_filter(filters)
         with self._open() as storage, storage.columns(arrow=self._arrow) as reader:
-            ids: list[int] = []
-            count = 0
-            for row_id, plies in reader.games_of(where):
-                if ids and count + plies > rows:
-                    yield plies_of(reader, ids, extra)
-                    ids, count = [], 0
-                ids.append(row_id)
-                count += plies
-            if ids:
+            for ids in pieces(reader.games_of(where), rows):
                 yield plies_of(reader, ids, extra)
 
     def sides(self, **filters: Unpack[Filters]) -> pd.DataFrame:

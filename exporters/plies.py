@@ -10,9 +10,8 @@ from itertools import chain, islice
 from typing import Any, BinaryIO
 
 from exporters.base import ExportReport
-from exporters.frames.columns import PLY_COLUMNS
+from exporters.dataset import arrow_schema, import_pyarrow
 from exporters.frames.rows import PLY_NAMES, ply_rows
-from recorder.errors import ExportError
 from recorder.model import Game, TimeBasis
 
 __all__ = [
@@ -58,14 +57,8 @@ class PliesParquetExporter:
         Raises:
             ExportError: pyarrow is not installed.
         """
-        try:
-            import pyarrow as pa
-            import pyarrow.parquet as pq
-        except ImportError as error:
-            raise ExportError(
-                "Parquet needs pyarrow; install ics-recorder[parquet], or choose csv or jsonl."
-            ) from error
-        schema = _arrow_schema(pa)
+        pa, pq = import_pyarrow()
+        schema = arrow_schema()
         report = ExportReport()
         rows = chain.from_iterable(_counted(games, report))
         with pq.ParquetWriter(out, schema, compression="zstd") as writer:
@@ -75,25 +68,6 @@ class PliesParquetExporter:
                 columns = [pa.array(values[field.name], type=field.type) for field in schema]
                 writer.write_table(pa.Table.from_arrays(columns, schema=schema))
         return report
-
-
-def _arrow_schema(pa: Any) -> Any:
-    """The table's schema; units and meanings are the fields' metadata."""
-    types = {
-        "string": pa.string(),
-        "category": pa.string(),
-        "boolean": pa.bool_(),
-        "Int32": pa.int32(),
-        "Int64": pa.int64(),
-        "Float64": pa.float64(),
-        "datetime64[ms, UTC]": pa.timestamp("ms", tz="UTC"),
-    }
-    return pa.schema(
-        [
-            pa.field(column.name, types[column.dtype], metadata={"unit": column.unit, "meaning": column.meaning})
-            for column in PLY_COLUMNS
-        ]
-    )
 
 
 def _instants(values: dict[str, tuple[Any, ...]]) -> list[int | None]:

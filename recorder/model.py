@@ -52,6 +52,7 @@ __all__ = [
     "SourceReport",
     "Thinking",
     "TimeBasis",
+    "day_of",
     "is_forgotten",
     "name_plies",
 ]
@@ -530,14 +531,7 @@ class Game:
     @property
     def day(self) -> datetime.date | None:
         """The day on which it began, in the zone of its times; None: not known."""
-        if self.started_at_ms is not None and self.time_basis in (TimeBasis.UTC, TimeBasis.LOCAL):
-            return datetime.date(1970, 1, 1) + datetime.timedelta(days=self.started_at_ms // 86_400_000)
-        if self.date_text is None or not _ISO_DAY.fullmatch(self.date_text):
-            return None
-        try:
-            return datetime.date.fromisoformat(self.date_text)
-        except ValueError:  # printed by a server, and no such day
-            return None
+        return day_of(self.started_at_ms, self.time_basis, self.date_text)
 
     def anchors(self) -> Iterator[Anchor]:
         """Positions of the main line that its plies cannot give, in ply order."""
@@ -568,6 +562,18 @@ class Game:
                     found.append(event)
             known |= alike
         return sorted(found, key=lambda event: event.ply)
+
+
+def day_of(started_at_ms: int | None, time_basis: TimeBasis, date_text: str | None) -> datetime.date | None:
+    """``Game.day`` of a game's fields."""
+    if started_at_ms is not None and time_basis in (TimeBasis.UTC, TimeBasis.LOCAL):
+        return datetime.date(1970, 1, 1) + datetime.timedelta(days=started_at_ms // 86_400_000)
+    if date_text is None or not _ISO_DAY.fullmatch(date_text):
+        return None
+    try:
+        return datetime.date.fromisoformat(date_text)
+    except ValueError:  # printed by a server, and no such day
+        return None
 
 
 class AnomalyKind(Enum):

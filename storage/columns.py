@@ -9,6 +9,7 @@ import json
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
+from datetime import date
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 from urllib.parse import quote
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 from sqlalchemy import Connection, Engine
 
 from recorder.errors import StorageError
-from recorder.model import Game
+from recorder.model import Game, TimeBasis, day_of
 from storage.engine import driver_of, open_sqlite
 from storage.query import GameFilter, game_ids
 from storage.reader import load_games
@@ -166,6 +167,16 @@ class ColumnReader:
         ids = game_ids(self._connection, where)
         counts = dict(self._rows("SELECT g.id, g.ply_count", "games g ON g.id = wanted.value", ids))
         return [(row_id, counts[row_id]) for row_id in ids]
+
+    def days_of(self, where: GameFilter) -> Iterator[tuple[int, int, str | None, date | None]]:
+        """Row number, number of plies, variant and day of the games that match, in the archive's order."""
+        select = "SELECT g.id, g.ply_count, g.variant, g.started_at_ms, g.time_basis, g.date_text"
+        ids = game_ids(self._connection, where)
+        for row_id, plies, variant, *about in self._rows(
+            select, "games g ON g.id = wanted.value ORDER BY wanted.key", ids
+        ):
+            started_at_ms, basis, date_text = about
+            yield row_id, plies, variant, day_of(started_at_ms, TimeBasis(basis), date_text)
 
     def games(self, ids: list[int]) -> Iterator[Game]:
         """Whole games, in this order, with what explains their clocks."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,7 @@ from recorder.moves import decode_move
 from storage import Archive, GameFilter
 from storage.columns import NULL, ColumnReader, Ints
 
-__all__ = ["plies_of", "ply_frame"]
+__all__ = ["pieces", "plies_of", "ply_frame"]
 
 _BY_NAME = {column.name: column for column in (*PLY_COLUMNS, *ON_REQUEST)}
 
@@ -36,6 +36,24 @@ def ply_frame(storage: Archive, where: GameFilter, extra: Collection[str] = (), 
     """
     with storage.columns(arrow=arrow) as reader:
         return plies_of(reader, [row_id for row_id, _ in reader.games_of(where)], extra)
+
+
+def pieces(games: Iterable[tuple[int, int]], rows: int) -> Iterator[list[int]]:
+    """Row numbers of games in runs of about so many plies, at least one game each.
+
+    Args:
+        games: row numbers and numbers of plies. rows: the most plies of a run of several games.
+    """
+    ids: list[int] = []
+    count = 0
+    for row_id, plies in games:
+        if ids and count + plies > rows:
+            yield ids
+            ids, count = [], 0
+        ids.append(row_id)
+        count += plies
+    if ids:
+        yield ids
 
 
 def plies_of(reader: ColumnReader, ids: list[int], extra: Collection[str] = ()) -> pd.DataFrame:

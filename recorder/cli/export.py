@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import click
@@ -185,6 +186,7 @@ def _bpgn(
 Examples:
   ics-recorder export plies -o plies.csv
   ics-recorder export plies --variant crazyhouse -o zh.parquet
+  ics-recorder export plies --dataset -o plies/
 """,
 )
 @filter_options
@@ -197,8 +199,17 @@ Examples:
     show_default="as the file's suffix says, else csv",
     help="parquet needs pyarrow, which ics-recorder[parquet] brings.",
 )
-def _plies(where: str, output: str, force: bool, format_name: str | None, **filters: Any) -> None:
-    """Write one row a ply, with clocks, elapsed time and lag in milliseconds."""
+@click.option("--dataset", is_flag=True, help="Write a folder of Parquet files to -o: one a variant and month.")
+def _plies(where: str, output: str, force: bool, format_name: str | None, dataset: bool, **filters: Any) -> None:
+    """Write one row a ply, with clocks, elapsed time and lag in milliseconds.
+
+    docs/tables.md lists the columns. A dataset is for DuckDB, Dask and the like.
+    """
+    if dataset:
+        if output == "-" or format_name not in (None, "parquet"):
+            raise click.UsageError("--dataset writes Parquet and needs -o with a folder.")
+        _write_dataset(where, Path(output), force, filters)
+        return
     _write_table("plies", format_of(format_name, output, _PLY_FORMATS), where, output, force, filters)
 
 
@@ -239,6 +250,17 @@ def _games(where: str, output: str, force: bool, format_name: str, append: bool,
         with chosen_games(archive, chosen) as games:
             report = append_games(output, games, GamesJsonExporter(), protected(archive))
         say_written(report, output, left_out(archive, chosen))
+
+
+def _write_dataset(where: str, folder: Path, force: bool, filters: dict[str, Any]) -> None:
+    from exporters.dataset import write_dataset
+
+    chosen = game_filter(**filters)
+    with open_archive(where) as archive:
+        require_keys(archive, chosen)
+        reasons = left_out(archive, chosen)
+        report = write_dataset(archive, chosen, folder, force=force, protect=protected(archive))
+    say_written(report, str(folder), reasons)
 
 
 def _write_table(what: str, format_name: str, where: str, output: str, force: bool, filters: dict[str, Any]) -> None:
