@@ -17,6 +17,7 @@ import narwhals as nw
 import pandas as pd
 from narwhals.typing import IntoFrame
 
+from exporters.frames.columns import PLY_COLUMNS
 from exporters.measures.dimensions import Dimension, dimension
 
 __all__ = [
@@ -37,6 +38,7 @@ __all__ = [
     "is_true",
 ]
 
+_WORDS = frozenset(column.name for column in PLY_COLUMNS if column.kind == "text")
 _ALL = "_all"  # the grouping column of a table that is told by nothing
 _DASK_MOVES_OUT = "Dask support is moving out of Narwhals"
 
@@ -196,11 +198,12 @@ def lazy(plies: IntoFrame | nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
         warnings.filterwarnings("ignore", message=_DASK_MOVES_OUT, category=FutureWarning)
         given = nw.from_native(plies)
     frame: nw.LazyFrame[Any] = given.lazy()
-    if not frame.implementation.is_dask():
+    if frame.implementation.is_pandas():
         return frame
-    # A partition knows only its own categories, or none, and pandas does not put these together.
+    # A partition knows only its own categories, and of words that are all missing a file may tell any type.
     kinds = frame.collect_schema().items()
-    return frame.with_columns(nw.col(name).cast(nw.String) for name, kind in kinds if kind in (nw.Categorical, nw.Enum))
+    words = [name for name, kind in kinds if name in _WORDS or kind in (nw.Categorical, nw.Enum)]
+    return frame.with_columns(nw.col(name).cast(nw.String) for name in words) if words else frame
 
 
 def collect(parts: Mapping[str, nw.LazyFrame[Any]]) -> dict[str, pd.DataFrame]:

@@ -207,3 +207,11 @@ def test_autocorrelation(rows: list[Row]) -> None:
             assert math.isclose(table["correlation"][0], covariance / math.sqrt(of_x) / math.sqrt(of_y), abs_tol=1e-12)
         else:
             assert table["correlation"].isna().all()
+
+
+def test_words_that_are_all_missing_have_any_type_in_duckdb() -> None:
+    """Of a column without a category Arrow does not know that it holds words."""
+    rows = [{"ply": ply, "elapsed_ms": 400, "phase": None, "precision": None, "time_control": None} for ply in (3, 4)]
+    expected: dict[Any, Row] = {None: {"games": 1, "plies": 2, "total_ms": 800, "precision": None}}
+    for by in ("phase", "time_control"):
+        check(frame_of(rows), measures.time_usage, by, expected)
