@@ -15,9 +15,11 @@ import click
 from click.exceptions import Exit
 
 from recorder.cli.living import AddressType, heed_signals
-from recorder.cli.options import archive_option, filter_options, game_filter, open_archive
+from recorder.cli.options import archive_option, filter_options
+from recorder.cli.playing import SecondsType, SpeedType, files_of, games_to_replay, place_of
 from recorder.cli.terminal import ExitCode, plural, say
-from recorder.errors import ReplayError, SourceError
+from recorder.cli.watch import terminal
+from recorder.errors import SourceError
 from recorder.live.address import Address, format_address
 
 if TYPE_CHECKING:
@@ -26,10 +28,6 @@ if TYPE_CHECKING:
     from recorder.replay.house import House
     from recorder.replay.timing import Moment
 
-    _ParamType = click.ParamType[Any]
-else:
-    _ParamType = click.ParamType  # not generic in older versions
-
 __all__ = ["command"]
 
 
@@ -37,46 +35,17 @@ __all__ = ["command"]
     "replay",
     epilog="""\b
 Examples:
+  ics-recorder replay terminal 42
   ics-recorder replay server 42
   ics-recorder replay server --player Morphy --observe --speed 4
   ics-recorder replay server session.journal --listen 127.0.0.1:6000
 """,
 )
 def command() -> None:
-    """Play recordings again, as a chess server for any client."""
+    """Play recordings again, in the terminal or as a chess server for any client."""
 
 
-class _Speed(_ParamType):
-    """``4``, ``0.5`` or ``1/3``."""
-
-    name = "speed"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Fraction:
-        from recorder.replay.steering import parse_speed
-
-        if isinstance(value, Fraction):
-            return value
-        speed = parse_speed(str(value))
-        if speed is None:
-            self.fail(f"{value!r} is no speed; write 4, 0.5 or 1/3, at most 1000.", param, ctx)
-        return speed
-
-
-class _Seconds(_ParamType):
-    """Seconds, with thousandths if need be, as milliseconds."""
-
-    name = "seconds"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        if isinstance(value, int):
-            return value
-        try:
-            ms = round(1000 * float(value))
-        except (ValueError, OverflowError):
-            ms = -1
-        if not 0 <= ms <= 10**9:
-            self.fail(f"{value!r} is no number of seconds.", param, ctx)
-        return ms
+command.add_command(terminal)
 
 
 @command.command(
@@ -101,9 +70,11 @@ Examples:
     show_default=True,
     help="Where clients connect to; a port alone is on loopback. Elsewhere anybody on the network may connect.",
 )
-@click.option("--speed", type=_Speed(), default="1", show_default=True, help="How many times as fast: 4, 0.5, 1/3.")
-@click.option("--idle-max", "idle_max_ms", type=_Seconds(), help="No wait is longer than this, at speed 1.")
-@click.option("--pace", "pace_ms", type=_Seconds(), default="1", show_default=True, help="For moves without any time.")
+@click.option("--speed", type=SpeedType(), default="1", show_default=True, help="How many times as fast: 4, 0.5, 1/3.")
+@click.option("--idle-max", "idle_max_ms", type=SecondsType(), help="No wait is longer than this, at speed 1.")
+@click.option(
+    "--pace", "pace_ms", type=SecondsType(), default="1", show_default=True, help="For moves without any time."
+)
 @click.option("--from", "begin", metavar="PLACE", help="Begin there: 20w, 1:30, #2, #2/20w, takeback …")
 @click.option("--pause-at", multiple=True, metavar="EVENT", help="Pause behind each: takeback, chat, result …")
 @click.option("--loop", is_flag=True, help="Begin again at the end.")
@@ -140,9 +111,7 @@ def _server(
     """
     from recorder.live.listening import is_loopback, listen
 
-    files = [key for key in keys if Path(key).is_file()]
-    if files and len(files) != len(keys):
-        raise click.UsageError("Name games of the archive or files, not both.")
+    files = files_of(keys)
     taped = None if as_games or len(files) != 1 else _taped(Path(files[0]))
     if taped is not None:
         if shared or observe:
@@ -151,7 +120,7 @@ def _server(
             )
         house = _tape_house(taped, idle_max_ms, begin, password, speed=speed, loop=loop, pause_at=pause_at)
     else:
-        games = _games(files, keys, where, filters)
+        games = games_to_replay(files, keys, where, filters)
         house = _games_house(
             games, idle_max_ms, pace_ms, begin, speed=speed, loop=loop, pause_at=pause_at, shared=shared,
             observe=observe, password=password,
@@ -187,25 +156,6 @@ def _wall_ms() -> Callable[[int], int]:
     return lambda now_ns: (now_ns + ahead_ns) // 1_000_000
 
 
-def _games(files: Sequence[str], keys: tuple[str, ...], where: str, filters: dict[str, Any]) -> list[Game]:
-    """The games to show, with all that is known of them."""
-    if files:
-        from recorder.pipeline import read_games
-
-        games = [game for name in files for game in read_games(name)]
-        games.sort(key=lambda game: (game.started_at_ms or 0, game.first_offset))
-    else:
-        from recorder.cli.exporting import require_keys
-
-        chosen = game_filter(keys=keys, **filters)
-        with open_archive(where) as archive:
-            require_keys(archive, chosen)
-            games = list(archive.games(chosen))
-    if not games:
-        raise ReplayError("There is no such game to replay.")
-    return games
-
-
 def _games_house(
     games: list[Game],
     idle_max_ms: int | None,
@@ -227,7 +177,7 @@ def _games_house(
     moments = moments_of_games(games, pace_ms)
     if idle_max_ms is not None:
         moments = list(cap_idle(moments, idle_max_ms))
-    how["begin"] = _place(moments, begin)
+    how["begin"] = place_of(moments, begin)
     recording = Recording(games, moments)
     manner = Manner(banner_of(games), password, observe)
     say(f"{plural(len(games), 'game')} to replay.")
@@ -245,7 +195,7 @@ def _tape_house(
 
     if idle_max_ms is not None:
         moments = list(cap_idle(moments, idle_max_ms))
-    place = _place(moments, begin)
+    place = place_of(moments, begin)
     manner = Manner(["A replay of a recorded connection: what you type changes nothing."], password)
     say(f"A connection of {moments[-1].at_ms // 1000 if moments else 0} s to replay, byte for byte.")
 
@@ -256,12 +206,6 @@ def _tape_house(
         return client
 
     return House(make)
-
-
-def _place(moments: Sequence[Moment[Any]], begin: str | None) -> int:
-    from recorder.replay.positions import parse_position, seek
-
-    return 0 if begin is None else seek(moments, parse_position(begin))[0]
 
 
 def _taped(path: Path) -> list[Moment[Chunk]] | None:

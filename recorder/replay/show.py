@@ -12,11 +12,11 @@ from recorder.replay.boards import Board
 from recorder.replay.moments import Begin, End, GameMoment, Shown
 from recorder.replay.timing import Playhead
 
-__all__ = ["Happening", "Recording", "Show", "Sign"]
+__all__ = ["LOST", "Happening", "Recording", "Show", "Sign"]
 
 _SHOWN_AGAIN: Final = {(EventKind.CLOCK, "same-ply"), (EventKind.CLOCK, "set")}
 _LISTED: Final = (Origin.MOVELIST, Origin.INFERRED)
-_LOST: Final = {"unobserved", "lost feed"}
+LOST: Final = {"unobserved", "lost feed"}
 
 
 class Sign(Enum):
@@ -65,11 +65,11 @@ class Recording:
                 self.following[earlier] = place
             last[moment.game] = place
 
-    def open_at(self, place: int) -> list[int]:
-        """The places before this one of all moments of games that have begun and are not over."""
+    def open_at(self, place: int, kept: int | None = None) -> list[int]:
+        """The places before this one of all moments of games that have begun and are not over, or that are kept."""
         begun: dict[int | None, list[int]] = {}
         for at, moment in enumerate(self.moments[:place]):
-            if isinstance(moment.what, End):
+            if isinstance(moment.what, End) and (kept is None or moment.game != kept):
                 begun.pop(moment.game, None)
             else:
                 begun.setdefault(moment.game, []).append(at)
@@ -136,11 +136,16 @@ class Show:
         if moment is not None:
             yield from self._one(place, moment)
 
-    def go(self, place: int, now_ns: int, at_ms: int | None = None) -> None:
-        """Stand elsewhere: the boards are what they are there, and nothing of the way there happens."""
+    def go(self, place: int, now_ns: int, at_ms: int | None = None, kept: int | None = None) -> None:
+        """Stand elsewhere: the boards are what they are there, and nothing of the way there happens.
+
+        Args:
+            place, now_ns, at_ms: as ``Playhead.go`` takes them.
+            kept: a game whose last board is there even if it is over.
+        """
         self.head.go(place, now_ns, at_ms)
         self._clear()
-        for at in self.recording.open_at(self.head.place):
+        for at in self.recording.open_at(self.head.place, kept):
             for _ in self._one(at, self.head.moments[at]):
                 pass
 
@@ -276,7 +281,7 @@ class Show:
         elif kind is EventKind.RESULT:
             board.result = (board.game.result, what.text)
             yield Happening(Sign.RESULT, board, what)
-        elif kind is EventKind.FEED and what.detail in _LOST:
+        elif kind is EventKind.FEED and what.detail in LOST:
             yield Happening(Sign.LEFT, board, what)
         elif kind in (EventKind.NOTICE, EventKind.CHAT):
             yield Happening(Sign.EVENT, board, what)

@@ -1,0 +1,94 @@
+"""What every form of ``ics-recorder replay`` has in common: which games, and when."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from recorder.cli.options import game_filter, open_archive
+from recorder.errors import ReplayError
+
+if TYPE_CHECKING:
+    from recorder.model import Game
+    from recorder.replay.timing import Moment
+
+    _ParamType = click.ParamType[Any]
+else:
+    _ParamType = click.ParamType  # not generic in older versions
+
+__all__ = ["SecondsType", "SpeedType", "files_of", "games_to_replay", "place_of"]
+
+
+class SpeedType(_ParamType):
+    """``4``, ``0.5`` or ``1/3``."""
+
+    name = "speed"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Fraction:
+        from recorder.replay.steering import parse_speed
+
+        if isinstance(value, Fraction):
+            return value
+        speed = parse_speed(str(value))
+        if speed is None:
+            self.fail(f"{value!r} is no speed; write 4, 0.5 or 1/3, at most 1000.", param, ctx)
+        return speed
+
+
+class SecondsType(_ParamType):
+    """Seconds, with thousandths if need be, as milliseconds."""
+
+    name = "seconds"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        if isinstance(value, int):
+            return value
+        try:
+            ms = round(1000 * float(value))
+        except (ValueError, OverflowError):
+            ms = -1
+        if not 0 <= ms <= 10**9:
+            self.fail(f"{value!r} is no number of seconds.", param, ctx)
+        return ms
+
+
+def files_of(keys: Sequence[str]) -> list[str]:
+    """Those of the command's words that are files; then all of them must be.
+
+    Raises:
+        click.UsageError: some are files, and others are not.
+    """
+    files = [key for key in keys if Path(key).is_file()]
+    if files and len(files) != len(keys):
+        raise click.UsageError("Name games of the archive or files, not both.")
+    return files
+
+
+def games_to_replay(files: Sequence[str], keys: tuple[str, ...], where: str, filters: dict[str, Any]) -> list[Game]:
+    """The games to show, with all that is known of them."""
+    if files:
+        from recorder.pipeline import read_games
+
+        games = [game for name in files for game in read_games(name)]
+        games.sort(key=lambda game: (game.started_at_ms or 0, game.first_offset))
+    else:
+        from recorder.cli.exporting import require_keys
+
+        chosen = game_filter(keys=keys, **filters)
+        with open_archive(where) as archive:
+            require_keys(archive, chosen)
+            games = list(archive.games(chosen))
+    if not games:
+        raise ReplayError("There is no such game to replay.")
+    return games
+
+
+def place_of(moments: Sequence[Moment[Any]], begin: str | None) -> int:
+    """The place where ``--from`` begins."""
+    from recorder.replay.positions import parse_position, seek
+
+    return 0 if begin is None else seek(moments, parse_position(begin))[0]
