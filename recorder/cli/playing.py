@@ -75,6 +75,7 @@ def games_to_replay(files: Sequence[str], keys: tuple[str, ...], where: str, fil
 
         games = [game for name in files for game in read_games(name)]
         games.sort(key=lambda game: (game.started_at_ms or 0, game.first_offset))
+        _link_partners(games)
     else:
         from recorder.cli.exporting import require_keys
 
@@ -85,6 +86,17 @@ def games_to_replay(files: Sequence[str], keys: tuple[str, ...], where: str, fil
     if not games:
         raise ReplayError("There is no such game to replay.")
     return games
+
+
+def _link_partners(games: Sequence[Game]) -> None:
+    """Tell both boards of a bughouse match of each other, as an archive does."""
+    from recorder.model import Link, LinkKind
+    from recorder.relating.bughouse import pair_bughouse
+
+    by_key = {game.key: game for game in games}
+    for one, other, evidence in pair_bughouse(games):
+        by_key[one].links.append(Link(LinkKind.PARTNER, other, evidence))
+        by_key[other].links.append(Link(LinkKind.PARTNER, one, evidence))
 
 
 def place_of(moments: Sequence[Moment[Any]], begin: str | None) -> int:

@@ -26,7 +26,7 @@ _LINES_FOR_OTHERS: Final = 3
 _FILLED: Final = dict(zip("kqrbnp", "♚♛♜♝♞♟", strict=True))
 _OUTLINE: Final = dict(zip("KQRBNP", "♔♕♖♗♘♙", strict=True))
 _SQUARES: Final = re.compile(r"[A-Za-z]/(@@|[a-l]\d{1,2})-([a-l]\d{1,2})(?:=.)?")
-_HINT: Final = "space pause  ←→ ply  ↑↓ ten  +- speed  [] told  g go to  n p game  ? help  q quit"
+_HINT: Final = "space pause  ←→ ply  ↑↓ ten  +- speed  [] told  g go to  n p game  ? keys  q"
 
 
 class Span(NamedTuple):
@@ -103,7 +103,7 @@ def draw(viewing: Viewing, now_ns: int, width: int, height: int, look: Look) -> 
         ``height`` rows of exactly ``width`` columns.
     """
     if width < LEAST_COLUMNS or height < LEAST_LINES:
-        sentence = f"This window is too small: a replay needs {LEAST_COLUMNS} × {LEAST_LINES}."
+        sentence = f"This window is too small: a replay needs {LEAST_COLUMNS} columns and {LEAST_LINES} lines."
         return _filled([[Span(line)] for line in textwrap.wrap(sentence, max(width, 1))], width, height, look)
     if viewing.helping:
         return _filled(_help(), width, height, look)

@@ -9,6 +9,8 @@ __all__ = ["KeyReader"]
 
 _SEQUENCE: Final = re.compile(rb"\x1b(?:\[([0-9;]*)([@-~])|O([@-~]))")
 _BEGUN: Final = re.compile(rb"\x1b(?:\[[0-9;]{0,32}|O)?")
+_CHARACTER: Final = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
+_CUT: Final = re.compile(rb"[\xc2-\xdf]|[\xe0-\xef][\x80-\xbf]?|[\xf0-\xf4][\x80-\xbf]{0,2}")
 _LETTERS: Final = {
     b"A": "up", b"B": "down", b"C": "right", b"D": "left", b"H": "home", b"F": "end", b"Z": "shift-tab",
     b"a": "shift-up", b"b": "shift-down", b"c": "shift-right", b"d": "shift-left",
@@ -52,12 +54,13 @@ class KeyReader:
                 keys.append("escape")
                 place += 1
                 continue
-            size = _size(data[place])
-            if place + size > len(data):
+            match = _CHARACTER.match(data, place)
+            if match is None and _CUT.fullmatch(data, place):
                 self._rest = data[place:]
                 break
-            keys += _typed(data[place : place + size])
-            place += size
+            end = place + 1 if match is None else match.end()
+            keys += _typed(data[place:end])
+            place = end
         return keys
 
     def settle(self) -> list[str]:
@@ -74,11 +77,6 @@ def _named(match: re.Match[bytes]) -> list[str]:
     if name is None:
         return []
     return [f"shift-{name}" if modifier == b"2" and not name.startswith("shift-") else name]
-
-
-def _size(lead: int) -> int:
-    """How many bytes a character of UTF-8 has."""
-    return 1 if lead < 0xC0 else 2 if lead < 0xE0 else 3 if lead < 0xF0 else 4
 
 
 def _typed(data: bytes) -> list[str]:

@@ -1,0 +1,227 @@
+"""``replay terminal`` on terminals: pseudo-terminals and tmux; and as lines without one."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pty
+import select
+import shlex
+import signal
+import struct
+import subprocess
+import sys
+import termios
+import time
+from collections.abc import Iterator
+from fcntl import ioctl
+from pathlib import Path
+
+import pytest
+
+from recorder.cli.terminal import ExitCode
+from tests.support.cli import WATCHER, Cli
+
+ENTER, LEAVE, CURSOR = b"\x1b[?1049h", b"\x1b[?1049l", b"\x1b[?25h"
+COMMAND = (sys.executable, "-m", "recorder", "replay", "terminal", str(WATCHER))
+FAILING = """
+import recorder.cli.scene as scene
+from recorder.cli import main
+real, left = scene.draw, iter(range(2))
+def draw(*what):
+    if next(left, None) is None:
+        raise ZeroDivisionError("a bug")
+    return real(*what)
+scene.draw = draw
+main()
+"""
+
+
+class Terminal:
+    """A terminal of 80 × 24 that a command has for itself."""
+
+    def __init__(self, *command: str) -> None:
+        self.master, slave = pty.openpty()
+        ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+        self.slave = slave
+        self.before = termios.tcgetattr(slave)
+        self.seen = b""
+        self.process = subprocess.Popen(
+            ["setsid", "--ctty", *command],
+            stdin=slave, stdout=slave, stderr=slave, env={**os.environ, "TERM": "xterm"},
+        )  # fmt: skip
+
+    def until(self, text: bytes) -> None:
+        end_s = time.monotonic() + 20
+        while text not in self.seen:
+            assert time.monotonic() < end_s, self.seen
+            if select.select([self.master], [], [], 0.05)[0]:
+                self.seen += os.read(self.master, 1 << 16)
+
+    def end(self) -> int:
+        """Wait for the command's end; the terminal must be as it was."""
+        status = None
+        while status is None:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                status = self.process.wait(0.02)
+            while select.select([self.master], [], [], 0)[0]:
+                self.seen += os.read(self.master, 1 << 16)
+        assert self.seen.count(ENTER) == self.seen.count(LEAVE) == self.seen.count(CURSOR)
+        assert self.seen.rindex(LEAVE) > self.seen.rindex(ENTER)
+        assert termios.tcgetattr(self.slave) == self.before
+        return status
+
+
+@contextlib.contextmanager
+def terminal(*command: str) -> Iterator[Terminal]:
+    made = Terminal(*command)
+    try:
+        made.until(b"game 1 of")
+        yield made
+    finally:
+        made.process.kill()
+        made.process.wait()
+        os.close(made.slave)
+        os.close(made.master)
+
+
+def test_q_leaves_the_terminal_as_it_was() -> None:
+    with terminal(*COMMAND) as made:
+        assert termios.tcgetattr(made.slave) != made.before
+        os.kill(made.process.pid, signal.SIGTSTP)  # nobody can continue an orphan: it goes on at once
+        made.until(LEAVE)
+        made.seen += b"."
+        made.until(ENTER)
+        os.write(made.master, b"q")
+        assert made.end() == 0
+
+
+def test_ctrl_c_leaves_the_terminal_as_it_was() -> None:
+    with terminal(*COMMAND) as made:
+        os.write(made.master, b"\x03")
+        assert made.end() == ExitCode.INTERRUPTED
+
+
+def test_a_signal_leaves_the_terminal_as_it_was() -> None:
+    with terminal(*COMMAND) as made:
+        made.process.terminate()
+        assert made.end() == -signal.SIGTERM
+
+
+def test_a_bug_leaves_the_terminal_as_it_was() -> None:
+    with terminal(sys.executable, "-c", FAILING, "replay", "terminal", str(WATCHER)) as made:
+        assert made.end() == 1
+        assert b"ZeroDivisionError" in made.seen[made.seen.rindex(LEAVE) :]
+
+
+# -- tmux --------------------------------------------------------------------------------------------------------
+
+
+class Pane:
+    """A shell in a tmux server of its own."""
+
+    def __init__(self, socket: Path) -> None:
+        self._tmux = ["tmux", "-S", str(socket), "-f", "/dev/null"]
+        self.run("new-session", "-d", "-x", "80", "-y", "24", "env PS1=shell: sh -i")
+
+    def run(self, *words: str) -> str:
+        return subprocess.run([*self._tmux, *words], capture_output=True, text=True, check=True).stdout
+
+    def type(self, *keys: str) -> None:
+        self.run("send-keys", *keys)
+
+    def until(self, *texts: str) -> str:
+        end_s = time.monotonic() + 20
+        while True:
+            shown = self.run("capture-pane", "-p")
+            if all(text in shown for text in texts):
+                return shown
+            assert time.monotonic() < end_s, shown
+            time.sleep(0.05)
+
+
+@pytest.fixture
+def pane(tmp_path: Path) -> Iterator[Pane]:
+    made = Pane(tmp_path / "tmux")
+    yield made
+    made.run("kill-server")
+
+
+def test_under_tmux(pane: Pane) -> None:
+    pane.until("shell:")
+    pane.type(f"LC_ALL=C.UTF-8 {shlex.join((*COMMAND, '--ascii', '--speed', '1/4'))}", "Enter")
+    pane.until("game 1 of", ">  x0.25")
+    pane.type("Space", "g")
+    pane.until("Go to", "|| x0.25")
+    pane.type("5b", "Enter")
+    shown = pane.until("  5... ")
+    assert [line[0] for line in shown.splitlines()[2:10]] == list("87654321")
+    pane.type("Left")
+    pane.until("  5. ")
+    pane.type("Right", "Right", "+", "+")
+    pane.until("  6. ", "|| x1")
+    pane.type("S-Left")
+    pane.until("  1. ")
+    pane.type("f")
+    pane.until("\n1 ")
+    pane.run("resize-window", "-x", "20", "-y", "10")
+    pane.until("This window is too")
+    pane.run("resize-window", "-x", "120", "-y", "40")
+    pane.until("|| x1", "g go to")
+    pane.type("C-z")
+    assert "|| x1" not in pane.until("shell:")
+    pane.type("fg", "Enter")
+    pane.until("|| x1", "g go to")
+    pane.type("q")
+    assert "|| x1" not in pane.until("shell:")
+    pane.type("stty -a", "Enter")
+    pane.until(" icanon", " echo ")
+
+
+# -- lines -------------------------------------------------------------------------------------------------------
+
+
+def test_lines_at_once(cli: Cli) -> None:
+    lines = cli("replay", "terminal", WATCHER, "--speed", "max").stdout.splitlines()
+    assert lines[0].startswith("  0:00  ")
+    assert sum("  1. " in line for line in lines) == 5
+    assert any("} " in line for line in lines)
+
+
+def test_lines_come_at_their_time(cli: Cli, tmp_path: Path) -> None:
+    saved = tmp_path / "game.pgn"
+    saved.write_text(
+        '[White "A"]\n[Black "B"]\n[Result "1-0"]\n[TimeControl "60+0"]\n\n'
+        "1. e4 {[%emt 0:00:00]} e5 {[%emt 0:00:20]} 2. Qh5 {[%emt 0:00:10] hello \x1b[2J} 1-0\n"
+    )
+    begin_s = time.monotonic()
+    result = cli("replay", "terminal", saved, "--speed", "100")
+    assert time.monotonic() - begin_s >= 0.29
+    lines = result.stdout.splitlines()
+    assert [line[:6] for line in lines] == ["  0:00"] * 2 + ["  0:20"] + ["  0:30"] * (len(lines) - 3)
+    assert "1. e4" in lines[1]
+    assert "2. Qh5" in lines[3]
+    assert lines[-1].endswith("1-0")
+    assert "\x1b" not in result.stdout
+    begun = cli("replay", "terminal", saved, "--speed", "max", "--from", "2w").stdout.splitlines()
+    assert "2. Qh5" in begun[0]
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (("--speed", "0"), "is no speed"),
+        (("--speed", "fast"), "is no speed"),
+        (("--pause-at", "chat"), "Lines do not pause"),
+        (("--speed", "max", "--loop"), "would never end"),
+        (("beef",), "or files, not both"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(cli: Cli, words: tuple[str, ...], why: str) -> None:
+    assert why in cli("replay", "terminal", WATCHER, *words, code=ExitCode.USAGE).stderr
+
+
+def test_games_of_the_archive(filled: Cli) -> None:
+    key = filled.json("games", "--json")[0]["key"]
+    assert " - " in filled("replay", "terminal", key[:10], "--speed", "max").stdout.splitlines()[0]
+    assert "no place in a recording" in filled("replay", "terminal", key, "--from", "x y", code=ExitCode.INPUT).stderr

@@ -1,0 +1,374 @@
+"""What somebody sees who watches a replay in a terminal, and what keys do: as text, without a terminal."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import cache
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recorder.cli.playing import games_to_replay
+from recorder.cli.scene import LEAST_COLUMNS, LEAST_LINES, Look, draw, plain, width_of
+from recorder.model import EventKind, Game, GameEvent
+from recorder.replay.keys import KeyReader
+from recorder.replay.moments import moments_of_games
+from recorder.replay.positions import parse_position
+from recorder.replay.show import Recording
+from recorder.replay.viewing import KEYS, Viewing
+from tests.support.corpus import SERVER
+
+PLAIN, LETTERS = Look(colours=False), Look(ascii=True, colours=False)
+
+
+@cache
+def recording(scenario: str, connection: str, games: int | None = None) -> Recording:
+    found = games_to_replay([str(SERVER / scenario / f"{connection}.raw.gz")], (), "", {})[:games]
+    return Recording(found, moments_of_games(found))
+
+
+def chess() -> Viewing:
+    return Viewing(recording("a01_standard", "observer_GuestObsA", 3), 0)
+
+
+def eight() -> Viewing:
+    return Viewing(recording("a07_eight_boards", "observer_GuestObsI"), 0)
+
+
+def text(viewing: Viewing, now_ns: int = 0, width: int = 80, height: int = 24, look: Look = LETTERS) -> list[str]:
+    rows = [plain(row) for row in draw(viewing, now_ns, width, height, look)]
+    assert [width_of(row) for row in rows] == [width] * height
+    return [row.rstrip() for row in rows]
+
+
+def at(viewing: Viewing, place: str) -> Viewing:
+    viewing.show.head.pause(0)
+    viewing.start(parse_position(place), 0)
+    return viewing
+
+
+def game_of(viewing: Viewing) -> Game:
+    return viewing.recording.games[viewing.focus]
+
+
+# -- what is seen ------------------------------------------------------------------------------------------------
+
+
+def test_a_game_of_chess() -> None:
+    viewing = at(chess(), "3b")
+    rows = text(viewing)
+    game, plies = game_of(viewing), game_of(viewing).plies
+    assert f"{game.white.handle} - {game.black.handle}" in rows[0]
+    assert "game 1 of 3" in rows[0]
+    assert [row[0] for row in rows[2:10]] == list("87654321")
+    assert rows[10][:26].split() == list("abcdefgh")
+    assert rows[1].startswith(game.black.handle)
+    assert rows[11].startswith(game.white.handle)
+    assert f"[{plies[5].san}" in "\n".join(rows)
+    assert f"{plies[6].san}" in "\n".join(rows)  # what comes
+    viewing.press("m", 0)
+    assert not any(row[26:].lstrip().startswith("4.") for row in text(viewing))
+    assert "||" in rows[-2]
+    assert rows[-2].endswith(f"3... {plies[5].san}")
+    viewing.press("f", 0)
+    flipped = text(viewing)
+    assert [row[0] for row in flipped[2:10]] == list("12345678")
+    assert flipped[1][:26].split() == rows[11][:26].split()
+
+
+def test_men_are_told_apart_without_colours() -> None:
+    rows = text(at(chess(), "1w"), look=PLAIN)
+    assert "♜" in rows[2]
+    assert "♖" in rows[9]
+    styles = {span.style for row in draw(at(chess(), "1w"), 0, 80, 24, Look()) for span in row}
+    assert {"light white", "dark black", "light-last", "runs", "now"} - styles <= {"runs", "light-last"}
+
+
+def test_a_game_of_crazyhouse_has_hands() -> None:
+    viewing = Viewing(recording("a03_crazyhouse", "observer_GuestObsD", 1), 0)
+    drop = next(ply for ply in game_of(viewing).plies if "@" in ply.san)
+    at(viewing, f"{(drop.ply + 1) // 2}{'w' if drop.white_moved else 'b'}")
+    assert f"[{drop.san}" in "\n".join(text(viewing))
+    after = text(viewing, look=PLAIN)
+    viewing.press("left", 0)
+    before = text(viewing, look=PLAIN)
+    hand = 12 if drop.white_moved else 2
+    man = dict(zip("PNBRQ", "♙♘♗♖♕" if drop.white_moved else "♟♞♝♜♛", strict=True))[drop.san[0]]
+    assert before[hand][:26].count(man) == after[hand][:26].count(man) + 1
+
+
+def test_both_boards_of_a_bughouse_match() -> None:
+    viewing = at(Viewing(recording("a12_bughouse", "observer_GuestBga", 2), 0), "6w")
+    game = game_of(viewing)
+    (partner,) = viewing.others()
+    assert viewing.is_partner(partner)
+    other = viewing.recording.games[partner]
+    rows = text(viewing, width=84)
+    assert rows[1].startswith(game.black.handle)
+    assert rows[1][28:].startswith(other.white.handle)  # partners sit side by side
+    assert any(row.startswith("8") and row[28] == "1" for row in rows)
+    narrow = text(viewing, width=60)
+    assert any(row.startswith(f"  partner {other.white.handle}") for row in narrow)
+    viewing.press("tab", 0)
+    assert viewing.focus == partner
+
+
+def test_a_gap_is_told_and_stays_one() -> None:
+    viewing = eight()
+    number = next(
+        number
+        for number, game in enumerate(viewing.recording.games)
+        if any(event.kind is EventKind.GAP for event in game.events)
+    )
+    game = viewing.recording.games[number]
+    gap = next(event for event in game.events if event.kind is EventKind.GAP)
+    at(viewing, f"#{number + 1}")
+    at(viewing, "gap")
+    viewing.press("right", 0)
+    rows = text(viewing)
+    assert viewing.focus == number
+    assert any(f"Missing here: {gap.value} half-moves (not observed)." in row for row in rows)
+
+
+def test_several_games_at_once() -> None:
+    viewing = eight()
+    viewing.show.head.pause(0)
+    while len(viewing.others()) < 6:
+        viewing.press(".", 0)
+    rows = text(viewing)
+    lines = [row for row in rows if row.startswith("  ") and " - " in row and ":" in row]
+    assert len(lines) >= 2
+    assert any(row.strip().endswith("more games (Tab)") for row in rows)
+    first = viewing.focus
+    viewing.press("tab", 0)
+    second = viewing.focus
+    assert second != first
+    assert game_of(viewing).white.handle in text(viewing)[0]
+    viewing.press("shift-tab", 0)
+    assert viewing.focus == first
+    wide = text(viewing, width=160, height=50)
+    assert sum(row.count("a  b  c  d  e  f  g  h") for row in wide) >= 3
+
+
+@pytest.mark.parametrize(("width", "height"), [(29, 24), (80, 15), (5, 5), (1, 1)])
+def test_a_small_window_says_so(width: int, height: int) -> None:
+    rows = text(chess(), width=width, height=height)
+    assert "This window is too small"[:width].split()[0] in rows[0]
+
+
+@pytest.mark.parametrize("height", [LEAST_LINES, 17, 24, 36, 60])
+@pytest.mark.parametrize("width", [LEAST_COLUMNS, 50, 80, 200])
+def test_every_size_is_filled_exactly(width: int, height: int) -> None:
+    for viewing in (at(chess(), "3b"), at(eight(), "0:01")):
+        for look in (PLAIN, LETTERS):
+            assert "8" in {row[0] for row in text(viewing, width=width, height=height, look=look) if row}
+
+
+def test_words_of_a_log_are_harmless() -> None:
+    made = recording("a01_standard", "observer_GuestObsA", 1)
+    moments = list(made.moments)
+    place, event = next(
+        (place, moment.what)
+        for place, moment in enumerate(moments)
+        if getattr(moment.what, "kind", None) in (EventKind.RESULT, EventKind.CHAT, EventKind.NOTICE)
+    )
+    evil = "\x1b[2J\x1b]0;title\x07\r\n\u202e\x9b31m漢字漢字"
+    assert isinstance(event, GameEvent)
+    said = event._replace(kind=EventKind.CHAT, detail="kibitz", actor=evil, text=evil)
+    moments[place] = moments[place]._replace(what=said)
+    viewing = Viewing(Recording(made.games, moments), 0)
+    viewing.press("end", 0)
+    rows = "".join(text(viewing))
+    assert "\\x1b[2J" in rows
+    assert rows.isprintable()
+    assert "漢字" in "".join(text(viewing, look=PLAIN))
+
+
+# -- clocks ------------------------------------------------------------------------------------------------------
+
+
+def test_the_clock_of_the_side_to_move_runs() -> None:
+    viewing = at(chess(), "4w")
+    ply = game_of(viewing).plies[6]
+    white, black = (viewing.clock(viewing.focus, white, 0) for white in (True, False))
+    assert (white.ms, white.runs) == (ply.white_clock_ms, False)
+    assert (black.ms, black.runs, black.exact) == (ply.black_clock_ms, True, True)
+    viewing.press(" ", 0)
+    later = viewing.clock(viewing.focus, False, 50_000_000)
+    assert ply.black_clock_ms is not None
+    assert later.ms == ply.black_clock_ms - 50
+    viewing.press("end", 0)
+    assert not any(viewing.clock(viewing.focus, white, 0).runs for white in (True, False))
+
+
+def test_clocks_in_whole_seconds_show_no_tenths() -> None:
+    viewing = at(Viewing(recording("c01_standard", "observer_GuestXa", 1), 0), "4w")
+    assert not viewing.clock(viewing.focus, True, 0).exact
+    rows = text(viewing)
+    assert "." not in rows[1][:26].split()[-1]
+    assert ":" in rows[1][:26].split()[-1]
+
+
+# -- keys --------------------------------------------------------------------------------------------------------
+
+
+def ply_of(viewing: Viewing) -> int:
+    board = viewing.board(viewing.focus)
+    return board.plies[-1].ply if board is not None and board.plies else 0
+
+
+@pytest.mark.parametrize(
+    ("key", "ply"),
+    [("right", 12), ("left", 10), ("down", 21), ("up", 1), ("shift-right", 21), ("shift-left", 1), ("home", 0)],
+)
+def test_keys_that_step(key: str, ply: int) -> None:
+    viewing = at(chess(), "6w")
+    viewing.press(" ", 0)
+    viewing.press(key, 0)
+    assert ply_of(viewing) == ply
+    assert viewing.show.head.paused
+
+
+def test_stepping_there_and_back_shows_the_same() -> None:
+    viewing = at(chess(), "6w")
+    before = text(viewing)
+    for key in ("right", "right", "left", "left"):
+        viewing.press(key, 0)
+    assert text(viewing) == before
+
+
+def test_the_end_and_from_there_again() -> None:
+    viewing = chess()
+    viewing.press("end", 0)
+    assert ply_of(viewing) == game_of(viewing).plies[-1].ply
+    assert game_of(viewing).result in text(viewing)[0]
+    viewing.press("n", 0)
+    viewing.press("n", 0)
+    assert viewing.focus == 2
+    viewing.press("n", 0)
+    assert "last game" in text(viewing)[-1]
+    viewing.press("end", 0)
+    assert viewing.show.head.ended
+    assert ply_of(viewing) == game_of(viewing).plies[-1].ply
+    viewing.press(" ", 0)
+    viewing.tick(0)
+    assert (viewing.focus, viewing.show.head.paused) == (0, False)
+    viewing.press("p", 0)
+    assert "first game" in text(viewing)[-1]
+
+
+def test_speed() -> None:
+    viewing = chess()
+    for key, speed in (("+", 2), ("=", 4), ("-", 2), ("-", 1), ("-", Fraction(1, 2))):
+        viewing.press(key, 0)
+        assert viewing.show.head.speed == speed
+    for _ in range(20):
+        viewing.press("-", 0)
+    assert viewing.show.head.speed == Fraction(1, 16)
+    assert "x0.0625" in text(viewing)[-2]
+
+
+@pytest.mark.parametrize(
+    ("typed", "ply"), [("6", 11), ("6.", 11), ("6b", 12), ("#1/3w", 5), ("end", None), ("0:00", 0)]
+)
+def test_go_to(typed: str, ply: int | None) -> None:
+    viewing = at(chess(), "2w")
+    viewing.press("g", 0)
+    for key in "q" + typed:
+        viewing.press(key, 0)
+    for _ in range(len(typed) + 1):
+        viewing.press("backspace", 0)
+    assert viewing.prompt == ""
+    for key in typed:
+        viewing.press(key, 0)
+    assert f"{typed}_" in text(viewing)[-1]
+    viewing.press("enter", 0)
+    assert viewing.prompt is None
+    assert ply_of(viewing) == (viewing.recording.games[2].plies[-1].ply if ply is None else ply)
+
+
+@pytest.mark.parametrize("typed", ["999w", "nowhere", "#77", "20x", "1:2:3:4"])
+def test_a_place_that_is_not_there_is_told(typed: str) -> None:
+    viewing = at(chess(), "2w")
+    viewing.press("g", 0)
+    for key in (*typed, "enter"):
+        viewing.press(key, 0)
+    assert "This recording has no" in viewing.message or "is no place" in viewing.message
+    assert viewing.message[:40] in text(viewing)[-1]
+    assert ply_of(viewing) == 3
+
+
+def test_escape_leaves_the_prompt_and_any_key_the_help() -> None:
+    viewing = chess()
+    for key in ("g", "2", "escape", "?"):
+        viewing.press(key, 0)
+    assert viewing.prompt is None
+    rows = text(viewing)
+    assert all(any(f" {key.shown} " in row and key.does in row for row in rows) for key in KEYS)
+    viewing.press("x", 0)
+    assert (viewing.helping, viewing.left) == (False, False)
+    viewing.press("q", 0)
+    assert viewing.left
+
+
+def test_every_key_does_something_harmless_everywhere() -> None:
+    for key in (name for one in KEYS for name in one.keys):
+        for place in ("start", "6w", "end"):
+            viewing = at(chess(), place)
+            viewing.press(key, 0)
+            viewing.tick(10**9)
+            text(viewing, 10**9)
+
+
+def test_what_was_told_is_sought() -> None:
+    viewing = at(chess(), "start")
+    viewing.press("]", 0)
+    (first,) = viewing.told(9)
+    viewing.press("]", 0)
+    viewing.press("[", 0)
+    assert viewing.told(9) == [first]
+    viewing.press("[", 0)
+    assert "before this place" in viewing.message
+
+
+def test_the_next_game_is_looked_at_by_itself() -> None:
+    viewing = chess()
+    viewing.press("end", 0)
+    viewing.press(" ", 0)
+    for second in range(1, 30):
+        viewing.tick(second * 10**9)
+    assert viewing.focus != 0
+
+
+# -- what terminals send -----------------------------------------------------------------------------------------
+
+SENT = [
+    (b"\x1b[D", ["left"]), (b"\x1bOC", ["right"]), (b"\x1b[1;2C", ["shift-right"]), (b"\x1b[d", ["shift-left"]),
+    (b"\x1b[5~\x1b[6~", ["page-up", "page-down"]), (b"\x1b[1~\x1b[F\x1b[8~", ["home", "end", "end"]),
+    (b"\x1b[Z\t\r\n", ["shift-tab", "tab", "enter", "enter"]), (b"\x7f\x08", ["backspace", "backspace"]),
+    (b"q\x1b[200~x", ["q", "x"]), (b"\x1bq", ["escape", "q"]), ("é+".encode(), ["é", "+"]), (b"\x00\xff\x01a", ["a"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("data", "keys"), SENT)
+def test_keys_are_read_whole_and_byte_by_byte(data: bytes, keys: list[str]) -> None:
+    assert KeyReader().receive(data) == keys
+    reader = KeyReader()
+    assert [key for byte in data for key in reader.receive(bytes((byte,)))] == keys
+
+
+def test_an_escape_alone_is_the_key_when_nothing_follows() -> None:
+    reader = KeyReader()
+    assert reader.receive(b"\x1b") == []
+    assert reader.waits
+    assert reader.settle() == ["escape"]
+    assert not reader.waits
+
+
+@given(st.binary(max_size=40), st.integers(0, 40))
+def test_any_bytes_cut_anywhere_give_the_same_keys(data: bytes, cut: int) -> None:
+    whole, cut_reader = KeyReader(), KeyReader()
+    keys = whole.receive(data) + whole.settle()
+    assert cut_reader.receive(data[:cut]) + cut_reader.receive(data[cut:]) + cut_reader.settle() == keys
+    assert all(key.isprintable() for key in keys)
