@@ -357,7 +357,7 @@ def _is_timed(board: Board) -> bool:
 _Action = Callable[[Viewing, int], None]
 
 
-class Key(NamedTuple):
+class _Key(NamedTuple):
     """Keys that do one thing, and how people are told so."""
 
     keys: tuple[str, ...]
@@ -367,28 +367,30 @@ class Key(NamedTuple):
 
 
 KEYS: Final = (
-    Key((" ",), "space", "pause, go on; at the end: from the beginning", lambda v, now: v._toggle(now)),
-    Key(("right", "l"), "right", "one half-move of this game on, and pause", lambda v, now: v._by_plies(1, now)),
-    Key(("left", "h"), "left", "one half-move back, and pause", lambda v, now: v._by_plies(-1, now)),
-    Key(("down", "shift-right", "j"), "down, Shift-right", "ten half-moves on", lambda v, now: v._by_plies(_MANY, now)),
-    Key(("up", "shift-left", "k"), "up, Shift-left", "ten half-moves back", lambda v, now: v._by_plies(-_MANY, now)),
-    Key(("home",), "Home", "to the game's beginning", lambda v, now: v._by_plies(-(10**9), now)),
-    Key(("end",), "End", "to the game's end", lambda v, now: v._to_end(now)),
-    Key(("page-down",), "PageDown", "a minute later", lambda v, now: v._by_time(_MINUTE_MS, now)),
-    Key(("page-up",), "PageUp", "a minute earlier", lambda v, now: v._by_time(-_MINUTE_MS, now)),
-    Key(("]",), "]", "to the next thing that was told", lambda v, now: v._by_event(True, now)),
-    Key(("[",), "[", "to the one before", lambda v, now: v._by_event(False, now)),
-    Key(("+", "="), "+", "twice as fast", lambda v, now: v._faster(Fraction(2), now)),
-    Key(("-", "_"), "-", "half as fast", lambda v, now: v._faster(Fraction(1, 2), now)),
-    Key((".",), ".", "the next thing of any game, and pause", lambda v, now: v._step(now)),
-    Key(("g", ":"), "g", "go to: 20, 20b, 1:30, +10s, #2, takeback, end", lambda v, now: v._ask()),
-    Key(("n",), "n", "next game", lambda v, now: v._by_games(1, now)),
-    Key(("p",), "p", "previous game", lambda v, now: v._by_games(-1, now)),
-    Key(("tab",), "Tab", "look at another game that goes on", lambda v, now: v._look_at(1)),
-    Key(("shift-tab",), "Shift-Tab", "the same, backwards", lambda v, now: v._look_at(-1)),
-    Key(("f",), "f", "turn the board", lambda v, now: v._switch("flip")),
-    Key(("m",), "m", "list the moves that come, or hide them", lambda v, now: v._switch("hides")),
-    Key(("?",), "?", "this help", lambda v, now: v._switch("helping")),
-    Key(("q",), "q", "leave", lambda v, now: v._switch("left")),
+    _Key((" ",), "space", "pause, go on; at the end: from the beginning", lambda v, now: v._toggle(now)),
+    _Key(("right", "l"), "right", "one half-move of this game on, and pause", lambda v, now: v._by_plies(1, now)),
+    _Key(("left", "h"), "left", "one half-move back, and pause", lambda v, now: v._by_plies(-1, now)),
+    _Key(
+        ("down", "shift-right", "j"), "down, Shift-right", "ten half-moves on", lambda v, now: v._by_plies(_MANY, now)
+    ),
+    _Key(("up", "shift-left", "k"), "up, Shift-left", "ten half-moves back", lambda v, now: v._by_plies(-_MANY, now)),
+    _Key(("home",), "Home", "to the game's beginning", lambda v, now: v._by_plies(-(10**9), now)),
+    _Key(("end",), "End", "to the game's end", lambda v, now: v._to_end(now)),
+    _Key(("page-down",), "PageDown", "a minute later", lambda v, now: v._by_time(_MINUTE_MS, now)),
+    _Key(("page-up",), "PageUp", "a minute earlier", lambda v, now: v._by_time(-_MINUTE_MS, now)),
+    _Key(("]",), "]", "to the next thing that was told", lambda v, now: v._by_event(True, now)),
+    _Key(("[",), "[", "to the one before", lambda v, now: v._by_event(False, now)),
+    _Key(("+", "="), "+", "twice as fast", lambda v, now: v._faster(Fraction(2), now)),
+    _Key(("-", "_"), "-", "half as fast", lambda v, now: v._faster(Fraction(1, 2), now)),
+    _Key((".",), ".", "the next thing of any game, and pause", lambda v, now: v._step(now)),
+    _Key(("g", ":"), "g", "go to: 20, 20b, 1:30, +10s, #2, takeback, end", lambda v, now: v._ask()),
+    _Key(("n",), "n", "next game", lambda v, now: v._by_games(1, now)),
+    _Key(("p",), "p", "previous game", lambda v, now: v._by_games(-1, now)),
+    _Key(("tab",), "Tab", "look at another game that goes on", lambda v, now: v._look_at(1)),
+    _Key(("shift-tab",), "Shift-Tab", "the same, backwards", lambda v, now: v._look_at(-1)),
+    _Key(("f",), "f", "turn the board", lambda v, now: v._switch("flip")),
+    _Key(("m",), "m", "list the moves that come, or hide them", lambda v, now: v._switch("hides")),
+    _Key(("?",), "?", "this help", lambda v, now: v._switch("helping")),
+    _Key(("q",), "q", "leave", lambda v, now: v._switch("left")),
 )
 _ACTIONS: Final[dict[str, _Action]] = {name: key.action for key in KEYS for name in key.keys}
