@@ -54,11 +54,11 @@ class Cause(Enum):
     MORETIME = "moretime"  # a line tells that the opponent gave so much
     TIME_ADDED = "time-added"  # a line tells how much, not who gave it
     CLOCK_SET = "clock-set"  # a line tells the clocks anew
-    ADJUSTED = "adjusted"  # boards show that somebody changed the clock, no line tells who
+    ADJUSTED = "adjusted"  # two boards show that somebody changed the clock, no line tells who
     TAKEBACK = "takeback"  # the board after it shows the clock
     PAUSE = "pause"
     RESUMED = "resumed"  # the board after a time that was not seen shows the clock
-    FLAG = "flag"  # overstepped; the server prints no clock below 0
+    FLAG = "flag"  # overstepped, and no clock of the game was printed below 0
     UNEXPLAINED = "unexplained"
 
 
@@ -411,9 +411,11 @@ class _Proofs:
         paused = next((event for event in told if event.detail in _PAUSES), None)
         if paused is not None and 0 < residual_ms <= elapsed_ms + unit_ms:
             return Cause.PAUSE, paused.offset
-        if residual_ms - elapsed_ms > unit_ms:
-            return Cause.ADJUSTED, offset  # more than if no time had passed
-        if after_ms == 0 and residual_ms > 0:
+        if residual_ms - elapsed_ms > unit_ms:  # more than if no time had passed
+            again = self._shown_again(row, after_ms)
+            if again is not None:
+                return Cause.ADJUSTED, again
+        if after_ms == 0 and residual_ms > 0 and not any((one[3] or 0) < 0 or (one[4] or 0) < 0 for one in self._rows):
             return Cause.FLAG, offset
         if (
             unit_ms == 1 and elapsed_ms < _LEAST_CHARGE_MS and abs(elapsed_ms - residual_ms - _LEAST_CHARGE_MS) <= 1
@@ -421,6 +423,16 @@ class _Proofs:
         ):  # fmt: skip
             return Cause.MINIMUM_CHARGE, offset
         return Cause.UNEXPLAINED, None
+
+    def _shown_again(self, row: Ply | PlyRow, after_ms: int) -> int | None:
+        """Where the next move's board shows the mover's clock as this one does: else one number may just be wrong."""
+        at = bisect_right(self._rows, row[13], key=lambda other: other[13])
+        if at == len(self._rows) or self._rows[at][0] != row[0] + 1:
+            return None
+        following = self._rows[at]
+        clock_ms = following[3] if row[0] & 1 else following[4]
+        unit_ms = 1 if row[12] == following[12] == _MILLISECONDS else _SECOND_MS
+        return following[13] if clock_ms is not None and abs(clock_ms - after_ms) < unit_ms else None
 
     def _receiver(self, event: GameEvent) -> int | None:
         """To whose clock a line adds time (0: Black's): nobody adds to the own one. None if it does not tell."""
@@ -467,7 +479,8 @@ class _Proofs:
                 and (found is None or event.offset > found.offset)
             ):  # fmt: skip
                 running = event.kind is EventKind.CLOCK and event.detail == "same-ply" and event.ply == row[0] - 1
-                found = _Clock(ms, _unit_ms(ms, None), event.offset, running)
+                # A whole number of seconds is no proof that the board was printed in seconds.
+                found = _Clock(ms, 1 if ms % _SECOND_MS else since.unit_ms, event.offset, running)
         return found
 
 
