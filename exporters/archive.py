@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Archive"]
 
-_FEW = 200
-
 
 class Archive:
     """Reads an archive, also while a recorder writes to it; never writes.
@@ -125,14 +123,15 @@ class Archive:
         Raises:
             ExportError, StorageError: as ``plies``.
         """
-        from exporters.frames.matches import match_frame, read_matches
+        from exporters import accessor  # noqa: F401  # gives frames their ``ics``
+        from exporters.frames.load import ply_frame
+        from exporters.frames.matches import boards_of, match_frame, read_matches
 
-        with self._open() as storage, storage.snapshot():
-            matches = read_matches(storage, make_filter(filters))
-        keys = [game.key for match in matches for game in (match.a, match.b)]
-        # A short list of keys is a quick filter; for many matches all bughouse is read.
-        chosen = keys if len(keys) <= _FEW else None
-        return match_frame(self.plies(variant="bughouse", include=["examined"], keys=chosen), matches)
+        where = make_filter(filters)
+        with self._open() as storage:
+            with storage.snapshot():
+                matches = read_matches(storage, where)
+            return match_frame(ply_frame(storage, boards_of(matches, where), arrow=self._arrow), matches)
 
 
 def _check(extra: Collection[str]) -> None:

@@ -90,7 +90,7 @@ PLY_COLUMNS = (
     _word("phase", "`opening`, `middlegame`, `endgame`: of the position before the move, see below", PHASES),
     _ms("clock_before_ms", "the mover's clock after the own move before; on the first move the base time"),
     _ms("clock_after_ms", "the mover's clock after the move"),
-    _ms("opponent_clock_ms", "the opponent's clock after the move"),
+    _ms("opponent_clock_ms", "the opponent's clock after the move; not printed: after the opponent's move before"),
     _ms("white_clock_ms", "White's clock after the move"),
     _ms("black_clock_ms", "Black's clock after the move"),
     _ms("elapsed_ms", "what the server charged for the move, as printed"),

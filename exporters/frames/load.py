@@ -116,7 +116,7 @@ def _values(block: Block, reader: ColumnReader, *, keep: bool) -> dict[str, Any]
         "phase": coded(_BY_NAME["phase"].words, played.phase),
         "clock_before_ms": whole(clocks.before_ms),
         "clock_after_ms": whole(after),
-        "opponent_clock_ms": whole(np.where(white, plies.black_clock_ms, plies.white_clock_ms)),
+        "opponent_clock_ms": whole(_waiting(block, after)),
         "white_clock_ms": whole(plies.white_clock_ms),
         "black_clock_ms": whole(plies.black_clock_ms),
         "elapsed_ms": whole(plies.elapsed_ms),
@@ -139,6 +139,19 @@ def _values(block: Block, reader: ColumnReader, *, keep: bool) -> dict[str, Any]
         values["material"] = whole(np.where(played.known, material(played.boards), NULL), np.int32)
         values["fen"] = pd.array(fens(played, plies, white_hands, black_hands), dtype="string")
     return values
+
+
+def _waiting(block: Block, after: Ints) -> Ints:
+    """The opponent's clock after each ply: as printed with it, else as it stood after the opponent's move just before.
+
+    Saved games and deltas print the mover's clock only; ``after`` has these. It stands while the mover thinks.
+    """
+    plies, game = block.plies, block.game
+    printed = np.where(plies.ply & 1 == 1, plies.black_clock_ms, plies.white_clock_ms)
+    found = printed.copy()
+    follows = (game[1:] == game[:-1]) & (plies.ply[1:] == plies.ply[:-1] + 1)
+    found[1:] = np.where((printed[1:] == NULL) & follows, after[:-1], printed[1:])
+    return found
 
 
 def _uci(moves: Ints) -> Any:

@@ -14,7 +14,7 @@ from recorder.model import LinkKind, TimeBasis
 from recorder.relating.match import Match, Moment, leads, timeline
 from storage import Archive, GameFilter
 
-__all__ = ["MATCH_COLUMNS", "match_frame", "read_matches"]
+__all__ = ["MATCH_COLUMNS", "boards_of", "match_frame", "read_matches"]
 
 MATCH_COLUMNS = (
     Column("match", "text", "string", "", "key of the match's board A", True),
@@ -44,6 +44,18 @@ def read_matches(storage: Archive, where: GameFilter) -> list[Match]:
     matches, _ = find_matches(list(games.values()))
     places = {key: place for place, key in enumerate(games)}
     return sorted(matches, key=lambda match: min(places[match.a.key], places[match.b.key]))
+
+
+def boards_of(matches: Iterable[Match], where: GameFilter) -> GameFilter:
+    """What leaves at least all boards of these matches, which ``where`` has given, with a move or more."""
+    keys = frozenset(game.key for match in matches for game in (match.a, match.b))
+    return GameFilter(
+        variants=frozenset({"bughouse"}),
+        kinds=frozenset(),
+        # A short list of keys is a quick filter; for many matches all bughouse is read.
+        keys=keys if len(keys) <= _FEW else frozenset(),
+        witnesses=where.witnesses,
+    )
 
 
 def match_frame(plies: pd.DataFrame, matches: Iterable[Match]) -> pd.DataFrame:

@@ -92,12 +92,16 @@ def _rows(game: Game, phases: Iterator[str | None]) -> Iterator[_Row]:
     whole = (game.key, game.server, game.game_no, game.kind.value, game.variant, game.category, game.rated)
     ended = (game.result, game.end, game.termination or None, game.complete)
     basis = game.time_basis
+    moved, waiting_ms = -1, None  # the ply before, and its mover's clock: it stands until the next one
     for (ply, hands), entry in zip(with_hands(game), ledger(game), strict=True):
         white = ply.white_moved
         mine, other = sides[white], sides[not white]
         after_ms, opponent_ms = ply.white_clock_ms, ply.black_clock_ms
         if not white:
             after_ms, opponent_ms = opponent_ms, after_ms
+        if opponent_ms is None and ply.ply == moved + 1:
+            opponent_ms = waiting_ms
+        moved, waiting_ms = ply.ply, after_ms
         yield (
             *whole,
             mine.time_control,

@@ -24,12 +24,14 @@ class _Table(NamedTuple):
     """A table's measure (``exporters.measures``), and what it is about.
 
     ``grouped``: whether it is told by dimensions. ``both_sides``: it needs all moves of a game, also with ``--player``.
+    ``matches``: it is about both boards of bughouse matches.
     """
 
     measure: str
     about: str
     grouped: bool = True
     both_sides: bool = False
+    matches: bool = False
 
 
 TABLES = {
@@ -43,12 +45,15 @@ TABLES = {
     "instant": _Table("instant", "moves made at once, as premoves are, and the server's least charge"),
     "rhythm": _Table("autocorrelation", "whether a long think follows a long one"),
     "scramble": _Table("scrambles", "what was played with less than 30 seconds on both clocks", both_sides=True),
+    "windows": _Table("scramble_windows", "each such scramble by itself", grouped=False, both_sides=True),
     "flags": _Table("flags", "how near to the flag sides came, and who lost on time"),
     "lead": _Table("clock_lead", "the score by the lead on the clock after moves 20 and 30"),
     "odds": _Table("time_odds", "games in which the sides had different time controls"),
     "hours": _Table("activity", "moves and results by weekday and hour"),
     "lag": _Table("lag", "the network's part: lag of a move, and what was given back; of each player unless --by"),
     "residuals": _Table("residuals", "do the clocks add up, and why not"),
+    "diagonal": _Table("diagonal_lead", "bughouse: who has more time than the player across", matches=True),
+    "sitting": _Table("sitting", "bughouse: how long players waited for the other board", matches=True),
 }
 """The words of ``--table``."""
 
@@ -63,7 +68,7 @@ _WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _HEADINGS = {"hour": "Hour (UTC)", "weekday": "Weekday (UTC)", "san": "SAN", "key": "Key", "move_no": "Move"}
 _COUNTS = (
     "games", "plies", "sides", "pairs", "instant", "at_zero", "at_limit", "sealed_plies", "unsealed_plies", "wins",
-    "draws", "losses", "lost_on_time", "scrambled", "windows", "overstepped",
+    "draws", "losses", "lost_on_time", "scrambled", "windows", "overstepped", "sits",
 )  # fmt: skip
 _LAGS = ("mean_ms", "p50_ms", "p95_ms", "longest_ms")
 _KEY_LENGTH = 8
@@ -87,16 +92,16 @@ def clock_table(archive: Archive, chosen: GameFilter, asked: Asked) -> tuple[pd.
     """
     table = TABLES[asked.name]
     if asked.by and not table.grouped:
-        raise click.UsageError(f"--table {asked.name} lists single moves: it takes no --by.")
-    if asked.top is not None and table.grouped:
-        raise click.UsageError(f"--top is for --table longest; {asked.name} has a row for each group.")
+        raise click.UsageError(f"--table {asked.name} is a list: it takes no --by.")
+    if asked.top is not None and asked.name != "longest":
+        raise click.UsageError(f"--top is for --table longest, not for {asked.name}.")
     if len({*asked.by}) < len(asked.by):
         raise click.UsageError("--by names the same twice.")
     from exporters import measures
 
     require_keys(archive, chosen)
     reasons = left_out(archive, chosen)
-    plies = _plies(archive, chosen)
+    plies = _matches(archive, chosen) if table.matches else _plies(archive, chosen)
     if chosen.players and not table.both_sides:
         movers = {handle.lower() for handle in chosen.players}
         plies = plies[plies["mover"].astype("string").str.lower().isin(movers)]
@@ -137,6 +142,14 @@ def _plies(archive: Archive, chosen: GameFilter) -> pd.DataFrame:
     from exporters.frames.load import ply_frame
 
     return ply_frame(archive, chosen)
+
+
+def _matches(archive: Archive, chosen: GameFilter) -> pd.DataFrame:
+    """The plies of both boards of each match; the filter leaves it if it leaves one of them."""
+    from exporters.frames.matches import boards_of, match_frame, read_matches
+
+    matches = read_matches(archive, chosen)
+    return match_frame(_plies(archive, boards_of(matches, chosen)), matches)
 
 
 def _rows(table: pd.DataFrame) -> list[tuple[Any, ...]]:

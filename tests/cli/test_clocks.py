@@ -87,8 +87,8 @@ def test_what_was_left_out_is_told(filled: Cli) -> None:
     assert (nothing["games"], nothing["plies"], nothing["rows"]) == (0, 0, [])
 
 
-_NOTHING_THERE = {"odds", "hours"}
-"""Tables without a row: three short games in a raw log, without odds and hours."""
+_NOTHING_THERE = {"odds", "hours", "windows", "diagonal", "sitting"}
+"""Tables without a row: three short games in a raw log, without odds, hours, scrambles and bughouse."""
 
 
 @pytest.mark.parametrize("name", TABLES)
@@ -109,6 +109,39 @@ def test_a_scramble_is_about_both_sides(sealed: Cli) -> None:
     assert (told["cause"], told["total_ms"]) == ("exact", 0)
 
 
+def test_bughouse_is_told_of_both_boards(tmp_path: Path) -> None:
+    cli = Cli(tmp_path / "archive.sqlite")
+    cli("import", SERVER / "b06_bughouse" / "observer_GuestXo.raw.gz")
+    lead = cli.json("clocks", "--table", "diagonal", "--json")
+    assert lead["rows"]
+    assert lead["games"] % 2 == 0, "matches have two boards"
+    name = lead["rows"][0]["player"]
+    own = cli.json("clocks", "--table", "diagonal", "--player", name.upper(), "--json")["rows"]
+    assert own == lead["rows"][:1], "what was led depends on the other board, which is read as well"
+    sitting = cli.json("clocks", "--table", "sitting", "--json")
+    assert (sitting["rows"], set(sitting["left_out_plies"])) == ([], {"no arrival"}), "a raw log has no times"
+
+
+def test_scrambles_stand_one_by_one(tmp_path: Path) -> None:
+    """Of a saved game, too, which prints the mover's clock only."""
+    saved = tmp_path / "saved.pgn"
+    times = [("e4", 20, 9), ("e5", 25, 4), ("Nf3", 18, 2), ("Nc6", 24, 1)]
+    moves = " ".join(f"{san} {{[%clk 0:00:{left}] [%emt 0:00:0{used}]}}" for san, left, used in times)
+    tags = '[White "Tal"]\n[Black "Bent"]\n[Result "1/2-1/2"]\n[TimeControl "29+0"]\n'
+    saved.write_text(f"{tags}\n{moves} 1/2-1/2\n")
+    cli = Cli(tmp_path / "archive.sqlite")
+    cli("import", saved)
+    plies = _plies(cli)
+    assert [ply["opponent_clock_ms"] for ply in plies] == ["", "20000", "25000", "18000"]
+    assert [ply["black_clock_ms"] for ply in plies] == ["", "25000", "", "24000"], "what was printed"
+    found = cli.json("clocks", "--table", "windows", "--json")
+    (window,) = found["rows"]
+    assert {name: window[name] for name in ("from_ply", "to_ply", "white_ms", "black_ms", "black_clock_ms")} == {
+        "from_ply": 2, "to_ply": 4, "white_ms": 2000, "black_ms": 5000, "black_clock_ms": 29_000,
+    }  # fmt: skip
+    assert found["left_out_plies"] == {"no clock": 1}, "of the first move: no board has shown the other clock"
+
+
 @pytest.mark.parametrize("word", DIMENSIONS)
 def test_every_dimension_can_be_asked_for(filled: Cli, word: str) -> None:
     found = filled.json("clocks", "--by", word, "--json")
@@ -120,6 +153,8 @@ def test_every_dimension_can_be_asked_for(filled: Cli, word: str) -> None:
     [
         (["--table", "longest", "--by", "side"], "takes no --by"),
         (["--table", "usage", "--top", "3"], "--top is for --table longest"),
+        (["--table", "windows", "--top", "3"], "--top is for --table longest"),
+        (["--table", "windows", "--by", "side"], "takes no --by"),
         (["--by", "side", "--by", "side"], "names the same twice"),
         (["--by", "side", "--csv", "--format", "jsonl"], "contradicts"),
         (["--by", "side", "-o", "x.txt"], "is for the terminal"),
