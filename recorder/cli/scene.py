@@ -375,7 +375,7 @@ def _told(viewing: Viewing, width: int, height: int, look: Look) -> list[Row]:
 
 def _status(viewing: Viewing, now_ns: int, width: int, look: Look) -> str:
     head = viewing.show.head
-    state = ("||", "[]", "> ") if look.ascii else ("⏸", "■", "▶")
+    state = ("||", "[]", "> ") if look.ascii else ("‖", "■", "▶")
     sign = state[1] if head.ended else state[0] if head.paused else state[2]
     at_ms, last_ms = head.at_ms(now_ns), head.moments[-1].at_ms
     speed = f"{head.speed.numerator}" if head.speed.denominator == 1 else f"{float(head.speed):.4g}"

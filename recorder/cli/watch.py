@@ -6,7 +6,7 @@ import os
 import re
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final
 
@@ -93,6 +93,7 @@ def terminal(
     from recorder.replay.moments import moments_of_games
     from recorder.replay.positions import parse_position
     from recorder.replay.show import Recording
+    from recorder.replay.thinks import long_thinks
     from recorder.replay.timing import cap_idle, mark
     from recorder.replay.viewing import Viewing
 
@@ -109,7 +110,7 @@ def terminal(
     moments = moments_of_games(games, pace_ms)
     if idle_max_ms is not None:
         moments = list(cap_idle(moments, idle_max_ms))
-    moments = list(mark(moments, _thinks(moments, 1000 * least_s)))
+    moments = list(mark(moments, long_thinks(moments, 1000 * least_s)))
     recording = Recording(games, moments)
     if lines:
         _print_lines(recording, speed, loop, position)
@@ -126,21 +127,6 @@ def _is_terminal() -> bool:
     if sys.stdin is None or sys.stdout is None or os.environ.get("TERM", "dumb") == "dumb":
         return False
     return sys.stdin.isatty() and sys.stdout.isatty()
-
-
-def _thinks(moments: Sequence[GameMoment], least_ms: int) -> dict[int, str]:
-    """The places behind which a move is thought about for long."""
-    from recorder.replay.moments import Begin, Shown
-
-    found: dict[int, str] = {}
-    boards: dict[int | None, int] = {}
-    for place, moment in enumerate(moments):
-        what = moment.what
-        if isinstance(what, Shown) and (what.ply.elapsed_ms or 0) >= least_ms and moment.game in boards:
-            found[boards[moment.game]] = "think"
-        if isinstance(what, Begin | Shown):
-            boards[moment.game] = place
-    return found
 
 
 def _watch(viewing: Viewing, ascii_only: bool) -> None:

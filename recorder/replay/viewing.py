@@ -85,6 +85,7 @@ class Viewing:
         self.flip = self.hides = self.helping = self.left = False
         self.prompt: str | None = None
         self.message = ""
+        self._numbers = {id(game): number for number, game in enumerate(recording.games)}
         self._places: list[list[int]] = [[] for _ in recording.games]
         self._changes: list[list[int]] = [[] for _ in recording.games]  # of those, where a ply comes or goes
         for place, moment in enumerate(recording.moments):
@@ -146,7 +147,7 @@ class Viewing:
         return next((board for board in self.show.boards.values() if board.game is game), None)
 
     def _number_of(self, board: Board) -> int:
-        return next(number for number, game in enumerate(self.recording.games) if game is board.game)
+        return self._numbers[id(board.game)]
 
     def goes_on(self, number: int) -> bool:
         """Whether a game has begun and is not over."""
@@ -157,12 +158,9 @@ class Viewing:
         """The other games that go on, the partner's first."""
         mine = self.board(self.focus)
         partner = None if mine is None else self.show.partner_of(mine)
-        shown = [
-            number
-            for number in self.order
-            if number != self.focus and (board := self.board(number)) is not None and not board.over
-        ]
-        return sorted(shown, key=lambda number: self.board(number) is not partner)
+        shown = [board for board in self.show.boards.values() if not board.over and board is not mine]
+        shown.sort(key=lambda board: (board is not partner, self._places[self._number_of(board)][0]))
+        return [self._number_of(board) for board in shown]
 
     def is_partner(self, number: int) -> bool:
         """Whether this is the other board of the match that is looked at."""
@@ -308,7 +306,7 @@ class Viewing:
         self._go(self._places[self.focus][0] + 1, now_ns)
 
     def _look_at(self, count: int) -> None:
-        going = [number for number in self.order if number == self.focus or self.goes_on(number)]
+        going = sorted((self.focus, *filter(self.goes_on, self.others())), key=lambda number: self._places[number][0])
         if len(going) == 1:
             self.message = "No other game goes on at this place."
         self.focus = going[(going.index(self.focus) + count) % len(going)]

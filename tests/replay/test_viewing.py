@@ -16,6 +16,8 @@ from recorder.replay.keys import KeyReader
 from recorder.replay.moments import moments_of_games
 from recorder.replay.positions import parse_position
 from recorder.replay.show import Recording
+from recorder.replay.thinks import long_thinks
+from recorder.replay.timing import mark
 from recorder.replay.viewing import KEYS, Viewing
 from tests.support.corpus import SERVER
 
@@ -330,6 +332,29 @@ def test_what_was_told_is_sought() -> None:
     assert viewing.told(9) == [first]
     viewing.press("[", 0)
     assert "before this place" in viewing.message
+
+
+def test_a_replay_pauses_before_a_long_think() -> None:
+    made = recording("a01_standard", "observer_GuestObsA", 3)
+    least_ms = max(ply.elapsed_ms or 0 for ply in made.games[0].plies)
+    places = long_thinks(made.moments, least_ms)
+    marked = list(mark(made.moments, places))
+    viewing = Viewing(Recording(made.games, marked), 0, pause_at=("think",))
+    viewing.tick(3600 * 10**9)
+    assert viewing.show.head.paused
+    assert viewing.show.head.place == min(places) + 1
+    assert viewing.coming(1)[0].elapsed_ms == least_ms
+
+
+def test_a_loop_begins_with_the_first_game_again() -> None:
+    made = recording("a01_standard", "observer_GuestObsA", 3)
+    viewing = Viewing(made, 0, loop=True)
+    end_ns = (made.moments[-1].at_ms + 1) * 10**6
+    viewing.tick(end_ns)
+    text(viewing, end_ns)
+    viewing.tick(end_ns + 10**9)
+    assert (viewing.focus, viewing.show.head.laps) == (0, 1)
+    assert "game 1 of 3" in text(viewing, end_ns + 10**9)[0]
 
 
 def test_the_next_game_is_looked_at_by_itself() -> None:
