@@ -18,6 +18,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable
 from enum import Enum
+from functools import cached_property
 from typing import NamedTuple
 
 from recorder.model import (
@@ -333,6 +334,24 @@ class _Proofs:
         self._events: list[GameEvent] | None = None
         self._offsets: list[int] = []
 
+    @cached_property
+    def _of_ply(self) -> dict[int, list[Ply | PlyRow]]:
+        """What was played as each ply, taken back or not."""
+        found: dict[int, list[Ply | PlyRow]] = {}
+        for row in self._rows:
+            found.setdefault(row[0], []).append(row)
+        return found
+
+    @cached_property
+    def _below_zero(self) -> bool:
+        """Whether clocks of this game were printed below 0."""
+        return any((row[3] or 0) < 0 or (row[4] or 0) < 0 for row in self._rows)
+
+    @cached_property
+    def _charges_least(self) -> bool:
+        """Whether moves of this game took the least that FICS charges."""
+        return any(row[5] == _LEAST_CHARGE_MS for row in self._rows)
+
     def _between(self, since: int, until: int) -> list[GameEvent]:
         """The events that can explain a clock, from behind one line up to another with it."""
         if self._events is None:
@@ -403,8 +422,8 @@ class _Proofs:
         for event in told:
             if event.kind is EventKind.TAKEBACK and event.white_clock_ms is None and event.black_clock_ms is None:
                 # Its own board was not seen: the clock is one that the game had when the position was there before.
-                for restored in self._rows:
-                    if ply - 2 <= restored[0] < ply and restored[13] < event.offset:
+                for restored in (*self._of_ply.get(ply - 2, ()), *self._of_ply.get(ply - 1, ())):
+                    if restored[13] < event.offset:
                         clock_ms = restored[3] if ply & 1 else restored[4]
                         if clock_ms is not None and abs(residual_ms - (clock_ms - since.ms)) <= unit_ms:
                             return Cause.TAKEBACK, event.offset
@@ -415,11 +434,11 @@ class _Proofs:
             again = self._shown_again(row, after_ms)
             if again is not None:
                 return Cause.ADJUSTED, again
-        if after_ms == 0 and residual_ms > 0 and not any((one[3] or 0) < 0 or (one[4] or 0) < 0 for one in self._rows):
+        if after_ms == 0 and residual_ms > 0 and not self._below_zero:
             return Cause.FLAG, offset
         if (
             unit_ms == 1 and elapsed_ms < _LEAST_CHARGE_MS and abs(elapsed_ms - residual_ms - _LEAST_CHARGE_MS) <= 1
-            and any(other[5] == _LEAST_CHARGE_MS for other in self._rows)
+            and self._charges_least
         ):  # fmt: skip
             return Cause.MINIMUM_CHARGE, offset
         return Cause.UNEXPLAINED, None
