@@ -163,5 +163,17 @@ def _print(sides: list[SideClocks]) -> None:
         )
         for side in sides
     ]
-    names = ("Total", "Mean", "Median", "Longest", "Left at 10", "20", "30", "40", "Lag mean", "p95", "max")
+    names = (
+        "Total",
+        "Mean",
+        "Median",
+        "Longest",
+        "Left at 10",
+        "At 20",
+        "At 30",
+        "At 40",
+        "Lag mean",
+        "Lag p95",
+        "Lag max",
+    )
     print_table(("Key", "Player", "Opponent", "Moves", *names), rows, right=("Moves", *names))

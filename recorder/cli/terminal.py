@@ -101,6 +101,8 @@ def print_json(value: Any) -> None:
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[object]], *, right: Sequence[str] = ()) -> None:
     """Print a table: ruled on a terminal, columns parted by tabs elsewhere (so that ``cut`` and ``awk`` work).
 
+    A terminal on which the columns find no room without cutting words gets them closer, or a line for each value.
+
     Args:
         columns: headings.
         rows: values; None prints as a dash.
@@ -112,16 +114,38 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[object]], *, rig
             click.echo("\t".join(row))
         return
     from rich import box
+    from rich.cells import cell_len
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=box.SIMPLE_HEAD)
-    for heading in columns:
-        table.add_column(heading, justify="right" if heading in right else "left")
+    console = Console()
+    longest, widths = [], []
+    for column in zip(columns, *texts, strict=True):
+        longest.append(max(cell_len(word) for text in column for word in [*text.split(), ""]))
+        widths.append(max(map(cell_len, column)))
+    count = len(columns)
+    ruled = sum(longest) + 3 * count + 1 <= console.width
+    room = console.width - (3 * count + 1 if ruled else count)
+    if sum(longest) > room:
+        _print_records(columns, texts)
+        return
+    while sum(widths) > room:  # lines are broken where most can be saved, and between words
+        at = max(range(count), key=lambda number: widths[number] - longest[number])
+        widths[at] -= 1
+    table = Table(box=box.SIMPLE_HEAD) if ruled else Table(box=None, padding=(0, 1, 0, 0))
+    for heading, width in zip(columns, widths, strict=True):
+        table.add_column(heading, width=width, justify="right" if heading in right else "left")
     for row in texts:
         table.add_row(*map(Text, row))
-    Console().print(table)
+    console.print(table)
+
+
+def _print_records(columns: Sequence[str], texts: Sequence[Sequence[str]]) -> None:
+    """A line for each value, an empty one between rows."""
+    width = max(map(len, columns))
+    rows = ("\n".join(f"{name:<{width}}  {text}" for name, text in zip(columns, row, strict=True)) for row in texts)
+    click.echo("\n\n".join(rows))
 
 
 @contextmanager

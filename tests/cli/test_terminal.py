@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from recorder.cli.terminal import clean, format_clock, plural, print_table
@@ -41,3 +43,21 @@ def test_table_is_ruled_on_a_terminal(capsys: pytest.CaptureFixture[str], monkey
     text = capsys.readouterr().out
     assert "[red]" in text
     assert "─" in text
+
+
+@pytest.mark.parametrize(
+    ("width", "lines"),
+    [
+        ("30", ["", "  Player     Left at 10", " " + 23 * "─", "  Alekhine         1:00", "  Tal                 -"]),
+        ("18", ["          Left at", "Player         10", "Alekhine     1:00", "Tal             -"]),
+        ("13", ["Player      Alekhine", "Left at 10  1:00", "", "Player      Tal", "Left at 10  -"]),
+    ],
+)
+def test_a_narrow_terminal_cuts_no_word(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, width: str, lines: list[str]
+) -> None:
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", width)
+    print_table(("Player", "Left at 10"), [("Alekhine", "1:00"), ("Tal", None)], right=("Left at 10",))
+    shown = re.sub(r"\x1b\[[0-9;]*m", "", capsys.readouterr().out)
+    assert [line.rstrip() for line in shown.rstrip().splitlines()] == lines
