@@ -392,4 +392,5 @@ class RecordedEngine:
 
 
 def _unknown(text: str) -> ErrorAnswer:
-    return ErrorAnswer("unknown command", text[:_MOST_TOLD])
+    shown = "".join(mark if mark.isprintable() else "?" for mark in text[:_MOST_TOLD])  # an answer is one line
+    return ErrorAnswer("unknown command", shown)
