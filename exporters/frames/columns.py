@@ -137,6 +137,7 @@ _STARTED = (
     Column("started_at", "instant", "datetime64[ms, UTC]", "", "when the game began; only if UTC"),
     _ms("started_ms", "the same in milliseconds from the zero of `time_basis`"),
     _PLY["time_basis"],
+    _text("day", "the day on which it began, `2020-01-31`, in the zone of its times; saved games tell only that"),
     _whole("plies", "known half-moves of the main line, of both sides", always=True),
 )
 

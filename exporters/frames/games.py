@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
+from datetime import date, timedelta
 from typing import Any
 
 import numpy as np
@@ -15,6 +17,9 @@ from recorder.model import Game, TimeBasis
 from storage.columns import NULL, ColumnReader, GameFacts
 
 __all__ = ["event_frame", "game_frame", "side_frame"]
+
+_DAY_MS = 86_400_000
+_ISO_DAY = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 
 
 def side_frame(reader: ColumnReader, games: list[tuple[int, int]]) -> pd.DataFrame:
@@ -86,8 +91,21 @@ def _common(facts: GameFacts, plies: int) -> dict[str, Any]:
         "termination": facts.termination or None,
         "started_at": facts.started_at_ms if facts.time_basis == TimeBasis.UTC.value else None,
         "started_ms": facts.started_at_ms,
+        "day": _day(facts),
         "plies": plies,
     }
+
+
+def _day(facts: GameFacts) -> str | None:
+    """As ``Game.day``."""
+    if facts.started_at_ms is not None and facts.time_basis in (TimeBasis.UTC.value, TimeBasis.LOCAL.value):
+        return str(date(1970, 1, 1) + timedelta(days=facts.started_at_ms // _DAY_MS))
+    if facts.date_text is None or not _ISO_DAY.fullmatch(facts.date_text):
+        return None
+    try:
+        return str(date.fromisoformat(facts.date_text))
+    except ValueError:  # printed by a server, and no such day
+        return None
 
 
 def _player(name: str, side: Side) -> dict[str, Any]:

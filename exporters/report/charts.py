@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from markupsafe import Markup
 
-__all__ = ["Chart", "draw_charts"]
+__all__ = ["Chart", "draw_charts", "draw_player_charts"]
 
 _PLY = re.compile(r"(?:([AB])-)?ply-([0-9]+)")
 _COLOUR = re.compile(r"#[0-9a-f]{6}")
@@ -48,9 +48,33 @@ def draw_charts(
     Raises:
         ExportError: matplotlib is not installed.
     """
+    return _draw(list(_wanted(keys, plies, events)))
+
+
+def draw_player_charts(plies: pd.DataFrame, player: str) -> tuple[list[Chart], str]:
+    """The pictures of a player: those of the profile sheet, one by one.
+
+    Args:
+        plies: the ply frame of the player's games, both sides. player: the handle.
+    Returns, Raises:
+        As ``draw_charts``.
+    """
+    pictures = _pictures()
+    wanted = (
+        ("Clock left by move", pictures.clock_curve),
+        ("Think times by phase", pictures.think_times),
+        ("Think times by move", pictures.think_heatmap),
+        ("Lag", pictures.lag_histogram),
+        ("Score by clock lead after move 20", pictures.score_by_lead),
+        ("How games ended", pictures.endings),
+    )
+    return _draw([(heading, None, _drawing(partial(make, player=player), plies)) for heading, make in wanted])
+
+
+def _draw(wanted: Sequence[tuple[str, int | None, _Draw]]) -> tuple[list[Chart], str]:
+    """What can be drawn of these; what has nothing to show is left out."""
     colours: dict[tuple[str, str, str], str] = {}
     found = []
-    wanted = list(_wanted(keys, plies, events))
     for number, (heading, board, draw) in enumerate(wanted):
         wide = number == 0 and len(wanted) % 2 == 1
         try:
@@ -64,30 +88,42 @@ def draw_charts(
 def _wanted(
     keys: Sequence[str], plies: pd.DataFrame, events: pd.DataFrame | None
 ) -> Iterator[tuple[str, int | None, _Draw]]:
-    try:
-        from exporters.pictures import bughouse_clocks, clock_race, lag_course, move_times, new_figure
-    except ImportError as error:
-        raise ExportError("A report needs matplotlib: pip install 'ics-recorder[report]'.") from error
-
-    def drawing(make: _Draw, rows: pd.DataFrame, *more: Any) -> _Draw:
-        def draw(size: tuple[float, float], theme: str) -> Any:
-            ax = new_figure(theme, size).add_subplot()
-            return make(rows, *more, ax=ax, theme=theme, titles=False).get_figure(root=True)
-
-        return draw
-
+    pictures = _pictures()
     if len(keys) > 1:
-        yield "All four clocks", None, drawing(bughouse_clocks, plies)
+        yield "All four clocks", None, _drawing(pictures.bughouse_clocks, plies)
     for board, key in enumerate(keys):
         own = plies[plies["key"] == key]
         told = None if events is None else events[events["key"] == key]
         letter = f", board {'AB'[board]}" if len(keys) > 1 else ""
         if len(keys) == 1:
-            yield "Clock race", board, drawing(clock_race, own, told)
+            yield "Clock race", board, _drawing(pictures.clock_race, own, told)
         if (own["elapsed_ms"] > 0).any():
-            yield f"Time for each move{letter}", board, drawing(move_times, own)
+            yield f"Time for each move{letter}", board, _drawing(pictures.move_times, own)
         if (own["lag_ms"] > 0).any():
-            yield f"Lag{letter}", board, drawing(lag_course, own)
+            yield f"Lag{letter}", board, _drawing(pictures.lag_course, own)
+
+
+def _pictures() -> Any:
+    """The package that draws.
+
+    Raises:
+        ExportError: matplotlib is not installed.
+    """
+    try:
+        from exporters import pictures
+    except ImportError as error:
+        raise ExportError("A report needs matplotlib: pip install 'ics-recorder[report]'.") from error
+    return pictures
+
+
+def _drawing(make: _Draw, rows: pd.DataFrame, *more: Any) -> _Draw:
+    """Draws one of the pictures in a size and a theme."""
+
+    def draw(size: tuple[float, float], theme: str) -> Any:
+        ax = _pictures().new_figure(theme, size).add_subplot()
+        return make(rows, *more, ax=ax, theme=theme, titles=False).get_figure(root=True)
+
+    return draw
 
 
 def _themed(heading: str, draw: _Draw, prefix: str, colours: dict[tuple[str, str, str], str]) -> Markup:
@@ -104,12 +140,20 @@ def _themed(heading: str, draw: _Draw, prefix: str, colours: dict[tuple[str, str
                 del one.attrib[name]
         if classes:
             one.set("class", " ".join(classes))
+    label = ". ".join([heading, *_footer(light, prefix)])
     _name_moves(light, prefix)
     for name in ("width", "height", "version"):
         light.attrib.pop(name, None)
-    light.attrib |= {"class": "chart", "role": "img", "aria-label": heading}
+    light.attrib |= {"class": "chart", "role": "img", "aria-label": label}
     light.set("stroke-linejoin", "round")
     return serialise(light)
+
+
+def _footer(drawn: ElementTree.Element, prefix: str) -> Iterator[str]:
+    """What a picture says about its games in small print: how many, and what was left out."""
+    for element in drawn.iter():
+        if element.get("id") == f"{prefix}footer":
+            yield " ".join("".join(element.itertext()).split())
 
 
 def _name_moves(drawn: ElementTree.Element, prefix: str) -> None:

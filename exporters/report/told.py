@@ -26,6 +26,7 @@ from recorder.model import (
 )
 
 __all__ = [
+    "CAUSE_WORDS",
     "Told",
     "about",
     "anomaly_words",
@@ -158,7 +159,7 @@ def proof_words(game: Game) -> list[str]:
     return [f"{count(number, 'half-move')}: {words}." for number, words in sentences if number > 0]
 
 
-_CAUSES = {
+CAUSE_WORDS = {
     Cause.EXACT: "to the unit that was printed",
     Cause.ROUNDING: "but for the rounding of one unit",
     Cause.FIRST_MOVE: "as a first move, which is free",
@@ -184,7 +185,7 @@ def clock_words(game: Game) -> list[str]:
     found = [f"{count(total, 'move')} could be checked: clock before − time taken + increment = clock after."]
     found += [
         f"{count(causes[cause], 'move adds', 'moves add')} up {words}."
-        for cause, words in _CAUSES.items()
+        for cause, words in CAUSE_WORDS.items()
         if causes[cause]
     ]
     if causes[Cause.UNEXPLAINED]:

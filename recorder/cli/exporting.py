@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing, contextmanager
@@ -27,6 +28,7 @@ __all__ = [
     "format_of",
     "left_out",
     "make_pgn_options",
+    "named_games",
     "output_options",
     "pgn_options",
     "protected",
@@ -35,6 +37,7 @@ __all__ = [
     "say_written",
 ]
 
+_NEWEST = re.compile(r"last(~[0-9]{1,9})?")
 _AnyCommand = TypeVar("_AnyCommand", bound=Callable[..., Any])
 
 
@@ -141,6 +144,18 @@ def require_keys(archive: Archive, where: GameFilter) -> None:
     for key in sorted(where.keys):
         if not archive.count(GameFilter(keys=frozenset({key}), kinds=frozenset(), min_plies=0)):
             raise StorageError(f"No game has a key that begins with {key}.")
+
+
+def named_games(archive: Archive, chosen: GameFilter) -> GameFilter:
+    """The filter, with ``last`` and ``last~2`` as the keys that they stand for.
+
+    Raises:
+        StorageError: there is no such game.
+    """
+    keys = frozenset(archive.game(key).key if _NEWEST.fullmatch(key) else key for key in chosen.keys)
+    found = replace(chosen, keys=keys)
+    require_keys(archive, found)
+    return found
 
 
 def format_of(format_name: str | None, output: str, formats: tuple[str, ...]) -> str:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from recorder.cli.exporting import left_out, protected, require_keys, say_left_out
+from recorder.cli.exporting import left_out, named_games, protected, say_left_out
 from recorder.cli.options import archive_option, filter_options, force_option, game_filter, open_archive
 from recorder.cli.terminal import plural, say
 from recorder.errors import ExportError, StorageError
@@ -43,7 +43,6 @@ NAMES = {
 _FORMATS = ("svg", "png", "pdf")
 _DATA_FORMATS = ("csv", "jsonl", "parquet")
 _THEMES = ("light", "dark")
-_NEWEST = re.compile(r"last(~[0-9]{1,9})?")
 _MOST_INCHES = 100.0
 
 
@@ -134,7 +133,7 @@ def command(
         raise click.UsageError(f"{name} is about one player: give --player HANDLE once.")
     player = players[0] if len(players) == 1 and picture.scope in ("player", "games") else None
     with open_archive(where) as archive:
-        chosen = _named(archive, game_filter(**filters))
+        chosen = named_games(archive, game_filter(**filters))
         plies, events = _frames(archive, name, picture.scope, chosen)
         keep = protected(archive)
         reasons = left_out(archive, chosen)
@@ -196,14 +195,6 @@ def _pictures() -> Any:
             raise
         raise ExportError("Pictures need matplotlib: pip install 'ics-recorder[plot]'.") from error
     return pictures
-
-
-def _named(archive: Archive, chosen: GameFilter) -> GameFilter:
-    """The filter, with ``last`` and ``last~2`` as the keys that they stand for."""
-    keys = frozenset(archive.game(key).key if _NEWEST.fullmatch(key) else key for key in chosen.keys)
-    found = replace(chosen, keys=keys)
-    require_keys(archive, found)
-    return found
 
 
 def _frames(archive: Archive, name: str, scope: str, chosen: GameFilter) -> tuple[pd.DataFrame, pd.DataFrame | None]:

@@ -1,16 +1,24 @@
-"""``ics-recorder report``: a game as a page for the browser."""
+"""``ics-recorder report``: a game, a player or a whole archive as a page for the browser."""
 
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from recorder.cli.exporting import output_options, protected
-from recorder.cli.options import archive_option, open_archive
-from recorder.cli.terminal import say
+from recorder.cli.exporting import left_out, named_games, output_options, protected, say_left_out
+from recorder.cli.options import archive_option, filter_options, game_filter, open_archive
+from recorder.cli.terminal import plural, say
+from recorder.errors import StorageError
+
+if TYPE_CHECKING:
+    from storage import Archive, GameFilter
 
 __all__ = ["command"]
+
+_WHAT = "Say what to write: a GAME, or --player HANDLE for one player, or --index for the whole archive."
 
 
 @click.command(
@@ -19,36 +27,123 @@ __all__ = ["command"]
 Examples:
   ics-recorder report last -o game.html
   ics-recorder report 3f09 -o game.html --force
-  ics-recorder report 3f09 > game.html
+  ics-recorder report --player Morphy --since 2026-01-01 -o player.html
+  ics-recorder report --index -o index.html
+  ics-recorder report --index --variant crazyhouse --last 500 -o crazyhouse.html
 """,
 )
-@click.argument("spec", metavar="GAME")
+@filter_options
 @archive_option
+@click.option("--index", is_flag=True, help="Write what the archive holds: games, players, time controls, logs.")
 @output_options
-def command(spec: str, where: str, output: str, force: bool) -> None:
-    """Write GAME as one HTML file: the beginning of its key, last, or last~2 for the third newest.
+def command(where: str, index: bool, output: str, force: bool, **filters: Any) -> None:
+    """Write one HTML file about a game, about a player, or about the archive.
 
-    The page plays the game back in real time, with the think times as they were, and has both clocks, what was said,
-    what was taken back, clock tables and where it all comes from. It needs no network and no other file. Of a bughouse
-    match it has both boards on one time line. Needs the extra report.
+    KEY alone, the beginning of a game's key, last, or last~2 for the third newest: the page plays the game back in real
+    time, with the think times as they were, and has both clocks, what was said, what was taken back, clock tables and
+    where it all comes from. Of a bughouse match it has both boards on one time line.
+
+    --player HANDLE: this player's use of time in all games that the options choose, in pictures and tables, and the
+    games themselves. Guests of one name are never taken for one player.
+
+    --index: the games that the options choose, the newest 2,000 or as many as --last says, with a filter; players, time
+    controls, endings, and the archive's logs.
+
+    The other options are those of games.
+
+    A page needs no network and no other file. Needs the extra report.
     """
-    from exporters.archive import Archive
-    from exporters.output import open_output
+    if output == "-" and sys.stdout.isatty():
+        raise click.UsageError("A page is not for the terminal; write it to a file with -o.")
+    with open_archive(where) as archive, archive.snapshot():
+        if index:
+            page, told = _index(archive, named_games(archive, game_filter(**filters)))
+        elif filters["players"]:
+            if len(filters["players"]) > 1:
+                raise click.UsageError("A report is about one player: give --player once.")
+            page, told = _player(archive, filters["players"][0], named_games(archive, game_filter(**filters)))
+        else:
+            page, told = _game(archive, where, _only_key(filters))
+        keep = protected(archive)
+        from exporters.output import open_output
+
+        with open_output(output, force, keep) as out:
+            out.write(page)
+    target = "standard output" if output == "-" else output
+    say(f"Wrote {told}, {len(page) // 1024} KiB, to {target}.")
+
+
+def _only_key(filters: dict[str, Any]) -> str:
+    """The KEY of a game's report.
+
+    Raises:
+        UsageError: there is none, or more is said than what a game is.
+    """
+    from storage import GameFilter
+
+    keys = filters["keys"]
+    others = replace(game_filter(**filters), keys=frozenset()) != GameFilter()
+    if len(keys) != 1 or others:
+        raise click.UsageError(_WHAT if not keys else f"One KEY and no other choice names a game. {_WHAT}")
+    return str(keys[0])
+
+
+def _game(archive: Archive, where: str, spec: str) -> tuple[bytes, str]:
+    """The page of a game, and what it is."""
+    from exporters.archive import Archive as Tables
     from exporters.report.game import game_report
     from recorder.cli.findings import anomalies_of_game
     from recorder.cli.matches import match_of
 
-    if output == "-" and sys.stdout.isatty():
-        raise click.UsageError("A page is not for the terminal; write it to a file with -o.")
-    with open_archive(where) as archive, archive.snapshot():
-        game = archive.game(spec)
-        match, evidence = match_of(archive, game) or (None, "")
-        games = [game] if match is None else [match.a, match.b]
-        anomalies = [anomalies_of_game(archive, one) for one in games]
-        tables, keys, every = Archive(where), [one.key for one in games], ("examined", "setup", "empty")
-        plies, events = tables.plies(keys=keys, include=every), tables.events(keys=keys, include=every)
-        page = game_report(game, match=match, evidence=evidence, anomalies=anomalies, plies=plies, events=events)
-        with open_output(output, force, protected(archive)) as out:
-            out.write(page)
-    target = "standard output" if output == "-" else output
-    say(f"Wrote the report of game {game.key[:8]}, {len(page) // 1024} KiB, to {target}.")
+    game = archive.game(spec)
+    match, evidence = match_of(archive, game) or (None, "")
+    games = [game] if match is None else [match.a, match.b]
+    anomalies = [anomalies_of_game(archive, one) for one in games]
+    tables, keys, every = Tables(where), [one.key for one in games], ("examined", "setup", "empty")
+    plies, events = tables.plies(keys=keys, include=every), tables.events(keys=keys, include=every)
+    page = game_report(game, match=match, evidence=evidence, anomalies=anomalies, plies=plies, events=events)
+    return page, f"the report of game {game.key[:8]}"
+
+
+def _player(archive: Archive, player: str, chosen: GameFilter) -> tuple[bytes, str]:
+    """The page of a player, and what it is."""
+    from exporters.frames.games import side_frame
+    from exporters.frames.load import plies_of
+    from exporters.report.player import player_report, who_is_meant
+
+    reasons = _reasons(archive, chosen)
+    with archive.columns() as reader:  # both tables of one moment
+        games = reader.games_of(chosen)
+        sides, plies = side_frame(reader, games), plies_of(reader, [row_id for row_id, _ in games])
+    someone = who_is_meant(sides, player)
+    page = player_report(plies, sides, player=player, left_out=reasons)
+    say_left_out(reasons.items())
+    count = int((sides["player_id"] == someone.identity).sum())
+    return page, f"the report of {plural(count, 'game')} of {someone.handle}"
+
+
+def _index(archive: Archive, chosen: GameFilter) -> tuple[bytes, str]:
+    """The page about the archive, and what it is."""
+    from exporters.frames.games import game_frame, side_frame
+    from exporters.report.index import index_report
+
+    reasons = _reasons(archive, chosen)
+    with archive.columns(arrow=False) as reader:
+        rows = reader.games_of(chosen)
+        games, sides = game_frame(reader, rows), side_frame(reader, rows)
+    page = index_report(games, sides, archive.sources(), left_out=reasons, most=chosen.last)
+    say_left_out(reasons.items())
+    return page, f"the index of {plural(len(games), 'game')}"
+
+
+def _reasons(archive: Archive, chosen: GameFilter) -> dict[str, int]:
+    """What the filter leaves out.
+
+    Raises:
+        StorageError: no game is left.
+    """
+    reasons = left_out(archive, chosen)
+    if not archive.count(chosen):
+        words = ", ".join(f"{number:,} {reason}" for reason, number in reasons.items())
+        raise StorageError(f"No game is there as asked for{f' (left out: {words})' if words else ''}.")
+    return reasons

@@ -1,0 +1,212 @@
+"""The report of one player: results, time used and left, habits under pressure, lag, and the games behind them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from exporters.report.charts import draw_player_charts
+from exporters.report.page import render_page
+from exporters.report.tables import (
+    NOTHING,
+    Table,
+    control_words,
+    day_text,
+    game_kind,
+    known,
+    marks_of,
+    newest_first,
+    percent_text,
+    period,
+    records,
+    result_text,
+    score_cells,
+    text_of,
+)
+from exporters.report.text import count, plain_name
+from recorder.errors import ExportError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["MOST_GAMES", "Someone", "player_report", "who_is_meant"]
+
+MOST_GAMES = 1000
+"""How many games the page lists; its figures are of all."""
+_MOST_OPPONENTS = 20
+
+
+class Someone(NamedTuple):
+    """Whom a report is about.
+
+    Attributes:
+        identity: as ``player_id`` of the tables. handle: as the server wrote it last.
+        others: sentences about games of the same handle that are not pooled.
+    """
+
+    identity: str
+    handle: str
+    others: tuple[str, ...]
+
+
+def who_is_meant(sides: pd.DataFrame, player: str) -> Someone:
+    """The one player of a handle. Guests of one name are never pooled, nor are players of different servers.
+
+    Args:
+        sides: the side frame of games with this handle. player: the handle, in any case.
+    Raises:
+        ExportError: the handle is that of several players or guests, and nothing tells which is meant, or of nobody.
+    """
+    own = sides[sides["player"].astype("string").str.lower() == player.lower()]
+    if own.empty:
+        raise ExportError(f"{player} played none of the chosen games.")
+    guest = own["player_guest"].fillna(False).astype(bool)
+    members, guests = own[~guest], own[guest]
+    by_server = {text_of(server): group for server, group in members.groupby("server", dropna=False, observed=True)}
+    named = {server: group for server, group in by_server.items() if server}
+    if len(named) > 1:
+        raise ExportError(f"{player} is a handle on {', '.join(sorted(named))}: choose one of them with --server.")
+    chosen = next(iter(named.values()), by_server.get("", members))
+    others = []
+    if not chosen.empty:
+        if (nameless := len(members) - len(chosen)) > 0:
+            others.append(f"{count(nameless, 'game')} of this handle where the log does not tell the server")
+        if len(guests):
+            others.append(f"{count(len(guests), 'game')} of guests who had this handle")
+    else:
+        chosen = guests
+        if (guests_of_it := guests["player_id"].nunique()) > 1:
+            raise ExportError(
+                f"{player} is the handle of {guests_of_it} guests, maybe of several people: choose one by a game's KEY "
+                "or by --source."
+            )
+    last = chosen.iloc[-1]
+    return Someone(str(last["player_id"]), str(last["player"]), tuple(others))
+
+
+def player_report(
+    plies: pd.DataFrame,
+    sides: pd.DataFrame,
+    *,
+    player: str,
+    left_out: Mapping[str, int] | None = None,
+    links: Mapping[str, str] | None = None,
+) -> bytes:
+    """A self-contained page about one player.
+
+    Args:
+        plies: the ply frame of the player's games, both sides. sides: the side frame of the same games.
+        player: the handle, in any case.
+        left_out: reason → games that were asked for and are not in the frames.
+        links: key → address of the game's own page.
+    Returns:
+        HTML in UTF-8; the same tables give the same bytes.
+    Raises:
+        ExportError: the handle is not one player's (see ``who_is_meant``), or what the page needs is not installed.
+    """
+    from exporters.report.playertables import sections_of
+
+    someone = who_is_meant(sides, player)
+    own_sides = sides[sides["player_id"] == someone.identity]
+    games = plies[plies["key"].isin(own_sides["key"])]
+    own = games[games["mover_id"] == someone.identity]
+    charts, style = draw_player_charts(games, someone.handle)
+    values = {
+        "title": f"{plain_name(someone.handle)}: use of time",
+        "description": _description(own_sides),
+        "handle": plain_name(someone.handle),
+        "marks": _marks(own_sides),
+        "facts": list(_facts(own_sides, own)),
+        "left_out": [*_reasons(left_out or {}), *someone.others],
+        "charts": charts,
+        "sections": sections_of(games, own, someone.identity),
+        "opponents": _opponents(own_sides),
+        "games": [_game(row, links or {}) for row in records(newest_first(own_sides).head(MOST_GAMES))],
+        "game_count": own_sides["key"].nunique(),
+    }
+    return render_page("player.html", values, styles=("tables.css",), more_style=style)
+
+
+def _marks(own: pd.DataFrame) -> list[str]:
+    marks = ["computer"] if own["player_computer"].fillna(False).any() else []
+    return [*marks, "guest"] if own["player_guest"].fillna(False).any() else marks
+
+
+def _description(own: pd.DataFrame) -> str:
+    server = next((text_of(value) for value in own["server"] if known(value)), "server not told")
+    return " · ".join(part for part in (server, period(own["day"]), count(own["key"].nunique(), "game")) if part)
+
+
+def _tally(own: pd.DataFrame) -> str:
+    score = own["score"]
+    wins, draws, losses = (int((score == value).sum()) for value in (1.0, 0.5, 0.0))
+    decided = wins + draws + losses
+    if not decided:
+        return "no game with a result"
+    share = percent_text((wins + draws / 2) / decided)
+    without = len(own) - decided
+    told = f"{count(wins, 'win')}, {count(draws, 'draw')}, {count(losses, 'loss', 'losses')}: {share}"
+    return told + (f"; {count(without, 'game')} without a result" if without else "")
+
+
+def _facts(own: pd.DataFrame, moves: pd.DataFrame) -> Iterator[tuple[str, str]]:
+    yield "Server", next((text_of(value) for value in own["server"] if known(value)), "not told by the logs")
+    yield "Games", f"{own['key'].nunique():,}, with {count(len(moves), 'move')} of this player"
+    yield "Results", _tally(own)
+    ratings = own["player_rating"].dropna()
+    if not ratings.empty:
+        low, high, last = int(ratings.min()), int(ratings.max()), int(ratings.iloc[-1])
+        yield "Rating", str(last) if low == high else f"{low} to {high}, {last} in the last game; of all kinds of games"
+    days, undated = period(own["day"]), int(own["day"].isna().sum())
+    if days:
+        yield "Period", days + (f"; {count(undated, 'game')} without a date" if undated else "")
+    colours = own["side"].astype("string").value_counts()
+    yield "Colours", f"White {int(colours.get('white', 0)):,}, Black {int(colours.get('black', 0)):,}"
+    machines = int(own["opponent_computer"].fillna(False).sum())
+    if machines:
+        yield "Against computers", count(machines, "game")
+    partly = int((~own["complete"]).sum())
+    if partly:
+        yield "Not complete", f"{count(partly, 'game')}: what was not seen is not made up"
+
+
+def _reasons(left_out: Mapping[str, int]) -> list[str]:
+    return [f"{count(number, 'game')} {reason}" for reason, number in left_out.items()]
+
+
+def _opponents(own: pd.DataFrame) -> Table | None:
+    """Whom this player met, the most frequent first; guests in one row, since nobody knows who they were."""
+    guest = own["opponent_guest"].fillna(False).astype(bool)
+    rows = []
+    for _, group in own[~guest].groupby("opponent_id", observed=True, sort=True):
+        computer = " (computer)" if group["opponent_computer"].fillna(False).any() else ""
+        rows.append((len(group), f"{plain_name(str(group['opponent'].iloc[-1]))}{computer}", group))
+    rows.sort(key=lambda row: (-row[0], row[1].lower()))
+    shown, more = rows[:_MOST_OPPONENTS], rows[_MOST_OPPONENTS:]
+    cells = [[name, *score_cells(group)] for _, name, group in shown]
+    if guest.any():
+        cells.append(["guests, whoever they were", *score_cells(own[guest])])
+    if not cells:
+        return None
+    note = f"{count(len(more), 'opponent')} with fewer games not listed." if more else ""
+    return Table("Opponents by games", ("Opponent", "Games", "Won", "Drawn", "Lost", "Score"), cells, note=note)
+
+
+def _game(row: Mapping[str, Any], links: Mapping[str, str]) -> dict[str, Any]:
+    key = str(row["key"])
+    score = {1.0: "won", 0.5: "drawn", 0.0: "lost"}[float(row["score"])] if known(row["score"]) else ""
+    return {
+        "key": key[:8],
+        "link": links.get(key),
+        "day": day_text(row["started_ms"], str(row["time_basis"]), row["day"]),
+        "side": str(row["side"]).capitalize(),
+        "rating": f"{int(row['player_rating'])}" if known(row["player_rating"]) else NOTHING,
+        "opponent": plain_name(str(row["opponent"])),
+        "opponent_rating": f"{int(row['opponent_rating'])}" if known(row["opponent_rating"]) else "",
+        "marks": marks_of(row, "opponent"),
+        "kind": game_kind(row),
+        "control": control_words(row["time_control"]),
+        "score": score or result_text("*", str(row["ending"])),
+        "termination": text_of(row["termination"]),
+        "plies": f"{int(row['plies']):,}" + ("" if row["complete"] else " *"),
+    }

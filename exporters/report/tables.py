@@ -1,0 +1,251 @@
+"""Tables of a page: figures as words, no finer than they were printed, and what each of them leaves out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from exporters.report.moves import took_text
+from exporters.report.text import clock_text, count
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = [
+    "NOTHING",
+    "Section",
+    "Table",
+    "clock",
+    "control_words",
+    "day_text",
+    "from_frame",
+    "game_kind",
+    "known",
+    "marks_of",
+    "newest_first",
+    "number",
+    "percent",
+    "percent_text",
+    "period",
+    "records",
+    "result_text",
+    "score_cells",
+    "signed",
+    "text_of",
+    "took",
+    "what_counts",
+    "word",
+]
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_RESULTS = {"1-0": "1–0", "0-1": "0–1", "1/2-1/2": "½–½"}
+NOTHING = "–"
+"""In a cell: not known, or there is none."""
+
+_FEW_COLUMNS = 6
+
+_Row = Mapping[str, Any]
+Cell = Callable[[_Row], str]
+
+
+class Table(NamedTuple):
+    """A table as it stands in a page.
+
+    Attributes:
+        caption: what it is. columns: headings; the first one's cells head their rows.
+        rows: cells as text. words: places of the columns that hold words, which stand to the left.
+        note: what it leaves out.
+    """
+
+    caption: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    words: frozenset[int] = frozenset({0})
+    note: str = ""
+
+
+class Section(NamedTuple):
+    """A part of a page: a heading, its name in addresses, tables, and a sentence on how to read them."""
+
+    heading: str
+    name: str
+    tables: Sequence[Table]
+    hint: str = ""
+
+    @property
+    def wide(self) -> bool:
+        """Whether it needs the page's whole width."""
+        return any(len(table.columns) > _FEW_COLUMNS and table.rows for table in self.tables)
+
+
+def from_frame(
+    caption: str,
+    frame: pd.DataFrame,
+    columns: Mapping[str, Cell],
+    words: Iterable[int] = (0,),
+    *,
+    note: str | None = None,
+) -> Table | None:
+    """A measure's table for a page; None where it has nothing to tell, not even what was left out.
+
+    Args:
+        columns: heading → what makes a row's cell. note: instead of what the measure says it left out.
+    """
+    if frame.empty and (note is not None or not frame.attrs["left_out"]):
+        return None
+    rows = [[cell(row) for cell in columns.values()] for row in records(frame)]
+    return Table(caption, [*columns], rows, frozenset(words), what_counts(frame) if note is None else note)
+
+
+def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """The rows of a frame by the names of its columns."""
+    return [{str(name): value for name, value in row.items()} for row in frame.to_dict("records")]
+
+
+def what_counts(frame: pd.DataFrame) -> str:
+    """``12 games, 480 plies count; left out: 3 plies inferred; 20 of whole seconds only.`` of a measure's table."""
+    attrs = frame.attrs
+    parts = [f"{count(attrs['games'], 'game')}, {count(attrs['plies'], 'ply', 'plies')} count"]
+    if not attrs["plies"] and attrs["left_out"]:
+        parts = []
+    left = [f"{count(plies, 'ply', 'plies')} ({reason})" for reason, plies in attrs["left_out"].items()]
+    parts.append(f"left out: {', '.join(left)}" if left else "nothing left out")
+    parts += [f"{plies:,} of them {_MARKED.get(name, name)}" for name, plies in attrs["marked"].items()]
+    return "; ".join(parts) + "."
+
+
+_MARKED = {
+    "seconds only": "in whole seconds only",
+    "incomplete": "of games that are not complete",
+    "derived clock": "with a clock that was computed from elapsed times",
+}
+
+
+def known(value: Any) -> bool:
+    """Whether there is a value."""
+    return value is not None and value == value and str(value) != "<NA>"
+
+
+def word(name: str) -> Cell:
+    """A text as it stands in a column."""
+    return lambda row: str(row[name]) if known(row[name]) and str(row[name]).strip() else NOTHING
+
+
+def number(name: str) -> Cell:
+    """A count."""
+    return lambda row: f"{int(row[name]):,}" if known(row[name]) else NOTHING
+
+
+def _is_exact(row: _Row) -> bool:
+    """Whether milliseconds were printed."""
+    return str(row["precision"]).endswith("milliseconds")
+
+
+def took(name: str, *, exact: bool | None = None) -> Cell:
+    """A time that something took: thousandths only where they were printed.
+
+    Args:
+        exact: None: as the row's ``precision`` says.
+    """
+
+    def cell(row: _Row) -> str:
+        if not known(row[name]):
+            return NOTHING
+        return took_text(int(row[name]), _is_exact(row) if exact is None else exact)
+
+    return cell
+
+
+def signed(name: str) -> Cell:
+    """A difference of times, with its sign."""
+
+    def cell(row: _Row) -> str:
+        if not known(row[name]):
+            return NOTHING
+        ms = int(row[name])
+        sign = "−" if ms < 0 else "+" if ms else ""
+        return sign + took_text(abs(ms), _is_exact(row))
+
+    return cell
+
+
+def clock(name: str) -> Cell:
+    """A clock."""
+    return lambda row: clock_text(int(row[name]), _is_exact(row)) if known(row[name]) else NOTHING
+
+
+def percent(name: str) -> Cell:
+    """A share from 0 to 1 in whole percent."""
+    return lambda row: percent_text(float(row[name])) if known(row[name]) else NOTHING
+
+
+def percent_text(share: float) -> str:
+    """Whole percent, half up; what is there is never told as nothing."""
+    return "under 1 %" if 0 < share < 0.005 else f"{int(share * 100 + 0.5)} %"
+
+
+def newest_first(games: pd.DataFrame) -> pd.DataFrame:
+    """The rows of games in the archive's order turned round; those without a date stay behind."""
+    dated = games["day"].notna()
+    return games.loc[[*games.index[dated][::-1], *games.index[~dated]]]
+
+
+def control_words(control: Any) -> str:
+    """``5 min + 3 s`` of ``300+3``."""
+    if not known(control):
+        return "not told"
+    text = str(control)
+    base, plus, increment = text.partition("+")
+    if text == "-":
+        return "untimed"
+    if not plus or not base.isdigit():
+        return text
+    seconds = int(base)
+    return f"{seconds // 60} min + {increment} s" if seconds % 60 == 0 else f"{seconds} s + {increment} s"
+
+
+def result_text(result: str, ending: str) -> str:
+    """``1–0``; where there is none how the recording ended."""
+    return _RESULTS.get(result) or ending.replace("-", " ")
+
+
+def day_text(started_ms: Any, time_basis: str, day: Any) -> str:
+    """``2020-01-31 18:04`` where the time of the day is known, else the day, else a dash."""
+    if known(started_ms) and time_basis in ("utc", "zone-unknown"):
+        return f"{_EPOCH + timedelta(milliseconds=int(started_ms)):%Y-%m-%d %H:%M}"
+    return str(day) if known(day) else NOTHING
+
+
+def text_of(value: Any) -> str:
+    """A word of a table; nothing where it is not known."""
+    return str(value) if known(value) else ""
+
+
+def period(days: pd.Series[Any]) -> str:
+    """``2020-01-31 to 2020-02-03``; nothing where no day is known."""
+    told = days.dropna().astype(str)
+    return "" if told.empty else told.min() if told.min() == told.max() else f"{told.min()} to {told.max()}"
+
+
+def game_kind(row: _Row) -> str:
+    """``rated blitz crazyhouse`` of a row of games or sides."""
+    rated = ("rated" if row["rated"] else "unrated") if known(row["rated"]) else ""
+    category, variant = text_of(row["category"]), text_of(row["variant"])
+    words = [rated, category, variant if variant not in ("chess", *category.split()) else ""]
+    if row["kind"] != "played":
+        words.append(str(row["kind"]))
+    return " ".join(part for part in words if part) or NOTHING
+
+
+def marks_of(row: _Row, who: str) -> list[str]:
+    """``computer``, ``guest``: what is known of a player of a row."""
+    return [mark for mark in ("computer", "guest") if known(row[f"{who}_{mark}"]) and row[f"{who}_{mark}"]]
+
+
+def score_cells(sides: pd.DataFrame) -> list[str]:
+    """Games, won, drawn, lost, and points of those with a result."""
+    wins, draws, losses = (int((sides["score"] == value).sum()) for value in (1.0, 0.5, 0.0))
+    decided = wins + draws + losses
+    score = percent_text((wins + draws / 2) / decided) if decided else NOTHING
+    return [f"{len(sides):,}", f"{wins:,}", f"{draws:,}", f"{losses:,}", score]

@@ -1,0 +1,322 @@
+"""The pages about a player and about an archive: whom they are about, what they tell, that nothing harms there."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from playwright.sync_api import ViewportSize
+
+from exporters import measures
+from exporters.archive import Archive
+from exporters.report.index import index_report
+from exporters.report.player import player_report, who_is_meant
+from exporters.report.tables import control_words, day_text, percent_text
+from recorder.errors import ExportError
+from storage import Archive as Storage
+from tests.exporters.test_report import HOSTILE, Page
+from tests.exporters.test_report_browser import Open, browser, opened
+from tests.support.cli import GUESTS, SERVER, WATCHER, Cli
+
+__all__ = ["browser", "opened"]  # fixtures
+
+ADA = SERVER / "a11_adjourn_disconnect" / "observer_GuestAda.raw"
+"""Six short games, three of them with guests."""
+
+
+@pytest.fixture(scope="module")
+def cli(tmp_path_factory: pytest.TempPathFactory) -> Cli:
+    cli = Cli(tmp_path_factory.mktemp("pages") / "archive.sqlite")
+    cli("import", WATCHER, GUESTS, ADA)
+    return cli
+
+
+@pytest.fixture(scope="module")
+def archive(cli: Cli) -> Archive:
+    return Archive(cli.archive)
+
+
+@pytest.fixture(scope="module")
+def somebody(archive: Archive) -> str:
+    """The registered player with the most games."""
+    sides = archive.sides()
+    return str(sides[~sides["player_guest"].fillna(False)]["player"].astype("string").mode()[0])
+
+
+@pytest.fixture(scope="module")
+def page(cli: Cli, somebody: str, tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    out = tmp_path_factory.mktemp("page") / "player.html"
+    told = cli("report", "--player", somebody.upper(), "-o", out).stderr
+    assert f"games of {somebody}, " in told
+    assert f"to {out}." in told
+    assert "--force" in cli("report", "--index", "-o", out, code=5).stderr
+    return out.read_bytes()
+
+
+def made_sides(*rows: tuple[str, str | None, bool, str]) -> pd.DataFrame:
+    """Handle, server, whether a guest, identity."""
+    return pd.DataFrame(rows, columns=["player", "server", "player_guest", "player_id"])
+
+
+# --- whom it is about
+
+
+def test_a_handle_of_one_server_is_one_player() -> None:
+    found = who_is_meant(made_sides(("ann", "x", False, "x/ann"), ("Ann", "x", False, "x/ann")), "ANN")
+    assert found == ("x/ann", "Ann", ())
+
+
+def test_handles_of_several_servers_are_not_pooled() -> None:
+    with pytest.raises(ExportError, match=r"Ann is a handle on x, y: choose one of them with --server"):
+        who_is_meant(made_sides(("Ann", "x", False, "x/ann"), ("Ann", "y", False, "y/ann")), "Ann")
+
+
+def test_guests_are_never_pooled() -> None:
+    rows = made_sides(("Ann", "x", True, "x/ann#1"), ("Ann", "x", True, "x/ann#2"))
+    with pytest.raises(ExportError, match="2 guests"):
+        who_is_meant(rows, "Ann")
+    assert who_is_meant(rows[:1], "Ann").identity == "x/ann#1"
+    member = made_sides(("Ann", "x", False, "x/ann"))
+    found = who_is_meant(pd.concat([rows, member]), "Ann")
+    assert found == ("x/ann", "Ann", ("2 games of guests who had this handle",))
+
+
+def test_games_of_an_untold_server_are_left_out_and_told() -> None:
+    rows = made_sides(("Ann", None, False, "?/ann"), ("Ann", "x", False, "x/ann"))
+    found = who_is_meant(rows, "Ann")
+    assert found == ("x/ann", "Ann", ("1 game of this handle where the log does not tell the server",))
+    assert who_is_meant(rows[:1], "Ann").identity == "?/ann"
+    with pytest.raises(ExportError, match="Bob played none"):
+        who_is_meant(rows, "Bob")
+
+
+# --- words
+
+
+def test_figures_in_words() -> None:
+    assert [control_words(text) for text in ("300+3", "45+10", "-", None)] == [
+        "5 min + 3 s",
+        "45 s + 10 s",
+        "untimed",
+        "not told",
+    ]
+    assert [percent_text(share) for share in (0.0, 0.001, 0.005, 0.125, 1.0)] == [
+        "0 %",
+        "under 1 %",
+        "1 %",
+        "13 %",
+        "100 %",
+    ]
+    assert day_text(0, "utc", "1970-01-01") == "1970-01-01 00:00"
+    assert day_text(5_000, "date-unknown", None) == "–"
+    assert day_text(None, "none", "1858-11-02") == "1858-11-02"
+
+
+# --- what a player's page tells
+
+
+def test_the_page_has_tables_with_captions_and_pictures_with_words(page: bytes) -> None:
+    parsed = Page(page)
+    tables = sum(tag == "table" for tag, _ in parsed.elements)
+    assert tables >= 8
+    assert sum(tag == "caption" for tag, _ in parsed.elements) == tables
+    charts = [attributes for tag, attributes in parsed.elements if attributes.get("class") == "chart"]
+    assert len(charts) >= 3
+    assert all(re.search(r"\d+ games?, [\d,]+ pl", chart["aria-label"] or "") for chart in charts)
+    heads = [attributes for tag, attributes in parsed.elements if tag == "th"]
+    assert all(head.get("scope") in ("col", "row") for head in heads)
+    targets = {attributes["id"] for _, attributes in parsed.elements if attributes.get("id")}
+    links = [attributes["href"] or "" for tag, attributes in parsed.elements if tag == "a"]
+    assert links
+    assert {link.removeprefix("#") for link in links} <= targets
+
+
+def test_its_figures_are_those_of_the_measures(archive: Archive, somebody: str, page: bytes) -> None:
+    text = Page(page).text
+    plies, sides = archive.plies(player=somebody), archive.sides(player=somebody)
+    own = plies[plies["mover"] == somebody]
+    mine = sides[sides["player"] == somebody]
+    assert f"{len(mine):,}, with {len(own):,} moves of this player" in text
+    for row in measures.longest_thinks(own, 3).to_dict("records"):
+        dots = "." if row["side"] == "white" else "…"
+        assert f"{row['move_no']}{dots} {row['san']}" in text
+        assert row["key"][:8] in text
+    assert "left out: " in text or "nothing left out" in text
+    for key in mine["key"]:
+        assert key[:8] in text
+
+
+def test_whole_seconds_stay_whole(archive: Archive, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("exporters.report.player.draw_player_charts", lambda plies, player: ([], ""))
+    sides = archive.sides()
+    coarse = archive.plies()
+    coarse = coarse[coarse["precision"] == "seconds"]
+    name = str(coarse["mover"].astype("string").mode()[0])
+    own = sides[sides["key"].isin(coarse["key"])]
+    text = Page(player_report(coarse, own, player=name)).text
+    tables = text.partition("Results by time control")[2].partition("Do the clocks")[0]
+    assert "in whole seconds only" in tables
+    assert not re.search(r"\d:\d\d\.\d", tables)
+
+
+def hostile(frame: pd.DataFrame) -> pd.DataFrame:
+    """Every word that strangers write, made hostile."""
+    made = frame.copy()
+    for name in ("player", "opponent", "white", "black", "mover", "category", "server", "variant", "termination"):
+        if name in made:
+            made[name] = made[name].cat.rename_categories(lambda word: f"{word}{HOSTILE}")
+    return made
+
+
+@pytest.fixture(scope="module")
+def hostile_pages(cli: Cli, archive: Archive, somebody: str) -> list[bytes]:
+    with pytest.MonkeyPatch.context() as patch:  # test_report_browser.py has hostile words in pictures
+        patch.setattr("exporters.report.player.draw_player_charts", lambda plies, player: ([], ""))
+        return [hostile_player(archive, somebody), hostile_index(archive, cli.archive)]
+
+
+def hostile_player(archive: Archive, player: str) -> bytes:
+    plies, sides = hostile(archive.plies(player=player)), hostile(archive.sides(player=player))
+    plies["mover_id"] = plies["mover_id"].astype("string")
+    return player_report(
+        plies, sides, player=f"{player}{HOSTILE}", left_out={HOSTILE: 1}, links={sides["key"].iloc[0]: "game.html"}
+    )
+
+
+def hostile_index(archive: Archive, storage: Path) -> bytes:
+    with Storage.open(str(storage), read_only=True) as opened:
+        sources = opened.sources()
+    for source in sources:
+        source.__dict__["name"] = f"/home/ann/{HOSTILE}"
+    return index_report(hostile(archive.games()), hostile(archive.sides()), sources, left_out={HOSTILE: 2})
+
+
+def assert_inert(page: bytes, scripts: int) -> None:
+    parsed = Page(page)
+    assert "img" not in {tag for tag, _ in parsed.elements}
+    assert len(parsed.inner["script"]) == scripts
+    for _, attributes in parsed.elements:
+        assert not [name for name in attributes if name.startswith("on") or name in ("style", "srcdoc", "action")]
+    assert not set(page.decode()) & set("\u202e\u2066\x1b")
+    assert "window.harmed=1</script>" in parsed.text
+
+
+def test_hostile_words_become_text(hostile_pages: list[bytes]) -> None:
+    for page, scripts in zip(hostile_pages, (0, 1), strict=True):
+        assert_inert(page, scripts)
+
+
+# --- what the index tells
+
+
+def test_the_index_has_all_games_players_and_logs(cli: Cli, archive: Archive) -> None:
+    parsed = Page(cli("report", "--index", "-o", "-").stdout_bytes)
+    games = archive.games()
+    for key in games["key"]:
+        assert key[:8] in parsed.text
+    assert "All games, the newest first" in parsed.text
+    for name in (WATCHER.name, GUESTS.name):
+        assert name in parsed.text
+    assert str(WATCHER.parent) not in parsed.text
+    guests = int(archive.sides()["player_guest"].fillna(False).sum())
+    assert f"{guests} sides played by guests, who are not told apart" in parsed.text
+    assert "guests, not told apart" in parsed.text
+
+
+def test_the_index_lists_as_many_as_were_asked_for(archive: Archive) -> None:
+    games, sides = archive.games(), archive.sides()
+    parsed = Page(index_report(games, sides, most=3))
+    assert f"The newest 3 of {len(games)} games" in parsed.text
+    dated, undated = games[games["day"].notna()], games[games["day"].isna()]
+    newest = [*dated["key"][::-1], *undated["key"]][:3]
+    assert [place for key in newest if (place := parsed.text.find(key[:8])) > 0] == sorted(
+        parsed.text.find(key[:8]) for key in newest
+    )
+    assert not [key for key in games["key"] if key not in newest and key[:8] in parsed.text]
+    assert index_report(games, sides, most=3) == index_report(games, sides, most=3)
+
+
+# --- the command
+
+
+def test_a_player_page_runs_nothing(page: bytes) -> None:
+    assert "script" not in {tag for tag, _ in Page(page).elements}
+    assert "runs no script" in Page(page).text
+    assert b"script-src &#39;none&#39;" in page
+
+
+def test_the_same_archive_gives_the_same_bytes(
+    cli: Cli, archive: Archive, somebody: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("exporters.report.player.draw_player_charts", lambda plies, player: ([], ""))
+    made = player_report(archive.plies(player=somebody), archive.sides(player=somebody), player=somebody)
+    assert cli("report", "--player", somebody.lower(), "-o", "-").stdout_bytes == made
+
+
+def test_the_command_counts_what_the_index_leaves_out(cli: Cli, tmp_path: Path) -> None:
+    index = tmp_path / "index.html"
+    assert "the index of 1 game, " in cli("report", "--index", "--last", 1, "-o", index).stderr
+    assert "older than the last asked for" in Page(index.read_bytes()).text
+
+
+def test_the_command_says_what_it_cannot(cli: Cli, archive: Archive, somebody: str) -> None:
+    assert "--index" in cli("report", code=2).stderr
+    assert "--index" in cli("report", "last", "last~1", code=2).stderr
+    assert "--index" in cli("report", "last", "--rated", code=2).stderr
+    assert "once" in cli("report", "--player", "a", "--player", "b", "-o", "x.html", code=2).stderr
+    assert "No game is there" in cli("report", "--player", "Nobody", "-o", "x.html", code=4).stderr
+    assert "No game is there" in cli("report", "--index", "--since", "2999-01-01", code=4).stderr
+    sides = archive.sides()
+    counted = sides[sides["player_guest"].fillna(False)]["player"].astype("string").value_counts()
+    assert "guests, maybe of several people" in cli("report", "--player", counted.index[0], code=5).stderr
+
+
+# --- in Chromium
+
+
+@pytest.mark.parametrize("width", [320, 1280])
+def test_pages_scroll_in_one_direction_and_nothing_runs(
+    opened: Open, page: bytes, hostile_pages: list[bytes], width: int
+) -> None:
+    for written in (page, *hostile_pages):
+        shown = opened(written, clock=False, viewport=ViewportSize(width=width, height=760))
+        assert shown.evaluate("document.documentElement.scrollWidth") <= width
+        assert shown.evaluate("window.harmed") is None
+        assert shown.locator("img").count() == 0
+        assert shown.locator("table").first.is_visible()
+
+
+def test_a_player_page_leads_to_its_parts_and_follows_the_theme(opened: Open, page: bytes) -> None:
+    shown = opened(page, clock=False, java_script_enabled=False)
+    shown.get_by_role("link", name="Longest thinks").click()
+    assert shown.url.endswith("#thinks")
+    shown.keyboard.press("Tab")
+    assert shown.locator("svg.chart").count() >= 3
+    light = shown.locator("svg.chart").first.screenshot()
+    shown.emulate_media(color_scheme="dark", media="screen")
+    assert shown.locator("svg.chart").first.screenshot() != light
+    shown.emulate_media(media="print")
+    assert shown.locator("nav").is_hidden()
+    assert shown.locator("#games table").is_visible()
+
+
+def test_the_index_is_filtered_by_words(opened: Open, cli: Cli) -> None:
+    shown = opened(cli("report", "--index", "-o", "-").stdout_bytes, clock=False)
+    rows = shown.locator("table.games tbody tr:visible")
+    every = rows.count()
+    first = rows.first.locator("code").inner_text()
+    shown.get_by_label("Show only games with these words").fill(f"  {first.upper()} ")
+    shown.locator("#found", has_text="1 of").wait_for()
+    assert rows.count() == 1
+    assert shown.locator("#found").inner_text() == f"1 of {every} games"
+    shown.keyboard.press("Escape")
+    assert rows.count() == every
+    assert shown.locator("#found").inner_text() == ""
+
+
+def test_without_a_script_the_index_has_all_games(opened: Open, cli: Cli) -> None:
+    shown = opened(cli("report", "--index", "-o", "-").stdout_bytes, clock=False, java_script_enabled=False)
+    assert shown.locator(".filter").is_hidden()
+    assert shown.locator("table.games tbody tr").count() > 10
