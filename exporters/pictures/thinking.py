@@ -41,6 +41,7 @@ PHASES = ("opening", "middlegame", "endgame")
 _HATCHES = ("", "///", "...")
 _UNKNOWN = "phase not known"
 _MOST_COLUMNS = 60
+_COLOURS = 64
 _WIDTHS = (1, 2, 5, 10, 20, 50, 100)
 
 
@@ -206,7 +207,7 @@ def think_heatmap(
         np.arange(grid.shape[1] + 1) * width + 0.5,
         np.arange(len(labels) + 1),
         np.ma.masked_invalid(grid),
-        cmap=LinearSegmentedColormap.from_list("few to many", look.scale),
+        cmap=LinearSegmentedColormap.from_list("few to many", look.scale, N=_COLOURS),
         norm=PowerNorm(0.5, vmin=0, vmax=float(cells["plies"].max())),
         edgecolors=look.background,
         linewidth=0.4,
@@ -231,6 +232,9 @@ def think_heatmap(
     figure = ax.get_figure(root=True)
     assert figure is not None
     bar = figure.colorbar(mesh, ax=ax, pad=0.02, aspect=30)
+    assert bar.solids is not None
+    bar.solids.set_rasterized(False)  # pages show no raster images, and these are sharp in every size
+    bar.solids.set_edgecolor("face")
     bar.outline.set_visible(False)
     bar.ax.tick_params(colors=look.muted, labelcolor=look.text, labelsize=8)
     bar.locator = MaxNLocator(integer=True, nbins=6)

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = [
+    "Cell",
     "NOTHING",
     "Section",
     "Table",
@@ -112,7 +113,8 @@ def what_counts(frame: pd.DataFrame) -> str:
     left = [f"{count(plies, 'ply', 'plies')} ({reason})" for reason, plies in attrs["left_out"].items()]
     parts.append(f"left out: {', '.join(left)}" if left else "nothing left out")
     parts += [f"{plies:,} of them {_MARKED.get(name, name)}" for name, plies in attrs["marked"].items()]
-    return "; ".join(parts) + "."
+    text = "; ".join(parts)
+    return f"{text[0].upper()}{text[1:]}."
 
 
 _MARKED = {
