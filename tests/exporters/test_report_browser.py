@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, ViewportSize, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Error, Page, Request, ViewportSize, sync_playwright
 
 from exporters.archive import Archive
 from exporters.report.game import game_report
@@ -43,31 +43,47 @@ def browser() -> Iterator[Browser]:
         started.close()
 
 
+@pytest.fixture(scope="module")
+def tab(browser: Browser) -> Page:
+    """One page for all tests: a new one takes Chromium longer than most of them."""
+    page = browser.new_page(viewport=DESK, reduced_motion="reduce")
+    page.set_default_timeout(5_000)
+    page.clock.install(time=0)
+    page.clock.pause_at(10_000)  # from now on time passes only when a test lets it
+    return page
+
+
 @pytest.fixture
-def opened(browser: Browser, tmp_path: Path) -> Iterator[Open]:
+def opened(tab: Page, tmp_path: Path) -> Iterator[Open]:
     """Opens a report; whatever the console says, every error and every request fails the test."""
     wrong: list[str] = []
-    pages: list[Page] = []
+    paths: list[Path] = []
 
-    def open_page(game: Game | bytes, *, clock: bool = True, **how: object) -> Page:
-        path = tmp_path / f"{len(pages)}.html"
-        path.write_bytes(game if isinstance(game, bytes) else game_report(game))
-        page = browser.new_page(**{"viewport": DESK, "reduced_motion": "reduce"} | how)
-        pages.append(page)
-        page.set_default_timeout(5_000)
-        page.on("console", lambda message: wrong.append(message.text))
-        page.on("pageerror", lambda error: wrong.append(str(error)))
-        page.on("request", lambda request: None if request.url == path.as_uri() else wrong.append(request.url))
-        if clock:
-            page.clock.install(time=0)
-        page.goto(path.as_uri())
-        if clock:
-            page.clock.pause_at(10_000)  # from now on time passes only when a test lets it
-        return page
+    def spoke(message: ConsoleMessage) -> None:
+        wrong.append(message.text)
 
+    def broke(error: Error) -> None:
+        wrong.append(str(error))
+
+    def asked(request: Request) -> None:
+        if request.url.partition("#")[0] != paths[-1].as_uri():
+            wrong.append(request.url)
+
+    def open_page(game: Game | bytes, viewport: ViewportSize = DESK) -> Page:
+        paths.append(tmp_path / f"{len(paths)}.html")
+        paths[-1].write_bytes(game if isinstance(game, bytes) else game_report(game))
+        tab.set_viewport_size(viewport)
+        tab.emulate_media(media="screen", color_scheme="light", reduced_motion="reduce")
+        tab.goto(paths[-1].as_uri())
+        return tab
+
+    tab.on("console", spoke)
+    tab.on("pageerror", broke)
+    tab.on("request", asked)
     yield open_page
-    for page in pages:
-        page.close()
+    tab.remove_listener("console", spoke)
+    tab.remove_listener("pageerror", broke)
+    tab.remove_listener("request", asked)
     assert wrong == []
 
 
@@ -87,11 +103,16 @@ def timed_game(**facts: object) -> Game:
 
 
 @pytest.fixture(scope="module")
-def cli(tmp_path_factory: pytest.TempPathFactory) -> Cli:
-    """Fifteen recorded games, with milliseconds."""
+def pictured(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """The longest of fifteen recorded games with its pictures; the handles in these are hostile."""
     cli = Cli(tmp_path_factory.mktemp("archive") / "archive.sqlite")
     cli("import", GUESTS)
-    return cli
+    key = max(cli.table("games"), key=lambda game: int(game["Plies"]))["Key"]
+    plies = Archive(cli.archive).plies(keys=[key])
+    for column in ("mover", "opponent"):
+        plies[column] = plies[column].cat.rename_categories(lambda name: f"{HOSTILE}{name}")
+    with Storage.open(str(cli.archive), read_only=True) as storage:
+        return game_report(storage.game(key), plies=plies)
 
 
 def current(page: Page) -> str:
@@ -226,9 +247,8 @@ def test_taken_back_moves_come_and_go(opened: Open) -> None:
     assert "taken back" in page.locator("#live").inner_text()
 
 
-def test_pictures_lead_to_moves_and_follow_them(opened: Open, cli: Cli) -> None:
-    key = max(cli.table("games"), key=lambda game: int(game["Plies"]))["Key"]
-    page = opened(cli("report", key).stdout_bytes)
+def test_pictures_lead_to_moves_and_follow_them(opened: Open, pictured: bytes) -> None:
+    page = opened(pictured)
     assert page.locator("svg.chart").count() >= 2
     chart = page.locator("svg.chart").first
     point = chart.locator("[data-ply='21']")
@@ -275,13 +295,8 @@ def test_nothing_of_a_log_runs(opened: Open) -> None:
     assert HOSTILE[-6:] not in page.content()
 
 
-def test_handles_in_pictures_are_words(opened: Open, cli: Cli) -> None:
-    key = cli.table("games")[0]["Key"]
-    plies = Archive(cli.archive).plies(keys=[key])
-    for column in ("mover", "opponent"):
-        plies[column] = plies[column].cat.rename_categories(lambda name: f"{HOSTILE}{name}")
-    with Storage.open(str(cli.archive), read_only=True) as storage:
-        page = opened(game_report(storage.game(key), plies=plies))
+def test_handles_in_pictures_are_words(opened: Open, pictured: bytes) -> None:
+    page = opened(pictured)
     assert page.locator("svg.chart").count() >= 1
     assert page.evaluate("window.harmed") is None
     assert page.locator("img").count() == 0
@@ -334,12 +349,16 @@ def test_what_is_printed_has_moves_tables_and_the_final_board(opened: Open) -> N
     assert page.locator(".figures").is_visible()
 
 
-def test_without_a_script_everything_but_the_player_is_there(opened: Open) -> None:
-    page = opened(timed_game(), java_script_enabled=False, clock=False)
+def test_without_a_script_everything_but_the_player_is_there(browser: Browser, tmp_path: Path) -> None:
+    path = tmp_path / "game.html"
+    path.write_bytes(game_report(timed_game()))
+    page = browser.new_page(viewport=DESK, java_script_enabled=False)
+    page.goto(path.as_uri())
     assert page.locator(".controls").is_hidden()
     assert page.locator(".final svg").is_visible()
     assert page.locator("button.mv", has_text="Qxf7#").is_visible()
     assert page.locator(".stage .men use").count() == 32
+    page.close()
 
 
 def test_every_control_has_a_name(opened: Open) -> None:
