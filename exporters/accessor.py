@@ -95,9 +95,10 @@ class PlyAccessor:
         by: str | Iterable[str] = (),
         moves: Iterable[int] = (20, 30),
         edges_s: Sequence[int] = (-60, -30, -10, 0, 10, 30, 60),
+        edges_percent: Sequence[int] | None = None,
     ) -> pd.DataFrame:
         """Scores by the lead on the clock. See ``exporters.measures.clock_lead``."""
-        return measures.clock_lead(self._plies, by, moves, edges_s)
+        return measures.clock_lead(self._plies, by, moves, edges_s, edges_percent)
 
     def even_budget(self, by: str | Iterable[str] = ("time_control",)) -> pd.DataFrame:
         """How far clocks were from an even spender's. See ``exporters.measures.even_budget``."""

@@ -147,20 +147,29 @@ def clock_lead(
     by: str | Iterable[str] = (),
     moves: Iterable[int] = (20, 30),
     edges_s: Sequence[int] = (-60, -30, -10, 0, 10, 30, 60),
+    edges_percent: Sequence[int] | None = None,
 ) -> pd.DataFrame:
     """What sides scored by how much more time than their opponent they had, after both had made some number of moves.
 
     Args:
         plies: the ply frame. by: dimensions. moves: the numbers. edges_s: where the bands of leads begin, in seconds,
-            ascending; below the first and from the last on it is open.
+            ascending; below the first and from the last on it is open. edges_percent: in percent of the side's base
+            time, instead of ``edges_s``: for games of several time controls.
     Returns:
         A row a group, move number and band: ``move_no``, ``lead_from_s``, ``lead_to_s`` (not included; NA where it is
-        open), ``sides``, ``wins``, ``draws``, ``losses``, ``score`` (0 to 1), ``mean_lead_ms``, ``precision``.
+        open; ``…_percent`` with ``edges_percent``), ``sides``, ``wins``, ``draws``, ``losses``, ``score`` (0 to 1),
+        ``mean_lead_ms``, ``precision``.
     """
-    numbers, edges = list(moves), sorted(edges_s)
+    numbers = list(moves)
+    unit, edges = ("s", sorted(edges_s)) if edges_percent is None else ("percent", sorted(edges_percent))
     columns = ("clock_before_ms", "clock_after_ms", "opponent_clock_ms", "mover_score", "move_no")
     no_result = Reason("no result", nw.col("mover_score").is_null(), "mover_score")
-    source = Plies.of(plies, by, columns, (NOT_PLAYED, UNTIMED, INFERRED, no_result))
+    reasons = [NOT_PLAYED, UNTIMED, INFERRED, no_result]
+    unit_ms = nw.lit(1000)
+    if edges_percent is not None:
+        reasons.append(Reason("no base time", nw.col("base_s").is_null() | (nw.col("base_s") <= 0), "base_s"))
+        unit_ms = nw.col("base_s").cast(nw.Int64) * 10
+    source = Plies.of(plies, by, columns, reasons)
     white = nw.col("of_white") == 1
     # After both have made move n Black's clock stands with his ply, White's at the beginning of his next one.
     rows = source.rows.with_columns(
@@ -171,7 +180,7 @@ def clock_lead(
     rows = rows.filter(~nw.col("lead_ms").is_null())
     band = nw.lit(0)
     for number, edge in enumerate(edges, 1):
-        band = nw.when(nw.col("lead_ms") >= edge * 1000).then(nw.lit(number)).otherwise(band)
+        band = nw.when(nw.col("lead_ms") >= unit_ms * edge).then(nw.lit(number)).otherwise(band)
     score = nw.col("mover_score")
     rows = rows.with_columns(band=band, won=flag(score == 1), drawn=flag(score == 0.5), lost=flag(score == 0))
     source = source.with_rows(rows)
@@ -186,11 +195,11 @@ def clock_lead(
     )
     found = compute(source, {"sums": sums})
     table = found["sums"].rename(columns={"after_move": "move_no"})
-    table["lead_from_s"] = table["band"].map(dict(enumerate(edges, 1))).astype("Int64")
-    table["lead_to_s"] = table["band"].map(dict(enumerate(edges))).astype("Int64")
+    table[f"lead_from_{unit}"] = table["band"].map(dict(enumerate(edges, 1))).astype("Int64")
+    table[f"lead_to_{unit}"] = table["band"].map(dict(enumerate(edges))).astype("Int64")
     table["score"] = share(2 * table["wins"] + table["draws"], 2 * table["sides"])
     table["mean_lead_ms"] = in_unit(mean(table["total_ms"], table["sides"]), table["coarse"])
     table["precision"] = precision(table["coarse"], table["known"])
     table = table.sort_values("band", kind="stable")
-    shown = "lead_from_s lead_to_s sides wins draws losses score mean_lead_ms precision"
+    shown = f"lead_from_{unit} lead_to_{unit} sides wins draws losses score mean_lead_ms precision"
     return told(source, found, table, shown, then=["move_no"])

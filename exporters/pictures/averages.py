@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
@@ -11,6 +12,8 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 
+from exporters.measures import clock_lead
+from exporters.measures.exact import summary
 from exporters.pictures.style import (
     Theme,
     add_footer,
@@ -23,13 +26,20 @@ from exporters.pictures.style import (
     theme_of,
 )
 from exporters.pictures.thinking import headline
-from exporters.pictures.words import footer_text, games_of, moves_of, name_of, usable, whole_seconds
+from exporters.pictures.words import footer_text, games_of, is_coarse, moves_of, name_of, usable
 from recorder.errors import ExportError
 
 __all__ = ["clock_curve", "clock_quartiles", "endings", "lead_scores", "result_counts", "score_by_lead"]
 
-_LEADS = (0.05, 0.2)
-_LEAD_WORDS = ("≥ 20 %\nbehind", "5–20 %\nbehind", "about\neven", "5–20 %\nahead", "≥ 20 %\nahead")
+_LEADS = (-20, -5, 5, 20)  # percent of the base time
+_LEAD_WORDS = ("> 20 %\nbehind", "5–20 %\nbehind", "about\neven", "5–20 %\nahead", "≥ 20 %\nahead")
+_LEFT_OUT = {
+    "not played": "of examined games",
+    "untimed": "of untimed games",
+    "inferred": "inferred",
+    "no result": "without a result",
+    "no base time": "of games without a base time",
+}
 _FEWEST = 3
 _OUTCOMES = ((1.0, "won"), (0.5, "drawn"), (0.0, "lost"))
 
@@ -37,9 +47,12 @@ _OUTCOMES = ((1.0, "won"), (0.5, "drawn"), (0.0, "lost"))
 def clock_quartiles(plies: pd.DataFrame, player: str | None = None) -> pd.DataFrame:
     """What ``clock_curve`` draws: one row for each of the players or opponents and move number.
 
+    Counted and rounded as ``exporters.measures.clock_curve`` does.
+
     Returns:
-        ``who`` (``player``, ``opponents``, ``all``), ``move_no``, ``games``, ``low``, ``median``, ``high`` (quartiles,
-        as shares of the base time); in ``attrs`` ``games``, ``plies``, ``left_out``, ``whole_seconds``.
+        ``who`` (``player``, ``opponents``, ``all``), ``move_no``, ``sides``, and quartiles: ``q25_ms``, ``median_ms``,
+        ``q75_ms`` where all games have one base time, else ``q25_share`` … of the base times; in ``attrs`` ``games``,
+        ``plies``, ``left_out``, ``base_s`` (all that there are).
     Raises:
         ExportError: no clock is known.
     """
@@ -51,22 +64,28 @@ def clock_quartiles(plies: pd.DataFrame, player: str | None = None) -> pd.DataFr
         drawn = drawn[based]
     if drawn.empty:
         raise ExportError("There is nothing to draw: no game has a base time.")
-    attrs |= {
-        "games": int(drawn["key"].nunique()),
-        "plies": len(drawn),
-        "whole_seconds": whole_seconds(drawn),
-        "base_s": sorted({int(base) for base in drawn["base_s"]}),
-    }
-    rows: list[tuple[object, ...]] = []
-    own = moves_of(drawn, player)
-    groups = {"all": drawn} if player is None else {"player": own, "opponents": drawn.drop(own.index)}
-    for who, group in groups.items():
-        moves = numbers(group["move_no"])
-        left = numbers(group["clock_after_ms"]) / 1000 / numbers(group["base_s"])
-        for move in np.unique(moves):
-            values = left[moves == move]
-            rows.append((who, int(move), len(values), *(float(value) for value in np.percentile(values, (25, 50, 75)))))
-    found = pd.DataFrame(rows, columns=["who", "move_no", "games", "low", "median", "high"])
+    bases = sorted({int(base) for base in drawn["base_s"]})
+    attrs |= {"games": int(drawn["key"].nunique()), "plies": len(drawn), "base_s": bases}
+    who: Any = "all"
+    if player is not None:
+        who = np.where(drawn.index.isin(moves_of(drawn, player).index), "player", "opponents")
+    one_base = len(bases) == 1
+    clocks = drawn["clock_after_ms"] if one_base else drawn["clock_after_ms"] * 1000 // drawn["base_s"]
+    by = ["who", "move_no"]
+    values = pd.DataFrame(
+        {"who": who, "move_no": drawn["move_no"].astype("Int64"), "clock": clocks.astype("Int64")}, index=drawn.index
+    ).assign(coarse=is_coarse(drawn).astype("Int64"), precise=drawn["precision"].notna().astype("Int64"))
+    counted = (
+        values.groupby([*by, "clock", "coarse"]).agg(n=("precise", "size"), known=("precise", "sum")).reset_index()
+    )
+    counted["n"] = counted["n"].astype("Int64")
+    quartiles = {"q25": 25, "median": None, "q75": 75}
+    table = summary(counted, by, "clock", quartiles, rounded=one_base).rename(columns={"plies": "sides"})
+    table = table.sort_values(by, ignore_index=True)[[*by, "sides", *quartiles]]
+    if one_base:
+        found = table.rename(columns={name: f"{name}_ms" for name in quartiles})
+    else:
+        found = table.assign(**{f"{name}_share": table.pop(name) / 1_000_000 for name in quartiles})
     found.attrs = attrs
     return found
 
@@ -96,11 +115,13 @@ def clock_curve(
     plies = games_of(plies, player)
     table = clock_quartiles(plies, player)
     attrs = table.attrs
-    fewest = min(_FEWEST, int(table["games"].max()))
-    table = table[table["games"] >= fewest]
+    fewest = min(_FEWEST, int(table["sides"].max()))
+    table = table[table["sides"] >= fewest]
     ax = new_axes(ax, look)
     bases = attrs["base_s"]
-    scale = float(bases[0]) if len(bases) == 1 else 1.0
+    one_base = len(bases) == 1
+    unit, scale = ("ms", 1000) if one_base else ("share", 1)
+    start = float(bases[0]) if one_base else 1.0
     handles: list[Artist] = []
     labels: list[str] = []
     for side, who in (("white", "player"), ("black", "opponents"), ("white", "all")):
@@ -110,7 +131,7 @@ def clock_curve(
         colour = look.side(side)
         face = look.background if side == "white" else colour
         moves = [0.0, *numbers(rows["move_no"])]
-        low, middle, high = ([scale, *(numbers(rows[name]) * scale)] for name in ("low", "median", "high"))
+        low, middle, high = ([start, *(numbers(rows[f"{name}_{unit}"]) / scale)] for name in ("q25", "median", "q75"))
         ax.fill_between(moves, low, high, color=colour, alpha=0.2, linewidth=0, gid=f"quartiles-{who}")
         ax.plot(
             moves,
@@ -125,9 +146,10 @@ def clock_curve(
         handles.append(Line2D([], [], color=colour, linewidth=1.6, marker="o", markersize=4, markerfacecolor=face))
         name = {"player": name_of(plies, player or ""), "opponents": "opponents", "all": "all players"}[who]
         labels.append(f"{name}: median and quartiles")
-    least, most = min(0.0, float(table["low"].min())) * scale, max(1.0, float(table["high"].max())) * scale
+    least = min(0.0, float(table[f"q25_{unit}"].min()) / scale)
+    most = max(start, float(table[f"q75_{unit}"].max()) / scale)
     ax.set_ylim(least, most * 1.04)
-    if len(bases) == 1:
+    if one_base:
         clock_axis(ax.yaxis, least, most, whole_seconds=True)
         ax.set_ylabel("clock left (min:s)")
     else:
@@ -152,7 +174,7 @@ def _with(plies: pd.DataFrame, attrs: dict[object, object]) -> pd.DataFrame:
 def lead_scores(plies: pd.DataFrame, player: str | None = None, move: int = 20) -> pd.DataFrame:
     """What ``score_by_lead`` draws: one row for each class of clock leads after both sides' move ``move``.
 
-    The lead is the own clock less the opponent's, as a share of the own base time.
+    Leads and scores are those of ``exporters.measures.clock_lead``, in shares of the own base time.
 
     Returns:
         ``lead`` (the class), ``lead_no``, ``sides``, ``score`` (mean points); in ``attrs`` ``games``, ``plies`` (of
@@ -160,35 +182,31 @@ def lead_scores(plies: pd.DataFrame, player: str | None = None, move: int = 20) 
     Raises:
         ExportError: no game with a result and clocks reached that move.
     """
-    at = plies[plies["move_no"].eq(move)]
-    if at.empty:
+    told = _telling(moves_of(plies, player), move)
+    if told.empty:
         raise ExportError(f"There is nothing to draw: no game reached move {move}.")
-    drawn = usable(at, "clock_after_ms", clocks=True)
-    clocks = drawn[["key", "side", "clock_after_ms"]].copy()
-    clocks["side"] = drawn["side"].map({"white": "black", "black": "white"}).astype("string")
-    own = moves_of(drawn, player)[["key", "side", "clock_after_ms", "base_s", "mover_score"]].copy()
-    own["side"] = own["side"].astype("string")
-    both = own.merge(clocks, on=["key", "side"], suffixes=("", "_other"))
-    known = both[both["mover_score"].notna() & both["base_s"].fillna(0).gt(0)]
-    left_out = {**drawn.attrs["left_out"]}
-    if len(own) > len(known):
-        left_out["without result, base time or the other clock"] = len(own) - len(known)
-    if known.empty:
+    table = clock_lead(told, moves=[move], edges_percent=_LEADS)
+    if table.empty:
         raise ExportError(f"There is nothing to draw: no game with a result and both clocks reached move {move}.")
-    lead = (numbers(known["clock_after_ms"]) - numbers(known["clock_after_ms_other"])) / 1000 / numbers(known["base_s"])
-    place = len(_LEADS) + np.sign(lead) * np.searchsorted(_LEADS, np.abs(lead), side="right")
-    score = numbers(known["mover_score"])
-    rows = [
-        (" ".join(word.split()), number, int((place == number).sum()), _mean(score[place == number]))
-        for number, word in enumerate(_LEAD_WORDS)
-    ]
-    found = pd.DataFrame(rows, columns=["lead", "lead_no", "sides", "score"])
-    found.attrs = {"games": int(known["key"].nunique()), "plies": len(known), "left_out": left_out}
-    return found
+    begins = table["lead_from_percent"].astype("object").where(table["lead_from_percent"].notna(), None)
+    classes = dict(zip(begins, zip(table["sides"], table["score"], strict=True), strict=True))
+    rows = []
+    for number, (edge, word) in enumerate(zip((None, *_LEADS), _LEAD_WORDS, strict=True)):
+        sides, score = classes.get(edge, (0, float("nan")))
+        rows.append((" ".join(word.split()), number, int(sides), float(score)))
+    shown = pd.DataFrame(rows, columns=["lead", "lead_no", "sides", "score"])
+    left_out = {_LEFT_OUT[reason]: count for reason, count in table.attrs["left_out"].items()}
+    no_clocks = len(told) - table.attrs["plies"] - sum(left_out.values())
+    if no_clocks:
+        left_out["without both clocks"] = no_clocks
+    shown.attrs = {"games": table.attrs["games"], "plies": table.attrs["plies"], "left_out": left_out}
+    return shown
 
 
-def _mean(values: npt.NDArray[np.float64]) -> float:
-    return float(values.mean()) if len(values) else float("nan")
+def _telling(plies: pd.DataFrame, move: int) -> pd.DataFrame:
+    """The plies that show a lead after both sides' move: Black's, and White's next one with the clocks before it."""
+    white = plies["side"].eq("white")
+    return plies[(white & plies["move_no"].eq(move + 1)) | (~white & plies["move_no"].eq(move))]
 
 
 def score_by_lead(
@@ -233,7 +251,7 @@ def score_by_lead(
     if titles:
         add_titles(ax, look, *headline(plies, player, f"Score by clock lead at move {move}"))
     if footer:
-        shown = _with(plies[plies["move_no"].eq(move)], table.attrs)
+        shown = _with(_telling(moves_of(plies, player), move), table.attrs)
         add_footer(ax, look, footer_text(shown, "n: sides of games"), drop=12)
     return ax
 

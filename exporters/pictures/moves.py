@@ -86,7 +86,7 @@ def move_times(
         handles.append(Patch(color=colour))
         labels.append(f"{handle} ({side}): {total} in all, median {median}")
     for axes, limit in ((ax, highest), (right, most)):
-        limit = max(limit, 0.1) * 1.08
+        limit = (max(limit, 0.1) if limit else 1.0) * 1.08
         axes.set_ylim(-limit, limit)
         clock_axis(axes.yaxis, -limit, limit, ticks=9, whole_seconds=coarse > 0)
         axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: clock_text(abs(value))))

@@ -16,6 +16,7 @@ __all__ = [
     "footer_text",
     "games_of",
     "handles_of",
+    "is_coarse",
     "moves_of",
     "name_of",
     "only_game",
@@ -137,9 +138,14 @@ def footer_text(drawn: pd.DataFrame, *notes: str | None) -> str:
     return " · ".join([*parts, *(note for note in notes if note)])
 
 
+def is_coarse(plies: pd.DataFrame) -> pd.Series[bool]:
+    """Which plies' times were printed in whole seconds."""
+    return plies["precision"].astype("string").isin(["seconds", "derived_seconds"])
+
+
 def whole_seconds(plies: pd.DataFrame) -> int:
     """How many plies' times were printed in whole seconds."""
-    return int(plies["precision"].astype("string").isin(["seconds", "derived_seconds"]).sum())
+    return int(is_coarse(plies).sum())
 
 
 def one(values: Iterable[Any]) -> Any:

@@ -215,7 +215,9 @@ def _frames(archive: Archive, name: str, scope: str, chosen: GameFilter) -> tupl
         raise click.UsageError(one_game)
     games = list(archive.games(chosen))
     if scope == "game":
-        return _plies(archive, chosen), _events(games[0])
+        from exporters.frames.games import event_frame
+
+        return _plies(archive, chosen), event_frame(games)
     from recorder.cli.matches import match_of
     from storage import GameFilter
 
@@ -239,10 +241,3 @@ def _plies(archive: Archive, where: GameFilter) -> pd.DataFrame:
     plies = ply_frame(archive, where)
     plies.attrs["dates"] = " to ".join(dict.fromkeys(days))
     return plies
-
-
-def _events(game: Game) -> pd.DataFrame:
-    import pandas as pd
-
-    rows = [(game.key, one.ply, one.kind.value, one.detail, one.text) for one in game.events]
-    return pd.DataFrame(rows, columns=["key", "ply", "kind", "detail", "text"])

@@ -13,6 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import to_rgba
 from matplotlib.patches import Rectangle
 
+from exporters import measures
 from exporters.pictures import (
     PICTURES,
     bughouse_clocks,
@@ -28,6 +29,7 @@ from exporters.pictures import (
     think_times,
     write_picture,
 )
+from exporters.pictures.averages import clock_quartiles, lead_scores
 from exporters.pictures.catalogue import Wishes
 from recorder.errors import ExportError
 from tests.support.pictures import footer, gids, labels, line, title
@@ -188,7 +190,26 @@ def test_the_curve_is_of_the_player_and_the_opponents() -> None:
     assert ax.get_ylabel() == "clock left (min:s)"
 
 
+def test_the_curve_and_the_leads_are_the_measures() -> None:
+    games = joined(many(), posed([1000, 0, 1500, 3000] * 12, key="c" * 20, base_s=100, precision="seconds"))
+    table = clock_quartiles(games)
+    measured = measures.clock_curve(games)
+    shown = ["move_no", "sides", "q25_ms", "median_ms", "q75_ms"]
+    pd.testing.assert_frame_equal(table[shown], measured[shown])
+    assert (table.attrs["games"], table.attrs["plies"]) == (measured.attrs["games"], measured.attrs["plies"])
+    own = measures.clock_curve(games[games["mover"] == "Ann"])
+    pd.testing.assert_frame_equal(
+        clock_quartiles(games, "ann").query("who == 'player'")[shown].reset_index(drop=True), own[shown]
+    )
+    leads = lead_scores(games, "ann", 10)
+    measured = measures.clock_lead(games[games["mover"] == "Ann"], moves=[10], edges_s=[-20, -5, 5, 20])
+    assert leads.loc[leads["sides"] > 0, "sides"].tolist() == [*measured["sides"]]
+    assert list(leads["score"].dropna()) == list(measured["score"])
+
+
 def test_the_curve_of_several_time_controls_is_in_shares() -> None:
+    table = clock_quartiles(joined(posed([0, 0, 30_000], base_s=120), posed([0, 0, 1], key="c" * 20, base_s=1000)))
+    assert [*table.loc[1, ["move_no", "sides", "q25_share", "q75_share"]]] == [2, 2, 0.75, 0.999999]
     ax = clock_curve(joined(many(), posed([1000] * 50, key="c" * 20, base_s=500)))
     assert ax.get_ylabel() == "clock left, of the base time"
     assert "several time controls" in title(ax)
@@ -199,11 +220,27 @@ def test_the_score_of_those_who_lead_on_the_clock() -> None:
     assert table["sides"].tolist() == [0, 0, 0, 0, 6]
     assert table["score"].iloc[4] == pytest.approx(5 / 6)
     both = PICTURES["leads"].table(many(), Wishes())
-    assert both["sides"].tolist() == [6, 0, 0, 0, 6]
+    assert both["sides"].tolist() == [5, 1, 0, 0, 6]  # one is behind by just 20 %
     ax = score_by_lead(many(), player="Ann")
     assert any(text.get_text() == "83%\nn = 6" for text in ax.texts)
     with pytest.raises(ExportError, match="no game reached move 40"):
         score_by_lead(many(), move=40)
+
+
+def test_leads_tell_what_is_left_out() -> None:
+    table = lead_scores(joined(many(), posed([1000] * 50, key="c" * 20, result="*")), move=20)
+    assert table.attrs["left_out"] == {"without a result": 2}
+    assert (table.attrs["games"], table.attrs["plies"]) == (6, 12)
+
+
+def test_times_of_zero_have_an_axis_of_a_second() -> None:
+    ax = move_times(posed([0, 0, 0, 0]))
+    assert ax.get_ylim() == (-1.08, 1.08)
+    figure = ax.get_figure()
+    assert figure is not None
+    figure.canvas.draw()
+    told = [text.get_text() for text in ax.get_yticklabels()]
+    assert len(set(told)) * 2 - 1 == len(told)  # each time once above and once below zero
 
 
 def test_how_a_player_s_games_ended() -> None:

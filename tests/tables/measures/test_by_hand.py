@@ -273,6 +273,14 @@ def test_clock_lead_after_both_have_made_the_move() -> None:
     assert rows(table, *names) == [(20, -10, 0, 1, 0, 1, 0.0, -10_000), (20, 10, 30, 1, 1, 0, 1.0, 10_000)]
     assert table.attrs["left_out"] == {"no result": 1}
     assert rows(plies.ics.clock_lead(edges_s=[]), "lead_from_s", "lead_to_s", "sides") == [(None, None, 2)]
+    # Of a base of 200 s 10 s are 5 %: White's lead is in the band that begins there, Black's is not below its edge.
+    plies["base_s"] = pd.array([200, 200, 200, None], dtype="Int32")
+    table = plies.ics.clock_lead(edges_percent=[-5, 5])
+    assert rows(table, "lead_from_percent", "lead_to_percent", "sides", "score") == [(-5, 5, 1, 0.0), (5, None, 1, 1.0)]
+    plies["base_s"] = pd.array([201, 201, None, None], dtype="Int32")
+    table = plies.ics.clock_lead(edges_percent=[-5, 5])
+    assert rows(table, "lead_from_percent", "sides") == [(-5, 1)]
+    assert table.attrs["left_out"] == {"no result": 1, "no base time": 1}
 
 
 def test_even_budget() -> None:

@@ -15,7 +15,7 @@ from tests.tables.measures.engines import assert_equal, on_dask, on_duckdb, part
 OTHER_TABLES: dict[str, list[dict[str, Any]]] = {
     "time_usage": [{"by": ()}, {"by": ["player", "phase"]}, {"by": ["hour", "sealed", "rating_band"]}],
     "time_left": [{"by": "variant", "moves": [1, 5]}],
-    "clock_lead": [{"by": "player", "moves": [1, 2, 3, 4], "edges_s": [0]}],
+    "clock_lead": [{"by": "player", "moves": [1, 2, 3, 4], "edges_s": [0]}, {"moves": [2], "edges_percent": [-1, 1]}],
     "scrambles": [{"by": ["player", "side"], "limit_ms": 10**9}],
     "scramble_windows": [{"limit_ms": 10**9}],
     "residuals": [{"by": ["server", "complete"]}],
