@@ -20,6 +20,7 @@ from exporters.report.playdata import Board, is_untimed, marked, play_data, wher
 from exporters.report.text import (
     PIECES,
     clock_text,
+    is_exact,
     number_text,
     plain_name,
     spoken_duration,
@@ -148,7 +149,6 @@ def _board_values(board: Board, number: int, shown: Play, gives: Mapping[int, st
     final = course.main[-1] if course.main else course.start
     first = course.start
     drawn = any(state.board is not None for state in (course.start, *course.main))
-    clocks = side_clocks(game) if not is_untimed(game) else []
     return {
         "letter": board.letter,
         "index": number,
@@ -169,7 +169,7 @@ def _board_values(board: Board, number: int, shown: Play, gives: Mapping[int, st
         "start_place": next(place for place, one in enumerate(shown.showings) if one.board == number),
         "low": spoken_duration(low_limit_ms(game)),
         "about": about(game),
-        "clocks": [_clock_row(side) for side in clocks],
+        "clocks": [] if is_untimed(game) else _clock_rows(game),
         "clock_words": clock_words(game),
         "proof": proof_words(game),
         "provenance": provenance(game),
@@ -193,6 +193,33 @@ def _board_values(board: Board, number: int, shown: Play, gives: Mapping[int, st
 def _player(player: Player) -> dict[str, Any]:
     rating = player.rating_text.strip() if player.rating_text and player.rating is not None else ""
     return {"name": plain_name(player.handle), "rating": rating, "marks": player_words(player)}
+
+
+def _clock_rows(game: Game) -> list[dict[str, Any]]:
+    """White's row and Black's: times and clocks, or clocks alone where no times are told (BPGN)."""
+    timed = {side.side: _clock_row(side) for side in side_clocks(game)}
+    rows = []
+    for white, side in ((True, "white"), (False, "black")):
+        row = timed.get(side) or _untimed_row(game, white)
+        if row is not None:
+            rows.append(row)
+    return rows
+
+
+def _untimed_row(game: Game, white: bool) -> dict[str, Any] | None:
+    own = [ply for ply in game.plies if ply.white_moved is white]
+    clocks = {(ply.ply + 1) // 2: ply.white_clock_ms if white else ply.black_clock_ms for ply in own}
+    if all(ms is None for ms in clocks.values()):
+        return None
+    exact = all(is_exact(ply) for ply in own)
+    return {
+        "side": "White" if white else "Black",
+        "handle": plain_name((game.white if white else game.black).handle),
+        "moves": 0,
+        **dict.fromkeys(("total", "mean", "median", "longest"), "–"),
+        "left": [clock_text(clocks.get(number), exact) for number in (10, 20, 30, 40)],
+        "lag": None,
+    }
 
 
 def _clock_row(side: SideClocks) -> dict[str, Any]:

@@ -203,6 +203,12 @@ _BASES = {
 }
 
 
+def _has_arrival(game: Game) -> bool:
+    """Whether a line of the game has a time of its own: a move list tells a date, and no arrival."""
+    plies = (ply for seen in game.observations for line in seen.lines for ply in line.plies)
+    return any(ply.at_ms is not None for ply in plies) or any(event.at_ms is not None for event in game.events)
+
+
 def provenance(game: Game) -> list[str]:
     """Which logs tell the game, who recorded them, what is missing and what was put together; a sentence each."""
     found = []
@@ -218,7 +224,7 @@ def provenance(game: Game) -> list[str]:
         found.append(f"{name}: {', '.join(dict.fromkeys(hows))}.")
     if game.me:
         found.append(f"Recorded by {game.me}.")
-    found.append(_BASES[game.time_basis])
+    found.append(_BASES[game.time_basis if _has_arrival(game) else TimeBasis.NONE])
     if game.continued:
         found.append("The game was adjourned before and resumed.")
     if not game.complete:

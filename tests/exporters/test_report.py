@@ -26,12 +26,12 @@ from exporters.report.page import island
 from exporters.report.text import clock_text, spoken_duration, spoken_move, visible
 from exporters.report.told import anomaly_words, provenance
 from recorder.errors import ExportError
-from recorder.model import AnomalyKind, EventKind, Game, GameEvent, GameKind, Player, SourceName, TimeBasis
+from recorder.model import AnomalyKind, EventKind, Game, GameEvent, GameKind, Player, Precision, SourceName, TimeBasis
 from recorder.relating.bughouse import pair_bughouse
 from recorder.relating.captures import captures
 from recorder.relating.match import board_order, timeline
 from recorder.replay.moments import moments_of_game
-from tests.exporters.games import STARTED_AT_MS, make_game, random_game
+from tests.exporters.games import SCHOLARS_MATE, STARTED_AT_MS, make_game, random_game
 from tests.support.corpus import stream_bytes
 from tests.support.product import run
 
@@ -240,6 +240,37 @@ def test_clocks_are_no_finer_than_they_were_printed() -> None:
     assert spoken_duration(64_000) == "1 minute 4 seconds"
     assert spoken_duration(2_662) == "2.7 seconds"
     assert spoken_duration(0) == "0 seconds"
+
+
+def test_clocks_without_times_have_a_table() -> None:
+    """Saved bughouse games tell the clock after each move, and not what it took."""
+    game = make_game(SCHOLARS_MATE[:1] + ["g8f6", "g1f3", "f6g8", "f3g1"] * 6, precision=Precision.SECONDS)
+    line = game.observations[0].lines[0]
+    line.plies = [ply._replace(elapsed_ms=None, lag_ms=None, white_clock_ms=91_000) for ply in line.plies]
+    words = " ".join(" ".join(Page(game_report(game)).words).split())
+    assert "Left at move 10" in words
+    assert "White 0 – – – – 1:31 – – – not printed" in words
+    assert "Left at move 10" not in game_report(make_game(clocks=None)).decode()
+
+
+def test_a_date_without_arrival_is_no_arrival() -> None:
+    assert any(sentence.startswith("Arrival times are UTC") for sentence in provenance(make_game()))
+    game = make_game()
+    line = game.observations[0].lines[0]
+    line.plies = [ply._replace(at_ms=None) for ply in line.plies]
+    game.observations[0].events = []
+    assert any(sentence.startswith("The log has no arrival times") for sentence in provenance(game))
+
+
+@pytest.mark.parametrize("foul", ["\x00", "\ud800", "\u2028", "\u2066", "\u200f", "\ufeff", "\U000e0041", "\x85"])
+def test_what_cannot_be_seen_is_written_out(foul: str) -> None:
+    name = f"A{foul}<b>"
+    game = make_game(white=Player(name), reason=f"{name} resigns")
+    game.observations[0].events.append(said(0, 3, f"]]>--><!--{foul}{{{{7*7}}}}</title>", name))
+    page = game_report(game).decode("utf-8")
+    assert [char for char in page if not char.isprintable() and char != "\n"] == []
+    assert "<b>" not in page
+    assert "{{7*7}}" in page.replace("&#39;", "'")
 
 
 def test_every_kind_of_anomaly_has_its_words() -> None:

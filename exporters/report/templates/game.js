@@ -499,8 +499,13 @@
   if (navigator.clipboard) {
     copy.hidden = false;
     copy.addEventListener("click", async () => {
-      await navigator.clipboard.writeText($("pgn").textContent);
-      copy.textContent = "Copied";
+      try {
+        await navigator.clipboard.writeText($("pgn").textContent);
+        copy.textContent = "Copied";
+      } catch {  // the browser may forbid it: then the text is there to be copied by hand
+        getSelection().selectAllChildren($("pgn"));
+        copy.textContent = "Selected: copy it with your browser";
+      }
     });
   }
 
