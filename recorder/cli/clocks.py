@@ -11,9 +11,9 @@ from recorder.cli.exporting import (
     chosen_games,
     format_of,
     left_out,
+    named_games,
     output_options,
     protected,
-    require_keys,
     say_left_out,
     say_written,
 )
@@ -91,6 +91,9 @@ def command(
 ) -> None:
     """Tell how time was used: think times, clocks and lag.
 
+    KEY is the beginning of a game's key, or last, or last~2 for the third newest; without KEY all games that the
+    options choose.
+
     Without --by and --table two rows a game, one a side: total, mean, median and longest think with its move, time left
     at moves 10, 20, 30 and 40, mean, 95th percentile and greatest lag. Untimed games and games without printed times
     are left out and counted.
@@ -125,10 +128,11 @@ def _tell_games(where: str, chosen: GameFilter, format_name: str, output: str, f
         raise click.UsageError(f"A {format_name} is for the terminal; write files with --format csv or jsonl.")
     with (
         open_archive(where) as archive,
-        chosen_games(archive, chosen, events=False, holdings=False, lines=False, thinking=False) as games,
+        chosen_games(
+            archive, (named := named_games(archive, chosen)), events=False, holdings=False, lines=False, thinking=False
+        ) as games,
     ):
-        require_keys(archive, chosen)
-        reasons = left_out(archive, chosen)
+        reasons = left_out(archive, named)
         if format_name in ("csv", "jsonl"):
             with open_output(output, force, protected(archive)) as out:
                 report = make_exporter("clocks", format_name).write(games, out)

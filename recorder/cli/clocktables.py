@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from recorder.cli.exporting import left_out, protected, require_keys, say_left_out
+from recorder.cli.exporting import left_out, named_games, protected, say_left_out
 from recorder.cli.terminal import format_clock, plural, print_json, print_table, say
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def clock_table(archive: Archive, chosen: GameFilter, asked: Asked) -> tuple[pd.
         raise click.UsageError("--by names the same twice.")
     from exporters import measures
 
-    require_keys(archive, chosen)
+    chosen = named_games(archive, chosen)
     reasons = left_out(archive, chosen)
     plies = _matches(archive, chosen) if table.matches else _plies(archive, chosen)
     if chosen.players and not table.both_sides:

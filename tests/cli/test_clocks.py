@@ -51,6 +51,15 @@ def test_the_figures_are_those_of_the_plies(sealed: Cli) -> None:
         assert told == [len(times), sum(times), _median(times), max(times), "milliseconds"]
 
 
+def test_the_newest_game_can_be_named(sealed: Cli) -> None:
+    key = sealed.json("games", "--json", "--last", 1)[0]["key"]
+    for words in ([], ["--by", "phase"]):
+        named = sealed("clocks", *words, "last").stdout
+        assert named == sealed("clocks", *words, key).stdout
+        assert named != sealed("clocks", *words, "last~1").stdout
+    assert sealed("clocks", "last~3", code=ExitCode.ARCHIVE).stdout == ""
+
+
 def test_a_player_is_told_by_that_players_moves(sealed: Cli) -> None:
     found = sealed.json("clocks", "--player", "sMYSLOV", "--by", "time-control", "--json")
     own = [int(ply["elapsed_ms"]) for ply in _plies(sealed, "--player", "smyslov") if ply["mover"] == "Smyslov"]
