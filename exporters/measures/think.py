@@ -108,7 +108,8 @@ def instant(plies: IntoFrame, by: str | Iterable[str] = ("time_control",), limit
 def autocorrelation(plies: IntoFrame, by: str | Iterable[str] = ("time_control",)) -> pd.DataFrame:
     """Whether a long think follows a long one: Pearson's correlation of a side's think with its think before.
 
-    First moves, which are free, are no thinks.
+    First moves, which are free, are no thinks. Plies with whole seconds are left out: among games of finer clocks they
+    would show which game was printed how, not how somebody thinks.
 
     Args:
         plies: the ply frame. by: dimensions.
@@ -116,7 +117,7 @@ def autocorrelation(plies: IntoFrame, by: str | Iterable[str] = ("time_control",
         A row a group: ``games``, ``pairs``, ``mean_ms`` and ``mean_before_ms`` (of the later and the earlier thinks),
         ``correlation`` (-1 to 1; NA where one of them never differs), ``precision``.
     """
-    source = Plies.of(plies, by, ("elapsed_ms", "move_no"), (*THINKS, FIRST_MOVE))
+    source = Plies.of(plies, by, ("elapsed_ms", "move_no"), (*THINKS, FIRST_MOVE, SECONDS_ONLY))
     before = source.rows.select("key", ply=nw.col("ply") + 2, before_ms="elapsed_ms", coarse_before="coarse")
     pairs = source.rows.join(before, on=["key", "ply"], how="inner")
     x, y = nw.col("before_ms"), nw.col("elapsed_ms")

@@ -50,7 +50,7 @@ def clock_quartiles(plies: pd.DataFrame, player: str | None = None) -> pd.DataFr
     Counted and rounded as ``exporters.measures.clock_curve`` does.
 
     Returns:
-        ``who`` (``player``, ``opponents``, ``all``), ``move_no``, ``sides``, and quartiles: ``q25_ms``, ``median_ms``,
+        ``who`` (``player``, ``opponents``, ``all``), ``move_no``, ``games``, ``sides``, and quartiles: ``q25_ms``, ``median_ms``,
         ``q75_ms`` where all games have one base time, else ``q25_share`` … of the base times; in ``attrs`` ``games``,
         ``plies``, ``left_out``, ``base_s`` (all that there are).
     Raises:
@@ -81,7 +81,8 @@ def clock_quartiles(plies: pd.DataFrame, player: str | None = None) -> pd.DataFr
     counted["n"] = counted["n"].astype("Int64")
     quartiles = {"q25": 25, "median": None, "q75": 75}
     table = summary(counted, by, "clock", quartiles, rounded=one_base).rename(columns={"plies": "sides"})
-    table = table.sort_values(by, ignore_index=True)[[*by, "sides", *quartiles]]
+    games = values.assign(key=drawn["key"]).groupby(by)["key"].nunique().rename("games").reset_index()
+    table = table.merge(games, on=by).sort_values(by, ignore_index=True)[[*by, "games", "sides", *quartiles]]
     if one_base:
         found = table.rename(columns={name: f"{name}_ms" for name in quartiles})
     else:
@@ -115,8 +116,8 @@ def clock_curve(
     plies = games_of(plies, player)
     table = clock_quartiles(plies, player)
     attrs = table.attrs
-    fewest = min(_FEWEST, int(table["sides"].max()))
-    table = table[table["sides"] >= fewest]
+    fewest = min(_FEWEST, int(table["games"].max()))
+    table = table[table["games"] >= fewest]
     ax = new_axes(ax, look)
     bases = attrs["base_s"]
     one_base = len(bases) == 1

@@ -215,6 +215,15 @@ def test_the_curve_of_several_time_controls_is_in_shares() -> None:
     assert "several time controls" in title(ax)
 
 
+def test_the_curve_counts_games_not_sides() -> None:
+    """Two games have four clocks at a move: too few for a curve of three games."""
+    longer = [posed([1000] * 60, key=name * 20, base_s=100) for name in "cd"]
+    ax = clock_curve(joined(many(), *longer))
+    assert max(line(ax, "median-all").get_xdata()) == 25
+    table = PICTURES["curve"].table(joined(many(), *longer), Wishes())
+    assert table["games"].tolist() == [8] * 25 + [2] * 5
+
+
 def test_the_score_of_those_who_lead_on_the_clock() -> None:
     table = PICTURES["leads"].table(many(), Wishes("Ann"))
     assert table["sides"].tolist() == [0, 0, 0, 0, 6]
