@@ -50,9 +50,9 @@ def clock_quartiles(plies: pd.DataFrame, player: str | None = None) -> pd.DataFr
     Counted and rounded as ``exporters.measures.clock_curve`` does.
 
     Returns:
-        ``who`` (``player``, ``opponents``, ``all``), ``move_no``, ``games``, ``sides``, and quartiles: ``q25_ms``, ``median_ms``,
-        ``q75_ms`` where all games have one base time, else ``q25_share`` … of the base times; in ``attrs`` ``games``,
-        ``plies``, ``left_out``, ``base_s`` (all that there are).
+        ``who`` (``player``, ``opponents``, ``all``), ``move_no``, ``games``, ``sides``, and quartiles: ``q25_ms``,
+        ``median_ms``, ``q75_ms`` where all games have one base time, else ``q25_share`` … of the base times; in
+        ``attrs`` ``games``, ``plies``, ``left_out``, ``base_s`` (all that there are).
     Raises:
         ExportError: no clock is known.
     """
