@@ -76,12 +76,14 @@ class Archive:
         Args:
             rows: about how many in a piece. extra, filters: as for ``plies``.
         Raises:
-            ExportError, StorageError: as for ``plies``, before the first piece.
+            ExportError, StorageError: as for ``plies``, before the first piece; also for pieces of no rows.
         """
         from exporters import accessor  # noqa: F401  # gives frames their ``ics``
         from exporters.frames.load import pieces, plies_of
 
         _check(extra)
+        if rows < 1:
+            raise ExportError(f"Pieces of {rows} rows are none: give 1 or more.")
         where = make_filter(filters)
         with self._open() as storage, storage.columns(arrow=self._arrow) as reader:
             for ids in pieces(reader.games_of(where), rows):

@@ -13,6 +13,7 @@ from storage import GameFilter
 
 __all__ = ["Filters", "make_filter"]
 
+_RESULTS = ("1-0", "0-1", "1/2-1/2", "*")
 _Words = str | Iterable[str] | None
 _Day = str | date | datetime | None
 
@@ -63,6 +64,15 @@ def make_filter(filters: Filters) -> GameFilter:
     include = _words(filters.get("include"))
     if wrong := sorted(include - {"examined", "setup", "empty"}):
         raise ExportError(f"Games of kind {wrong[0]!r} are not known; include any of examined, setup, empty.")
+    results = _words(filters.get("result"))
+    if wrong := sorted(results - {*_RESULTS}):
+        raise ExportError(f"{wrong[0]!r} is no result; there are {', '.join(_RESULTS)}.")
+    for name in ("rated", "complete", "guests", "computers"):
+        if filters.get(name) not in (None, True, False):
+            raise ExportError(f"{name} is True or False, not {filters.get(name)!r}.")
+    last = filters.get("last")
+    if last is not None and last < 1:
+        raise ExportError(f"The newest {last} games are none: last is 1 or more.")
     variants = _words(filters.get("variant"))
     return GameFilter(
         players=_words(filters.get("player")),
@@ -73,7 +83,7 @@ def make_filter(filters: Filters) -> GameFilter:
         rated=filters.get("rated"),
         since_ms=_instant_ms(filters.get("since"), end=False),
         until_ms=_instant_ms(filters.get("until"), end=True),
-        results=_words(filters.get("result")),
+        results=results,
         servers=_words(filters.get("server")),
         min_plies=0 if "empty" in include else 1,
         complete=filters.get("complete", False),
@@ -83,7 +93,7 @@ def make_filter(filters: Filters) -> GameFilter:
         keys=_words(filters.get("keys")),
         source=filters.get("source"),
         me=filters.get("me"),
-        last=filters.get("last"),
+        last=last,
     )
 
 

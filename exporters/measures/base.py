@@ -82,12 +82,14 @@ class Plies:
         rows: the plies that count, with the dimensions' columns and ``of_white`` (1: White moved, 0: Black).
         judged: all plies, with ``left_out``: 0, or the number of the reason in ``reasons``, counted from 1.
         dimensions: what the result is told by. by: names of the columns that ``rows`` is grouped by.
+        apart: why plies that no reason leaves out are not among ``rows``.
     """
 
     rows: nw.LazyFrame[Any]
     judged: nw.LazyFrame[Any]
     reasons: tuple[str, ...]
     dimensions: tuple[Dimension, ...]
+    apart: str = "not asked for"
 
     @classmethod
     def of(
@@ -97,6 +99,7 @@ class Plies:
         columns: Iterable[str],
         reasons: Sequence[Reason],
         derived: Mapping[str, nw.Expr] | None = None,
+        always: str | None = None,
     ) -> Plies:
         """Take what a measure needs of a frame.
 
@@ -106,9 +109,10 @@ class Plies:
             columns: that the measure reads, besides those of dimensions and reasons.
             reasons: why plies are left out; the first that holds is told.
             derived: columns that the measure computes from ``columns``.
+            always: the column that the measure's table is told by whatever ``by`` says.
         Raises:
             AttributeError: columns are missing; the message names them.
-            ValueError: a dimension stands twice.
+            ValueError: a dimension stands twice, or is what the table is always told by.
         """
         frame = lazy(plies)
         have = frame.collect_schema().names()
@@ -116,6 +120,8 @@ class Plies:
         names = [name for one in dimensions for name in one.keys]
         if len({*names}) < len(names):
             raise ValueError(f"a table is told by each of {', '.join(one.name for one in dimensions)} only once")
+        if always in names:
+            raise ValueError(f"this table is always told by {always}: leave it out of `by`")
         wanted = {"key", "ply", "complete", "precision", *columns}
         wanted.update(name for reason in reasons for name in reason.columns)
         wanted.update(name for one in dimensions for name in one.columns)
@@ -141,9 +147,9 @@ class Plies:
         """The columns to group by: those of the dimensions, or one that holds the same value everywhere."""
         return [name for one in self.dimensions for name in one.keys] or [_ALL]
 
-    def with_rows(self, rows: nw.LazyFrame[Any]) -> Plies:
-        """The same with other rows that count, or more columns."""
-        return replace(self, rows=rows)
+    def with_rows(self, rows: nw.LazyFrame[Any], apart: str | None = None) -> Plies:
+        """The same with fewer rows that count, or more columns; ``apart``: why the others do not."""
+        return replace(self, rows=rows, apart=apart or self.apart)
 
     def counts(self, value: str, *also: str) -> nw.LazyFrame[Any]:
         """How often each value occurs, by the dimensions: what ``exact.summary`` takes."""
@@ -175,8 +181,8 @@ class Plies:
         return games.select(*sums, games=nw.col("plies").count())
 
     def omitted(self) -> nw.LazyFrame[Any]:
-        """How many plies each reason leaves out."""
-        return self.judged.filter(nw.col("left_out") > 0).group_by("left_out").agg(plies=nw.len())
+        """How many plies each reason leaves out, and under 0 those that none does."""
+        return self.judged.group_by("left_out").agg(plies=nw.len())
 
     def names(self) -> dict[str, nw.LazyFrame[Any]]:
         """The handles behind the identities of the dimensions, by dimension."""

@@ -42,7 +42,8 @@ def even_budget(plies: IntoFrame, by: str | Iterable[str] = ("time_control",)) -
     """
     reasons = (NOT_PLAYED, UNTIMED, INFERRED, _INCOMPLETE, _NO_BASE, NO_CLOCK)
     source = Plies.of(plies, by, ("clock_after_ms", "base_s", "move_no"), reasons)
-    moves = source.rows.group_by("key", "of_white").agg(moves=nw.col("move_no").max())
+    # Of all plies: the last move may be one without a clock.
+    moves = source.judged.group_by("key", "of_white").agg(moves=nw.col("move_no").max())
     rows = source.rows.join(moves, on=["key", "of_white"], how="inner")
     left = nw.col("base_s").cast(nw.Int64) * 1000 * (nw.col("moves") - nw.col("move_no")) // nw.col("moves")
     rows = rows.with_columns(deviation_ms=nw.col("clock_after_ms") - left)
@@ -75,7 +76,7 @@ def time_odds(plies: IntoFrame, by: str | Iterable[str] = ()) -> pd.DataFrame:
     odd = sides.with_columns(time_control=control).join(others, on=["key", "of_white"], how="inner")
     odd = odd.filter(nw.col("time_control") != nw.col("opponent_time_control"))
     rows = source.rows.join(odd.select("key", "of_white", "opponent_time_control"), on=["key", "of_white"], how="inner")
-    source = source.with_rows(rows.with_columns(flagged=LOST_ON_TIME))
+    source = source.with_rows(rows.with_columns(flagged=LOST_ON_TIME), "no time odds")
     parts = {
         "values": source.counts("elapsed_ms", "opponent_time_control"),
         "games": source.games("opponent_time_control"),

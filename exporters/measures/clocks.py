@@ -30,8 +30,8 @@ def time_left(
         A row a group and move number: ``sides`` (that made this move), ``least_ms``, ``q25_ms``, ``median_ms``,
         ``q75_ms`` (nearest rank), ``most_ms``, ``mean_ms``, ``precision``.
     """
-    source = Plies.of(plies, by, ("clock_after_ms", "move_no"), _CLOCKS)
-    there = source.with_rows(source.rows.filter(nw.col("move_no").is_in(list(moves))))
+    source = Plies.of(plies, by, ("clock_after_ms", "move_no"), _CLOCKS, always="move_no")
+    there = source.with_rows(source.rows.filter(nw.col("move_no").is_in(list(moves))), "other moves")
     return _left(there, "clock_after_ms", "move_no")
 
 
@@ -43,7 +43,8 @@ def clock_curve(plies: IntoFrame, by: str | Iterable[str] = ()) -> pd.DataFrame:
     Returns:
         A row a group and ``move_no``, with the columns of ``time_left``.
     """
-    return _left(Plies.of(plies, by, ("clock_after_ms", "move_no"), _CLOCKS), "clock_after_ms", "move_no")
+    source = Plies.of(plies, by, ("clock_after_ms", "move_no"), _CLOCKS, always="move_no")
+    return _left(source, "clock_after_ms", "move_no")
 
 
 def time_left_by_phase(plies: IntoFrame, by: str | Iterable[str] = ("time_control",)) -> pd.DataFrame:
@@ -56,9 +57,10 @@ def time_left_by_phase(plies: IntoFrame, by: str | Iterable[str] = ("time_contro
     """
     no_phase = Reason("no phase", nw.col("phase").is_null(), "phase")
     no_clock = Reason("no clock", nw.col("clock_before_ms").is_null(), "clock_before_ms")
-    source = Plies.of(plies, by, ("clock_before_ms", "phase"), (NOT_PLAYED, UNTIMED, INFERRED, no_phase, no_clock))
+    reasons = (NOT_PLAYED, UNTIMED, INFERRED, no_phase, no_clock)
+    source = Plies.of(plies, by, ("clock_before_ms", "phase"), reasons, always="phase")
     first = source.rows.group_by("key", "of_white", "phase").agg(nw.col("ply").min()).select("key", "ply")
-    entered = source.with_rows(source.rows.join(first, on=["key", "ply"], how="inner"))
+    entered = source.with_rows(source.rows.join(first, on=["key", "ply"], how="inner"), "later in its phase")
     return _left(entered, "clock_before_ms", "phase")
 
 

@@ -70,12 +70,13 @@ def dimension(name: str, have: Collection[str]) -> Dimension:
     """The dimension of a name.
 
     Args:
-        name: one of ``DIMENSIONS``, ``mover`` (which is ``player``: a handle alone would pool guests), or a column.
+        name: one of ``DIMENSIONS``, ``mover`` (which is ``player``: a handle alone would pool guests), ``key`` (which is
+            ``game``), or a column.
         have: the frame's columns.
     Raises:
         ValueError: there is no such dimension.
     """
-    known = DIMENSIONS.get("player" if name == "mover" else name)
+    known = DIMENSIONS.get({"mover": "player", "key": "game"}.get(name, name))
     if known is not None:
         return known
     if name not in have or name in _NOT_TOLD_BY or name.endswith("_ms"):

@@ -73,7 +73,7 @@ def scramble_windows(plies: IntoFrame, limit_ms: int = 30_000) -> pd.DataFrame:
     """
     columns = ("elapsed_ms", "clock_before_ms", "opponent_clock_ms")
     source = Plies.of(plies, (), columns, _SCRAMBLES)
-    inside = source.with_rows(source.rows.filter(_in_scramble(limit_ms)))
+    inside = source.with_rows(source.rows.filter(_in_scramble(limit_ms)), "no scramble")
     known = flag(~nw.col("precision").is_null())
     found = compute(inside, {"plies": inside.rows.select("key", "ply", "of_white", *columns, "coarse", known=known)})
     rows = found["plies"].sort_values(["key", "ply"], ignore_index=True)
@@ -164,26 +164,26 @@ def clock_lead(
     unit, edges = ("s", sorted(edges_s)) if edges_percent is None else ("percent", sorted(edges_percent))
     columns = ("clock_before_ms", "clock_after_ms", "opponent_clock_ms", "mover_score", "move_no")
     no_result = Reason("no result", nw.col("mover_score").is_null(), "mover_score")
+    own = nw.when(nw.col("ply") % 2 == 1).then(nw.col("clock_before_ms")).otherwise(nw.col("clock_after_ms"))
     reasons = [NOT_PLAYED, UNTIMED, INFERRED, no_result]
+    reasons.append(Reason("no clock", (own - nw.col("opponent_clock_ms")).is_null()))
     unit_ms = nw.lit(1000)
     if edges_percent is not None:
         reasons.append(Reason("no base time", nw.col("base_s").is_null() | (nw.col("base_s") <= 0), "base_s"))
         unit_ms = nw.col("base_s").cast(nw.Int64) * 10
-    source = Plies.of(plies, by, columns, reasons)
+    source = Plies.of(plies, by, columns, reasons, {"own_ms": own}, always="move_no")
     white = nw.col("of_white") == 1
     # After both have made move n Black's clock stands with his ply, White's at the beginning of his next one.
     rows = source.rows.with_columns(
         after_move=nw.when(white).then(nw.col("move_no") - 1).otherwise(nw.col("move_no")),
-        own_ms=nw.when(white).then(nw.col("clock_before_ms")).otherwise(nw.col("clock_after_ms")),
     ).filter(nw.col("after_move").is_in(numbers))
     rows = rows.with_columns(lead_ms=nw.col("own_ms") - nw.col("opponent_clock_ms"))
-    rows = rows.filter(~nw.col("lead_ms").is_null())
     band = nw.lit(0)
     for number, edge in enumerate(edges, 1):
         band = nw.when(nw.col("lead_ms") >= unit_ms * edge).then(nw.lit(number)).otherwise(band)
     score = nw.col("mover_score")
     rows = rows.with_columns(band=band, won=flag(score == 1), drawn=flag(score == 0.5), lost=flag(score == 0))
-    source = source.with_rows(rows)
+    source = source.with_rows(rows, "other moves")
     sums = rows.group_by(*source.by, "after_move", "band").agg(
         sides=nw.len(),
         wins=nw.col("won").sum(),

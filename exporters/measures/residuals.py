@@ -30,7 +30,12 @@ def residuals(plies: IntoFrame, by: str | Iterable[str] = ()) -> pd.DataFrame:
     residual = nw.col("residual_ms")
     amount = nw.when(residual < 0).then(-residual).otherwise(residual)
     source = Plies.of(
-        plies, by, ("residual_ms", "cause"), (NOT_PLAYED, UNTIMED, INFERRED, _UNCHECKED), {"amount_ms": amount}
+        plies,
+        by,
+        ("residual_ms", "cause"),
+        (NOT_PLAYED, UNTIMED, INFERRED, _UNCHECKED),
+        {"amount_ms": amount},
+        always="cause",
     )
     sums = source.rows.group_by(*source.by, "cause").agg(
         nw.col("coarse").sum(),

@@ -71,7 +71,7 @@ def longest_thinks(plies: IntoFrame, n: int = 10) -> pd.DataFrame:
     times = times.sort_values("elapsed_ms", ascending=False)
     enough = times.loc[times["n"].cumsum() >= n, "elapsed_ms"]
     least_ms = 0 if enough.empty else int(enough.iloc[0])
-    longest = source.with_rows(source.rows.filter(nw.col("elapsed_ms") >= least_ms))
+    longest = source.with_rows(source.rows.filter(nw.col("elapsed_ms") >= least_ms), "shorter")
     found = compute(longest, {"plies": longest.rows.select("key", "ply", *_SHOWN_THINKS)})
     table = told(longest, found, found["plies"], " ".join(_SHOWN_THINKS), then=["key", "ply"])
     return table.sort_values("elapsed_ms", ascending=False, kind="stable", ignore_index=True)
@@ -128,7 +128,7 @@ def autocorrelation(plies: IntoFrame, by: str | Iterable[str] = ("time_control",
         **{f"{name}_low": one % _THOUSAND * other for name, (one, other) in products.items()},
         coarse=flag((nw.col("coarse") + nw.col("coarse_before")) > 0),
     )
-    source = source.with_rows(pairs)
+    source = source.with_rows(pairs, "no think before")
     sums = pairs.group_by(*source.by).agg(
         *(nw.col(f"{name}_{half}").sum() for name in products for half in ("high", "low")),
         nw.col("coarse").sum(),

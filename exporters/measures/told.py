@@ -90,14 +90,16 @@ def _sortable(column: pd.Series[Any]) -> pd.Series[Any]:
 
 def _attributes(plies: Plies, computed: Mapping[str, pd.DataFrame]) -> dict[Hashable, Any]:
     kept = {name: int(value) for name, value in computed["kept"].fillna(0).iloc[0].items()}
-    omitted = computed["left out"].sort_values("left_out")
+    omitted = computed["left out"].sort_values("left_out", ascending=False)
+    left_out: dict[str, int] = {}
+    for number, count in zip(omitted["left_out"], omitted["plies"], strict=True):
+        name, plies_out = (plies.reasons[int(number) - 1], count) if number else (plies.apart, count - kept["plies"])
+        if plies_out:
+            left_out = {name: int(plies_out)} | left_out
     marks = {"seconds only": "coarse", "incomplete": "partly", "derived clock": "derived"}
     return {
         "games": kept["games"],
         "plies": kept["plies"],
-        "left_out": {
-            plies.reasons[int(number) - 1]: int(count)
-            for number, count in zip(omitted["left_out"], omitted["plies"], strict=True)
-        },
+        "left_out": left_out,
         "marked": {name: kept[of] for name, of in marks.items() if kept[of]},
     }

@@ -275,7 +275,7 @@ def test_clock_lead_after_both_have_made_the_move() -> None:
     table = plies.ics.clock_lead()
     names = ["move_no", "lead_from_s", "lead_to_s", "sides", "wins", "losses", "score", "mean_lead_ms"]
     assert rows(table, *names) == [(20, -10, 0, 1, 0, 1, 0.0, -10_000), (20, 10, 30, 1, 1, 0, 1.0, 10_000)]
-    assert table.attrs["left_out"] == {"no result": 1}
+    assert table.attrs["left_out"] == {"no result": 1, "other moves": 1}
     assert rows(plies.ics.clock_lead(edges_s=[]), "lead_from_s", "lead_to_s", "sides") == [(None, None, 2)]
     # Of a base of 200 s 10 s are 5 %: White's lead is in the band that begins there, Black's is not below its edge.
     plies["base_s"] = pd.array([200, 200, 200, None], dtype="Int32")
@@ -352,3 +352,8 @@ def test_residuals() -> None:
         ("rounding", 1, 1, 0.25, -700, 700, -700, -700),
     ]
     assert table.attrs["left_out"] == {"not checked": 1}
+
+
+def test_an_even_spender_knows_of_a_last_move_whose_clock_was_not_printed() -> None:
+    plies = frame_of({"ply": ply, "clock_after_ms": ms} for ply, ms in [(1, 300_000), (3, 200_000), (5, None)])
+    assert rows(plies.ics.even_budget(), "plies", "least_ms", "most_ms") == [(2, 100_000, 100_000)]

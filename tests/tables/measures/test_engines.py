@@ -78,3 +78,34 @@ def test_of_no_plies_every_table_has_its_columns(name: str, plies: pd.DataFrame)
 def test_dtypes_are_nullable(name: str, plies: pd.DataFrame) -> None:
     dtypes = {str(dtype) for dtype in getattr(measures, name)(plies).dtypes}
     assert dtypes <= {"string", "Int64", "Float64", "boolean"}
+
+
+@pytest.mark.parametrize("name", measures.__all__)
+def test_plies_that_count_and_those_left_out_are_all(name: str, plies: pd.DataFrame, folder: Path) -> None:
+    with on_duckdb(folder) as relation:
+        for frame in (plies, relation):
+            attrs = getattr(measures, name)(frame).attrs
+            assert attrs["plies"] + sum(attrs["left_out"].values()) == len(plies)
+            assert min(attrs["left_out"].values()) > 0
+
+
+@pytest.mark.parametrize(
+    ("name", "by"),
+    [
+        ("clock_curve", "move_no"),
+        ("time_left", "move_no"),
+        ("clock_lead", "move_no"),
+        ("time_left_by_phase", "phase"),
+        ("residuals", "cause"),
+        ("time_odds", "time_control"),
+        ("activity", "hour"),
+        ("time_usage", ["key", "game"]),
+    ],
+)
+def test_what_a_table_is_told_by_anyway_is_refused(name: str, by: str, plies: pd.DataFrame) -> None:
+    with pytest.raises(ValueError, match=r"always told by|only once"):
+        getattr(measures, name)(plies, by=by)
+
+
+def test_key_is_the_game(plies: pd.DataFrame) -> None:
+    pd.testing.assert_frame_equal(measures.time_usage(plies, by="key"), measures.time_usage(plies, by="game"))
