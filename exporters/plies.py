@@ -84,7 +84,10 @@ def write_csv(names: Iterable[str], batches: Iterable[Iterable[_Row]], out: Bina
     writer = csv.writer(buffer, lineterminator="\n")
     writer.writerow(names)
     for batch in batches:
-        writer.writerows([_csv_value(value) for value in row] for row in batch)
+        # Said in place: a call for each of millions of values takes longer than the writer.
+        writer.writerows(
+            ["true" if value is True else "false" if value is False else value for value in row] for row in batch
+        )
         out.write(buffer.getvalue().encode("utf-8", "replace"))
         buffer.seek(0)
         buffer.truncate()
@@ -97,10 +100,6 @@ def write_json_lines(names: tuple[str, ...], batches: Iterable[Iterable[_Row]], 
     for batch in batches:
         text = "".join(encode(dict(zip(names, row, strict=True))) + "\n" for row in batch)
         out.write(text.encode("utf-8", "replace"))
-
-
-def _csv_value(value: object) -> object:
-    return ("true" if value else "false") if isinstance(value, bool) else value
 
 
 def _counted(games: Iterable[Game], report: ExportReport) -> Iterator[list[_Row]]:

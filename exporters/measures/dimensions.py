@@ -70,8 +70,8 @@ def dimension(name: str, have: Collection[str]) -> Dimension:
     """The dimension of a name.
 
     Args:
-        name: one of ``DIMENSIONS``, ``mover`` (which is ``player``: a handle alone would pool guests), ``key`` (which is
-            ``game``), or a column.
+        name: one of ``DIMENSIONS``, ``mover`` (which is ``player``: a handle alone would pool guests), ``key`` (which
+            is ``game``), or a column.
         have: the frame's columns.
     Raises:
         ValueError: there is no such dimension.
