@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, date, datetime
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -150,3 +151,11 @@ def test_while_somebody_writes(tmp_path: Path, corpus_archive: Archive) -> None:
         cli("import", corpus / "ahanft-observe-223.txt")
         assert len(archive.plies()) > len(first)
     cli.archive.unlink()
+
+
+@pytest.mark.parametrize("wrong", [{"last": 0}, {"last": -1}, {"rated": "yes"}, {"result": "2-0"}])
+def test_filters_that_would_quietly_mean_something_else_are_refused(
+    corpus_archive: Archive, wrong: dict[str, Any]
+) -> None:
+    with pytest.raises(ExportError):
+        corpus_archive.games(**wrong)
