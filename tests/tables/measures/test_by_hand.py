@@ -170,7 +170,7 @@ def test_correlation_of_thinks_that_follow_each_other() -> None:
     coarse = frame_of(think(ply, 0) | {"key": "s" * 20, "precision": "seconds"} for ply in (3, 5, 7))
     mixed = pd.concat([frame_of(think(ply, 100) for ply in (3, 5, 7)), coarse]).ics.autocorrelation()
     assert rows(mixed, "pairs", "correlation") == [(2, None)]  # not 1.0, which would tell the precision
-    assert mixed.attrs["left_out"] == {"seconds only": 3}
+    assert mixed.attrs["left_out"] == {"seconds only": 3, "no think before": 1}
 
 
 def test_clocks_where_phases_begin() -> None:
