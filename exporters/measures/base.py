@@ -18,7 +18,7 @@ import pandas as pd
 from narwhals.typing import IntoFrame
 
 from exporters.frames.columns import PLY_COLUMNS
-from exporters.measures.dimensions import Dimension, dimension
+from exporters.measures.dimensions import Dimension, DimensionError, dimension
 
 __all__ = [
     "COARSE",
@@ -112,16 +112,16 @@ class Plies:
             always: the column that the measure's table is told by whatever ``by`` says.
         Raises:
             AttributeError: columns are missing; the message names them.
-            ValueError: a dimension stands twice, or is what the table is always told by.
+            DimensionError: a dimension stands twice, or is what the table is always told by.
         """
         frame = lazy(plies)
         have = frame.collect_schema().names()
         dimensions = tuple(dimension(name, have) for name in ([by] if isinstance(by, str) else by))
         names = [name for one in dimensions for name in one.keys]
         if len({*names}) < len(names):
-            raise ValueError(f"a table is told by each of {', '.join(one.name for one in dimensions)} only once")
+            raise DimensionError(f"a table is told by each of {', '.join(one.name for one in dimensions)} only once")
         if always in names:
-            raise ValueError(f"this table is always told by {always}: leave it out of `by`")
+            raise DimensionError(f"this table is always told by {always}: leave it out of `by`")
         wanted = {"key", "ply", "complete", "precision", *columns}
         wanted.update(name for reason in reasons for name in reason.columns)
         wanted.update(name for one in dimensions for name in one.columns)

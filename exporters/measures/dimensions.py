@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import narwhals as nw
 
-__all__ = ["DIMENSIONS", "PHASES", "Dimension", "dimension"]
+__all__ = ["DIMENSIONS", "PHASES", "Dimension", "DimensionError", "dimension"]
 
 PHASES = ("opening", "middlegame", "endgame")
 _HOUR_MS = 3_600_000
@@ -15,6 +15,10 @@ _DAY_MS = 24 * _HOUR_MS
 _THURSDAY = 3  # 1970-01-01, counted from Monday
 _BAND = 200
 _NOT_TOLD_BY = ("at", "mover_score", "precision")  # no whole numbers or words; what each row tells of itself
+
+
+class DimensionError(ValueError):
+    """``by`` names what no table can be told by, or what this one cannot."""
 
 
 class Dimension(NamedTuple):
@@ -74,12 +78,12 @@ def dimension(name: str, have: Collection[str]) -> Dimension:
             is ``game``), or a column.
         have: the frame's columns.
     Raises:
-        ValueError: there is no such dimension.
+        DimensionError: there is no such dimension.
     """
     known = DIMENSIONS.get({"mover": "player", "key": "game"}.get(name, name))
     if known is not None:
         return known
     if name not in have or name in _NOT_TOLD_BY or name.endswith("_ms"):
         names = ", ".join(DIMENSIONS)
-        raise ValueError(f"no table is told by {name!r}; there are {names}, and columns of words and small numbers")
+        raise DimensionError(f"no table is told by {name!r}; there are {names}, and columns of words and small numbers")
     return _renamed(name, name)

@@ -98,6 +98,7 @@ def clock_table(archive: Archive, chosen: GameFilter, asked: Asked) -> tuple[pd.
     if len({*asked.by}) < len(asked.by):
         raise click.UsageError("--by names the same twice.")
     from exporters import measures
+    from exporters.measures.dimensions import DimensionError
 
     chosen = named_games(archive, chosen)
     reasons = left_out(archive, chosen)
@@ -109,7 +110,12 @@ def clock_table(archive: Archive, chosen: GameFilter, asked: Asked) -> tuple[pd.
     if not table.grouped:
         return (measure(plies) if asked.top is None else measure(plies, asked.top)), reasons
     names = [word.replace("-", "_") for word in asked.by]
-    return (measure(plies, names) if names else measure(plies)), reasons
+    try:
+        return (measure(plies, names) if names else measure(plies)), reasons
+    except DimensionError as error:
+        raise click.UsageError(
+            f"--by {' --by '.join(asked.by)} does not go with --table {asked.name}: {error}."
+        ) from None
 
 
 def write_table(

@@ -197,3 +197,10 @@ def test_two_rows_a_game_need_no_pandas(filled: Cli) -> None:
         "assert 'pandas' not in sys.modules and 'narwhals' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+
+
+@pytest.mark.parametrize("table", ["phases", "hours"])
+def test_a_dimension_that_a_table_has_anyway_is_no_traceback(sealed: Cli, table: str) -> None:
+    word = {"phases": "phase", "hours": "hour"}[table]
+    found = sealed("clocks", "--by", word, "--table", table, code=2)
+    assert f"--by {word} does not go with --table {table}: " in found.stderr
