@@ -17,10 +17,8 @@ from exporters.report.tables import control_words, day_text, percent_text
 from recorder.errors import ExportError
 from storage import Archive as Storage
 from tests.exporters.test_report import HOSTILE, Page
-from tests.exporters.test_report_browser import Open, browser, opened
+from tests.support.browsing import Open
 from tests.support.cli import GUESTS, SERVER, WATCHER, Cli
-
-__all__ = ["browser", "opened"]  # fixtures
 
 ADA = SERVER / "a11_adjourn_disconnect" / "observer_GuestAda.raw"
 """Six short games, three of them with guests."""
@@ -281,7 +279,7 @@ def test_pages_scroll_in_one_direction_and_nothing_runs(
     opened: Open, page: bytes, hostile_pages: list[bytes], width: int
 ) -> None:
     for written in (page, *hostile_pages):
-        shown = opened(written, clock=False, viewport=ViewportSize(width=width, height=760))
+        shown = opened(written, viewport=ViewportSize(width=width, height=760))
         assert shown.evaluate("document.documentElement.scrollWidth") <= width
         assert shown.evaluate("window.harmed") is None
         assert shown.locator("img").count() == 0
@@ -289,7 +287,7 @@ def test_pages_scroll_in_one_direction_and_nothing_runs(
 
 
 def test_a_player_page_leads_to_its_parts_and_follows_the_theme(opened: Open, page: bytes) -> None:
-    shown = opened(page, clock=False, java_script_enabled=False)
+    shown = opened(page, scripts=False)
     shown.get_by_role("link", name="Longest thinks").click()
     assert shown.url.endswith("#thinks")
     shown.keyboard.press("Tab")
@@ -303,20 +301,22 @@ def test_a_player_page_leads_to_its_parts_and_follows_the_theme(opened: Open, pa
 
 
 def test_the_index_is_filtered_by_words(opened: Open, cli: Cli) -> None:
-    shown = opened(cli("report", "--index", "-o", "-").stdout_bytes, clock=False)
+    shown = opened(cli("report", "--index", "-o", "-").stdout_bytes)
     rows = shown.locator("table.games tbody tr:visible")
     every = rows.count()
     first = rows.first.locator("code").inner_text()
     shown.get_by_label("Show only games with these words").fill(f"  {first.upper()} ")
+    shown.clock.run_for(1_000)  # it waits for the end of a word
     shown.locator("#found", has_text="1 of").wait_for()
     assert rows.count() == 1
     assert shown.locator("#found").inner_text() == f"1 of {every} games"
     shown.keyboard.press("Escape")
+    shown.clock.run_for(1_000)
     assert rows.count() == every
     assert shown.locator("#found").inner_text() == ""
 
 
 def test_without_a_script_the_index_has_all_games(opened: Open, cli: Cli) -> None:
-    shown = opened(cli("report", "--index", "-o", "-").stdout_bytes, clock=False, java_script_enabled=False)
+    shown = opened(cli("report", "--index", "-o", "-").stdout_bytes, scripts=False)
     assert shown.locator(".filter").is_hidden()
     assert shown.locator("table.games tbody tr").count() > 10

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Error, Page, Request, ViewportSize, sync_playwright
+from playwright.sync_api import Browser, Page, ViewportSize
 
 from exporters.archive import Archive
 from exporters.report.game import game_report
@@ -15,76 +13,8 @@ from recorder.model import Game, Precision
 from storage import Archive as Storage
 from tests.exporters.games import make_game
 from tests.exporters.test_report import HOSTILE, hostile_game, said, taken_back_game
+from tests.support.browsing import DESK, Open
 from tests.support.cli import GUESTS, Cli
-
-ARGUMENTS = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
-DESK = ViewportSize(width=1280, height=900)
-
-Open = Callable[..., Page]
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """One Chromium for the whole module; a machine without it fails."""
-    path = shutil.which("chromium")
-    assert path is not None, "Chromium is missing: the package chromium brings it"
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
-        yield started
-        started.close()
-
-
-@pytest.fixture(scope="module")
-def tab(browser: Browser) -> Page:
-    """One page for all tests: a new one takes Chromium longer than most of them."""
-    page = browser.new_page(viewport=DESK, reduced_motion="reduce")
-    page.set_default_timeout(5_000)
-    page.clock.install(time=0)
-    page.clock.pause_at(10_000)  # from now on time passes only when a test lets it
-    return page
-
-
-@pytest.fixture
-def opened(tab: Page, tmp_path: Path) -> Iterator[Open]:
-    """Opens a report; whatever the console says, every error and every request fails the test."""
-    wrong: list[str] = []
-    paths: list[Path] = []
-
-    def spoke(message: ConsoleMessage) -> None:
-        wrong.append(message.text)
-
-    def broke(error: Error) -> None:
-        wrong.append(str(error))
-
-    def asked(request: Request) -> None:
-        if request.url.partition("#")[0] != paths[-1].as_uri():
-            wrong.append(request.url)
-
-    def open_page(game: Game | bytes, viewport: ViewportSize = DESK) -> Page:
-        paths.append(tmp_path / f"{len(paths)}.html")
-        paths[-1].write_bytes(game if isinstance(game, bytes) else game_report(game))
-        tab.set_viewport_size(viewport)
-        tab.emulate_media(media="screen", color_scheme="light", reduced_motion="reduce")
-        tab.goto(paths[-1].as_uri())
-        return tab
-
-    tab.on("console", spoke)
-    tab.on("pageerror", broke)
-    tab.on("request", asked)
-    yield open_page
-    tab.remove_listener("console", spoke)
-    tab.remove_listener("pageerror", broke)
-    tab.remove_listener("request", asked)
-    assert wrong == []
 
 
 def thinking(ply: int) -> tuple[int, int, int, int]:
