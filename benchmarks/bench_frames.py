@@ -22,7 +22,7 @@ from pathlib import Path
 from benchmarks.generate import cached
 
 _LOGS = ((10_000, 1), (5_500, 2))  # games, seed
-_SMALL = ((200, 1),)
+SMALL = ((200, 1),)
 _LOADS = ("read_sql", "arrow", "plain", "pieces")
 _PIECE = 100_000
 QUERY = """\
@@ -87,11 +87,12 @@ def main() -> None:
         _print_load(options.load, str(options.archive))
         return
     with tempfile.TemporaryDirectory() as folder:
-        archive = options.archive or _made(Path(folder) / "archive.sqlite", _SMALL if options.small else _LOGS)
+        archive = options.archive or make_archive(Path(folder) / "archive.sqlite", SMALL if options.small else _LOGS)
         _measure(archive, 1 if options.small else options.rounds)
 
 
-def _made(archive: Path, logs: tuple[tuple[int, int], ...]) -> Path:
+def make_archive(archive: Path, logs: tuple[tuple[int, int], ...]) -> Path:
+    """Import generated logs (games, seed), without their bytes."""
     paths = [cached(games, seed).log for games, seed in logs]
     command = [sys.executable, "-m", "recorder", "import", "--no-keep-source", "--db", archive, *paths]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)

@@ -1,13 +1,16 @@
 """How long measures take over a table of plies, in pandas, DuckDB and Dask.
 
-Run: ``python -m benchmarks.bench_measures PLIES.parquet [--rounds N]``, with a file of ``export plies``. Engines take
-turns in each round, and medians are told. Dask has two threads; pandas has the table in memory already.
+Run: ``python -m benchmarks.bench_measures PLIES.parquet [--rounds N]`` with a file of ``export plies``, or ``--small``.
+Engines take turns in each round, and medians are told. Dask has two threads; pandas has the table in memory already.
 """
 
 from __future__ import annotations
 
 import argparse
 import statistics
+import subprocess
+import sys
+import tempfile
 import time
 from pathlib import Path
 from typing import Any
@@ -17,6 +20,7 @@ import dask.dataframe
 import duckdb
 import pandas as pd
 
+from benchmarks.bench_frames import SMALL, make_archive
 from exporters import measures
 
 _MEASURES = ("time_usage", "profile", "clock_curve", "time_left_by_phase", "autocorrelation", "game_sides")
@@ -25,21 +29,36 @@ _MEASURES = ("time_usage", "profile", "clock_curve", "time_left_by_phase", "auto
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("plies", type=Path)
+    parser.add_argument("plies", type=Path, nargs="?")
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--small", action="store_true", help="200 games, one round: only shows that it runs")
     given = parser.parse_args()
-    plies = pd.read_parquet(given.plies)
-    print(f"{len(plies)} plies; seconds, median of {given.rounds}")
+    if not given.small:
+        if given.plies is None:
+            parser.error("name a file of plies, or --small")
+        _measure(given.plies, given.rounds)
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        archive, plies = Path(folder) / "archive.sqlite", Path(folder) / "plies.parquet"
+        make_archive(archive, SMALL)
+        words = ["export", "plies", "--db", archive, "--format", "parquet", "-o", plies]
+        subprocess.run([sys.executable, "-m", "recorder", *words], check=True)
+        _measure(plies, 1)
+
+
+def _measure(path: Path, rounds: int) -> None:
+    plies = pd.read_parquet(path)
+    print(f"{len(plies)} plies; seconds, median of {rounds}")
     print(f"{'':<20}{'pandas':>8}{'DuckDB':>8}{'Dask':>8}")
     with duckdb.connect() as connection, dask.config.set(scheduler="threads", num_workers=2):
         engines: list[Any] = [
             plies,
-            connection.read_parquet(str(given.plies)),
-            dask.dataframe.read_parquet(given.plies),
+            connection.read_parquet(str(path)),
+            dask.dataframe.read_parquet(path),
         ]
         for name in _MEASURES:
             taken: list[list[float]] = [[] for _ in engines]
-            for _ in range(given.rounds):
+            for _ in range(rounds):
                 for times, engine in zip(taken, engines, strict=True):
                     begun = time.perf_counter()
                     getattr(measures, name)(engine)
