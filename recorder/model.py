@@ -15,9 +15,12 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import Enum, IntEnum
-from typing import Final, NamedTuple, cast
+from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 from recorder.moves import decode_move
+
+if TYPE_CHECKING:
+    from recorder.analysis import Analysis
 
 __all__ = [
     "SAVED_KINDS",
@@ -466,6 +469,7 @@ class Game:
         links: games that belong to this one; only an archive knows them.
         witnesses: keys of the games that this one was made of, each as one source tells it; empty: there is one source.
         evidence: what comparing them gave.
+        analyses: what engines thought of it later; only an archive knows them, and they do not count in comparisons.
         date_text: the date as a line prints it; where none does, the day that the user gave for the log (2020-01-31).
     """
 
@@ -507,6 +511,7 @@ class Game:
     links: list[Link] = field(default_factory=list)
     witnesses: list[str] = field(default_factory=list)
     evidence: list[Evidence] = field(default_factory=list)
+    analyses: list[Analysis] = field(default_factory=list, compare=False)
 
     @property
     def plies(self) -> list[Ply]:
