@@ -72,6 +72,11 @@ class ToldGame:
         return self.base_ply + len(self.entries) - 1
 
     @property
+    def number(self) -> int | None:
+        """The server's number; None where only its clocks were told of."""
+        return None if self.told is None else self.told.game_no
+
+    @property
     def isolated(self) -> bool:
         """Whether somebody only looked at a board of it."""
         return self.told is None or self.told.number == 40 or self.told.game_no < 0
