@@ -1,0 +1,227 @@
+"""What proves why a clock is another than the rule gives: lines that tell of clocks, and boards that show them."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable
+from functools import cached_property
+
+from recorder.ledger.causes import MILLISECONDS, SECOND_MS, Cause, Clock, unit_ms_of
+from recorder.model import EventKind, GameEvent, Observation, Ply, PlyRow
+
+__all__ = ["Proofs"]
+
+_LEAST_CHARGE_MS = 100
+_WE_ADD = re.compile(r"You have added |[0-9]{1,9} seconds were added to your opponents? clock", re.ASCII)
+_PAUSES = ("paused", "resumed")
+_JUDGED = ("adjusted", "opponent-adjusted")  # what the tracker found on the same boards: no line of its own
+_FEEDS = ("observed again", "lost feed", "unobserved", "server lost data")
+
+_CHANGES: tuple[tuple[Cause, Callable[[GameEvent], bool]], ...] = (
+    (Cause.TAKEBACK, lambda event: event.kind is EventKind.TAKEBACK),
+    (Cause.CLOCK_SET, lambda event: event.kind is EventKind.CLOCK and event.detail == "set"),
+    (Cause.PAUSE, lambda event: event.kind is EventKind.NOTICE and event.detail in _PAUSES),
+    (Cause.RESUMED, lambda event: event.kind is EventKind.FEED),
+)
+
+
+class Proofs:
+    """The lines and boards of one observation that tell why a clock is another than the rule gives.
+
+    Everything is sorted when it is first asked for: most games never ask.
+    """
+
+    def __init__(
+        self, names: tuple[str, str], me: int | None, seen: Observation, rows: list[Ply] | list[PlyRow]
+    ) -> None:
+        self._names = names
+        self._me = me
+        self._seen = seen
+        self._rows = rows
+        self._events: list[GameEvent] | None = None
+        self._offsets: list[int] = []
+
+    @cached_property
+    def _of_ply(self) -> dict[int, list[Ply | PlyRow]]:
+        """What was played as each ply, taken back or not."""
+        found: dict[int, list[Ply | PlyRow]] = {}
+        for row in self._rows:
+            found.setdefault(row[0], []).append(row)
+        return found
+
+    @cached_property
+    def _below_zero(self) -> bool:
+        """Whether clocks of this game were printed below 0."""
+        return any((row[3] or 0) < 0 or (row[4] or 0) < 0 for row in self._rows)
+
+    @cached_property
+    def _charges_least(self) -> bool:
+        """Whether moves of this game took the least that FICS charges."""
+        return any(row[5] == _LEAST_CHARGE_MS for row in self._rows)
+
+    def _between(self, since: int, until: int) -> list[GameEvent]:
+        """The events that can explain a clock, from behind one line up to another with it."""
+        if self._events is None:
+            told = [event for event in self._seen.events if _tells_of_clocks(event)]
+            self._events = sorted(told, key=lambda event: (event.offset, event.seq))
+            self._offsets = [event.offset for event in self._events]
+        return self._events[bisect_right(self._offsets, since) : bisect_right(self._offsets, until)]
+
+    def board_after_takeback(self, ply: int, offset: int) -> GameEvent | None:
+        """The takeback whose board stood before this ply; None if another board came in between or its was lost."""
+        for event in reversed(self._between(-1, offset - 1)):
+            if event.kind is EventKind.TAKEBACK:
+                shown = event.white_clock_ms is not None or event.black_clock_ms is not None
+                return event if shown and event.detail.endswith(f"-{ply - 1}") else None
+        return None
+
+    def joined(self, row: Ply | PlyRow, increment_ms: int) -> tuple[int | None, int | None, Cause | None, int | None]:
+        """Clock before, residual, cause and evidence of the first ply behind a board that was joined in mid-game."""
+        start = self._seen.start
+        assert start is not None
+        assert row[5] is not None
+        side = row[0] & 1
+        shown_ms, after_ms = (start.white_clock_ms, row[3]) if side else (start.black_clock_ms, row[4])
+        if shown_ms is None or after_ms is None:
+            return None, None, None, None
+        unit_ms = max(unit_ms_of(shown_ms, start.precision), 1 if row[12] == MILLISECONDS else SECOND_MS)
+        residual_ms = after_ms - shown_ms + row[5] - increment_ms
+        if residual_ms == 0:
+            return shown_ms, 0, Cause.EXACT, None
+        if -unit_ms <= residual_ms < 0:
+            return shown_ms, residual_ms, Cause.ROUNDING, None
+        if 0 < residual_ms <= row[5] + (row[6] or 0) + unit_ms:
+            return None, residual_ms, Cause.SNAPSHOT, start.offset
+        cause, evidence = self.cause(row, Clock(shown_ms, unit_ms, start.offset), residual_ms, None)
+        return shown_ms, residual_ms, cause, evidence
+
+    def cause(
+        self, row: Ply | PlyRow, since: Clock, residual_ms: int, before: Ply | PlyRow | None
+    ) -> tuple[Cause, int | None]:
+        """Why a clock is off by more than a unit, and where that stands.
+
+        ``since`` is the mover's clock after the own move before, in the coarser unit of then and now; ``before`` the
+        board before, if it is that of the ply before.
+        """
+        ply, offset, unit_ms = row[0], row[13], since.unit_ms
+        after_ms = row[3] if ply & 1 else row[4]
+        elapsed_ms = row[5]
+        assert after_ms is not None
+        assert elapsed_ms is not None
+        if ply <= 2 and abs(after_ms - since.ms) <= unit_ms:
+            return Cause.FIRST_MOVE, offset
+        told = self._between(since.offset, offset)
+        given = [event for event in told if _adds(event) and self._receiver(event) in (None, ply & 1)]
+        if given and abs(residual_ms - _sum_ms(given)) <= unit_ms:
+            known = self._receiver(given[0]) is not None
+            return Cause.MORETIME if known else Cause.TIME_ADDED, given[0].offset
+        shown = self._last_shown(row, since, told, before)
+        if shown is not None and shown.ms != since.ms:
+            unit_ms = max(unit_ms, shown.unit_ms)
+            cause, evidence = self._changed(told, since, shown)
+            rest_ms = residual_ms - (shown.ms - since.ms)
+            rest_ms -= _sum_ms([event for event in given if event.offset > shown.offset])
+            most_ms = elapsed_ms + (row[6] or 0) + unit_ms if shown.running else unit_ms
+            # A difference of one unit is that of a clock only where something happened to it.
+            changed = abs(shown.ms - since.ms) > unit_ms or cause is not Cause.ADJUSTED
+            if changed and -unit_ms <= rest_ms <= most_ms:
+                return cause, evidence
+        for event in told:
+            if event.kind is EventKind.TAKEBACK and event.white_clock_ms is None and event.black_clock_ms is None:
+                # Its own board was not seen: the clock is one that the game had when the position was there before.
+                for restored in (*self._of_ply.get(ply - 2, ()), *self._of_ply.get(ply - 1, ())):
+                    if restored[13] < event.offset:
+                        clock_ms = restored[3] if ply & 1 else restored[4]
+                        if clock_ms is not None and abs(residual_ms - (clock_ms - since.ms)) <= unit_ms:
+                            return Cause.TAKEBACK, event.offset
+        paused = next((event for event in told if event.detail in _PAUSES), None)
+        if paused is not None and 0 < residual_ms <= elapsed_ms + unit_ms:
+            return Cause.PAUSE, paused.offset
+        if residual_ms - elapsed_ms > unit_ms:  # more than if no time had passed
+            again = self._shown_again(row, after_ms)
+            if again is not None:
+                return Cause.ADJUSTED, again
+        if after_ms == 0 and residual_ms > 0 and not self._below_zero:
+            return Cause.FLAG, offset
+        if (
+            unit_ms == 1 and elapsed_ms < _LEAST_CHARGE_MS and abs(elapsed_ms - residual_ms - _LEAST_CHARGE_MS) <= 1
+            and self._charges_least
+        ):  # fmt: skip
+            return Cause.MINIMUM_CHARGE, offset
+        return Cause.UNEXPLAINED, None
+
+    def _shown_again(self, row: Ply | PlyRow, after_ms: int) -> int | None:
+        """Where the next move's board shows the mover's clock as this one does: else one number may just be wrong."""
+        at = bisect_right(self._rows, row[13], key=lambda other: other[13])
+        if at == len(self._rows) or self._rows[at][0] != row[0] + 1:
+            return None
+        following = self._rows[at]
+        clock_ms = following[3] if row[0] & 1 else following[4]
+        unit_ms = 1 if row[12] == following[12] == MILLISECONDS else SECOND_MS
+        return following[13] if clock_ms is not None and abs(clock_ms - after_ms) < unit_ms else None
+
+    def _receiver(self, event: GameEvent) -> int | None:
+        """To whose clock a line adds time (0: Black's): nobody adds to the own one. None if it does not tell."""
+        if event.actor is not None:
+            giver = event.actor.lower()
+            return 1 - self._names.index(giver) if giver in self._names else None
+        if self._me is None:
+            return None
+        if event.text.startswith("Your opponent has added "):
+            return self._me
+        return 1 - self._me if _WE_ADD.match(event.text) else None
+
+    def _changed(self, told: list[GameEvent], since: Clock, shown: Clock) -> tuple[Cause, int]:
+        """The name of a change that a board shows: what in between can have made it."""
+        until = [event for event in told if event.offset <= shown.offset]
+        for cause, makes in _CHANGES:
+            for event in until:
+                if makes(event):
+                    return cause, event.offset
+        start = self._seen.start
+        if start is not None and since.offset < start.offset <= shown.offset:
+            return Cause.RESUMED, start.offset
+        return Cause.ADJUSTED, shown.offset
+
+    def _last_shown(
+        self, row: Ply | PlyRow, since: Clock, told: list[GameEvent], before: Ply | PlyRow | None
+    ) -> Clock | None:
+        """The mover's clock on the last board between the own move before and this one."""
+        white, start = bool(row[0] & 1), self._seen.start
+        found: Clock | None = None
+        if start is not None and since.offset < start.offset:
+            # What was seen last is of an earlier observation.
+            ms = start.white_clock_ms if white else start.black_clock_ms
+            if ms is not None:
+                found = Clock(ms, unit_ms_of(ms, start.precision), start.offset, start.ply == row[0] - 1)
+        if before is not None and before[13] > since.offset:
+            ms = before[3] if white else before[4]
+            if ms is not None:
+                found = Clock(ms, 1 if before[12] == MILLISECONDS else SECOND_MS, before[13])
+        for event in told:
+            ms = event.white_clock_ms if white else event.black_clock_ms
+            if (
+                ms is not None and event.offset < row[13] and event.detail not in _JUDGED
+                and (found is None or event.offset > found.offset)
+            ):  # fmt: skip
+                running = event.kind is EventKind.CLOCK and event.detail == "same-ply" and event.ply == row[0] - 1
+                # A whole number of seconds is no proof that the board was printed in seconds.
+                found = Clock(ms, 1 if ms % SECOND_MS else since.unit_ms, event.offset, running)
+        return found
+
+
+def _tells_of_clocks(event: GameEvent) -> bool:
+    if event.kind is EventKind.NOTICE:
+        return event.detail == "time-added" or event.detail in _PAUSES
+    if event.kind is EventKind.FEED:
+        return event.detail in _FEEDS
+    return event.kind is EventKind.TAKEBACK or event.kind is EventKind.CLOCK
+
+
+def _adds(event: GameEvent) -> bool:
+    return event.kind is EventKind.NOTICE and event.detail == "time-added" and event.value is not None
+
+
+def _sum_ms(given: list[GameEvent]) -> int:
+    return sum(event.value or 0 for event in given) * SECOND_MS
