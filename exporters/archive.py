@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from importlib import import_module
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, Unpack
@@ -59,7 +60,7 @@ class Archive:
         Raises:
             ExportError: a word of a filter or of ``extra`` is not understood. StorageError: the archive cannot be read.
         """
-        from exporters import accessor  # noqa: F401  # gives frames their ``ics``
+        _give_measures()
         from exporters.frames.load import ply_frame
 
         _check(extra)
@@ -78,7 +79,7 @@ class Archive:
         Raises:
             ExportError, StorageError: as for ``plies``, before the first piece; also for pieces of no rows.
         """
-        from exporters import accessor  # noqa: F401  # gives frames their ``ics``
+        _give_measures()
         from exporters.frames.load import pieces, plies_of
 
         _check(extra)
@@ -125,7 +126,7 @@ class Archive:
         Raises:
             ExportError, StorageError: as ``plies``.
         """
-        from exporters import accessor  # noqa: F401  # gives frames their ``ics``
+        _give_measures()
         from exporters.frames.load import ply_frame
         from exporters.frames.matches import boards_of, match_frame, read_matches
 
@@ -134,6 +135,11 @@ class Archive:
             with storage.snapshot():
                 matches = read_matches(storage, where)
             return match_frame(ply_frame(storage, boards_of(matches, where), arrow=self._arrow), matches)
+
+
+def _give_measures() -> None:
+    """Frames have their ``ics`` from now on. Not at the top: an archive alone is open long before pandas is there."""
+    import_module("exporters.accessor")
 
 
 def _check(extra: Collection[str]) -> None:

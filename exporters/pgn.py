@@ -185,11 +185,12 @@ class PgnExporter:
             if not white:
                 clock_ms = black_ms
             if usual and precision == 1 and proof != inferred:  # not a member's value: this is for every ply
+                # A test for None would cost every ply a little; the few without a time raise TypeError.
                 try:
                     add(
                         f"{numbers[number] if white or interrupted else ''}{san} "
-                        f"{{[%clk\x01{seconds[clock_ms // 1000]}{ends[clock_ms % 1000]} "  # type: ignore[operator]
-                        f"[%emt\x01{seconds[elapsed_ms // 1000]}{ends[elapsed_ms % 1000]}}}"  # type: ignore[operator]
+                        f"{{[%clk\x01{seconds[clock_ms // 1000]}{ends[clock_ms % 1000]} "  # type: ignore[operator]  # see above
+                        f"[%emt\x01{seconds[elapsed_ms // 1000]}{ends[elapsed_ms % 1000]}}}"  # type: ignore[operator]  # see above
                     )
                     interrupted = True
                 except (LookupError, TypeError):  # no text has been made of it yet, or ever: it is below zero or None

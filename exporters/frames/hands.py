@@ -33,4 +33,8 @@ def hands_of(block: Block, reader: ColumnReader) -> tuple[NDArray[np.object_], N
     place -= (owner[place] != ids) | (plies[place] != block.plies.ply)
     has &= (place >= 0) & (owner[place] == ids) & ~np.isin(block.origin, _NOT_SHOWN)
     place = np.where(has, place, len(changes))
-    return tuple(np.array([*(change[side] for change in changes), None], dtype=object)[place] for side in (2, 3))  # type: ignore[return-value]
+    white, black = (
+        np.array([*letters, None], dtype=object)[place]
+        for letters in ([change.white for change in changes], [change.black for change in changes])
+    )
+    return white, black

@@ -222,7 +222,7 @@ def collect(parts: Mapping[str, nw.LazyFrame[Any]]) -> dict[str, pd.DataFrame]:
     if any(part.implementation.is_dask() for part in parts.values()):
         from dask.base import compute
 
-        computed = compute(*natives.values())  # type: ignore[no-untyped-call]
+        computed = compute(*natives.values())  # type: ignore[no-untyped-call]  # Dask has no types
         return {name: _plain(table) for name, table in zip(natives, computed, strict=True)}
     return {
         name: _plain(part.collect("pyarrow" if part.implementation.is_duckdb() else None).to_native())
@@ -244,7 +244,8 @@ def _from_arrow(table: Any) -> pd.DataFrame:
     # DuckDB's sums have 128 bits, which pandas has not.
     whole = [pa.types.is_integer(field.type) or pa.types.is_decimal(field.type) for field in table.schema]
     fields = [field.with_type(pa.int64()) if so else field for field, so in zip(table.schema, whole, strict=True)]
-    return table.cast(pa.schema(fields)).to_pandas(types_mapper=nullable.get)  # type: ignore[no-any-return]
+    found: pd.DataFrame = table.cast(pa.schema(fields)).to_pandas(types_mapper=nullable.get)
+    return found
 
 
 def _plain_column(column: pd.Series[Any]) -> pd.Series[Any]:

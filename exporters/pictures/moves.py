@@ -53,7 +53,7 @@ def move_times(
     look = theme_of(theme)
     ax = new_axes(ax, look)
     right = ax.twinx()
-    dress(right, look, grid="")
+    dress(right, look, grid=None)
     right.spines["right"].set_visible(True)
     coarse = whole_seconds(drawn)
     first, last = int(plies["move_no"].min()), int(plies["move_no"].max())

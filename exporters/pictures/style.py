@@ -10,7 +10,7 @@ from __future__ import annotations
 import io
 import math
 from collections.abc import Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -155,7 +155,7 @@ def new_axes(ax: Axes | None, theme: Theme, size: tuple[float, float] = (9.0, 5.
     return ax
 
 
-def dress(ax: Axes, theme: Theme, *, grid: str = "y") -> None:
+def dress(ax: Axes, theme: Theme, *, grid: Literal["both", "x", "y"] | None = "y") -> None:
     """Give axes the theme's colours and take away the lines that tell nothing."""
     ax.set_facecolor(theme.background)
     for side, spine in ax.spines.items():
@@ -167,7 +167,7 @@ def dress(ax: Axes, theme: Theme, *, grid: str = "y") -> None:
         axis.label.set_fontsize(_TEXT_POINTS)
     ax.grid(False)
     if grid:
-        ax.grid(True, axis=grid, color=theme.grid, linewidth=0.6)  # type: ignore[arg-type]
+        ax.grid(True, axis=grid, color=theme.grid, linewidth=0.6)
     ax.set_axisbelow(True)
 
 

@@ -199,7 +199,7 @@ def think_heatmap(
     cells = heatmap_cells(own)
     labels, width = cells.attrs["labels"], cells.attrs["columns"]
     ax = new_axes(ax, look)
-    dress(ax, look, grid="")
+    dress(ax, look, grid=None)
     last = int(cells["move_to"].max())
     grid = np.full((len(labels), last // width), np.nan)
     grid[cells["think_no"].to_numpy(dtype=int), (cells["move_from"].to_numpy(dtype=int) - 1) // width] = cells["plies"]

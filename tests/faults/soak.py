@@ -54,7 +54,7 @@ async def _one(kind: str, seed: int, folder: Path, pool: ProcessPoolExecutor) ->
         await asyncio.wait_for(KINDS[kind](world), 300)
     except (Troubles, AssertionError, OSError) as error:
         return Failure(kind, seed, f"{type(error).__name__}: {error}")
-    except Exception:
+    except Exception:  # whatever it is, its seed must be told, and the other worlds go on
         return Failure(kind, seed, traceback.format_exc())
     finally:
         world.close()
