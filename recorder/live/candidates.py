@@ -68,6 +68,21 @@ class Candidate:
         """Whether a line told so."""
         return read_category(self.listed.facts.category) == "bughouse"
 
+    def move(self, state: State, now_ms: int) -> None:
+        """It stands otherwise with us from now on; one that is watched may be asked for again later."""
+        self.state = state
+        self.since_ms = now_ms
+        if state is State.WATCHED:
+            self.watched_ms = now_ms if self.watched_ms is None else self.watched_ms
+            self.again = False
+            self.tries = 0
+            self.refused = None
+
+    def give_up(self, reason: str, now_ms: int) -> None:
+        """It is not asked for any more."""
+        self.refused = reason
+        self.move(State.SEEN, now_ms)
+
 
 class Fate(Enum):
     """What is being done about a game."""

@@ -9,7 +9,6 @@ the order in which they were first seen.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from copy import copy
 
 from recorder.events import (
     ChatLine,
@@ -24,7 +23,6 @@ from recorder.events import (
     GameNotified,
     GamesCounted,
     GamesRow,
-    Line,
     Noise,
     ObserveRefused,
     ObservingEnded,
@@ -34,7 +32,7 @@ from recorder.events import (
 )
 from recorder.frames import TAIL_BLACK, TAIL_GAME, Style12
 from recorder.live.candidates import Candidate, Fate, Rank, State, Why, Wishes, partners_of
-from recorder.live.listed import Listed, ListedEvent, title_words
+from recorder.live.gamelist import GameList
 from recorder.live.partners import Partners
 from recorder.live.policy import Expression
 from recorder.live.requests import (
@@ -47,14 +45,11 @@ from recorder.live.requests import (
     Request,
     Unobserve,
 )
-from recorder.tracking.facts import Facts
 
 __all__ = ["Observing"]
 
 _IN_FLIGHT = 4  # observes without an answer: a refusal that names no game must be one of few
 _MAX_TRIES = 3
-_TITLES_KEPT = 1024  # of those who spoke last
-_CREATING_KEPT = 64
 
 
 class Observing:
@@ -70,7 +65,7 @@ class Observing:
 
     Attributes:
         limit: the limit in force; None: not known.
-        seen: games that lines told of, over all connections. chosen: of them, how many were asked for.
+        chosen: how many of the games that were seen were asked for.
     """
 
     def __init__(
@@ -86,19 +81,14 @@ class Observing:
         if limit is not None and limit < 1:
             raise ValueError("the limit must be at least 1")
         self.limit = limit
-        self.seen = self.chosen = 0
+        self.chosen = 0
         self._told_limit = limit
         self._wishes = Wishes(policy, handles)
         self._games_every_ms = games_every_ms
         self._rotate_after_ms = rotate_after_ms
         self._gone = gone
-        self._games: dict[int, Candidate] = {}
-        self._titles: dict[str, frozenset[str]] = {}
-        self._creating: dict[frozenset[str], CreatingLine] = {}
-        self._order = 0
-        self._sweep = 0
-        self._confirmed_from = 0  # games that no line named since that table may be over
-        self._rows = 0
+        self._list = GameList(self._is_gone)
+        self._games = self._list.games
         self._table_asked_ms: int | None = None  # an answer is waited for
         self._table_due_ms: int | None = None  # None: not connected
         self._table_seen = False  # since the connection began
@@ -107,6 +97,11 @@ class Observing:
         self._unnamed: set[str] = set()  # numbers of games whose observation has just begun
         self._changed = True  # something but a board has come since the last decision
         self._due_ms = 0  # when time alone makes another decision possible
+
+    @property
+    def seen(self) -> int:
+        """How many games lines told of, over all connections."""
+        return self._list.seen
 
     # -- the connection ----------------------------------------------------------------------------------------
 
@@ -119,9 +114,7 @@ class Observing:
             game.refused = None
             game.partner_asked = False
         self.limit = self._told_limit
-        self._sweep += 1
-        self._confirmed_from = self._sweep
-        self._rows = 0
+        self._list.connected()
         self._held_until_ms = now_ms
         self._table_due_ms = now_ms
         self._table_asked_ms = None
@@ -150,120 +143,55 @@ class Observing:
                 continue
             self._changed = True
             if isinstance(event, GamesRow | GameInfo | GameCreated | GameHeader):
-                self._told(event, now_ms)
+                game = self._list.told(event, now_ms)
+                asked = isinstance(event, GameHeader) and not isinstance(event, GameNotified)
+                if asked and game.state is State.ASKED:
+                    game.move(State.WATCHED, now_ms)
+                self._partners.look_at(game, now_ms)
             elif isinstance(event, GamesCounted):
-                self._table_ends(event, now_ms)
+                self._list.table_ends(event, now_ms)
+                self._table_seen = True
+                self._table_asked_ms = None
+                if self._table_due_ms is not None:
+                    self._table_due_ms = now_ms + self._games_every_ms
             elif isinstance(event, ObservingStarted):
-                game = self._known(event.game_no, now_ms, event.line.offset)
+                game = self._list.known(event.game_no, now_ms, event.line.offset)
                 if game.state is State.SEEN:
                     self._partners.answered_by(game, now_ms)
                 self._unnamed.add(str(event.game_no))
-                self._move(game, State.WATCHED, now_ms)
+                game.move(State.WATCHED, now_ms)
                 self._partners.look_at(game, now_ms)
             elif isinstance(event, ObservingEnded):
                 self._left(event.game_no, now_ms)
             elif isinstance(event, ObserveRefused):
                 self._refused(event, now_ms, under_way)
             elif isinstance(event, GameEnded):
-                self._ended(event, now_ms)
+                self._list.ended(event, now_ms)
             elif isinstance(event, GameNotice):
                 if event.kind is GameNoticeKind.PRIVATE_GAME and event.game_no in self._games:
                     game = self._games[event.game_no]
                     game.listed.private = True
-                    self._give_up(game, "the server says that it is private", now_ms)
+                    game.give_up("the server says that it is private", now_ms)
             elif isinstance(event, ChatLine):
-                if event.speaker:
-                    name = event.speaker.lower()
-                    self._titles.pop(name, None)
-                    self._titles[name] = title_words(event.titles or "")
-                    if len(self._titles) > _TITLES_KEPT:
-                        del self._titles[next(iter(self._titles))]
+                self._list.heard(event)
             elif isinstance(event, CreatingLine):
-                self._creating[frozenset((event.first.lower(), event.second.lower()))] = event
-                if len(self._creating) > _CREATING_KEPT:
-                    del self._creating[next(iter(self._creating))]
+                self._list.creating(event)
             elif isinstance(event, Unrecognised | Noise):
                 self._partners.hear(event.line.text)
-
-    def _known(self, number: int, now_ms: int, offset: int) -> Candidate:
-        game = self._games.get(number)
-        if game is None:
-            self.seen += 1
-            self._order += 1
-            listed = Listed(number, Facts(offset))
-            game = self._games[number] = Candidate(listed, self._order, self._sweep, now_ms, now_ms)
-        game.sweep = self._sweep
-        return game
-
-    def _told(self, event: ListedEvent, now_ms: int) -> None:
-        number = event.game_no
-        old = self._games.get(number)
-        if old is not None and not old.listed.between(event):
-            self._drop(number, now_ms)  # the number has another game now
-        elif old is not None and isinstance(event, GameCreated) and old.state in (State.SEEN, State.WATCHED):
-            self._drop(number, now_ms)  # the same players again
-        game = self._known(number, now_ms, event.line.offset)
-        before = copy(game.listed.facts), game.listed.private, game.listed.examined
-        game.listed.take(event)
-        for white in (True, False):
-            self._add_titles(game, white)
-        if isinstance(event, GameInfo):
-            game.informed = True
-            if event.partner_game_no is not None:
-                self._known(event.partner_game_no, now_ms, event.line.offset)
-        if isinstance(event, GameCreated):
-            facts = self._creating.pop(frozenset((event.white.lower(), event.black.lower())), None)
-            if facts is not None:
-                game.listed.facts.add_creating(facts, event.white)
-        if isinstance(event, GamesRow):
-            self._rows += 1
-        elif isinstance(event, GameHeader) and not isinstance(event, GameNotified) and game.state is State.ASKED:
-            self._move(game, State.WATCHED, now_ms)
-        self._partners.look_at(game, now_ms)
-        if before != (game.listed.facts, game.listed.private, game.listed.examined):
-            game.judgement = None
 
     def _shown(self, board: Style12, now_ms: int) -> None:
         """The first board of an observation: the number may have got another game since a line told of it."""
         if len(board.tail) <= TAIL_BLACK or board.tail[TAIL_GAME] not in self._unnamed:
             return
         self._unnamed.discard(board.tail[TAIL_GAME])
-        number = int(board.tail[TAIL_GAME])
-        game = self._games.get(number)
-        players = GameCreated(Line("", board.offset), number, board.white, board.black, None, None, False)
-        if game is None or game.state is not State.WATCHED or game.listed.between(players):
-            return
-        self._changed = True
-        self._drop(number, now_ms)
-        game = self._known(number, now_ms, board.offset)
-        game.listed.take(players)
-        self._move(game, State.WATCHED, now_ms)
+        game = self._list.shown(board, int(board.tail[TAIL_GAME]), now_ms)
+        if game is not None:
+            self._changed = True
+            game.move(State.WATCHED, now_ms)
 
-    def _add_titles(self, game: Candidate, white: bool) -> None:
-        listed = game.listed
-        name = listed.facts.white if white else listed.facts.black
-        titles = self._titles.get(name.lower()) if name is not None else None
-        if titles is None or titles == (listed.white_titles if white else listed.black_titles):
-            return
-        game.judgement = None
-        if white:
-            listed.white_titles = titles
-        else:
-            listed.black_titles = titles
-
-    def _table_ends(self, event: GamesCounted, now_ms: int) -> None:
-        whole = event.total is None or event.total <= event.displayed
-        if whole and self._rows >= event.displayed:
-            # What no line has named since the table before is over: its end passed us by.
-            for number, game in list(self._games.items()):
-                if game.sweep < self._sweep:
-                    self._drop(number, now_ms)
-            self._sweep += 1
-        self._rows = 0
-        self._table_seen = True
-        self._table_asked_ms = None
-        if self._table_due_ms is not None:
-            self._table_due_ms = now_ms + self._games_every_ms
+    def _is_gone(self, game: Candidate, now_ms: int) -> None:
+        if self._gone is not None:
+            self._gone(game, self.standing(game), now_ms)
 
     def _left(self, number: int, now_ms: int) -> None:
         game = self._games.get(number)
@@ -273,19 +201,19 @@ class Observing:
         if game.state is State.WATCHED and not self._partners.answered_by(game, now_ms):
             game.refused = "somebody ended its observation"
         # An answer to our observe: the game was watched already, and the command toggles. Then it is asked for again.
-        self._move(game, State.SEEN, now_ms)
+        game.move(State.SEEN, now_ms)
 
     def _refused(self, event: ObserveRefused, now_ms: int, under_way: Request | None) -> None:
         if event.reason is Refusal.NOT_OBSERVING:
             left = [game for game in self._games.values() if game.state is State.LEAVING]
             for game in left:
                 if event.game_no in (None, game.listed.game_no) or len(left) == 1:
-                    self._move(game, State.SEEN, now_ms)
+                    game.move(State.SEEN, now_ms)
             return
         if event.game_no is not None:
-            game = self._known(event.game_no, now_ms, event.line.offset)
+            game = self._list.known(event.game_no, now_ms, event.line.offset)
             if event.reason is Refusal.ALREADY:
-                self._move(game, State.WATCHED, now_ms)
+                game.move(State.WATCHED, now_ms)
             return
         if (meant := self._meant(event.reason, under_way)) is None:
             return
@@ -295,13 +223,13 @@ class Observing:
             self.limit = max(1, places)
             if places == 0:  # others of our account observe, or we cannot count: try again later
                 self._held_until_ms = now_ms + self._games_every_ms
-            self._move(game, State.SEEN, now_ms)
+            game.move(State.SEEN, now_ms)
         elif event.reason is Refusal.NO_SUCH_GAME:
-            self._drop(game.listed.game_no, now_ms)
+            self._list.drop(game.listed.game_no, now_ms)
         elif event.reason is Refusal.OWN_GAME:
-            self._give_up(game, "we play in it ourselves", now_ms)
+            game.give_up("we play in it ourselves", now_ms)
         else:
-            self._give_up(game, "we are examining a game", now_ms)
+            game.give_up("we are examining a game", now_ms)
 
     def _meant(self, reason: Refusal, under_way: Request | None) -> Candidate | None:
         """The game that a refusal without a number is about."""
@@ -314,37 +242,10 @@ class Observing:
         asked = [game for game in self._games.values() if game.state is State.ASKED]
         return min(asked, key=lambda game: (game.since_ms, game.order), default=None)
 
-    def _ended(self, event: GameEnded, now_ms: int) -> None:
-        game = self._games.get(event.game_no)
-        if game is not None:
-            players = GameCreated(event.line, event.game_no, event.white, event.black, None, None, False)
-            if game.listed.between(players):
-                self._drop(event.game_no, now_ms)
-
     def finish(self, now_ms: int) -> None:
         """There is nothing more to come: every game is given to ``gone``."""
-        for number in sorted(self._games):
-            self._drop(number, now_ms)
-
-    def _drop(self, number: int, now_ms: int) -> None:
-        if self._gone is not None:
-            game = self._games[number]
-            self._gone(game, self.standing(game), now_ms)
-        del self._games[number]
-
-    @staticmethod
-    def _move(game: Candidate, state: State, now_ms: int) -> None:
-        game.state = state
-        game.since_ms = now_ms
-        if state is State.WATCHED:
-            game.watched_ms = now_ms if game.watched_ms is None else game.watched_ms
-            game.again = False
-            game.tries = 0
-            game.refused = None
-
-    def _give_up(self, game: Candidate, reason: str, now_ms: int) -> None:
-        game.refused = reason
-        self._move(game, State.SEEN, now_ms)
+        for number in sorted(self._list.games):
+            self._list.drop(number, now_ms)
 
     # -- what is decided ---------------------------------------------------------------------------------------
 
@@ -386,7 +287,7 @@ class Observing:
         for game in self._queue():
             if in_flight >= _IN_FLIGHT or (self.limit is not None and taken >= self.limit):
                 break
-            self._move(game, State.ASKED, now_ms)
+            game.move(State.ASKED, now_ms)
             game.tries += 1
             game.wanted = self._wishes.reason(game, partners_of(self._games))[1]
             self.chosen += game.tries == 1
@@ -422,7 +323,7 @@ class Observing:
             if game.state in (State.ASKED, State.LEAVING) and now_ms >= game.since_ms + TURN_MS:
                 if game.state is State.ASKED and game.tries >= _MAX_TRIES:
                     game.refused = f"the server did not answer {_MAX_TRIES} times"
-                self._move(game, State.SEEN, now_ms)
+                game.move(State.SEEN, now_ms)
 
     def _queue(self) -> list[Candidate]:
         partners = partners_of(self._games)
@@ -431,7 +332,7 @@ class Observing:
             for game in self._games.values()
             if game.state is State.SEEN
             and game.refused is None
-            and game.sweep >= self._confirmed_from
+            and self._list.confirmed(game)
             and (rank := self._wishes.rank(game, partners)[0]) is not None
         ]
         return [game for _, _, game in sorted(waiting, key=lambda entry: entry[:2])]
@@ -463,13 +364,12 @@ class Observing:
         wanted = max(0, len(self._queue()) - free)
         requests: list[Request] = []
         for game in sorted(old, key=lambda game: game.since_ms)[:wanted]:
-            self._order += 1
-            game.order = self._order
+            self._list.put_last(game)
             requests.append(self._leave(game, now_ms))
         return requests
 
     def _leave(self, game: Candidate, now_ms: int) -> Request:
-        self._move(game, State.LEAVING, now_ms)
+        game.move(State.LEAVING, now_ms)
         return Unobserve(game.listed.game_no)
 
     # -- what is told of a game --------------------------------------------------------------------------------
@@ -487,6 +387,6 @@ class Observing:
             return Why(Fate.REFUSED, game.refused)
         if rank is None:
             return Why(Fate.UNWANTED, reason)
-        if game.sweep < self._confirmed_from:
+        if not self._list.confirmed(game):
             return Why(Fate.UNCONFIRMED, reason)
         return Why(Fate.WAITING, reason)
