@@ -15,7 +15,7 @@ from recorder.sources import SourceKind, find_timing, read_blocks, scrubbed
 if TYPE_CHECKING:
     from storage import Archive, SourceRow
 
-__all__ = ["lines_at", "short_names", "source_blocks", "source_timing"]
+__all__ = ["file_of", "lines_at", "short_names", "source_blocks", "source_timing"]
 
 _LONGEST_LINE = 1 << 16
 
@@ -48,9 +48,10 @@ def source_blocks(archive: Archive, row: SourceRow, offset: int = 0) -> Iterator
     """
     if row.kept:
         return archive.read_source(row.id, offset)
-    if row.path is None or not _is_same(Path(row.path), row):
+    path = file_of(row)
+    if path is None:
         return None
-    return _from(scrubbed(_file_blocks(Path(row.path), row.size_bytes), SourceKind(row.kind)), offset)
+    return _from(scrubbed(_file_blocks(path, row.size_bytes), SourceKind(row.kind)), offset)
 
 
 def source_timing(archive: Archive, row: SourceRow) -> bytes | None:
@@ -71,15 +72,17 @@ def source_timing(archive: Archive, row: SourceRow) -> bytes | None:
     return timing
 
 
-def _is_same(path: Path, row: SourceRow) -> bool:
-    """Whether a file begins with the bytes that were imported (it may have grown)."""
+def file_of(row: SourceRow) -> Path | None:
+    """The file that a source was read from, read again: None unless it begins with those bytes (it may have grown)."""
+    if row.path is None:
+        return None
     running = hashlib.sha256()
     try:
-        for block in _file_blocks(path, row.size_bytes):
+        for block in _file_blocks(Path(row.path), row.size_bytes):
             running.update(block)
     except (SourceError, OSError):
-        return False
-    return running.hexdigest() == row.sha256
+        return None
+    return Path(row.path) if running.hexdigest() == row.sha256 else None
 
 
 def _file_blocks(path: Path, end: int) -> Iterator[bytes]:

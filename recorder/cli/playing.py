@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import hashlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,14 +15,15 @@ from recorder.cli.options import game_filter, open_archive
 from recorder.errors import ReplayError
 
 if TYPE_CHECKING:
-    from recorder.model import Game
+    from recorder.cli.recorded import RecordedLines
+    from recorder.model import Game, SourceKind
     from recorder.replay.timing import Moment
 
     _ParamType = click.ParamType[Any]
 else:
     _ParamType = click.ParamType  # not generic in older versions
 
-__all__ = ["SecondsType", "SpeedType", "files_of", "games_to_replay", "place_of"]
+__all__ = ["SecondsType", "SpeedType", "files_of", "games_to_replay", "place_of", "recorded_lines"]
 
 
 class SpeedType(_ParamType):
@@ -71,9 +74,7 @@ def files_of(keys: Sequence[str]) -> list[str]:
 def games_to_replay(files: Sequence[str], keys: tuple[str, ...], where: str, filters: dict[str, Any]) -> list[Game]:
     """The games to show, with all that is known of them."""
     if files:
-        from recorder.pipeline import read_games
-
-        games = [game for name in files for game in read_games(name)]
+        games = [game for name in files for game in _games_of(name)]
         games.sort(key=lambda game: (game.started_at_ms or 0, game.first_offset))
         _link_partners(games)
     else:
@@ -86,6 +87,45 @@ def games_to_replay(files: Sequence[str], keys: tuple[str, ...], where: str, fil
     if not games:
         raise ReplayError("There is no such game to replay.")
     return games
+
+
+def _games_of(name: str) -> list[Game]:
+    """A file's games, which tell that they are of it."""
+    from recorder.model import SourceName
+    from recorder.pipeline import read_games
+
+    games = list(read_games(name))
+    sha256, kind = _log_of(Path(name))
+    for game in games:
+        for seen in game.observations:
+            seen.source = SourceName(name, sha256, kind.value)
+    return games
+
+
+def _log_of(path: Path) -> tuple[str, SourceKind]:
+    """The SHA-256 and the kind of a log."""
+    from recorder.sources import HEAD_BYTES, detect, read_blocks
+
+    running, head = hashlib.sha256(), b""
+    for block in read_blocks(path):
+        running.update(block)
+        head += block[: HEAD_BYTES - len(head)]
+    kind = detect(head)
+    assert kind is not None  # games were read from it
+    return running.hexdigest(), kind
+
+
+@contextmanager
+def recorded_lines(files: Sequence[str], where: str) -> Iterator[RecordedLines]:
+    """What finds the lines of games that were chosen so, as long as it is used."""
+    from recorder.cli.recorded import RecordedLines, log_in_archive, log_in_file
+
+    if files:
+        logs = {sha256: log_in_file(Path(name), kind) for name in files for sha256, kind in (_log_of(Path(name)),)}
+        yield RecordedLines(logs.get)
+        return
+    with open_archive(where) as archive:
+        yield RecordedLines(lambda sha256: log_in_archive(archive, sha256))
 
 
 def _link_partners(games: Sequence[Game]) -> None:

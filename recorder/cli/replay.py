@@ -7,9 +7,10 @@ import os
 import socket
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
+from functools import lru_cache
 from pathlib import Path
 from time import monotonic_ns, time_ns
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 from click.exceptions import Exit
@@ -17,19 +18,22 @@ from click.exceptions import Exit
 from recorder.cli.asengine import as_engine
 from recorder.cli.living import AddressType, heed_signals
 from recorder.cli.options import archive_option, filter_options
-from recorder.cli.playing import SecondsType, SpeedType, files_of, games_to_replay, place_of
+from recorder.cli.playing import SecondsType, SpeedType, files_of, games_to_replay, place_of, recorded_lines
 from recorder.cli.terminal import ExitCode, plural, say
 from recorder.cli.watch import terminal
 from recorder.errors import SourceError
 from recorder.live.address import Address, format_address
 
 if TYPE_CHECKING:
+    from recorder.cli.recorded import RecordedLines
     from recorder.events import Chunk
     from recorder.model import Game
     from recorder.replay.house import House
     from recorder.replay.timing import Moment
 
 __all__ = ["command"]
+
+_GAMES_WITH_LINES: Final = 64  # whose recorded lines are held for the clients that come to them next
 
 
 @click.group(
@@ -112,8 +116,6 @@ def _server(
     game; "tell replay help" tells how to pause, seek and change the speed. Who logs in with the name of the
     player who recorded a game sees it as that player saw it. docs/replay.md tells the rest.
     """
-    from recorder.live.listening import is_loopback, listen
-
     files = files_of(keys)
     taped = None if as_games or len(files) != 1 else _taped(Path(files[0]))
     if taped is not None:
@@ -121,13 +123,21 @@ def _server(
             raise click.UsageError(
                 "Bytes are the same for everybody: leave out --shared and --observe, or add --as-games."
             )
-        house = _tape_house(taped, idle_max_ms, begin, password, speed=speed, loop=loop, pause_at=pause_at)
-    else:
-        games = games_to_replay(files, keys, where, filters)
+        _serve(listen_at, _tape_house(taped, idle_max_ms, begin, password, speed=speed, loop=loop, pause_at=pause_at))
+        return
+    games = games_to_replay(files, keys, where, filters)
+    with recorded_lines(files, where) as lines:
         house = _games_house(
-            games, idle_max_ms, pace_ms, begin, speed=speed, loop=loop, pause_at=pause_at, shared=shared,
+            games, lines, idle_max_ms, pace_ms, begin, speed=speed, loop=loop, pause_at=pause_at, shared=shared,
             observe=observe, password=password,
         )  # fmt: skip
+        _serve(listen_at, house)
+
+
+def _serve(listen_at: Address, house: House) -> None:
+    """Wait for clients until it is ended."""
+    from recorder.live.listening import is_loopback, listen
+
     try:
         listeners = listen(listen_at)
     except OSError as error:
@@ -161,6 +171,7 @@ def _wall_ms() -> Callable[[int], int]:
 
 def _games_house(
     games: list[Game],
+    lines: RecordedLines,
     idle_max_ms: int | None,
     pace_ms: int,
     begin: str | None,
@@ -181,7 +192,7 @@ def _games_house(
     if idle_max_ms is not None:
         moments = list(cap_idle(moments, idle_max_ms))
     how["begin"] = place_of(moments, begin)
-    recording = Recording(games, moments)
+    recording = Recording(games, moments, lru_cache(_GAMES_WITH_LINES)(lambda place: lines.of(games[place])))
     manner = Manner(banner_of(games), password, observe)
     say(f"{plural(len(games), 'game')} to replay.")
     staging = Staging(recording, manner, wall_ms=_wall_ms(), **how)

@@ -7,20 +7,45 @@ promotion and a mate are written.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from recorder.dialects.style12 import format_style12
-from recorder.frames import Style12
-from recorder.model import Game, Ply, Precision, StartFacts
-from recorder.replay.moments import Begin, Shown
+from recorder.dialects.style12 import format_style12, parse_style12
+from recorder.frames import (
+    TAIL_BASE,
+    TAIL_BLACK,
+    TAIL_BLACK_CLOCK,
+    TAIL_ELAPSED,
+    TAIL_FLIP,
+    TAIL_GAME,
+    TAIL_INCREMENT,
+    TAIL_MOVE_NO,
+    TAIL_RELATION,
+    TAIL_TURN,
+    TAIL_WHITE,
+    TAIL_WHITE_CLOCK,
+    Style12,
+)
+from recorder.model import EventKind, Game, GameEvent, HoldingsChange, Ply, Precision, StartFacts
+from recorder.replay.moments import Begin, Shown, What
 from recorder.tracking.position import Position, Rules, advance, position_from_fen, start_position
 from recorder.tracking.variants import STANDARD_BOARD, has_pockets, rules_of
 
-__all__ = ["EXACT", "Board", "Standing", "elapsed_text", "frame_text", "start_of"]
+__all__ = ["EXACT", "SHOWN_WITH", "Board", "Lines", "Standing", "elapsed_text", "frame_text", "start_of"]
+
+Lines = Mapping[tuple[str, int], str]
+"""A game's ``<12>`` lines as they were recorded, by the log (its SHA-256; "": there is one) and the offset in it."""
 
 _VALUES: Final = {"P": 1, "N": 3, "B": 3, "R": 5, "Q": 9}
 _DROP_VALUES: Final = {"P": 1, "N": 2, "B": 2, "R": 2, "Q": 4}  # FatICS in crazyhouse and bughouse
 _SUICIDE_VALUES: Final = dict.fromkeys("PNBRQK", 1)
+SHOWN_WITH: Final = (EventKind.CLOCK, EventKind.TAKEBACK, EventKind.TICKING, EventKind.NAMES)
+"""Events that a board showed."""
+# A recorded line is sent as it is where it says in these fields what is to be said to this client now.
+_AGREES: Final = (
+    TAIL_TURN, TAIL_GAME, TAIL_WHITE, TAIL_BLACK, TAIL_RELATION, TAIL_BASE, TAIL_INCREMENT, TAIL_WHITE_CLOCK,
+    TAIL_BLACK_CLOCK, TAIL_MOVE_NO, TAIL_FLIP,
+)  # fmt: skip
 EXACT: Final = (Precision.MILLISECONDS, Precision.DERIVED_MILLISECONDS)
 
 
@@ -63,9 +88,11 @@ class Board:
     Args:
         game: the recorded one.
         number: under which the replay's server has it.
+        lines: its recorded lines, as far as they are kept.
 
     Attributes:
         standing: the position shown; None: not known.
+        recorded: the line that showed it as it stands; None: none did, or it is not kept.
         line: those that led to it, the first one first.
         hands: White's and Black's, None: no line has told any. printed_hands: those behind a board, without what was
             passed since.
@@ -76,9 +103,13 @@ class Board:
         over: nothing more is known of it; its number may be taken.
     """
 
-    def __init__(self, game: Game, number: int) -> None:
+    def __init__(self, game: Game, number: int, lines: Lines | None = None) -> None:
         self.game = game
         self.number = number
+        self.recorded: str | None = None
+        self._lines: Lines = lines or {}
+        sources = {seen.source.sha256 if seen.source else "" for seen in game.observations}
+        self._log = sources.pop() if len(sources) == 1 else None
         self.white = game.white.handle
         self.black = game.black.handle
         self.standing: Standing | None = None
@@ -94,6 +125,20 @@ class Board:
         self.fatics = game.dialect == "FatICS"
         self.old = game.dialect in ("Lasker", "FICS 1.6.2", "chessd")
         self.pockets = has_pockets(rules_of(game.variant or "chess"))
+
+    def remember(self, what: What) -> None:
+        """Take the recorded line of a moment as that of the board, if the moment changes or shows it."""
+        log, offset = self._log, None
+        if isinstance(what, Begin | Shown):
+            seen = None if what.observation is None else self.game.observations[what.observation]
+            start = None if seen is None else seen.start
+            offset = what.ply.offset if isinstance(what, Shown) else None if start is None else start.offset
+            log = seen.source.sha256 if seen is not None and seen.source is not None else ""
+        elif isinstance(what, GameEvent) and what.kind in SHOWN_WITH:
+            offset = what.offset
+        elif not isinstance(what, HoldingsChange) or what.passed is None:  # a piece that comes is in no line before it
+            return
+        self.recorded = None if log is None or offset is None else self._lines.get((log, offset))
 
     def begin(self, what: Begin) -> None:
         """Show the first board of an observation."""
@@ -304,6 +349,9 @@ def frame_text(
 ) -> str | None:
     """A ``<12>`` line, or None where no position is known.
 
+    It is the recorded one where that was printed for such a viewer: with the same number, relation, side and unit.
+    Else, and where no log is kept, it is made of what the archive knows.
+
     Args:
         board: whose.
         relation: the viewer's.
@@ -342,4 +390,16 @@ def frame_text(
     ]
     if at.lag_ms is not None:
         tail.append(str(at.lag_ms))
+    if standing is None and board.recorded is not None and _is_said(board.recorded, position.board, tail):
+        return board.recorded
     return format_style12(Style12(position.board, tail))
+
+
+def _is_said(recorded: str, board: str, tail: list[str]) -> bool:
+    """Whether a recorded line says what these fields do."""
+    frame = parse_style12(recorded)
+    if not isinstance(frame, Style12) or frame.partial or frame.board != board:
+        return False
+    if ("." in frame.tail[TAIL_ELAPSED]) != ("." in tail[TAIL_ELAPSED]):
+        return False
+    return all(frame.tail[place] == tail[place] for place in _AGREES)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from enum import Enum
 from fractions import Fraction
 from typing import Final, NamedTuple
 
 from recorder.model import EventKind, Game, GameEvent, HoldingsChange, LinkKind, Origin
-from recorder.replay.boards import Board
+from recorder.replay.boards import Board, Lines
 from recorder.replay.moments import Begin, End, GameMoment, Shown
 from recorder.replay.timing import Playhead
 
@@ -46,13 +46,20 @@ class Recording:
 
     Args:
         games, moments: as ``moments_of_games`` gives them of these games.
+        lines: gives a game's recorded lines, by its place; asked when the game begins.
 
     Attributes:
         following: for each moment the place of the next one of its game.
         before: for each moment the place of the one before of its game.
     """
 
-    def __init__(self, games: Sequence[Game], moments: Sequence[GameMoment]) -> None:
+    def __init__(
+        self,
+        games: Sequence[Game],
+        moments: Sequence[GameMoment],
+        lines: Callable[[int], Lines | None] = lambda _game: None,
+    ) -> None:
+        self.lines = lines
         self.games = games
         self.moments = moments
         self.following: list[int | None] = [None] * len(moments)
@@ -176,6 +183,7 @@ class Show:
         board = self.boards.get(self._numbers.get(game, 0))
         if board is None or board.game is not self.games[game]:
             return
+        board.remember(what)
         if isinstance(what, Shown):
             yield from self._shown(place, board, what)
         elif isinstance(what, HoldingsChange):
@@ -195,6 +203,7 @@ class Show:
         if number is not None and number in self.boards:
             board = self.boards[number]
             board.begin(what)
+            board.remember(what)
             sign = Sign.AGAIN if board.is_announced else Sign.BEGINS
             board.is_announced = True
             yield Happening(sign, board, what, self._look_ahead(place, board))
@@ -202,9 +211,10 @@ class Show:
         number = self._number(what.game)
         if (old := self.boards.get(number)) is not None:
             yield Happening(Sign.OVER, old)
-        board = self.boards[number] = Board(what.game, number)
+        board = self.boards[number] = Board(what.game, number, self.recording.lines(game))
         self._numbers[game] = number
         board.begin(what)
+        board.remember(what)
         if what.observation is None and self._joined_later(place):
             return  # the moves before the board that was joined: a list told them
         board.is_announced = True
