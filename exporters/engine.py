@@ -8,27 +8,28 @@ from typing import Final
 from exporters.pgn_text import GLUE, brace_comment
 from recorder.model import Game, Observation, Origin, Ply, Thinking
 
-__all__ = ["score_text", "thought_comment", "thoughts_by_ply"]
+__all__ = ["main_thoughts", "score_text", "thought_comment", "thoughts_by_ply"]
 
 _NUMBER: Final = re.compile(r"[0-9]+\.*")
 _MARKS: Final = str.maketrans("", "", "+#!?()")
 
 
 def thoughts_by_ply(game: Game) -> dict[int, list[Thinking]]:
-    """By ply of the main line: the line of thinking that led to it, of each engine that told of one.
-
-    It is the last one before the move whose pv begins with it, else the last one. Where an engine told nothing while it
-    was its turn (it had pondered the answer), that is what it said before, if the move was the second of its pv.
-    """
+    """By ply of the main line: the line of thinking that led to it, of each engine that told of one."""
     found: dict[int, list[Thinking]] = {}
     for seen in game.observations:
         if seen.thinking:
-            for ply, thought in _thoughts(seen):
+            for ply, thought in main_thoughts(seen):
                 found.setdefault(ply, []).append(thought)
     return found
 
 
-def _thoughts(seen: Observation) -> list[tuple[int, Thinking]]:
+def main_thoughts(seen: Observation) -> list[tuple[int, Thinking]]:
+    """Plies of an observation's main line with the line of thinking that led to each.
+
+    It is the last one before the move whose pv begins with it, else the last one. Where an engine told nothing while it
+    was its turn (it had pondered the answer), that is what it said before, if the move was the second of its pv.
+    """
     by_ply: dict[int, list[Thinking]] = {}
     for thought in seen.thinking:
         by_ply.setdefault(thought.ply, []).append(thought)

@@ -24,7 +24,7 @@ from storage.engine import driver_of, open_sqlite
 from storage.query import GameFilter, game_ids
 from storage.reader import load_games
 
-__all__ = ["NULL", "ColumnReader", "GameFacts", "Hands", "Ints", "PlyArrays", "View", "column_reader"]
+__all__ = ["NULL", "ColumnReader", "GameFacts", "Hands", "Ints", "PlyArrays", "Thoughts", "View", "column_reader"]
 
 NULL: Final = -(1 << 62)
 _ROWS_AT_ONCE = 50_000
@@ -133,6 +133,18 @@ class Hands(NamedTuple):
     offset: int
 
 
+class Thoughts(NamedTuple):
+    """Rows of ``thinking``, without times and moves; an engine that is not named is an empty text."""
+
+    observation_id: Ints
+    ply: Ints
+    white: Ints
+    depth: Ints
+    score_cp: Ints
+    mate: Ints
+    engine: NDArray[np.object_]
+
+
 _OF_SOURCES = {"source_sha256": "s.sha256", "source_kind": "s.kind"}
 _SELECT_GAMES = f"SELECT {', '.join(_OF_SOURCES.get(name, f'g.{name}') for name in GameFacts._fields)}"
 _SELECT_VIEWS = (
@@ -151,6 +163,10 @@ _SELECT_PLIES = (
     f"SELECT p.ply << 9 | p.quality AS packed, {', '.join(f'ifnull(p.{name}, {NULL}) AS {name}' for name in _NULLABLE)}"
     ", p.san FROM json_each(?) run CROSS JOIN plies p"
     " ON p.id BETWEEN json_extract(run.value, '$[0]') AND json_extract(run.value, '$[1]')"
+)
+_SELECT_THOUGHTS = (
+    f"SELECT t.observation_id, t.ply, {', '.join(f'ifnull(t.{name}, {NULL})' for name in Thoughts._fields[2:-1])}"
+    ", ifnull(t.engine, '') FROM json_each(?) wanted CROSS JOIN thinking t ON t.observation_id = wanted.value"
 )
 
 
@@ -178,15 +194,15 @@ class ColumnReader:
             started_at_ms, basis, date_text = about
             yield row_id, plies, variant, day_of(started_at_ms, TimeBasis(basis), date_text)
 
-    def games(self, ids: list[int]) -> Iterator[Game]:
-        """Whole games, in this order, with what explains their clocks."""
+    def games(self, ids: list[int], *, thinking: bool = False) -> Iterator[Game]:
+        """Games, in this order: with what explains their clocks, or with what engines thought of their moves."""
         return load_games(
             self._connection,
             ids,
-            with_events=True,
+            with_events=not thinking,
             with_holdings=False,
-            with_lines=True,
-            with_thinking=False,
+            with_lines=not thinking,
+            with_thinking=thinking,
             whole_plies=True,
         )
 
@@ -212,6 +228,21 @@ class ColumnReader:
         source = "holdings ON observation_id = wanted.value WHERE passed IS NULL ORDER BY observation_id, offset, seq"
         rows = self._rows("SELECT observation_id, ply, white, black, offset", source, sorted(observations))
         return [Hands._make(row) for row in rows]
+
+    def thought_of(self, ids: list[int]) -> set[int]:
+        """Those of the games in which an engine told its thinking."""
+        if not self._driver.execute("SELECT EXISTS (SELECT 1 FROM thinking)").fetchone()[0]:
+            return set()
+        source = (
+            "games g ON g.id = wanted.value OR g.merged_into = wanted.value JOIN observations o ON o.game_id = g.id"
+            " WHERE EXISTS (SELECT 1 FROM thinking WHERE observation_id = o.id)"
+        )
+        return {row_id for (row_id,) in self._rows("SELECT wanted.value", source, ids)}
+
+    def thoughts(self, observations: Iterable[int]) -> Thoughts:
+        """What engines told in these observations."""
+        numbers, engine = self._fetch(_SELECT_THOUGHTS, json.dumps(sorted(observations)))
+        return Thoughts._make((*numbers, engine))
 
     def plies(self, runs: list[tuple[int, int]]) -> PlyArrays:
         """Rows of ``plies``, given by the first row number and the number of rows of each run, at least one.

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from exporters.frames.columns import Column
 from storage.columns import NULL, Ints
 
-__all__ = ["coded", "empty", "frame_of", "instants", "spread", "whole"]
+__all__ = ["coded", "empty", "frame_of", "instants", "missing", "spread", "whole"]
 
 
 def frame_of(columns: Sequence[Column], values: dict[str, Any]) -> pd.DataFrame:
@@ -23,6 +23,14 @@ def frame_of(columns: Sequence[Column], values: dict[str, Any]) -> pd.DataFrame:
 def empty(columns: Sequence[Column]) -> pd.DataFrame:
     """No rows, but all columns with their dtypes."""
     return pd.DataFrame({column.name: _no_values(column) for column in columns})
+
+
+def missing(column: Column, count: int) -> Any:
+    """A column of integers or of a category without a value in so many rows; costs next to nothing."""
+    if column.dtype == "category":
+        return coded((), np.full(count, -1, dtype=np.int8))
+    kind = np.int32 if column.dtype == "Int32" else np.int64
+    return pd.arrays.IntegerArray(np.zeros(count, dtype=kind), np.ones(count, dtype=bool))
 
 
 def spread(column: Column, facts: Sequence[Any], rows: Ints | None = None) -> Any:

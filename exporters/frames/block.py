@@ -10,7 +10,10 @@ from numpy.typing import NDArray
 from recorder.model import Precision
 from storage.columns import NULL, ColumnReader, GameFacts, Ints, PlyArrays, View
 
-__all__ = ["Block", "read_block"]
+__all__ = ["MOST_PLIES", "Block", "numbers_at", "read_block"]
+
+MOST_PLIES = 1 << 20
+"""Number of the game × this + half-moves played: the place of a position among all that are loaded."""
 
 #: The third part of ``quality`` → ``Precision``; see docs/schema.md.
 _PRECISIONS = np.array(
@@ -81,3 +84,17 @@ def read_block(reader: ColumnReader, ids: list[int]) -> Block | None:
         _PRECISIONS[loaded.quality >> 6],
         whole,
     )
+
+
+def numbers_at(rows: Ints, places: Ints, numbers: Ints) -> Ints:
+    """For each row the number that stands at its place, or -1.
+
+    Args:
+        rows: the rows' places, ascending. places, numbers: pairs in any order.
+    """
+    found = np.full(len(rows), -1, dtype=np.int64)
+    at = np.searchsorted(rows, places)
+    there = at < len(rows)
+    there[there] = rows[at[there]] == places[there]
+    found[at[there]] = numbers[there]
+    return found

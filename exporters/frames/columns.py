@@ -8,7 +8,16 @@ from typing import NamedTuple
 from recorder.ledger import Cause
 from recorder.model import GameKind, Origin, Precision, Proof, TimeBasis
 
-__all__ = ["EVENT_COLUMNS", "GAME_COLUMNS", "ON_REQUEST", "PHASES", "PLY_COLUMNS", "SIDE_COLUMNS", "Column"]
+__all__ = [
+    "EVALUATIONS",
+    "EVENT_COLUMNS",
+    "GAME_COLUMNS",
+    "ON_REQUEST",
+    "PHASES",
+    "PLY_COLUMNS",
+    "SIDE_COLUMNS",
+    "Column",
+]
 
 PHASES = ("opening", "middlegame", "endgame")
 
@@ -19,7 +28,7 @@ class Column(NamedTuple):
     Attributes:
         name: the same in CSV, JSON Lines, Parquet and DataFrames.
         kind: ``text``, ``integer``, ``number``, ``boolean`` or ``instant`` (an instant is ISO 8601 in text files).
-        dtype: pandas'. unit: ``ms`` or ``s`` of times, ``points``; empty where there is none.
+        dtype: pandas'. unit: ``ms``, ``s``, ``points``, ``cp`` (hundredths of a pawn) …; empty where there is none.
         meaning: in one line. always: never missing. words: all that a category holds, where that is known beforehand.
     """
 
@@ -50,6 +59,10 @@ def _whole(name: str, meaning: str, unit: str = "", *, always: bool = False) -> 
 
 def _ms(name: str, meaning: str) -> Column:
     return Column(name, "integer", "Int64", "ms", meaning)
+
+
+def _score(name: str, unit: str, meaning: str) -> Column:
+    return Column(name, "integer", "Int64", unit, meaning)
 
 
 def _names(kinds: type[IntEnum]) -> tuple[str, ...]:
@@ -119,8 +132,19 @@ PLY_COLUMNS = (
     _text("black_holdings", "the same for Black"),
     _ms("residual_ms", "clock after − (clock before − elapsed + increment)"),
     _word("cause", "of the residual: a name of the ledger's", tuple(cause.value for cause in Cause)),
+    _score("eval_before_cp", "cp", "evaluation of the position before the move, as the mover sees it"),
+    _score("eval_before_mate", "moves", "told instead: the mover mates in so many; below 0 he is mated"),
+    _score("eval_after_cp", "cp", "evaluation of the position after the move, as the mover sees it"),
+    _score("eval_after_mate", "moves", "told instead, as before the move; 0: it is mate"),
+    _score("eval_depth", "plies", "how deep the engine had looked, for the evaluation after the move"),
+    _word("eval_engine", "the engine's name; missing where it is not told"),
+    _whole("loss_cp", "what the move lost by both evaluations, 0 to 2000: see below", "cp"),
+    _whole("loss_permille", "what it lost of the chances of winning: see below", "‰"),
 )
 """One row a half-move of a main line."""
+
+EVALUATIONS = tuple(column.name for column in PLY_COLUMNS[-8:])
+"""The names of those that engines' evaluations fill."""
 
 ON_REQUEST = (
     Column(

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from exporters.frames.arrays import coded, empty, frame_of, instants, spread, whole
+from exporters.frames.arrays import coded, empty, frame_of, instants, missing, spread, whole
 from exporters.frames.block import Block, read_block
 from exporters.frames.boards import material, replay
 from exporters.frames.clocks import clocks_of
-from exporters.frames.columns import ON_REQUEST, PLY_COLUMNS
+from exporters.frames.columns import EVALUATIONS, ON_REQUEST, PLY_COLUMNS
+from exporters.frames.evaluations import Judged, judge_block
 from exporters.frames.facts import side_of
 from exporters.frames.fens import fens
 from exporters.frames.hands import hands_of
@@ -134,11 +135,20 @@ def _values(block: Block, reader: ColumnReader, *, keep: bool) -> dict[str, Any]
         "black_holdings": pd.array(black_hands, dtype="string"),
         "residual_ms": whole(clocks.residual_ms),
         "cause": coded(_BY_NAME["cause"].words, clocks.cause),
+        **_evaluations(judge_block(block, reader), len(game)),
     }
     if played.boards is not None:
         values["material"] = whole(np.where(played.known, material(played.boards), NULL), np.int32)
         values["fen"] = pd.array(fens(played, plies, white_hands, black_hands), dtype="string")
     return values
+
+
+def _evaluations(judged: Judged | None, rows: int) -> dict[str, Any]:
+    if judged is None:
+        return {name: missing(_BY_NAME[name], rows) for name in EVALUATIONS}
+    (*before, engine, loss_cp, loss_permille, engines) = judged
+    columns = [*map(whole, before), coded(engines, engine), whole(loss_cp, np.int32), whole(loss_permille, np.int32)]
+    return dict(zip(EVALUATIONS, columns, strict=True))
 
 
 def _waiting(block: Block, after: Ints) -> Ints:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from exporters.frames.block import Block
+from exporters.frames.block import MOST_PLIES, Block, numbers_at
 from exporters.frames.boards import NORMAL_START, Moves, board_of_fen, has_phases, is_played_here
-from storage.columns import NULL, ColumnReader, Ints, View
+from storage.columns import NULL, ColumnReader, View
 
 __all__ = ["moves_of"]
-
-_MOST_PLIES = 1 << 20
 
 
 def moves_of(block: Block, reader: ColumnReader) -> Moves:
@@ -24,7 +22,7 @@ def moves_of(block: Block, reader: ColumnReader) -> Moves:
     def add(game: int, ply: int, fen: str) -> None:
         board = board_of_fen(fen)
         if board is not None:
-            seen[game * _MOST_PLIES + ply] = boards.setdefault(board, len(boards))
+            seen[game * MOST_PLIES + ply] = boards.setdefault(board, len(boards))
 
     for number, game in enumerate(block.games):
         start = game.start_fen or (NORMAL_START if game.start_ply == 0 else None)
@@ -34,11 +32,11 @@ def moves_of(block: Block, reader: ColumnReader) -> Moves:
         for ply, fen in anchors.get(view.observation_id, ()):
             if view.from_ply - 1 <= ply <= view.to_ply:
                 add(number, ply, fen)
-    rows = block.game * _MOST_PLIES + block.plies.ply
+    rows = block.game * MOST_PLIES + block.plies.ply
     places = np.fromiter(seen.keys(), dtype=np.int64, count=len(seen))
     numbers = np.fromiter(seen.values(), dtype=np.int64, count=len(seen))
-    after = _at(rows, places, numbers)
-    before = _at(rows, places + 1, numbers)
+    after = numbers_at(rows, places, numbers)
+    before = numbers_at(rows, places + 1, numbers)
     before[1:][rows[1:] == rows[:-1] + 1] = -1
     return Moves(
         block.starts,
@@ -57,13 +55,3 @@ def moves_of(block: Block, reader: ColumnReader) -> Moves:
 def _views(block: Block) -> list[tuple[View, int]]:
     numbers = {game.id: number for number, game in enumerate(block.games)}
     return [(view, numbers[view.game_id]) for view in block.views]
-
-
-def _at(rows: Ints, places: Ints, numbers: Ints) -> Ints:
-    """For each row the number that stands at its place, or -1. ``rows`` ascend."""
-    found = np.full(len(rows), -1, dtype=np.int64)
-    at = np.searchsorted(rows, places)
-    there = at < len(rows)
-    there[there] = rows[at[there]] == places[there]
-    found[at[there]] = numbers[there]
-    return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from itertools import islice, repeat
 from typing import Any
 
 import numpy as np
@@ -16,13 +16,15 @@ from exporters.frames.boards import (
     is_played_here,
     replay,
 )
-from exporters.frames.columns import PHASES, PLY_COLUMNS
+from exporters.frames.columns import EVALUATIONS, PHASES, PLY_COLUMNS
+from exporters.frames.evaluations import judge_games
 from exporters.frames.facts import SCORES, connection_of, identity, time_control
 from exporters.games_json import ORIGINS, PRECISIONS, PROOFS
 from exporters.holdings import with_hands
 from exporters.times import iso
 from recorder.ledger import ledger
 from recorder.model import Game, SourceKind, TimeBasis
+from storage.columns import NULL
 
 __all__ = ["PLY_NAMES", "ply_rows"]
 
@@ -35,13 +37,13 @@ def ply_rows(games: Iterable[Game]) -> Iterator[tuple[Game, list[_Row]]]:
     """Each game with its rows, values in the order of ``PLY_COLUMNS``; None where nothing is known.
 
     Args:
-        games: with their events and holdings.
+        games: with their events, holdings and thinking.
     """
     source = iter(games)
     while batch := list(islice(source, _GAMES_AT_ONCE)):
-        phases = iter(_phases(batch))
+        phases, judged = iter(_phases(batch)), _evaluations(batch)
         for game in batch:
-            yield game, list(_rows(game, phases))
+            yield game, list(_rows(game, phases, judged))
 
 
 def _phases(games: Sequence[Game]) -> list[str | None]:
@@ -84,7 +86,18 @@ def _phases(games: Sequence[Game]) -> list[str | None]:
     return [names[code] for code in found.phase.tolist()]
 
 
-def _rows(game: Game, phases: Iterator[str | None]) -> Iterator[_Row]:
+def _evaluations(games: Sequence[Game]) -> Iterator[_Row]:
+    """The columns of evaluations of each ply of the games' main lines."""
+    judged = judge_games(games)
+    if judged is None:
+        return repeat((None,) * len(EVALUATIONS))
+    names = (*judged.engines, None)
+    columns = [[None if value == NULL else value for value in column.tolist()] for column in judged[:-1]]
+    columns[EVALUATIONS.index("eval_engine")] = [names[code] for code in judged.engine.tolist()]
+    return zip(*columns, strict=True)
+
+
+def _rows(game: Game, phases: Iterator[str | None], judged: Iterator[_Row]) -> Iterator[_Row]:
     source = game.observations[0].source if game.observations and not game.witnesses else None
     journal = source.sha256 if source is not None and source.kind == SourceKind.JOURNAL.value else None
     connection = connection_of(game.key, journal)
@@ -144,6 +157,7 @@ def _rows(game: Game, phases: Iterator[str | None]) -> Iterator[_Row]:
             *hands,
             entry.residual_ms,
             None if entry.cause is None else entry.cause.value,
+            *next(judged),
         )
 
 

@@ -9,6 +9,7 @@ import pytest
 from exporters import Archive
 from tests.support.cli import Cli
 from tests.support.corpus import stream_bytes
+from tests.support.evaluated import PGN
 from tests.support.journals import journal_of
 
 CORPUS = Path(__file__).parents[1] / "corpus"
@@ -38,6 +39,8 @@ def corpus_archive(tmp_path_factory: pytest.TempPathFactory) -> Archive:
     folder = tmp_path_factory.mktemp("tables")
     journal = folder / "session.icsj"
     journal.write_bytes(journal_of(stream_bytes("a01_standard", "observer_GuestObsA")))
+    saved = folder / "evaluated.pgn"
+    saved.write_bytes(PGN)
     made = Cli(folder / "archive.sqlite")
     made(
         "import",
@@ -45,6 +48,7 @@ def corpus_archive(tmp_path_factory: pytest.TempPathFactory) -> Archive:
         "--date",
         "2020-01-31",
         journal,
+        saved,
         *(CORPUS / log for log in LOGS),
         *(CORPUS / "ficsgames" / log for log in SAVED),
     )

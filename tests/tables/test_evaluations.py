@@ -1,0 +1,79 @@
+"""Evaluations in the ply table: of saved games by hand, of engines that played as their logs tell."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from exporters import Archive
+from exporters.evaluation import CHANCES
+from exporters.frames.columns import EVALUATIONS
+from tests.support.cli import Cli
+from tests.support.evaluated import LOSSES, PGN
+
+
+def cells(plies: pd.DataFrame, *names: str) -> list[tuple[object, ...]]:
+    return [tuple(None if pd.isna(value) else value for value in row) for row in plies[list(names)].itertuples(False)]
+
+
+@pytest.fixture(scope="module")
+def plies(corpus_archive: Archive) -> pd.DataFrame:
+    return corpus_archive.plies(player="Ann", server="lichess.org")
+
+
+def test_of_a_saved_game_as_the_mover_sees_them(plies: pd.DataFrame) -> None:
+    assert cells(plies, "eval_before_cp", "eval_before_mate", "eval_after_cp", "eval_after_mate") == [
+        (None, None, 30, None),
+        (-30, None, -20, None),
+        (20, None, 20, None),
+        (-20, None, -30, None),
+        (30, None, -50, None),
+        (50, None, -60, None),
+        (60, None, 0, None),
+        (0, None, -900, None),
+        (900, None, -200, None),
+        (200, None, None, -4),
+        (None, 4, -100, None),
+        (100, None, None, None),
+    ]
+    assert plies["eval_engine"].isna().all()  # lichess does not tell it
+
+
+def test_losses_by_hand(plies: pd.DataFrame) -> None:
+    found = dict(zip(plies["ply"], cells(plies, "loss_cp", "loss_permille"), strict=True))
+    assert found == {ply: loss or (None, None) for ply, loss in LOSSES.items()}
+
+
+def test_chances_are_those_of_the_formula() -> None:
+    """1000 / (1 + e^(-0.00368208 cp)), rounded: computed with a pocket calculator."""
+    assert [CHANCES[cp + 1000] for cp in (-1000, -200, 0, 30, 100, 1000)] == [25, 324, 500, 528, 591, 975]
+
+
+def test_an_engine_that_plays_has_evaluations_and_no_loss(corpus_archive: Archive) -> None:
+    """What it thought led to its own moves; what the other's moves are worth nobody says."""
+    plies = corpus_archive.plies()
+    found = plies[plies["eval_engine"].notna()]
+    assert found["eval_depth"].notna().any()
+    assert (found["eval_after_cp"].notna() ^ found["eval_after_mate"].notna()).all()
+    assert found["loss_cp"].isna().all()
+
+
+def test_without_evaluations_the_columns_are_there_and_empty(tmp_path: Path) -> None:
+    cli = Cli(tmp_path / "archive.sqlite")
+    cli("import", Path(__file__).parents[1] / "corpus" / "public" / "pychess-play-gbtami.txt")
+    plies = Archive(cli.archive).plies()
+    assert len(plies)
+    assert plies[list(EVALUATIONS)].isna().all(axis=None)
+
+
+def test_two_evaluations_of_one_move_are_read_as_the_export_does(tmp_path: Path) -> None:
+    """The last one counts, in the table as in PGN."""
+    cli = Cli(tmp_path / "archive.sqlite")
+    log = tmp_path / "twice.pgn"
+    log.write_bytes(PGN.replace(b"[%eval 0.6]", b"[%eval 5.0] } { [%eval 0.6]"))
+    cli("import", log)
+    plies = Archive(cli.archive).plies()
+    assert plies["eval_after_cp"].iloc[5] == -60
+    assert "[%eval 0.60]" in cli("export", "pgn", "--engine", "-o", "-").stdout
