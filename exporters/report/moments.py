@@ -12,8 +12,9 @@ from typing import Final, NamedTuple
 
 from exporters.report.course import Course, State
 from recorder.model import EventKind, Game, GameEvent, GameKind
-from recorder.replay.moments import Begin, GameMoment, Shown, moments_of_games
+from recorder.replay.moments import Begin, GameMoment, Shown
 from recorder.replay.timing import Timing, cap_idle
+from recorder.replay.together import moments_of_games
 
 __all__ = ["CAPS_MS", "STEP_MS", "Play", "Run", "Showing", "play"]
 

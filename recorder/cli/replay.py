@@ -184,9 +184,9 @@ def _games_house(
     from recorder.replay.banners import banner_of
     from recorder.replay.door import Manner
     from recorder.replay.house import Staging
-    from recorder.replay.moments import moments_of_games
     from recorder.replay.show import Recording
     from recorder.replay.timing import cap_idle
+    from recorder.replay.together import moments_of_games
 
     moments = moments_of_games(games, pace_ms)
     if idle_max_ms is not None:
@@ -226,7 +226,7 @@ def _taped(path: Path) -> list[Moment[Chunk]] | None:
     """A journal's or a log's bytes from behind the login on, at their times; None: it has no times, or is none."""
     from recorder.model import SAVED_KINDS, SourceKind
     from recorder.pipeline import make_pipeline
-    from recorder.replay.moments import moments_of_chunks, placed
+    from recorder.replay.reads import moments_of_chunks, placed
     from recorder.replay.tape import after_login
     from recorder.sources import HEAD_BYTES, detect, find_timing, make_decoder, read_blocks, why_not_a_log
 

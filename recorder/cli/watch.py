@@ -90,11 +90,11 @@ def terminal(
     The key ? tells what keys do: space, arrows, + and -, g to go to a move, a time or an event, n and p for other
     games, q. Where the output is no terminal, moves are printed as lines when they come. docs/replay.md tells the rest.
     """
-    from recorder.replay.moments import moments_of_games
     from recorder.replay.positions import parse_position
     from recorder.replay.show import Recording
     from recorder.replay.thinks import long_thinks
     from recorder.replay.timing import cap_idle, mark
+    from recorder.replay.together import moments_of_games
     from recorder.replay.viewing import Viewing
 
     lines = plain or speed == "max" or not _is_terminal()

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 
 from recorder.model import Game
 from recorder.replay.door import Manner
-from recorder.replay.moments import moments_of_games
 from recorder.replay.session import Session
 from recorder.replay.show import Recording, Show
+from recorder.replay.together import moments_of_games
 
 __all__ = ["MANNER", "Client", "lines_of", "open_show"]
 

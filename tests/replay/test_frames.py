@@ -8,8 +8,9 @@ import pytest
 
 from recorder.model import Game, GameKind
 from recorder.replay.boards import frame_text
-from recorder.replay.moments import Begin, moments_of_games
+from recorder.replay.moments import Begin
 from recorder.replay.show import Recording, Show, Sign
+from recorder.replay.together import moments_of_games
 from tests.support.corpus import stream_bytes
 from tests.support.product import run
 

@@ -17,16 +17,10 @@ from recorder.journal.format import Header, Record
 from recorder.model import Game, Link, LinkKind, Origin, Ply, TimeBasis
 from recorder.relating.bughouse import pair_bughouse
 from recorder.relating.match import board_order, timeline
-from recorder.replay.moments import (
-    Begin,
-    End,
-    GameMoment,
-    Shown,
-    moments_of_chunks,
-    moments_of_game,
-    moments_of_games,
-)
+from recorder.replay.moments import Begin, End, GameMoment, Shown, moments_of_game
+from recorder.replay.reads import moments_of_chunks
 from recorder.replay.timing import Timing
+from recorder.replay.together import moments_of_games
 from tests.relating.matches import OF_BOTH_BOARDS
 from tests.support.corpus import stream_bytes, stream_chunks
 from tests.support.journals import HEADER, lines_of, received

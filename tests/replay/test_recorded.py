@@ -13,9 +13,9 @@ import pytest
 from recorder.cli.playing import games_to_replay, recorded_lines
 from recorder.model import GameKind
 from recorder.replay.door import Manner
-from recorder.replay.moments import moments_of_games
 from recorder.replay.session import Session
 from recorder.replay.show import Recording, Show
+from recorder.replay.together import moments_of_games
 from tests.replay.clients import Client, lines_of
 from tests.support.cli import Cli
 from tests.support.corpus import Stream, stream_bytes

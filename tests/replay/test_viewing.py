@@ -13,11 +13,11 @@ from recorder.cli.playing import games_to_replay
 from recorder.cli.scene import LEAST_COLUMNS, LEAST_LINES, Look, draw, plain, width_of
 from recorder.model import EventKind, Game, GameEvent
 from recorder.replay.keys import KeyReader
-from recorder.replay.moments import moments_of_games
 from recorder.replay.positions import parse_position
 from recorder.replay.show import Recording
 from recorder.replay.thinks import long_thinks
 from recorder.replay.timing import mark
+from recorder.replay.together import moments_of_games
 from recorder.replay.viewing import KEYS, Viewing
 from tests.support.corpus import SERVER
 
