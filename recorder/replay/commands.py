@@ -375,6 +375,26 @@ def _all_observers(session: Session, rest: str) -> None:
     _observed(session)
 
 
+def _inchannel(session: Session, rest: str) -> None:
+    """Nobody talks in channels here; a line that begins as a channel's list makes clients wait for its end."""
+    word = rest.split()[0] if rest else ""
+    if _NUMBER.fullmatch(word):
+        session.tell(f"Channel {word} is empty.")
+    else:
+        session.tell(f"{word} is in no channels." if word else "No channels are in use.")
+
+
+def _showlist(session: Session, rest: str) -> None:
+    session.tell(f"-- {rest.split()[0]} list: 0 names --" if rest else "Lists:")
+
+
+def _has_no(what: str) -> _Answer:
+    def answer(session: Session, rest: str) -> None:
+        session.tell(f"{rest.split()[0] if rest else session.handle} has no {what}.")
+
+    return answer
+
+
 def _nothing(text: str) -> _Answer:
     def answer(session: Session, rest: str) -> None:
         session.tell(text)
@@ -407,9 +427,10 @@ ANSWERS: Final[dict[str, _Answer]] = {
     "goto": _to,
     "help": _lines(_HELP),
     "history": _history,
-    "inchannel": _nothing("Channel 0: nobody."),
+    "inchannel": _inchannel,
     "iset": _iset,
     "ivariables": _ivariables,
+    "journal": _has_no("journal entries"),
     "kibitz": _kibitz,
     "messages": _nothing("You have no messages."),
     "moves": _moves,
@@ -422,8 +443,10 @@ ANSWERS: Final[dict[str, _Answer]] = {
     "revert": _revert,
     "set": _set,
     "shout": _nothing("(shouted to 0 players)"),
+    "showlist": _showlist,
     "smoves": _smoves,
     "sought": _nothing("0 ads displayed."),
+    "stored": _has_no("adjourned games"),
     "style": _style,
     "tell": _tell,
     "time": _time,

@@ -19,11 +19,12 @@ NO_NUMBER: Final = 519
 CODES: Final = {
     "abort": 10, "accept": 11, "adjourn": 13, "allobservers": 14, "backward": 16, "date": 32, "decline": 33,
     "draw": 34, "examine": 36, "finger": 37, "flag": 38, "follow": 41, "forward": 42, "games": 43, "goto": 0,
-    "help": 50, "history": 51, "inchannel": 53, "iset": 56, "ivariables": 58, "kibitz": 62, "match": 73, "messages": 74,
-    "moretime": 76, "moves": 77, "news": 78, "observe": 80, "oldmoves": 81, "pause": 86, "pobserve": 89, "quit": 97,
-    "refresh": 101, "resign": 103, "revert": 105, "say": 107, "seek": 155, "set": 109, "shout": 110, "smoves": 123,
-    "sought": 157, "style": 128, "takeback": 131, "tell": 132, "time": 133, "to": 0, "unexamine": 137,
-    "unobserve": 138, "unpause": 139, "unseek": 156, "uptime": 140, "variables": 143, "whisper": 145, "who": 146,
+    "help": 50, "history": 51, "inchannel": 53, "iset": 56, "ivariables": 58, "journal": 60, "kibitz": 62, "match": 73,
+    "messages": 74, "moretime": 76, "moves": 77, "news": 78, "observe": 80, "oldmoves": 81, "pause": 86, "pobserve": 89,
+    "quit": 97, "refresh": 101, "resign": 103, "revert": 105, "say": 107, "seek": 155, "set": 109, "shout": 110,
+    "showlist": 111, "smoves": 123, "sought": 157, "stored": 127, "style": 128, "takeback": 131, "tell": 132,
+    "time": 133, "to": 0, "unexamine": 137, "unobserve": 138, "unpause": 139, "unseek": 156, "uptime": 140,
+    "variables": 143, "whisper": 145, "who": 146,
 }  # fmt: skip
 
 # The aliases that everybody has, and the abbreviations that several commands begin with.

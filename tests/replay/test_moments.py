@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from recorder import read_games
 from recorder.events import Chunk
-from recorder.journal.format import Header, Record
 from recorder.model import Game, Link, LinkKind, Origin, Ply, TimeBasis
 from recorder.relating.bughouse import pair_bughouse
 from recorder.relating.match import board_order, timeline
@@ -23,7 +22,7 @@ from recorder.replay.timing import Timing
 from recorder.replay.together import moments_of_games
 from tests.relating.matches import OF_BOTH_BOARDS
 from tests.support.corpus import stream_bytes, stream_chunks
-from tests.support.journals import HEADER, lines_of, received
+from tests.support.journals import timed_journal
 from tests.support.product import run
 
 PUBLIC = Path(__file__).parent.parent / "corpus" / "public"
@@ -40,9 +39,7 @@ def games_of(scenario: str, connection: str, times: bool) -> list[Game]:
     """One connection's games, with the arrival times of its reads or without any."""
     if not times:
         return run([stream_bytes(scenario, connection)], "raw")[0]
-    records: list[Header | Record] = [HEADER]
-    records += [received(data, at_ms * 1_000_000) for at_ms, data in stream_chunks(scenario, connection)]
-    return run([lines_of(*records)], "journal")[0]
+    return run([timed_journal(stream_chunks(scenario, connection))], "journal")[0]
 
 
 def is_listed(moment: GameMoment) -> bool:

@@ -11,10 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from recorder.journal.format import Header, Record
 from tests.support.cli import Cli
 from tests.support.corpus import stream_chunks, truth
-from tests.support.journals import HEADER, lines_of, received
+from tests.support.journals import timed_journal
 from tests.support.live import Caller, Running, in_loop, running
 
 SCENARIO, CONNECTION = "a01_standard", "observer_GuestObsA"
@@ -24,9 +23,7 @@ SCENARIO, CONNECTION = "a01_standard", "observer_GuestObsA"
 def journal(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A recorded connection with its times."""
     path = tmp_path_factory.mktemp("replay") / "session.journal"
-    records: list[Header | Record] = [HEADER]
-    records += [received(data, at_ms * 1_000_000) for at_ms, data in stream_chunks(SCENARIO, CONNECTION)]
-    path.write_bytes(lines_of(*records))
+    path.write_bytes(timed_journal(stream_chunks(SCENARIO, CONNECTION)))
     return path
 
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-from recorder.journal.format import Header, Record
 from tests.live.test_xboard import XBOARD, XVFB, display, move_texts, pgn_texts, xboard
 from tests.support.cli import Cli
 from tests.support.corpus import stream_chunks, truth
-from tests.support.journals import HEADER, lines_of, received
+from tests.support.journals import timed_journal
 from tests.support.live import in_loop, running
 
 SCENARIO, CONNECTION = "a01_standard", "observer_GuestObsA"
@@ -24,19 +23,22 @@ async def saved(path: Path, games: int) -> str:
         await asyncio.sleep(0.1)
 
 
+def archived(scenario: str, connection: str, folder: Path) -> Cli:
+    """An archive of a recorded connection's games, with their arrival times."""
+    journal = folder / "session.journal"
+    journal.write_bytes(timed_journal(stream_chunks(scenario, connection)))
+    cli = Cli(folder / "a.sqlite")
+    cli("import", journal)
+    return cli
+
+
 @in_loop
 async def test_xboard_observes_and_saves_what_the_archive_has(tmp_path: Path) -> None:
     assert XBOARD is not None, "xboard is not installed"
     assert XVFB is not None, "Xvfb is not installed"
-    journal = tmp_path / "session.journal"
-    records: list[Header | Record] = [HEADER]
-    records += [received(data, at_ms * 1_000_000) for at_ms, data in stream_chunks(SCENARIO, CONNECTION)]
-    journal.write_bytes(lines_of(*records))
-    archive = tmp_path / "a.sqlite"
-    cli = Cli(archive)
-    cli("import", journal)
+    cli = archived(SCENARIO, CONNECTION, tmp_path)
     pgn = tmp_path / "xboard.pgn"
-    words = ("--db", archive, "--observe", "--speed", "4", "--player", "Morphy", "--idle-max", "1")
+    words = ("--db", cli.archive, "--observe", "--speed", "4", "--player", "Morphy", "--idle-max", "1")
     async with running("replay", "server", "--listen", "0", *words) as command, display() as screen:
         port = (await command.until("Point your client at it")).split()[-1]
         async with xboard(port, tmp_path, screen, "-saveGameFile", pgn, "-autoSaveGames", "true"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterable
 
 from recorder.journal.format import VERSION, Header, Record, RecordKind, format_header, format_note, format_record
 
@@ -19,6 +20,11 @@ def lines_of(*entries: Header | Record) -> bytes:
 def received(data: bytes, at_ns: int = 0) -> Record:
     """What the server sent."""
     return Record(at_ns, RecordKind.RECEIVED, data)
+
+
+def timed_journal(chunks: Iterable[tuple[int, bytes]]) -> bytes:
+    """A journal of what came when, in milliseconds, as ``stream_chunks`` has it."""
+    return lines_of(HEADER, *(received(data, at_ms * 1_000_000) for at_ms, data in chunks))
 
 
 def note(kind: str, at_ns: int = 0, **facts: object) -> Record:

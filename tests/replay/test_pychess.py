@@ -1,0 +1,41 @@
+"""Another real client, PyChess, on the replay server: what it saves is what the archive has."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from pathlib import Path
+
+from tests.live.test_xboard import PATH, pgn_texts
+from tests.replay.test_xboard import archived
+from tests.support import corpus
+from tests.support.live import in_loop, running
+
+PYCHESS = shutil.which("pychess", path=PATH)
+CLIENT = Path(corpus.__file__).with_name("pychess_client.py")
+
+
+@in_loop
+async def test_pychess_follows_and_saves_what_the_archive_has(tmp_path: Path) -> None:
+    """It joins a game at its twentieth move, so that a list tells it the moves before, and sees the next ones begin."""
+    assert PYCHESS is not None, "pychess is not installed"
+    cli = archived("a02_features", "observer_GuestObsB", tmp_path)
+    saved = tmp_path / "pychess.pgn"
+    python = Path(PYCHESS).read_text().splitlines()[0].removeprefix("#!").strip()
+    words = ("--db", cli.archive, "--speed", "20", "--pause-at", "begin", "--pause-at", "result")
+    async with running("replay", "server", "--listen", "0", *words) as command:
+        port = (await command.until("Point your client at it")).split()[-1]
+        process = await asyncio.create_subprocess_exec(
+            *(python, "-W", "ignore", CLIENT, port, "#4/20w", saved, "3"),
+            env={"HOME": str(tmp_path), "LANG": "C.UTF-8"},
+            stderr=asyncio.subprocess.PIPE,
+        )
+        try:
+            _, complaints = await process.communicate()
+        finally:
+            if process.returncode is None:
+                process.kill()
+    assert process.returncode == 0, complaints.decode()
+    recorded = pgn_texts(cli("export", "pgn", "--clock", "none").stdout)
+    assert len(recorded) == 6
+    assert pgn_texts(saved.read_text()) == recorded[3:]
