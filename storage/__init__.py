@@ -10,6 +10,7 @@
 ``file_of`` gives for a path or URL.
 """
 
+from storage.analyses import AnalysedPosition
 from storage.archive import Archive
 from storage.check import check
 from storage.engine import backup, file_of
@@ -24,6 +25,7 @@ from storage.sourcerows import SourceRow
 from storage.writer import SourceWriter
 
 __all__ = [
+    "AnalysedPosition",
     "Archive",
     "ForgetReport",
     "ForgottenSource",

@@ -11,9 +11,12 @@ from typing import TYPE_CHECKING, Any, Self
 import zstandard
 from sqlalchemy import Connection, Engine, func, or_, select
 
+from recorder.analysis import Analysis
 from recorder.errors import StorageError
 from recorder.model import Anomaly, Disposition, Game, Shape, SourceReport
 from storage import models, schema
+from storage.analyses import AnalysedPosition, standing_plies, store_positions
+from storage.carrying import carry_analyses
 from storage.check import check
 from storage.engine import driver_of, file_of, identity_of, make_engine, open_sqlite, told
 from storage.equalkeys import closing_up, find_successors, order_of_sources, restore_order
@@ -33,6 +36,7 @@ from storage.relating import relate, stale, touch
 from storage.removal import ForgetReport, delete_source, drop_kept
 from storage.share import share
 from storage.sourcerows import SourceRow, anomalies_of, one_source, row_number, source_rows
+from storage.standing import AnalysisCounts, count_analyses, settle_analyses, shown_games
 from storage.writer import ELSEWHERE, SourceWriter, continue_source, reopen_last_chunk, start_source
 
 if TYPE_CHECKING:
@@ -465,7 +469,8 @@ class Archive:
 
         Args:
             where: which ones; the default is every played game with a ply.
-            with_events, with_holdings, with_thinking: False leaves those lists empty, for speed.
+            with_events, with_holdings, with_thinking: False leaves those lists empty, for speed; without thinking
+                there are no analyses either.
             with_lines: False leaves out taken-back lines.
             whole_plies: False reads only what PGN shows of proved plies: SAN, the mover's clock, elapsed time, proof.
                 Their other fields are None.
@@ -529,6 +534,46 @@ class Archive:
         """Keys of games of several sources that are not what their witnesses make: none, if all is well."""
         with self._reading() as connection:
             return stale(connection)
+
+    # --- analyses
+
+    def analysed_plies(self, game: Game, analysis: Analysis) -> set[int]:
+        """After which plies an engine has looked at the game's positions with the same settings.
+
+        Args:
+            analysis: its engine, protocol and settings count.
+        """
+        with self._reading() as connection:
+            return standing_plies(driver_of(connection), (game.key, *game.witnesses), analysis)
+
+    def add_analysis(
+        self, key: str, analysis: Analysis, positions: Collection[AnalysedPosition], *, again: bool = False
+    ) -> None:
+        """Store what an engine told of positions of a game.
+
+        Args:
+            key: the game's. analysis: by which engine, with which settings; the lines are those of ``positions``.
+            again: it was begun anew: what the engine told of the same positions before is replaced.
+        """
+        with self._writing() as connection:
+            store_positions(driver_of(connection), key, analysis, positions, anew=again)
+            settle_analyses(connection, shown_games(driver_of(connection), key))
+
+    def carry_analyses(self, other: Archive, *, homeless: bool = False) -> tuple[int, int]:
+        """Take over the analyses of another archive for the games that are here.
+
+        Args:
+            homeless: take those of other games, too.
+        Returns:
+            How many were taken, and how many are of games that are not here.
+        """
+        with other._reading() as theirs, self._writing() as connection:
+            return carry_analyses(driver_of(theirs), connection, homeless=homeless)
+
+    def count_analyses(self) -> AnalysisCounts:
+        """How many analyses there are, and whether what is known of their positions is right."""
+        with self._reading() as connection:
+            return count_analyses(connection)
 
     # --- the file as a whole
 

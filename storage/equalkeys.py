@@ -12,6 +12,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from storage.analyses import move_analyses
 from storage.relating import touch
 
 __all__ = ["closing_up", "find_successors", "order_of_sources", "restore_order", "successor"]
@@ -57,8 +58,11 @@ def _close_up(driver: sqlite3.Connection, chain: list[str]) -> None:
 
 def _move(driver: sqlite3.Connection, moving: list[tuple[str, int]]) -> None:
     """Give games other keys; those may be keys that others of them have."""
-    for _, number in moving:
+    keys: dict[str, str] = {}
+    for key, number in moving:
         touch(driver, "VALUES (?)", (number,))
+        keys[driver.execute("SELECT key FROM games WHERE id = ?", (number,)).fetchone()[0]] = key
+    move_analyses(driver, keys)
     driver.executemany("UPDATE games SET key = ? || key WHERE id = ?", [(_MOVING, number) for _, number in moving])
     driver.executemany("UPDATE games SET key = ? WHERE id = ?", moving)
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from recorder.model import Game, Player
 from storage import models
+from storage.analyses import move_analyses
 from storage.bulk import insert_rows, select_in
 from storage.equalkeys import successor
 from storage.mapping import Row, game_row, insert_into, observation_row, rows_of_observation
@@ -165,6 +166,7 @@ class GameRows:
             key = successor(wanted, number)
         for game_id, its in reversed(later):
             self._driver.execute("UPDATE games SET key = ? WHERE id = ?", (key, game_id))
+            move_analyses(self._driver, {its: key})
             touch(self._driver, "VALUES (?)", (game_id,))
             key = its
         return key

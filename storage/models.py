@@ -28,6 +28,9 @@ from sqlalchemy import (
 )
 
 __all__ = [
+    "analysed_positions",
+    "analyses",
+    "analysis_lines",
     "anchors",
     "anomalies",
     "events",
@@ -377,5 +380,46 @@ game_links = Table(
     Column("other_game_id", Integer, ForeignKey("games.id", ondelete="CASCADE"), primary_key=True, index=True),
     Column("kind", Text, primary_key=True),
     Column("evidence", Text, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+# Not below ``games``: their rows come and go with every reading, and what an engine thought is in no log.
+analyses = Table(
+    "analyses",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("game_key", Text, nullable=False, index=True),
+    Column("engine", Text, nullable=False),
+    Column("protocol", Text, nullable=False),
+    Column("settings", Text, nullable=False),
+    Column("begun_ms", BigInteger, nullable=False),
+    CheckConstraint("protocol IN ('cecp', 'uci')", name="protocol"),
+)
+
+analysed_positions = Table(
+    "analysed_positions",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    _reference("analysis_id", "analyses.id"),
+    Column("ply", Integer, nullable=False),
+    Column("fen", Text, nullable=False),
+    Column("stands", Boolean, nullable=False),
+    UniqueConstraint("analysis_id", "ply", "fen"),
+)
+
+analysis_lines = Table(
+    "analysis_lines",
+    metadata,
+    _reference("position_id", "analysed_positions.id", primary_key=True),
+    Column("seq", Integer, primary_key=True),
+    Column("depth", Integer),
+    Column("score_cp", Integer),
+    Column("mate", Integer),
+    Column("time_ms", BigInteger),
+    Column("nodes", BigInteger),
+    Column("selective_depth", Integer),
+    Column("nodes_per_s", BigInteger),
+    Column("tablebase_hits", BigInteger),
+    Column("pv", Text, nullable=False),
     sqlite_with_rowid=False,
 )

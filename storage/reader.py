@@ -23,6 +23,7 @@ from recorder.model import (
     name_plies,
 )
 from storage import models
+from storage.analyses import load_analyses
 from storage.mapping import (
     Row,
     anchor_from_row,
@@ -39,7 +40,7 @@ from storage.plyrows import load_plies, load_timed_plies
 
 __all__ = ["BATCH_GAMES", "load_games"]
 
-_SOURCE_ID = [column.name for column in models.games.columns].index("source_id")
+_SOURCE_ID, _MERGED_INTO = map([column.name for column in models.games.columns].index, ("source_id", "merged_into"))
 
 BATCH_GAMES = 200
 """Games loaded by one set of queries, all but their plies, which are most of it."""
@@ -80,7 +81,7 @@ def load_games(
     Args:
         connection: to the archive; must stay in one transaction while the iterator is used.
         ids: row numbers of ``games``.
-        with_events, with_holdings, with_thinking: False leaves the observations' lists empty.
+        with_events, with_holdings, with_thinking: False leaves the observations' lists empty, and analyses.
         with_lines: False loads no plies that were taken back, only main lines and variations.
         whole_plies: False leaves None what ``load_timed_plies`` does not load.
     """
@@ -96,8 +97,11 @@ def _load(driver: sqlite3.Connection, ids: list[int], wanted: _Wanted) -> Iterat
     of_games = f"IN ({','.join(map(str, ids))})"  # integers of ours
     found: dict[int, Game] = {}
     merged: list[int] = []
+    shown: list[Game] = []
     for row in driver.execute(f"{select_sql(models.games)} WHERE id {of_games}"):
         found[row[0]] = game_from_row(row)
+        if row[_MERGED_INTO] is None:
+            shown.append(found[row[0]])
         if row[_SOURCE_ID] is None:
             merged.append(row[0])
     members = _members(driver, merged, found) if merged else {}
@@ -129,6 +133,8 @@ def _load(driver: sqlite3.Connection, ids: list[int], wanted: _Wanted) -> Iterat
     if seen:
         _load_children(driver, seen, runs, wanted)
     _load_links(driver, found, of_seen, members)
+    if wanted.thinking:
+        load_analyses(driver, shown)  # not of witnesses: their positions are those of the game made of them
     for row_id in ids:
         for run in chain.from_iterable(runs_of_game.pop(row_id)):
             run.line.rows = _load_run(driver, run, wanted.whole_plies)

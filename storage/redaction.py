@@ -17,6 +17,7 @@ from sqlalchemy import table as sql_table
 
 from recorder.model import EventKind
 from storage import models
+from storage.analyses import forget_analyses
 from storage.engine import driver_of
 from storage.equalkeys import closing_up
 from storage.living import UNFINISHED
@@ -76,9 +77,9 @@ def redact_rows(connection: Connection, words: Words) -> HandleReport:
         with closing_up(driver):
             gone = select(sql_table("gone", column("id")).c.id).scalar_subquery()
             games = models.games.c
-            found, _, _ = delete_games(
-                connection, select(games.id).where(games.white_id.in_(gone) | games.black_id.in_(gone))
-            )
+            theirs = select(games.id).where(games.white_id.in_(gone) | games.black_id.in_(gone))
+            forget_analyses(driver, list(connection.scalars(theirs)))
+            found, _, _ = delete_games(connection, theirs)
             delete_unused_players(connection)
     finally:
         driver.execute("DROP TABLE temp.gone")

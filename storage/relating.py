@@ -24,6 +24,7 @@ from storage.engine import driver_of
 from storage.links import link
 from storage.mapping import game_row, insert_into
 from storage.reader import load_games
+from storage.standing import settle_analyses, touched_analyses
 
 __all__ = ["dissolve", "relate", "stale", "touch", "touch_others"]
 
@@ -128,7 +129,10 @@ def dissolve(driver: sqlite3.Connection, merged: Iterable[int]) -> None:
 
 
 def relate(connection: Connection) -> None:
-    """Make the games of several sources and the links that follow from what was touched; called before each commit."""
+    """Make the games of several sources and the links that follow from what was touched; called before each commit.
+
+    Which analysed positions those games still have is found out, too.
+    """
     driver = driver_of(connection)
     if driver.execute(_TOUCHED).fetchone() is None:
         return
@@ -142,6 +146,7 @@ def relate(connection: Connection) -> None:
     if groups:
         _relate(connection, driver, groups)
     link(connection)
+    settle_analyses(connection, touched_analyses(driver, [number for group in groups for number in group]))
     driver.execute("DELETE FROM temp.touched")
 
 

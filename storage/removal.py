@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, ScalarSelect, Select, delete, or_, select
 
 from storage import models
+from storage.analyses import forget_analyses
 from storage.engine import driver_of
 from storage.relating import dissolve, touch_others
 
@@ -74,12 +75,12 @@ def delete_unused_players(connection: Connection) -> int:
 
 
 def delete_source(connection: Connection, row_id: int) -> ForgetReport:
-    """Delete a source, its bytes, counts and games, and players that have no other game."""
+    """Delete a source for good: its bytes, counts, games with their analyses, players that have no other game."""
     source = models.sources.c
     name, kept_bytes = connection.execute(select(source.name, source.kept_bytes).where(source.id == row_id)).one()
-    games, observations, plies = delete_games(
-        connection, select(models.games.c.id).where(models.games.c.source_id == row_id)
-    )
+    mine = select(models.games.c.id).where(models.games.c.source_id == row_id)
+    forget_analyses(driver_of(connection), list(connection.scalars(mine)))
+    games, observations, plies = delete_games(connection, mine)
     for table in (models.source_chunks, models.source_counts, models.source_shapes, models.anomalies):
         connection.execute(delete(table).where(table.c.source_id == row_id))
     connection.execute(delete(models.sources).where(source.id == row_id))

@@ -37,7 +37,7 @@ __all__ = [
     "upgrade",
 ]
 
-HEAD = "0005"
+HEAD = "0006"
 """The newest revision. Known without the scripts, so that opening an archive does not load Alembic."""
 
 SCRIPTS = Path(migrations.__path__[0])

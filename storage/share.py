@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import re
 import sqlite3
@@ -26,6 +27,7 @@ PUBLIC_CHAT = ("kibitz", "whisper")
 """Kinds of chat that anybody at the board could read; a share has no other."""
 
 _WORD = re.compile(r"[A-Za-z0-9_-]+")
+_HARMLESS = re.compile(r"-?[0-9]{1,19}(?:\.[0-9]{1,9})?|true|false")
 
 # columns with handles alone, and columns with text in which handles may stand
 _HANDLES = (
@@ -43,6 +45,8 @@ _TEXTS = (
     ("games", "reason"),
     ("events", "text"),
     ("thinking", "pv"),
+    ("analyses", "engine"),
+    ("analysis_lines", "pv"),
     ("anomalies", "message"),
     ("sources", "name"),
     ("game_links", "evidence"),
@@ -97,6 +101,7 @@ def _strip(connection: sqlite3.Connection, pseudonyms: bool, rewrites: list[Rewr
         " options = '{}', timing = NULL"
     )
     connection.execute("UPDATE anomalies SET text = ''")
+    _strip_settings(connection)
     connection.execute(
         f"DELETE FROM events WHERE kind = ? AND detail NOT IN ({', '.join('?' * len(PUBLIC_CHAT))})",
         (EventKind.CHAT.value, *PUBLIC_CHAT),
@@ -112,6 +117,7 @@ def _strip(connection: sqlite3.Connection, pseudonyms: bool, rewrites: list[Rewr
         # A key is a hash of the handles and of facts that are in the copy: it would tell whether a guessed pair fits.
         connection.create_function("rekey", 1, lambda key: _keyed(key, secret, len(key) // 2), deterministic=True)
         connection.execute("UPDATE games SET key = rekey(key)")
+        connection.execute("UPDATE analyses SET game_key = rekey(game_key)")
         least = "SELECT min(key) FROM games AS w WHERE w.merged_into = games.id"
         connection.execute(f"UPDATE games SET key = ({least}) WHERE source_id IS NULL")
     for rewrite in rewrites:
@@ -121,6 +127,22 @@ def _strip(connection: sqlite3.Connection, pseudonyms: bool, rewrites: list[Rewr
     connection.execute("DELETE FROM settings WHERE name = 'pseudonym-secret' OR name GLOB ?", (f"{FORGOTTEN}*",))
     connection.execute("COMMIT")
     connection.execute("VACUUM")  # nothing deleted stays in free pages
+
+
+def _strip_settings(connection: sqlite3.Connection) -> None:
+    """Values of engines' options may be files and names; numbers and words that choose are the analysis' conditions.
+
+    Of the others a mark is left, so that settings that differ go on to.
+    """
+    secret = _secret(connection)
+    for number, text in connection.execute("SELECT id, settings FROM analyses").fetchall():
+        settings = json.loads(text)
+        for name, value in settings.get("options", {}).items():
+            if isinstance(value, str) and not _HARMLESS.fullmatch(value):
+                settings["options"][name] = f"[{_keyed(value, secret, 4)}]"
+        connection.execute(
+            "UPDATE analyses SET settings = ? WHERE id = ?", (json.dumps(settings, sort_keys=True), number)
+        )
 
 
 def _secret(connection: sqlite3.Connection) -> bytes:

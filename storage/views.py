@@ -49,5 +49,15 @@ SELECT key, side, mover AS player, count(*) AS moves, sum(elapsed_s) AS total_s,
   max(elapsed_s) AS longest_s, min(clock_s) AS least_clock_s, avg(lag_ms) AS mean_lag_ms, max(lag_ms) AS max_lag_ms
 FROM v_plies GROUP BY key, side, mover"""
 
-VIEWS = (_GAMES, _PLIES, _CLOCKS)
-"""The statements that make them, in that order: the last reads the one before."""
+_ANALYSES = """\
+CREATE VIEW v_analyses AS
+SELECT coalesce(m.key, g.key) AS key, a.engine, a.protocol, a.settings, p.ply, p.fen, l.seq, l.depth,
+  iif(p.ply % 2, -1, 1) * l.score_cp AS white_cp, iif(p.ply % 2, -1, 1) * l.mate AS white_mate, l.time_ms, l.nodes, l.pv
+FROM analyses a
+JOIN games g ON g.key = a.game_key AND g.source_id IS NOT NULL
+LEFT JOIN games m ON m.id = g.merged_into
+JOIN analysed_positions p ON p.analysis_id = a.id AND p.stands
+JOIN analysis_lines l ON l.position_id = p.id"""
+
+VIEWS = (_GAMES, _PLIES, _CLOCKS, _ANALYSES)
+"""The statements that make them, in that order: ``v_clocks`` reads the one before."""

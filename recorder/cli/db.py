@@ -132,6 +132,7 @@ def _rebuild(ctx: click.Context, dry_run: bool, no_backup: bool, carry_over: boo
     one. A journal without its first part is not the log that was imported: only importing it tells what is left.
     """
     from recorder.cli.rebuild import compare, read_again, why_unreadable
+    from recorder.cli.report import say_analyses
     from storage import Archive, replacing
 
     path = archive_file(where)
@@ -162,6 +163,8 @@ def _rebuild(ctx: click.Context, dry_run: bool, no_backup: bool, carry_over: boo
             f"{plural(changes.games, 'game')}: {len(changes.added):,} added, {len(changes.gone):,} gone, "
             f"{len(changes.differing):,} differing"
         )
+        if changes.analyses is not None:
+            say_analyses(changes.analyses)
         if dry_run:
             say(f"{said}; nothing was replaced.")
             return

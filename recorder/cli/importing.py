@@ -70,13 +70,22 @@ def command(
     from recorder.cli.copies import Copies
     from recorder.cli.ingest import import_source, tell_kind
     from recorder.cli.inputs import open_inputs, read_options
-    from recorder.cli.report import outcome_json, players_json, print_merged, print_outcome, print_players, print_total
+    from recorder.cli.report import (
+        analyses_json,
+        outcome_json,
+        players_json,
+        print_analyses,
+        print_merged,
+        print_outcome,
+        print_players,
+        print_total,
+    )
     from storage import is_database
 
     options = read_options(**reading)
     outcomes: list[Outcome] = []
     skipped: list[Path] = []
-    forgotten: list[dict[str, Any]] = []
+    besides: list[dict[str, Any]] = []
     archive = None if dry_run else open_archive(where, create=True, read_only=False)
     copies = None if archive is None else Copies(archive)
     try:
@@ -88,9 +97,13 @@ def command(
                     for outcome in [] if as_json else merged.outcomes:
                         print_merged(outcome)
                     if merged.players:
-                        forgotten.append(players_json(source.name, merged))
+                        besides.append(players_json(source.name, merged))
                         if not as_json:
                             print_players(source.name, merged, dry_run=dry_run)
+                    if merged.analyses or merged.homeless:
+                        besides.append(analyses_json(source.name, merged))
+                        if not as_json:
+                            print_analyses(source.name, merged)
                     continue
                 if archive is None or copies is None:
                     outcome = tell_kind(source, options)
@@ -107,7 +120,7 @@ def command(
         if archive is not None:
             archive.close()
     if as_json:
-        print_json([*(outcome_json(outcome, verbose=verbose) for outcome in outcomes), *forgotten])
+        print_json([*(outcome_json(outcome, verbose=verbose) for outcome in outcomes), *besides])
     elif len(outcomes) > 1:
         print_total(outcomes, dry_run=dry_run)
     if skipped:

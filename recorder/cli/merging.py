@@ -50,11 +50,14 @@ class Merged(NamedTuple):
         outcomes: what became of each source of the other archive.
         players: whom the other archive was told to forget and this one was not; only hashes of their handles are known.
         games: of this archive's own that go with them.
+        analyses: taken over from the other archive. homeless: those of them that were not, as their games are not here.
     """
 
     outcomes: list[Outcome]
     players: int
     games: int
+    analyses: int = 0
+    homeless: int = 0
 
 
 def merge(archive: Archive | None, other: Archive, name: str, *, dry_run: bool, progress: Progress) -> Merged:
@@ -84,13 +87,14 @@ def merge(archive: Archive | None, other: Archive, name: str, *, dry_run: bool, 
                 outcomes[-1].games = 0
                 copy_source(archive, other, step.row, wanted, ours=step.ours, outcome=outcomes[-1])
                 progress(step.row.name, step.row.size_bytes, step.row.size_bytes)
+        analyses, homeless = archive.carry_analyses(other)
         if handles:
             forget_handles(archive, sorted(handles), progress)
             left = {row.sha256: row.games for row in archive.sources()}
             for outcome in outcomes:
                 if outcome.games:
                     outcome.games = left.get(outcome.sha256 or "", 0)
-    return Merged(outcomes, players, games)
+    return Merged(outcomes, players, games, analyses, homeless)
 
 
 def _going(archive: Archive, theirs: set[ForgottenHandle]) -> tuple[int, int]:

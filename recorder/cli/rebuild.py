@@ -26,6 +26,7 @@ from storage.living import UNFINISHED
 if TYPE_CHECKING:
     from recorder.cli.terminal import Progress
     from recorder.model import Game
+    from storage.standing import AnalysisCounts
 
 __all__ = ["Changes", "compare", "read_again", "why_unreadable"]
 
@@ -39,16 +40,18 @@ class Changes:
     Attributes:
         games: of the new one. added, gone: games that only the new one has, or only the old one.
         differing: games of both with the parts in which they differ.
+        analyses: what the new one has of them.
     """
 
     games: int = 0
     added: list[Game] = field(default_factory=list)
     gone: list[Game] = field(default_factory=list)
     differing: list[tuple[Game, list[str]]] = field(default_factory=list)
+    analyses: AnalysisCounts | None = None
 
 
 def read_again(old: Archive, new: Archive, progress: Progress, *, carry_over: bool = False) -> list[SourceRow]:
-    """Read every source of an archive into an empty one.
+    """Read every source of an archive into an empty one, which gets the analyses, too.
 
     What is read is what was read then, with the same options: bytes that a journal got since wait for its next import.
 
@@ -78,6 +81,7 @@ def read_again(old: Archive, new: Archive, progress: Progress, *, carry_over: bo
             _read(new, row, blocks, timing, progress)
     if carry_over or not missing:
         new.order_equal_keys(old)
+        new.carry_analyses(old, homeless=True)
     return missing
 
 
@@ -142,6 +146,7 @@ def compare(old: Archive, new: Archive) -> Changes:
             theirs, ours = game_parts(old.game(game.key)), game_parts(game)
             found.differing.append((game, [name for name in ours if ours[name] != theirs[name]]))
     found.gone = [old.game(key) for key in before]
+    found.analyses = new.count_analyses()
     return found
 
 

@@ -14,15 +14,19 @@ if TYPE_CHECKING:
     from recorder.cli.ingest import Outcome
     from recorder.cli.merging import Merged
     from recorder.model import Disposition, SourceReport
+    from storage.standing import AnalysisCounts
 
 __all__ = [
+    "analyses_json",
     "outcome_json",
     "players_json",
+    "print_analyses",
     "print_merged",
     "print_outcome",
     "print_players",
     "print_total",
     "report_json",
+    "say_analyses",
 ]
 
 
@@ -97,6 +101,30 @@ def print_players(name: str, merged: Merged, *, dry_run: bool) -> None:
         f"{clean(name)}: {plural(merged.players, 'player')} that it was told to forget (only hashes of the handles are "
         f"known): {games} {f'would {goes[:2]}' if dry_run else goes} with them"
     )
+
+
+def print_analyses(name: str, merged: Merged) -> None:
+    """What became of another archive's analyses."""
+    left = f"; {merged.homeless:,} not, as their games are not here" if merged.homeless else ""
+    click.echo(f"{clean(name)}: {plural(merged.analyses, 'analysis', 'analyses')} taken over{left}")
+
+
+def say_analyses(counts: AnalysisCounts) -> None:
+    """How many analyses an archive has, and how many of them nobody sees; nothing if it has none."""
+    if not counts.analyses:
+        return
+    said = f"{plural(counts.analyses, 'analysis', 'analyses')} of {plural(counts.positions, 'position')}"
+    hidden = []
+    if counts.fallen:
+        hidden.append(f"{plural(counts.fallen, 'position')} that the game does not have as it is now")
+    if counts.homeless:
+        hidden.append(f"{plural(counts.homeless, 'analysis', 'analyses')} of games that are not here")
+    say(f"{said}." if not hidden else f"{said}; kept and not shown: {', '.join(hidden)}.")
+
+
+def analyses_json(name: str, merged: Merged) -> dict[str, Any]:
+    """The same for ``--json``."""
+    return {"name": name, "status": "analyses", "analyses": merged.analyses, "left_out": merged.homeless}
 
 
 def players_json(name: str, merged: Merged) -> dict[str, Any]:

@@ -34,15 +34,18 @@ def command(ctx: click.Context, source_ids: tuple[str, ...], where: str, as_json
     Counts <12> and <b1> in the decoded bytes and compares them with the stored dispositions, and every game with
     what is stored. A log that is not kept is read from its file if that is still the same. Games of several logs are
     put together again and compared, too; in what those logs contradict each other stands in parentheses and is no
-    difference. Exit status 1 if anything differs, 6 if no log could be read again.
+    difference. Positions of analyses are looked for in the games as they are now. Exit status 1 if anything differs,
+    6 if no log could be read again.
     """
     from recorder.cli.audit import audit_source
+    from recorder.cli.report import say_analyses
 
     # Of one moment: a source that is being written has another id in the next.
     with open_archive(where) as archive, archive.snapshot(), show_progress() as progress:
         rows = [archive.source(one) for one in source_ids] if source_ids else archive.sources()
         audits = [audit_source(archive, row, progress) for row in rows]
         stale = archive.stale_games() if not source_ids and any(audit.read for audit in audits) else []
+        analyses = None if source_ids else archive.count_analyses()
     if as_json:
         print_json([audit.to_json() for audit in audits])
     else:
@@ -55,6 +58,11 @@ def command(ctx: click.Context, source_ids: tuple[str, ...], where: str, as_json
     for key in stale:
         say(f"Game {key[:8]} is not what its witnesses make: `ics-recorder db rebuild` makes it anew.")
     findings = sum(len(audit.findings) for audit in audits) + len(stale)
+    if analyses is not None:
+        say_analyses(analyses)
+        for key in analyses.wrong:
+            say(f"Game {key[:8]} has other positions than those by which its analyses are shown.")
+        findings += len(analyses.wrong)
     read = sum(audit.read for audit in audits)
     if not audits:
         say("The archive holds no log: there is nothing to audit.")

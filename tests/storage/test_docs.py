@@ -26,7 +26,7 @@ def test_every_column_of_the_main_tables_is_explained(table: str) -> None:
 def test_every_column_of_the_views_is_listed_in_order(archive: Archive, path: Path) -> None:
     connection = open_sqlite(path, read_only=True)
     views = [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'view'")]
-    assert sorted(views) == ["v_clocks", "v_games", "v_plies"]
+    assert sorted(views) == ["v_analyses", "v_clocks", "v_games", "v_plies"]
     for view in views:
         columns = [name for _, name, *_ in connection.execute(f"PRAGMA table_info({view})")]
         (line,) = (line for line in TEXT.splitlines() if line.startswith(f"| `{view}`"))

@@ -343,6 +343,9 @@ def test_an_upgrade_relates_the_games_that_are_there(cli: Cli, tmp_path: Path) -
     connection.execute("UPDATE games SET merged_into = NULL")
     connection.execute("DELETE FROM games WHERE source_id IS NULL")
     connection.execute("DROP INDEX ix_games_bughouse")
+    connection.execute("DROP VIEW v_analyses")
+    for table in ("analysis_lines", "analysed_positions", "analyses"):
+        connection.execute(f"DROP TABLE {table}")
     connection.execute("UPDATE alembic_version SET version_num = '0004'")
     connection.commit()
     connection.close()

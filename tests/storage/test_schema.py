@@ -82,6 +82,7 @@ def _value(table: str, column: str, kind: str) -> object:
     special: dict[str, object] = {
         "sha256": "0" * 64,
         "result": "1-0",
+        "protocol": "uci",
         "parent_line_no": None if table == "ply_lines" else 0,
         "line_no": 0,
     }
@@ -230,7 +231,9 @@ def test_every_old_revision_with_rows_is_upgraded(old: str, tmp_path: Path) -> N
     upgrade(path)
     after = counts(path)
     assert after == dict.fromkeys(after, 0) | before
-    drop_views = "".join(f"op.execute('DROP VIEW {view}')\n    " for view in ("v_clocks", "v_plies", "v_games"))
+    drop_views = "".join(
+        f"op.execute('DROP VIEW {view}')\n    " for view in ("v_analyses", "v_clocks", "v_plies", "v_games")
+    )
     rebuild = """with op.batch_alter_table('{table}', recreate='always') as batch:
         batch.add_column(sa.Column('later', sa.Text()))
     """
