@@ -9,7 +9,7 @@ from recorder.sources.scrub import FILLER, fill, fill_key, find_repeated
 
 __all__ = ["AnswerGuard"]
 
-_REPEATS: Final = b"password"
+_REPEATS: Final = (b"password", b"added: >")  # in lower case
 _ANSWER_BYTES: Final = 4096
 _MOST: Final = 32
 """So many passwords are looked for at a time."""
@@ -22,8 +22,8 @@ _PIECE: Final = re.compile(rb"[^\n]*\n|[^\n]+")
 
 
 class AnswerGuard:
-    """Replaces the passwords that a server repeats: in its answer to the command that changes them, and soon after one
-    was typed.
+    """Replaces the passwords that a server repeats: in its answers to commands that change or make them, and soon after
+    one was typed.
 
     The server's words come before the password, so nothing has to be held back. Where a read ends within a repeated
     password, its first two letters may stay.
@@ -94,7 +94,8 @@ class AnswerGuard:
         return bytes(out[done:])
 
     def _clean_change(self, data: bytes) -> bytes:
-        if _REPEATS not in (self._line + data).lower():
+        lower = (self._line + data).lower()
+        if not any(word in lower for word in _REPEATS):
             self._line = (self._line + data).rpartition(b"\n")[2][:_LONGEST_WORDS]
             return data
         out = bytearray()

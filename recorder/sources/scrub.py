@@ -1,9 +1,9 @@
 """Secrets in a log → filler of equal length, so that every offset stays what it was.
 
 What is hidden: what an xboard debug file shows as typed while logging in, what stands after a password prompt, the
-arguments of the ``password`` command, what a server repeats of them, the second word on a login line (ICC takes name
-and password together), and the datagrams of ICC that carry a password or a session's key. Only the beginning of a line
-tells: chat about a password is no secret of ours.
+arguments of the ``password`` command, what a server repeats of them, the password that it makes for a new player
+(``addplayer``), the second word on a login line (ICC takes name and password together), and the datagrams of ICC that
+carry a password or a session's key. Only the beginning of a line tells: chat about a password is no secret of ours.
 """
 
 from __future__ import annotations
@@ -23,19 +23,25 @@ FILLER: Final = b"*"
 
 # Also as FICS's administrators change another's, as an alias, and as Unix calls it, which people type by habit.
 _SET: Final = rb"set(?:-quietly)?[ \t]+"
-_COMMAND: Final = (
-    rb"[$/ \t]*(?:(?:alias[ \t]+\S+|multi)[ \t]+[$/]*)?(?:asetpass(?:wd?)?[ \t]+\S+|(?:"
-    + _SET
-    + rb")?pas(?:s(?:w(?:o(?:rd?)?|d)?)?)?)[ \t]+"
-)
+_LEAD: Final = rb"[$/ \t]*(?:(?:alias[ \t]+\S+|multi)[ \t]+[$/]*)?"
+_COMMAND: Final = _LEAD + rb"(?:asetpass(?:wd?)?[ \t]+\S+|(?:" + _SET + rb")?pas(?:s(?:w(?:o(?:rd?)?|d)?)?)?)[ \t]+"
 # Known to be typed: everything after the command. Else: what the command takes, two words, or what is cut off.
 _TYPED_CHANGE: Final = re.compile(_COMMAND + rb"(?P<secret>\S.*)", re.I | re.S)
 _CHANGE: Final = re.compile(
     rb"(?:" + _COMMAND + rb"(?=\S+\s+\S)|" + _SET + rb"passw(?:or)?d[ \t]+)(?P<secret>\S+(?:\s+\S+)?)[ \t]*\r*$", re.I
 )
 _CUT_CHANGE: Final = re.compile(_COMMAND + rb"(?P<secret>\S+\s*\S*)\s*$", re.I)
-# Source: the answers of FICS's password commands.
-_CHANGED: Final = re.compile(rb"password (?:of \S+ )?changed (?:from|to) (?P<secret>.*)", re.I | re.S)
+# Commands in which a password follows a name, or a name and an address. No server's help that we know has them; those
+# that people type by habit are hidden all the same, where it is known that they were typed.
+_NAMED: Final = re.compile(
+    _LEAD + rb"(?:register[ \t]+\S+[ \t]+\S*@\S+|su[ \t]+\S+(?=[ \t]+\S+[ \t]*\r*$))[ \t]+(?P<secret>\S.*)",
+    re.I | re.S,
+)
+# Source: the answers of FICS's password commands, and of addplayer (FICS 1.6.2, Lasker, FatICS): handle, name, address,
+# password, each in angle brackets.
+_CHANGED: Final = re.compile(
+    rb"(?:password (?:of \S+ )?changed (?:from|to) |added: (?:>[^<\r\n]*< ){3}>)(?P<secret>.*)", re.I | re.S
+)
 # What a server or terminal puts before a line: telnet commands, colours, a bell.
 _NO_TEXT: Final = re.compile(rb"(?:[\r\x07\x00]|\xff[\xfb-\xfe].|\xff[\xf0-\xfa]|\x1b\[[0-9;?]*[A-Za-z])*", re.S)
 _PROMPTS: Final = re.compile(
@@ -54,7 +60,7 @@ _SENT: Final = b">ICS: "
 _LINE_ENDS: Final = re.compile(rb"(?:\\01[25])+")
 _SHOWN: Final = re.compile(rb"[\x21-\x7e]")
 _FILLED: Final = re.compile(rb"\xff(?:[\xfb-\xfe].|[\xf0-\xfa])|[\x21-\x7e\x80-\xff]", re.S)
-_HINTS: Final = (b"pas", b"ogin:")  # in lower case
+_HINTS: Final = (b"pas", b"ogin:", b"added: >", b"register ", b" su ")  # in lower case
 _KEY_HINTS: Final = (b"\x19(93 ", b"\x19(114 ", b"\x19(134 ")
 # ICC's datagrams that carry a password or the key of a session; clients that log them escape the marks.
 _KEYS: Final = re.compile(rb"(?:\x19|\\031|\\x19)\((?:93|114|134) (?P<secret>.*?)(?=(?:\x19|\\031|\\x19)\)|$)", re.S)
@@ -194,7 +200,9 @@ def _scrub_plain(line: bytes, cut: bool) -> bytes:
     if match := _TYPED_NAME.match(line, place):
         return _fill_secret(line, match)
     typed = _SHOWN.search(line[begin:place]) is not None
-    forms = (_TYPED_CHANGE,) if typed else (_CHANGED, _CHANGE, _CUT_CHANGE) if cut else (_CHANGED, _CHANGE)
+    forms = (
+        (_CHANGED, _TYPED_CHANGE, _NAMED) if typed else (_CHANGED, _CHANGE, _CUT_CHANGE) if cut else (_CHANGED, _CHANGE)
+    )
     for form in forms:
         if match := form.match(line, place):
             return _fill_secret(line, match)
@@ -260,7 +268,7 @@ def _unchanged(lines: bytes) -> bytes:
 
 
 def find_repeated(line: bytes) -> int | None:
-    """Where on a server's line the password begins that it repeats when one was changed; None: it does not."""
+    """Where on a server's line the password begins that it repeats when one was changed, or made; None: it does not."""
     place = _end(_PROMPTS, line, _end(_NO_TEXT, line, 0))
     match = _CHANGED.match(line, place)
     return None if match is None else match.start("secret")
@@ -286,6 +294,6 @@ def _fill_typed(text: bytes) -> bytes:
 
 
 def fill_command(text: bytes) -> bytes:
-    """Replace what follows the ``password`` command in a typed line, abbreviated and with ``$`` or ``/`` before it."""
-    match = _TYPED_CHANGE.match(text)
+    """Replace the secrets of a typed command: ``password``, abbreviated, with ``$`` or ``/`` before it …"""
+    match = _TYPED_CHANGE.match(text) or _NAMED.match(text)
     return text if match is None else _fill_secret(text, match)

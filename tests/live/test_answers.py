@@ -16,6 +16,8 @@ from recorder.live.answers import AnswerGuard
     [
         (b'fics% Password changed to "se cret".\n\rfics% ', b"fics% Password changed to *** ******\n\rfics% "),
         (b"\n\rPassword changed from a to secret.\n\rx", b"\n\rPassword changed from * ** *******\n\rx"),
+        (b"\n\rAdded: >Bob< >Bob B< >b@x.org< >hunter<\n\rx", b"\n\rAdded: >Bob< >Bob B< >b@x.org< >*******\n\rx"),
+        (b"Bob tells you: Added: >a< >b< >c< >d<\n", b"Bob tells you: Added: >a< >b< >c< >d<\n"),
         (b"password of Ann changed to \xe9x", b"password of Ann changed to **"),
         (b"Bob tells you: password changed to x\n", b"Bob tells you: password changed to x\n"),
         (b"<12> x" * 100 + b" password changed to x\n", b"<12> x" * 100 + b" password changed to x\n"),
@@ -42,7 +44,9 @@ def test_a_password_that_the_server_repeats(said: bytes, kept: bytes) -> None:
 @given(
     st.lists(
         st.binary(max_size=20)
-        | st.sampled_from([b"Password changed to ", b"\n", b"fics% ", b"\x19(114 ", b"\x19", b")"])
+        | st.sampled_from(
+            [b"Password changed to ", b"Added: >a< >b< >c< >", b"\n", b"fics% ", b"\x19(114 ", b"\x19", b")"]
+        )
     )
 )
 def test_answers_stay_as_long_and_cuts_never_matter(parts: list[bytes]) -> None:
