@@ -14,7 +14,7 @@ _HOUR_MS = 3_600_000
 _DAY_MS = 24 * _HOUR_MS
 _THURSDAY = 3  # 1970-01-01, counted from Monday
 _BAND = 200
-_NOT_TOLD_BY = ("at", "mover_score", "precision")  # no whole numbers or words; what each row tells of itself
+_NOT_TOLD_BY = ("at", "mover_score")  # no whole numbers or words
 
 
 class DimensionError(ValueError):
@@ -62,6 +62,8 @@ DIMENSIONS = {
         _renamed("computer", "mover_computer"),
         _renamed("sealed", "mover_sealed"),
         _renamed("game", "key"),
+        # Not under its own name: ``precision`` is what each row of a table tells of its figures.
+        Dimension("precision", ("precision",), {"printed": nw.col("precision")}),
         Dimension("rating_band", ("mover_rating",), {"rating_band": nw.col("mover_rating") // _BAND * _BAND}),
         _instant("hour", _AT_MS // _HOUR_MS % 24),
         _instant("weekday", (_AT_MS // _DAY_MS + _THURSDAY) % 7 + 1),

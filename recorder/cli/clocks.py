@@ -10,15 +10,16 @@ from recorder.cli.clocktables import DIMENSIONS, TABLES, Asked, clock_table, wri
 from recorder.cli.exporting import (
     chosen_games,
     format_of,
-    left_out,
     named_games,
     output_options,
     protected,
+    require_games,
     say_left_out,
     say_written,
+    write_json,
 )
 from recorder.cli.options import archive_option, filter_options, game_filter, open_archive
-from recorder.cli.terminal import format_clock, plural, print_json, print_table, say
+from recorder.cli.terminal import format_clock, plural, print_table, say
 
 if TYPE_CHECKING:
     from exporters.clocks import SideClocks
@@ -101,12 +102,15 @@ def command(
     With --by or --table one of the measures of docs/measures.md over all chosen games. With --player they are about
     that player's moves, else about everybody's; a scramble is about both sides' moves. A guest is marked (U) and is
     somebody else in every connection, a computer is marked (C). Every table tells how many games and plies it counts,
-    and what was left out and why.
+    and what was left out and why. Where no game is as asked for, there is no table, as there is no picture and no
+    report: exit status 4.
     """
     if shortcut is not None and format_name not in (None, shortcut):
         raise click.UsageError(f"--{shortcut} contradicts --format {format_name}.")
     chosen = game_filter(**filters)
     format_name = format_of(format_name or shortcut, output, _FORMATS)
+    if format_name == "table" and output != "-":
+        raise click.UsageError("A table is for the terminal; write files with --format csv, jsonl or json.")
     if name is None and (by or top is not None):
         name = "usage" if by else "longest"
     if name is None:
@@ -124,24 +128,20 @@ def _tell_games(where: str, chosen: GameFilter, format_name: str, output: str, f
     from exporters.output import open_output
     from exporters.registry import make_exporter
 
-    if format_name in ("table", "json") and output != "-":
-        raise click.UsageError(f"A {format_name} is for the terminal; write files with --format csv or jsonl.")
-    with (
-        open_archive(where) as archive,
-        chosen_games(
-            archive, (named := named_games(archive, chosen)), events=False, holdings=False, lines=False, thinking=False
-        ) as games,
-    ):
-        reasons = left_out(archive, named)
-        if format_name in ("csv", "jsonl"):
-            with open_output(output, force, protected(archive)) as out:
-                report = make_exporter("clocks", format_name).write(games, out)
-            say_written(report, output, reasons)
-            return
-        summary = ClockSummary()
-        sides = list(summary.rows(games))
+    with open_archive(where) as archive:
+        named = named_games(archive, chosen)
+        reasons = require_games(archive, named)
+        keep = protected(archive)
+        with chosen_games(archive, named, events=False, holdings=False, lines=False, thinking=False) as games:
+            if format_name in ("csv", "jsonl"):
+                with open_output(output, force, keep) as out:
+                    report = make_exporter("clocks", format_name).write(games, out)
+                say_written(report, output, reasons)
+                return
+            summary = ClockSummary()
+            sides = list(summary.rows(games))
     if format_name == "json":
-        print_json([side._asdict() for side in sides])
+        write_json([side._asdict() for side in sides], output, force, keep)
     else:
         _print(sides)
     say(f"{plural(summary.games, 'game')}, {plural(summary.plies, 'ply', 'plies')} with times.")

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from recorder.cli.exporting import left_out, named_games, protected, say_left_out
-from recorder.cli.terminal import format_clock, plural, print_json, print_table, say
+from recorder.cli.exporting import named_games, protected, require_games, say_left_out, write_json
+from recorder.cli.terminal import format_clock, plural, print_table, say
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -59,7 +59,7 @@ TABLES = {
 
 DIMENSIONS = (
     "time-control", "phase", "variant", "category", "rated", "side", "player", "opponent", "guest", "computer",
-    "sealed", "rating-band", "game", "server", "move-no", "hour", "weekday",
+    "sealed", "rating-band", "game", "server", "precision", "move-no", "hour", "weekday",
 )  # fmt: skip
 """The words of ``--by``: dimensions of ``exporters.measures``, with hyphens."""
 
@@ -87,7 +87,7 @@ def clock_table(archive: Archive, chosen: GameFilter, asked: Asked) -> tuple[pd.
     """A measure of the chosen games' moves, with ``--player`` of that player's moves; and which games were left out.
 
     Raises:
-        StorageError: there is no such game, or the archive cannot be read.
+        StorageError: there is no game as asked for, or the archive cannot be read.
         UsageError: ``--by`` or ``--top`` do not go with the table.
     """
     table = TABLES[asked.name]
@@ -101,7 +101,7 @@ def clock_table(archive: Archive, chosen: GameFilter, asked: Asked) -> tuple[pd.
     from exporters.measures.dimensions import DimensionError
 
     chosen = named_games(archive, chosen)
-    reasons = left_out(archive, chosen)
+    reasons = require_games(archive, chosen)
     plies = _matches(archive, chosen) if table.matches else _plies(archive, chosen)
     if chosen.players and not table.both_sides:
         movers = {handle.lower() for handle in chosen.players}
@@ -125,15 +125,11 @@ def write_table(
 
     Raises:
         ExportError: the output cannot be written.
-        UsageError: a table or JSON is asked for, and a file.
     """
-    if format_name in ("table", "json"):
-        if output != "-":
-            raise click.UsageError(f"A {format_name} is for the terminal; write files with --format csv or jsonl.")
-        if format_name == "json":
-            print_json(_as_json(table, asked, reasons))
-        else:
-            _print(table, of_lag=asked.name == "lag")
+    if format_name == "table":
+        _print(table, of_lag=asked.name == "lag")
+    elif format_name == "json":
+        write_json(_as_json(table, asked, reasons), output, force, protected(archive))
     else:
         from exporters.output import open_output
         from exporters.plies import write_csv, write_json_lines
@@ -208,7 +204,7 @@ def _text(name: str, values: dict[str, Any], of_lag: bool) -> str | None:
         return f"{value:.2f}"
     if name == "weekday":
         return _WEEKDAYS[value - 1]
-    if name == "key":
+    if name in ("key", "game"):
         return str(value)[:_KEY_LENGTH]
     if name in _MARKS and f"{name}_id" in values:
         guest, computer = _MARKS[name]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sys
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -32,9 +33,11 @@ __all__ = [
     "output_options",
     "pgn_options",
     "protected",
+    "require_games",
     "require_keys",
     "say_left_out",
     "say_written",
+    "write_json",
 ]
 
 _NEWEST = re.compile(r"last(~[0-9]{1,9})?")
@@ -196,6 +199,19 @@ def left_out(archive: Archive, where: GameFilter) -> dict[str, int]:
     return {reason: number for reason, number in found.items() if number}
 
 
+def require_games(archive: Archive, where: GameFilter) -> dict[str, int]:
+    """What a filter leaves out, as ``left_out``; for tables, pictures and pages, which no games make.
+
+    Raises:
+        StorageError: no game is left.
+    """
+    reasons = left_out(archive, where)
+    if not archive.count(where):
+        words = ", ".join(f"{number:,} {reason}" for reason, number in reasons.items())
+        raise StorageError(f"No game is there as asked for{f' (left out: {words})' if words else ''}.")
+    return reasons
+
+
 _INCLUDED_BY = {
     "examined or set up": "examined,setup",
     "examined": "examined",
@@ -225,3 +241,17 @@ def say_written(report: ExportReport, output: str, reasons: dict[str, int]) -> N
     target = "standard output" if output == "-" else output
     say(f"Wrote {plural(report.games, 'game')}, {plural(report.plies, 'ply', 'plies')} to {target}.")
     say_left_out([*reasons.items(), *sorted(report.left_out.items())])
+
+
+def write_json(value: Any, output: str, force: bool, keep: Collection[Path]) -> None:
+    """One JSON document on one line, to standard output or a file.
+
+    Args:
+        output, force, keep: as ``exporters.output.open_output`` has them.
+    Raises:
+        ExportError: the output cannot be written.
+    """
+    from exporters.output import open_output
+
+    with open_output(output, force, keep) as out:
+        out.write(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace") + b"\n")

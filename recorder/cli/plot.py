@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from recorder.cli.exporting import left_out, named_games, protected, say_left_out
+from recorder.cli.exporting import named_games, protected, require_games, say_left_out
 from recorder.cli.options import archive_option, filter_options, force_option, game_filter, open_archive
 from recorder.cli.terminal import plural, say
 from recorder.errors import ExportError, StorageError
@@ -134,9 +134,9 @@ def command(
     player = players[0] if len(players) == 1 and picture.scope in ("player", "games") else None
     with open_archive(where) as archive:
         chosen = named_games(archive, game_filter(**filters))
+        reasons = require_games(archive, chosen)
         plies, events = _frames(archive, name, picture.scope, chosen)
         keep = protected(archive)
-        reasons = left_out(archive, chosen)
     from exporters.output import open_output
     from exporters.pictures.catalogue import Wishes
 
@@ -201,15 +201,12 @@ def _frames(archive: Archive, name: str, scope: str, chosen: GameFilter) -> tupl
     """The ply frame of the games that were chosen, and of one game its events.
 
     Raises:
-        StorageError: there are none, or the other board is not known.
+        StorageError: the other board is not known.
         UsageError: one game is wanted, and there are more.
     """
-    count = archive.count(chosen)
-    if not count:
-        reasons = ", ".join(f"{number:,} {reason}" for reason, number in left_out(archive, chosen).items())
-        raise StorageError(f"No game is there as asked for{f' (left out: {reasons})' if reasons else ''}.")
     if scope in ("player", "games"):
         return _plies(archive, chosen), None
+    count = archive.count(chosen)
     one_game = f"{name} shows one game, and {count:,} were chosen: name one by its KEY, or last."
     if count > (2 if scope == "match" else 1):
         raise click.UsageError(one_game)

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from recorder.cli.exporting import left_out, named_games, output_options, protected, say_left_out
+from recorder.cli.exporting import named_games, output_options, protected, require_games, say_left_out
 from recorder.cli.options import archive_option, filter_options, game_filter, open_archive
 from recorder.cli.terminal import plural, say
-from recorder.errors import StorageError
 
 if TYPE_CHECKING:
     from storage import Archive, GameFilter
@@ -111,7 +110,7 @@ def _player(archive: Archive, player: str, chosen: GameFilter) -> tuple[bytes, s
     from exporters.frames.load import plies_of
     from exporters.report.player import player_report, who_is_meant
 
-    reasons = _reasons(archive, chosen)
+    reasons = require_games(archive, chosen)
     with archive.columns() as reader:  # both tables of one moment
         games = reader.games_of(chosen)
         sides, plies = side_frame(reader, games), plies_of(reader, [row_id for row_id, _ in games])
@@ -127,23 +126,10 @@ def _index(archive: Archive, chosen: GameFilter) -> tuple[bytes, str]:
     from exporters.frames.games import game_frame, side_frame
     from exporters.report.index import index_report
 
-    reasons = _reasons(archive, chosen)
+    reasons = require_games(archive, chosen)
     with archive.columns(arrow=False) as reader:
         rows = reader.games_of(chosen)
         games, sides = game_frame(reader, rows), side_frame(reader, rows)
     page = index_report(games, sides, archive.sources(), left_out=reasons, most=chosen.last)
     say_left_out(reasons.items())
     return page, f"the index of {plural(len(games), 'game')}"
-
-
-def _reasons(archive: Archive, chosen: GameFilter) -> dict[str, int]:
-    """What the filter leaves out.
-
-    Raises:
-        StorageError: no game is left.
-    """
-    reasons = left_out(archive, chosen)
-    if not archive.count(chosen):
-        words = ", ".join(f"{number:,} {reason}" for reason, number in reasons.items())
-        raise StorageError(f"No game is there as asked for{f' (left out: {words})' if words else ''}.")
-    return reasons

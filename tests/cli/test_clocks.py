@@ -92,8 +92,12 @@ def test_what_was_left_out_is_told(filled: Cli) -> None:
     result = filled("clocks", "--by", "phase", "--last", "2")
     assert "Left out: 4 older than the last asked for." in result.stderr
     assert "seconds only" in result.stderr
-    nothing = filled.json("clocks", "--by", "phase", "--player", "Nobody", "--json")
-    assert (nothing["games"], nothing["plies"], nothing["rows"]) == (0, 0, [])
+
+
+@pytest.mark.parametrize("words", [[], ["--json"], ["--by", "phase"], ["--table", "longest", "--csv"]])
+def test_no_games_make_no_table(filled: Cli, words: list[str]) -> None:
+    nothing = filled("clocks", *words, "--player", "Nobody", code=ExitCode.ARCHIVE)
+    assert (nothing.stdout, nothing.stderr) == ("", "Error: No game is there as asked for.\n")
 
 
 _NOTHING_THERE = {"odds", "hours", "windows", "diagonal", "sitting"}
@@ -167,7 +171,7 @@ def test_every_dimension_can_be_asked_for(filled: Cli, word: str) -> None:
         (["--by", "side", "--by", "side"], "names the same twice"),
         (["--by", "side", "--csv", "--format", "jsonl"], "contradicts"),
         (["--by", "side", "-o", "x.txt"], "is for the terminal"),
-        (["--json", "-o", "x.txt"], "is for the terminal"),
+        (["-o", "x.txt"], "is for the terminal"),
     ],
 )
 def test_what_does_not_go_together_is_told(filled: Cli, words: list[str], message: str) -> None:
@@ -188,6 +192,33 @@ def test_a_table_goes_to_a_file(filled: Cli, tmp_path: Path) -> None:
     filled("clocks", "--by", "side", "-o", tmp_path / "x.csv")
     assert (tmp_path / "x.csv").read_text().startswith("side,games,plies,")
     assert "already there" in filled("clocks", "--by", "side", "-o", tmp_path / "x.csv", code=ExitCode.OUTPUT).stderr
+
+
+@pytest.mark.parametrize("words", [[], ["--by", "game"]])
+def test_json_goes_to_a_file(filled: Cli, tmp_path: Path, words: list[str]) -> None:
+    filled("clocks", *words, "-o", tmp_path / "x.json")
+    assert (tmp_path / "x.json").read_text() == filled("clocks", *words, "--json").stdout
+    refused = filled("clocks", *words, "-o", tmp_path / "x.json", code=ExitCode.OUTPUT)
+    assert "already there" in refused.stderr
+
+
+def test_games_have_the_short_keys_that_games_prints(filled: Cli) -> None:
+    keys = {row["Key"] for row in filled.table("games")}
+    assert {row["Game"] for row in filled.table("clocks", "--by", "game")} <= keys
+    assert all(len(row["game"]) == 20 for row in filled.json("clocks", "--by", "game", "--json")["rows"])
+
+
+def test_plies_are_told_by_how_they_were_printed(sealed: Cli, tmp_path: Path) -> None:
+    saved = tmp_path / "saved.pgn"
+    saved.write_text('[White "Tal"]\n[Black "Bent"]\n[TimeControl "60+0"]\n\n1. e4 {[%clk 0:00:59] [%emt 0:00:01]} *\n')
+    cli = Cli(tmp_path / "archive.sqlite")
+    cli("import", saved, sealed.archive)
+    rows = cli.json("clocks", "--by", "precision", "--json")["rows"]
+    finer = sum(ply["elapsed_ms"] != "" for ply in _plies(sealed))
+    assert [(row["printed"], row["precision"], row["plies"]) for row in rows] == [
+        ("milliseconds", "milliseconds", finer),
+        ("seconds", "seconds", 1),
+    ]
 
 
 def test_two_rows_a_game_need_no_pandas(filled: Cli) -> None:

@@ -316,7 +316,10 @@ def test_the_index_is_filtered_by_words(opened: Open, cli: Cli) -> None:
     assert shown.locator("#found").inner_text() == ""
 
 
-def test_without_a_script_the_index_has_all_games(opened: Open, cli: Cli) -> None:
-    shown = opened(cli("report", "--index", "-o", "-").stdout_bytes, scripts=False)
+def test_without_a_script_the_index_has_all_games_in_one_line_each(opened: Open, cli: Cli) -> None:
+    page = cli("report", "--index", "-o", "-").stdout_bytes
+    shown = opened(page, viewport=ViewportSize(width=390, height=760), scripts=False)
     assert shown.locator(".filter").is_hidden()
     assert shown.locator("table.games tbody tr").count() > 10
+    words = shown.locator("table.games bdi").evaluate_all("all => all.map(one => one.offsetHeight)")
+    assert len(set(words)) == 1, "the list scrolls, also on a phone: no game needs two lines"

@@ -18,7 +18,7 @@ OTHER_TABLES: dict[str, list[dict[str, Any]]] = {
     "clock_lead": [{"by": "player", "moves": [1, 2, 3, 4], "edges_s": [0]}, {"moves": [2], "edges_percent": [-1, 1]}],
     "scrambles": [{"by": ["player", "side"], "limit_ms": 10**9}],
     "scramble_windows": [{"limit_ms": 10**9}],
-    "residuals": [{"by": ["server", "complete"]}],
+    "residuals": [{"by": ["server", "complete", "precision"]}],
     "sitting": [{"by": ["match", "partner"], "limit_ms": 200}],
     "instant": [{"by": ["side", "move_no"], "limit_ms": 1000}],
 }
