@@ -12,6 +12,7 @@ from operator import itemgetter
 
 from exporters.holdings import hands_at
 from recorder.model import Anchor, Game, Origin, Ply, PlyRow, Proof, name_plies
+from recorder.shown import ShownLine, ShownRow, shown_line, shown_row
 
 __all__ = ["Part", "cut_into_parts", "cut_line", "fen_with_hands", "is_chess_fen"]
 
@@ -25,39 +26,68 @@ _PROVED = frozenset({Proof.FULL.value, Proof.LIST.value, Proof.INFERRED.value})
 class Part:
     """Plies that follow from ``fen`` (None: the normal start position) after ``start_ply`` half-moves.
 
-    ``rows`` are as in ``PlyLine``; ``unproved`` are the plies after them that no position and no proof allows to write
-    as moves. ``beside``: None for a part of the main line, else the observation and its line that the part is of.
-    ``remark``: a comment before the first move.
+    ``line`` is a whole line, or plies as in ``PlyLine.rows``; ``unproved`` are the plies after them that no position
+    and no proof allows to write as moves. ``beside``: None for a part of the main line, else the observation and its
+    line that the part is of. ``remark``: a comment before the first move.
     """
 
     fen: str | None
     start_ply: int
-    rows: list[Ply] | list[PlyRow]
+    line: ShownLine | list[Ply] | list[PlyRow]
     unproved: list[Ply] = field(default_factory=list)
     beside: tuple[int, int] | None = None
     remark: str | None = None
+
+    @property
+    def rows(self) -> list[Ply] | list[PlyRow]:
+        """The plies, named or not."""
+        return self.line.rows if isinstance(self.line, ShownLine) else self.line
 
     @property
     def plies(self) -> list[Ply]:
         """``rows``, all of them named."""
         return name_plies(self.rows)
 
+    @property
+    def count(self) -> int:
+        """How many plies it has."""
+        return len(self.line)
+
+    @property
+    def shown(self) -> list[ShownRow]:
+        """The plies as far as most of them are shown."""
+        shown = self.line.shown if isinstance(self.line, ShownLine) else None
+        return list(map(shown_row, self.rows)) if shown is None else shown
+
+    def ply(self, number: int) -> Ply:
+        """The ply with this number."""
+        place = number - self.start_ply - 1
+        return self.line.ply(place) if isinstance(self.line, ShownLine) else Ply._make(self.line[place])
+
 
 def cut_into_parts(game: Game) -> list[Part]:
     """The runs of the main line in order; at least one; only the first may be without plies."""
-    rows = game.rows
     anchors = {anchor.ply: anchor for anchor in game.anchors()}
     first = anchors.get(game.start_ply)
     fen = game.start_fen if first is None else fen_with_hands(game, first)
-    whole = Part(fen, game.start_ply, rows)
+    line = shown_line(game) or game.rows
     if (
         (fen is not None or game.start_ply == 0)
-        and (not rows or (rows[0][0] == game.start_ply + 1 and rows[-1][0] == game.start_ply + len(rows)))
-        and _PROVED.issuperset(map(_PROOF_OF, rows))
+        and _follow_each_other(line, game.start_ply)
         and not any(anchor.reason == "conflict" for anchor in anchors.values())
     ):
-        return [whole]
+        return [Part(fen, game.start_ply, line)]
     return cut_line(game, game.plies, anchors, fen, game.start_ply)
+
+
+def _follow_each_other(line: ShownLine | list[Ply] | list[PlyRow], start_ply: int) -> bool:
+    """Whether no ply is missing, and all are proved."""
+    rows = line.shown if isinstance(line, ShownLine) else line
+    if not rows:
+        return True
+    if rows[0][0] != start_ply + 1 or rows[-1][0] != start_ply + len(rows):
+        return False
+    return isinstance(line, ShownLine) or _PROVED.issuperset(map(_PROOF_OF, line))
 
 
 def cut_line(game: Game, plies: list[Ply], anchors: dict[int, Anchor], fen: str | None, start_ply: int) -> list[Part]:

@@ -20,7 +20,7 @@ from exporters.pgn_tags import KEY_TAG, fics_tags, tags
 from exporters.pgn_text import GLUE, brace_comment, colours_for_handles, wrap
 from exporters.times import HMS, THOUSANDTHS, decimal_seconds, hms, short_seconds
 from recorder.errors import ExportError
-from recorder.model import Game, GameKind, Ply, PlyRow, Precision, Proof
+from recorder.model import Game, GameKind, Ply, Precision, Proof
 
 __all__ = ["CLOCK_WORDS", "ENDS", "STYLES", "PgnExporter", "PgnOptions"]
 
@@ -114,7 +114,7 @@ class PgnExporter:
         report = self.report
         report.games += 1
         for part in parts:
-            report.plies += len(part.rows)
+            report.plies += part.count
             if part.unproved:
                 report.left_out["plies not proved"] += len(part.unproved)
         if is_saved(game):
@@ -142,7 +142,7 @@ class PgnExporter:
         return f"{tags(game, part, number, count, last)}\n{wrap(' '.join(tokens))}\n\n"
 
     def _fics_text(self, game: Game, part: Part, _number: int, _count: int, last: bool) -> str:
-        part.rows = _with_fics_san(part.plies, game.variant)
+        part.line = _with_fics_san(part.plies, game.variant)
         tokens = self._movetext(game, part) or [""]
         reason = game.reason or _end_of(game)
         if last and reason:
@@ -167,36 +167,32 @@ class PgnExporter:
         tokens = [] if part.remark is None else [part.remark]
         if extras is not None and part.start_ply in extras.comments:
             tokens += extras.comments[part.start_ply]
-        self._moves(part.rows, tokens, extras)
+        self._moves(part, tokens, extras)
         return tokens
 
-    def _moves(self, plies: list[Ply] | list[PlyRow], tokens: list[str], extras: Extras | None) -> None:
+    def _moves(self, part: Part, tokens: list[str], extras: Extras | None) -> None:
         """Append moves with their comments to ``tokens``; the first of Black's gets its ``12...``.
 
         A clock and an elapsed time as nearly every ply has them are put together here; what is uncommon about a ply
         goes the long way, and so does a time that was not written before, which makes its text.
         """
-        add, numbers, seconds, ends, inferred = tokens.append, _NUMBERS, HMS, _CLOCK_ENDS, _INFERRED
+        add, numbers, seconds, ends = tokens.append, _NUMBERS, HMS, _CLOCK_ENDS
         usual = self._usual
         interrupted = True
-        for ply in plies:
-            number, _, san, clock_ms, black_ms, elapsed_ms, _, _, _, _, proof, _, precision, _ = ply
-            white = number & 1
-            if not white:
-                clock_ms = black_ms
-            if usual and precision == 1 and proof != inferred:  # not a member's value: this is for every ply
+        for number, san, clock_ms, elapsed_ms in part.shown:
+            if usual:
                 # A test for None would cost every ply a little; the few without a time raise TypeError.
                 try:
                     add(
-                        f"{numbers[number] if white or interrupted else ''}{san} "
+                        f"{numbers[number] if number & 1 or interrupted else ''}{san} "
                         f"{{[%clk\x01{seconds[clock_ms // 1000]}{ends[clock_ms % 1000]} "  # type: ignore[operator]  # see above
                         f"[%emt\x01{seconds[elapsed_ms // 1000]}{ends[elapsed_ms % 1000]}}}"  # type: ignore[operator]  # see above
                     )
                     interrupted = True
                 except (LookupError, TypeError):  # no text has been made of it yet, or ever: it is below zero or None
-                    interrupted = self._move(Ply._make(ply), tokens, interrupted)
+                    interrupted = self._move(part.ply(number), tokens, interrupted)
             else:
-                interrupted = self._move(Ply._make(ply), tokens, interrupted)
+                interrupted = self._move(part.ply(number), tokens, interrupted)
             if extras is not None and self._add_extras(number, tokens, extras):
                 interrupted = True
 

@@ -78,7 +78,7 @@ def tags(game: Game, part: Part, number: int, count: int, last: bool = True) -> 
     termination = game.termination if last else "unterminated"
     if termination:
         found.append(tag("Termination", termination))
-    found.append(f'[PlyCount "{len(part.rows)}"]\n')
+    found.append(f'[PlyCount "{part.count}"]\n')
     if count > 1:
         found.append(f'[RecorderPart "{number}/{count}"]\n')
     if not game.complete:
@@ -126,7 +126,7 @@ def fics_tags(game: Game, part: Part, last: bool) -> str:
         found.append(tag("Variant", variant))
     if part.fen is not None and (part.start_ply or game.start_fen is not None or part.beside is not None):
         found.append(tag("FEN" if is_chess_fen(part.fen) else "RecorderBoard", part.fen))
-    found.append(f'[PlyCount "{len(part.rows)}"]\n')
+    found.append(f'[PlyCount "{part.count}"]\n')
     found.append(tag("Result", game.result if last else "*"))
     return with_fics_tags("".join(found), game)
 

@@ -24,6 +24,7 @@ from recorder.model import (
     Thinking,
     TimeBasis,
 )
+from recorder.shown import ShownLine
 
 __all__ = [
     "Row",
@@ -249,10 +250,14 @@ def event_row(event: GameEvent, row_id: int, base_ms: int) -> Row:
     return (row_id, event.seq, event.kind.value, *event[2:9], _relative(event.at_ms, base_ms), event.offset)
 
 
-def ply_line_from_row(row: Row) -> PlyLine:
-    """A line without its plies."""
+def ply_line_from_row(row: Row, *, whole: bool) -> PlyLine:
+    """A line without its plies; not ``whole``: for those who show them."""
     number, kind, parent, parent_ply = row[1:5]
-    return PlyLine(number, LineKind(kind), parent, parent_ply, [])
+    return (
+        PlyLine(number, LineKind(kind), parent, parent_ply, [])
+        if whole
+        else ShownLine(number, LineKind(kind), parent, parent_ply)
+    )
 
 
 def anchor_from_row(row: Row) -> Anchor:

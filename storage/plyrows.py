@@ -7,10 +7,11 @@ from operator import itemgetter
 from typing import Any, Final
 
 from recorder.model import Ply, PlyRow, Precision, Proof
+from recorder.shown import USUAL, ShownLine, whole_row
 from storage.bulk import insert_values
 from storage.models import plies as table
 
-__all__ = ["add_values", "are_timed", "insert_numbered", "insert_plies", "load_plies", "load_timed_plies"]
+__all__ = ["add_values", "are_timed", "insert_numbered", "insert_plies", "load_plies", "load_shown"]
 
 _TIMED: Final = tuple(column.name for column in table.columns if column.name != "id")
 _UNTIMED: Final = tuple(name for name in _TIMED if name != "at_ms")  # to bind a None costs the driver most of all
@@ -41,13 +42,17 @@ _STORED: Final = {
 _RUN: Final = "FROM plies WHERE id BETWEEN ? AND ? ORDER BY id"
 _SELECT: Final = f"SELECT {', '.join(_STORED.get(name, name) for name in Ply._fields)} {_RUN}"
 _MOVERS_CLOCK: Final = "CASE ply & 1 WHEN 1 THEN white_clock_ms ELSE black_clock_ms END"
-_SELECT_TIMED: Final = f"SELECT ply << 9 | quality, san, {_MOVERS_CLOCK}, elapsed_ms {_RUN}"
+
 #: ``quality`` of a proved ply → proof, origin, precision.
 _PROVED: Final = {
     quality: (quality & 7, quality >> 3 & 7, _PRECISIONS[quality >> 6])
     for quality in range(64 * len(_PRECISIONS))
     if quality & 7 != Proof.UNPROVED.value
 }
+_USUAL: Final = next(quality for quality, parts in _PROVED.items() if parts == USUAL)
+_SELECT_SHOWN: Final = (
+    f"SELECT iif(quality = {_USUAL}, ply, ~(ply << 9 | quality)), san, {_MOVERS_CLOCK}, elapsed_ms {_RUN}"
+)
 
 
 def are_timed(plies: list[Ply] | list[PlyRow]) -> bool:
@@ -117,24 +122,24 @@ def load_plies(driver: sqlite3.Connection, first: int, count: int, base_ms: int,
     return driver.execute(_SELECT, (base_ms, base_offset, first, first + count - 1)).fetchall()
 
 
-def load_timed_plies(
-    driver: sqlite3.Connection, first: int, count: int, base_ms: int, base_offset: int
-) -> list[PlyRow]:
-    """Like ``load_plies``, but only what PGN shows: ply, SAN, the mover's clock, elapsed time and how far it is proved.
+def load_shown(driver: sqlite3.Connection, line: ShownLine, first: int, count: int) -> bool:
+    """Like ``load_plies``, but into a line, and only what PGN shows: every column costs time, looked at or not.
 
-    The other fields are None: every column costs time, looked at or not. A line with a ply that is not proved is loaded
-    whole, because what can be shown of such a ply depends on its move.
+    Returns:
+        False where a ply is not proved: what can be shown of it depends on its move, so the line must be loaded whole.
     """
-    proved = _PROVED
+    found: list[Any] = driver.execute(_SELECT_SHOWN, (first, first + count - 1)).fetchall()
+    for ply, _, _, _ in found:
+        if ply < 0:
+            break
+    else:
+        line.shown = found
+        return True
     try:
-        rows: list[Any] = [
-            (
-                packed >> 9, None, san, clock_ms if packed & 512 else None, None if packed & 512 else clock_ms,
-                elapsed_ms, None, None, None, None, proof, origin, precision, None,
-            )
-            for packed, san, clock_ms, elapsed_ms in driver.execute(_SELECT_TIMED, (first, first + count - 1))
-            for proof, origin, precision in (proved[packed & 511],)
-        ]  # fmt: skip
+        line.rows = [
+            whole_row((~ply >> 9, *shown), _PROVED[~ply & 511]) if ply < 0 else whole_row((ply, *shown))
+            for ply, *shown in found
+        ]
     except KeyError:
-        return load_plies(driver, first, count, base_ms, base_offset)
-    return rows
+        return False
+    return True

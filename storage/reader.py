@@ -18,10 +18,10 @@ from recorder.model import (
     LinkKind,
     Observation,
     PlyLine,
-    PlyRow,
     SourceName,
     name_plies,
 )
+from recorder.shown import ShownLine
 from storage import models
 from storage.analyses import load_analyses
 from storage.mapping import (
@@ -36,7 +36,7 @@ from storage.mapping import (
     select_sql,
     thinking_from_row,
 )
-from storage.plyrows import load_plies, load_timed_plies
+from storage.plyrows import load_plies, load_shown
 
 __all__ = ["BATCH_GAMES", "load_games"]
 
@@ -83,7 +83,7 @@ def load_games(
         ids: row numbers of ``games``.
         with_events, with_holdings, with_thinking: False leaves the observations' lists empty, and analyses.
         with_lines: False loads no plies that were taken back, only main lines and variations.
-        whole_plies: False leaves None what ``load_timed_plies`` does not load.
+        whole_plies: False leaves None what ``load_shown`` does not load.
     """
     driver = connection.connection.driver_connection
     assert isinstance(driver, sqlite3.Connection)
@@ -137,7 +137,7 @@ def _load(driver: sqlite3.Connection, ids: list[int], wanted: _Wanted) -> Iterat
         load_analyses(driver, shown)  # not of witnesses: their positions are those of the game made of them
     for row_id in ids:
         for run in chain.from_iterable(runs_of_game.pop(row_id)):
-            run.line.rows = _load_run(driver, run, wanted.whole_plies)
+            _load_run(driver, run)
         for observation in untimed.pop(row_id, ()):
             _forget_times(observation)
         yield found.pop(row_id)
@@ -207,9 +207,9 @@ def _load_links(driver: sqlite3.Connection, found: dict[int, Game], of_seen: str
         found[row_id].links += first.values()
 
 
-def _load_run(driver: sqlite3.Connection, run: _Run, whole: bool) -> list[PlyRow]:
-    load = load_plies if whole else load_timed_plies
-    return load(driver, run.first, run.plies, run.seen.started_at_ms or 0, run.seen.offset)
+def _load_run(driver: sqlite3.Connection, run: _Run) -> None:
+    if not (isinstance(run.line, ShownLine) and load_shown(driver, run.line, run.first, run.plies)):
+        run.line.rows = load_plies(driver, run.first, run.plies, run.seen.started_at_ms or 0, run.seen.offset)
 
 
 def _load_children(
@@ -221,7 +221,7 @@ def _load_children(
     main = "" if wanted.lines else " AND line_no = 0"
     told = "" if wanted.lines else " AND (line_no = 0 OR kind = 'variation')"
     for row in driver.execute(f"{select_sql(models.ply_lines)} {mine}{told} ORDER BY observation_id, line_no"):
-        line = ply_line_from_row(row)
+        line = ply_line_from_row(row, whole=wanted.whole_plies)
         seen[row[0]].lines.append(line)
         runs[row[0]].append(_Run(seen[row[0]], line, row[5], row[6]))
     for row in driver.execute(f"{select_sql(models.anchors)} {mine}{main} ORDER BY observation_id, seq"):

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from exporters.pgn import PgnExporter
 from recorder.errors import StorageError
 from recorder.model import (
     Anomaly,
@@ -26,6 +27,7 @@ from recorder.model import (
     SourceReport,
     TimeBasis,
 )
+from recorder.shown import shown_line
 from storage import Archive, GameFilter
 from storage.engine import open_sqlite
 
@@ -340,6 +342,26 @@ def test_a_line_with_a_ply_that_is_not_proved_is_always_whole(archive: Archive) 
     import_bytes(archive, b"one", [game])
     (found,) = archive.games(whole_plies=False)
     assert found.plies == game.plies
+
+
+@pytest.mark.parametrize("precision", [Precision.MILLISECONDS, Precision.SECONDS, None])
+@pytest.mark.parametrize("clock_ms", [180_000, 59_999, -1, None])
+def test_pgn_is_the_same_from_whole_plies_and_from_what_it_shows(
+    archive: Archive, precision: Precision | None, clock_ms: int | None
+) -> None:
+    game = make_game()
+    line = game.observations[0].lines[0]
+    line.plies = [
+        ply._replace(precision=precision, white_clock_ms=clock_ms, black_clock_ms=7_500, elapsed_ms=1_234)
+        for ply in line.plies
+    ]
+    import_bytes(archive, b"one", [game])
+    (shown,) = archive.games(whole_plies=False)
+    assert (shown_line(shown) is not None) is (precision is Precision.MILLISECONDS)
+    text = PgnExporter().game_text(shown)
+    assert text == PgnExporter().game_text(archive.game("last"))
+    assert "[%emt 0:00:01" in text
+    assert [ply.san for ply in shown.plies] == [ply.san for ply in line.plies]
 
 
 def test_a_game_names_its_sources(archive: Archive) -> None:
