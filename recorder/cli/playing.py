@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -15,7 +14,7 @@ from recorder.cli.options import game_filter, open_archive
 from recorder.errors import ReplayError
 
 if TYPE_CHECKING:
-    from recorder.cli.recorded import RecordedLines
+    from recorder.cli.recorded import Log
     from recorder.model import Game, SourceKind
     from recorder.replay.timing import Moment
 
@@ -23,7 +22,9 @@ if TYPE_CHECKING:
 else:
     _ParamType = click.ParamType  # not generic in older versions
 
-__all__ = ["SecondsType", "SpeedType", "files_of", "games_to_replay", "place_of", "recorded_lines"]
+__all__ = ["NO_GAME", "SecondsType", "SpeedType", "files_of", "games_to_replay", "logs_of", "place_of"]
+
+NO_GAME: Final = "There is no such game to replay."
 
 
 class SpeedType(_ParamType):
@@ -85,7 +86,7 @@ def games_to_replay(files: Sequence[str], keys: tuple[str, ...], where: str, fil
             require_keys(archive, chosen)
             games = list(archive.games(chosen))
     if not games:
-        raise ReplayError("There is no such game to replay.")
+        raise ReplayError(NO_GAME)
     return games
 
 
@@ -115,17 +116,17 @@ def _log_of(path: Path) -> tuple[str, SourceKind]:
     return running.hexdigest(), kind
 
 
-@contextmanager
-def recorded_lines(files: Sequence[str], where: str) -> Iterator[RecordedLines]:
-    """What finds the lines of games that were chosen so, as long as it is used."""
-    from recorder.cli.recorded import RecordedLines, log_in_archive, log_in_file
+def logs_of(files: Sequence[str]) -> dict[str, Log]:
+    """Files that hold lines of servers, by their SHA-256."""
+    from recorder.cli.recorded import log_in_file
 
-    if files:
-        logs = {sha256: log_in_file(Path(name), kind) for name in files for sha256, kind in (_log_of(Path(name)),)}
-        yield RecordedLines(logs.get)
-        return
-    with open_archive(where) as archive:
-        yield RecordedLines(lambda sha256: log_in_archive(archive, sha256))
+    found: dict[str, Log] = {}
+    for path in map(Path, files):
+        sha256, kind = _log_of(path)
+        log = log_in_file(path, kind)
+        if log is not None:
+            found[sha256] = log
+    return found
 
 
 def _link_partners(games: Sequence[Game]) -> None:

@@ -7,10 +7,9 @@ import os
 import socket
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
-from functools import lru_cache
 from pathlib import Path
 from time import monotonic_ns, time_ns
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.exceptions import Exit
@@ -18,22 +17,19 @@ from click.exceptions import Exit
 from recorder.cli.asengine import as_engine
 from recorder.cli.living import AddressType, heed_signals
 from recorder.cli.options import archive_option, filter_options
-from recorder.cli.playing import SecondsType, SpeedType, files_of, games_to_replay, place_of, recorded_lines
+from recorder.cli.playing import SecondsType, SpeedType, files_of, place_of
 from recorder.cli.terminal import ExitCode, plural, say
 from recorder.cli.watch import terminal
 from recorder.errors import SourceError
 from recorder.live.address import Address, format_address
 
 if TYPE_CHECKING:
-    from recorder.cli.recorded import RecordedLines
+    from recorder.cli.library import Library
     from recorder.events import Chunk
-    from recorder.model import Game
     from recorder.replay.house import House
     from recorder.replay.timing import Moment
 
 __all__ = ["command"]
-
-_GAMES_WITH_LINES: Final = 64  # whose recorded lines are held for the clients that come to them next
 
 
 @click.group(
@@ -125,12 +121,12 @@ def _server(
             )
         _serve(listen_at, _tape_house(taped, idle_max_ms, begin, password, speed=speed, loop=loop, pause_at=pause_at))
         return
-    games = games_to_replay(files, keys, where, filters)
-    with recorded_lines(files, where) as lines:
+    from recorder.cli.library import open_library
+
+    with open_library(files, keys, where, filters, pace_ms=pace_ms, idle_max_ms=idle_max_ms) as library:
         house = _games_house(
-            games, lines, idle_max_ms, pace_ms, begin, speed=speed, loop=loop, pause_at=pause_at, shared=shared,
-            observe=observe, password=password,
-        )  # fmt: skip
+            library, begin, speed=speed, loop=loop, pause_at=pause_at, shared=shared, observe=observe, password=password
+        )
         _serve(listen_at, house)
 
 
@@ -170,31 +166,16 @@ def _wall_ms() -> Callable[[int], int]:
 
 
 def _games_house(
-    games: list[Game],
-    lines: RecordedLines,
-    idle_max_ms: int | None,
-    pace_ms: int,
-    begin: str | None,
-    *,
-    shared: bool,
-    observe: bool,
-    password: bool,
-    **how: Any,
+    library: Library, begin: str | None, *, shared: bool, observe: bool, password: bool, **how: Any
 ) -> House:
     from recorder.replay.banners import banner_of
     from recorder.replay.door import Manner
     from recorder.replay.house import Staging
-    from recorder.replay.show import Recording
-    from recorder.replay.timing import cap_idle
-    from recorder.replay.together import moments_of_games
 
-    moments = moments_of_games(games, pace_ms)
-    if idle_max_ms is not None:
-        moments = list(cap_idle(moments, idle_max_ms))
-    how["begin"] = place_of(moments, begin)
-    recording = Recording(games, moments, lru_cache(_GAMES_WITH_LINES)(lambda place: lines.of(games[place])))
-    manner = Manner(banner_of(games), password, observe)
-    say(f"{plural(len(games), 'game')} to replay.")
+    recording = library.recording
+    how["begin"] = place_of(recording.moments, begin)
+    manner = Manner(banner_of(library.dialects), password, observe)
+    say(f"{plural(len(recording.players), 'game')} to replay.")
     staging = Staging(recording, manner, wall_ms=_wall_ms(), **how)
     return staging.house(monotonic_ns() if shared else None)
 

@@ -147,14 +147,14 @@ def _help() -> list[Row]:
 
 
 def _title(viewing: Viewing) -> str:
-    game = viewing.recording.games[viewing.focus]
+    game = viewing.recording.chapter(viewing.focus).game
     board = viewing.board(viewing.focus)
     kind = [{True: "rated", False: "unrated", None: ""}[game.rated], game.category or game.variant or ""]
     if game.base_s is not None:
         minutes, seconds = divmod(game.base_s, 60)
         kind.append(f"{minutes}{f':{seconds:02}' if seconds else ''}+{game.increment_s or 0}")
     number = "" if game.game_no is None else f"#{game.game_no} "
-    count = len(viewing.recording.games)
+    count = len(viewing.recording.players)
     place = f" - game {viewing.focus + 1} of {count}" if count > 1 else ""
     result = f" - {board.result[0]}" if board is not None and board.result is not None else ""
     told = " ".join(word for word in kind if word)
@@ -162,7 +162,7 @@ def _title(viewing: Viewing) -> str:
 
 
 def _names(board: Board | None, viewing: Viewing, number: int) -> str:
-    game = viewing.recording.games[number]
+    game = viewing.recording.chapter(number).game
     white, black = (game.white.handle, game.black.handle) if board is None else (board.white, board.black)
     return f"{white} - {black}"
 
@@ -220,7 +220,7 @@ def _block(viewing: Viewing, number: int, now_ns: int, flip: bool, cell: int, po
 
 
 def _player(viewing: Viewing, number: int, white: bool, now_ns: int, width: int, look: Look) -> Row:
-    game, board = viewing.recording.games[number], viewing.board(number)
+    game, board = viewing.recording.chapter(number).game, viewing.board(number)
     player = game.white if white else game.black
     handle = player.handle if board is None else board.white if white else board.black
     clock = viewing.clock(number, white, now_ns)

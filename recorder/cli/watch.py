@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from recorder.cli.options import archive_option, filter_options
-from recorder.cli.playing import SecondsType, SpeedType, files_of, games_to_replay
+from recorder.cli.playing import SecondsType, SpeedType, files_of
 from recorder.cli.terminal import clean
 
 if TYPE_CHECKING:
     from recorder.model import Game
-    from recorder.replay.moments import GameMoment, What
+    from recorder.replay.moments import What
     from recorder.replay.show import Recording
     from recorder.replay.viewing import Viewing
 
@@ -90,11 +90,9 @@ def terminal(
     The key ? tells what keys do: space, arrows, + and -, g to go to a move, a time or an event, n and p for other
     games, q. Where the output is no terminal, moves are printed as lines when they come. docs/replay.md tells the rest.
     """
+    from recorder.cli.library import open_library
     from recorder.replay.positions import parse_position
-    from recorder.replay.show import Recording
     from recorder.replay.thinks import long_thinks
-    from recorder.replay.timing import cap_idle, mark
-    from recorder.replay.together import moments_of_games
     from recorder.replay.viewing import Viewing
 
     lines = plain or speed == "max" or not _is_terminal()
@@ -106,20 +104,18 @@ def terminal(
     least_s = min((int(match[1] or _THINK_S) for match in thinks), default=_THINK_S)
     pauses = {"think" if _THINK.fullmatch(word) else word for word in pause_at}
     position = None if begin is None else parse_position(begin)
-    games = games_to_replay(files_of(keys), keys, where, filters)
-    moments = moments_of_games(games, pace_ms)
-    if idle_max_ms is not None:
-        moments = list(cap_idle(moments, idle_max_ms))
-    moments = list(mark(moments, long_thinks(moments, 1000 * least_s)))
-    recording = Recording(games, moments)
-    if lines:
-        _print_lines(recording, speed, loop, position)
-        return
-    viewing = Viewing(recording, time.monotonic_ns(), speed=speed, loop=loop, pause_at=pauses)
-    viewing.flip = flip
-    if position is not None:
-        viewing.start(position, time.monotonic_ns())
-    _watch(viewing, ascii_only)
+    with open_library(
+        files_of(keys), keys, where, filters, pace_ms=pace_ms, idle_max_ms=idle_max_ms,
+        marks=lambda moments: long_thinks(moments, 1000 * least_s),
+    ) as library:  # fmt: skip
+        if lines:
+            _print_lines(library.recording, speed, loop, position)
+            return
+        viewing = Viewing(library.recording, time.monotonic_ns(), speed=speed, loop=loop, pause_at=pauses)
+        viewing.flip = flip
+        if position is not None:
+            viewing.start(position, time.monotonic_ns())
+        _watch(viewing, ascii_only)
 
 
 def _is_terminal() -> bool:
@@ -168,31 +164,33 @@ def _print_lines(recording: Recording, speed: Any, loop: bool, position: Any) ->
     from recorder.replay.timing import Playhead
 
     at_once = speed == "max"
-    head: Playhead[What] = Playhead(
+    head: Playhead[Any] = Playhead(
         recording.moments, time.monotonic_ns(), speed=Fraction(1) if at_once else speed, loop=loop
     )
     if position is not None:
         place, at_ms = seek(recording.moments, position)
         head.go(place, time.monotonic_ns(), at_ms)
     if at_once:
-        for moment in recording.moments[head.place :]:
-            _print_moment(recording, moment)
+        for place in range(head.place, len(recording.moments)):
+            _print_moment(recording, place)
         return
     while (due_ns := head.due_ns) is not None:
         time.sleep(max(due_ns - time.monotonic_ns(), 0) / 1e9)
-        for moment in head.take(time.monotonic_ns()):
-            _print_moment(recording, moment)
+        count = len(head.take(time.monotonic_ns()))
+        for place in range(head.place - count, head.place):
+            _print_moment(recording, place)
         sys.stdout.flush()
 
 
-def _print_moment(recording: Recording, moment: GameMoment) -> None:
-    assert moment.game is not None
-    for line in _lines(recording.games[moment.game], moment, len(recording.games) > 1):
+def _print_moment(recording: Recording, place: int) -> None:
+    moment = recording.moments[place]
+    chapter, what = recording.what(place)
+    for line in _lines(chapter.game, what, len(recording.players) > 1):
         minutes, seconds = divmod(moment.at_ms // 1000, 60)
         click.echo(f"{minutes:3}:{seconds:02}  {clean(line)}")
 
 
-def _lines(game: Game, moment: GameMoment, several: bool) -> Iterator[str]:
+def _lines(game: Game, what: What, several: bool) -> Iterator[str]:
     """What is printed of a moment: at most one line. Of several games each line tells which."""
     from recorder.cli.terminal import format_clock
     from recorder.model import EventKind
@@ -200,7 +198,6 @@ def _lines(game: Game, moment: GameMoment, several: bool) -> Iterator[str]:
     from recorder.replay.telling import told_text
     from recorder.replay.viewing import ply_text
 
-    what = moment.what
     front = f"{game.white.handle}-{game.black.handle}  " if several else ""
     if isinstance(what, Begin):
         yield f"{game.white.handle} - {game.black.handle}, {game.category or game.variant or 'chess'}"

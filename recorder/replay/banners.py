@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection
 from typing import Final
-
-from recorder.model import Game
 
 __all__ = ["banner_of"]
 
@@ -20,8 +18,7 @@ _KINDS: Final = {
 }
 
 
-def banner_of(games: Sequence[Game]) -> list[str]:
+def banner_of(dialects: Collection[str | None]) -> list[str]:
     """The lines, the recorded server's kind named if all games are of one."""
-    kinds = {game.dialect for game in games}
-    kind = _KINDS.get(kinds.pop() or "") if len(kinds) == 1 else None
+    kind = _KINDS.get(next(iter(dialects)) or "") if len(dialects) == 1 else None
     return [_OURS] if kind is None else [_OURS, kind]

@@ -88,6 +88,7 @@ class Board:
     Args:
         game: the recorded one.
         number: under which the replay's server has it.
+        place: the game's in the replay.
         lines: its recorded lines, as far as they are kept.
 
     Attributes:
@@ -103,8 +104,9 @@ class Board:
         over: nothing more is known of it; its number may be taken.
     """
 
-    def __init__(self, game: Game, number: int, lines: Lines | None = None) -> None:
+    def __init__(self, game: Game, number: int, place: int = 0, lines: Lines | None = None) -> None:
         self.game = game
+        self.place = place
         self.number = number
         self.recorded: str | None = None
         self._lines: Lines = lines or {}

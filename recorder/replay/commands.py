@@ -18,7 +18,7 @@ from recorder.replay.answers import (
     who_lines,
 )
 from recorder.replay.boards import Board, frame_text
-from recorder.replay.examining import begin_examining, end_examining, go_to, played_by, stored_board
+from recorder.replay.examining import begin_examining, end_examining, go_to, stored_board
 from recorder.replay.positions import AtTime, format_position
 from recorder.replay.steering import steer, where
 
@@ -167,17 +167,17 @@ def _refresh(session: Session, rest: str) -> None:
 def _stored(session: Session, rest: str) -> Game | None:
     """The game that ``NAME [N]`` or ``#N`` names; None, and it is refused."""
     name, _, number = rest.partition(" ")
-    games = session.show.games
-    if name.startswith("#") and _NUMBER.fullmatch(name[1:]) and 1 <= int(name[1:]) <= len(games):
-        return games[int(name[1:]) - 1]
-    own = played_by(games, name)
+    recording = session.show.recording
+    if name.startswith("#") and _NUMBER.fullmatch(name[1:]) and 1 <= int(name[1:]) <= len(recording.players):
+        return recording.chapter(int(name[1:]) - 1).game
+    own = recording.played_by(name)
     number = number.strip() or "-1"
     if not own:
         session.bad_parameters(f"There is no recorded game of {name}." if name else 'Say whose game: "examine NAME N".')
     elif number == "-1":
-        return own[-1]
+        return recording.chapter(own[-1]).game
     elif _NUMBER.fullmatch(number) and int(number) < len(own):
-        return own[int(number)]
+        return recording.chapter(own[int(number)]).game
     else:
         session.bad_parameters(f"There is no recorded game {number} of {name}.")
     return None
@@ -193,8 +193,9 @@ def _smoves(session: Session, rest: str) -> None:
 
 def _history(session: Session, rest: str) -> None:
     name = rest.split()[0] if rest else str(session.handle)
-    games = [stored_board(game, 0, whole=False) for game in played_by(session.show.games, name)[-_LONGEST_HISTORY:]]
-    session.tell(*history_lines(name, games))
+    recording = session.show.recording
+    games = [recording.chapter(number).game for number in recording.played_by(name)[-_LONGEST_HISTORY:]]
+    session.tell(*history_lines(name, [stored_board(game, 0, whole=False) for game in games]))
 
 
 def _examine(session: Session, rest: str) -> None:
@@ -290,10 +291,11 @@ def _who(session: Session, rest: str) -> None:
 def _finger(session: Session, rest: str) -> None:
     name = rest.split()[0] if rest else str(session.handle)
     playing = next((one for one in session.going_on() if name.lower() in (one.white.lower(), one.black.lower())), None)
-    games = played_by(session.show.games, name)
+    recording = session.show.recording
+    games = recording.played_by(name)
     player = None
     if games:
-        last = games[-1]
+        last = recording.chapter(games[-1]).game
         player = last.white if last.white.handle.lower() == name.lower() else last.black
     elif name.lower() != str(session.handle).lower():
         session.bad_parameters(f"There is no player matching the name {name}.")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from recorder.model import EventKind, Game
@@ -12,7 +11,7 @@ from recorder.replay.moments import Begin, Shown, moments_of_game
 if TYPE_CHECKING:
     from recorder.replay.session import Session
 
-__all__ = ["begin_examining", "end_examining", "go_to", "played_by", "stored_board"]
+__all__ = ["begin_examining", "end_examining", "go_to", "stored_board"]
 
 
 def stored_board(game: Game, number: int, whole: bool = True) -> Board:
@@ -35,12 +34,6 @@ def stored_board(game: Game, number: int, whole: bool = True) -> Board:
         elif isinstance(what, Begin):
             board.begin(what)
     return board
-
-
-def played_by(games: Sequence[Game], name: str) -> list[Game]:
-    """The games of a player, in the order of the replay."""
-    handle = name.lower()
-    return [game for game in games if handle in (game.white.handle.lower(), game.black.handle.lower())]
 
 
 def begin_examining(session: Session, game: Game) -> None:

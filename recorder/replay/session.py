@@ -127,7 +127,7 @@ class Session(Door):
 
     def show_summary(self) -> str:
         """What a client is told of the replay when it comes."""
-        count = len(self.show.games)
+        count = len(self.show.recording.players)
         games = "one recorded game" if count == 1 else f"{count} recorded games"
         how = "Its clock is shared." if self.shared else "It waits for your first observe, follow, or tell replay play."
         return f'This is a replay of {games}. {how} "tell replay help" tells more.'

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from array import array
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from enum import Enum
 from fractions import Fraction
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from recorder.model import EventKind, Game, GameEvent, HoldingsChange, LinkKind, Origin
 from recorder.replay.boards import Board, Lines
-from recorder.replay.moments import Begin, End, GameMoment, Shown
-from recorder.replay.timing import Playhead
+from recorder.replay.moments import Begin, End, GameMoment, Shown, What
+from recorder.replay.timing import Moment, Playhead
 
-__all__ = ["LOST", "Happening", "Recording", "Show", "Sign"]
+__all__ = ["LOST", "Chapter", "Happening", "Recording", "Show", "Sign"]
 
 _SHOWN_AGAIN: Final = {(EventKind.CLOCK, "same-ply"), (EventKind.CLOCK, "set")}
 _LISTED: Final = (Origin.MOVELIST, Origin.INFERRED)
@@ -41,46 +43,103 @@ class Happening(NamedTuple):
     hands: bool = False
 
 
+class Chapter(NamedTuple):
+    """A game of a replay: ``moments`` are its own, in order, as ``moments_of_game`` gives them."""
+
+    game: Game
+    moments: Sequence[GameMoment]
+
+
 class Recording:
     """What a replay shows, made once for all its clients.
 
     Args:
-        games, moments: as ``moments_of_games`` gives them of these games.
+        players: the names of each game's players.
+        moments: of all games in one order; what they show is looked up in the chapters.
+        chapter: gives a game by its place. Whoever shows it holds it as long as it goes on.
         lines: gives a game's recorded lines, by its place; asked when the game begins.
 
     Attributes:
-        following: for each moment the place of the next one of its game.
-        before: for each moment the place of the one before of its game.
+        places: for each game those of its moments.
     """
 
     def __init__(
         self,
+        players: Sequence[tuple[str, str]],
+        moments: Sequence[Moment[Any]],
+        chapter: Callable[[int], Chapter],
+        lines: Callable[[int], Lines | None] = lambda _game: None,
+    ) -> None:
+        self.players = players
+        self.moments = moments
+        self.chapter = chapter
+        self.lines = lines
+        self.places = [array("l") for _ in players]
+        for place, moment in enumerate(moments):
+            if moment.game is not None:
+                self.places[moment.game].append(place)
+
+    @classmethod
+    def of(
+        cls,
         games: Sequence[Game],
         moments: Sequence[GameMoment],
         lines: Callable[[int], Lines | None] = lambda _game: None,
-    ) -> None:
-        self.lines = lines
-        self.games = games
-        self.moments = moments
-        self.following: list[int | None] = [None] * len(moments)
-        self.before: list[int | None] = [None] * len(moments)
-        last: dict[int | None, int] = {}
-        for place, moment in enumerate(moments):
-            earlier = last.get(moment.game)
-            self.before[place] = earlier
-            if earlier is not None:
-                self.following[earlier] = place
-            last[moment.game] = place
+    ) -> Recording:
+        """Games that are in memory, with moments that hold what they show."""
+        chapters: list[Chapter] = []
+        made = cls(
+            [(game.white.handle, game.black.handle) for game in games], moments, lambda number: chapters[number], lines
+        )
+        chapters += [
+            Chapter(game, [moments[place] for place in places]) for game, places in zip(games, made.places, strict=True)
+        ]
+        return made
+
+    def what(self, place: int) -> tuple[Chapter, What]:
+        """What a moment shows, and the game that it is of."""
+        number = self.moments[place].game
+        assert number is not None
+        chapter = self.chapter(number)
+        return chapter, chapter.moments[bisect_left(self.places[number], place)].what
 
     def open_at(self, place: int, kept: int | None = None) -> list[int]:
         """The places before this one of all moments of games that have begun and are not over, or that are kept."""
-        begun: dict[int | None, list[int]] = {}
-        for at, moment in enumerate(self.moments[:place]):
-            if isinstance(moment.what, End) and (kept is None or moment.game != kept):
-                begun.pop(moment.game, None)
-            else:
-                begun.setdefault(moment.game, []).append(at)
-        return sorted(at for places in begun.values() for at in places)
+        found: list[int] = []
+        for number, places in enumerate(self.places):
+            if places and places[0] < place and (place <= places[-1] or number == kept):
+                found += places[: bisect_left(places, place)]
+        return sorted(found)
+
+    def played_by(self, name: str) -> list[int]:
+        """The games of a player, in the order of the replay."""
+        handle = name.lower()
+        return [
+            number for number, (white, black) in enumerate(self.players) if handle in (white.lower(), black.lower())
+        ]
+
+
+class _At(NamedTuple):
+    """A moment among those of its game."""
+
+    moments: Sequence[GameMoment]
+    place: int
+
+    @property
+    def what(self) -> What:
+        return self.moments[self.place].what
+
+    @property
+    def before(self) -> What | None:
+        return self.moments[self.place - 1].what if self.place else None
+
+    @property
+    def following(self) -> Iterator[What]:
+        return (self.moments[index].what for index in range(self.place + 1, len(self.moments)))
+
+    @property
+    def next(self) -> What | None:
+        return next(self.following, None)
 
 
 class Show:
@@ -105,12 +164,11 @@ class Show:
         loop: bool = False,
         pause_at: Sequence[str] = (),
     ) -> None:
-        self.games = recording.games
         self.recording = recording
         self.head = Playhead(recording.moments, now_ns, speed=speed, loop=loop, pause_at=pause_at)
         self.boards: dict[int, Board] = {}
         self._numbers: dict[int, int] = {}  # by the game's place
-        self._following = recording.following
+        self._chapters: dict[int, Chapter] = {}  # of the games that go on
 
     def take(self, now_ns: int) -> Iterator[Happening]:
         """What is due. Boards stand at each happening as it is given: all must be taken, one by one."""
@@ -121,17 +179,19 @@ class Show:
             for board in list(self.boards.values()):
                 yield Happening(Sign.OVER, board)
             self._clear()
-        yield from self._all(begin, due)
+        for place in range(begin, begin + len(due)):
+            yield from self._one(place)
 
     def open(self, now_ns: int) -> None:
         """Set up the first boards, and wait."""
         self.head.pause(now_ns)
         while self.head.place < len(self.head.moments):
-            what = self.head.moments[self.head.place].what
+            at = self._at(self.head.place)
+            what = at.what
             if self.head.place and not (
                 isinstance(what, Begin)
                 or (isinstance(what, HoldingsChange) and what.passed is None)
-                or (isinstance(what, Shown) and what.ply.origin in _LISTED and self._joined_later(self.head.place))
+                or (isinstance(what, Shown) and what.ply.origin in _LISTED and _is_joined_later(at))
             ):
                 break
             list(self.step(now_ns))
@@ -141,7 +201,7 @@ class Show:
         place = self.head.place
         moment = self.head.step(now_ns)
         if moment is not None:
-            yield from self._one(place, moment)
+            yield from self._one(place)
 
     def go(self, place: int, now_ns: int, at_ms: int | None = None, kept: int | None = None) -> None:
         """Stand elsewhere: the boards are what they are there, and nothing of the way there happens.
@@ -153,16 +213,21 @@ class Show:
         self.head.go(place, now_ns, at_ms)
         self._clear()
         for at in self.recording.open_at(self.head.place, kept):
-            for _ in self._one(at, self.head.moments[at]):
+            for _ in self._one(at):
                 pass
 
     def _clear(self) -> None:
         self.boards.clear()
         self._numbers.clear()
+        self._chapters.clear()
 
-    def _all(self, place: int, moments: Sequence[GameMoment]) -> Iterator[Happening]:
-        for at, moment in enumerate(moments, place):
-            yield from self._one(at, moment)
+    def _at(self, place: int) -> _At:
+        number = self.head.moments[place].game
+        assert number is not None
+        chapter = self._chapters.get(number)
+        if chapter is None:
+            chapter = self._chapters[number] = self.recording.chapter(number)
+        return _At(chapter.moments, bisect_left(self.recording.places[number], place))
 
     def partner_of(self, board: Board) -> Board | None:
         """The other board of a bughouse match, if it goes on."""
@@ -174,31 +239,35 @@ class Show:
         told = self.boards.get(game.partner_game_no or 0)
         return told if told is not None and told.game.game_no == game.partner_game_no else None
 
-    def _one(self, place: int, moment: GameMoment) -> Iterator[Happening]:
-        game, what = moment.game, moment.what
+    def _one(self, place: int) -> Iterator[Happening]:
+        game = self.head.moments[place].game
         assert game is not None
+        at = self._at(place)
+        what = at.what
         if isinstance(what, Begin):
-            yield from self._begin(place, game, what)
+            yield from self._begin(game, at, what)
             return
+        if isinstance(what, End):
+            self._chapters.pop(game, None)
         board = self.boards.get(self._numbers.get(game, 0))
-        if board is None or board.game is not self.games[game]:
+        if board is None or board.place != game:
             return
         board.remember(what)
         if isinstance(what, Shown):
-            yield from self._shown(place, board, what)
+            yield from self._shown(at, board, what)
         elif isinstance(what, HoldingsChange):
             board.hands = (what.white, what.black)
             if what.passed is None:
                 board.printed_hands = board.hands
-            if what.passed is not None or not self._beside(place):
+            if what.passed is not None or not isinstance(at.before, Begin | Shown):  # else it is printed with the board
                 yield Happening(Sign.HANDS, board, what)
         elif isinstance(what, GameEvent):
-            yield from self._event(place, board, what)
+            yield from self._event(at, board, what)
         elif isinstance(what, End):
             board.over = True
             yield Happening(Sign.OVER, board)
 
-    def _begin(self, place: int, game: int, what: Begin) -> Iterator[Happening]:
+    def _begin(self, game: int, at: _At, what: Begin) -> Iterator[Happening]:
         number = self._numbers.get(game)
         if number is not None and number in self.boards:
             board = self.boards[number]
@@ -206,26 +275,19 @@ class Show:
             board.remember(what)
             sign = Sign.AGAIN if board.is_announced else Sign.BEGINS
             board.is_announced = True
-            yield Happening(sign, board, what, self._look_ahead(place, board))
+            yield Happening(sign, board, what, _look_ahead(at, board))
             return
         number = self._number(what.game)
         if (old := self.boards.get(number)) is not None:
             yield Happening(Sign.OVER, old)
-        board = self.boards[number] = Board(what.game, number, self.recording.lines(game))
+        board = self.boards[number] = Board(what.game, number, game, self.recording.lines(game))
         self._numbers[game] = number
         board.begin(what)
         board.remember(what)
-        if what.observation is None and self._joined_later(place):
+        if what.observation is None and _is_joined_later(at):
             return  # the moves before the board that was joined: a list told them
         board.is_announced = True
-        yield Happening(Sign.BEGINS, board, what, self._look_ahead(place, board))
-
-    def _joined_later(self, place: int) -> bool:
-        """Whether a board of this game follows behind moves that no board showed."""
-        at = self._following[place]
-        while at is not None and not isinstance(self.head.moments[at].what, Begin):
-            at = self._following[at]
-        return at is not None
+        yield Happening(Sign.BEGINS, board, what, _look_ahead(at, board))
 
     def _number(self, game: Game) -> int:
         """The recorded number if no game has it that goes on, else the lowest one that is free."""
@@ -237,53 +299,31 @@ class Show:
             number += 1
         return number
 
-    def _look_ahead(self, place: int, board: Board) -> bool:
-        """Take from what follows a board what is printed with it; whether hands are.
-
-        The archive has hands where they changed: without a change a board has those of the board before it.
-        """
-        following = self._following[place]
-        what = None if following is None else self.head.moments[following].what
-        if isinstance(what, HoldingsChange) and what.passed is None:
-            board.printed_hands = (what.white, what.black)
-        board.hands = board.printed_hands
-        while following is not None and not isinstance(what := self.head.moments[following].what, Begin | Shown):
-            if isinstance(what, GameEvent) and what.kind is EventKind.TICKING:
-                board.ticking = what.detail != "on"
-                break
-            following = self._following[following]
-        return board.hands is not None
-
-    def _beside(self, place: int) -> bool:
-        """Whether a line of hands was printed with the board before it."""
-        before = self.recording.before[place]
-        return before is not None and isinstance(self.head.moments[before].what, Begin | Shown)
-
-    def _shown(self, place: int, board: Board, what: Shown) -> Iterator[Happening]:
+    def _shown(self, at: _At, board: Board, what: Shown) -> Iterator[Happening]:
         board.show(what)
         if board.is_live and what.ply.origin in _LISTED:
             return  # no board showed it: "moves" tells it
-        told = self._look_ahead(place, board)
+        told = _look_ahead(at, board)
         yield Happening(Sign.BOARD, board, what, told)
 
-    def _event(self, place: int, board: Board, what: GameEvent) -> Iterator[Happening]:
+    def _event(self, at: _At, board: Board, what: GameEvent) -> Iterator[Happening]:
         kind = what.kind
         if kind is EventKind.TAKEBACK and what.value is not None:
             board.take_back(what.ply - what.value)
             board.set_clocks(what.white_clock_ms, what.black_clock_ms)
-            following = self._following[place]
-            then = None if following is None else self.head.moments[following].what
+            then = at.next
             if not (isinstance(then, Shown) and then.ply.offset == what.offset):
                 yield Happening(Sign.BOARD, board, what, board.hands is not None)
         elif (kind, what.detail) in _SHOWN_AGAIN:
             board.set_clocks(what.white_clock_ms, what.black_clock_ms)
-            ticking = self._ticking_beside(place, what)
-            if ticking is not None:
-                board.ticking = ticking
+            then = at.next
+            if isinstance(then, GameEvent) and then.kind is EventKind.TICKING and then.offset == what.offset:
+                board.ticking = then.detail == "on"  # one board may tell other clocks and that they run
             yield Happening(Sign.BOARD, board, what, board.hands is not None)
         elif kind is EventKind.TICKING:
             board.ticking = what.detail == "on"
-            if not self._clocks_beside(place, what):
+            last = at.before
+            if not (isinstance(last, GameEvent) and last.kind is EventKind.CLOCK and last.offset == what.offset):
                 yield Happening(Sign.BOARD, board, what, board.hands is not None)
         elif kind is EventKind.NAMES:
             board.white, _, board.black = what.text.partition(" ")
@@ -296,15 +336,25 @@ class Show:
         elif kind in (EventKind.NOTICE, EventKind.CHAT):
             yield Happening(Sign.EVENT, board, what)
 
-    def _ticking_beside(self, place: int, what: GameEvent) -> bool | None:
-        """One board may tell other clocks and that they run."""
-        following = self._following[place]
-        then = None if following is None else self.head.moments[following].what
-        if isinstance(then, GameEvent) and then.kind is EventKind.TICKING and then.offset == what.offset:
-            return then.detail == "on"
-        return None
 
-    def _clocks_beside(self, place: int, what: GameEvent) -> bool:
-        before = self.recording.before[place]
-        last = None if before is None else self.head.moments[before].what
-        return isinstance(last, GameEvent) and last.kind is EventKind.CLOCK and last.offset == what.offset
+def _is_joined_later(at: _At) -> bool:
+    """Whether a board of this game follows behind moves that no board showed."""
+    return any(isinstance(what, Begin) for what in at.following)
+
+
+def _look_ahead(at: _At, board: Board) -> bool:
+    """Take from what follows a board what is printed with it; whether hands are.
+
+    The archive has hands where they changed: without a change a board has those of the board before it.
+    """
+    what = at.next
+    if isinstance(what, HoldingsChange) and what.passed is None:
+        board.printed_hands = (what.white, what.black)
+    board.hands = board.printed_hands
+    for what in at.following:
+        if isinstance(what, Begin | Shown):
+            break
+        if isinstance(what, GameEvent) and what.kind is EventKind.TICKING:
+            board.ticking = what.detail != "on"
+            break
+    return board.hands is not None

@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 from recorder.errors import ReplayError
 from recorder.model import EventKind, GameEvent, Ply
 from recorder.replay.boards import Board
-from recorder.replay.moments import Begin, Shown
+from recorder.replay.moments import Begin, Shown, What
 from recorder.replay.positions import AtGame, AtPly, AtTime, By, Position, parse_position, seek
 from recorder.replay.show import LOST, Recording, Show, Sign
 from recorder.replay.telling import told_text
@@ -85,20 +85,11 @@ class Viewing:
         self.flip = self.hides = self.helping = self.left = False
         self.prompt: str | None = None
         self.message = ""
-        self._numbers = {id(game): number for number, game in enumerate(recording.games)}
-        self._places: list[list[int]] = [[] for _ in recording.games]
-        self._changes: list[list[int]] = [[] for _ in recording.games]  # of those, where a ply comes or goes
-        for place, moment in enumerate(recording.moments):
-            if moment.game is None:
-                continue
-            self._places[moment.game].append(place)
-            what = moment.what
-            back = isinstance(what, GameEvent) and what.kind is EventKind.TAKEBACK
-            if isinstance(what, Shown) or back:
-                self._changes[moment.game].append(place)
+        self._places = recording.places
         # The games in the order in which they begin.
         self.order = sorted(
-            (number for number, places in enumerate(self._places) if places), key=lambda number: self._places[number][0]
+            (number for number, places in enumerate(self._places) if places),
+            key=lambda number: self._places[number][0],
         )
         self.focus = self.order[0]
 
@@ -109,7 +100,7 @@ class Viewing:
         place, laps = self.show.head.place, self.show.head.laps
         for happening in self.show.take(now_ns):
             if happening.sign is Sign.BEGINS and not self.goes_on(self.focus):
-                self.focus = self._number_of(happening.board)
+                self.focus = happening.board.place
         return (place, laps) != (self.show.head.place, self.show.head.laps)
 
     def start(self, position: Position, now_ns: int) -> None:
@@ -143,11 +134,7 @@ class Viewing:
 
     def board(self, number: int) -> Board | None:
         """A game's board; None: it has not begun, or its number was given to another."""
-        game = self.recording.games[number]
-        return next((board for board in self.show.boards.values() if board.game is game), None)
-
-    def _number_of(self, board: Board) -> int:
-        return self._numbers[id(board.game)]
+        return next((board for board in self.show.boards.values() if board.place == number), None)
 
     def goes_on(self, number: int) -> bool:
         """Whether a game has begun and is not over."""
@@ -159,8 +146,8 @@ class Viewing:
         mine = self.board(self.focus)
         partner = None if mine is None else self.show.partner_of(mine)
         shown = [board for board in self.show.boards.values() if not board.over and board is not mine]
-        shown.sort(key=lambda board: (board is not partner, self._places[self._number_of(board)][0]))
-        return [self._number_of(board) for board in shown]
+        shown.sort(key=lambda board: (board is not partner, self._places[board.place][0]))
+        return [board.place for board in shown]
 
     def is_partner(self, number: int) -> bool:
         """Whether this is the other board of the match that is looked at."""
@@ -170,20 +157,22 @@ class Viewing:
     def told(self, count: int) -> list[Told]:
         """The last things that were told in the game that is looked at, in order."""
         found: list[Told] = []
-        for place in reversed(self._seen(self.focus)):
-            moment = self.recording.moments[place]
-            text = told_text(moment.what)
-            if text is not None and len(found) < count:
-                said = isinstance(moment.what, GameEvent) and moment.what.kind is EventKind.CHAT
-                found.append(Told(moment.at_ms, text, said))
+        places, moments = self._places[self.focus], self.recording.chapter(self.focus).moments
+        for index in range(self._seen(self.focus) - 1, -1, -1):
+            what = moments[index].what
+            text = told_text(what)
+            if text is not None:
+                said = isinstance(what, GameEvent) and what.kind is EventKind.CHAT
+                found.append(Told(self.recording.moments[places[index]].at_ms, text, said))
+            if len(found) == count:
+                break
         return found[::-1]
 
     def coming(self, count: int) -> list[Ply]:
         """The moves that come next in the game that is looked at, up to a takeback."""
         found: list[Ply] = []
-        places = self._places[self.focus]
-        for place in places[bisect_left(places, self.show.head.place) :]:
-            what = self.recording.moments[place].what
+        for moment in self.recording.chapter(self.focus).moments[self._seen(self.focus) :]:
+            what = moment.what
             if isinstance(what, Shown) and len(found) < count:
                 found.append(what.ply)
             elif isinstance(what, Shown | Begin) or (isinstance(what, GameEvent) and what.kind is EventKind.TAKEBACK):
@@ -208,23 +197,23 @@ class Viewing:
 
     def _running_since(self, number: int, board: Board) -> int | None:
         """When the clocks that are shown were told; None: they stand, or no time of the recording is known."""
-        moments, places = self.recording.moments, self._places[number]
+        places, own = self._places[number], self.recording.chapter(number).moments
         if board.over or board.result is not None or board.standing is None or not board.is_ticking(board.standing):
             return None
-        behind = bisect_left(places, self.show.head.place)
-        if behind < len(places) and moments[places[behind]].timing is Timing.UNKNOWN:
+        behind = self._seen(number)
+        if behind < len(places) and own[behind].timing is Timing.UNKNOWN:
             return None
-        for place in reversed(places[:behind]):
-            what = moments[place].what
+        for index in range(behind - 1, -1, -1):
+            what = own[index].what
             if isinstance(what, GameEvent) and what.kind is EventKind.FEED and what.detail in LOST:
                 return None
             if isinstance(what, Begin | Shown) or (isinstance(what, GameEvent) and what.kind in _SETS_CLOCKS):
-                return moments[place].at_ms
+                return self.recording.moments[places[index]].at_ms
         return None
 
-    def _seen(self, number: int) -> list[int]:
-        places = self._places[number]
-        return places[: bisect_left(places, self.show.head.place)]
+    def _seen(self, number: int) -> int:
+        """How many of a game's moments have been shown."""
+        return bisect_left(self._places[number], self.show.head.place)
 
     # -- what keys do ------------------------------------------------------------------------------------------
 
@@ -275,7 +264,8 @@ class Viewing:
     def _by_plies(self, count: int, now_ns: int) -> None:
         """Pause, so many plies of this game later or earlier."""
         self.show.head.pause(now_ns)
-        changes, places = self._changes[self.focus], self._places[self.focus]
+        places, own = self._places[self.focus], self.recording.chapter(self.focus).moments
+        changes = [place for place, moment in zip(places, own, strict=True) if _changes_board(moment.what)]
         target = bisect_left(changes, self.show.head.place) + count
         if target > len(changes):
             self._go(places[-1] + 1, now_ns)
@@ -289,8 +279,9 @@ class Viewing:
         self._go(self._places[self.focus][-1] + 1, now_ns)
 
     def _by_event(self, forward: bool, now_ns: int) -> None:
-        moments, here = self.recording.moments, self.show.head.place
-        marked = [place for place in self._places[self.focus] if told_text(moments[place].what) is not None]
+        here, own = self.show.head.place, self.recording.chapter(self.focus).moments
+        places = zip(self._places[self.focus], own, strict=True)
+        marked = [place for place, moment in places if told_text(moment.what) is not None]
         found = [place for place in marked if (place >= here if forward else place < here - 1)]
         if found:
             self._go((found[0] if forward else found[-1]) + 1, now_ns)
@@ -321,13 +312,18 @@ class Viewing:
     def _step(self, now_ns: int) -> None:
         for happening in self.show.step(now_ns):
             if happening.sign is Sign.BEGINS and not self.goes_on(self.focus):
-                self.focus = self._number_of(happening.board)
+                self.focus = happening.board.place
 
     def _switch(self, name: str) -> None:
         setattr(self, name, not getattr(self, name))
 
     def _ask(self) -> None:
         self.prompt = ""
+
+
+def _changes_board(what: What) -> bool:
+    """Whether a ply comes or goes."""
+    return isinstance(what, Shown) or (isinstance(what, GameEvent) and what.kind is EventKind.TAKEBACK)
 
 
 def _is_printed(board: Board, white: bool) -> bool:

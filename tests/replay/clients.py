@@ -20,7 +20,7 @@ def open_show(games: Sequence[Game], apart: bool = False) -> Show:
     moments = moments_of_games(games)
     if apart:
         moments = [moment._replace(at_ms=place) for place, moment in enumerate(moments)]
-    show = Show(Recording(games, moments), 0)
+    show = Show(Recording.of(games, moments), 0)
     show.open(0)
     return show
 

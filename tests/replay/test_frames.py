@@ -41,7 +41,7 @@ STREAMS: dict[tuple[str, str], dict[str, int]] = {
 def differences(games: list[Game], data: bytes) -> tuple[Counter[str], int]:
     """By field how many frames differ from those recorded at the same place, and how many were compared."""
     moments = moments_of_games(games)
-    show = Show(Recording(games, moments), 0)
+    show = Show(Recording.of(games, moments), 0)
     found: Counter[str] = Counter()
     compared = 0
     for place, moment in enumerate(moments):

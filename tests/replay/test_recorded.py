@@ -10,12 +10,10 @@ from typing import Any
 
 import pytest
 
-from recorder.cli.playing import games_to_replay, recorded_lines
-from recorder.model import GameKind
+from recorder.cli.library import open_library
 from recorder.replay.door import Manner
 from recorder.replay.session import Session
-from recorder.replay.show import Recording, Show
-from recorder.replay.together import moments_of_games
+from recorder.replay.show import Show
 from tests.replay.clients import Client, lines_of
 from tests.support.cli import Cli
 from tests.support.corpus import Stream, stream_bytes
@@ -39,10 +37,8 @@ STREAMS = [
 
 def sent(files: list[str], where: str, keys: tuple[str, ...], name: str, *settings: str) -> list[str]:
     """The boards that a client is sent of played games."""
-    games = [one for one in games_to_replay(files, keys, where, FILTERS) if one.kind is GameKind.PLAYED]
-    with recorded_lines(files, where) as lines:
-        moments = [one._replace(at_ms=place) for place, one in enumerate(moments_of_games(games))]
-        show = Show(Recording(games, moments, lambda place: lines.of(games[place])), 0)
+    with open_library(files, keys, where, FILTERS, pace_ms=0, idle_max_ms=None) as library:
+        show = Show(library.recording, 0)
         show.open(0)
         client = Client(Session(show, 0, Manner(observe=True)))
         client.say(name, "", *settings)

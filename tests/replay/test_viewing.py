@@ -27,7 +27,11 @@ PLAIN, LETTERS = Look(colours=False), Look(ascii=True, colours=False)
 @cache
 def recording(scenario: str, connection: str, games: int | None = None) -> Recording:
     found = games_to_replay([str(SERVER / scenario / f"{connection}.raw.gz")], (), "", {})[:games]
-    return Recording(found, moments_of_games(found))
+    return Recording.of(found, moments_of_games(found))
+
+
+def games_of(made: Recording) -> list[Game]:
+    return [made.chapter(number).game for number in range(len(made.players))]
 
 
 def chess() -> Viewing:
@@ -51,7 +55,7 @@ def at(viewing: Viewing, place: str) -> Viewing:
 
 
 def game_of(viewing: Viewing) -> Game:
-    return viewing.recording.games[viewing.focus]
+    return viewing.recording.chapter(viewing.focus).game
 
 
 # -- what is seen ------------------------------------------------------------------------------------------------
@@ -105,7 +109,7 @@ def test_both_boards_of_a_bughouse_match() -> None:
     game = game_of(viewing)
     (partner,) = viewing.others()
     assert viewing.is_partner(partner)
-    other = viewing.recording.games[partner]
+    other = viewing.recording.chapter(partner).game
     rows = text(viewing, width=84)
     assert rows[1].startswith(game.black.handle)
     assert rows[1][28:].startswith(other.white.handle)  # partners sit side by side
@@ -120,10 +124,10 @@ def test_a_gap_is_told_and_stays_one() -> None:
     viewing = eight()
     number = next(
         number
-        for number, game in enumerate(viewing.recording.games)
+        for number, game in enumerate(games_of(viewing.recording))
         if any(event.kind is EventKind.GAP for event in game.events)
     )
-    game = viewing.recording.games[number]
+    game = viewing.recording.chapter(number).game
     gap = next(event for event in game.events if event.kind is EventKind.GAP)
     at(viewing, f"#{number + 1}")
     at(viewing, "gap")
@@ -179,7 +183,7 @@ def test_words_of_a_log_are_harmless() -> None:
     assert isinstance(event, GameEvent)
     said = event._replace(kind=EventKind.CHAT, detail="kibitz", actor=evil, text=evil)
     moments[place] = moments[place]._replace(what=said)
-    viewing = Viewing(Recording(made.games, moments), 0)
+    viewing = Viewing(Recording.of(games_of(made), moments), 0)
     viewing.press("end", 0)
     rows = "".join(text(viewing))
     assert "\\x1b[2J" in rows
@@ -287,7 +291,7 @@ def test_go_to(typed: str, ply: int | None) -> None:
     assert f"{typed}_" in text(viewing)[-1]
     viewing.press("enter", 0)
     assert viewing.prompt is None
-    assert ply_of(viewing) == (viewing.recording.games[2].plies[-1].ply if ply is None else ply)
+    assert ply_of(viewing) == (viewing.recording.chapter(2).game.plies[-1].ply if ply is None else ply)
 
 
 @pytest.mark.parametrize("typed", ["999w", "nowhere", "#77", "20x", "1:2:3:4"])
@@ -336,10 +340,10 @@ def test_what_was_told_is_sought() -> None:
 
 def test_a_replay_pauses_before_a_long_think() -> None:
     made = recording("a01_standard", "observer_GuestObsA", 3)
-    least_ms = max(ply.elapsed_ms or 0 for ply in made.games[0].plies)
+    least_ms = max(ply.elapsed_ms or 0 for ply in made.chapter(0).game.plies)
     places = long_thinks(made.moments, least_ms)
     marked = list(mark(made.moments, places))
-    viewing = Viewing(Recording(made.games, marked), 0, pause_at=("think",))
+    viewing = Viewing(Recording.of(games_of(made), marked), 0, pause_at=("think",))
     viewing.tick(3600 * 10**9)
     assert viewing.show.head.paused
     assert viewing.show.head.place == min(places) + 1
