@@ -115,11 +115,10 @@ def _server(
     files = files_of(keys)
     taped = None if as_games or len(files) != 1 else _taped(Path(files[0]))
     if taped is not None:
-        if shared or observe:
-            raise click.UsageError(
-                "Bytes are the same for everybody: leave out --shared and --observe, or add --as-games."
-            )
-        _serve(listen_at, _tape_house(taped, idle_max_ms, begin, password, speed=speed, loop=loop, pause_at=pause_at))
+        if observe:
+            raise click.UsageError("Bytes are the same for everybody: leave out --observe, or add --as-games.")
+        how = {"speed": speed, "loop": loop, "pause_at": pause_at}
+        _serve(listen_at, _tape_house(taped, idle_max_ms, begin, shared, password, **how))
         return
     from recorder.cli.library import open_library
 
@@ -181,26 +180,24 @@ def _games_house(
 
 
 def _tape_house(
-    moments: list[Moment[Chunk]], idle_max_ms: int | None, begin: str | None, password: bool, **how: Any
+    moments: list[Moment[Chunk]], idle_max_ms: int | None, begin: str | None, shared: bool, password: bool, **how: Any
 ) -> House:
     from recorder.replay.door import Door, Manner
     from recorder.replay.house import House
-    from recorder.replay.tape import TapeSession
+    from recorder.replay.tape import Tape, TapeSession
     from recorder.replay.timing import cap_idle
 
     if idle_max_ms is not None:
         moments = list(cap_idle(moments, idle_max_ms))
-    place = place_of(moments, begin)
+    how["begin"] = place_of(moments, begin)
     manner = Manner(["A replay of a recorded connection: what you type changes nothing."], password)
     say(f"A connection of {moments[-1].at_ms // 1000 if moments else 0} s to replay, byte for byte.")
+    stage = Tape(moments, monotonic_ns(), **how) if shared else None
 
     def make(number: int, now_ns: int) -> Door:
-        client = TapeSession(moments, number, manner, now_ns, **how)
-        if place:
-            client.head.go(place, now_ns)
-        return client
+        return TapeSession(stage or Tape(moments, now_ns, **how), number, manner, shared)
 
-    return House(make)
+    return House(make, stage)
 
 
 def _taped(path: Path) -> list[Moment[Chunk]] | None:

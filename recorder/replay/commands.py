@@ -20,7 +20,7 @@ from recorder.replay.answers import (
 from recorder.replay.boards import Board, frame_text
 from recorder.replay.examining import begin_examining, end_examining, go_to, stored_board
 from recorder.replay.positions import AtTime, format_position
-from recorder.replay.steering import steer, where
+from recorder.replay.steering import SHARED, moves_time, steer, where
 
 if TYPE_CHECKING:
     from recorder.replay.session import Session
@@ -343,8 +343,8 @@ def _control(session: Session, words: str) -> list[str]:
         _follow(session, "*")
         return ["Every game is observed from its beginning."]
     head = session.show.head
-    if session.shared and word not in ("", "help", "where", "status"):
-        return ["The time of this replay is shared: only who started the server can move it."]
+    if session.shared and moves_time(words):
+        return [SHARED]
     if word == "step":
         session.started = True
         session.happen_now(session.show.step(session.now_ns))

@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 import string
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from recorder.live.manners import WILL_ECHO, WONT_ECHO
 from recorder.wire.telnet import TelnetFilter
@@ -79,6 +79,10 @@ class Door(ABC):
     @abstractmethod
     def tick(self, now_ns: int) -> None:
         """Do what is due."""
+
+    @abstractmethod
+    def happen(self, happenings: Iterable[Any], now_ns: int) -> None:
+        """Hear of what happened in the replay, in the values that its ``take`` gives."""
 
     @abstractmethod
     def _entered(self) -> None:

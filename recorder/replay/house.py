@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from fractions import Fraction
+from typing import Any, Protocol
 
 from recorder.replay.door import Door, Manner
 from recorder.replay.session import Session
 from recorder.replay.show import Recording, Show
+from recorder.replay.timing import Playhead
 
-__all__ = ["House", "Staging"]
+__all__ = ["House", "Shared", "Staging"]
 
 
 class Staging:
@@ -63,6 +65,17 @@ class Staging:
         return House(make, stage)
 
 
+class Shared(Protocol):
+    """A replay that all clients see at the same moment: ``Show`` and ``Tape``."""
+
+    @property
+    def head(self) -> Playhead[Any]:
+        """Its place in time."""
+
+    def take(self, now_ns: int) -> Iterator[Any]:
+        """What is due, one by one; each is to be heard before the next is taken."""
+
+
 class House:
     """The clients that are there.
 
@@ -72,7 +85,7 @@ class House:
         most: clients at once.
     """
 
-    def __init__(self, make: Callable[[int, int], Door], shared: Show | None = None, most: int = 500) -> None:
+    def __init__(self, make: Callable[[int, int], Door], shared: Shared | None = None, most: int = 500) -> None:
         self._make = make
         self._shared = shared
         self._most = most
@@ -103,12 +116,19 @@ class House:
         """When the shared clock goes on; None: there is none, or it stands."""
         return None if self._shared is None else self._shared.head.due_ns
 
-    def tick(self, now_ns: int) -> Iterator[Door]:
-        """Let the shared clock go on; the clients that have something to be sent."""
+    def tick(self, now_ns: int, failed: Callable[[Door, Exception], None]) -> None:
+        """Let the shared clock go on.
+
+        Args:
+            now_ns: the clock's time.
+            failed: called for a client that could not be told what happened; it hears no more.
+        """
         if self._shared is None:
             return
         for happening in self._shared.take(now_ns):
-            for client in self.clients:
-                if isinstance(client, Session):
+            for client in list(self.clients):
+                try:
                     client.happen((happening,), now_ns)
-        yield from self.clients
+                except Exception as error:  # a fault that one client meets must not stop the clock of all
+                    self.leave(client)
+                    failed(client, error)

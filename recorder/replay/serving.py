@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import traceback
 from collections import deque
 from collections.abc import Callable, Sequence
+from pathlib import PurePath
 from time import monotonic_ns
 from typing import Final, cast
 
@@ -21,6 +23,7 @@ _MOST_WAITING: Final = 1 << 20
 _LOGIN_S: Final = 120
 _FAREWELL_S: Final = 1
 _SLOW: Final = b"\n\r**** You read too slowly: this replay goes on without you. ****\n\r"
+_FAULT: Final = b"\n\r**** This replay has a fault and cannot go on for you. ****\n\r"
 _FULL: Final = b"\n\r**** There are too many clients; try again later. ****\n\r"
 
 
@@ -65,11 +68,17 @@ class ReplayServer:
 
     def _tick(self) -> None:
         self._timer = None
-        for client in list(self.house.tick(monotonic_ns())):
-            link = self.links.get(client)
-            if link is not None:
+        try:
+            self.house.tick(monotonic_ns(), self._failed)
+            for link in list(self.links.values()):
                 link.flush()
-        self.schedule()
+        finally:
+            self.schedule()
+
+    def _failed(self, client: Door, error: Exception) -> None:
+        link = self.links.get(client)
+        if link is not None:
+            link.fail(error)
 
 
 class _Link(asyncio.Protocol):
@@ -114,7 +123,11 @@ class _Link(asyncio.Protocol):
         if self._client is None or self._transport is None or self._ending or not self._waiting:
             return
         handle = self._client.handle
-        self._server.house.receive(self._client, self._waiting.popleft(), monotonic_ns())
+        try:
+            self._server.house.receive(self._client, self._waiting.popleft(), monotonic_ns())
+        except Exception as error:  # a fault that one client meets must not leave it hanging, nor harm others
+            self.fail(error)
+            return
         if handle is None and self._client.handle is not None:
             self._server.tell(f"{self._client.handle} is in, from {self._name}.")
         self.flush()
@@ -151,12 +164,23 @@ class _Link(asyncio.Protocol):
     def _tick(self) -> None:
         self._timer = None
         if self._client is not None:
-            self._client.tick(monotonic_ns())
+            try:
+                self._client.tick(monotonic_ns())
+            except Exception as error:  # as above
+                self.fail(error)
             self.flush()
 
     def _login_over(self) -> None:
         if self._client is not None and self._client.handle is None and not self._ending:
             self.end(b"\n\r**** LOGIN TIMEOUT ****\n\r")
+
+    def fail(self, error: Exception) -> None:
+        """A fault of this program: the client is told and sent away, and whoever reads the log can report it."""
+        last = traceback.extract_tb(error.__traceback__)[-1]
+        where = f"{type(error).__name__}: {error}, {PurePath(last.filename).name} line {last.lineno}"
+        name = self._name if self._client is None else self._client.handle or self._name
+        self._server.tell(f"{name} was sent away ({where}: a bug).")
+        self.end(_FAULT)
 
     def end(self, words: bytes) -> None:
         """Say something and close; a client that does not listen is cut off."""

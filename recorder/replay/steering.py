@@ -9,15 +9,21 @@ from typing import Any, Final
 from recorder.replay.positions import AtTime, format_position, parse_position, seek
 from recorder.replay.timing import Playhead
 
-__all__ = ["HELP", "parse_speed", "steer", "where"]
+__all__ = ["HELP", "SHARED", "moves_time", "parse_speed", "steer", "where"]
 
 HELP: Final = (
     "pause | play | step | speed 4 | where",
     "seek 20w | 20b | 1:30 | +10s | -10s | #2 | #2/20w | takeback | start | end",
     "observe all: every game from its beginning; observe none",
 )
+SHARED: Final = "The time of this replay is shared: only who started the server can move it."
 _SPEED: Final = re.compile(r"x?(\d{1,4})(?:\.(\d{1,3})|/([1-9]\d{0,2}))?x?", re.ASCII)
 _FASTEST: Final = 1000
+
+
+def moves_time(words: str) -> bool:
+    """Whether a command would move the replay's time; the others only tell of it."""
+    return words.partition(" ")[0].lower() not in ("", "help", "where", "status")
 
 
 def parse_speed(text: str) -> Fraction | None:

@@ -7,7 +7,7 @@ Every client logs in as it likes and then gets what the recorded connection got.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from typing import Final
 
@@ -15,10 +15,10 @@ from recorder.errors import ReplayError
 from recorder.events import Chunk
 from recorder.replay.door import Door, Manner
 from recorder.replay.grammar import read_command
-from recorder.replay.steering import steer, where
+from recorder.replay.steering import SHARED, moves_time, steer, where
 from recorder.replay.timing import Moment, Playhead
 
-__all__ = ["TapeSession", "after_login"]
+__all__ = ["Tape", "TapeSession", "after_login"]
 
 _LOOKED_AT: Final = 1 << 16
 _STARTING: Final = re.compile(rb"\*{4} Starting [^\r\n]{0,80}\*{4}[^\r\n]*[\r\n]*")
@@ -48,44 +48,71 @@ def after_login(chunks: Iterable[Chunk]) -> list[Chunk]:
     return kept
 
 
-class TapeSession(Door):
-    """A client of a replay of bytes.
+class Tape:
+    """Bytes with their own time: those of one client, or of all who share them.
 
     Args:
         moments: of the bytes.
-        number, manner: as ``Door`` takes them.
-        now_ns: the clock's time.
+        now_ns: the clock's time. It is paused at its beginning.
+        begin: the place of the moment to begin with.
         speed, loop, pause_at: as ``Playhead`` takes them.
 
     Attributes:
-        head: the client's place in time.
+        head: the place in time.
     """
 
     def __init__(
         self,
         moments: Sequence[Moment[Chunk]],
-        number: int,
-        manner: Manner,
         now_ns: int,
         *,
+        begin: int = 0,
         speed: Fraction | int = 1,
         loop: bool = False,
         pause_at: Sequence[str] = (),
     ) -> None:
         self.head = Playhead(moments, now_ns, speed=speed, loop=loop, pause_at=pause_at)
         self.head.pause(now_ns)
+        if begin:
+            self.head.go(begin, now_ns)
+
+    def take(self, now_ns: int) -> Iterator[bytes]:
+        """What is due."""
+        for moment in self.head.take(now_ns):
+            yield moment.what.data
+
+
+class TapeSession(Door):
+    """A client of a replay of bytes.
+
+    Args:
+        tape: the bytes, shared or its own.
+        number, manner: as ``Door`` takes them.
+        shared: whether the replay's time is not the client's to change.
+    """
+
+    def __init__(self, tape: Tape, number: int, manner: Manner, shared: bool = False) -> None:
+        self._tape = tape
+        self._shared = shared
         super().__init__(number, manner)
 
     @property
     def due_ns(self) -> int | None:
-        return None if self.closed else self.head.due_ns
+        return None if self._shared or self.closed else self._tape.head.due_ns
 
     def tick(self, now_ns: int) -> None:
-        for moment in self.head.take(now_ns):
-            self._out += moment.what.data
+        if not self._shared:
+            self.happen(self._tape.take(now_ns), now_ns)
+
+    def happen(self, happenings: Iterable[bytes], now_ns: int) -> None:
+        self.now_ns = now_ns
+        if self.handle is not None and not self.closed:
+            for data in happenings:
+                self._out += data
 
     def _entered(self) -> None:
-        self.head.resume(self.now_ns)
+        if not self._shared:
+            self._tape.head.resume(self.now_ns)
 
     def _command(self, text: str) -> None:
         command = read_command(text, False)
@@ -96,14 +123,17 @@ class TapeSession(Door):
             self._say("".join(f"\nreplay tells you: {line}" for line in lines) + "\n")
 
     def _steered(self, words: str) -> list[str]:
+        if self._shared and moves_time(words):
+            return [SHARED]
+        head = self._tape.head
         if words.lower() == "step":
-            moment = self.head.step(self.now_ns)
+            moment = head.step(self.now_ns)
             self._out += b"" if moment is None else moment.what.data
-            return [where(self.head, self.now_ns)]
+            return [where(head, self.now_ns)]
         try:
-            place, at_ms, lines = steer(self.head, words, self.now_ns)
+            place, at_ms, lines = steer(head, words, self.now_ns)
         except ReplayError as error:
             return [str(error)]
         if place is not None:
-            self.head.go(place, self.now_ns, at_ms)
+            head.go(place, self.now_ns, at_ms)
         return lines

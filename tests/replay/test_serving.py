@@ -5,16 +5,24 @@ from __future__ import annotations
 import asyncio
 import re
 import signal
-from collections.abc import AsyncIterator
+import socket
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
 
+from recorder.replay.door import Manner
+from recorder.replay.house import House
+from recorder.replay.serving import ReplayServer
+from recorder.replay.session import Session
+from recorder.replay.show import Happening
+from tests.replay.clients import open_show
 from tests.support.cli import Cli
-from tests.support.corpus import stream_chunks, truth
+from tests.support.corpus import stream_bytes, stream_chunks, truth
 from tests.support.journals import timed_journal
 from tests.support.live import Caller, Running, in_loop, running
+from tests.support.product import run
 
 SCENARIO, CONNECTION = "a01_standard", "observer_GuestObsA"
 
@@ -81,12 +89,90 @@ async def test_one_clock_for_all(archive: Path) -> None:
         await one.until(b"is shared")
 
 
-@in_loop
-async def test_a_journals_bytes_behind_its_login(journal: Path) -> None:
+def behind_login() -> bytes:
+    """What the recorded connection heard behind its login."""
     recorded = b"".join(data for _, data in stream_chunks(SCENARIO, CONNECTION))
     match = re.search(rb"\*{4} Starting [^\r\n]*\*{4}[\r\n]*", recorded)
     assert match is not None
-    expected = recorded[match.end() :]
+    return recorded[match.end() :]
+
+
+@in_loop
+async def test_one_clock_for_bytes(journal: Path) -> None:
+    """Who comes later hears the rest; nobody moves the clock."""
+    expected = behind_login()
+    async with serving(journal, "--shared", "--speed", "20", "--idle-max", "5") as (_, port):
+        one = await Caller.call(port)
+        await one.until(b"login: ")
+        one.send(b"Anybody\n\n")
+        await one.until(b"**** Starting FICS session as Anybody ****\n\r\n\r")
+        heard = await one.until(b"<12> ")
+        two = await Caller.call(port)
+        await two.until(b"login: ")
+        two.send(b"Somebody\n\ntell replay speed 900\n")
+        await two.until(b"replay tells you: The time of this replay is shared")
+        both = [await caller.until(expected[-200:]) for caller in (one, two)]
+        assert heard + both[0] == expected
+        assert expected.endswith(both[1][-20_000:])
+        assert len(both[1]) > 20_000
+
+
+class Broken(Session):
+    """A session that cannot print the tenth thing that happens, or a command."""
+
+    left = 10
+
+    def happen(self, happenings: Iterable[Happening], now_ns: int) -> None:
+        self.left -= self.handle is not None
+        super().happen(happenings, now_ns)
+        if not self.left:
+            raise ZeroDivisionError("no such luck")
+
+    def _command(self, text: str) -> None:
+        if text == "break":
+            raise ZeroDivisionError("as told")
+        super()._command(text)
+
+
+@pytest.mark.parametrize("shared", [True, False])
+@in_loop
+async def test_a_fault_in_one_session_ends_it_alone(shared: bool) -> None:
+    games = run([stream_bytes(SCENARIO, CONNECTION)], "raw")[0]
+    stage = open_show(games)
+
+    def make(number: int, now_ns: int) -> Session:
+        kind = Broken if number else Session
+        return kind(stage if shared else open_show(games, apart=True), number, Manner(observe=True), shared=shared)
+
+    talk: list[str] = []
+    stop = asyncio.Event()
+    listener = socket.create_server(("127.0.0.1", 0))
+    server = ReplayServer(House(make, stage if shared else None), talk.append)
+    task = asyncio.create_task(server.serve([listener], stop))
+    port = listener.getsockname()[1]
+    well, broken, typing = [await logged_in(port, name) for name in (b"Well", b"Broken", b"Typing")]
+    typing.send(b"break\n")
+    assert b"has a fault" in await typing.rest()
+    broken.send(b"set style 12\n")
+    assert b"has a fault" in await broken.rest()
+    well.send(b"set style 12\ndate\n")
+    await well.until(b"GMT")
+    await well.until(b"<12>")
+    stop.set()
+    await task
+    assert [line for line in talk if "a bug" in line] == [
+        "Typing was sent away (ZeroDivisionError: as told, test_serving.py line LINE: a bug).".replace(
+            "LINE", str(Broken._command.__code__.co_firstlineno + 2)
+        ),
+        "Broken was sent away (ZeroDivisionError: no such luck, test_serving.py line LINE: a bug).".replace(
+            "LINE", str(Broken.happen.__code__.co_firstlineno + 4)
+        ),
+    ]
+
+
+@in_loop
+async def test_a_journals_bytes_behind_its_login(journal: Path) -> None:
+    expected = behind_login()
     async with serving(journal, "--speed", "500") as (_, port):
         caller = await Caller.call(port)
         await caller.until(b"login: ")
