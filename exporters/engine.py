@@ -1,4 +1,4 @@
-"""What engines thought of the moves that were played: one line of their thinking a move."""
+"""What engines thought: of the moves that were played one line a move, of positions in an analysis their last word."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from typing import Final
 from exporters.pgn_text import GLUE, brace_comment
 from recorder.model import Game, Observation, Origin, Ply, Thinking
 
-__all__ = ["main_thoughts", "score_text", "thought_comment", "thoughts_by_ply"]
+__all__ = ["analysed_by_ply", "main_thoughts", "score_text", "thought_comment", "thoughts_by_ply"]
 
 _NUMBER: Final = re.compile(r"[0-9]+\.*")
 _MARKS: Final = str.maketrans("", "", "+#!?()")
+_BOUNDS: Final = ("?", "!")
 
 
 def thoughts_by_ply(game: Game) -> dict[int, list[Thinking]]:
@@ -22,6 +23,29 @@ def thoughts_by_ply(game: Game) -> dict[int, list[Thinking]]:
             for ply, thought in main_thoughts(seen):
                 found.setdefault(ply, []).append(thought)
     return found
+
+
+def analysed_by_ply(game: Game, engine: str | None = None) -> dict[int, Thinking]:
+    """By half-moves played to reach a position: an analysis' last line about it that tells a score.
+
+    A line that only bounds the score does not count where another is known. Of several analyses it is the one that
+    covers most positions, so that one that was interrupted hides none that was not; of equal ones that begun last.
+
+    Args:
+        engine: only analyses by engines whose name begins so, in upper or lower case.
+    """
+    best: dict[int, Thinking] = {}
+    for analysis in game.analyses:
+        if engine is not None and not analysis.engine.casefold().startswith(engine.casefold()):
+            continue
+        found: dict[int, Thinking] = {}
+        for line in analysis.lines:
+            scored = line.score_cp is not None or line.mate is not None
+            if scored and (line.ply not in found or not line.pv.endswith(_BOUNDS)):
+                found[line.ply] = line
+        if len(found) >= len(best):
+            best = found
+    return best
 
 
 def main_thoughts(seen: Observation) -> list[tuple[int, Thinking]]:

@@ -153,6 +153,30 @@ def game_object(game: Game) -> dict[str, Any]:
             for seen in game.observations
             for thought in seen.thinking
         ],
+        "analyses": [
+            {
+                "engine": analysis.engine,
+                "protocol": analysis.protocol,
+                "settings": json.loads(analysis.settings),
+                "begun_at": iso(analysis.begun_ms, TimeBasis.UTC),
+                "lines": [
+                    {
+                        "ply": line.ply,
+                        "depth": line.depth,
+                        "score_cp": line.score_cp,
+                        "mate": line.mate,
+                        "time_ms": line.time_ms,
+                        "nodes": line.nodes,
+                        "selective_depth": line.selective_depth,
+                        "nodes_per_s": line.nodes_per_s,
+                        "tablebase_hits": line.tablebase_hits,
+                        "pv": line.pv,
+                    }
+                    for line in analysis.lines
+                ],
+            }
+            for analysis in game.analyses
+        ],
     }
 
 

@@ -54,6 +54,8 @@ class PgnOptions:
         variations: write taken-back plies as variations; those of examined games are always written.
         comments: write chat as comments; a saved game's own are always written.
         engine: write what engines thought of the moves as comments: ``%eval``, ``%depth`` and the line.
+        analysis: which analysis counts more than that: of an engine whose name begins so; empty: the one that covers
+            most of the game; None: none.
         as_crazyhouse: write boards of bughouse so that programs for crazyhouse can play them.
     """
 
@@ -62,6 +64,7 @@ class PgnOptions:
     variations: bool = False
     comments: bool = False
     engine: bool = False
+    analysis: str | None = ""
     as_crazyhouse: bool = False
 
     def __post_init__(self) -> None:
@@ -163,6 +166,7 @@ class PgnExporter:
                 variations=options.variations,
                 comments=options.comments or saved,
                 engine=options.engine or saved,
+                analysis=options.analysis if options.engine else None,
             )
         tokens = [] if part.remark is None else [part.remark]
         if extras is not None and part.start_ply in extras.comments:

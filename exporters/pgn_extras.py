@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from exporters.engine import thought_comment, thoughts_by_ply
+from exporters.engine import analysed_by_ply, thought_comment, thoughts_by_ply
 from exporters.parts import Part
 from exporters.pgn_saved import is_saved
 from exporters.pgn_text import brace_comment
@@ -37,7 +37,9 @@ class Extras:
     variations: dict[int, list[Variation]] = field(default_factory=dict)
 
 
-def find_extras(game: Game, part: Part, *, variations: bool, comments: bool, engine: bool) -> Extras:
+def find_extras(
+    game: Game, part: Part, *, variations: bool, comments: bool, engine: bool, analysis: str | None
+) -> Extras:
     """What to write between the moves of one part.
 
     A variation follows the move that it replaces. Where nothing was played after a takeback there is no such move:
@@ -46,6 +48,8 @@ def find_extras(game: Game, part: Part, *, variations: bool, comments: bool, eng
     Args:
         variations: taken-back plies too; those of examined games are part of what was shown, and always written.
         comments: chat too, and a saved game's own. engine: what engines thought of the moves.
+        analysis: whose analysis is written in place of that, where there is one: an engine whose name begins so; empty:
+            as ``engine.analysed_by_ply`` chooses; None: nobody's.
     """
     extras = Extras()
     number = 0
@@ -62,9 +66,12 @@ def find_extras(game: Game, part: Part, *, variations: bool, comments: bool, eng
     first = part.start_ply
     last = part.plies[-1].ply if part.plies else first
     if engine and part.beside is None:
-        for ply, thoughts in thoughts_by_ply(game).items():
+        thoughts = thoughts_by_ply(game)
+        if analysis is not None:
+            thoughts |= {ply: [line._replace(pv="")] for ply, line in analysed_by_ply(game, analysis).items()}
+        for ply, told in thoughts.items():
             if first < ply <= last:
-                extras.comments.setdefault(ply, []).extend(map(thought_comment, thoughts))
+                extras.comments.setdefault(ply, []).extend(map(thought_comment, told))
     for index, (seen, low, high) in enumerate(places):
         said = _comments(seen) if comments and (saved or game.kind is not GameKind.PLAYED) else {}
         left_out = set() if once is None else {line.number for line in seen.lines if (index, line.number) not in once}

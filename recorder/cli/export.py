@@ -63,6 +63,12 @@ Examples:
 @click.option("--append", is_flag=True, help="Add the games that the file does not hold yet.")
 @click.option("--split", type=click.Choice(_SPLITS), help="One file a day, player or variant in the folder -o.")
 @pgn_options
+@click.option(
+    "--analysis",
+    metavar="ENGINE",
+    show_default="the one that covers most of the game, else the newest",
+    help="Whose analysis --engine writes, by the beginning of the name; none: only what engines thought that played.",
+)
 def _pgn(
     where: str,
     output: str,
@@ -75,6 +81,7 @@ def _pgn(
     comments: bool,
     engine: bool,
     as_crazyhouse: bool,
+    analysis: str | None,
     **filters: Any,
 ) -> None:
     """Write PGN with real clocks.
@@ -89,8 +96,16 @@ def _pgn(
         raise click.UsageError("--append and --split need -o with a file or folder.")
     if append and force:
         raise click.UsageError(_APPEND_OR_FORCE)
+    if analysis is not None and not engine:
+        raise click.UsageError("--analysis chooses what --engine writes: add --engine.")
     options = make_pgn_options(
-        clock, style, variations=variations, comments=comments, engine=engine, as_crazyhouse=as_crazyhouse
+        clock,
+        style,
+        variations=variations,
+        comments=comments,
+        engine=engine,
+        as_crazyhouse=as_crazyhouse,
+        analysis=None if analysis == "none" else analysis or "",
     )
     exporter = PgnExporter(options)
     chosen = game_filter(**filters)

@@ -87,9 +87,16 @@ def pgn_options(command: _AnyCommand) -> _AnyCommand:
 
 
 def make_pgn_options(
-    clock: frozenset[str], style: str, *, variations: bool, comments: bool, engine: bool, as_crazyhouse: bool
+    clock: frozenset[str],
+    style: str,
+    *,
+    variations: bool,
+    comments: bool,
+    engine: bool,
+    as_crazyhouse: bool,
+    analysis: str | None = "",
 ) -> PgnOptions:
-    """What ``pgn_options`` hands to a command."""
+    """What ``pgn_options`` hands to a command, and whose analysis counts (``PgnOptions.analysis``)."""
     from exporters.pgn import PgnOptions
 
     return PgnOptions(
@@ -98,6 +105,7 @@ def make_pgn_options(
         variations=variations,
         comments=comments,
         engine=engine,
+        analysis=analysis,
         as_crazyhouse=as_crazyhouse,
     )
 

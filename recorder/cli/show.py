@@ -9,10 +9,11 @@ import click
 from recorder.cli.findings import anomalies_of_game, as_told
 from recorder.cli.games import told_variant
 from recorder.cli.options import archive_option, json_option, open_archive
-from recorder.cli.terminal import clean, format_clock, print_json, print_table
+from recorder.cli.terminal import clean, format_clock, plural, print_json, print_table
 from recorder.errors import StorageError
 
 if TYPE_CHECKING:
+    from recorder.analysis import Analysis
     from recorder.model import Game, Player
     from storage import Archive, SourceRow
 
@@ -105,10 +106,16 @@ def _print_headers(game: Game) -> None:
         ("Recorded by", game.me),
         ("Marks", ", ".join(marks) or None),
         ("Told by", ", ".join(dict.fromkeys(told)) or None),
+        *(("Analysed by", _analyst(analysis)) for analysis in game.analyses),
         *((_EVIDENCE[one.kind.value], one.text) for one in dict.fromkeys(game.evidence)),
     ):
         if value is not None:
             click.echo(f"{name + ':':<23}{clean(str(value))}")
+
+
+def _analyst(analysis: Analysis) -> str:
+    positions = plural(len({line.ply for line in analysis.lines}), "position")
+    return f"{analysis.engine}, {positions}, {analysis.settings}"
 
 
 def _print_partner(archive: Archive, game: Game) -> None:
@@ -145,14 +152,16 @@ def _print_match(archive: Archive, game: Game) -> None:
 
 
 def _print_moves(game: Game) -> None:
+    from exporters.engine import analysed_by_ply, score_text
     from recorder.model import Origin, Proof
 
     click.echo()
+    analysed = analysed_by_ply(game)
     rows: list[tuple[object, ...]] = []
     previous = game.start_ply
     for ply in game.plies:
         if ply.ply > previous + 1:
-            rows.append(("…", f"{ply.ply - previous - 1} plies are missing", None, None, None, None))
+            rows.append(("…", f"{ply.ply - previous - 1} plies are missing", None, None, None, None, None))
         previous = ply.ply
         notes = [] if ply.proof == Proof.FULL else [Proof(ply.proof).name.lower()]
         notes += [] if ply.origin == Origin.FRAME else [Origin(ply.origin).name.lower()]
@@ -164,9 +173,13 @@ def _print_moves(game: Game) -> None:
                 format_clock(ply.elapsed_ms),
                 ply.lag_ms,
                 ", ".join(dict.fromkeys(notes)),
+                score_text(analysed[ply.ply]) if ply.ply in analysed else None,
             )
         )
-    print_table(("No", "Move", "Clock", "Elapsed", "Lag ms", "Notes"), rows, right=("No", "Clock", "Elapsed", "Lag ms"))
+    columns: tuple[str, ...] = ("No", "Move", "Clock", "Elapsed", "Lag ms", "Notes", "Eval")
+    if not analysed:
+        columns, rows = columns[:-1], [row[:-1] for row in rows]
+    print_table(columns, rows, right=("No", "Clock", "Elapsed", "Lag ms", "Eval"))
 
 
 def _print_tree(game: Game) -> None:

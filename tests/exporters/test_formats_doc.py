@@ -10,6 +10,7 @@ from exporters import pgn_tags
 from exporters.clocks import SideClocks
 from exporters.games_json import game_object
 from exporters.times import iso
+from recorder.analysis import Analysis
 from recorder.model import Evidence, EvidenceKind, HoldingsChange, LineKind, Link, LinkKind, PlyLine, Thinking
 from tests.exporters.games import make_game
 from tests.exporters.test_pgn import chat
@@ -39,6 +40,7 @@ def test_game_fields() -> None:
         Thinking(0, 1, "gnuchess", True, 9, 12, None, 1500, 9000, 12, None, None, "e4 e5", None, 7)
     )
     game.observations[0].holdings.append(HoldingsChange(0, 3, "N", "", "WN", 5, 1500))
+    game.analyses.append(Analysis("gnuchess", "cecp", "{}", 0, tuple(game.observations[0].thinking)))
     found = game_object(game)
     assert found["passes"] == [
         {"source": 0, "ply": 3, "to": "white", "piece": "N", "at": iso(5, game.time_basis), "offset": 1500}
@@ -52,6 +54,8 @@ def test_game_fields() -> None:
     assert names("evidence field") == list(found["evidence"][0])
     assert names("link field") == list(found["links"][0])
     assert names("thinking field") == list(found["thinking"][0])
+    assert names("analysis field") == list(found["analyses"][0])
+    assert names("analysis line field") == list(found["analyses"][0]["lines"][0])
     kinds = {str: "text", int: "integer", bool: "boolean", list: "list", dict: "object"}
     for name, kind in table("field"):
         if found[name] is not None:

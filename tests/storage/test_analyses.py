@@ -288,3 +288,20 @@ def test_people_see_them_as_white_does(archive: Archive, path: Path) -> None:
         (key, "Deep", 2, 8, 20),
         (key, "Deep", 2, 9, 20),
     ]
+
+
+def test_show_and_exports_tell_them(cli: Cli, tmp_path: Path) -> None:
+    cli("import", ADJOURNED)
+    (key,) = before = analyse(cli.archive)
+    text = cli("show", key).stdout
+    assert f"Analysed by:           Deep, {before[key]} positions, {SETTINGS}" in text
+    rows = [row.split("\t") for row in text.splitlines()]
+    assert [(row[1], row[6]) for row in rows if row[0] in ("1.", "1...")] == [("e4", "-0.10"), ("e5", "0.20")]
+    (found,) = cli.json("show", key, "--json")["analyses"]
+    assert (found["engine"], found["settings"], len(found["lines"])) == ("Deep", {"depth": 9}, 2 * before[key])
+    assert json.loads(cli("export", "games").stdout)["analyses"] == [found]
+    pgn = cli("export", "pgn", "--engine", "--clock", "none").stdout
+    assert "1. e4 {[%eval -0.10] [%depth 9]} 1... e5 {[%eval 0.20] [%depth 9]}" in pgn
+    assert "%eval" not in cli("export", "pgn", "--engine", "--analysis", "none").stdout
+    assert "%eval" in cli("export", "pgn", "--engine", "--analysis", "dee").stdout
+    assert "add --engine" in cli("export", "pgn", "--analysis", "dee", code=2).stderr

@@ -1,0 +1,103 @@
+"""Analyses on their way out: one evaluation behind a move, of the position after it, and back in again."""
+
+from __future__ import annotations
+
+import io
+
+import chess
+import chess.pgn
+import pytest
+
+from exporters.engine import analysed_by_ply
+from exporters.pgn import PgnExporter, PgnOptions
+from recorder.analysis import Analysis
+from recorder.model import Game, SourceKind, Thinking
+from recorder.pipeline import make_pipeline
+
+from .games import make_game
+
+
+def line(ply: int, score_cp: int | None, *, mate: int | None = None, depth: int = 12, pv: str = "") -> Thinking:
+    """What an engine told of the position after ``ply`` half-moves, as the side to move sees it."""
+    return Thinking(0, ply, "Deep 3", ply % 2 == 0, depth, score_cp, mate, 100, 5_000, None, None, None, pv, None, 0)
+
+
+def analysed(*lines: Thinking, engine: str = "Deep 3", begun_ms: int = 0) -> Analysis:
+    return Analysis(engine, "uci", '{"limit": {"depth": 12}}', begun_ms, lines)
+
+
+def pgn(game: Game, **options: object) -> str:
+    return PgnExporter(PgnOptions(clock=frozenset(), **options)).game_text(game)  # type: ignore[arg-type]
+
+
+def moves(text: str) -> str:
+    return text.split("\n\n")[1].replace("\n", " ")
+
+
+@pytest.fixture
+def game() -> Game:
+    """A scholar's mate; White is better after 1. e4 and worse after 2... Nc6, and mates from then on."""
+    game = make_game()
+    game.analyses.append(analysed(line(0, 30), line(1, -20), line(2, 25), line(4, -40), line(6, None, mate=1)))
+    return game
+
+
+def test_an_evaluation_is_that_of_the_position_after_the_move(game: Game) -> None:
+    text = pgn(game, engine=True)
+    assert moves(text).startswith(
+        "1. e4 {[%eval 0.20] [%depth 12]} 1... e5 {[%eval 0.25] [%depth 12]} 2. Qh5 Nc6 {[%eval -0.40] [%depth 12]}"
+        " 3. Bc4 Nf6 {[%eval #1] [%depth 12]} 4. Qxf7#"
+    )
+    assert "%eval" not in pgn(game)
+    node = chess.pgn.read_game(io.StringIO(text))
+    assert node is not None
+    read = {one.ply(): one.eval() for one in node.mainline()}
+    assert read[1] == chess.engine.PovScore(chess.engine.Cp(20), chess.WHITE)
+    assert read[3] is None
+    assert read[6] == chess.engine.PovScore(chess.engine.Mate(1), chess.WHITE)
+
+
+def test_evaluations_come_back(game: Game) -> None:
+    text = pgn(game, engine=True)
+    pipeline = make_pipeline(SourceKind.PGN)
+    (again,) = [*pipeline.receive(text.encode()), *pipeline.finish()]
+    assert moves(pgn(again, engine=True)) == moves(text)
+    assert moves(pgn(again)) == moves(text), "a saved game keeps what stood in it"
+
+
+def test_an_analysis_counts_more_than_what_a_player_thought(game: Game) -> None:
+    game.observations[0].thinking = [
+        Thinking(0, 0, "Player", True, 3, 90, None, None, None, None, None, None, "e2e4 e7e5", None, -2),
+        Thinking(1, 2, "Player", True, 3, 80, None, None, None, None, None, None, "d1h5", None, -1),
+    ]
+    with_analysis = moves(pgn(game, engine=True))
+    assert with_analysis.startswith(
+        "1. e4 {[%eval 0.20] [%depth 12]} 1... e5 {[%eval 0.25] [%depth 12]} 2. Qh5 {[%eval"
+    )
+    without = moves(pgn(game, engine=True, analysis=None))
+    assert without.startswith("1. e4 {[%eval 0.90] [%depth 3] e2e4 e7e5} 1... e5 2. Qh5 {[%eval 0.80] [%depth 3] d1h5}")
+
+
+def test_the_last_line_that_is_no_bound_counts() -> None:
+    game = make_game()
+    game.analyses.append(
+        analysed(
+            line(1, -10, depth=8), line(1, -20, depth=9), line(1, -90, depth=10, pv="e7e5?"),
+            line(2, 70, depth=4, pv="g1f3!"),
+            line(3, None, depth=5),
+        )
+    )  # fmt: skip
+    assert [(ply, one.depth, one.score_cp) for ply, one in analysed_by_ply(game).items()] == [(1, 9, -20), (2, 4, 70)]
+
+
+def test_of_several_the_one_that_covers_most_and_then_the_newest() -> None:
+    game = make_game()
+    game.analyses += [
+        analysed(line(1, 1), line(2, 1), engine="Deep 2"),
+        analysed(line(1, 2), line(2, 2), engine="Deep 3", begun_ms=5),
+        analysed(line(1, 3), engine="Interrupted", begun_ms=9),
+    ]
+    assert [one.score_cp for one in analysed_by_ply(game).values()] == [2, 2]
+    assert [one.score_cp for one in analysed_by_ply(game, "deep 2").values()] == [1, 1]
+    assert [one.score_cp for one in analysed_by_ply(game, "inter").values()] == [3]
+    assert analysed_by_ply(game, "stockfish") == {}
