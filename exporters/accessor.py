@@ -21,7 +21,7 @@ class PlyAccessor:
     ``attrs`` of a result: ``games`` and ``plies`` that count, ``left_out`` (reason → plies that do not) and ``marked``
     (``seconds only``, ``incomplete``, ``derived clock`` → plies that count). Times are integers of milliseconds, shares
     and scores go from 0 to 1, and what is not known is NA. ``by`` takes names of dimensions: any column of words or
-    small numbers, or ``player``, ``opponent``, ``guest``, ``computer``, ``sealed``, ``game``, ``precision``,
+    small numbers, or ``player``, ``opponent``, ``guest``, ``computer``, ``sealed``, ``game``, ``precision``, ``time_trouble``,
     ``rating_band``, ``hour``, ``weekday``.
 
     Raises:
@@ -115,6 +115,22 @@ class PlyAccessor:
     def residuals(self, by: str | Iterable[str] = ()) -> pd.DataFrame:
         """Do the clocks add up, and why not. See ``exporters.measures.residuals``."""
         return measures.residuals(self._plies, by)
+
+    def blunders(self, by: str | Iterable[str] = ("player",)) -> pd.DataFrame:
+        """Blunders in time trouble and else. See ``exporters.measures.blunders``."""
+        return measures.blunders(self._plies, by)
+
+    def loss_by_think(
+        self, by: str | Iterable[str] = (), edges_s: Sequence[int] = (1, 2, 5, 10, 20, 60)
+    ) -> pd.DataFrame:
+        """What moves lost, by the time that they took. See ``exporters.measures.loss_by_think``."""
+        return measures.loss_by_think(self._plies, by, edges_s)
+
+    def loss_by_clock(
+        self, by: str | Iterable[str] = (), edges_s: Sequence[int] = (5, 10, 20, 30, 60, 120, 300)
+    ) -> pd.DataFrame:
+        """What moves lost, by the time that was left. See ``exporters.measures.loss_by_clock``."""
+        return measures.loss_by_clock(self._plies, by, edges_s)
 
     def diagonal_lead(self, by: str | Iterable[str] = ("player",)) -> pd.DataFrame:
         """Bughouse, of ``Archive.matches()``: the lead across. See ``exporters.measures.diagonal_lead``."""

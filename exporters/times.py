@@ -11,6 +11,9 @@ from recorder.model import TimeBasis
 
 __all__ = [
     "HMS",
+    "LOW_LEAST_MS",
+    "LOW_MOST_MS",
+    "LOW_OF_BASE_MS",
     "THOUSANDTHS",
     "date_of",
     "dated",
@@ -22,6 +25,8 @@ __all__ = [
     "whole_hms",
 ]
 
+LOW_OF_BASE_MS, LOW_LEAST_MS, LOW_MOST_MS = 100, 5_000, 30_000
+"""Below this a clock is low: a tenth of the base time (so much for each of its seconds), but at least and at most."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 THOUSANDTHS = tuple(f".{n:03d}" for n in range(1000))
 _SHORT = tuple("." + (f"{n:03d}".rstrip("0") or "0") for n in range(1000))

@@ -3,6 +3,7 @@
 from exporters.measures.budget import activity, even_budget, time_odds
 from exporters.measures.bughouse import diagonal_lead, sitting
 from exporters.measures.clocks import clock_curve, time_left, time_left_by_phase
+from exporters.measures.evaluations import blunders, loss_by_clock, loss_by_think
 from exporters.measures.games import game_sides, profile
 from exporters.measures.lag import lag
 from exporters.measures.pressure import clock_lead, flags, scramble_windows, scrambles
@@ -12,6 +13,7 @@ from exporters.measures.think import autocorrelation, instant, longest_thinks, t
 __all__ = [
     "activity",
     "autocorrelation",
+    "blunders",
     "clock_curve",
     "clock_lead",
     "diagonal_lead",
@@ -21,6 +23,8 @@ __all__ = [
     "instant",
     "lag",
     "longest_thinks",
+    "loss_by_clock",
+    "loss_by_think",
     "profile",
     "residuals",
     "scramble_windows",

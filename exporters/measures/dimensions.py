@@ -7,7 +7,9 @@ from typing import NamedTuple
 
 import narwhals as nw
 
-__all__ = ["DIMENSIONS", "PHASES", "Dimension", "DimensionError", "dimension"]
+from exporters.times import LOW_LEAST_MS, LOW_MOST_MS, LOW_OF_BASE_MS
+
+__all__ = ["DIMENSIONS", "PHASES", "TIME_TROUBLE", "Dimension", "DimensionError", "dimension"]
 
 PHASES = ("opening", "middlegame", "endgame")
 _HOUR_MS = 3_600_000
@@ -52,6 +54,11 @@ def _instant(name: str, of_utc_ms: nw.Expr) -> Dimension:
 
 
 _AT_MS = nw.col("arrival_ms")
+_BEFORE_MS = nw.col("clock_before_ms")
+TIME_TROUBLE = (_BEFORE_MS < LOW_LEAST_MS) | (
+    (_BEFORE_MS < LOW_MOST_MS) & ((nw.col("base_s").cast(nw.Int64) * LOW_OF_BASE_MS).fill_null(0) > _BEFORE_MS)
+)
+"""Whether the mover's clock was low before the move; nothing where it is not known."""
 
 DIMENSIONS = {
     one.name: one
@@ -64,6 +71,7 @@ DIMENSIONS = {
         _renamed("game", "key"),
         # Not under its own name: ``precision`` is what each row of a table tells of its figures.
         Dimension("precision", ("precision",), {"printed": nw.col("precision")}),
+        Dimension("time_trouble", ("clock_before_ms", "base_s"), {"time_trouble": TIME_TROUBLE}),
         Dimension("rating_band", ("mover_rating",), {"rating_band": nw.col("mover_rating") // _BAND * _BAND}),
         _instant("hour", _AT_MS // _HOUR_MS % 24),
         _instant("weekday", (_AT_MS // _DAY_MS + _THURSDAY) % 7 + 1),

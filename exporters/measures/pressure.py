@@ -8,6 +8,7 @@ import narwhals as nw
 import pandas as pd
 from narwhals.typing import IntoFrame
 
+from exporters.measures.bands import band_of, with_edges
 from exporters.measures.base import INFERRED, NO_CLOCK, NO_TIME, NOT_PLAYED, UNTIMED, Plies, Reason, flag
 from exporters.measures.exact import in_unit, mean, precision, share, summary
 from exporters.measures.games import LOST_ON_TIME
@@ -167,7 +168,7 @@ def clock_lead(
     own = nw.when(nw.col("ply") % 2 == 1).then(nw.col("clock_before_ms")).otherwise(nw.col("clock_after_ms"))
     reasons = [NOT_PLAYED, UNTIMED, INFERRED, no_result]
     reasons.append(Reason("no clock", (own - nw.col("opponent_clock_ms")).is_null()))
-    unit_ms = nw.lit(1000)
+    unit_ms: nw.Expr | int = 1000
     if edges_percent is not None:
         reasons.append(Reason("no base time", nw.col("base_s").is_null() | (nw.col("base_s") <= 0), "base_s"))
         unit_ms = nw.col("base_s").cast(nw.Int64) * 10
@@ -178,9 +179,7 @@ def clock_lead(
         after_move=nw.when(white).then(nw.col("move_no") - 1).otherwise(nw.col("move_no")),
     ).filter(nw.col("after_move").is_in(numbers))
     rows = rows.with_columns(lead_ms=nw.col("own_ms") - nw.col("opponent_clock_ms"))
-    band = nw.lit(0)
-    for number, edge in enumerate(edges, 1):
-        band = nw.when(nw.col("lead_ms") >= unit_ms * edge).then(nw.lit(number)).otherwise(band)
+    band = band_of(nw.col("lead_ms"), edges, unit_ms)
     score = nw.col("mover_score")
     rows = rows.with_columns(band=band, won=flag(score == 1), drawn=flag(score == 0.5), lost=flag(score == 0))
     source = source.with_rows(rows, "other moves")
@@ -195,11 +194,9 @@ def clock_lead(
     )
     found = compute(source, {"sums": sums})
     table = found["sums"].rename(columns={"after_move": "move_no"})
-    table[f"lead_from_{unit}"] = table["band"].map(dict(enumerate(edges, 1))).astype("Int64")
-    table[f"lead_to_{unit}"] = table["band"].map(dict(enumerate(edges))).astype("Int64")
+    table = with_edges(table, edges, f"lead_from_{unit}", f"lead_to_{unit}")
     table["score"] = share(2 * table["wins"] + table["draws"], 2 * table["sides"])
     table["mean_lead_ms"] = in_unit(mean(table["total_ms"], table["sides"]), table["coarse"])
     table["precision"] = precision(table["coarse"], table["known"])
-    table = table.sort_values("band", kind="stable")
     shown = f"lead_from_{unit} lead_to_{unit} sides wins draws losses score mean_lead_ms precision"
     return told(source, found, table, shown, then=["move_no"])

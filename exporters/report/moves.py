@@ -11,6 +11,7 @@ from exporters.report.course import Branch, Course, State
 from exporters.report.moments import Play
 from exporters.report.text import clock_text, count, is_exact, number_text
 from exporters.report.told import Told, event_words
+from exporters.times import LOW_LEAST_MS, LOW_MOST_MS, LOW_OF_BASE_MS
 from recorder.model import Game, GameKind, Ply, Proof
 
 __all__ = ["Cell", "Row", "low_limit_ms", "move_rows", "took_text"]
@@ -55,7 +56,7 @@ class Row:
 
 def low_limit_ms(game: Game) -> int:
     """Below this a clock is low: a tenth of the base time, at least 5 and at most 30 seconds."""
-    return min(max((game.base_s or 0) * 100, 5_000), 30_000)
+    return min(max((game.base_s or 0) * LOW_OF_BASE_MS, LOW_LEAST_MS), LOW_MOST_MS)
 
 
 def move_rows(

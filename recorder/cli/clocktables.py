@@ -51,6 +51,11 @@ TABLES = {
     "odds": _Table("time_odds", "games in which the sides had different time controls"),
     "hours": _Table("activity", "moves and results by weekday and hour"),
     "lag": _Table("lag", "the network's part: lag of a move, and what was given back; of each player unless --by"),
+    "blunders": _Table(
+        "blunders", "blunders and what moves lost, in time trouble and else; of each player unless --by"
+    ),
+    "loss-by-think": _Table("loss_by_think", "what moves lost, by the time that they took"),
+    "loss-by-clock": _Table("loss_by_clock", "what moves lost, by the time that was left"),
     "residuals": _Table("residuals", "do the clocks add up, and why not"),
     "diagonal": _Table("diagonal_lead", "bughouse: who has more time than the player across", matches=True),
     "sitting": _Table("sitting", "bughouse: how long players waited for the other board", matches=True),
@@ -59,7 +64,7 @@ TABLES = {
 
 DIMENSIONS = (
     "time-control", "phase", "variant", "category", "rated", "side", "player", "opponent", "guest", "computer",
-    "sealed", "rating-band", "game", "server", "precision", "move-no", "hour", "weekday",
+    "sealed", "time-trouble", "rating-band", "game", "server", "precision", "move-no", "hour", "weekday",
 )  # fmt: skip
 """The words of ``--by``: dimensions of ``exporters.measures``, with hyphens."""
 
@@ -69,6 +74,7 @@ _HEADINGS = {"hour": "Hour (UTC)", "weekday": "Weekday (UTC)", "san": "SAN", "ke
 _COUNTS = (
     "games", "plies", "sides", "pairs", "instant", "at_zero", "at_limit", "sealed_plies", "unsealed_plies", "wins",
     "draws", "losses", "lost_on_time", "scrambled", "windows", "overstepped", "sits",
+    "inaccuracies", "mistakes", "blunders",
 )  # fmt: skip
 _LAGS = ("mean_ms", "p50_ms", "p95_ms", "longest_ms")
 _KEY_LENGTH = 8

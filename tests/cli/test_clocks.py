@@ -16,6 +16,7 @@ import pytest
 from recorder.cli.clocktables import DIMENSIONS, TABLES
 from recorder.cli.terminal import ExitCode
 from tests.support.cli import SERVER, Cli
+from tests.support.evaluated import PGN
 
 SEALED = SERVER / "a13_timeseal_lag" / "observer_GuestTsa.raw"
 """Three games in milliseconds, of players with and without a time seal."""
@@ -100,7 +101,7 @@ def test_no_games_make_no_table(filled: Cli, words: list[str]) -> None:
     assert (nothing.stdout, nothing.stderr) == ("", "Error: No game is there as asked for.\n")
 
 
-_NOTHING_THERE = {"odds", "hours", "windows", "diagonal", "sitting"}
+_NOTHING_THERE = {"odds", "hours", "windows", "diagonal", "sitting", "blunders", "loss-by-think", "loss-by-clock"}
 """Tables without a row: three short games in a raw log, without odds, hours, scrambles and bughouse."""
 
 
@@ -235,3 +236,19 @@ def test_a_dimension_that_a_table_has_anyway_is_no_traceback(sealed: Cli, table:
     word = {"phases": "phase", "hours": "hour"}[table]
     found = sealed("clocks", "--by", word, "--table", table, code=2)
     assert f"--by {word} does not go with --table {table}: " in found.stderr
+
+
+def test_blunders_are_told_by_player_and_time_trouble(tmp_path: Path) -> None:
+    """The figures are computed by hand in tests/tables/measures/test_losses.py."""
+    log = tmp_path / "evaluated.pgn"
+    log.write_bytes(PGN)
+    cli = Cli(tmp_path / "archive.sqlite")
+    cli("import", log)
+    told = cli("clocks", "--table", "blunders", "--player", "Ann").stdout.splitlines()
+    assert [line.split() for line in told if line.startswith("Ann")] == [
+        ["Ann", "no", "1", "2", "1", "0", "0", "0.0%", "40", "37"],
+        ["Ann", "yes", "1", "3", "1", "0", "2", "66.7%", "753", "421"],
+    ]
+    found = cli.json("clocks", "--table", "loss-by-clock", "--by", "time-trouble", "--json")
+    assert found["left_out_plies"] == {"no evaluation": 2}
+    assert sum(row["blunders"] for row in found["rows"] if row["time_trouble"]) == 3

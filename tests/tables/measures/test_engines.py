@@ -21,8 +21,20 @@ OTHER_TABLES: dict[str, list[dict[str, Any]]] = {
     "residuals": [{"by": ["server", "complete", "precision"]}],
     "sitting": [{"by": ["match", "partner"], "limit_ms": 200}],
     "instant": [{"by": ["side", "move_no"], "limit_ms": 1000}],
+    "blunders": [{"by": ["eval_engine", "phase"]}],
+    "loss_by_clock": [{"by": "time_trouble", "edges_s": [5, 50]}],
 }
-ON_DASK = ("time_usage", "game_sides", "autocorrelation", "scrambles", "clock_lead", "time_odds", "longest_thinks")
+ON_DASK = (
+    "time_usage",
+    "game_sides",
+    "autocorrelation",
+    "scrambles",
+    "clock_lead",
+    "time_odds",
+    "longest_thinks",
+    "loss_by_think",
+    "blunders",
+)
 """Measures with every kind of expression that there is, since Dask takes seconds; the worked page has ``profile``."""
 ASKED = [(name, options) for name, tables in OTHER_TABLES.items() for options in tables]
 
@@ -99,6 +111,7 @@ def test_plies_that_count_and_those_left_out_are_all(name: str, plies: pd.DataFr
         ("residuals", "cause"),
         ("time_odds", "time_control"),
         ("activity", "hour"),
+        ("blunders", "time_trouble"),
         ("time_usage", ["key", "game"]),
     ],
 )
