@@ -9,6 +9,7 @@ from __future__ import annotations
 from exporters.pictures.averages import clock_curve, endings, score_by_lead
 from exporters.pictures.bughouse import bughouse_clocks
 from exporters.pictures.catalogue import PICTURES, Picture
+from exporters.pictures.evaluations import blunder_rates, blunder_sheet, evaluation_course, evaluation_sheet
 from exporters.pictures.lag import lag_course, lag_histogram, lag_sheet
 from exporters.pictures.moves import move_times
 from exporters.pictures.profile import player_profile
@@ -24,10 +25,14 @@ __all__ = [
     "THEMES",
     "Picture",
     "Theme",
+    "blunder_rates",
+    "blunder_sheet",
     "bughouse_clocks",
     "clock_curve",
     "clock_race",
     "endings",
+    "evaluation_course",
+    "evaluation_sheet",
     "lag_course",
     "lag_histogram",
     "lag_sheet",

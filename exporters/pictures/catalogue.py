@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple
 import pandas as pd
 from matplotlib.figure import Figure
 
+from exporters.frames.columns import EVALUATIONS
 from exporters.pictures.averages import (
     clock_curve,
     clock_quartiles,
@@ -17,6 +18,7 @@ from exporters.pictures.averages import (
     score_by_lead,
 )
 from exporters.pictures.bughouse import bughouse_clocks
+from exporters.pictures.evaluations import blunder_sheet, blunder_table, evaluated_moves, evaluation_sheet
 from exporters.pictures.lag import lag_sheet
 from exporters.pictures.moves import move_times
 from exporters.pictures.profile import player_profile
@@ -118,6 +120,32 @@ def _profile(plies: pd.DataFrame, _: pd.DataFrame | None, wishes: Wishes) -> Fig
     return player_profile(plies, player=wishes.player or "", theme=wishes.theme, size=size)
 
 
+def _evaluation(plies: pd.DataFrame, events: pd.DataFrame | None, wishes: Wishes) -> Figure:
+    size = wishes.size or PICTURES["evaluation"].size
+    return evaluation_sheet(plies, events, theme=wishes.theme, size=size)
+
+
+def _evaluation_table(plies: pd.DataFrame, _: Wishes) -> pd.DataFrame:
+    columns = [*_COLUMNS, "clock_before_ms", "clock_after_ms", *EVALUATIONS, "chances", "trouble"]
+    return evaluated_moves(plies)[columns].reset_index(drop=True)
+
+
+def _blunders(plies: pd.DataFrame, _: pd.DataFrame | None, wishes: Wishes) -> Figure:
+    size = wishes.size or PICTURES["blunders"].size
+    return blunder_sheet(plies, player=wishes.player, theme=wishes.theme, size=size)
+
+
+def _blunders_table(plies: pd.DataFrame, wishes: Wishes) -> pd.DataFrame:
+    """The bands of both panels, one behind the other."""
+    tables = []
+    for by in ("clock", "think"):
+        table = blunder_table(plies, wishes.player, by)
+        table = table.rename(columns={f"{by}_from_s": "from_s", f"{by}_to_s": "to_s"})
+        table.insert(0, "by", by)
+        tables.append(table)
+    return pd.concat(tables, ignore_index=True)
+
+
 def _of(ax: Any) -> Figure:
     figure = ax.get_figure(root=True)
     assert isinstance(figure, Figure)
@@ -140,6 +168,8 @@ PICTURES: Final[dict[str, Picture]] = {
     "lag": Picture("games", _lag, _rows("lag_ms", "mover_sealed", first_moves=False), (9.0, 5.0)),
     "curve": Picture("games", _about_player(clock_curve), _player_table(clock_quartiles)),
     "leads": Picture("games", _leads, lambda plies, wishes: lead_scores(plies, wishes.player, wishes.move)),
+    "evaluation": Picture("game", _evaluation, _evaluation_table, (9.0, 8.0)),
+    "blunders": Picture("games", _blunders, _blunders_table, (11.0, 5.0)),
     "endings": Picture("player", _about_player(endings), _player_table(result_counts)),
     "profile": Picture("player", _profile, _profile_table, (13.0, 11.5)),
     "bughouse": Picture("match", _bughouse, _rows("clock_after_ms", "elapsed_ms", "arrival_ms", clocks=True)),

@@ -113,7 +113,13 @@ def usable(plies: pd.DataFrame, column: str, *, clocks: bool = False, first_move
     return kept
 
 
-_MEANING = {"elapsed_ms": "time", "clock_after_ms": "clock", "lag_ms": "lag", "arrival_ms": "arrival time"}
+_MEANING = {
+    "elapsed_ms": "time",
+    "clock_after_ms": "clock",
+    "lag_ms": "lag",
+    "arrival_ms": "arrival time",
+    "evaluation": "evaluation",
+}
 
 
 def _counted(left_out: dict[str, int]) -> str:

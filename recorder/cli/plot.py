@@ -1,4 +1,4 @@
-"""``ics-recorder plot``: pictures of clocks, think times and lag."""
+"""``ics-recorder plot``: pictures of clocks, think times, lag and evaluations."""
 
 from __future__ import annotations
 
@@ -34,6 +34,8 @@ NAMES = {
     "lag": "lag by move, and its histogram",
     "curve": "the clock averaged over games: median and quartiles by move",
     "leads": "the score of those who are ahead or behind on the clock at --move 20",
+    "evaluation": "one game's evaluation by move above its clocks, with blunders and little time marked",
+    "blunders": "how often moves were blunders, by the time that was left and by the time that they took",
     "endings": "how one player's games ended: give --player",
     "profile": "one player's clocks, think times, lag and results on a sheet: give --player",
     "bughouse": "the four clocks of a match on one time axis: name one of its games",
@@ -113,12 +115,12 @@ def command(
     chat: bool,
     **filters: Any,
 ) -> None:
-    """Draw PICTURE: race, times, thinking, heatmap, lag, curve, leads, endings, profile or bughouse.
+    """Draw PICTURE; --list tells what there is.
 
-    KEY is the beginning of a game's key, or last, or last~2 for the third newest. race, times and bughouse show one
-    game (of a bughouse match either board's); the others show all games that the options choose. With one --player,
-    pictures of several games are about that player's moves. Each picture tells in small print how many games and plies
-    it shows, and what was left out and why.
+    KEY is the beginning of a game's key, or last, or last~2 for the third newest. race, times, evaluation and bughouse
+    show one game (of a bughouse match either board's); the others show all games that the options choose. With one
+    --player, pictures of several games are about that player's moves. Each picture tells in small print how many games
+    and plies it shows, and what was left out and why.
 
     Needs matplotlib, which ics-recorder[plot] brings.
     """

@@ -336,7 +336,8 @@ def test_a_match_has_two_boards() -> None:
 
 @pytest.mark.parametrize("name", PICTURES)
 def test_every_picture_is_drawn_as_wished(name: str) -> None:
-    plies = {"bughouse": match, "leads": many}.get(name, lambda: posed(TEN, lags_ms=LAGS))()
+    judged = {"eval_after_cp": 20, "loss_cp": 30, "loss_permille": 60}
+    plies = {"bughouse": match, "leads": many}.get(name, lambda: posed(TEN, lags_ms=LAGS, **judged))()
     figure = PICTURES[name].draw(plies, None, Wishes(player="Ann", theme="dark", size=(7, 4)))
     assert tuple(figure.get_size_inches()) == (7, 4)
     assert figure.get_facecolor() == to_rgba("#15181e")
@@ -383,6 +384,9 @@ _TIMES = st.one_of(st.none(), st.just(0), st.integers(-5000, 200_000), st.just(1
             "mover_rating": st.none(),
             "arrival_ms": st.none(),
             "mover_sealed": st.none(),
+            "eval_after_cp": st.sampled_from([-40, 10**9]),
+            "eval_after_mate": st.sampled_from([-3, 0, 5]),
+            "loss_permille": st.integers(0, 950),
         },
     ),
 )
