@@ -21,8 +21,8 @@ class PlyAccessor:
     ``attrs`` of a result: ``games`` and ``plies`` that count, ``left_out`` (reason → plies that do not) and ``marked``
     (``seconds only``, ``incomplete``, ``derived clock`` → plies that count). Times are integers of milliseconds, shares
     and scores go from 0 to 1, and what is not known is NA. ``by`` takes names of dimensions: any column of words or
-    small numbers, or ``player``, ``opponent``, ``guest``, ``computer``, ``sealed``, ``game``, ``precision``, ``time_trouble``,
-    ``rating_band``, ``hour``, ``weekday``.
+    small numbers, or ``player``, ``opponent``, ``guest``, ``computer``, ``sealed``, ``game``, ``precision``,
+    ``time_trouble``, ``rating_band``, ``hour``, ``weekday``.
 
     Raises:
         AttributeError: the DataFrame has no ``key`` and ``ply``, or lacks columns that a measure reads.

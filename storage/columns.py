@@ -20,6 +20,7 @@ from sqlalchemy import Connection, Engine
 
 from recorder.errors import StorageError
 from recorder.model import Game, TimeBasis, day_of
+from storage.analyses import has_analyses
 from storage.engine import driver_of, open_sqlite
 from storage.query import GameFilter, game_ids
 from storage.reader import load_games
@@ -239,10 +240,20 @@ class ColumnReader:
         )
         return {row_id for (row_id,) in self._rows("SELECT wanted.value", source, ids)}
 
+    def analysed(self, ids: list[int]) -> set[int]:
+        """Those of the games of which there are analyses."""
+        if not has_analyses(self._driver):
+            return set()
+        source = (
+            "games g ON g.id = wanted.value OR g.merged_into = wanted.value"
+            " WHERE EXISTS (SELECT 1 FROM analyses WHERE game_key = g.key)"
+        )
+        return {row_id for (row_id,) in self._rows("SELECT wanted.value", source, ids)}
+
     def thoughts(self, observations: Iterable[int]) -> Thoughts:
         """What engines told in these observations."""
         numbers, engine = self._fetch(_SELECT_THOUGHTS, json.dumps(sorted(observations)))
-        return Thoughts._make((*numbers, engine))
+        return Thoughts._make((*numbers, engine.astype(object)))  # of no rows Arrow cannot tell that they are texts
 
     def plies(self, runs: list[tuple[int, int]]) -> PlyArrays:
         """Rows of ``plies``, given by the first row number and the number of rows of each run, at least one.

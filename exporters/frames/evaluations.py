@@ -37,23 +37,27 @@ class Judged(NamedTuple):
 
 
 class _Told(NamedTuple):
-    """Evaluations as White sees them, each with the place of its position. ``engine``: an empty text for no name."""
+    """Evaluations as White sees them, each with the place of its position.
+
+    ``teller``: the engine, an empty text if it is not named; behind a line's end the settings of an analysis.
+    """
 
     place: Ints
     cp: Ints
     mate: Ints
     depth: Ints
-    engine: NDArray[np.object_]
+    teller: NDArray[np.object_]
 
 
 def judge_block(block: Block, reader: ColumnReader) -> Judged | None:
     """The columns of a block; None: nobody says anything of its games."""
-    thought_of = reader.thought_of([game.id for game in block.games])
-    if not thought_of:
+    ids = [game.id for game in block.games]
+    thought_of, analysed = reader.thought_of(ids), reader.analysed(ids)
+    if not thought_of and not analysed:
         return None
-    numbers = {number for number, game in enumerate(block.games) if game.id in thought_of}
+    numbers = {number for number, row_id in enumerate(ids) if row_id in thought_of - analysed}
     saved, plain = _saved(block, reader, numbers)
-    others = sorted(numbers - plain)
+    others = [number for number, row_id in enumerate(ids) if row_id in thought_of | analysed and number not in plain]
     games = reader.games([block.games[number].id for number in others], thinking=True)
     told = [saved, _told(zip(others, games, strict=True))]
     return _judge(block.game * MOST_PLIES + block.plies.ply, told)
@@ -85,7 +89,7 @@ def _told(games: Iterable[tuple[int, Game]]) -> _Told:
         column(one.score_cp for one in told),
         column(one.mate for one in told),
         column(one.depth for one in told),
-        np.array([one.engine or "" for one in told], dtype=object),
+        np.array([f"{one.engine or ''}\n{one.settings or ''}" for one in told], dtype=object),
     )
 
 
@@ -109,26 +113,27 @@ def _saved(block: Block, reader: ColumnReader, numbers: set[int]) -> tuple[_Told
     sign = np.where(thoughts.white == 1, 1, -1)
     cp = np.where((thoughts.score_cp == NULL) | (thoughts.mate != NULL), NULL, sign * thoughts.score_cp)
     mate = np.where(thoughts.mate == NULL, NULL, sign * thoughts.mate)
-    told = _Told(place, cp, mate, thoughts.depth, thoughts.engine)
+    told = _Told(place, cp, mate, thoughts.depth, thoughts.engine + "\n")
     return _Told._make(column[kept] for column in told), plain
 
 
 def _judge(places: Ints, parts: Iterable[_Told]) -> Judged:
     """Put evaluations beside the rows that they are about.
 
-    A loss is known where both evaluations are one engine's. It is how far the bounded evaluation fell, and how far the
-    chances of winning did that it stands for; a mate counts as the bound. It is never below 0: a position that became
-    better had been misjudged.
+    A loss is known where both evaluations are one engine's, with the same settings. It is how far the bounded
+    evaluation fell, and how far the chances of winning did that it stands for; a mate counts as the bound. It is never
+    below 0: a position that became better had been misjudged.
 
     Args:
         places: of the rows, ascending.
     """
     told = _Told._make(np.concatenate(columns) for columns in zip(*parts, strict=True))
-    names, code = np.unique(told.engine.astype(str), return_inverse=True)
+    tellers, teller = np.unique(told.teller.astype(str), return_inverse=True)
+    names, of_teller = np.unique([name.partition("\n")[0] for name in tellers], return_inverse=True)
     unnamed = int(len(names) > 0 and names[0] == "")
     # An unknown one stands last, where -1 finds it.
     cp, mate, depth = (np.append(column, NULL) for column in (told.cp, told.mate, told.depth))
-    engine = np.append(code - unnamed, -1)
+    engine, teller = np.append(of_teller[teller] - unnamed, -1), np.append(teller, -1)
     numbers = np.arange(len(told.place))
     after, before = (numbers_at(places, told.place + step, numbers) for step in (0, 1))
     sign = np.where(places & 1 == 1, 1, -1)
@@ -140,7 +145,7 @@ def _judge(places: Ints, parts: Iterable[_Told]) -> Judged:
     # Mate in 0 is on the board: whoever moved last has given it.
     bounded_after = _bounded(cp_after, mate_after, mate_after >= 0)
     bounded_before = _bounded(cp_before, mate_before, mate_before > 0)
-    both = (after >= 0) & (before >= 0) & (engine[after] == engine[before])
+    both = (after >= 0) & (before >= 0) & (teller[after] == teller[before])
 
     def lost(value_before: Ints, value_after: Ints) -> Ints:
         return np.where(both, np.maximum(value_before - value_after, 0), NULL)

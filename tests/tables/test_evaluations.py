@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pandas as pd
@@ -10,8 +11,14 @@ import pytest
 from exporters import Archive
 from exporters.evaluation import CHANCES
 from exporters.frames.columns import EVALUATIONS
+from recorder.analysis import Analysis
+from recorder.model import Thinking
+from recorder.relating.halves import boards_after
+from storage import AnalysedPosition
+from storage import Archive as Storage
 from tests.support.cli import Cli
 from tests.support.evaluated import LOSSES, PGN
+from tests.tables.oracle import frame_of_games
 
 
 def cells(plies: pd.DataFrame, *names: str) -> list[tuple[object, ...]]:
@@ -77,3 +84,45 @@ def test_two_evaluations_of_one_move_are_read_as_the_export_does(tmp_path: Path)
     plies = Archive(cli.archive).plies()
     assert plies["eval_after_cp"].iloc[5] == -60
     assert "[%eval 0.60]" in cli("export", "pgn", "--engine", "-o", "-").stdout
+
+
+def analysed(ply: int, score_cp: int | None, mate: int | None = None, pv: str = "", depth: int = 9) -> Thinking:
+    """A line about the position after so many half-moves, as the side to move there sees it."""
+    return Thinking(0, ply, "Deep", ply % 2 == 0, depth, score_cp, mate, None, None, None, None, None, pv, None, 0)
+
+
+def test_an_analysis_comes_first_and_the_newest_of_them(tmp_path: Path) -> None:
+    """Of the start and the first three moves; the rest stays as the file has it."""
+    cli = Cli(tmp_path / "archive.sqlite")
+    (tmp_path / "evaluated.pgn").write_bytes(PGN)
+    cli("import", tmp_path / "evaluated.pgn")
+    lines = {
+        0: [analysed(0, 20, depth=8), analysed(0, 25), analysed(0, 99, pv="e4 e5 ?")],  # that is only a bound
+        1: [analysed(1, -25)],
+        2: [analysed(2, 150)],
+        3: [analysed(3, None, mate=2)],
+    }
+    with Storage.open(str(cli.archive)) as storage:
+        (game,) = storage.games()
+        boards = boards_after(game, range(13))
+        older = {3: [analysed(3, 77)], 4: [analysed(4, 5)]}
+        for begun_ms, settings, found in ((2000, "new", lines), (1000, "old", older)):
+            told = [AnalysedPosition(ply, board_fen(boards[ply], ply), tuple(of)) for ply, of in found.items()]
+            storage.add_analysis(game.key, Analysis("Deep", "uci", settings, begun_ms, ()), told)
+    archive = Archive(cli.archive)
+    plies = archive.plies().head(5)
+    names = ("eval_before_cp", "eval_after_cp", "eval_after_mate", "eval_depth", "eval_engine", "loss_cp")
+    assert cells(plies, *names) == [
+        (25, 25, None, 9, "Deep", 0),
+        (-25, -150, None, 9, "Deep", 125),
+        (150, None, -2, 9, "Deep", 1150),
+        (None, -5, None, 9, "Deep", None),  # another analysis: nothing can be compared
+        (5, -50, None, None, None, None),  # the file's
+    ]
+    assert cells(archive.plies(), *EVALUATIONS) == cells(frame_of_games(cli.archive, {}), *EVALUATIONS)
+
+
+def board_fen(board: str, ply: int) -> str:
+    """What ``AnalysedPosition`` wants of a board of the rules."""
+    placement = re.sub("-+", lambda run: str(len(run[0])), board).replace(" ", "/")
+    return f"{placement} {'wb'[ply % 2]} - - 0 1"
