@@ -13,7 +13,7 @@ from typing import BinaryIO, NamedTuple
 from exporters.base import ExportReport
 from exporters.games_json import PRECISIONS
 from exporters.plies import write_csv, write_json_lines
-from recorder.model import Game, Ply, Precision
+from recorder.model import Game, Ply, Precision, control_of
 
 __all__ = ["ClockSummary", "ClocksCsvExporter", "ClocksJsonExporter", "SideClocks", "side_clocks"]
 
@@ -126,10 +126,7 @@ def _side(game: Game, plies: list[Ply], white: bool) -> SideClocks | None:
     clocks = {(ply.ply + 1) // 2: ply.white_clock_ms if white else ply.black_clock_ms for ply in own}
     lags = sorted(ply.lag_ms for ply in own if ply.lag_ms is not None)
     whole_seconds = any(ply.precision in (Precision.SECONDS, Precision.DERIVED_SECONDS) for _, ply in timed)
-    base_s, increment_s = game.base_s, game.increment_s
-    if not white:
-        base_s = base_s if game.black_base_s is None else game.black_base_s
-        increment_s = increment_s if game.black_increment_s is None else game.black_increment_s
+    base_s, increment_s = control_of(game, white)
     players = (game.white.handle, game.black.handle)
     return SideClocks(
         key=game.key,

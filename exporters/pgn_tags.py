@@ -8,7 +8,7 @@ from exporters.parts import Part, is_chess_fen
 from exporters.pgn_saved import is_saved, with_fics_tags, with_saved_tags
 from exporters.pgn_text import tag
 from exporters.times import date_of, start_clock
-from recorder.model import EventKind, Game, GameKind, Player, Precision, TimeBasis
+from recorder.model import EventKind, Game, GameKind, Player, Precision, TimeBasis, control_of
 from recorder.variants import pgn_variant
 
 __all__ = [
@@ -111,11 +111,10 @@ def fics_tags(game: Game, part: Part, last: bool) -> str:
         if player.rating is not None
     ]
     found += [f'[{side}IsComp "Yes"]\n' for side, player in (("White", white), ("Black", black)) if player.is_computer]
-    white_base = game.base_s
-    black_base = game.base_s if game.black_base_s is None else game.black_base_s
-    if white_base is not None and game.increment_s is not None:
+    (white_base, increment_s), (black_base, _) = control_of(game, True), control_of(game, False)
+    if white_base is not None and increment_s is not None:
         base = 0 if game.base_inferred else white_base
-        found.append(f'[TimeControl "{base}+{game.increment_s}"]\n')
+        found.append(f'[TimeControl "{base}+{increment_s}"]\n')
     if begun:
         found.append(f'[Date "{begun:%Y.%m.%d}"]\n[Time "{begun:%H:%M:%S}"]\n')
     elif day := game.day:
@@ -158,11 +157,7 @@ def _fics_site(game: Game) -> str:
 
 
 def _time_control(game: Game) -> list[str]:
-    white = _control(game.base_s, game.increment_s)
-    black = _control(
-        game.base_s if game.black_base_s is None else game.black_base_s,
-        game.increment_s if game.black_increment_s is None else game.black_increment_s,
-    )
+    white, black = _control(*control_of(game, True)), _control(*control_of(game, False))
     if white == black == "?" and (told := _told_control(game)) is not None:
         white = black = told
     if white == black:

@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import Enum, IntEnum
-from typing import TYPE_CHECKING, Final, NamedTuple, cast
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, cast
 
 from recorder.moves import decode_move
 
@@ -55,6 +55,8 @@ __all__ = [
     "SourceReport",
     "Thinking",
     "TimeBasis",
+    "TimeControlled",
+    "control_of",
     "day_of",
     "is_forgotten",
     "name_plies",
@@ -579,6 +581,29 @@ def day_of(started_at_ms: int | None, time_basis: TimeBasis, date_text: str | No
         return datetime.date.fromisoformat(date_text)
     except ValueError:  # printed by a server, and no such day
         return None
+
+
+class TimeControlled(Protocol):
+    """What has a time control for each side, as ``Game`` has."""
+
+    @property
+    def base_s(self) -> int | None: ...
+    @property
+    def increment_s(self) -> int | None: ...
+    @property
+    def black_base_s(self) -> int | None: ...
+    @property
+    def black_increment_s(self) -> int | None: ...
+
+
+def control_of(game: TimeControlled, white: bool) -> tuple[int | None, int | None]:
+    """One side's base time and increment in seconds: Black's are White's unless they were told apart."""
+    if white:
+        return game.base_s, game.increment_s
+    return (
+        game.base_s if game.black_base_s is None else game.black_base_s,
+        game.increment_s if game.black_increment_s is None else game.black_increment_s,
+    )
 
 
 class AnomalyKind(Enum):

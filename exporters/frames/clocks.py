@@ -1,19 +1,22 @@
 """Clock before, interval, thinking, residual and cause: the ledger's columns.
 
-``recorder.ledger`` defines them. Nearly every move adds up at once; for those it is said here again, for many games in
-one step. A game with any other move goes through the ledger itself: a name that needs evidence is always the ledger's.
+``recorder.ledger`` defines them. Nearly every move adds up at once: for those arrays give the ledger's rows, for many
+games in one step, by its units and limits. A game with any other move goes through the ledger itself: a name that needs
+evidence is always the ledger's.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from exporters.frames.block import Block
-from recorder.ledger import Cause, ledger_rows
-from recorder.model import GameKind, Precision
+from recorder.ledger import Cause, ledger
+from recorder.ledger.causes import FELT_LAG_MS, MILLISECONDS, PRINTED, SECOND_MS, are_judged, unit_ms_of
+from recorder.model import GameKind, control_of
 from storage.columns import NULL, ColumnReader, Ints
 
 __all__ = ["CAUSES", "Clocks", "clocks_of"]
@@ -23,7 +26,6 @@ _CODES = {cause: code for code, cause in enumerate(Cause)}
 _EXACT, _ROUNDING, _FIRST, _SNAPSHOT = (
     _CODES[cause] for cause in (Cause.EXACT, Cause.ROUNDING, Cause.FIRST_MOVE, Cause.SNAPSHOT)
 )
-_FELT_LAG_MS = 50
 
 
 class Clocks(NamedTuple):
@@ -43,13 +45,17 @@ def clocks_of(block: Block, reader: ColumnReader) -> Clocks:
     ids = [block.games[number].id for number in doubtful]
     for number, game in zip(doubtful.tolist(), reader.games(ids), strict=True):
         first, last = block.starts[number : number + 2]
-        entries = ledger_rows(game)  # fields in the order of ``Entry``
-        found.before_ms[first:last] = [NULL if entry[2] is None else entry[2] for entry in entries]
-        found.interval_ms[first:last] = [NULL if entry[8] is None else entry[8] for entry in entries]
-        found.thinking_ms[first:last] = [NULL if entry[9] is None else entry[9] for entry in entries]
-        found.residual_ms[first:last] = [NULL if entry[10] is None else entry[10] for entry in entries]
-        found.cause[first:last] = [-1 if entry[11] is None else _CODES[entry[11]] for entry in entries]
+        entries = ledger(game)
+        found.before_ms[first:last] = _whole(entry.before_ms for entry in entries)
+        found.interval_ms[first:last] = _whole(entry.interval_ms for entry in entries)
+        found.thinking_ms[first:last] = _whole(entry.thinking_ms for entry in entries)
+        found.residual_ms[first:last] = _whole(entry.residual_ms for entry in entries)
+        found.cause[first:last] = [-1 if entry.cause is None else _CODES[entry.cause] for entry in entries]
     return found
+
+
+def _whole(times_ms: Iterable[int | None]) -> list[int]:
+    return [NULL if ms is None else ms for ms in times_ms]
 
 
 class _Starts(NamedTuple):
@@ -76,7 +82,7 @@ def _at_once(block: Block) -> tuple[Clocks, NDArray[np.bool_]]:
     side = plies.ply & 1
     white = side == 1
     after = np.where(white, plies.white_clock_ms, plies.black_clock_ms)
-    unit = np.where(block.precision == Precision.MILLISECONDS, 1, 1000)
+    unit = np.where(block.precision == MILLISECONDS, 1, SECOND_MS)
     own_before = np.maximum(np.arange(len(game)) - 2, 0)
     later = place >= 2
     before = np.where(later, after[own_before], starts.stood_ms[game, side])
@@ -85,7 +91,7 @@ def _at_once(block: Block) -> tuple[Clocks, NDArray[np.bool_]]:
     elapsed, lag, at_ms = plies.elapsed_ms, plies.lag_ms, plies.at_ms
     judged = starts.judged[game] & (elapsed != NULL) & (after != NULL) & (increment != NULL)
     odd = judged & (before == NULL) & (place > 0)
-    judged &= (block.precision == Precision.MILLISECONDS) | (block.precision == Precision.SECONDS)
+    judged &= np.isin(block.precision, PRINTED)
 
     def left(since: Ints, where: NDArray[np.bool_]) -> Ints:
         return np.where(where, after - since + elapsed - increment, NULL)
@@ -122,7 +128,7 @@ def _thinking(block: Block, starts: _Starts, place: Ints, interval: Ints) -> Int
     elapsed, lag = block.plies.elapsed_ms, block.plies.lag_ms
     ply, own = block.plies.ply, block.game * 2 + (block.plies.ply & 1)
     lagged = np.bincount(own, weights=(lag != NULL) & (lag != 0), minlength=2 * len(block.games)) > 0
-    felt = (place > 0) & (block.precision == Precision.MILLISECONDS) & (lag > _FELT_LAG_MS)
+    felt = (place > 0) & (block.precision == MILLISECONDS) & (lag > FELT_LAG_MS)
     felt &= (interval != NULL) & (elapsed != NULL)
     rest = interval - elapsed
     given = np.bincount(own, weights=np.where(felt, abs(rest - lag), 0), minlength=2 * len(block.games))
@@ -155,10 +161,8 @@ def _starts(block: Block) -> _Starts:
     views = {view.game_id: view for view in block.views}
     for number, game in enumerate(block.games):
         view = views[game.id]
-        bases = (game.base_s if game.black_base_s is None else game.black_base_s, game.base_s)
-        increments = (game.increment_s if game.black_increment_s is None else game.black_increment_s, game.increment_s)
         me = None if game.me is None else game.me.lower()
-        judged = game.kind == GameKind.PLAYED.value and not (game.base_s == 0 and not game.increment_s)
+        judged = are_judged(GameKind(game.kind), game.base_s, game.increment_s)
         clocks = (view.start_black_clock_ms, view.start_white_clock_ms)
         if view.start_ply is not None:
             found.ply[number], found.shown[number] = view.start_ply, True
@@ -167,26 +171,21 @@ def _starts(block: Block) -> _Starts:
                     found.at_ms[number] = view.start_at_ms
                 judged = judged and bool(clocks[0] or clocks[1])
         found.judged[number] = judged
-        for side, (base_s, increment_s, clock_ms) in enumerate(zip(bases, increments, clocks, strict=True)):
+        for side, clock_ms in enumerate(clocks):
+            base_s, increment_s = control_of(game, side == 1)
             if increment_s is not None:
-                found.increment_ms[number, side] = increment_s * 1000
+                found.increment_ms[number, side] = increment_s * SECOND_MS
             sealed, handle = (game.white_sealed, game.white) if side else (game.black_sealed, game.black)
             found.sealed[number, side] = -1 if sealed is None else sealed
             found.own[number, side] = me == handle.lower()
             if view.start_ply is None:
                 if base_s is not None:
-                    found.stood_ms[number, side] = base_s * 1000
+                    found.stood_ms[number, side] = base_s * SECOND_MS
             elif clock_ms is not None:
-                found.unit_ms[number, side] = _unit_ms(clock_ms, view.start_precision)
+                found.unit_ms[number, side] = unit_ms_of(clock_ms, view.start_precision)
                 found.running_ms[number, side] = clock_ms
                 if view.start_ply == 0 or view.start_ply & 1 == side:
                     found.stood_ms[number, side] = clock_ms
-                if view.start_ply == 0 and base_s is not None and clock_ms < base_s * 1000:
+                if view.start_ply == 0 and base_s is not None and clock_ms < base_s * SECOND_MS:
                     found.simple[number] = False  # bughouse: it may have been running
     return found
-
-
-def _unit_ms(clock_ms: int, precision: int | None) -> int:
-    if precision is None:
-        return 1 if clock_ms % 1000 else 1000
-    return 1 if precision == Precision.MILLISECONDS else 1000

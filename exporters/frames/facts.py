@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from recorder.model import Player, SourceKind
+from recorder.model import Player, SourceKind, control_of
 from storage.columns import GameFacts
 
 __all__ = ["SCORES", "Side", "connection_of", "identity", "side_of", "time_control"]
@@ -33,10 +33,7 @@ def side_of(game: GameFacts, white: bool) -> Side:
     fields = game[12:18] if white else game[18:24]
     handle, rating_text, rating, titles, registered, sealed = fields
     player = Player(handle, rating_text, rating, titles, None if registered is None else bool(registered))
-    base_s, increment_s = game.base_s, game.increment_s
-    if not white:
-        base_s = base_s if game.black_base_s is None else game.black_base_s
-        increment_s = increment_s if game.black_increment_s is None else game.black_increment_s
+    base_s, increment_s = control_of(game, white)
     journal = game.source_kind == SourceKind.JOURNAL.value
     score = SCORES.get(game.result)
     return Side(

@@ -23,7 +23,7 @@ from exporters.games_json import ORIGINS, PRECISIONS, PROOFS
 from exporters.holdings import with_hands
 from exporters.times import iso
 from recorder.ledger import ledger
-from recorder.model import Game, SourceKind, TimeBasis
+from recorder.model import Game, SourceKind, TimeBasis, control_of
 from storage.columns import NULL
 
 __all__ = ["PLY_NAMES", "ply_rows"]
@@ -166,10 +166,7 @@ class _Side:
 
     def __init__(self, game: Game, white: bool, connection: str) -> None:
         self.player = game.white if white else game.black
-        self.base_s, self.increment_s = game.base_s, game.increment_s
-        if not white:
-            self.base_s = self.base_s if game.black_base_s is None else game.black_base_s
-            self.increment_s = self.increment_s if game.black_increment_s is None else game.black_increment_s
+        self.base_s, self.increment_s = control_of(game, white)
         self.time_control = time_control(self.base_s, self.increment_s)
         self.identity = identity(game.server, self.player, connection)
         self.computer = None if self.player.titles is None else self.player.is_computer

@@ -10,7 +10,7 @@ from exporters.boards import Board, boards_by_ply, carry_out, read_placement
 from exporters.holdings import Hands, hands_after, hands_of
 from exporters.parts import is_chess_fen
 from exporters.taken_back import told_once
-from recorder.model import Game, GameKind, LineKind, Observation, Ply, PlyLine, Proof
+from recorder.model import Game, GameKind, LineKind, Observation, Ply, PlyLine, Proof, control_of
 
 __all__ = ["Branch", "Course", "State"]
 
@@ -62,7 +62,7 @@ class Course:
 
     def __init__(self, game: Game) -> None:
         boards = boards_by_ply(game)
-        black_base_s = game.base_s if game.black_base_s is None else game.black_base_s
+        (white_base_s, _), (black_base_s, _) = control_of(game, True), control_of(game, False)
         first = game.start_ply == 0
         self._game = game
         self._main = {segment.observation for segment in game.segments} or {0}
@@ -71,7 +71,7 @@ class Course:
             None,
             boards.get(game.start_ply),
             _start_hands(game),
-            _ms(game.base_s) if first else _start_clock(game, True),
+            _ms(white_base_s) if first else _start_clock(game, True),
             _ms(black_base_s) if first else _start_clock(game, False),
         )
         self.main: list[State] = []

@@ -11,7 +11,7 @@ from statistics import median
 from typing import Final, NamedTuple
 
 from exporters.report.course import Course, State
-from recorder.model import EventKind, Game, GameEvent, GameKind
+from recorder.model import EventKind, Game, GameEvent, GameKind, control_of
 from recorder.replay.moments import Begin, GameMoment, Shown
 from recorder.replay.timing import Timing, cap_idle
 from recorder.replay.together import moments_of_games
@@ -184,7 +184,7 @@ def _run(game: Game, before: State, state: State) -> Run | None:
         return None
     if move.elapsed_ms is not None:
         return Run(white, from_ms, from_ms - move.elapsed_ms) if move.elapsed_ms > 0 else None
-    increment_s = game.increment_s if white or game.black_increment_s is None else game.black_increment_s
+    _, increment_s = control_of(game, white)
     if after_ms is None or increment_s is None or after_ms - increment_s * 1000 >= from_ms:
         return None
     return Run(white, from_ms, after_ms - increment_s * 1000)

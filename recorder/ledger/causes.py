@@ -1,16 +1,20 @@
-"""Why a clock is not what the rule gives, and a clock as one board shows it."""
+"""Why a clock is not what the rule gives, a clock as one board shows it, and which clocks count at all."""
 
 from __future__ import annotations
 
 from enum import Enum
 from typing import NamedTuple
 
-from recorder.model import Precision
+from recorder.model import GameKind, Precision
 
-__all__ = ["MILLISECONDS", "SECOND_MS", "Cause", "Clock", "unit_ms_of"]
+__all__ = ["FELT_LAG_MS", "MILLISECONDS", "PRINTED", "SECOND_MS", "Cause", "Clock", "are_judged", "unit_ms_of"]
 
 SECOND_MS = 1000
 MILLISECONDS = int(Precision.MILLISECONDS)
+PRINTED = (int(Precision.SECONDS), MILLISECONDS)
+"""Precisions of clocks that are no sums of ours: only those are judged."""
+FELT_LAG_MS = 50
+"""Less lag is lost in the jitter of what arrives."""
 
 
 class Cause(Enum):
@@ -46,3 +50,8 @@ def unit_ms_of(ms: int, precision: int | None) -> int:
     if precision is None:
         return 1 if ms % SECOND_MS else SECOND_MS
     return 1 if precision == MILLISECONDS else SECOND_MS
+
+
+def are_judged(kind: GameKind, base_s: int | None, increment_s: int | None) -> bool:
+    """Whether a game's clocks are to add up: not in an examination, and not in an untimed game."""
+    return kind is GameKind.PLAYED and not (base_s == 0 and not increment_s)

@@ -4,23 +4,20 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from recorder.ledger.causes import MILLISECONDS, SECOND_MS, Cause, Clock, unit_ms_of
+from recorder.ledger.causes import FELT_LAG_MS, MILLISECONDS, PRINTED, SECOND_MS, Cause, Clock, are_judged, unit_ms_of
 from recorder.ledger.proofs import Proofs
 from recorder.model import (
     Game,
-    GameKind,
     LineKind,
     Observation,
     ObservationKind,
     Ply,
     PlyRow,
-    Precision,
+    control_of,
 )
 
 __all__ = ["Entry", "EntryRow", "ledger", "ledger_rows"]
 
-_PRINTED = (int(Precision.SECONDS), MILLISECONDS)
-_FELT_LAG_MS = 50  # less is lost in the jitter of what arrives
 _PLAYED = (LineKind.MAIN, LineKind.TAKEBACK)
 
 
@@ -96,18 +93,14 @@ class _Book:
 
     def __init__(self, game: Game) -> None:
         self._game = game
-        base_s = (game.base_s if game.black_base_s is None else game.black_base_s, game.base_s)
-        increment_s = (
-            game.increment_s if game.black_increment_s is None else game.black_increment_s,
-            game.increment_s,
-        )
+        base_s, increment_s = zip(control_of(game, False), control_of(game, True), strict=True)
         # Pairs are of Black's and White's, so that ``ply % 2`` tells the mover's.
         self._base_ms = [None if one is None else one * SECOND_MS for one in base_s]
         self._increment_ms = [None if one is None else one * SECOND_MS for one in increment_s]
         self._names = (game.black.handle.lower(), game.white.handle.lower())
         me = None if game.me is None else game.me.lower()
         self._own = (me == self._names[0], me == self._names[1])
-        self._judged = game.kind is GameKind.PLAYED and not (game.base_s == 0 and not game.increment_s)
+        self._judged = are_judged(game.kind, game.base_s, game.increment_s)
         self._left: tuple[int, list[Clock | None]] | None = None
 
     def entries(self, seen: Observation, rows: list[Ply] | list[PlyRow]) -> list[EntryRow]:
@@ -159,7 +152,7 @@ class _Book:
                     # The other side's board shows it as well, though the own move was not seen.
                     before_ms = before[3] if side else before[4]
                     units_ms[side], offsets[side] = (1 if before[12] == MILLISECONDS else SECOND_MS), before[13]
-                if precision not in _PRINTED:
+                if precision not in PRINTED:
                     pass
                 elif before_ms is not None:
                     residual_ms = after_ms - before_ms + elapsed_ms - increment_ms
@@ -254,7 +247,7 @@ def _without_network(rows: list[Ply] | list[PlyRow], side: int, sealed: bool | N
     for row in rows:
         ply, at_ms, elapsed_ms, lag_ms = row[0], row[7], row[5], row[6]
         if (
-            ply & 1 == side and ply == before_ply + 1 and row[12] == MILLISECONDS and lag_ms and lag_ms > _FELT_LAG_MS
+            ply & 1 == side and ply == before_ply + 1 and row[12] == MILLISECONDS and lag_ms and lag_ms > FELT_LAG_MS
             and at_ms is not None and before_at is not None and elapsed_ms is not None
         ):  # fmt: skip
             given_ms += abs(at_ms - before_at - elapsed_ms - lag_ms)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from recorder.model import Game, Ply, Precision
+from recorder.model import Game, Ply, Precision, control_of
 from recorder.relating.captures import Capture, Passed, Place, captures, passes, witnesses
 
 __all__ = [
@@ -173,6 +173,7 @@ class _Clocks:
 
     def __init__(self, game: Game) -> None:
         self._game = game
+        self._controls = control_of(game, True), control_of(game, False)
         self._white_ms: int | None = 0 if game.start_ply == 0 else None
         self._black_ms = self._white_ms
         self.explained_ms = 0
@@ -180,16 +181,15 @@ class _Clocks:
 
     def take(self, moment: Moment) -> int | None:
         """What was used on this board after a move; None: not known."""
-        ply, game = moment.ply, self._game
+        ply = moment.ply
         lag = _UNKNOWN_LAG_MS if ply.lag_ms is None else max(ply.lag_ms, 0)
         self.explained_ms += lag + _LEAST_CHARGE_MS
-        if game.base_s is None or game.increment_s is None:
+        (white_base_s, white_increment_s), (black_base_s, black_increment_s) = self._controls
+        if white_base_s is None or white_increment_s is None or black_base_s is None or black_increment_s is None:
             return None
-        black_base_s = game.base_s if game.black_base_s is None else game.black_base_s
-        black_increment_s = game.increment_s if game.black_increment_s is None else game.black_increment_s
         # Each has been given the increments of his own moves.
         if ply.white_clock_ms is not None:
-            self._white_ms = 1000 * (game.base_s + game.increment_s * ((ply.ply + 1) // 2)) - ply.white_clock_ms
+            self._white_ms = 1000 * (white_base_s + white_increment_s * ((ply.ply + 1) // 2)) - ply.white_clock_ms
         if ply.black_clock_ms is not None:
             self._black_ms = 1000 * (black_base_s + black_increment_s * (ply.ply // 2)) - ply.black_clock_ms
         told = ply.white_clock_ms if ply.white_moved else ply.black_clock_ms

@@ -33,7 +33,7 @@ from recorder.events import (
     TablePlayer,
 )
 from recorder.frames import Style12
-from recorder.model import Game, GameEvent, Player, Ply, TimeBasis
+from recorder.model import Game, GameEvent, Player, Ply, TimeBasis, control_of
 from recorder.replay.boards import EXACT, Board, Standing, frame_text
 from recorder.tracking.variants import STANDARD_BOARD
 
@@ -96,8 +96,7 @@ def created_lines(board: Board) -> list[str]:
 def gameinfo_text(board: Board, partner: Board | None) -> str:
     """``<g1>`` with what is known."""
     game = board.game
-    black_base = game.base_s if game.black_base_s is None else game.black_base_s
-    black_increment = game.increment_s if game.black_increment_s is None else game.black_increment_s
+    black_base, black_increment = control_of(game, False)
     ratings = [
         None if one.rating_text is None else one.rating_text.strip("+-( )") or "0" for one in (game.white, game.black)
     ]

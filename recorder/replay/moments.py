@@ -19,6 +19,7 @@ from recorder.model import (
     Observation,
     Origin,
     Ply,
+    control_of,
 )
 from recorder.replay.timing import Moment, Timing
 
@@ -218,7 +219,7 @@ def _took_ms(game: Game, ply: Ply, clocks: list[int | None]) -> int | None:
             clocks[place] = told_ms
     if ply.elapsed_ms is not None or before_ms is None or after_ms is None:
         return ply.elapsed_ms
-    increment_s = game.increment_s if ply.white_moved or game.black_increment_s is None else game.black_increment_s
+    _, increment_s = control_of(game, ply.white_moved)
     # Whether the first move earns the increment differs between servers: never less than nothing.
     return max(before_ms - after_ms + 1000 * (increment_s or 0), 0)
 
