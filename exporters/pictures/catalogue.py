@@ -165,7 +165,7 @@ PICTURES: Final[dict[str, Picture]] = {
     "times": Picture("game", _times, _rows("elapsed_ms", one_game="times")),
     "thinking": Picture("games", _about_player(think_times), _player_table(phase_shares)),
     "heatmap": Picture("games", _about_player(think_heatmap), _player_table(heatmap_cells)),
-    "lag": Picture("games", _lag, _rows("lag_ms", "mover_sealed", first_moves=False), (9.0, 5.0)),
+    "lag": Picture("games", _lag, _rows("lag_ms", "mover_sealed"), (9.0, 5.0)),
     "curve": Picture("games", _about_player(clock_curve), _player_table(clock_quartiles)),
     "leads": Picture("games", _leads, lambda plies, wishes: lead_scores(plies, wishes.player, wishes.move)),
     "evaluation": Picture("game", _evaluation, _evaluation_table, (9.0, 8.0)),

@@ -71,7 +71,7 @@ def lag_course(
     """
     look = theme_of(theme)
     plies = games_of(plies, player)
-    drawn = usable(plies, "lag_ms", first_moves=False)
+    drawn = usable(plies, "lag_ms")
     ax = new_axes(ax, look)
     handles: list[Artist] = []
     labels: list[str] = []
@@ -138,7 +138,7 @@ def lag_histogram(
     """
     look = theme_of(theme)
     plies = games_of(plies, player)
-    drawn = usable(plies, "lag_ms", first_moves=False)
+    drawn = usable(plies, "lag_ms")
     ax = new_axes(ax, look)
     lags = numbers(drawn["lag_ms"])
     top = max(float(np.percentile(lags, 99, method="inverted_cdf")), 1.0)
@@ -189,7 +189,7 @@ def lag_sheet(
     figure = new_figure(theme, size)
     course, histogram = figure.subplots(1, 2, width_ratios=(5, 3))
     plies = games_of(plies, player)
-    drawn = usable(plies, "lag_ms", first_moves=False)
+    drawn = usable(plies, "lag_ms")
     lag_course(plies, player=player, ax=course, theme=theme, titles=False, footer=False)
     lag_histogram(plies, player=player, ax=histogram, theme=theme, titles=False, footer=False)
     note = None if plies["key"].nunique() == 1 else _BAND

@@ -62,7 +62,7 @@ def phase_shares(plies: pd.DataFrame, player: str | None = None) -> pd.DataFrame
     Raises:
         ExportError: no time is known.
     """
-    drawn = usable(moves_of(plies, player), "elapsed_ms", first_moves=False)
+    drawn = usable(moves_of(plies, player), "elapsed_ms", thinks=True)
     classes = classes_of(drawn)
     index = np.array(classes.places)
     rows = []
@@ -92,7 +92,7 @@ def think_times(
 ) -> Axes:
     """How the think times of each phase are distributed: the share of its moves in each class of times.
 
-    First moves that the server did not charge are left out. If any time was printed in whole seconds, no class is
+    A side's first move is no think and left out. If any time was printed in whole seconds, no class is
     finer than one.
 
     Args:
@@ -104,7 +104,7 @@ def think_times(
     """
     look = theme_of(theme)
     own = moves_of(plies, player)
-    drawn = usable(own, "elapsed_ms", first_moves=False)
+    drawn = usable(own, "elapsed_ms", thinks=True)
     shares = phase_shares(own)
     seconds = whole_seconds(drawn) > 0
     ax = new_axes(ax, look)
@@ -155,7 +155,7 @@ def heatmap_cells(plies: pd.DataFrame, player: str | None = None) -> pd.DataFram
     Raises:
         ExportError: no time is known.
     """
-    drawn = usable(moves_of(plies, player), "elapsed_ms", first_moves=False)
+    drawn = usable(moves_of(plies, player), "elapsed_ms", thinks=True)
     classes = classes_of(drawn)
     last = int(drawn["move_no"].max())
     width = next((step for step in _WIDTHS if last <= step * _MOST_COLUMNS), last)
@@ -195,7 +195,7 @@ def think_heatmap(
     """
     look = theme_of(theme)
     own = moves_of(plies, player)
-    drawn = usable(own, "elapsed_ms", first_moves=False)
+    drawn = usable(own, "elapsed_ms", thinks=True)
     cells = heatmap_cells(own)
     labels, width = cells.attrs["labels"], cells.attrs["columns"]
     ax = new_axes(ax, look)

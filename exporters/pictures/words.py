@@ -73,12 +73,12 @@ def games_of(plies: pd.DataFrame, player: str | None) -> pd.DataFrame:
     return plies if player is None else plies[plies["key"].isin(moves_of(plies, player)["key"].unique())]
 
 
-def usable(plies: pd.DataFrame, column: str, *, clocks: bool = False, first_moves: bool = True) -> pd.DataFrame:
+def usable(plies: pd.DataFrame, column: str, *, clocks: bool = False, thinks: bool = False) -> pd.DataFrame:
     """The rows whose ``column`` is known.
 
     Args:
-        clocks: leave out untimed games. first_moves: keep a side's first move for which 0 is printed. Servers do not
-            charge it and measure no lag, so that it tells nothing.
+        clocks: leave out untimed games. thinks: leave out each side's first move, which is no think: the same rule
+            as ``exporters.measures.instant`` and ``autocorrelation`` have.
     Returns:
         The rows, with ``attrs`` ``games``, ``plies`` and ``left_out`` (reason → plies).
     Raises:
@@ -100,11 +100,8 @@ def usable(plies: pd.DataFrame, column: str, *, clocks: bool = False, first_move
     unknown = kept[column].isna()
     leave_out("inferred", unknown & kept["origin"].eq("inferred").fillna(False).astype(bool))
     leave_out(f"without a known {_MEANING[column]}", kept[column].isna())
-    if not first_moves:
-        leave_out(
-            f"of first moves without {_MEANING[column]}",
-            (kept["ply"].le(2) & kept[column].eq(0)).fillna(False).astype(bool),
-        )
+    if thinks:
+        leave_out("of first moves", kept["move_no"].eq(1).fillna(False).astype(bool))
     if kept.empty:
         why = f" ({_counted(left_out)})" if left_out else ": no game with a known move was chosen"
         raise ExportError(f"There is nothing to draw{why}.")

@@ -69,10 +69,18 @@ def test_figures_of_whole_seconds_are_no_finer() -> None:
 def test_shares_of_think_times_by_phase() -> None:
     shares = PICTURES["thinking"].table(posed(TEN), Wishes())
     opening = shares[shares["phase"] == "opening"].set_index("think")["plies"].to_dict()
-    # 1000 and 2000 are the first of their classes; the free first moves are left out.
+    # 1000 and 2000 are the first of their classes; first moves are left out.
     assert opening == {"1–2 s": 1, "2–3 s": 2, "3–5 s": 3, "5–10 s": 2}
     assert shares["share"].sum() == 1
-    assert shares.attrs == {"games": 1, "plies": 8, "left_out": {"of first moves without time": 2}}
+    assert shares.attrs == {"games": 1, "plies": 8, "left_out": {"of first moves": 2}}
+
+
+def test_what_counts_is_what_counts_in_the_measures() -> None:
+    charged = posed([700, 900, *TEN[2:]], lags_ms=LAGS)  # a server that charges first moves
+    instant, lags = measures.instant(charged, by=()), measures.lag(charged, by=())
+    assert PICTURES["thinking"].table(charged, Wishes())["plies"].sum() == instant["plies"].sum() == 8
+    assert instant.attrs["left_out"] == {"first move": 2}
+    assert len(PICTURES["lag"].table(charged, Wishes())) == lags["plies"].sum() == 10
 
 
 def test_phases_have_bars_and_medians() -> None:
@@ -83,7 +91,7 @@ def test_phases_have_bars_and_medians() -> None:
         "endgame: 20 moves, median 2.8 s",
     ]
     assert ax.get_ylabel() == "share of the phase's moves"
-    assert footer(ax).startswith("1 game, 78 plies · left out: 2 plies of first moves without time")
+    assert footer(ax).startswith("1 game, 78 plies · left out: 2 plies of first moves")
 
 
 def test_classes_are_no_finer_than_the_coarsest_time() -> None:
@@ -130,10 +138,10 @@ def test_long_games_have_wider_columns() -> None:
 
 def test_lag_of_one_game_has_a_point_for_each_move() -> None:
     ax = lag_course(posed(TEN, lags_ms=LAGS))
-    assert {f"ply-{ply}" for ply in range(3, 11)} <= gids(ax)
-    assert list(line(ax, "lag-white").get_ydata()) == [296, 310, 200, 1000]
+    assert {f"ply-{ply}" for ply in range(1, 11)} <= gids(ax)
+    assert list(line(ax, "lag-white").get_ydata()) == [0, 296, 310, 200, 1000]
     assert labels(ax)[0] == "Ann (white): median 296 ms, 95 % ≤ 1000 ms, most 1000 ms"
-    assert "2 plies of first moves without lag" in footer(ax)
+    assert "nothing left out" in footer(ax)
 
 
 def test_lag_of_several_games_is_a_median_and_a_band() -> None:
@@ -157,7 +165,7 @@ def test_the_lag_sheet_has_one_title_and_one_footer() -> None:
     figure = lag_sheet(posed(TEN, lags_ms=LAGS, mover_sealed=False))
     assert len(figure.axes) == 2
     assert figure.get_suptitle().startswith("Ann (2100)")
-    assert figure.get_supxlabel().endswith("8 plies are of players without a time seal")
+    assert figure.get_supxlabel().endswith("10 plies are of players without a time seal")
 
 
 def test_lag_that_is_not_printed() -> None:
