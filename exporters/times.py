@@ -20,6 +20,7 @@ __all__ = [
     "decimal_seconds",
     "hms",
     "iso",
+    "short_hms",
     "short_seconds",
     "start_clock",
     "whole_hms",
@@ -50,6 +51,13 @@ def whole_hms(seconds: int) -> str:
 def hms(ms: int, milliseconds: bool) -> str:
     """``0:04:57.338`` or ``0:04:57`` of a time of zero or more milliseconds."""
     return whole_hms(ms // 1000) + THOUSANDTHS[ms % 1000] if milliseconds else whole_hms(ms // 1000)
+
+
+def short_hms(seconds: int) -> str:
+    """``4:57`` or ``1:04:57`` of a time of zero or more seconds, as people read clocks."""
+    minutes, second = divmod(seconds, 60)
+    hours, minute = divmod(minutes, 60)
+    return f"{hours}:{minute:02}:{second:02}" if hours else f"{minute}:{second:02}"
 
 
 def decimal_seconds(ms: int, milliseconds: bool = True) -> str:

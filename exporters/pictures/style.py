@@ -23,6 +23,7 @@ from matplotlib.ticker import FuncFormatter, MultipleLocator
 from matplotlib.transforms import ScaledTranslation
 
 from exporters.pictures.save import write_picture
+from exporters.times import short_hms
 from recorder.errors import ExportError
 
 __all__ = [
@@ -313,11 +314,8 @@ def clock_text(seconds: float) -> str:
     """``4:57``, ``1:04:57``, ``0:00.5``; a minus sign in front of all of it."""
     tenths = round(abs(seconds) * 10)
     whole, tenth = divmod(tenths, 10)
-    minutes, second = divmod(whole, 60)
-    hours, minute = divmod(minutes, 60)
-    front = f"{hours}:{minute:02}" if hours else str(minute)
     sign = "−" if seconds < 0 and tenths else ""
-    return f"{sign}{front}:{second:02}" + (f".{tenth}" if tenth else "")
+    return f"{sign}{short_hms(whole)}" + (f".{tenth}" if tenth else "")
 
 
 def duration_text(ms: float, *, whole_seconds: bool = False) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from exporters.pgn_text import decoded
+from exporters.times import THOUSANDTHS, short_hms
 from recorder.model import Ply, Precision
 
 __all__ = [
@@ -55,10 +56,7 @@ def clock_text(ms: int | None, exact: bool) -> str:
     if ms is None:
         return "–"
     seconds, thousandths = divmod(abs(ms), 1000)
-    minutes, seconds = divmod(seconds, 60)
-    hours, minutes = divmod(minutes, 60)
-    front = f"{hours}:{minutes:02}" if hours else f"{minutes}"
-    return f"{'−' if ms < 0 else ''}{front}:{seconds:02}" + (f".{thousandths:03}" if exact else "")
+    return f"{'−' if ms < 0 else ''}{short_hms(seconds)}{THOUSANDTHS[thousandths] if exact else ''}"
 
 
 def number_text(ply: int) -> str:

@@ -21,6 +21,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from exporters.times import short_hms
 from recorder.cli.news import MESSAGE_LINES, Message, parse_news, rows_for_boards
 from recorder.cli.terminal import clean, plural
 from recorder.live.snapshot import Board, Snapshot
@@ -159,9 +160,7 @@ def _below(snapshot: Snapshot, shown: int) -> Text:
 def _clock(ms: int | None) -> str:
     if ms is None:
         return "-"
-    minutes, seconds = divmod(abs(ms) // 1000, 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{'-' if ms < 0 else ''}{f'{hours}:{minutes:02}' if hours else minutes}:{seconds:02}"
+    return f"{'-' if ms < 0 else ''}{short_hms(abs(ms) // 1000)}"
 
 
 def _lag(ms: int) -> str:

@@ -7,6 +7,7 @@ import textwrap
 import unicodedata
 from typing import Final, NamedTuple
 
+from exporters.times import short_hms
 from recorder.cli.terminal import clean
 from recorder.model import Player, Ply
 from recorder.replay.boards import EXACT, Board
@@ -84,11 +85,9 @@ def clock_text(clock: Clock, tenths: bool = True) -> str:
     if clock.ms is None:
         return "-"
     seconds, thousandths = divmod(abs(clock.ms), 1000)
-    minutes, seconds = divmod(seconds, 60)
-    hours, minutes = divmod(minutes, 60)
-    text = f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
     sign = "-" if clock.ms < 0 and (clock.exact or abs(clock.ms) >= 1000) else ""
-    return f"{'~' if clock.inferred else ''}{sign}{text}" + (f".{thousandths // 100}" if clock.exact and tenths else "")
+    tenth = f".{thousandths // 100}" if clock.exact and tenths else ""
+    return f"{'~' if clock.inferred else ''}{sign}{short_hms(seconds)}{tenth}"
 
 
 def draw(viewing: Viewing, now_ns: int, width: int, height: int, look: Look) -> list[Row]:
@@ -365,7 +364,7 @@ def _other(viewing: Viewing, number: int, now_ns: int) -> str:
 def _told(viewing: Viewing, width: int, height: int, look: Look) -> list[Row]:
     rows: list[Row] = []
     for told in viewing.told(height):
-        front = f" {_time(told.at_ms)} "
+        front = f" {short_hms(told.at_ms // 1000)} "
         lines = textwrap.wrap(clean(told.text), max(width - len(front), 10), max_lines=3, placeholder=" ...") or [""]
         for place, line in enumerate(lines):
             text = _fit(line, width - len(front), look)
@@ -379,7 +378,7 @@ def _status(viewing: Viewing, now_ns: int, width: int, look: Look) -> str:
     sign = state[1] if head.ended else state[0] if head.paused else state[2]
     at_ms, last_ms = head.at_ms(now_ns), head.moments[-1].at_ms
     speed = f"{head.speed.numerator}" if head.speed.denominator == 1 else f"{float(head.speed):.4g}"
-    front = f" {sign} x{speed}  {_time(at_ms)} / {_time(last_ms)} "
+    front = f" {sign} x{speed}  {short_hms(at_ms // 1000)} / {short_hms(last_ms // 1000)} "
     size = min(max(width - len(front) - 24, 0), 40)
     done = size * at_ms // last_ms if last_ms else size
     full, empty = ("#", "-") if look.ascii else ("━", "─")
@@ -398,9 +397,3 @@ def _bottom(viewing: Viewing, width: int, look: Look) -> Row:
         return [Span(_fit(f" {viewing.message}", width, look), "said")]
     hint = _HINT.replace("←→", "<>").replace("↑↓", "^v") if look.ascii else _HINT
     return [Span(_fit(f" {hint}", width, look), "dim")]
-
-
-def _time(ms: int) -> str:
-    minutes, seconds = divmod(ms // 1000, 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"

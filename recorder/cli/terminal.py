@@ -12,6 +12,7 @@ from typing import Any, Final, Protocol
 
 import click
 
+from exporters.times import THOUSANDTHS, short_hms
 from recorder.errors import ExportError, JournalError, LoginError, RecorderError, SourceError, StorageError
 
 __all__ = [
@@ -87,10 +88,7 @@ def format_clock(ms: int | None) -> str:
     if ms is None:
         return "-"
     seconds, thousandths = divmod(abs(ms), 1000)
-    minutes, seconds = divmod(seconds, 60)
-    hours, minutes = divmod(minutes, 60)
-    front = f"{hours}:{minutes:02}" if hours else f"{minutes}"
-    return f"{'-' if ms < 0 else ''}{front}:{seconds:02}" + (f".{thousandths:03}" if thousandths else "")
+    return f"{'-' if ms < 0 else ''}{short_hms(seconds)}{THOUSANDTHS[thousandths] if thousandths else ''}"
 
 
 def print_json(value: Any) -> None:
