@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from recorder.model import LinkKind
+from storage.groups import connected
 
 __all__ = ["boards_of_several"]
 
@@ -88,21 +89,8 @@ def boards_of_several(driver: sqlite3.Connection, again: Collection[int]) -> Ite
 
 def _connected(free: list[_Board]) -> list[list[int]]:
     """Row numbers of boards that are connected by what may be partners."""
-    parents = {board.row_id: board.row_id for board in free}
-
-    def root(number: int) -> int:
-        while parents[number] != number:
-            parents[number] = parents[parents[number]]
-            number = parents[number]
-        return number
-
-    for one, other in _pairs(free):
-        if one.may_be(other):
-            parents[root(one.row_id)] = root(other.row_id)
-    groups: dict[int, list[int]] = {}
-    for board in free:
-        groups.setdefault(root(board.row_id), []).append(board.row_id)
-    return list(groups.values())
+    pairs = ((one.row_id, other.row_id) for one, other in _pairs(free) if one.may_be(other))
+    return connected((board.row_id for board in free), pairs)
 
 
 def _pairs(free: list[_Board]) -> Iterator[tuple[_Board, _Board]]:

@@ -21,6 +21,7 @@ from recorder.model import Game
 from storage import models
 from storage.bulk import insert_rows
 from storage.engine import driver_of
+from storage.groups import connected
 from storage.links import link
 from storage.mapping import game_row, insert_into
 from storage.reader import load_games
@@ -231,22 +232,12 @@ def _groups(driver: sqlite3.Connection, white_id: int, black_id: int) -> Iterato
         rows = driver.execute(_OPENINGS, (_OPENING_PLIES, white_id, black_id))
         for number, moves in groupby(rows, itemgetter(0)):
             openings[number] = tuple(takewhile(lambda move: move is not None, map(itemgetter(1), moves)))
-    parents = {one.row_id: one.row_id for one in candidates}
-
-    def root(number: int) -> int:
-        while parents[number] != number:
-            parents[number] = parents[parents[number]]
-            number = parents[number]
-        return number
-
-    for one, other in chain(_near(candidates), _untimed(candidates, openings)):
-        parents[root(one.row_id)] = root(other.row_id)
-    groups: dict[int, list[_Candidate]] = {}
-    for candidate in candidates:
-        groups.setdefault(root(candidate.row_id), []).append(candidate)
-    for group in groups.values():
+    by_number = {one.row_id: one for one in candidates}
+    pairs = ((one.row_id, other.row_id) for one, other in chain(_near(candidates), _untimed(candidates, openings)))
+    for numbers in connected(by_number, pairs):
+        group = [by_number[number] for number in numbers]
         if len({one.source_id for one in group}) > 1 or any(one.resumes or one.merged_into for one in group):
-            yield [one.row_id for one in group]
+            yield numbers
 
 
 def _near(candidates: list[_Candidate]) -> Iterator[tuple[_Candidate, _Candidate]]:

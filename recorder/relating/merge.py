@@ -28,6 +28,7 @@ from recorder.model import (
 )
 from recorder.relating.compare import Verdict, View, clock_of, compare
 from recorder.relating.halves import continues, may_end, resumed_at
+from recorder.tracking.assemble import segments_of
 
 __all__ = ["merge_games"]
 
@@ -219,7 +220,7 @@ def _canonical(chain: list[_Part]) -> Game:
         observations += view.game.observations
     basis = min((view.game.time_basis for view in members), key=_BASES.index)
     plies = _best_plies(chain, firsts, basis)
-    segments = _segments(plies)
+    segments = segments_of(plies)
     lead = members[0].game
     best, opening, ending = _ranked(members), _ranked(chain[0].views), _ranked(chain[-1].views)
     told = min(ending, key=lambda game: _ENDS.get(game.end, 3))
@@ -331,16 +332,6 @@ def _best_plies(chain: list[_Part], firsts: dict[str, int], basis: TimeBasis) ->
         if begun:
             limit = min([*begun, *([] if limit is None else [limit])])
     return {number: found[number][1:] for number in sorted(found)}
-
-
-def _segments(plies: dict[int, tuple[int, Ply]]) -> list[Segment]:
-    segments: list[Segment] = []
-    for number, (seen, _) in plies.items():
-        if segments and segments[-1].observation == seen and segments[-1].to_ply == number - 1:
-            segments[-1] = segments[-1]._replace(to_ply=number)
-        else:
-            segments.append(Segment(number, number, seen))
-    return segments
 
 
 def _start(segments: list[Segment], observations: list[Observation], lead: Game) -> tuple[str | None, int]:

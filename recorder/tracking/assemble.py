@@ -34,6 +34,7 @@ from recorder.tracking.variants import STANDARD_BOARD, has_pockets
 __all__ = [
     "assemble",
     "end_word",
+    "segments_of",
 ]
 
 _COMPLETE_ENDS = ("result", "adjourned", "aborted")
@@ -56,9 +57,9 @@ def assemble(run: Run, *, session: SessionFacts, basis: TimeBasis, date: datetim
     segments = _plain_segments(run)
     if segments is None and run.tree is not None:
         index = main_observation(run.observations)
-        segments = _segments({ply.ply: (index, ply) for ply in run.observations[index].lines[0].plies})
+        segments = segments_of({ply.ply: (index, ply) for ply in run.observations[index].lines[0].plies})
     elif segments is None:
-        segments = _segments(_main_line(run))
+        segments = segments_of(_main_line(run))
     start_fen, start_ply = _start(segments, observations)
     first = run.observations[0] if run.observations else None
     started_at_ms, basis = _started(run, first, basis)
@@ -261,7 +262,12 @@ def _joins(seen: ListSeen, witness: dict[int, tuple[int, Ply]]) -> bool:
     return True
 
 
-def _segments(witness: dict[int, tuple[int, Ply]]) -> list[Segment]:
+def segments_of(witness: dict[int, tuple[int, Ply]]) -> list[Segment]:
+    """The stretches of a main line that one observation tells.
+
+    Args:
+        witness: ply → (number of the observation, ply), in the line's order.
+    """
     segments: list[Segment] = []
     for ply, (index, _) in witness.items():
         if segments and segments[-1].observation == index and segments[-1].to_ply == ply - 1:
