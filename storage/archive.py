@@ -35,7 +35,7 @@ from storage.redaction import HandleReport, Words, redact_kept, redact_rows
 from storage.relating import relate, stale, touch
 from storage.removal import ForgetReport, delete_source, drop_kept
 from storage.share import share
-from storage.sourcerows import SourceRow, anomalies_of, one_source, row_number, source_rows
+from storage.sourcerows import READ_AGAIN, SourceRow, anomalies_of, one_source, row_number, source_rows
 from storage.standing import AnalysisCounts, count_analyses, settle_analyses, shown_games
 from storage.writer import ELSEWHERE, SourceWriter, continue_source, reopen_last_chunk, start_source
 
@@ -313,6 +313,13 @@ class Archive:
         with self._writing() as connection:
             recall_handle(driver_of(connection), handle)
 
+    def read_again(self, sha256: str) -> None:
+        """A source is to be read anew when it is imported next, as after a newer parser."""
+        with self._writing() as connection:
+            driver_of(connection).execute(
+                "UPDATE sources SET parser_version = ? WHERE sha256 = ?", (READ_AGAIN, sha256)
+            )
+
     def redact_source(self, source_id: str, redact: Callable[[Iterable[bytes]], Iterator[bytes]]) -> bool:
         """Rewrite the kept bytes of a source.
 
@@ -420,7 +427,8 @@ class Archive:
             parser_version, options: what reads it, and what the user said about it.
             timing: the timing file of a typescript; stored if ``keep``.
             continues: the source of which this is a longer version. Its games that began at or after its
-                ``read_up_to`` are deleted, to be added again, and ``keep`` goes on at ``SourceWriter.keep_from``.
+                ``read_up_to`` are deleted, to be added again, and ``keep`` goes on at ``SourceWriter.keep_from``: at
+                its first byte if it is read as a whole, since somebody may have been replaced in what was kept.
         Raises:
             StorageError: another source has these bytes, or the archive cannot be written.
         """
@@ -441,6 +449,8 @@ class Archive:
                 row_id = start_source(connection, values)
             else:
                 row_id = row_number(connection, continues.sha256)
+                if keep and not continues.read_up_to:
+                    drop_kept(driver_of(connection), row_id)
                 continue_source(connection, row_id, continues.read_up_to, values)
                 if keep:
                     chunk_offset, rest = reopen_last_chunk(connection, row_id)

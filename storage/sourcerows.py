@@ -12,9 +12,11 @@ from recorder.errors import StorageError
 from recorder.model import Anomaly, AnomalyKind, TimeBasis
 from storage import models
 
-__all__ = ["ID_DIGITS", "SourceRow", "anomalies_of", "one_source", "row_number", "source_rows"]
+__all__ = ["ID_DIGITS", "READ_AGAIN", "SourceRow", "anomalies_of", "one_source", "row_number", "source_rows"]
 
 ID_DIGITS = 12
+READ_AGAIN = "again"
+"""As a source's parser version: somebody was left out of it who is wanted now."""
 
 
 @dataclass(frozen=True)
@@ -26,6 +28,7 @@ class SourceRow:
         sha256, size_bytes: of the decompressed bytes read so far.
         name, path: the file's name, and where it was found (None in shared archives).
         options: what ``--date``, ``--tz``, ``--kind`` … said when it was imported.
+        parser_version: what read it, or ``READ_AGAIN``.
         read_up_to, restart_state: where reading goes on when it has grown, and what is needed for it.
         kept_bytes: how many of its bytes, from the first on, are in the archive.
         games: how many games it gave.

@@ -37,7 +37,7 @@ Examples:
 @click.argument("handles", nargs=-1, required=True, metavar="HANDLE…")
 @click.option("-n", "--dry-run", is_flag=True, help="Only tell what would be taken out.")
 @click.option("-y", "--yes", is_flag=True, help="Do not ask. Where nobody can be asked, it must be given.")
-@click.option("--undo", is_flag=True, help="Record this player again from now on; what is gone stays gone.")
+@click.option("--undo", is_flag=True, help="Record this player again; importing a log again brings back what is gone.")
 @json_option
 @archive_option
 def command(handles: tuple[str, ...], dry_run: bool, yes: bool, undo: bool, as_json: bool, where: str) -> None:
@@ -60,7 +60,9 @@ def command(handles: tuple[str, ...], dry_run: bool, yes: bool, undo: bool, as_j
     if undo:
         with open_archive(where, read_only=False) as archive:
             for handle in handles:
-                if not recall(archive, handle):
+                with archive.transaction():
+                    recalled = recall(archive, handle)
+                if not recalled:
                     raise StorageError(f"{handle} is not among the forgotten.")
                 say(f"{handle} is recorded again; import the logs again for what is gone.")
         if as_json:

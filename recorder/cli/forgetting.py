@@ -104,23 +104,35 @@ def files_with(archive: Archive, forgotten: Forgotten) -> list[Path]:
     """The logs and journals of the archive that are still where they were and hold a handle."""
     found: list[Path] = []
     for row in archive.sources():
-        path = None if row.path is None else Path(row.path)
-        if path is None or not log_files(path)[0].exists():
-            continue
-        try:
-            with closing(read_blocks(path)) as blocks:
-                if holds(blocks, SourceKind(row.kind), forgotten):
-                    found += log_files(path)
-        except (SourceError, JournalError, OSError):
-            continue  # it is there, but nobody can read it
+        if row.path is not None and _file_holds(row, forgotten):
+            found += log_files(Path(row.path))
     return found
+
+
+def _file_holds(row: SourceRow, forgotten: Forgotten) -> bool | None:
+    """Whether a handle stands in a source's file; None: it is not where it was, or nobody can read it."""
+    path = None if row.path is None else Path(row.path)
+    if path is None or not log_files(path)[0].exists():
+        return None
+    try:
+        with closing(read_blocks(path)) as blocks:
+            return holds(blocks, SourceKind(row.kind), forgotten)
+    except (SourceError, JournalError, OSError):
+        return None
 
 
 def recall(archive: Archive, handle: str) -> bool:
-    """Take a player off the list; whether he was on it."""
-    found = False
-    for salt, length, digest in archive.forgotten_handles():
-        if hash_handle(handle, salt) == (salt, length, digest):
-            archive.recall_handle((salt, length, digest))
-            found = True
-    return found
+    """Take a player off the list, and have the logs read again that may tell of him when they are imported next.
+
+    Returns:
+        Whether he was on it.
+    """
+    entries = [entry for entry in archive.forgotten_handles() if hash_handle(handle, entry[0]) == entry]
+    for entry in entries:
+        archive.recall_handle(entry)
+    if entries:
+        forgotten = Forgotten(entries)
+        for row in archive.sources():
+            if _file_holds(row, forgotten) is not False:
+                archive.read_again(row.sha256)
+    return bool(entries)

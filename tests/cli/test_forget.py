@@ -151,6 +151,36 @@ def test_undo_lets_a_player_come_back(filled: Cli) -> None:
     assert games_of_a_new_import() == 1
 
 
+def test_after_undo_the_same_logs_bring_the_player_back(cli: Cli, tmp_path: Path) -> None:
+    """And what was kept of them has the handle again."""
+    log, other = tmp_path / "session.raw", tmp_path / "other.raw"
+    log.write_bytes(CHATTY)
+    other.write_bytes(CHATTY.replace(b"Ann", b"Fay").replace(b"Bob", b"Gus").replace(b"Carl", b"Hal"))
+    cli("import", log, other)
+    (out := tmp_path / "out").mkdir()
+    before = state(cli, out)
+    cli("forget", "--yes", "Ann")
+    assert len(cli.json("games", "--json")) == 1
+    assert [row["status"] for row in cli.json("import", "--json", log, other)] == ["known", "known"]
+    cli("forget", "--undo", "Ann")
+    told = cli("verify", code=ExitCode.FINDINGS).stdout
+    assert told.count("A player who is left out of it is not forgotten any more: import it again.") == 1
+    rows = {Path(row["name"]).name: row["status"] for row in cli.json("import", "--json", log, other)}
+    assert rows == {"session.raw": "replaced", "other.raw": "known"}
+    assert state(cli, out) == before
+    assert "0 findings" in cli("verify").stderr
+
+
+def test_after_undo_a_log_that_was_away_is_read_again(cli: Cli, tmp_path: Path) -> None:
+    log = tmp_path / "session.raw"
+    log.write_bytes(CHATTY)
+    cli("import", "--no-keep-source", log)
+    cli("forget", "--yes", "Bob")
+    moved = log.rename(tmp_path / "moved.raw")
+    cli("forget", "--undo", "Bob")
+    assert cli.json("import", "--json", moved)[0]["games"] == 1
+
+
 def test_a_log_in_which_a_handle_cannot_be_replaced_is_not_kept(cli: Cli, tmp_path: Path) -> None:
     """It is cut in two by what a terminal had put between."""
     log = tmp_path / "session.raw"
