@@ -20,6 +20,7 @@ from storage import models
 from storage.analyses import forget_analyses
 from storage.engine import driver_of
 from storage.equalkeys import closing_up
+from storage.forgotten import forgotten_sources, note_source
 from storage.living import UNFINISHED
 from storage.removal import delete_games, delete_unused_players
 
@@ -52,6 +53,9 @@ class Words(Protocol):
     def text(self, text: str, /) -> str:
         """The text without the handles, as long as before."""
 
+    def name(self, name: str, /) -> str:
+        """The same for the name or the place of a file."""
+
 
 @dataclass(frozen=True)
 class HandleReport:
@@ -72,6 +76,7 @@ def redact_rows(connection: Connection, words: Words) -> HandleReport:
     driver = driver_of(connection)
     driver.create_function("is_forgotten", 1, lambda handle: handle in words, deterministic=True)
     driver.create_function("redacted", 1, lambda text: text and words.text(text), deterministic=True)
+    driver.create_function("file_name", 1, lambda name: name and words.name(name), deterministic=True)
     driver.execute("CREATE TEMP TABLE gone AS SELECT id FROM main.players WHERE is_forgotten(handle)")
     try:
         with closing_up(driver):
@@ -90,6 +95,11 @@ def redact_rows(connection: Connection, words: Words) -> HandleReport:
         driver.execute(f"UPDATE {name} SET {field} = redacted({field}) WHERE redacted({field}) <> {field}").rowcount
         for name, field in _TEXTS
     )
+    # A journal is nowhere but in its file; of all other logs nothing is lost with the place.
+    driver.execute("UPDATE sources SET path = NULL WHERE kind <> 'journal' AND file_name(path) <> path")
+    texts += driver.execute("UPDATE sources SET name = file_name(name) WHERE file_name(name) <> name").rowcount
+    for source in forgotten_sources(driver):
+        note_source(driver, source._replace(name=words.name(source.name)))
     return HandleReport(found, chats, texts + _redact_json(driver, words))
 
 

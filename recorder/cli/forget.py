@@ -44,14 +44,16 @@ def command(handles: tuple[str, ...], dry_run: bool, yes: bool, undo: bool, as_j
     """Take a player out of the archive, and keep it so.
 
     All games of HANDLE go, on whatever server and however it is spelt, and what that player said in others' games. In
-    the texts of others' games and in the kept bytes of logs X and underscores take the handle's place; a log in which
-    that is not possible is no longer kept. Everybody else's games stay as they are.
+    the texts of others' games, in the kept bytes of logs and in their names X and underscores take the handle's place;
+    a log in which that is not possible is no longer kept. Nor is the place of a log remembered that has the handle in
+    it, but for journals. Everybody else's games stay as they are.
 
     What is remembered is a salted hash of the handle: import, follow, db rebuild and the merging of archives leave the
     player out from then on. Logs and journals on the disk, backups, and what was exported are not touched; files that
-    still hold the handle are named. Words of the servers' own lines (Game, White) cannot be forgotten.
+    still hold the handle, or are called by it, are named. Words of the servers' own lines (Game, White) cannot be
+    forgotten.
     """
-    from recorder.cli.forgetting import forget_handles, recall
+    from recorder.cli.forgetting import files_with, forget_handles, recall
     from recorder.sources.forgotten import Forgotten, hash_handle, is_handle
 
     for handle in handles:
@@ -76,6 +78,8 @@ def command(handles: tuple[str, ...], dry_run: bool, yes: bool, undo: bool, as_j
     with open_archive(where, create=not dry_run, read_only=False) as archive, show_progress() as progress:
         before = Forgotten(archive.forgotten_handles())
         new = [entry for handle, entry in zip(handles, wanted, strict=True) if handle not in before]
+        # The archive may not know afterwards where they are.
+        left = [] if dry_run else files_with(archive, Forgotten(wanted))
         try:
             with archive.transaction():
                 known = [entry for entry in archive.forgotten_handles() if _names(entry, handles)]
@@ -90,7 +94,7 @@ def command(handles: tuple[str, ...], dry_run: bool, yes: bool, undo: bool, as_j
             return
     if not as_json:
         _tell(found, "taken out")
-    cleaned = _clean_up(where, handles)
+    cleaned = _clean_up(where) | {"still_in": [str(file) for file in left]}
     if as_json:
         print_json(_report(found, dry_run=False) | cleaned)
     else:
@@ -133,19 +137,15 @@ def _listed(names: list[str]) -> str:
     return ", ".join(clean(name) for name in names[:_LISTED]) + more
 
 
-def _clean_up(where: str, handles: tuple[str, ...]) -> dict[str, list[str]]:
-    """Leave nothing in the file's free places; the other files that hold a handle, and older archives."""
-    from recorder.cli.forgetting import files_with
-    from recorder.sources.forgotten import Forgotten, hash_handle
-
+def _clean_up(where: str) -> dict[str, list[str]]:
+    """Leave nothing in the file's free places; the older archives that may hold a handle."""
     path = archive_file(where)
     with open_archive(where, read_only=False) as archive:
         try:
             archive.vacuum()
         except StorageError as error:
             say(f"What is gone may still stand in free places of {path}: {error} Repeat this when nobody uses it.")
-        left = files_with(archive, Forgotten(hash_handle(handle) for handle in handles))
-    return {"still_in": [str(file) for file in left], "older_archives": [str(file) for file in _saved(path)]}
+    return {"older_archives": [str(file) for file in _saved(path)]}
 
 
 def _saved(path: Path) -> list[Path]:

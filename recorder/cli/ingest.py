@@ -273,12 +273,19 @@ def _is_flawed(archive: Archive, outcome: Outcome) -> bool:
     return any(True for _ in archive.anomalies(outcome.sha256))
 
 
-def _name(source: Input, kind: SourceKind) -> str:
+def _name(source: Input, kind: SourceKind, forgotten: Forgotten) -> str:
     """What the archive calls a log; a journal is called the same before and after it is compressed."""
     if source.spooled:
-        return source.name
-    name = Path(source.name).name
+        return forgotten.name(source.name)
+    name = forgotten.name(Path(source.name).name)
     return name.removesuffix(".zst") if kind is SourceKind.JOURNAL else name
+
+
+def _path(source: Input, kind: SourceKind, forgotten: Forgotten) -> str | None:
+    """Where the archive says that a log is; None: it would tell of somebody who is forgotten, and can do without."""
+    path = str(source.path.absolute())
+    told = kind is not SourceKind.JOURNAL and forgotten.name(path) != path
+    return None if source.spooled or told else path
 
 
 def _write(
@@ -298,6 +305,7 @@ def _write(
     """The second pass: one transaction."""
     resumed = before if before is not None and before.read_up_to else None
     start = resumed.restart_state.get("begin", resumed.read_up_to) if resumed else 0
+    forgotten = options.forgotten or Forgotten()
     keep = keep and kind is not SourceKind.JOURNAL
     if keep and before is not None and before.kept_bytes < start and _tells_of_forgotten(source, start, kind, options):
         keep = False  # they would be kept without the pipeline's having looked at them
@@ -309,8 +317,8 @@ def _write(
     with archive.write_source(
         sha256=seen.sha256,
         size_bytes=seen.size,
-        name=_name(source, kind),
-        path=None if source.spooled else str(source.path.absolute()),
+        name=_name(source, kind, forgotten),
+        path=_path(source, kind, forgotten),
         kind=kind.value,
         keep=keep,
         parser_version=PARSER_VERSION,
@@ -323,7 +331,7 @@ def _write(
         keep_from = writer.keep_from if keep else start
         # A resumed log is one of whose lines none tells of another: what is before need not be looked at again.
         read = done = first = start if start <= keep_from else 0
-        redactor = Redactor(options.forgotten or Forgotten(), kind)
+        redactor = Redactor(forgotten, kind)
         scrubbing = Scrubbing(kind, begun=first > 0, redact=redactor.receive)
         held = b""
 

@@ -23,6 +23,7 @@ ForgottenHandle = tuple[str, int, str]
 _HANDLE: Final = r"[A-Za-z][A-Za-z0-9]*(?:-[A-Za-z0-9]+)*"
 _BEFORE: Final = r"(?<![A-Za-z0-9_])(?<![A-Za-z0-9_]-)"
 _WORD: Final = re.compile(rf"{_BEFORE}{_HANDLE}(?![A-Za-z0-9_])")
+_IN_NAME: Final = re.compile(r"(?<![A-Za-z0-9])[A-Za-z][A-Za-z0-9]*(?![A-Za-z0-9])")
 # In bytes a word may also stand behind what is no text there: colours, or the line ends that a client wrote in words.
 _COLOURED: Final = r"(?<=\x1b\[m)|(?<=\x1b\[[0-9]m)|(?<=\x1b\[[0-9][0-9]m)|(?<=\x1b\[[0-9];[0-9][0-9]m)"
 _IN_RAW: Final = re.compile(rf"(?:{_BEFORE}|{_COLOURED}){_HANDLE}(?![A-Za-z0-9_])")
@@ -143,6 +144,10 @@ class Forgotten:
     def text(self, text: str) -> str:
         """A text of whole lines without the handles; the same object if there are none."""
         return self._replace(text, _WORD)
+
+    def name(self, name: str) -> str:
+        """A file's name or path without the handles, also where a hyphen or underscore joins them with other words."""
+        return self._replace(self._replace(name, _WORD), _IN_NAME)
 
     def _replace(self, text: str, words: re.Pattern[str]) -> str:
         if not any(word in self for word in set(words.findall(text))):

@@ -181,6 +181,25 @@ def test_after_undo_a_log_that_was_away_is_read_again(cli: Cli, tmp_path: Path) 
     assert cli.json("import", "--json", moved)[0]["games"] == 1
 
 
+def test_a_logs_name_tells_of_nobody_either(cli: Cli, tmp_path: Path) -> None:
+    """Nor its place, whether it was imported before or after, or was forgotten itself."""
+    (folder := tmp_path / "Carl").mkdir()
+    first, second, third = (folder / f"{word}-carl.2010.raw" for word in ("1", "2", "3"))
+    for number, log in enumerate((first, second, third)):
+        log.write_bytes(CHATTY.replace(b"Game 7", b"Game %d" % number).replace(b"Carl", b"Bert"))
+    cli("import", first, third)
+    gone = next(row["id"] for row in cli.json("sources", "--json") if row["name"] == third.name)
+    cli("sources", "forget", gone)
+    said = cli("forget", "--yes", "Carl").stderr
+    assert f"{first} still holds it." in said
+    cli("import", second)
+    rows = cli.json("sources", "--json")
+    assert [row["name"] for row in rows] == ["1-X___.2010.raw", "2-X___.2010.raw"]
+    assert [row["path"] for row in rows] == [None, None]
+    assert b"carl" not in raw(cli).lower()
+    assert "0 findings" in cli("verify").stderr
+
+
 def test_a_log_in_which_a_handle_cannot_be_replaced_is_not_kept(cli: Cli, tmp_path: Path) -> None:
     """It is cut in two by what a terminal had put between."""
     log = tmp_path / "session.raw"
