@@ -14,7 +14,7 @@ from recorder.errors import ReplayError
 from recorder.model import Game
 from recorder.replay.moments import GameMoment, moments_of_game
 from recorder.replay.show import Chapter, Recording
-from recorder.replay.together import Outline, Timeline, outline_of
+from recorder.replay.together import Outline, Timeline, outline_of, partners_of
 
 if TYPE_CHECKING:
     from recorder.replay.boards import Lines
@@ -109,4 +109,5 @@ def _library(
         return recorded.of(chapter(number).game)
 
     timeline = Timeline(outlines, lambda number: chapter(number).game, idle_max_ms)
-    return Library(Recording(players, timeline, chapter, lines), frozenset(dialects))
+    partners = partners_of([(outline.key, outline.partners) for outline in outlines])
+    return Library(Recording(players, timeline, chapter, lines, partners), frozenset(dialects))

@@ -211,9 +211,9 @@ def _block(viewing: Viewing, number: int, now_ns: int, flip: bool, cell: int, po
     width = _LABELS + 8 * cell
     top, below = (True, False) if flip else (False, True)  # whether White
     rows = [_player(viewing, number, top, now_ns, width, look)]
-    rows += [_hand(board, top, width, look)] if pockets else []
+    rows += [_hand(viewing, number, top, width, look)] if pockets else []
     rows += _squares(board, flip, width, cell, look)
-    rows += [_hand(board, below, width, look)] if pockets else []
+    rows += [_hand(viewing, number, below, width, look)] if pockets else []
     rows.append(_player(viewing, number, below, now_ns, width, look))
     return rows
 
@@ -235,15 +235,16 @@ def _person(handle: str, player: Player) -> str:
     return f"{handle}{player.titles or ''} {rating}".rstrip()
 
 
-def _hand(board: Board | None, white: bool, width: int, look: Look) -> Row:
+def _hand(viewing: Viewing, number: int, white: bool, width: int, look: Look) -> Row:
+    board = viewing.board(number)
     if board is None or not board.pockets:
         return [Span(" " * width)]
-    hands = board.hands
+    hands = viewing.hands(number)
     if hands is None:
         return [Span(_fit("  hand not known", width, look), "dim")]
-    letters = hands[0 if white else 1]
-    pieces = [_piece(letter if white else letter.lower(), look) for letter in letters]
-    return [Span(_fit(f"  in hand: {' '.join(pieces) or 'nothing'}", width, look))]
+    pieces = [_piece(letter if white else letter.lower(), look) for letter in (hands.white if white else hands.black)]
+    held = f"{'~' if hands.inferred else ''}{' '.join(pieces) or 'nothing'}"
+    return [Span(_fit(f"  in hand: {held}", width, look))]
 
 
 def _piece(letter: str, look: Look) -> str:

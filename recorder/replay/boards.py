@@ -28,7 +28,7 @@ from recorder.frames import (
 )
 from recorder.model import EventKind, Game, GameEvent, HoldingsChange, Ply, Precision, StartFacts
 from recorder.replay.moments import Begin, Shown, What
-from recorder.tracking.position import Position, Rules, advance, position_from_fen, start_position
+from recorder.tracking.position import Position, Rules, advance, position_from_fen, start_position, with_hands
 from recorder.tracking.variants import STANDARD_BOARD, has_pockets, rules_of
 
 __all__ = ["EXACT", "SHOWN_WITH", "Board", "Lines", "Standing", "elapsed_text", "frame_text", "start_of"]
@@ -68,16 +68,21 @@ class Standing(NamedTuple):
     rights: int  # to castle, as the server counts them
 
 
-def start_of(game: Game, fen: str | None) -> Position | None:
-    """The position of a FEN, or the normal start, under the game's rules; None: no rules of ours read it."""
+def start_of(game: Game, fen: str | None, with_hands: bool = False) -> Position | None:
+    """The position of a FEN, or the normal start, under the game's rules; None: no rules of ours read it.
+
+    Args:
+        with_hands: with what is in hand there, as far as it is known.
+    """
     rules = rules_of(game.variant or "chess")
     if rules is Rules.FRAMES:
         return None
     if fen is None:
-        return start_position(STANDARD_BOARD, True, 0 if rules is Rules.SUICIDE else 15, -1, rules)
+        empty = ("", "") if with_hands and has_pockets(rules) else None
+        return start_position(STANDARD_BOARD, True, 0 if rules is Rules.SUICIDE else 15, -1, rules, empty)
     try:
-        # The lines of the recording tell the hands, not the captures: in bughouse they come from elsewhere.
-        return position_from_fen(fen, rules)._replace(hands=None)
+        position = position_from_fen(fen, rules)
+        return position if with_hands else position._replace(hands=None)
     except ValueError:
         return None
 
@@ -97,6 +102,8 @@ class Board:
         line: those that led to it, the first one first.
         hands: White's and Black's, None: no line has told any. printed_hands: those behind a board, without what was
             passed since.
+        shares: what is taken comes into the hands of the partner.
+        derives: no line tells the hands; where they follow from the moves they are those of the position.
         ticking: whether the clock of the side to move runs; None: as servers print it at that ply.
         result: the token and the end line, once it is told.
         is_announced: its first board has been shown.
@@ -126,7 +133,10 @@ class Board:
         self.is_live = any(seen.start is not None for seen in game.observations)
         self.fatics = game.dialect == "FatICS"
         self.old = game.dialect in ("Lasker", "FICS 1.6.2", "chessd")
-        self.pockets = has_pockets(rules_of(game.variant or "chess"))
+        rules = rules_of(game.variant or "chess")
+        self.pockets = has_pockets(rules)
+        self.derives = self.pockets and not any(seen.holdings for seen in game.observations)
+        self.shares = rules is Rules.BUGHOUSE
 
     def remember(self, what: What) -> None:
         """Take the recorded line of a moment as that of the board, if the moment changes or shows it."""
@@ -148,7 +158,7 @@ class Board:
         start = None if seen is None else seen.start
         if seen is None or start is None:
             anchor = next((one.fen for one in self.game.anchors() if one.ply == self.game.start_ply), None)
-            position = start_of(self.game, anchor or self.game.start_fen)
+            position = start_of(self.game, anchor or self.game.start_fen, self.derives)
             self._start(position, self.game.start_ply, None)
             return
         if self.standing is not None and self.standing.ply == start.ply and self.line:
@@ -158,7 +168,7 @@ class Board:
         if anchor is None and start.ply:
             position = next((one.position for one in self.line if one.ply == start.ply), None)
         else:
-            position = start_of(self.game, anchor)
+            position = start_of(self.game, anchor, self.derives)
         self._start(position, start.ply, start, _irreversible(anchor))
 
     def _start(self, position: Position | None, ply: int, start: StartFacts | None, irreversible: int = 0) -> None:
@@ -187,11 +197,13 @@ class Board:
         verbose = None if before is None else self._verbose(before.position, ply)
         if before is not None and verbose is not None:
             stepped = advance(before.position, _whole(verbose, ply), ply.san, None)
-            played = None if isinstance(stepped, str) else stepped[2]._replace(hands=None)
+            if isinstance(stepped, str) and before.position.hands is not None:  # the hands were others
+                stepped = advance(before.position._replace(hands=None), _whole(verbose, ply), ply.san, None)
+            played = None if isinstance(stepped, str) else stepped[2]
         if played is None:
             seen = self.game.observations[what.observation]
             fen = next((one.fen for one in seen.anchors if one.ply == ply.ply and one.line == what.line), None)
-            played = None if fen is None else start_of(self.game, fen)
+            played = None if fen is None else start_of(self.game, fen, self.derives and not self.shares)
         self.line = [one for one in self.line if one.ply < ply.ply]
         self.plies = [*self.plies, ply] if not self.plies or self.plies[-1].ply < ply.ply else self._kept(ply)
         if played is None:
@@ -244,10 +256,26 @@ class Board:
         self.line = [one for one in self.line if one.ply <= ply]
         self.plies = [one for one in self.plies if one.ply <= ply]
         self.standing = self.line[-1] if self.line and self.line[-1].ply == ply else None
+        if self.shares:
+            self.receive(None, True)  # what came from the other board meanwhile is not told
         self.ticking = None
         if self.fatics and first is not None and self.plies:
             kept = (first, self.plies[-1]) if first.white_moved else (self.plies[-1], first)
             self.set_clocks(kept[0].white_clock_ms, kept[1].black_clock_ms)
+
+    def receive(self, piece: str | None, white: bool) -> None:
+        """A piece comes from the other board into a hand that is derived; None: nobody knows which."""
+        at = self.standing
+        if at is None or at.position.hands is None:
+            return
+        hands = at.position.hands
+        if piece is None:
+            position = at.position._replace(hands=None)
+        else:
+            position = with_hands(
+                at.position, *((hands[0] + piece, hands[1]) if white else (hands[0], hands[1] + piece))
+            )
+        self.standing = self._set(at._replace(position=position))
 
     def set_clocks(self, white_ms: int | None, black_ms: int | None) -> None:
         """Other clocks at the same ply."""

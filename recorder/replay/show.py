@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import Enum
 from fractions import Fraction
 from typing import Any, Final, NamedTuple
 
 from recorder.model import EventKind, Game, GameEvent, HoldingsChange, LinkKind, Origin
-from recorder.replay.boards import Board, Lines
+from recorder.replay.boards import Board, Lines, Standing
 from recorder.replay.moments import Begin, End, GameMoment, Shown, What
 from recorder.replay.timing import Moment, Playhead
+from recorder.replay.together import partner_keys, partners_of
+from recorder.tracking.captures import captured_piece
 
 __all__ = ["LOST", "Chapter", "Happening", "Recording", "Show", "Sign"]
 
@@ -58,6 +60,7 @@ class Recording:
         moments: of all games in one order; what they show is looked up in the chapters.
         chapter: gives a game by its place. Whoever shows it holds it as long as it goes on.
         lines: gives a game's recorded lines, by its place; asked when the game begins.
+        partners: of a board of bughouse the other one, by their places.
 
     Attributes:
         places: for each game those of its moments.
@@ -69,7 +72,9 @@ class Recording:
         moments: Sequence[Moment[Any]],
         chapter: Callable[[int], Chapter],
         lines: Callable[[int], Lines | None] = lambda _game: None,
+        partners: Mapping[int, int] | None = None,
     ) -> None:
+        self._partners = partners or {}
         self.players = players
         self.moments = moments
         self.chapter = chapter
@@ -89,7 +94,11 @@ class Recording:
         """Games that are in memory, with moments that hold what they show."""
         chapters: list[Chapter] = []
         made = cls(
-            [(game.white.handle, game.black.handle) for game in games], moments, lambda number: chapters[number], lines
+            [(game.white.handle, game.black.handle) for game in games],
+            moments,
+            lambda number: chapters[number],
+            lines,
+            partners_of([(game.key, partner_keys(game)) for game in games]),
         )
         chapters += [
             Chapter(game, [moments[place] for place in places]) for game, places in zip(games, made.places, strict=True)
@@ -104,10 +113,15 @@ class Recording:
         return chapter, chapter.moments[bisect_left(self.places[number], place)].what
 
     def open_at(self, place: int, kept: int | None = None) -> list[int]:
-        """The places before this one of all moments of games that have begun and are not over, or that are kept."""
+        """The places before this one of all moments of games that have begun and are not over.
+
+        Args:
+            kept: a game that counts even if it is over; its partner does, too.
+        """
+        kept_too = {kept, None if kept is None else self._partners.get(kept)}
         found: list[int] = []
         for number, places in enumerate(self.places):
-            if places and places[0] < place and (place <= places[-1] or number == kept):
+            if places and places[0] < place and (place <= places[-1] or number in kept_too):
                 found += places[: bisect_left(places, place)]
         return sorted(found)
 
@@ -300,11 +314,24 @@ class Show:
         return number
 
     def _shown(self, at: _At, board: Board, what: Shown) -> Iterator[Happening]:
+        before = board.standing
         board.show(what)
+        if board.derives and board.shares:
+            self._pass_on(board, before, what.ply.white_moved)
         if board.is_live and what.ply.origin in _LISTED:
             return  # no board showed it: "moves" tells it
         told = _look_ahead(at, board)
         yield Happening(Sign.BOARD, board, what, told)
+
+    def _pass_on(self, board: Board, before: Standing | None, by_white: bool) -> None:
+        """Give what a move of bughouse took to the partner, who has the other colour."""
+        partner, after = self.partner_of(board), board.standing
+        if partner is None:
+            return
+        if before is None or after is None or after.ply != before.ply + 1:
+            partner.receive(None, not by_white)
+        elif (piece := captured_piece(before.position, after.position)) is not None:
+            partner.receive(piece, not by_white)
 
     def _event(self, at: _At, board: Board, what: GameEvent) -> Iterator[Happening]:
         kind = what.kind

@@ -17,7 +17,7 @@ from recorder.relating.match import board_order, timeline
 from recorder.replay.moments import GameMoment, Shown, by_offset, moments_of_game, timed_moments
 from recorder.replay.timing import Moment, Timing, cap_idle, mark
 
-__all__ = ["Outline", "Timeline", "moments_of_games", "outline_of"]
+__all__ = ["Outline", "Timeline", "moments_of_games", "outline_of", "partner_keys", "partners_of"]
 
 _LEAST_GAP_MS: Final = 1000
 _GAP_MS: Final = 5000
@@ -76,7 +76,7 @@ def _outline(game: Game, moments: Sequence[GameMoment], zero_ms: int | None) -> 
     ranks = (by_offset(moment, game) for moment in moments)
     return Outline(
         game.key,
-        tuple(link.key for link in game.links if link.kind is LinkKind.PARTNER),
+        partner_keys(game),
         log,
         _span(game, log, zero_ms, moments[-1].at_ms),
         zero_ms,
@@ -100,6 +100,22 @@ def _span(game: Game, log: str, zero_ms: int | None, last_ms: int) -> _Span:
     if game.witnesses or not game.observations or game.observations[0].start is None:
         return _Span(game.key, 0, 0)
     return _Span(log, game.first_offset, game.last_offset)
+
+
+def partner_keys(game: Game) -> tuple[str, ...]:
+    """Keys of the other board of its match."""
+    return tuple(link.key for link in game.links if link.kind is LinkKind.PARTNER)
+
+
+def partners_of(games: Iterable[tuple[str, tuple[str, ...]]]) -> dict[int, int]:
+    """Which game is the other board of which, by their places.
+
+    Args:
+        games: the key of each and those of its partners.
+    """
+    known = list(games)
+    places = {key: place for place, (key, _) in enumerate(known)}
+    return {place: places[key] for place, (_, keys) in enumerate(known) for key in keys if key in places}
 
 
 class Timeline(Sequence[Moment[None]]):

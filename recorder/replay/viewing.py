@@ -21,7 +21,7 @@ from recorder.replay.show import LOST, Recording, Show, Sign
 from recorder.replay.telling import told_text
 from recorder.replay.timing import Timing
 
-__all__ = ["KEYS", "Clock", "Told", "Viewing", "ply_text"]
+__all__ = ["KEYS", "Clock", "Hands", "Told", "Viewing", "ply_text"]
 
 _MOVE_NO: Final = re.compile(r"([1-9]\d{0,3})\.{0,3}", re.ASCII)
 _MANY: Final = 10
@@ -37,6 +37,14 @@ class Clock(NamedTuple):
     ms: int | None
     exact: bool
     runs: bool
+    inferred: bool
+
+
+class Hands(NamedTuple):
+    """Pieces in hand, as upper-case letters. ``inferred``: no line told them, they follow from the moves."""
+
+    white: str
+    black: str
     inferred: bool
 
 
@@ -194,6 +202,18 @@ class Viewing:
         if runs and since_ms is not None:
             ms -= max(self.show.head.at_ms(now_ns) - since_ms, 0)
         return Clock(ms, at.exact, runs, inferred)
+
+    def hands(self, number: int) -> Hands | None:
+        """What the players have in hand; None: it is not known."""
+        board = self.board(number)
+        if board is None:
+            return None
+        if board.hands is not None:
+            return Hands(*board.hands, inferred=False)
+        hands = None if board.standing is None or not board.derives else board.standing.position.hands
+        if hands is None or (board.shares and self.show.partner_of(board) is None):
+            return None
+        return Hands(*hands, inferred=True)
 
     def _running_since(self, number: int, board: Board) -> int | None:
         """When the clocks that are shown were told; None: they stand, or no time of the recording is known."""

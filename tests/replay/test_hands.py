@@ -1,0 +1,83 @@
+"""Hands that no line tells follow from the moves, those of bughouse from the partner's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from recorder.cli.playing import games_to_replay
+from recorder.cli.scene import Look, draw, plain
+from recorder.model import Game
+from recorder.replay.moments import Shown
+from recorder.replay.show import Recording, Show, Sign
+from recorder.replay.together import moments_of_games
+from recorder.replay.viewing import Viewing
+from tests.support.corpus import SERVER, stream_bytes
+from tests.support.product import run
+
+CORPUS = SERVER.parent
+
+
+def told_and_derived(games: Sequence[Game]) -> tuple[list[object], list[object]]:
+    """The hands after every move: as lines tell them, and as they follow from the moves."""
+    told, derived = (_hands(games, kept) for kept in (True, False))
+    assert len(told) == len(derived)
+    return told, derived
+
+
+def _hands(games: Sequence[Game], kept: bool) -> list[object]:
+    lines = [seen.holdings for game in games for seen in game.observations]
+    if not kept:
+        for game in games:
+            for seen in game.observations:
+                seen.holdings = []
+    moments = moments_of_games(games)
+    show = Show(Recording.of(games, moments), 0)
+    found: list[object] = []
+    for place, moment in enumerate(moments):
+        if not isinstance(moment.what, Shown):
+            list(show.step(place))
+            continue
+        for sign, board, _, _ in show.step(place):
+            assert board.standing is not None
+            hands = board.hands if kept else board.standing.position.hands
+            if sign is Sign.BOARD:
+                found.append((board.game.key, board.standing.ply, hands or ("", "")))
+    for seen, mine in zip((seen for game in games for seen in game.observations), lines, strict=True):
+        seen.holdings = mine
+    return found
+
+
+def test_crazyhouse() -> None:
+    games = run([stream_bytes("a03_crazyhouse", "observer_GuestObsD")], "raw")[0]
+    whole = [game for game in games if game.complete]
+    told, derived = told_and_derived(whole)
+    assert len(told) > 100
+    assert derived == told
+
+
+def test_bughouse() -> None:
+    games = games_to_replay([str(SERVER / "a12_bughouse" / "observer_GuestBga.raw.gz")], (), "", {})
+    told, derived = told_and_derived([game for game in games if game.complete])
+    assert len(told) > 300
+    assert derived == told
+
+
+@pytest.mark.parametrize(
+    ("name", "count"), [("ficsgames/2009-crazyhouse.pgn", 1), ("public/bughouse-db-3611438-with-lag.bpgn", 2)]
+)
+def test_saved_games_show_them_as_derived(name: str, count: int) -> None:
+    games = games_to_replay([str(CORPUS / name)], (), "", {})[:count]
+    viewing = Viewing(Recording.of(games, moments_of_games(games)), 0)
+    viewing.press("end", 0)
+    rows = "\n".join(plain(row) for row in draw(viewing, 0, 120, 30, Look(ascii=True, colours=False)))
+    assert "in hand: ~" in rows
+    assert "not known" not in rows
+
+
+def test_one_board_of_a_match_alone_does_not_tell_its_hands() -> None:
+    game = games_to_replay([str(CORPUS / "public/bughouse-db-3611438-with-lag.bpgn")], (), "", {})[0]
+    viewing = Viewing(Recording.of([game], moments_of_games([game])), 0)
+    viewing.press("end", 0)
+    assert viewing.hands(0) is None
