@@ -9,6 +9,7 @@
     ├── JournalError   a journal that cannot be written or read
     ├── LoginError     a server that cannot be reached or does not let us in
     ├── PolicyError    an expression or a list of handles that cannot be read
+    ├── EngineError    a chess engine that cannot be started, hangs, crashes or breaks its protocol
     ├── ReplayError    a place in a recording that cannot be read or found
     ├── StorageError   an archive that cannot be used: wrong schema, no such game, not ours
     └── ExportError    a game that does not fit a format, or an output that must not be written
@@ -19,6 +20,7 @@ A class stands here only when some caller treats it differently.
 from __future__ import annotations
 
 __all__ = [
+    "EngineError",
     "ExportError",
     "JournalError",
     "LineError",
@@ -89,6 +91,10 @@ class PolicyError(RecorderError):
     def __init__(self, message: str, column: int | None = None) -> None:
         super().__init__(message if column is None else f"Column {column} of the policy: {message}")
         self.column = column
+
+
+class EngineError(RecorderError):
+    """A chess engine that cannot be used as asked; the text names it and says what it did. Another game may go well."""
 
 
 class ReplayError(RecorderError):

@@ -15,6 +15,7 @@ _STATUS: Final = re.compile(
     r"stat01: ([0-9]{1,15}) ([0-9]{1,20}) ([0-9]{1,9}) ([0-9]{1,9}) ([0-9]{1,9})(?: (\S.*))?", re.ASCII
 )
 _MATE: Final = 100_000
+_MOST_MOVES: Final = 1_000  # to a mate
 _MOST_EXTRAS: Final = 16
 
 
@@ -39,13 +40,16 @@ class ThinkingLine(NamedTuple):
 
     @property
     def score_cp(self) -> int | None:
-        """The score in hundredths of a pawn; None: it is a mate."""
-        return None if abs(self.score) > _MATE else self.score
+        """The score in hundredths of a pawn; None: it is a mate.
+
+        An engine that has other numbers for a mate (Sjeng: a million, less the half-moves) leaves a very large score.
+        """
+        return self.score if self.mate is None else None
 
     @property
     def mate(self) -> int | None:
         """Moves to the mate, negative if the engine is mated; None: it is no mate score."""
-        if abs(self.score) <= _MATE:
+        if not _MATE < abs(self.score) <= _MATE + _MOST_MOVES:
             return None
         return self.score - _MATE if self.score > 0 else self.score + _MATE
 

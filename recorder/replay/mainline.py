@@ -12,7 +12,7 @@ from recorder.replay.timing import cap_idle
 from recorder.tracking.engine_moves import play_move
 from recorder.tracking.position import Position, play_san
 
-__all__ = ["MainLine", "main_line"]
+__all__ = ["MainLine", "main_line", "play_ply"]
 
 
 class MainLine(NamedTuple):
@@ -59,7 +59,7 @@ def main_line(game: Game, pace_ms: int = 0, idle_max_ms: int | None = None) -> M
     for number, ply in enumerate(every, game.start_ply + 1):
         if ply.ply != number or ply.uci is None:
             break
-        position = None if position is None else _played(position, ply)
+        position = None if position is None else play_ply(position, ply)
         plies.append(ply)
         positions.append(position)
         at_ms.append(max(at_ms[-1], shown.get(number, at_ms[-1])))
@@ -68,7 +68,7 @@ def main_line(game: Game, pace_ms: int = 0, idle_max_ms: int | None = None) -> M
     return MainLine(game, game.start_ply, plies, positions, at_ms, end_ms, whole)
 
 
-def _played(position: Position, ply: Ply) -> Position | None:
+def play_ply(position: Position, ply: Ply) -> Position | None:
     """The position after a recorded ply, if that is the move which its text names here."""
     step = play_san(position, ply.san)
     if isinstance(step, str) and ply.uci is not None and (move := parse_move(ply.uci)) is not None:

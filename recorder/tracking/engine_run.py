@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from recorder.cecp.commands import Level
 from recorder.cecp.moves import MoveText
 from recorder.cecp.thinking import ThinkingLine
@@ -25,7 +27,9 @@ from recorder.model import (
 from recorder.tracking.engine_moves import play_move
 from recorder.tracking.position import Position, Rules, fen, with_hands
 
-__all__ = ["EngineRun"]
+__all__ = ["EngineRun", "thinking_of"]
+
+_MOST_COUNT: Final = (1 << 63) - 1  # what an archive can hold
 
 
 class EngineRun:
@@ -175,15 +179,27 @@ class EngineRun:
     def think(self, thought: ThinkingLine, white: bool | None, line: EngineLine) -> None:
         """Keep a line of thinking output."""
         told = self.observation.thinking
-        told.append(
-            Thinking(
-                len(told), self.ply, self.name or self.engine, white, thought.depth, thought.score_cp, thought.mate,
-                thought.time_ms, thought.nodes, thought.selective_depth, thought.nodes_per_s,
-                thought.tablebase_hits, thought.pv, line.at_ms, line.offset,
-            )
-        )  # fmt: skip
+        told.append(thinking_of(thought, len(told), self.ply, self.name or self.engine, white, line.at_ms, line.offset))
 
     def think_on(self, text: str) -> None:
         """The last line's pv goes on."""
         told = self.observation.thinking
         told[-1] = told[-1]._replace(pv=f"{told[-1].pv} {text.strip()}".strip())
+
+
+def thinking_of(
+    thought: ThinkingLine, seq: int, ply: int, engine: str, white: bool | None, at_ms: int | None, offset: int
+) -> Thinking:
+    """A line of thinking output as the model has it; the arguments as ``Thinking`` has them.
+
+    Counts that no search reaches (an engine's -1 without a sign) are not known.
+    """
+    return Thinking(
+        seq, ply, engine, white, thought.depth, thought.score_cp, thought.mate, thought.time_ms,
+        _counted(thought.nodes), _counted(thought.selective_depth), _counted(thought.nodes_per_s),
+        _counted(thought.tablebase_hits), thought.pv, at_ms, offset,
+    )  # fmt: skip
+
+
+def _counted(number: int | None) -> int | None:
+    return None if number is None or number > _MOST_COUNT else number

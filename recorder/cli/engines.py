@@ -1,0 +1,125 @@
+"""Engines that analyse recorded games, for ``replay engine``.
+
+::
+
+    with open_engine(spec, limits) as engine:          # EngineError: it cannot be started or does not answer
+        for game in games:
+            plan = make_plan(game)                     # plan.looks: what there is to analyse
+            for found in engine.analyse(plan.only(plies_wanted)):
+                ...                                    # found.look.ply, .fen; found.lines; found.notes
+
+After an ``EngineError`` the process is gone, and the next game gets a new one; so it does from an engine that cannot
+play several games. Whoever stops listening ends the process, too.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import Protocol
+
+from recorder.cli.engineprocess import EngineProcess, now_ms
+from recorder.errors import EngineError
+from recorder.replay.analysis.cecp import CecpTalk
+from recorder.replay.analysis.found import Found
+from recorder.replay.analysis.plan import Plan
+from recorder.replay.analysis.spec import EngineSpec, Limits, Patience
+
+__all__ = ["Engine", "open_engine"]
+
+
+class Engine(Protocol):
+    """An engine that was started."""
+
+    @property
+    def name(self) -> str:
+        """As it tells it."""
+
+    def analyse(self, plan: Plan) -> Iterator[Found]:
+        """Tell it a game; each position comes when it is done.
+
+        Raises:
+            EngineError: it cannot go on with this game; the text names it and says why.
+        """
+
+    def close(self) -> None:
+        """End its process."""
+
+
+@contextlib.contextmanager
+def open_engine(spec: EngineSpec, limits: Limits, patience: Patience | None = None) -> Iterator[Engine]:
+    """Start an engine; whatever happens, no process of it is left.
+
+    Raises:
+        EngineError: it cannot be started, does not answer, or has not the options that it is to be given.
+    """
+    engine = _CecpEngine(spec, limits, patience or Patience())
+    try:
+        engine.open()
+        yield engine
+    finally:
+        engine.close()
+
+
+class _CecpEngine:
+    """A ``CecpTalk`` with a process."""
+
+    def __init__(self, spec: EngineSpec, limits: Limits, patience: Patience) -> None:
+        self._spec = spec
+        self._limits = limits
+        self._patience = patience
+        self._talk = CecpTalk(spec, limits, patience)
+        self._process: EngineProcess | None = None
+
+    @property
+    def name(self) -> str:
+        return self._talk.name
+
+    def open(self) -> None:
+        """Start it, unless it runs, and hear what it can."""
+        if self._process is not None:
+            return
+        self._talk = CecpTalk(self._spec, self._limits, self._patience)
+        self._process = EngineProcess(self._spec.command)
+        self._talk.begin(now_ms())
+        while self._talk.is_busy:
+            self._step(self._process)
+
+    def analyse(self, plan: Plan) -> Iterator[Found]:
+        done = False
+        try:
+            self.open()
+            assert self._process is not None
+            self._talk.analyse(plan, now_ms())
+            while self._talk.is_busy:
+                self._step(self._process)
+                yield from self._talk.take_found()
+            done = self._talk.reusable
+        finally:
+            if not done:
+                self.close()
+
+    def close(self) -> None:
+        process, self._process = self._process, None
+        if process is None:
+            return
+        try:
+            self._talk.leave()
+            with contextlib.suppress(EngineError):  # it does not read: it will be ended
+                process.say(self._talk.take_output())
+        finally:
+            process.stop(self._patience.quit_ms)
+
+    def _step(self, process: EngineProcess) -> None:
+        """Say what is to be said, and wait for what comes."""
+        process.say(self._talk.take_output())
+        if self._talk.wants_interrupt:
+            self._talk.wants_interrupt = False
+            process.interrupt()
+        data = process.hear(self._talk.due_ms)
+        if data is None:
+            self._talk.tick(now_ms())
+        elif data:
+            self._talk.receive(data, now_ms())
+        else:
+            raise EngineError(f"The engine {self.name} {process.ending(self._patience.quit_ms)}.")

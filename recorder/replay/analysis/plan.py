@@ -1,0 +1,245 @@
+"""What an engine is told of a recorded game, in the order in which it happened, and where it is asked.
+
+A plan is a list of steps: positions set up, moves, moves taken back, and looks, at which the engine analyses. It holds
+whatever was played, so that an engine which learns sees it; but only the main line's positions are looked at, each
+once. A gap in the recording is a gap in the plan: the next position that a board showed is set up.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Final, NamedTuple
+
+from recorder.model import EventKind, Game, GameEvent, HoldingsChange, Ply
+from recorder.replay.mainline import play_ply
+from recorder.replay.moments import Begin, End, Shown, moments_of_game
+from recorder.tracking.position import (
+    Position,
+    Rules,
+    fen,
+    has_legal_move,
+    position_from_fen,
+    start_position,
+    with_hands,
+)
+from recorder.tracking.variants import STANDARD_BOARD, has_pockets, known_start, rules_of
+
+__all__ = ["Look", "Play", "Plan", "SetUp", "Step", "TakeBack", "make_plan"]
+
+_ALL_RIGHTS: Final = 15
+
+
+class SetUp(NamedTuple):
+    """A position stands on the board from here on; ``usual``: the one that ``new`` gives in normal chess."""
+
+    position: Position
+    fen: str
+    usual: bool
+
+
+class Play(NamedTuple):
+    """A move: ``uci`` and ``san`` as ``Ply`` has them, the position after it."""
+
+    uci: str
+    san: str
+    position: Position
+
+
+class TakeBack(NamedTuple):
+    """So many half-moves are taken back."""
+
+    plies: int
+
+
+class Look(NamedTuple):
+    """The engine analyses the position that it has been told of.
+
+    Attributes:
+        ply: half-moves played to reach it. position: with the hands that the mover had.
+        fen: of the position, X-FEN with ``[hands]`` in drop games where they are known.
+        white_clock_ms, black_clock_ms: as recorded when it was reached; None: not known.
+    """
+
+    ply: int
+    position: Position
+    fen: str
+    white_clock_ms: int | None
+    black_clock_ms: int | None
+
+
+Step = SetUp | Play | TakeBack | Look
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A game as an engine is told of it."""
+
+    game: Game
+    steps: tuple[Step, ...]
+
+    @property
+    def looks(self) -> list[Look]:
+        """The positions to analyse, in order."""
+        return [step for step in self.steps if isinstance(step, Look)]
+
+    def only(self, plies: set[int]) -> Plan:
+        """The same with looks at these plies only."""
+        kept = (step for step in self.steps if not isinstance(step, Look) or step.ply in plies)
+        return replace(self, steps=tuple(kept))
+
+
+def make_plan(game: Game) -> Plan:
+    """Read what a game gives to analyse.
+
+    Returns:
+        A plan without looks where nothing is known of the positions (variants on other boards, kriegspiel). Positions
+        in which no move is possible are not looked at: there is nothing to think about.
+    """
+    planning = _Planning(game)
+    for moment in moments_of_game(game):
+        what = moment.what
+        if isinstance(what, Shown):
+            planning.show(what)
+        elif isinstance(what, Begin):
+            planning.begin(what)
+        elif isinstance(what, HoldingsChange):
+            planning.hold(what)
+        elif isinstance(what, GameEvent) and what.kind is EventKind.TAKEBACK and what.value is not None:
+            planning.back_to(what.ply - what.value)
+        elif isinstance(what, End):
+            planning.look()
+    return Plan(game, tuple(planning.steps))
+
+
+class _Place(NamedTuple):
+    """A position reached; ``main``: it is one of the main line."""
+
+    ply: int
+    position: Position
+    irreversible: int
+    clocks_ms: tuple[int | None, int | None]
+    main: bool
+
+    @property
+    def fen(self) -> str:
+        return fen(self.position, self.irreversible, self.ply // 2 + 1)
+
+
+class _Planning:
+    """A plan while it is made. ``track``: the places since the last position that was set up; empty: none is known."""
+
+    def __init__(self, game: Game) -> None:
+        self.steps: list[Step] = []
+        self._game = game
+        self._rules = rules_of(game.variant or "chess")
+        self._track: list[_Place] = []
+        self._seen: set[int] = set()
+        self._shown = {anchor.ply: anchor.fen for anchor in game.anchors()}
+        black_s = game.base_s if game.black_base_s is None else game.black_base_s
+        self._base_ms = (_ms(game.base_s), _ms(black_s))
+
+    def begin(self, what: Begin) -> None:
+        """An observation's first board: a position that is known already, or one to set up."""
+        seen = None if what.observation is None else self._game.observations[what.observation]
+        start = None if seen is None else seen.start
+        ply = self._game.start_ply if start is None else start.ply
+        if self._track and self._track[-1].ply == ply:
+            return
+        text = self._shown.get(ply)
+        if text is None and ply == self._game.start_ply:
+            text = self._game.start_fen
+        clocks_ms = self._base_ms if start is None else (start.white_clock_ms, start.black_clock_ms)
+        if text is not None or ply == 0:
+            self._set_up(ply, text, clocks_ms, main=True)
+
+    def show(self, what: Shown) -> None:
+        """A ply is played."""
+        ply, main = what.ply, what.line == 0
+        self.look()
+        if self._track and self._track[-1].ply >= ply.ply:
+            self.back_to(ply.ply - 1)
+        if (not self._track or self._track[-1].ply != ply.ply - 1) and main and ply.ply - 1 in self._shown:
+            self._set_up(ply.ply - 1, self._shown[ply.ply - 1], (None, None), main=True)
+            self.look()
+        before = self._track[-1] if self._track and self._track[-1].ply == ply.ply - 1 else None
+        reached = None if before is None or ply.uci is None else _play(before.position, ply)
+        clocks_ms = (ply.white_clock_ms, ply.black_clock_ms)
+        if before is None or reached is None or ply.uci is None:
+            self._track = []
+            if main and ply.ply in self._shown:
+                self._set_up(ply.ply, self._shown[ply.ply], clocks_ms, main=True)
+            return
+        if clocks_ms == (None, None):
+            clocks_ms = (None, before.clocks_ms[1]) if ply.white_moved else (before.clocks_ms[0], None)
+        changed = "x" in ply.san or "@" in ply.san or ply.san[0] in "abcdefghP"
+        irreversible = (0 if changed else before.irreversible + 1) if ply.irreversible is None else ply.irreversible
+        self.steps.append(Play(ply.uci, ply.san, reached))
+        self._track.append(_Place(ply.ply, reached, irreversible, clocks_ms, main))
+
+    def hold(self, what: HoldingsChange) -> None:
+        """A line told the hands.
+
+        Where they follow from the moves those are better: a piece just captured is told before the move that took it.
+        """
+        if not self._track or not has_pockets(self._rules) or what.ply != self._track[-1].ply:
+            return
+        place = self._track[-1]
+        if self._rules is Rules.BUGHOUSE or (place.position.hands is None and what.passed is None):
+            self._track[-1] = place._replace(position=with_hands(place.position, what.white, what.black))
+
+    def back_to(self, ply: int) -> None:
+        """Moves are taken back until so many are played."""
+        self.look()
+        count = 0 if not self._track else self._track[-1].ply - ply
+        if 0 < count < len(self._track):
+            del self._track[-count:]
+            self.steps.append(TakeBack(count))
+        elif count:
+            self._track = []
+
+    def look(self) -> None:
+        """Whatever was told of the position reached has been told."""
+        place = self._track[-1] if self._track else None
+        if place is None or not place.main or place.ply in self._seen:
+            return
+        self._seen.add(place.ply)
+        unknown = has_pockets(self._rules) and (place.position.hands is None or self._rules is Rules.BUGHOUSE)
+        if has_legal_move(place.position, any_drop=unknown):
+            self.steps.append(Look(place.ply, place.position, place.fen, *place.clocks_ms))
+
+    def _set_up(self, ply: int, text: str | None, clocks_ms: tuple[int | None, int | None], *, main: bool) -> None:
+        self.look()
+        self._track = []
+        position = self._position(text)
+        if position is None or position.white_to_move != (ply % 2 == 0):
+            return
+        fields = [] if text is None else text.split()
+        irreversible = int(fields[4]) if len(fields) > 4 and fields[4].isdecimal() else 0
+        place = _Place(ply, position, irreversible, clocks_ms, main)
+        usual = ply == 0 and known_start(None, self._rules) == (position.board, position.castling)
+        self._track = [place]
+        self.steps.append(SetUp(position, place.fen, usual))
+
+    def _position(self, text: str | None) -> Position | None:
+        if self._rules is Rules.FRAMES:
+            return None
+        if text is not None:
+            try:
+                return position_from_fen(text, self._rules)
+            except ValueError:  # a board that the rules do not know
+                return None
+        hands = ("", "") if has_pockets(self._rules) else None
+        rights = 0 if self._rules is Rules.SUICIDE else _ALL_RIGHTS
+        return start_position(STANDARD_BOARD, True, rights, -1, self._rules, hands)
+
+
+def _ms(seconds: int | None) -> int | None:
+    return None if seconds is None else 1000 * seconds
+
+
+def _play(position: Position, ply: Ply) -> Position | None:
+    """The position after a ply; where the line that told the hands was not seen yet, without them."""
+    reached = play_ply(position, ply)
+    if reached is None and position.hands is not None:
+        reached = play_ply(position._replace(hands=None), ply)
+    return reached

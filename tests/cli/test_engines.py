@@ -1,0 +1,267 @@
+"""Processes of engines: real ones of Debian, and small ones that do what engines should not."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from recorder.cli.engineprocess import EngineProcess
+from recorder.cli.engines import Engine, open_engine
+from recorder.errors import EngineError
+from recorder.model import Game
+from recorder.replay.analysis.found import Found
+from recorder.replay.analysis.plan import make_plan
+from recorder.replay.analysis.spec import EngineSpec, Limits, Patience
+from tests.support.engines import game_of
+
+PATH = f"{os.environ.get('PATH', '')}:/usr/games"  # Debian puts engines there
+MATE = "1. e4 e5 2. Bc4 Nc6 3. Qh5 Nf6 4. Qxf7# 1-0"
+HOUSE = "1. e4 d5 2. exd5 Qxd5 3. Nc3 Qd8 4. P@d5 P@c4 *"
+QUICK = Patience(features_ms=500, done_ms=1_000, answer_ms=500, quiet_ms=50, quit_ms=300)
+
+#: Engines of the protocol; what they do wrong is put in for a line.
+TIN = """\
+import os, signal, sys, time
+def say(text):
+    sys.stdout.write(text + chr(10)); sys.stdout.flush()
+open({pids!r}, "a").write(f"{{os.getpid()}}\\n")
+begin = {begin!r}; search = {search!r}; leave = {leave!r}
+exec(begin)
+for line in sys.stdin:
+    words = line.split()
+    if words[0] == "protover":
+        say('feature ping=1 setboard=1 usermove=1 sigint=0 reuse={reuse} variants="normal" myname="Tin" done=1')
+    elif words[0] == "ping":
+        say(f"pong {{words[1]}}")
+    elif words[0] == "analyze":
+        say("1 20 0 30 (a line)")
+        exec(search)
+    elif words[0] == "quit":
+        exec(leave)
+        break
+"""
+
+
+class Tin:
+    """An engine written to a file; ``pids`` of all that were started."""
+
+    def __init__(self, folder: Path, *, begin: str = "", search: str = "", leave: str = "", reuse: int = 1) -> None:
+        self._pids = folder / "pids"
+        path = folder / "tin.py"
+        path.write_text(TIN.format(pids=str(self._pids), begin=begin, search=search, leave=leave, reuse=reuse))
+        self.spec = EngineSpec("cecp", shlex.join((sys.executable, "-S", str(path))))
+
+    @property
+    def pids(self) -> list[int]:
+        return [int(line) for line in self._pids.read_text().split()]
+
+    @property
+    def left(self) -> list[int]:
+        """Those that are still there, zombies too."""
+        return [pid for pid in self.pids if exists(pid)]
+
+
+def exists(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def peer(name: str) -> str:
+    found = shutil.which(name, path=PATH)
+    assert found is not None, f"not installed: {name}"
+    return found
+
+
+def look(engine: Engine, game: Game) -> list[Found]:
+    return list(engine.analyse(make_plan(game)))
+
+
+def plies(found: list[Found]) -> list[int]:
+    return [one.look.ply for one in found]
+
+
+# -- real ones ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("command", "name", "movetext", "tags"),
+    [
+        ("fairymax", "Fairy-Max", MATE, ()),
+        ("sjeng", "Sjeng 11.2", MATE, ()),
+        ("sjeng", "Sjeng 11.2", HOUSE, ('[Variant "crazyhouse"]',)),
+        ("gnuchess --xboard", "GNU Chess", MATE, ()),
+    ],
+    ids=["fairymax", "sjeng", "sjeng-crazyhouse", "gnuchess"],
+)
+def test_real_engines_analyse_every_position_of_two_games(
+    command: str, name: str, movetext: str, tags: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))  # they write files there
+    monkeypatch.chdir(tmp_path)
+    program, _, rest = command.partition(" ")
+    game = game_of(movetext, *tags)
+    with open_engine(EngineSpec("cecp", f"{peer(program)} {rest}"), Limits(depth=3)) as engine:
+        assert engine.name.startswith(name)
+        for _ in range(2):
+            found = look(engine, game)
+            assert plies(found) == [one.ply for one in make_plan(game).looks]
+            for one in found:
+                assert one.lines, one
+                assert one.lines[-1].white == (one.look.ply % 2 == 0)
+                assert all(line.score_cp is not None or line.mate is not None for line in one.lines)
+            if movetext == MATE:  # the last look is one move before it
+                last = found[-1].lines[-1]
+                assert last.mate == 1 or (last.score_cp or 0) > 900
+                assert last.pv.split()[0] in ("Qxf7#", "h5f7")
+
+
+# -- small ones --------------------------------------------------------------------------------------------------------
+
+
+def test_one_that_does_what_it_should_is_left_in_peace(tmp_path: Path) -> None:
+    tin = Tin(tmp_path)
+    with open_engine(tin.spec, Limits(time_ms=20)) as engine:
+        for _ in range(2):
+            assert plies(look(engine, game_of(MATE))) == [0, 1, 2, 3, 4, 5, 6]
+        assert len(tin.pids) == 1
+    assert tin.left == []
+
+
+def test_one_that_plays_a_single_game_is_started_for_each(tmp_path: Path) -> None:
+    tin = Tin(tmp_path, reuse=0)
+    with open_engine(tin.spec, Limits(time_ms=20)) as engine:
+        for _ in range(2):
+            assert len(look(engine, game_of(MATE))) == 7
+    assert len(set(tin.pids)) == 2
+    assert tin.left == []
+
+
+BAD = {
+    "hangs-at-once": ({"begin": "time.sleep(60)"}, "answers nothing that an engine of the CECP protocol says"),
+    "never-tells-all": ({"begin": "say('feature done=0'); time.sleep(60)"}, "did not end for 1 s"),
+    "hangs": ({"search": "time.sleep(60)"}, "has not answered 'ping 3' for 0.5 s"),
+    "crashes": ({"search": "sys.exit('no luck')"}, "ended by itself (exit status 1): 'no luck'"),
+    "is-killed": ({"search": "os.kill(os.getpid(), signal.SIGSEGV)"}, "was ended by SIGSEGV"),
+    "crashes-at-once": ({"begin": "sys.exit(1)"}, "ended by itself (exit status 1)"),
+    "floods": ({"search": "\nwhile True: say('x' * 1000)"}, "prints more than anybody can read"),
+    "floods-in-one-line": ({"search": "\nwhile True: print('x' * 1000, end='')"}, "prints more than anybody can read"),
+    "closes-its-output": ({"search": "os.close(1); time.sleep(60)"}, "closed its output"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_one_that_misbehaves_is_named_and_nothing_is_left(name: str, tmp_path: Path) -> None:
+    does, problem = BAD[name]
+    tin = Tin(tmp_path, **does)
+    with pytest.raises(EngineError) as error:
+        run_once(tin)
+    assert str(error.value).startswith("The engine ")
+    assert problem in str(error.value)
+    assert tin.left == []
+
+
+def run_once(tin: Tin) -> None:
+    with open_engine(tin.spec, Limits(time_ms=20), QUICK) as engine:
+        look(engine, game_of(MATE))
+
+
+def test_after_a_crash_the_next_game_has_a_new_process(tmp_path: Path) -> None:
+    tin = Tin(
+        tmp_path,
+        search=f"os.path.exists({str(tmp_path / 'once')!r}) or (open({str(tmp_path / 'once')!r}, 'w'), os._exit(1))",
+    )
+    with open_engine(tin.spec, Limits(time_ms=20), QUICK) as engine:
+        with pytest.raises(EngineError, match="exit status 1"):
+            look(engine, game_of(MATE))
+        assert len(look(engine, game_of(MATE))) == 7
+    assert len(tin.pids) == 2
+    assert tin.left == []
+
+
+@pytest.mark.parametrize("leave", ["time.sleep(60)", "signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(60)"])
+def test_one_that_does_not_leave_is_ended(leave: str, tmp_path: Path) -> None:
+    tin = Tin(tmp_path, leave=leave)
+    with open_engine(tin.spec, Limits(time_ms=20), QUICK) as engine:
+        look(engine, game_of(MATE))
+    assert tin.left == []
+
+
+FORKS = """
+if os.fork() == 0:
+    open({pids!r}, "a").write(f"{{os.getpid()}}\\n")
+    time.sleep(60)
+"""
+
+
+def test_what_it_started_itself_ends_with_it(tmp_path: Path) -> None:
+    tin = Tin(tmp_path, begin=FORKS.format(pids=str(tmp_path / "pids")))
+    with open_engine(tin.spec, Limits(time_ms=20), QUICK) as engine:
+        look(engine, game_of(MATE))
+    assert len(tin.pids) == 2
+    deadline = time.monotonic() + 20
+    while any(map(is_running, tin.pids)):  # the signal has been sent, but takes its time
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def is_running(pid: int) -> bool:
+    """A zombie that its new parent has not buried does not run."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+@pytest.mark.parametrize("stop", [KeyboardInterrupt, RuntimeError])
+def test_whoever_stops_in_the_middle_leaves_no_process(stop: type[BaseException], tmp_path: Path) -> None:
+    tin = Tin(tmp_path)
+    with pytest.raises(stop):
+        stop_at_ply(tin, 2, stop)
+    assert tin.left == []
+
+
+def stop_at_ply(tin: Tin, ply: int, stop: type[BaseException]) -> None:
+    with open_engine(tin.spec, Limits(time_ms=20), QUICK) as engine:
+        for found in engine.analyse(make_plan(game_of(MATE))):
+            if found.look.ply == ply:
+                raise stop
+
+
+def test_an_engine_that_does_not_read_is_told(tmp_path: Path) -> None:
+    process = EngineProcess(shlex.join((sys.executable, "-S", "-c", "import time; time.sleep(60)")))
+    try:
+        with pytest.raises(EngineError, match="does not read"):
+            process.say(["x" * (2 << 20)])
+    finally:
+        process.stop(50)
+
+
+@pytest.mark.parametrize(
+    ("command", "problem"),
+    [
+        ("no-such-engine-here", "The engine no-such-engine-here cannot be started: No such file or directory."),
+        ("", "The engine's command is empty."),
+        ("'half", "The engine's command \"'half\" cannot be read: No closing quotation."),
+    ],
+)
+def test_a_command_that_cannot_be_started_is_told(command: str, problem: str) -> None:
+    with pytest.raises(EngineError) as error, open_engine(EngineSpec("cecp", command), Limits(time_ms=1)):
+        pass
+    assert str(error.value) == problem
+
+
+def test_no_shell_sees_the_command(tmp_path: Path) -> None:
+    tin = Tin(tmp_path)
+    spec = EngineSpec("cecp", f"{tin.spec.command} ';' touch {shlex.quote(str(tmp_path / 'made'))}")
+    with open_engine(spec, Limits(time_ms=20), QUICK) as engine:
+        assert engine.name == "Tin"
+    assert not (tmp_path / "made").exists()

@@ -1,0 +1,508 @@
+"""The interface's side of the engine protocol: what is said to an engine that answers so, and what is kept of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recorder.errors import EngineError
+from recorder.replay.analysis.cecp import CecpTalk
+from recorder.replay.analysis.found import MOST_LINES
+from recorder.replay.analysis.plan import make_plan
+from recorder.replay.analysis.spec import EngineSpec, Limits, Patience
+from tests.replay.test_moments import games_of
+from tests.support.engines import FEATURES, Dialogue, game_of, scripted
+
+SHORT = "1. e4 e5 2. Nf3 *"
+THINKS = {"analyze": ["1 20 0 30 best", "2 -15 1 200 3 9000 0\tbest next"]}
+#: What an interface says before a game of normal chess.
+BEGINS = ["new", "post", "easy", "force"]
+
+
+def without_pings(lines: list[str]) -> list[str]:
+    return [line for line in lines if not line.startswith("ping ")]
+
+
+# -- the handshake -----------------------------------------------------------------------------------------------------
+
+
+def test_features_are_accepted_or_rejected_one_by_one() -> None:
+    features = (
+        'feature done=0 ping=1 dance=1 setboard="yes" myname="Tin 1" option="Hash -spin 1 1 9" option="nonsense" done=1'
+    )
+    dialogue = Dialogue(scripted({}, features))
+    assert dialogue.said == [
+        "xboard", "protover 2", "accepted done", "accepted ping", "rejected dance", "rejected setboard",
+        "accepted myname", "accepted option", "rejected option nonsense", "accepted done",
+    ]  # fmt: skip
+    assert (dialogue.talk.name, dialogue.now_ms) == ("Tin 1", 0)
+    assert dialogue.talk.features["setboard"] == 0
+
+
+def test_an_engine_without_features_has_two_seconds_and_the_old_protocol() -> None:
+    dialogue = Dialogue(scripted({"analyze": ["1 20 0 30 e2e4"]}, ""))
+    assert dialogue.now_ms == Patience().features_ms
+    assert dialogue.talk.name == "tin"
+    said = dialogue.analyse(game_of(SHORT))
+    assert "e2e4" in said
+    assert not any(line.startswith(("ping", "usermove", "setboard", "protover")) for line in said)
+    assert [len(found.lines) for found in dialogue.found] == [1, 1, 1, 1]
+
+
+def test_features_that_are_not_ended_are_waited_for_and_not_for_ever() -> None:
+    with pytest.raises(EngineError, match=r"^The engine tin began to tell its features .* did not end for 60 s\.$"):
+        Dialogue(scripted({}, "feature done=0"))
+
+
+def test_an_engine_that_looks_at_a_line_when_the_next_comes_is_nudged() -> None:
+    waiting: list[str] = []
+
+    def late(line: str) -> list[str]:
+        waiting.append(line)
+        return scripted(THINKS)(waiting[-2]) if len(waiting) > 1 else []
+
+    dialogue = Dialogue(late)
+    assert dialogue.talk.name == "Tin 1"
+    dialogue.analyse(game_of(SHORT), 1)
+    assert [line.depth for line in dialogue.found[0].lines] == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        ({"Ponder": "1"}, "has no option 'Ponder'; it has Hash, Learn, Reset, Style, memory"),
+        ({"Hash": "10"}, "takes 1 to 9 for its option 'Hash', not 10"),
+        ({"Hash": "much"}, "takes a number for its option 'Hash', not 'much'"),
+        ({"Learn": "perhaps"}, "takes true or false for its option 'Learn', not 'perhaps'"),
+        ({"Style": "wild"}, "takes calm, brave for its option 'Style', not 'wild'"),
+        ({"Reset": "1"}, "takes no value for its option 'Reset', which is a button"),
+        ({"Hash": None}, "needs a value for its option 'Hash' (spin)"),
+        ({"Hash": "1\nquit"}, "cannot be told of option 'Hash' in one line"),
+        ({"cores": "2"}, "has no option 'cores'"),
+    ],
+)
+def test_options_that_it_has_not_or_does_not_take_are_refused_by_name(
+    options: dict[str, str | None], problem: str
+) -> None:
+    with pytest.raises(EngineError) as error:
+        Dialogue(scripted({}, OPTIONS), options=options)
+    assert str(error.value).startswith(f"The engine Tin {problem}")
+
+
+OPTIONS = (
+    'feature ping=1 myname="Tin" memory=1 option="Hash -spin 1 1 9" option="Learn -check 0" option="Reset -button" '
+    'option="Style -combo *calm /// brave" done=1'
+)
+
+
+def test_options_are_told_before_each_game_memory_first() -> None:
+    options = {"Learn": "true", "Hash": "9", "Style": "brave", "Reset": None, "memory": "64"}
+    dialogue = Dialogue(scripted(THINKS, OPTIONS), options=options)
+    told = ["memory 64", "option Learn=1", "option Hash=9", "option Style=brave", "option Reset", "new"]
+    for _ in range(2):
+        assert dialogue.analyse(game_of(SHORT), 0)[:6] == told
+
+
+def test_cores_and_nps_where_the_engine_takes_them() -> None:
+    features = f"{FEATURES} smp=1 nps=1 memory=1"
+    dialogue = Dialogue(scripted(THINKS, features), options={"cores": "2", "nps": "1000", "memory": "8"})
+    said = dialogue.analyse(game_of(SHORT), 0)
+    assert said[:4] == ["memory 8", "cores 2", "new", "nps 1000"]
+
+
+# -- the game ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_game_is_told_move_by_move_and_its_result() -> None:
+    dialogue = Dialogue(scripted(THINKS))
+    said = dialogue.analyse(game_of("1. e4 e5 {Black resigns} 1-0"))
+    look = ["analyze", "exit", "force"]
+    assert without_pings(said) == [
+        *BEGINS,
+        *look,
+        "usermove e2e4",
+        *look,
+        "usermove e7e5",
+        *look,
+        "result 1-0 {Black resigns}",
+    ]
+    assert [found.look.ply for found in dialogue.found] == [0, 1, 2]
+    first, second = dialogue.found[1].lines
+    assert (first.ply, first.white, first.depth, first.score_cp, first.nodes, first.engine) == (
+        1,
+        False,
+        1,
+        20,
+        30,
+        "Tin 1",
+    )
+    assert (second.selective_depth, second.nodes_per_s, second.time_ms, second.pv) == (3, 9000, 10, "best next")
+    assert (first.seq, second.seq) == (0, 1)
+
+
+def test_each_position_takes_its_time() -> None:
+    dialogue = Dialogue(scripted(THINKS), Limits(time_ms=700))
+    dialogue.analyse(game_of(SHORT))
+    assert dialogue.now_ms == 4 * 700
+
+
+def test_takebacks_of_the_recording_are_undone() -> None:
+    (game,) = [
+        game
+        for game in games_of("a06_chatter_takebacks", "observer_Botvinnik", True)
+        if any(event.kind.value == "takeback" for event in game.events)
+    ][:1]
+    said = Dialogue(scripted(THINKS))
+    lines = said.analyse(game, 0)
+    undone = sum(event.value or 0 for event in game.events if event.kind.value == "takeback")
+    assert lines.count("undo") == undone
+    assert sum(line.startswith("usermove ") for line in lines) == len(game.plies) + undone
+
+
+def test_clocks_are_the_recorded_ones_in_hundredths_of_the_side_to_move() -> None:
+    (game,) = games_of("a03_crazyhouse", "observer_GuestObsD", True)[:1]
+    ply = game.plies[6]
+    assert ply.white_moved
+    assert ply.white_clock_ms is not None
+    assert ply.black_clock_ms is not None
+    dialogue = Dialogue(scripted(THINKS))
+    said = dialogue.analyse(game, ply.ply)
+    assert f"level 0 {(game.base_s or 0) // 60} {game.increment_s}" in said
+    place = said.index(f"time {ply.black_clock_ms // 10}")
+    assert said[place + 1] == f"otim {ply.white_clock_ms // 10}"
+    assert said[place + 2] == "analyze"
+    assert "time" not in " ".join(Dialogue(scripted(THINKS, f"{FEATURES} time=0")).analyse(game, ply.ply))
+
+
+def test_san_and_bare_moves_as_the_engine_wants_them() -> None:
+    castles = game_of("1. e4 e5 2. Nf3 Nc6 3. Bc4 Nf6 4. O-O *")
+    san = Dialogue(scripted(THINKS, f"{FEATURES} san=1")).analyse(castles, 7)
+    assert [line for line in san if line.startswith("usermove")][4:] == ["usermove Bc4", "usermove Nf6", "usermove O-O"]
+    bare = Dialogue(scripted(THINKS, "feature ping=1 done=1")).analyse(castles, 7)
+    assert bare[bare.index("f1c4") :][:3] == ["f1c4", "g8f6", "e1g1"]
+
+
+def test_chess960_is_set_up_and_castles_by_name() -> None:
+    tags = ('[Variant "Fischerandom"]', '[FEN "bqnrkbnr/pppppppp/8/8/8/8/PPPPPPPP/BQNRKBNR w HDhd - 0 1"]')
+    dialogue = Dialogue(scripted(THINKS))
+    said = without_pings(dialogue.analyse(game_of("1. Nd3 d6 2. c3 c6 3. Qc2 Qc7 4. O-O-O *", *tags), 7))
+    assert said[:2] == ["new", "variant fischerandom"]
+    assert said[5] == "setboard bqnrkbnr/pppppppp/8/8/8/8/PPPPPPPP/BQNRKBNR w KQkq - 0 1"
+    assert "usermove O-O-O" in said
+
+
+def test_a_variant_that_the_engine_does_not_play_is_told() -> None:
+    dialogue = Dialogue(scripted(THINKS))
+    with pytest.raises(EngineError) as error:
+        dialogue.analyse(game_of("1. e4 e5 *", '[Variant "atomic"]'))
+    assert str(error.value) == "The engine Tin 1 does not play atomic; it plays normal, crazyhouse, fischerandom."
+
+
+@pytest.mark.parametrize(
+    ("variants", "word"),
+    [("normal,8x8+5_crazyhouse", "8x8+5_crazyhouse"), ("crazyhouse", "crazyhouse"), (None, "crazyhouse")],
+)
+def test_a_variant_has_the_engine_s_own_word(variants: str | None, word: str) -> None:
+    features = "feature ping=1 setboard=1 " + ("" if variants is None else f'variants="{variants}" ') + "done=1"
+    said = Dialogue(scripted(THINKS, features)).analyse(game_of("1. e4 *", '[Variant "crazyhouse"]'))
+    assert said[1] == f"variant {word}"
+
+
+def test_hands_are_told_where_the_moves_do_not() -> None:
+    """``setboard`` has no hands in the document; in crazyhouse the moves after it tell them."""
+    tags = ('[Variant "crazyhouse"]', '[FEN "4k3/8/8/8/8/8/3p4/4K3[QNp] w - - 0 1"]')
+    said = without_pings(Dialogue(scripted(THINKS)).analyse(game_of("1. Kxd2 P@e5 2. Q@d7+ *", *tags)))
+    assert [line for line in said if line.startswith(("setboard", "holding"))] == [
+        "setboard 4k3/8/8/8/8/8/3p4/4K3 w - - 0 1",
+        "holding [NQ] [P]",
+    ]
+
+
+def test_hands_of_bughouse_are_told_whenever_a_partner_passes() -> None:
+    features = 'feature ping=1 setboard=1 variants="normal,bughouse" done=1'
+    (game,) = games_of("a12_bughouse", "observer_GuestBga", True)[:1]
+    plan = make_plan(game)
+    hands = [look.position.hands for look in plan.looks]
+    assert len(set(hands)) > 4
+    dialogue = Dialogue(scripted(THINKS, features))
+    told = [line for line in dialogue.analyse(game) if line.startswith("holding")]
+    changes = [after for before, after in zip([None, *hands], hands, strict=False) if before != after]
+    assert told == [f"holding [{hand[0]}] [{hand[1]}]" for hand in changes if hand is not None]
+
+
+# -- setting up --------------------------------------------------------------------------------------------------------
+
+LATE = ('[FEN "4k3/8/8/8/8/8/4P3/4K3 b - - 7 20"]',)
+
+
+def test_an_old_engine_gets_positions_by_edit() -> None:
+    features = "feature ping=1 done=1"
+    said = without_pings(Dialogue(scripted(THINKS, features)).analyse(game_of("20... Kd7 *", *LATE), 39))
+    assert said[4:] == [
+        "new", "force", "a2a3", "edit", "#", "Pe2", "Ke1", "c", "Ke8", ".", "analyze", "exit", "force", "e8d7",
+        "result *",
+    ]  # fmt: skip
+
+
+def test_a_position_that_edit_cannot_tell_is_not_asked_about() -> None:
+    """``edit`` lets everybody castle whose king and rook stand at home."""
+    start = ('[FEN "r3k2r/8/8/8/8/8/8/R3K2R w - - 0 1"]',)
+    dialogue = Dialogue(scripted(THINKS, "feature ping=1 done=1"))
+    dialogue.analyse(game_of("1. Ke2 Ke7 *", *start))
+    assert [found.notes for found in dialogue.found] == [
+        ("was not asked: without setboard it cannot be told who may castle",),
+        ("was not asked: without setboard it cannot be told who may castle",),
+        (),
+    ]
+    assert dialogue.found[0].lines == ()
+
+
+# -- limits ------------------------------------------------------------------------------------------------------------
+
+
+def deepening(line: str) -> list[str]:
+    lines = [f"{depth} {depth} {depth} {100 * depth} e2e4" for depth in range(1, 9)]
+    return scripted({"analyze": lines, "go": [*lines, "move e2e4"]})(line)
+
+
+def test_a_depth_is_over_when_the_next_one_is_told() -> None:
+    dialogue = Dialogue(deepening, Limits(depth=5))
+    dialogue.analyse(game_of(SHORT), 0)
+    assert [line.depth for line in dialogue.found[0].lines] == [1, 2, 3, 4, 5]
+    assert dialogue.now_ms == 0
+
+
+def test_nodes_end_with_the_line_that_has_them_and_by_asking() -> None:
+    dialogue = Dialogue(deepening, Limits(nodes=250))
+    dialogue.analyse(game_of(SHORT), 0)
+    assert [line.nodes for line in dialogue.found[0].lines][:3] == [100, 200, 300]
+    dots = Dialogue(scripted({"analyze": ["1 1 1 10 e2e4"], ".": ["stat01: 50 251 3 2 20"]}), Limits(nodes=250))
+    said = dots.analyse(game_of(SHORT), 0)
+    assert said.count(".") == 1
+    assert dots.now_ms == 500
+
+
+def test_an_engine_that_does_not_know_the_question_is_not_asked_again() -> None:
+    dialogue = Dialogue(scripted({**THINKS, ".": ["Error (unknown command): ."]}), Limits(time_ms=5000, nodes=10**9))
+    assert dialogue.analyse(game_of(SHORT)).count(".") == 1
+    assert dialogue.now_ms == 4 * 5000
+
+
+def test_a_limit_that_is_never_reached_ends_and_is_told() -> None:
+    silent = Dialogue(scripted(), Limits(depth=30))
+    silent.analyse(game_of(SHORT), 0)
+    assert silent.found[0].notes == ("did not reach its limit in 20 s",)
+    stops = Dialogue(scripted(THINKS), Limits(depth=30))
+    stops.analyse(game_of(SHORT), 0)
+    assert stops.found[0].notes == ("did not reach its limit in 10 s",)
+    assert len(stops.found[0].lines) == 2
+
+
+@pytest.mark.parametrize("score", [100002, -100001, 999996, -9998])
+def test_behind_a_mate_however_it_is_counted_nothing_more_is_waited_for(score: int) -> None:
+    dialogue = Dialogue(scripted({"analyze": [f"3 {score} 1 90 best"]}), Limits(depth=30))
+    dialogue.analyse(game_of(SHORT), 0)
+    (line,) = dialogue.found[0].lines
+    assert (line.mate, line.score_cp) == {100002: (2, None), -100001: (-1, None)}.get(score, (None, score))
+    assert dialogue.found[0].notes == ()
+    assert dialogue.now_ms == 500
+
+
+# -- engines without analyze mode --------------------------------------------------------------------------------------
+
+PLAYS = {"go": ["1 5 0 20 e7e5", "2 7 0 90 e7e5 g1f3", "move e7e5"]}
+
+
+@pytest.mark.parametrize(
+    ("features", "answers"),
+    [
+        ("feature ping=1 analyze=0 setboard=1 done=1", PLAYS),
+        ("feature ping=1 done=1", {**PLAYS, "analyze": ["Error (unknown command): analyze"]}),
+    ],
+)
+def test_an_engine_without_analyze_mode_moves_and_takes_that_back(features: str, answers: dict[str, list[str]]) -> None:
+    dialogue = Dialogue(scripted(answers, features), Limits(time_ms=1500, depth=2))
+    said = without_pings(dialogue.analyse(game_of("1. e4 *"), 1))
+    place = said.index("st 2")
+    assert said[place:] == ["st 2", "sd 2", "go", "force", "undo", "result *"]
+    assert [(line.depth, line.score_cp) for line in dialogue.found[0].lines] == [(1, 5), (2, 7)]
+
+
+def test_the_protocol_s_own_measure_of_nodes_where_it_has_one() -> None:
+    dialogue = Dialogue(scripted(PLAYS, "feature ping=1 analyze=0 nps=1 done=1"), Limits(nodes=80))
+    said = dialogue.analyse(game_of("1. e4 *"), 1)
+    assert said[said.index("st 1") :][:3] == ["st 1", "nps 80", "go"]
+
+
+def test_it_is_told_to_move_when_its_time_is_over() -> None:
+    dialogue = Dialogue(
+        scripted({"go": ["1 5 0 20 e7e5"], "?": ["move e7e5"]}, "feature ping=1 analyze=0 done=1"), Limits(time_ms=300)
+    )
+    said = dialogue.analyse(game_of("1. e4 *"), 1)
+    assert "?" in said
+    assert dialogue.now_ms == 300
+
+
+def test_one_that_resigns_has_no_move_to_take_back() -> None:
+    answers = {"go": ["1 -900 0 20 e7e5", "resign"]}
+    said = Dialogue(scripted(answers, "feature ping=1 analyze=0 done=1")).analyse(game_of("1. e4 *"), 1)
+    assert "undo" not in said
+
+
+def test_a_move_that_is_not_legal_is_told_and_the_position_told_anew() -> None:
+    answers = {"go": ["1 5 0 20 e7e5", "move e7e4"]}
+    dialogue = Dialogue(scripted(answers, "feature ping=1 setboard=1 analyze=0 done=1"))
+    said = dialogue.analyse(game_of("1. e4 e5 *"), 1, 2)
+    assert dialogue.found[0].notes == ("made the move e7e4, which is not legal",)
+    assert "setboard rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2" in said
+
+
+# -- engines that misbehave --------------------------------------------------------------------------------------------
+
+
+def test_an_engine_that_refuses_a_move_is_told_the_position_anew() -> None:
+    refusals = [["Illegal move: e7e5"], []]
+    table = scripted(THINKS)
+
+    def script(line: str) -> list[str]:
+        return refusals.pop(0) if line == "usermove e7e5" else table(line)
+
+    dialogue = Dialogue(script)
+    said = dialogue.analyse(game_of("1. e4 e5 *"), 2)
+    assert dialogue.found[0].notes == ("did not take e7e5 and was told the position anew",)
+    assert "setboard rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2" in said
+    assert len(dialogue.found[0].lines) == 2
+
+
+def test_an_engine_that_goes_on_refusing_is_given_up() -> None:
+    answers = {**THINKS, "e7e5": ["Illegal move: e7e5"]}
+    dialogue = Dialogue(scripted(answers, 'feature ping=1 myname="Tin 1" done=1'))
+    with pytest.raises(EngineError, match=r"^The engine Tin 1 does not take e7e5, which was played\.$"):
+        dialogue.analyse(game_of("1. e4 e5 *"), 2)
+
+
+def test_one_that_does_not_answer_is_named_with_its_last_words() -> None:
+    answers = {"ping": ["telluser I am tired"]}
+    dialogue = Dialogue(scripted({**answers, "analyze": []}))
+    with pytest.raises(
+        EngineError, match=r"^The engine Tin 1 has not answered 'ping 1' for 20 s; it said 'I am tired'\.$"
+    ):
+        dialogue.analyse(game_of(SHORT))
+    assert dialogue.interrupts == 0  # sigint=0
+
+
+def test_one_that_may_be_interrupted_is_before_it_is_given_up() -> None:
+    def deaf(line: str) -> list[str]:
+        if line == "<interrupt>":
+            return ["pong 1"]
+        return [] if line == "ping 1" else scripted(THINKS, f"{FEATURES} sigint=1")(line)
+
+    dialogue = Dialogue(deaf)
+    dialogue.analyse(game_of(SHORT), 0)
+    assert dialogue.interrupts == 1
+    assert len(dialogue.found) == 1
+
+
+def test_one_that_never_moves_is_given_up() -> None:
+    dialogue = Dialogue(scripted({}, 'feature ping=1 analyze=0 sigint=0 myname="Tin" done=1'))
+    with pytest.raises(EngineError, match=r"^The engine Tin does not move, though it was told to move at once\.$"):
+        dialogue.analyse(game_of(SHORT))
+
+
+def test_what_is_no_engine_of_this_protocol_is_told() -> None:
+    dialogue = Dialogue(scripted({"analyze": ["Unknown command: analyze"]}, ""))
+    with pytest.raises(EngineError, match="is it a UCI engine"):
+        dialogue.analyse(game_of(SHORT))
+
+
+def test_moves_that_are_not_legal_are_kept_as_text_and_counted() -> None:
+    lines = ["1 1 0 1 e2e5", "2 1 0 1 1. e4 e5 2. Ke3", "3 1 0 1 e2e4 (book)", "4 1 0 1 1. Nf3 Nf6 2. g3 !"]
+    dialogue = Dialogue(scripted({"analyze": lines}))
+    dialogue.analyse(game_of(SHORT), 0)
+    assert [line.pv for line in dialogue.found[0].lines] == [line.split(" ", 4)[4] for line in lines]
+    assert dialogue.found[0].notes == ("told 2 lines whose moves are not legal",)
+
+
+def test_of_very_many_lines_the_last_are_kept() -> None:
+    lines = [f"{number} 1 0 {number} e2e4" for number in range(1, MOST_LINES + 501)]
+    dialogue = Dialogue(scripted({"analyze": lines}))
+    dialogue.analyse(game_of(SHORT), 0)
+    kept = dialogue.found[0].lines
+    assert (len(kept), kept[0].seq, kept[-1].depth) == (MOST_LINES, 500, MOST_LINES + 500)
+    assert dialogue.found[0].notes == (f"told {MOST_LINES + 500} lines, of which the last {MOST_LINES} are kept",)
+
+
+def test_a_pv_that_goes_on_in_the_next_line_is_one() -> None:
+    dialogue = Dialogue(scripted({"analyze": ["1 20 0 30 e2e4", "    e7e5", "  no pv"]}))
+    dialogue.analyse(game_of(SHORT), 0)
+    assert [line.pv for line in dialogue.found[0].lines] == ["e2e4 e7e5"]
+
+
+def test_counts_that_no_search_reaches_are_not_known() -> None:
+    dialogue = Dialogue(scripted({"analyze": ["1 20 0 18446744073709551615 e2e4"]}))
+    dialogue.analyse(game_of(SHORT), 0)
+    assert dialogue.found[0].lines[0].nodes is None
+
+
+def test_a_flood_is_stopped() -> None:
+    dialogue = Dialogue(scripted({"analyze": ["x" * 1000] * 3000}))
+    with pytest.raises(
+        EngineError, match=r"^The engine Tin 1 prints more than anybody can read \(256 KiB a second\)\.$"
+    ):
+        dialogue.analyse(game_of(SHORT))
+
+
+def test_what_prints_on_after_exit_without_ping_is_given_up() -> None:
+    talk = CecpTalk(EngineSpec("cecp", "tin"), Limits(time_ms=100))
+    talk.begin(0)
+    talk.receive(b"feature sigint=0 done=1\n", 0)
+    talk.analyse(make_plan(game_of(SHORT)), 0)
+    with pytest.raises(EngineError, match="goes on talking when it should have stopped"):
+        chatter(talk)
+
+
+def chatter(talk: CecpTalk) -> None:
+    """A line of thinking every 50 milliseconds."""
+    for now_ms in range(0, 60_000, 50):
+        talk.receive(b"1 20 0 30 best\n", now_ms)
+        talk.tick(now_ms)
+
+
+PIECES = [
+    b"feature ping=1 setboard=1 done=1\n", b"feature done=0\n", b"pong 1\npong 2\npong 3\n", b"move e2e4\n",
+    b"Illegal move: e2e4\n", b"1 1 1 1 e2e4\n", b"Error (unknown command): analyze\n", b"resign\n",
+    b"stat01: 1 1 1 1 1\n", b"1-0 {White mates}\n",
+]  # fmt: skip
+
+
+@given(
+    st.lists(st.one_of(st.binary(max_size=60), st.sampled_from(PIECES)), max_size=40),
+    st.sampled_from([Limits(time_ms=200), Limits(depth=2), Limits(nodes=10)]),
+)
+def test_whatever_an_engine_prints_it_ends_and_only_our_error_is_raised(blocks: list[bytes], limits: Limits) -> None:
+    talk = CecpTalk(EngineSpec("cecp", "tin"), limits)
+    problem = "The engine "
+    try:
+        now_ms = run(talk.begin, talk, blocks, 0)
+        run(lambda now_ms: talk.analyse(make_plan(game_of(SHORT)), now_ms), talk, blocks, now_ms)
+    except EngineError as error:
+        problem = str(error)
+    assert problem.startswith("The engine ")
+    assert "\n" not in problem
+
+
+def run(begin: Callable[[int], None], talk: CecpTalk, blocks: list[bytes], now_ms: int) -> int:
+    """Until it is done; a block each time that the interface waits. Returns the time."""
+    begin(now_ms)
+    for _ in range(1000):
+        talk.take_output()
+        if not talk.is_busy:
+            return now_ms
+        if blocks:
+            talk.receive(blocks.pop(0), now_ms)
+        now_ms = max(now_ms, talk.due_ms or 0)
+        talk.tick(now_ms)
+    raise AssertionError("it goes on for ever")
