@@ -18,7 +18,7 @@ from recorder.replay.answers import (
     who_lines,
 )
 from recorder.replay.boards import Board, frame_text
-from recorder.replay.examining import begin_examining, end_examining, go_to, stored_board
+from recorder.replay.examining import begin_examining, end_examining, go_to, go_to_ply, revert, stored_board
 from recorder.replay.positions import AtTime, format_position
 from recorder.replay.steering import SHARED, moves_time, steer, where
 
@@ -233,8 +233,7 @@ def _unexamine(session: Session, rest: str) -> None:
 
 
 def _to(session: Session, rest: str) -> None:
-    board = session.examined
-    if board is None:
+    if session.examined is None:
         session.bad_parameters("You are not examining or setting up a game.")
         return
     word = rest.split()[0].lower() if rest else ""
@@ -242,17 +241,14 @@ def _to(session: Session, rest: str) -> None:
     if match is None:
         session.bad_parameters('Say which half-move: "to 20w", or how many are played: "to 39".')
         return
-    ply = int(match[1]) if match[2] is None else 2 * int(match[1]) - (match[2] == "w")
-    place = next((at for at, one in enumerate(board.line) if one.ply >= ply), len(board.line) - 1)
-    go_to(session, place, f"goes to move {board.line[place].ply // 2 + 1}")
+    go_to_ply(session, int(match[1]) if match[2] is None else 2 * int(match[1]) - (match[2] == "w"))
 
 
 def _revert(session: Session, rest: str) -> None:
     if session.examined is None:
         session.bad_parameters("You are not examining or setting up a game.")
         return
-    ply = session.examined.line[session.examined_place].ply
-    go_to(session, session.examined_place, f"reverts to main line move {ply // 2 + 1}")
+    revert(session)
 
 
 def _set(session: Session, rest: str) -> None:

@@ -24,10 +24,11 @@ from recorder.replay.answers import (
     result_text,
     style_1,
 )
-from recorder.replay.boards import Board, frame_text
+from recorder.replay.boards import Board, Standing, frame_text
 from recorder.replay.commands import ANSWERS
 from recorder.replay.deltas import delta_text
 from recorder.replay.door import Door, Manner
+from recorder.replay.examining import try_move
 from recorder.replay.grammar import (
     AMBIGUOUS,
     BAD_COMMAND,
@@ -63,7 +64,7 @@ class Session(Door):
     Attributes:
         started: its own replay goes on.
         observed: numbers of the games that it watches. followed: names in lower case, or ``*``.
-        examined: the game that it examines, at ``examined_place`` of its line.
+        examined: the game that it examines, at ``examined_place`` of its line; ``examined_main``: the recorded line.
         code: block mode's of the command that is being answered.
     """
 
@@ -85,6 +86,7 @@ class Session(Door):
         self.followed: set[str] = set()
         self.examined: Board | None = None
         self.examined_place = 0
+        self.examined_main: list[Standing] = []
         self.code: int | None = None
         self._left: set[str] = set()  # keys of games that the recording left while they were observed
         self._looked = False
@@ -169,6 +171,9 @@ class Session(Door):
             self.tell(f'Ambiguous command "{command.word}". Matches: {" ".join(command.matches)}')
         elif _MOVE.fullmatch(text.split()[-1].lstrip("$")):
             self.code = 1
+            if self.examined is not None:
+                try_move(self, text.split()[-1].lstrip("$"))
+                return
             self.tell("You are not playing or examining a game that takes moves.")
         else:
             self.code = BAD_COMMAND

@@ -276,6 +276,44 @@ def test_examining() -> None:
     assert "You are no longer examining game" in made.say("unexamine")
 
 
+def test_moves_are_tried_on_an_examined_board() -> None:
+    made = client()
+    made.say("examine Morphy 0", "forward 2")
+    before = lines_of(made.say("refresh"), "<12>")[0].split()
+    said = made.say("a2-a3")
+    board = lines_of(said, "<12>")[0].split()
+    assert (board[26], board[27], board[29], board[24]) == ("2", "P/a2-a3", "a3", before[24])
+    assert "Game 2: Looker moves: a3" in said
+    assert "Looker moves: h6" in made.say("h6")
+    assert "You cannot go forward unless you are on the main line." in made.say("forward")
+    assert lines_of(made.say("backward"), "<12>")[0].split()[29] == "a3"
+    said = made.say("revert")
+    assert "reverts to main line move 2." in said
+    assert lines_of(said, "<12>") == [" ".join(before)]
+    assert lines_of(made.say("forward"), "<12>")[0].split()[29] == "Nf3"
+    for text in ("Ke5", "a1a8", "o-o-o", "N@e4", "e9"):
+        assert "<12>" not in made.say(text)
+    assert "Illegal move (Ke5)." in made.say("Ke5")
+    made.say("backward", "g1f3")
+    assert lines_of(made.say("forward"), "<12>")[0].split()[26] == "3", "the recorded move is the main line"
+    assert "goes to move 1." in made.say("b3", "to 0")
+
+
+def test_moves_of_crazyhouse_are_tried_by_its_rules() -> None:
+    game = next(game for game in games_of("a03_crazyhouse", "observer_GuestObsD") if game.complete)
+    drop = next(ply for ply in game.plies if ply.san[1:2] == "@")
+    made = Client.of([game])
+    made.say("set style 12", "examine #1")
+    assert "Illegal move (Q@e4)." in made.say("Q@e4")
+    said = made.say(f"to {drop.ply - 1}")
+    hand = re.findall(r"white \[(\w*)\] black \[(\w*)\]", said)[0][not drop.white_moved]
+    assert drop.san[0] in hand
+    said = made.say(drop.san.rstrip("+#").lower())
+    assert lines_of(said, "<12>")[0].split()[29] == drop.san
+    left = re.findall(r"white \[(\w*)\] black \[(\w*)\]", said)[0][not drop.white_moved]
+    assert len(left) == len(hand) - 1
+
+
 def test_an_examined_game_is_shown_as_one() -> None:
     games = [game for game in games_of("b05_examine_bsetup", "observer_GuestXl") if game.kind is GameKind.EXAMINED]
     made = Client.of(games[:1], manner=Manner(observe=True))
