@@ -204,8 +204,12 @@ class Board:
             seen = self.game.observations[what.observation]
             fen = next((one.fen for one in seen.anchors if one.ply == ply.ply and one.line == what.line), None)
             played = None if fen is None else start_of(self.game, fen, self.derives and not self.shares)
-        self.line = [one for one in self.line if one.ply < ply.ply]
-        self.plies = [*self.plies, ply] if not self.plies or self.plies[-1].ply < ply.ply else self._kept(ply)
+        if self.line and self.line[-1].ply >= ply.ply:
+            self.line = [one for one in self.line if one.ply < ply.ply]
+        if self.plies and self.plies[-1].ply >= ply.ply:
+            self.plies = self._kept(ply)
+        else:
+            self.plies.append(ply)
         if played is None:
             self.standing = None
             return
@@ -313,9 +317,8 @@ class Board:
         hands = self.hands if self.pockets and self.hands is not None else ("", "")
         board = standing.position.board
         return (
-            sum(values.get(letter, 0) for letter in board + hands[0] if letter.isupper()),
-            sum(values.get(letter.upper(), 0) for letter in board if letter.islower())
-            + sum(values.get(letter, 0) for letter in hands[1]),
+            sum(value * (board.count(letter) + hands[0].count(letter)) for letter, value in values.items()),
+            sum(value * (board.count(letter.lower()) + hands[1].count(letter)) for letter, value in values.items()),
         )
 
     def push_file(self, standing: Standing) -> int:
