@@ -58,28 +58,42 @@ def folder(plies: pd.DataFrame, tmp_path_factory: pytest.TempPathFactory) -> Pat
     return partitioned(plies, tmp_path_factory.mktemp("plies"))
 
 
-@pytest.mark.parametrize("name", measures.__all__)
-def test_pandas_and_duckdb_agree(name: str, plies: pd.DataFrame, folder: Path) -> None:
+Tables = dict[str, pd.DataFrame]
+"""What each measure gives when it is asked for nothing special, computed once for all tests."""
+
+
+@pytest.fixture(scope="module")
+def of_pandas(plies: pd.DataFrame) -> Tables:
+    return {name: getattr(measures, name)(plies) for name in measures.__all__}
+
+
+@pytest.fixture(scope="module")
+def of_duckdb(folder: Path) -> Tables:
     with on_duckdb(folder) as relation:
-        assert_equal(getattr(measures, name), plies, relation)
+        return {name: getattr(measures, name)(relation) for name in measures.__all__}
+
+
+@pytest.mark.parametrize("name", measures.__all__)
+def test_pandas_and_duckdb_agree(name: str, of_pandas: Tables, of_duckdb: Tables) -> None:
+    assert_equal(of_duckdb[name], of_pandas[name])
 
 
 @pytest.mark.parametrize("name", ON_DASK)
-def test_dask_agrees(name: str, plies: pd.DataFrame, folder: Path) -> None:
+def test_dask_agrees(name: str, of_pandas: Tables, folder: Path) -> None:
     with dask.config.set(scheduler="synchronous"):
-        assert_equal(getattr(measures, name), plies, on_dask(folder))
+        assert_equal(getattr(measures, name)(on_dask(folder)), of_pandas[name])
 
 
 @pytest.mark.parametrize(("name", "options"), ASKED, ids=str)
 def test_engines_agree_on_other_tables(name: str, options: dict[str, Any], plies: pd.DataFrame, folder: Path) -> None:
+    measure = getattr(measures, name)
     with on_duckdb(folder) as relation:
-        assert_equal(getattr(measures, name), plies, relation, **options)
+        assert_equal(measure(relation, **options), measure(plies, **options))
 
 
 @pytest.mark.parametrize("name", measures.__all__)
-def test_of_no_plies_every_table_has_its_columns(name: str, plies: pd.DataFrame) -> None:
-    measure = getattr(measures, name)
-    full, empty = measure(plies), measure(plies.head(0))
+def test_of_no_plies_every_table_has_its_columns(name: str, plies: pd.DataFrame, of_pandas: Tables) -> None:
+    full, empty = of_pandas[name], getattr(measures, name)(plies.head(0))
     assert name == "scramble_windows" or len(full)
     assert not len(empty)
     assert list(empty) == list(full)
@@ -87,18 +101,18 @@ def test_of_no_plies_every_table_has_its_columns(name: str, plies: pd.DataFrame)
 
 
 @pytest.mark.parametrize("name", measures.__all__)
-def test_dtypes_are_nullable(name: str, plies: pd.DataFrame) -> None:
-    dtypes = {str(dtype) for dtype in getattr(measures, name)(plies).dtypes}
+def test_dtypes_are_nullable(name: str, of_pandas: Tables) -> None:
+    dtypes = {str(dtype) for dtype in of_pandas[name].dtypes}
     assert dtypes <= {"string", "Int64", "Float64", "boolean"}
 
 
 @pytest.mark.parametrize("name", measures.__all__)
-def test_plies_that_count_and_those_left_out_are_all(name: str, plies: pd.DataFrame, folder: Path) -> None:
-    with on_duckdb(folder) as relation:
-        for frame in (plies, relation):
-            attrs = getattr(measures, name)(frame).attrs
-            assert attrs["plies"] + sum(attrs["left_out"].values()) == len(plies)
-            assert min(attrs["left_out"].values()) > 0
+def test_plies_that_count_and_those_left_out_are_all(
+    name: str, plies: pd.DataFrame, of_pandas: Tables, of_duckdb: Tables
+) -> None:
+    for table in (of_pandas[name], of_duckdb[name]):
+        assert table.attrs["plies"] + sum(table.attrs["left_out"].values()) == len(plies)
+        assert min(table.attrs["left_out"].values()) > 0
 
 
 @pytest.mark.parametrize(
