@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
-from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 import zstandard
-from sqlalchemy import Connection, Engine, func, or_, select
 
 from recorder.analysis import Analysis
-from recorder.errors import StorageError
-from recorder.model import Anomaly, Disposition, Game, Shape, SourceReport
-from storage import models, schema
+from recorder.model import Anomaly, Game, SourceReport
 from storage.analyses import AnalysedPosition, standing_plies, store_positions
 from storage.carrying import carry_analyses
-from storage.check import check
-from storage.engine import driver_of, file_of, identity_of, make_engine, open_sqlite, told
+from storage.database import Database
+from storage.engine import driver_of, told
 from storage.equalkeys import closing_up, find_successors, order_of_sources, restore_order
 from storage.forgotten import (
     ForgottenSource,
@@ -29,80 +24,33 @@ from storage.forgotten import (
     recall_handle,
     recall_source,
 )
+from storage.kept import beginnings_of, read_kept, timing_of
 from storage.query import ALL_PLAYED, GameFilter, count_games, game_ids, resolve, undated
 from storage.reader import load_games
 from storage.redaction import HandleReport, Words, redact_kept, redact_rows
-from storage.relating import relate, stale, touch
+from storage.relating import stale, touch
 from storage.removal import ForgetReport, delete_source, drop_kept
-from storage.share import share
-from storage.sourcerows import READ_AGAIN, SourceRow, anomalies_of, one_source, row_number, source_rows
+from storage.sourcerows import (
+    READ_AGAIN,
+    SourceRow,
+    anomalies_of,
+    one_source,
+    report_of,
+    row_number,
+    source_rows,
+    sources_of_game,
+)
 from storage.standing import AnalysisCounts, count_analyses, settle_analyses, shown_games
-from storage.writer import ELSEWHERE, SourceWriter, continue_source, reopen_last_chunk, start_source
+from storage.writer import SourceWriter, continue_source, reopen_last_chunk, start_source
 
 if TYPE_CHECKING:
     from storage.columns import ColumnReader
 
 __all__ = ["Archive"]
 
-_ONE_BLOCK = 140_000  # bytes that hold the first compressed block: at most 128 KiB and its header
 
-
-class Archive:
+class Archive(Database):
     """Games and their sources in one SQLite file. Use it as a context manager."""
-
-    def __init__(self, path: Path, *, read_only: bool) -> None:
-        self.path = path
-        self.read_only = read_only
-        self._engine: Engine = make_engine(path, read_only=read_only)
-        self._within: Connection | None = None  # of ``snapshot`` or ``transaction``
-
-    @classmethod
-    def open(cls, where: str, *, create: bool = False, read_only: bool = False) -> Archive:
-        """Open an archive.
-
-        Args:
-            where: a path or a ``sqlite:///`` URL.
-            create: make it (mode 0600) if it is not there.
-            read_only: nothing can be written.
-        Raises:
-            StorageError: there is none, it is no archive, or its schema is older (the text names the command that
-                upgrades it) or newer than this program's.
-        """
-        path = file_of(where)
-        if create and (not path.exists() or schema.current(path) is None):
-            schema.create(path)
-        schema.require_current(path)
-        return cls(path, read_only=read_only)
-
-    def close(self) -> None:
-        """Release the file."""
-        self._engine.dispose()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
-    @contextmanager
-    def _reading(self) -> Iterator[Connection]:
-        if self._within is not None:
-            yield self._within
-            return
-        with told(self.path), self._engine.connect() as connection:
-            yield connection
-
-    @contextmanager
-    def snapshot(self) -> Iterator[None]:
-        """Whatever is read in the block is of one moment, even while somebody writes."""
-        with self._reading() as connection:
-            self._within = connection
-            try:
-                yield
-            finally:
-                self._within = None
 
     @contextmanager
     def columns(self, *, arrow: bool = True) -> Iterator[ColumnReader]:
@@ -120,7 +68,7 @@ class Archive:
 
     def sources(self) -> list[SourceRow]:
         """All sources, by name and then by sha256."""
-        with self._reading() as connection:
+        with self.reading() as connection:
             return source_rows(connection)
 
     def source(self, source_id: str) -> SourceRow:
@@ -129,7 +77,7 @@ class Archive:
         Raises:
             StorageError: there is none, or several.
         """
-        with self._reading() as connection:
+        with self.reading() as connection:
             return one_source(connection, source_id)
 
     def growth_candidates(self) -> list[tuple[int, str, SourceRow]]:
@@ -144,31 +92,9 @@ class Archive:
         Raises:
             StorageError: there is no such source.
         """
-        with self._reading() as connection:
+        with self.reading() as connection:
             row = one_source(connection, source_id)
-            number = row_number(connection, row.sha256)
-            report = SourceReport(
-                row.kind, row.server, row.dialect, row.me, row.time_basis, row.size_bytes, row.line_count
-            )
-            counts, shapes = models.source_counts.c, models.source_shapes.c
-            for tag, word, count in connection.execute(
-                select(counts.tag, counts.disposition, counts["count"]).where(counts.source_id == number)
-            ):
-                if tag == ELSEWHERE:
-                    report.elsewhere[word] = count
-                else:
-                    (report.frames if tag == "<12>" else report.holdings)[Disposition(word)] = count
-            report.shapes = [
-                Shape(*found)
-                for found in connection.execute(
-                    select(shapes.shape, shapes.lines, shapes.first_offset)
-                    .where(shapes.source_id == number)
-                    .order_by(shapes.seq)
-                )
-            ]
-            report.anomalies = [found for _, found in anomalies_of(connection, number)]
-            report.warnings = list(row.warnings)
-            return report
+            return report_of(connection, row)
 
     def anomalies(self, source_id: str | None = None) -> Iterator[tuple[SourceRow, Anomaly]]:
         """What was wrong, with the source it is in, by source and then in the order found.
@@ -176,7 +102,7 @@ class Archive:
         Raises:
             StorageError: there is no such source.
         """
-        with self._reading() as connection:
+        with self.reading() as connection:
             rows = source_rows(connection) if source_id is None else [one_source(connection, source_id)]
             for row in rows:
                 for _, found in anomalies_of(connection, row_number(connection, row.sha256)):
@@ -188,18 +114,8 @@ class Archive:
         Raises:
             StorageError: there is no such game.
         """
-        with self._reading() as connection:
-            game_id = resolve(connection, key)
-            seen, games, sources = models.observations.c, models.games.c, models.sources.c
-            members = select(games.id).where(or_(games.id == game_id, games.merged_into == game_id))
-            leads = select(games.source_id).where(games.id.in_(members), games.source_id.is_not(None))
-            first = connection.scalar(leads.order_by(games.key).limit(1))
-            numbers = {first, *connection.scalars(select(seen.source_id).where(seen.game_id.in_(members)))}
-            hashes = dict(
-                connection.execute(select(sources.sha256, sources.id).where(sources.id.in_(numbers))).fetchall()
-            )
-            rows = [row for row in source_rows(connection) if row.sha256 in hashes]
-            return sorted(rows, key=lambda row: hashes[row.sha256] != first)
+        with self.reading() as connection:
+            return sources_of_game(connection, resolve(connection, key))
 
     def read_source(self, source_id: str, offset: int = 0, length: int | None = None) -> Iterator[bytes]:
         """The kept bytes of a source, in order, in blocks of at most 1 MiB.
@@ -210,26 +126,9 @@ class Archive:
         Raises:
             StorageError: there is no such source, or the bytes are not all kept.
         """
-        with self._reading() as connection:
+        with self.reading() as connection:
             row = one_source(connection, source_id)
-            end = row.size_bytes if length is None else min(offset + length, row.size_bytes)
-            if end > row.kept_bytes:
-                raise StorageError(
-                    f"The bytes of {row.name} ({row.id}) are not in the archive: it was imported with --no-keep-source."
-                )
-            chunks = models.source_chunks.c
-            query = (
-                select(chunks.offset, chunks.zstd)
-                .where(
-                    chunks.source_id == row_number(connection, row.sha256),
-                    chunks.offset < end,
-                    chunks.offset + chunks.size_bytes > offset,
-                )
-                .order_by(chunks.offset)
-            )
-            decompressor = zstandard.ZstdDecompressor()
-            for start, compressed in connection.execute(query):
-                yield decompressor.decompress(compressed)[max(offset - start, 0) : end - start]
+            yield from read_kept(connection, row, offset, length)
 
     def beginnings(self, hashes: Collection[str], length: int) -> dict[str, bytes]:
         """The first kept bytes of several sources.
@@ -239,18 +138,8 @@ class Archive:
         Returns:
             Bytes by SHA-256; a source of which nothing is kept is not among them.
         """
-        chunks, sources = models.source_chunks.c, models.sources.c
-        found: dict[str, bytes] = {}
-        with self._reading() as connection:
-            for sha256 in sorted(hashes):
-                query = select(func.substr(chunks.zstd, 1, _ONE_BLOCK)).join(
-                    models.sources, sources.id == chunks.source_id
-                )
-                compressed = connection.scalar(query.where(sources.sha256 == sha256, chunks.offset == 0))
-                if compressed is not None:
-                    reader = zstandard.ZstdDecompressor().stream_reader(compressed)
-                    found[sha256] = reader.read(length)
-        return found
+        with self.reading() as connection:
+            return beginnings_of(connection, hashes, length)
 
     def source_timing(self, source_id: str) -> bytes | None:
         """The timing file a kept typescript was read with; None where there was none or the source is not kept.
@@ -258,11 +147,9 @@ class Archive:
         Raises:
             StorageError: there is no such source.
         """
-        with self._reading() as connection:
+        with self.reading() as connection:
             row = one_source(connection, source_id)
-            column = models.sources.c
-            timing = connection.scalar(select(column.timing).where(column.sha256 == row.sha256))
-            return None if timing is None else zstandard.ZstdDecompressor().decompress(timing)
+            return timing_of(connection, row)
 
     def forget_source(self, source_id: str) -> ForgetReport:
         """Remove a source, its bytes, games and findings, and players without another game; remember that.
@@ -272,29 +159,29 @@ class Archive:
         Raises:
             StorageError: there is no such source, or several ids begin so.
         """
-        with self._writing() as connection, closing_up(driver_of(connection)):
+        with self.writing() as connection, closing_up(driver_of(connection)):
             row = one_source(connection, source_id)
             note_source(driver_of(connection), ForgottenSource(row.sha256, row.size_bytes, row.name))
             return delete_source(connection, row_number(connection, row.sha256))
 
     def forgotten_sources(self) -> list[ForgottenSource]:
         """The sources that were forgotten and not written again since."""
-        with self._reading() as connection:
+        with self.reading() as connection:
             return forgotten_sources(driver_of(connection))
 
     def recall_source(self, sha256: str) -> None:
         """A forgotten source is wanted again, as it was or grown."""
-        with self._writing() as connection:
+        with self.writing() as connection:
             recall_source(driver_of(connection), sha256)
 
     def move_source(self, sha256: str, path: str) -> None:
         """A source's file stands elsewhere now, an absolute path."""
-        with self._writing() as connection:
+        with self.writing() as connection:
             driver_of(connection).execute("UPDATE sources SET path = ? WHERE sha256 = ?", (path, sha256))
 
     def forgotten_handles(self) -> list[tuple[str, int, str]]:
         """What is remembered of players who are to be forgotten: salt, length and hash of each handle."""
-        with self._reading() as connection:
+        with self.reading() as connection:
             return forgotten_handles(driver_of(connection))
 
     def forget_handles(self, handles: Collection[tuple[str, int, str]], words: Words) -> HandleReport:
@@ -303,19 +190,19 @@ class Archive:
         Args:
             handles: as ``forgotten_handles`` gives them. words: knows them.
         """
-        with self._writing() as connection:
+        with self.writing() as connection:
             for handle in handles:
                 note_handle(driver_of(connection), handle)
             return redact_rows(connection, words)
 
     def recall_handle(self, handle: tuple[str, int, str]) -> None:
         """A player need not be forgotten any more; what is gone stays gone."""
-        with self._writing() as connection:
+        with self.writing() as connection:
             recall_handle(driver_of(connection), handle)
 
     def read_again(self, sha256: str) -> None:
         """A source is to be read anew when it is imported next, as after a newer parser."""
-        with self._writing() as connection:
+        with self.writing() as connection:
             driver_of(connection).execute(
                 "UPDATE sources SET parser_version = ? WHERE sha256 = ?", (READ_AGAIN, sha256)
             )
@@ -328,31 +215,18 @@ class Archive:
         Returns:
             Whether anything was replaced.
         """
-        with self._writing() as connection:
+        with self.writing() as connection:
             number = row_number(connection, one_source(connection, source_id).sha256)
             return redact_kept(driver_of(connection), number, redact)
 
     def drop_kept(self, source_id: str) -> None:
         """Keep nothing of a source's bytes any more; its games stay."""
-        with self._writing() as connection:
+        with self.writing() as connection:
             drop_kept(driver_of(connection), row_number(connection, one_source(connection, source_id).sha256))
-
-    def vacuum(self) -> None:
-        """Write the file anew: nothing of what was deleted is in it or beside it afterwards.
-
-        Raises:
-            StorageError: another program reads or writes it just now.
-        """
-        connection = open_sqlite(self.path)
-        with told(self.path), closing(connection):
-            connection.execute("VACUUM")
-            (busy, _, _) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-            if busy:
-                raise StorageError(f"{self.path} is being read by another program.")
 
     def successors(self) -> dict[str, str]:
         """Keys that games have because another game has theirs, with the keys that they would have alone."""
-        with self._reading() as connection:
+        with self.reading() as connection:
             chains = find_successors(driver_of(connection))
             return {key: wanted for wanted, chain in chains.items() for key in chain[1:]}
 
@@ -361,47 +235,10 @@ class Archive:
 
         It depends on what those sources were when the games were read, if they have grown since.
         """
-        with other._reading() as connection:
+        with other.reading() as connection:
             wanted = order_of_sources(driver_of(connection))
-        with self._writing() as connection:
+        with self.writing() as connection:
             restore_order(driver_of(connection), wanted)
-
-    @contextmanager
-    def transaction(self) -> Iterator[None]:
-        """Whatever is read and written in the block is one transaction: undone when it raises."""
-        with self._writing() as connection:
-            self._within = connection
-            try:
-                yield
-            finally:
-                self._within = None
-
-    @contextmanager
-    def _writing(self) -> Iterator[Connection]:
-        """One transaction on a connection without per-row foreign key checks.
-
-        They would cost a third of the insert rate and prove what the writer's numbering already gives;
-        ``db check`` looks at the whole file.
-        """
-        if self.read_only:
-            raise StorageError(f"{self.path} was opened for reading only.")
-        if self._within is not None:
-            yield self._within
-            return
-        engine = make_engine(self.path, foreign_keys=False)
-        try:
-            file = identity_of(self.path)
-            with (
-                told(self.path),
-                engine.connect().execution_options(immediate=True) as connection,
-                connection.begin(),
-            ):
-                if identity_of(self.path) != file:  # while this was waiting for its turn
-                    raise StorageError(f"{self.path} was replaced by another archive just now: try again.")
-                yield connection
-                relate(connection)
-        finally:
-            engine.dispose()
 
     @contextmanager
     def write_source(
@@ -442,7 +279,7 @@ class Archive:
             "options": options,
             "timing": zstandard.ZstdCompressor(level=6).compress(timing) if keep and timing is not None else None,
         }
-        with self._writing() as connection:
+        with self.writing() as connection:
             recall_source(driver_of(connection), sha256)
             chunk_offset, rest = 0, b""
             if continues is None:
@@ -485,7 +322,7 @@ class Archive:
             whole_plies: False reads only what PGN shows of proved plies: SAN, the mover's clock, elapsed time, proof.
                 Their other fields are None.
         """
-        with self._reading() as connection:
+        with self.reading() as connection:
             ids = game_ids(connection, where)
             yield from load_games(
                 connection,
@@ -503,7 +340,7 @@ class Archive:
         Raises:
             StorageError: there is none, or several (listed).
         """
-        with self._reading() as connection:
+        with self.reading() as connection:
             found = load_games(
                 connection,
                 [resolve(connection, spec)],
@@ -517,12 +354,12 @@ class Archive:
 
     def count(self, where: GameFilter = ALL_PLAYED) -> int:
         """How many games match."""
-        with self._reading() as connection:
+        with self.reading() as connection:
             return count_games(connection, where)
 
     def undated(self, where: GameFilter) -> int:
         """How many games only the date bounds of ``where`` leave out, because their date is unknown."""
-        with self._reading() as connection:
+        with self.reading() as connection:
             return undated(connection, where)
 
     def conflicts(self, sha256: str) -> list[tuple[str, str]]:
@@ -532,17 +369,17 @@ class Archive:
             " JOIN games g ON g.id = w.merged_into JOIN game_evidence e ON e.game_id = g.id"
             " WHERE s.sha256 = ? AND e.kind = 'conflict' ORDER BY g.key, e.seq"
         )
-        with self._reading() as connection:
+        with self.reading() as connection:
             return [(key, text) for key, _, text in driver_of(connection).execute(query, (sha256,))]
 
     def relate_all(self) -> None:
         """Make all games of several sources and all links anew, as after an upgrade from a schema without them."""
-        with self._writing() as connection:
+        with self.writing() as connection:
             touch(driver_of(connection), "SELECT id FROM games WHERE source_id IS NOT NULL")
 
     def stale_games(self) -> list[str]:
         """Keys of games of several sources that are not what their witnesses make: none, if all is well."""
-        with self._reading() as connection:
+        with self.reading() as connection:
             return stale(connection)
 
     # --- analyses
@@ -553,7 +390,7 @@ class Archive:
         Args:
             analysis: its engine, protocol and settings count.
         """
-        with self._reading() as connection:
+        with self.reading() as connection:
             return standing_plies(driver_of(connection), (game.key, *game.witnesses), analysis)
 
     def add_analysis(
@@ -565,7 +402,7 @@ class Archive:
             key: the game's. analysis: by which engine, with which settings; the lines are those of ``positions``.
             again: it was begun anew: what the engine told of the same positions before is replaced.
         """
-        with self._writing() as connection:
+        with self.writing() as connection:
             store_positions(driver_of(connection), key, analysis, positions, anew=again)
             settle_analyses(connection, shown_games(driver_of(connection), key))
 
@@ -577,20 +414,10 @@ class Archive:
         Returns:
             How many were taken, and how many are of games that are not here.
         """
-        with other._reading() as theirs, self._writing() as connection:
+        with other.reading() as theirs, self.writing() as connection:
             return carry_analyses(driver_of(theirs), connection, homeless=homeless)
 
     def count_analyses(self) -> AnalysisCounts:
         """How many analyses there are, and whether what is known of their positions is right."""
-        with self._reading() as connection:
+        with self.reading() as connection:
             return count_analyses(connection)
-
-    # --- the file as a whole
-
-    def check(self) -> list[str]:
-        """Findings of ``storage.check``, one sentence each; none: all is well."""
-        return check(self.path)
-
-    def share(self, target: Path, *, pseudonyms: bool = False, redact: Sequence[str] = ()) -> None:
-        """Write a copy to give away: see ``storage.share``."""
-        share(self.path, target, pseudonyms=pseudonyms, redact=redact)

@@ -6,14 +6,27 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, func, select, true
+from sqlalchemy import Connection, func, or_, select, true
 
 from recorder.errors import StorageError
-from recorder.model import Anomaly, AnomalyKind, TimeBasis
+from recorder.model import Anomaly, AnomalyKind, Disposition, Shape, SourceReport, TimeBasis
 from storage import models
 
-__all__ = ["ID_DIGITS", "READ_AGAIN", "SourceRow", "anomalies_of", "one_source", "row_number", "source_rows"]
+__all__ = [
+    "ELSEWHERE",
+    "report_of",
+    "sources_of_game",
+    "ID_DIGITS",
+    "READ_AGAIN",
+    "SourceRow",
+    "anomalies_of",
+    "one_source",
+    "row_number",
+    "source_rows",
+]
 
+ELSEWHERE = "elsewhere"
+"""The tag under which the counts of a report's ``elsewhere`` are kept."""
 ID_DIGITS = 12
 READ_AGAIN = "again"
 """As a source's parser version: somebody was left out of it who is wanted now."""
@@ -112,3 +125,40 @@ def anomalies_of(connection: Connection, source: int) -> Iterator[tuple[int, Ano
     table = models.anomalies
     for row in connection.execute(select(table).where(table.c.source_id == source).order_by(table.c.seq)):
         yield row[1], Anomaly(AnomalyKind(row[2]), *row[3:])
+
+
+def report_of(connection: Connection, row: SourceRow) -> SourceReport:
+    """The report of a source as it was stored when it was written."""
+    number = row_number(connection, row.sha256)
+    report = SourceReport(row.kind, row.server, row.dialect, row.me, row.time_basis, row.size_bytes, row.line_count)
+    counts, shapes = models.source_counts.c, models.source_shapes.c
+    for tag, word, count in connection.execute(
+        select(counts.tag, counts.disposition, counts["count"]).where(counts.source_id == number)
+    ):
+        if tag == ELSEWHERE:
+            report.elsewhere[word] = count
+        else:
+            (report.frames if tag == "<12>" else report.holdings)[Disposition(word)] = count
+    report.shapes = [
+        Shape(*found)
+        for found in connection.execute(
+            select(shapes.shape, shapes.lines, shapes.first_offset)
+            .where(shapes.source_id == number)
+            .order_by(shapes.seq)
+        )
+    ]
+    report.anomalies = [found for _, found in anomalies_of(connection, number)]
+    report.warnings = list(row.warnings)
+    return report
+
+
+def sources_of_game(connection: Connection, game_id: int) -> list[SourceRow]:
+    """The sources that witness a game, first the one its offsets are in."""
+    seen, games, sources = models.observations.c, models.games.c, models.sources.c
+    members = select(games.id).where(or_(games.id == game_id, games.merged_into == game_id))
+    leads = select(games.source_id).where(games.id.in_(members), games.source_id.is_not(None))
+    first = connection.scalar(leads.order_by(games.key).limit(1))
+    numbers = {first, *connection.scalars(select(seen.source_id).where(seen.game_id.in_(members)))}
+    hashes = dict(connection.execute(select(sources.sha256, sources.id).where(sources.id.in_(numbers))).fetchall())
+    rows = [row for row in source_rows(connection) if row.sha256 in hashes]
+    return sorted(rows, key=lambda row: hashes[row.sha256] != first)

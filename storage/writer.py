@@ -16,18 +16,15 @@ from storage.engine import driver_of
 from storage.gamerows import GameRows
 from storage.mapping import Row, insert_sql
 from storage.removal import delete_games, delete_unused_players, drop_kept
+from storage.sourcerows import ELSEWHERE
 
 __all__ = [
     "CHUNK_BYTES",
-    "ELSEWHERE",
     "SourceWriter",
     "continue_source",
     "reopen_last_chunk",
     "start_source",
 ]
-
-ELSEWHERE = "elsewhere"
-"""The tag under which the counts of a report's ``elsewhere`` are kept."""
 
 CHUNK_BYTES = 1 << 20
 """Most decompressed bytes in one stored chunk."""

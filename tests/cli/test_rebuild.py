@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import recorder.cli.rebuild
-import storage.archive
+import storage.database
 import storage.engine
 from recorder.cli.ingest import is_unfinished
 from recorder.cli.inputs import ReadOptions
@@ -196,7 +196,7 @@ def test_a_writer_that_waited_does_not_write_into_the_old_file(filled: Cli, monk
     """It had opened the old file, and gets its turn when that is only a backup."""
     waits = threading.Event()
     problems: list[str] = []
-    identity = storage.archive.identity_of
+    identity = storage.database.identity_of
 
     def noted(path: Path) -> tuple[int, int] | None:
         found = identity(path)
@@ -214,7 +214,7 @@ def test_a_writer_that_waited_does_not_write_into_the_old_file(filled: Cli, monk
         pass
     thread = threading.Thread(target=write)
     with replacing(filled.archive) as replacement:
-        monkeypatch.setattr(storage.archive, "identity_of", noted)
+        monkeypatch.setattr(storage.database, "identity_of", noted)
         thread.start()
         waits.wait(10)
         replacement.path.replace(filled.archive)  # as swap does at its end

@@ -1,0 +1,137 @@
+"""One SQLite file: who opens it, what is read in one moment, what is written in one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from sqlalchemy import Connection, Engine
+
+from recorder.errors import StorageError
+from storage import schema
+from storage.check import check
+from storage.engine import file_of, identity_of, make_engine, open_sqlite, told
+from storage.relating import relate
+from storage.share import share
+
+__all__ = ["Database"]
+
+
+class Database:
+    """An archive's file. Use it as a context manager."""
+
+    def __init__(self, path: Path, *, read_only: bool) -> None:
+        self.path = path
+        self.read_only = read_only
+        self._engine: Engine = make_engine(path, read_only=read_only)
+        self._within: Connection | None = None  # of ``snapshot`` or ``transaction``
+
+    @classmethod
+    def open(cls, where: str, *, create: bool = False, read_only: bool = False) -> Self:
+        """Open an archive.
+
+        Args:
+            where: a path or a ``sqlite:///`` URL.
+            create: make it (mode 0600) if it is not there.
+            read_only: nothing can be written.
+        Raises:
+            StorageError: there is none, it is no archive, or its schema is older (the text names the command that
+                upgrades it) or newer than this program's.
+        """
+        path = file_of(where)
+        if create and (not path.exists() or schema.current(path) is None):
+            schema.create(path)
+        schema.require_current(path)
+        return cls(path, read_only=read_only)
+
+    def close(self) -> None:
+        """Release the file."""
+        self._engine.dispose()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """A connection to read from: that of the snapshot or transaction we are in, else one of its own."""
+        if self._within is not None:
+            yield self._within
+            return
+        with told(self.path), self._engine.connect() as connection:
+            yield connection
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """Whatever is read in the block is of one moment, even while somebody writes."""
+        with self.reading() as connection:
+            self._within = connection
+            try:
+                yield
+            finally:
+                self._within = None
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Whatever is read and written in the block is one transaction: undone when it raises."""
+        with self.writing() as connection:
+            self._within = connection
+            try:
+                yield
+            finally:
+                self._within = None
+
+    @contextmanager
+    def writing(self) -> Iterator[Connection]:
+        """One transaction on a connection without per-row foreign key checks.
+
+        They would cost a third of the insert rate and prove what the writer's numbering already gives;
+        ``db check`` looks at the whole file.
+        """
+        if self.read_only:
+            raise StorageError(f"{self.path} was opened for reading only.")
+        if self._within is not None:
+            yield self._within
+            return
+        engine = make_engine(self.path, foreign_keys=False)
+        try:
+            file = identity_of(self.path)
+            with (
+                told(self.path),
+                engine.connect().execution_options(immediate=True) as connection,
+                connection.begin(),
+            ):
+                if identity_of(self.path) != file:  # while this was waiting for its turn
+                    raise StorageError(f"{self.path} was replaced by another archive just now: try again.")
+                yield connection
+                relate(connection)
+        finally:
+            engine.dispose()
+
+    def vacuum(self) -> None:
+        """Write the file anew: nothing of what was deleted is in it or beside it afterwards.
+
+        Raises:
+            StorageError: another program reads or writes it just now.
+        """
+        connection = open_sqlite(self.path)
+        with told(self.path), closing(connection):
+            connection.execute("VACUUM")
+            (busy, _, _) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            if busy:
+                raise StorageError(f"{self.path} is being read by another program.")
+
+    def check(self) -> list[str]:
+        """Findings of ``storage.check``, one sentence each; none: all is well."""
+        return check(self.path)
+
+    def share(self, target: Path, *, pseudonyms: bool = False, redact: Sequence[str] = ()) -> None:
+        """Write a copy to give away: see ``storage.share``."""
+        share(self.path, target, pseudonyms=pseudonyms, redact=redact)
