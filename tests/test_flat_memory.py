@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from benchmarks.bench_live import messages
 from benchmarks.generate import log_lines
+from benchmarks.live_session import messages
 from recorder.journal.format import Record, RecordKind, format_header, format_record
 from recorder.live.conversation import Conversation, Stage
 from recorder.live.login import Login
