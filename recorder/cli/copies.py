@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
+from functools import partial
+from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -20,13 +22,16 @@ if TYPE_CHECKING:
 __all__ = ["Copies"]
 
 _HEAD_BYTES = 4096
+_STEP_BYTES = 4096
+_LONGEST_LINE = 1 << 22
 
 
 class Copies:
     """Finds the source of which a file is an earlier part.
 
     What the archive keeps is compared, secrets replaced in both; for a log that is not kept, its file if that is
-    still what was imported. The beginnings of sources are remembered from one file to the next.
+    still what was imported. The beginnings of sources are remembered from one file to the next, and hashes of longer
+    ones where many logs begin alike: for those each is read about as far as it has something in common with another.
 
     Args:
         archive: in which they are.
@@ -37,6 +42,7 @@ class Copies:
         self._archive = archive
         self._forgotten = forgotten_in(archive) if forgotten is None else forgotten
         self._heads: dict[str, bytes] = {}
+        self._marks: dict[str, _Marks] = {}
 
     def whole_of(self, source: Input, size: int, head: bytes) -> SourceRow | None:
         """The longest source that begins with a file's bytes and goes on.
@@ -50,11 +56,28 @@ class Copies:
         missing = {row.sha256 for row in rows if row.kept_bytes} - self._heads.keys()
         if missing:
             self._heads |= self._archive.beginnings(missing, _HEAD_BYTES)
+        marks: dict[SourceKind, _Marks] = {}
         for row in sorted(rows, key=lambda row: (-row.size_bytes, row.sha256)):
-            begins_alike = self._alike(head[:_HEAD_BYTES], self._head_of(row)[:size], SourceKind(row.kind))
-            if begins_alike and self._is_beginning(source, size, row):
+            kind = SourceKind(row.kind)
+            if not self._alike(head[:_HEAD_BYTES], self._head_of(row)[:size], kind):
+                continue
+            if kind not in marks:
+                marks[kind] = _Marks(partial(self._file_blocks, source, size, kind))
+            if row.kept and not _agree(marks[kind], self._marks_of(row)):
+                continue
+            if self._is_beginning(source, size, row):
                 return row
         return None
+
+    def _file_blocks(self, source: Input, size: int, kind: SourceKind) -> Generator[bytes, None, None]:
+        return self._redacted(scrubbed(Reading(source, size=size), kind), kind)
+
+    def _marks_of(self, row: SourceRow) -> _Marks:
+        """Hashes of what is kept of a source."""
+        if row.sha256 not in self._marks:
+            kind = SourceKind(row.kind)
+            self._marks[row.sha256] = _Marks(lambda: self._redacted(self._archive.read_source(row.sha256), kind))
+        return self._marks[row.sha256]
 
     def begins(self, row: SourceRow, others: Copies, other: SourceRow) -> bool:
         """Whether a source is the beginning of a longer one in another archive; False if nobody can tell.
@@ -66,6 +89,8 @@ class Copies:
             return False
         kind = SourceKind(row.kind)
         if not self._alike(self._head_of(row), others._head_of(other)[: row.size_bytes], kind):
+            return False
+        if row.kept and other.kept and not _agree(self._marks_of(row), others._marks_of(other)):
             return False
         part, whole = source_blocks(self._archive, row), source_blocks(others._archive, other)
         if part is None or whole is None:
@@ -97,8 +122,54 @@ class Copies:
         if blocks is None:
             return False
         with closing(self._redacted(blocks, SourceKind(row.kind))) as stored:
-            kind = SourceKind(row.kind)
-            return _same(self._redacted(scrubbed(Reading(source, size=size), kind), kind), stored)
+            return _same(self._file_blocks(source, size, SourceKind(row.kind)), stored)
+
+
+class _Marks:
+    """Hashes of a text's beginnings, each 4 KiB longer than the one before, found as far as they are asked for.
+
+    Args:
+        blocks: gives the text from its beginning, cut anywhere.
+    """
+
+    def __init__(self, blocks: Callable[[], Generator[bytes, None, None]]) -> None:
+        self._blocks = blocks
+        self._found: list[bytes] = []
+        self._whole = False  # the text has no more
+
+    def at(self, number: int) -> bytes | None:
+        """The hash of as many times 4 KiB and once more; None: there are not so many whole lines."""
+        if number >= len(self._found) and not self._whole:
+            self._find(max(number + 1, 2 * len(self._found)))
+        return self._found[number] if number < len(self._found) else None
+
+    def _find(self, count: int) -> None:
+        """Find so many: twice what there were, so that all reading is only twice the last one."""
+        self._found = []
+        running, rest = blake2b(digest_size=16), b""
+        with closing(self._blocks()) as blocks:
+            for block in blocks:
+                rest += block
+                # A cut line may have been scrubbed otherwise than whole; one so long is not scrubbed.
+                end, done = len(rest) if len(rest) > _LONGEST_LINE else rest.rfind(b"\n") + 1, 0
+                while end - done >= _STEP_BYTES and len(self._found) < count:
+                    running.update(rest[done : done + _STEP_BYTES])
+                    self._found.append(running.digest())
+                    done += _STEP_BYTES
+                rest = rest[done:]
+                if len(self._found) == count:
+                    return
+        self._whole = True
+
+
+def _agree(part: _Marks, whole: _Marks) -> bool:
+    """Whether a text may be the beginning of another one: as far as it has whole lines."""
+    number = 0
+    while (mark := part.at(number)) is not None:
+        if mark != whole.at(number):
+            return False
+        number += 1
+    return True
 
 
 def _head_of_file(row: SourceRow) -> bytes:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import gzip
+from collections.abc import Iterator
 from itertools import permutations
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from recorder.cli.terminal import ExitCode
+from storage import Archive
 from tests.support.cli import GUESTS, SERVER, WATCHER, Cli
 
 WHOLE = gzip.decompress(GUESTS.read_bytes())
@@ -85,6 +88,34 @@ def test_what_differs_is_a_log_of_its_own(cli: Cli, tmp_path: Path) -> None:
         log.write_bytes(bytes(data))
         (outcome,) = cli.json("import", "--json", log)
         assert (outcome["status"], outcome["earlier_part_of"]) == ("new", None), at
+
+
+@pytest.mark.parametrize("common", [9_000, 150_000])
+def test_logs_that_begin_alike_are_read_about_once_each(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, common: int
+) -> None:
+    """Though each may be the beginning of every longer one."""
+    taken = 0
+    read = Archive.read_source
+
+    def counting(archive: Archive, *which: Any) -> Iterator[bytes]:
+        nonlocal taken
+        for block in read(archive, *which):
+            taken += len(block)
+            yield block
+
+    monkeypatch.setattr(Archive, "read_source", counting)
+    needed = []
+    for count in (6, 12):
+        (folder := tmp_path / str(count)).mkdir()
+        for number in range(count):
+            end = b"".join(b"line %d of log %d\n" % (line, number) for line in range(4000 - 20 * number))
+            (folder / f"{number:02}.log").write_bytes(WHOLE[:common] + b"\n" + end)
+        taken = 0
+        cli = Cli(tmp_path / f"{count}.sqlite")
+        assert {outcome["status"] for outcome in cli.json("import", "--kind", "raw", "--json", folder)} == {"new"}
+        needed.append(taken)
+    assert needed[1] < 2.5 * needed[0]
 
 
 def test_a_copy_of_a_log_that_is_gone_is_a_log_of_its_own(cli: Cli, tmp_path: Path) -> None:
