@@ -15,7 +15,9 @@ __all__ = ["add_values", "are_timed", "insert_numbered", "insert_plies", "load_p
 
 _TIMED: Final = tuple(column.name for column in table.columns if column.name != "id")
 _UNTIMED: Final = tuple(name for name in _TIMED if name != "at_ms")  # to bind a None costs the driver most of all
-_INTO: Final = {names: f"INSERT INTO plies ({', '.join(names)}) VALUES " for names in (_TIMED, _UNTIMED)}
+_INTO: Final = {  # "OR FAIL" as in ``mapping.insert_into``
+    names: f"INSERT OR FAIL INTO plies ({', '.join(names)}) VALUES " for names in (_TIMED, _UNTIMED)
+}
 _NUMBERED: Final = {
     names: f"INSERT INTO plies (id, {', '.join(names)}) VALUES ({', '.join('?' * (len(names) + 1))})"
     for names in (_TIMED, _UNTIMED)
