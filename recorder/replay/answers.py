@@ -46,6 +46,7 @@ __all__ = [
     "games_lines",
     "header_text",
     "history_lines",
+    "kind_letter",
     "list_lines",
     "result_text",
     "style_1",
@@ -140,12 +141,16 @@ def games_lines(boards: Iterable[Board]) -> list[str]:
     return [*rows, "", f" {format_counted(count)}"] if rows else [format_counted(count)]
 
 
+def kind_letter(game: Game) -> str:
+    """The letter of its kind in tables of games: ``b`` for blitz, ``w`` for wild …; ``b`` where none is told."""
+    word = game.category.split()[-1] if game.category else ""
+    return "w" if word.startswith("wild") else _LETTERS.get(word, "b" if not word else "n")
+
+
 def _row(board: Board) -> GamesRow:
     game, at = board.game, board.standing
     material = (0, 0) if at is None else board.material(at)
     clocks = (0, 0) if at is None else (max(at.white_clock_ms, 0) // 1000, max(at.black_clock_ms, 0) // 1000)
-    word = (game.category or "").split()[-1] if game.category else ""
-    letter = "w" if word.startswith("wild") else _LETTERS.get(word, "b" if not word else "n")
     players = [
         TablePlayer(name[:width], len(name) > width, _rating(player), None, clock, strength)
         for name, width, player, clock, strength in (
@@ -154,7 +159,7 @@ def _row(board: Board) -> GamesRow:
         )
     ]
     return GamesRow(
-        _NOWHERE, board.number, players[0], players[1], None, False, letter, None, bool(game.rated),
+        _NOWHERE, board.number, players[0], players[1], None, False, kind_letter(game), None, bool(game.rated),
         board.base_min, game.increment_s or 0,
         at is None or at.position.white_to_move, 1 if at is None else at.ply // 2 + 1,
     )  # fmt: skip

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from recorder.errors import ReplayError
@@ -14,10 +13,12 @@ from recorder.replay.answers import (
     finger_lines,
     games_lines,
     history_lines,
+    kind_letter,
     list_lines,
     who_lines,
 )
 from recorder.replay.boards import Board, frame_text
+from recorder.replay.courtesies import COURTESIES, Answer
 from recorder.replay.examining import begin_examining, end_examining, go_to, go_to_ply, revert, stored_board
 from recorder.replay.positions import AtTime, format_position
 from recorder.replay.steering import SHARED, moves_time, steer, where
@@ -27,16 +28,8 @@ if TYPE_CHECKING:
 
 __all__ = ["ANSWERS"]
 
-_Answer = Callable[["Session", str], None]
-
 _LONGEST_HISTORY: Final = 10
 _NUMBER: Final = re.compile(r"\d{1,6}", re.ASCII)
-_HELP: Final = """This server replays recorded games; nobody plays here. It answers
-  games, observe N, pobserve N, unobserve [N], follow NAME, moves [N], refresh [N],
-  who, finger NAME, history NAME, smoves NAME N, examine NAME N, forward, backward,
-  to 20w, revert, unexamine, set, iset, style, variables, ivariables, date, quit.
-"tell replay help" tells how to move time.""".splitlines()
-_NOT_PLAYING: Final = "You are not playing a game."
 
 
 def _board(session: Session, text: str) -> Board | None:
@@ -138,13 +131,17 @@ def _follow(session: Session, rest: str) -> None:
 def _games(session: Session, rest: str) -> None:
     boards = session.going_on()
     if rest:
-        word = rest.split()[0].lower()
-        boards = [
-            board
-            for board in boards
-            if word == str(board.number) or any(name.lower().startswith(word) for name in (board.white, board.black))
-        ]
+        word = rest.split()[0]
+        boards = [board for board in boards if _is_meant(board, word)]
     session.tell("", *games_lines(boards))
+
+
+def _is_meant(board: Board, word: str) -> bool:
+    """Whether ``games`` with a word lists a game: a number, the beginning of a name, or kinds (``/bs``)."""
+    if word.startswith("/"):
+        return kind_letter(board.game) in word[1:]
+    begins = any(name.lower().startswith(word.lower()) for name in (board.white, board.black))
+    return begins or word == str(board.number)
 
 
 def _moves(session: Session, rest: str) -> None:
@@ -189,6 +186,12 @@ def _smoves(session: Session, rest: str) -> None:
         board = stored_board(game, 0)
         settings = session.settings
         session.tell("", *list_lines(board, game.plies, settings.has("ms"), settings.has("startpos"), stored=True))
+
+
+def _sposition(session: Session, rest: str) -> None:
+    game = _stored(session, rest)
+    if game is not None:
+        session.tell("", frame_text(stored_board(game, 0), -3, session.settings.has("ms")))
 
 
 def _history(session: Session, rest: str) -> None:
@@ -257,11 +260,11 @@ def _set(session: Session, rest: str) -> None:
 
 
 def _variables(session: Session, rest: str) -> None:
-    session.tell(session.settings.listed(False))
+    session.tell(*session.settings.listed(str(session.handle), False))
 
 
 def _ivariables(session: Session, rest: str) -> None:
-    session.tell(session.settings.listed(True))
+    session.tell(*session.settings.listed(str(session.handle), True))
 
 
 def _iset(session: Session, rest: str) -> None:
@@ -322,6 +325,9 @@ def _tell(session: Session, rest: str) -> None:
         for line in _control(session, words.strip()):
             session.tell(f"replay tells you: {line}")
         return
+    if _NUMBER.fullmatch(name):
+        session.tell(f"(told 0 players in channel {name})")
+        return
     known = next((one for one in _names(session) if one.lower() == name.lower()), None)
     if known is None:
         session.bad_parameters(f"{name} is not logged in." if name else "Whom do you want to tell it?")
@@ -370,50 +376,15 @@ def _date(session: Session, rest: str) -> None:
 
 
 def _all_observers(session: Session, rest: str) -> None:
-    _observed(session)
+    board = _board(session, rest) if rest else None
+    if board is not None and board.number not in session.observed:
+        session.tell(f"No one is observing game {board.number}.")
+    elif board is not None or not rest:
+        _observed(session)
 
 
-def _inchannel(session: Session, rest: str) -> None:
-    """Nobody talks in channels here; a line that begins as a channel's list makes clients wait for its end."""
-    word = rest.split()[0] if rest else ""
-    if _NUMBER.fullmatch(word):
-        session.tell(f"Channel {word} is empty.")
-    else:
-        session.tell(f"{word} is in no channels." if word else "No channels are in use.")
-
-
-def _showlist(session: Session, rest: str) -> None:
-    session.tell(f"-- {rest.split()[0]} list: 0 names --" if rest else "Lists:")
-
-
-def _has_no(what: str) -> _Answer:
-    def answer(session: Session, rest: str) -> None:
-        session.tell(f"{rest.split()[0] if rest else session.handle} has no {what}.")
-
-    return answer
-
-
-def _nothing(text: str) -> _Answer:
-    def answer(session: Session, rest: str) -> None:
-        session.tell(text)
-
-    return answer
-
-
-def _lines(lines: list[str]) -> _Answer:
-    def answer(session: Session, rest: str) -> None:
-        session.tell(*lines)
-
-    return answer
-
-
-ANSWERS: Final[dict[str, _Answer]] = {
-    **dict.fromkeys(
-        ("abort", "adjourn", "draw", "flag", "moretime", "pause", "resign", "say", "takeback", "unpause"),
-        _nothing(_NOT_PLAYING),
-    ),
-    **dict.fromkeys(("match", "seek", "unseek"), _nothing("Nobody plays here: this is a replay.")),
-    **dict.fromkeys(("accept", "decline"), _nothing("There are no offers to you.")),
+ANSWERS: Final[dict[str, Answer]] = {
+    **COURTESIES,
     "allobservers": _all_observers,
     "backward": _backward,
     "date": _date,
@@ -423,35 +394,25 @@ ANSWERS: Final[dict[str, _Answer]] = {
     "forward": _forward,
     "games": _games,
     "goto": _to,
-    "help": _lines(_HELP),
     "history": _history,
-    "inchannel": _inchannel,
     "iset": _iset,
     "ivariables": _ivariables,
-    "journal": _has_no("journal entries"),
     "kibitz": _kibitz,
-    "messages": _nothing("You have no messages."),
     "moves": _moves,
-    "news": _nothing("There are no new news items."),
     "observe": _observe,
     "oldmoves": _smoves,
     "pobserve": _pobserve,
-    "quit": _lines([]),
     "refresh": _refresh,
     "revert": _revert,
     "set": _set,
-    "shout": _nothing("(shouted to 0 players)"),
-    "showlist": _showlist,
     "smoves": _smoves,
-    "sought": _nothing("0 ads displayed."),
-    "stored": _has_no("adjourned games"),
+    "sposition": _sposition,
     "style": _style,
     "tell": _tell,
     "time": _time,
     "to": _to,
     "unexamine": _unexamine,
     "unobserve": _unobserve,
-    "uptime": _nothing("This server replays recorded games."),
     "variables": _variables,
     "whisper": _whisper,
     "who": _who,

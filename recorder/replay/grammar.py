@@ -17,19 +17,21 @@ NO_NUMBER: Final = 519
 
 #: Every command that is answered, and its code in block mode.
 CODES: Final = {
-    "abort": 10, "accept": 11, "adjourn": 13, "allobservers": 14, "backward": 16, "date": 32, "decline": 33,
-    "draw": 34, "examine": 36, "finger": 37, "flag": 38, "follow": 41, "forward": 42, "games": 43, "goto": 0,
-    "help": 50, "history": 51, "inchannel": 53, "iset": 56, "ivariables": 58, "journal": 60, "kibitz": 62, "match": 73,
-    "messages": 74, "moretime": 76, "moves": 77, "news": 78, "observe": 80, "oldmoves": 81, "pause": 86, "pobserve": 89,
-    "quit": 97, "refresh": 101, "resign": 103, "revert": 105, "say": 107, "seek": 155, "set": 109, "shout": 110,
-    "showlist": 111, "smoves": 123, "sought": 157, "stored": 127, "style": 128, "takeback": 131, "tell": 132,
-    "time": 133, "to": 0, "unexamine": 137, "unobserve": 138, "unpause": 139, "unseek": 156, "uptime": 140,
-    "variables": 143, "whisper": 145, "who": 146,
+    "abort": 10, "accept": 11, "addlist": 12, "adjourn": 13, "allobservers": 14, "backward": 16, "cshout": 31,
+    "date": 32, "decline": 33, "draw": 34, "examine": 36, "finger": 37, "flag": 38, "follow": 41, "forward": 42,
+    "games": 43, "goto": 0, "help": 50, "history": 51, "inchannel": 53, "iset": 56, "it": 57, "ivariables": 58,
+    "journal": 60, "kibitz": 62, "match": 73, "messages": 74, "moretime": 76, "moves": 77, "news": 78, "next": 79,
+    "observe": 80, "oldmoves": 81, "pause": 86, "pobserve": 89, "ptell": 94, "quit": 97, "refresh": 101, "resign": 103,
+    "revert": 105, "say": 107, "seek": 155, "set": 109, "shout": 110, "showlist": 111, "smoves": 123, "sought": 157,
+    "sposition": 125, "stored": 127, "style": 128, "sublist": 129, "takeback": 131, "tell": 132, "time": 133, "to": 0,
+    "unexamine": 137, "unobserve": 138, "unpause": 139, "unseek": 156, "uptime": 140, "variables": 143, "whisper": 145,
+    "who": 146,
 }  # fmt: skip
 
 # The aliases that everybody has, and the abbreviations that several commands begin with.
 _ALIASES: Final = {
     "'": "kibitz", "`": "tell", ".": "tell", "!": "shout", "#": "whisper", "?": "help", "*": "kibitz", "%": "whisper",
+    "+": "addlist", "-": "sublist", "=": "showlist",
     "a": "accept", "b": "backward", "back": "backward", "bye": "quit", "ex": "examine", "exam": "examine",
     "exit": "quit", "f": "finger", "fo": "forward", "for": "forward", "forw": "forward", "fol": "follow",
     "g": "games", "h": "help", "hi": "history", "hist": "history", "logout": "quit", "logoff": "quit", "m": "match",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 __all__ = ["Settings"]
@@ -23,6 +24,7 @@ _TOGGLES: Final = (
 _WIDEST: Final = 240
 _NARROWEST: Final = 32
 _STYLES: Final = 13
+_NOTE: Final = re.compile(r"f?[1-9]|10", re.ASCII)  # a line of the finger, a variable of the formula
 _ON: Final = frozenset(("1", "on", "true", "yes"))
 _OFF: Final = frozenset(("0", "off", "false", "no"))
 
@@ -56,6 +58,12 @@ class Settings:
         """``set NAME VALUE``: the server's answer."""
         name, _, value = words.partition(" ")
         value = value.strip()
+        if _NOTE.fullmatch(name):
+            return (
+                f"Note {name} set: {value[:60]}."
+                if name.isdecimal()
+                else f"Formula variable {name} set to {value[:60]}."
+            )
         found = _named(name.lower(), ("height", "interface", "language", "prompt", "style", "width", *_TOGGLES))
         if found is None:
             return f'No such variable "{name}".'
@@ -111,7 +119,7 @@ class Settings:
             self.interface.discard(found)
         return f"{found} {'set' if on else 'unset'}."
 
-    def listed(self, interface: bool) -> str:
+    def listed(self, handle: str, interface: bool) -> list[str]:
         """The answer to ``variables`` and ``ivariables``."""
         if interface:
             pairs = [f"{name}={int(name in self.interface)}" for name in (*_INTERFACE, *_UNNUMBERED)]
@@ -119,7 +127,7 @@ class Settings:
             pairs = [f"style={self.style}", f"width={self.width}"]
             pairs += [f"{name}={int(name in self._toggles)}" for name in _TOGGLES]
         rows = ["  ".join(f"{pair:<18}" for pair in pairs[at : at + 4]).rstrip() for at in range(0, len(pairs), 4)]
-        return "\n".join(rows)
+        return [f"{'Interface variable' if interface else 'Variable'} settings of {handle}:", "", *rows]
 
 
 def _named(word: str, names: tuple[str, ...]) -> str | None:
