@@ -44,15 +44,17 @@ class SpeedType(_ParamType):
 
 
 class SecondsType(_ParamType):
-    """Seconds, with thousandths if need be, as milliseconds."""
+    """Seconds, with thousandths if need be, as milliseconds: ``1``, ``0.5``, ``1s``, ``200ms``."""
 
     name = "seconds"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         if isinstance(value, int):
             return value
+        text = str(value)
+        number, factor = (text[:-2], 1) if text.endswith("ms") else (text.removesuffix("s"), 1000)
         try:
-            ms = round(1000 * float(value))
+            ms = round(factor * float(number))
         except (ValueError, OverflowError):
             ms = -1
         if not 0 <= ms <= 10**9:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.exceptions import Exit
 
+from recorder.cli.analysing import engine
 from recorder.cli.asengine import as_engine
 from recorder.cli.living import AddressType, heed_signals
 from recorder.cli.options import archive_option, filter_options
@@ -41,14 +42,16 @@ Examples:
   ics-recorder replay server --player Morphy --observe --speed 4
   ics-recorder replay server session.journal --listen 127.0.0.1:6000
   xboard -fcp "ics-recorder replay as-engine 42"
+  ics-recorder replay engine 42 --uci stockfish --depth 14
 """,
 )
 def command() -> None:
-    """Play recordings again, in the terminal, as a chess server for any client, or as a chess engine."""
+    """Play recordings again: in the terminal, as a chess server for any client, as a chess engine, or for an engine."""
 
 
 command.add_command(terminal)
 command.add_command(as_engine)
+command.add_command(engine)
 
 
 @command.command(

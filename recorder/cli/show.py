@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import click
@@ -114,8 +115,11 @@ def _print_headers(game: Game) -> None:
 
 
 def _analyst(analysis: Analysis) -> str:
+    """Who looked at the game, at how much of it, and how."""
+    settings = json.loads(analysis.settings)
+    told = {**settings.get("limit", {}), **settings.get("options", {})}
     positions = plural(len({line.ply for line in analysis.lines}), "position")
-    return f"{analysis.engine}, {positions}, {analysis.settings}"
+    return ", ".join([analysis.engine, positions, *(f"{name} {value}" for name, value in told.items())])
 
 
 def _print_partner(archive: Archive, game: Game) -> None:

@@ -13,7 +13,7 @@ from typing import Any, Final, Protocol
 import click
 
 from exporters.times import THOUSANDTHS, short_hms
-from recorder.errors import ExportError, JournalError, LoginError, RecorderError, SourceError, StorageError
+from recorder.errors import EngineError, ExportError, JournalError, LoginError, RecorderError, SourceError, StorageError
 
 __all__ = [
     "ExitCode",
@@ -42,6 +42,7 @@ class ExitCode(IntEnum):
     JOURNAL = 7  # the journal cannot be written (recording has stopped) or read
     LOGIN = 8  # the server cannot be reached, or does not let us in
     LISTEN = 9  # nobody can be served at the address of --listen
+    ENGINE = 10  # an engine cannot be started, or failed with some game
     INTERRUPTED = 130
     PIPE = 141
 
@@ -52,6 +53,7 @@ _STATUSES: Final[tuple[tuple[type[RecorderError], ExitCode], ...]] = (
     (ExportError, ExitCode.OUTPUT),
     (JournalError, ExitCode.JOURNAL),
     (LoginError, ExitCode.LOGIN),
+    (EngineError, ExitCode.ENGINE),
 )
 
 
@@ -61,10 +63,10 @@ def exit_status(error: RecorderError) -> ExitCode:
 
 
 class Progress(Protocol):
-    """What an import tells while it runs."""
+    """What is told of something that takes its time."""
 
     def __call__(self, name: str, done: int, total: int | None) -> None:
-        """``done`` of ``total`` bytes of ``name`` are read; ``total`` None: not known."""
+        """``done`` of ``total`` bytes (else steps) of ``name`` are done; ``total`` None: not known."""
 
 
 def say(message: str = "") -> None:
@@ -147,20 +149,30 @@ def _print_records(columns: Sequence[str], texts: Sequence[Sequence[str]]) -> No
 
 
 @contextmanager
-def show_progress() -> Iterator[Progress]:
-    """A bar with rate and remaining time on stderr if that is a terminal; nothing otherwise."""
+def show_progress(*, steps: bool = False) -> Iterator[Progress]:
+    """A bar with rate and remaining time on stderr if that is a terminal; nothing otherwise.
+
+    Args:
+        steps: what is counted are steps, no bytes.
+    """
     if sys.stderr is None or not sys.stderr.isatty():
         yield lambda name, done, total: None
         return
     from rich.console import Console
-    from rich.progress import BarColumn, DownloadColumn, TextColumn, TimeRemainingColumn, TransferSpeedColumn
+    from rich.progress import (
+        BarColumn,
+        DownloadColumn,
+        MofNCompleteColumn,
+        TextColumn,
+        TimeRemainingColumn,
+        TransferSpeedColumn,
+    )
     from rich.progress import Progress as Bar
 
     with Bar(
         TextColumn("{task.description}", markup=False),
         BarColumn(),
-        DownloadColumn(),
-        TransferSpeedColumn(),
+        *([MofNCompleteColumn()] if steps else [DownloadColumn(), TransferSpeedColumn()]),
         TimeRemainingColumn(),
         console=Console(stderr=True),
         transient=True,

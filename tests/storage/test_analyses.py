@@ -19,7 +19,7 @@ from tests.support.cli import ADJOURNED, GUESTS, WATCHER, Cli
 
 from .conftest import import_bytes, make_game
 
-SETTINGS = '{"depth": 9}'
+SETTINGS = '{"limit": {"depth": 9}}'
 
 
 def head(engine: str = "Deep", settings: str = SETTINGS, begun_ms: int = 1_000) -> Analysis:
@@ -294,11 +294,15 @@ def test_show_and_exports_tell_them(cli: Cli, tmp_path: Path) -> None:
     cli("import", ADJOURNED)
     (key,) = before = analyse(cli.archive)
     text = cli("show", key).stdout
-    assert f"Analysed by:           Deep, {before[key]} positions, {SETTINGS}" in text
+    assert f"Analysed by:           Deep, {before[key]} positions, depth 9" in text
     rows = [row.split("\t") for row in text.splitlines()]
     assert [(row[1], row[6]) for row in rows if row[0] in ("1.", "1...")] == [("e4", "-0.10"), ("e5", "0.20")]
     (found,) = cli.json("show", key, "--json")["analyses"]
-    assert (found["engine"], found["settings"], len(found["lines"])) == ("Deep", {"depth": 9}, 2 * before[key])
+    assert (found["engine"], found["settings"], len(found["lines"])) == (
+        "Deep",
+        {"limit": {"depth": 9}},
+        2 * before[key],
+    )
     assert json.loads(cli("export", "games").stdout)["analyses"] == [found]
     pgn = cli("export", "pgn", "--engine", "--clock", "none").stdout
     assert "1. e4 {[%eval -0.10] [%depth 9]} 1... e5 {[%eval 0.20] [%depth 9]}" in pgn

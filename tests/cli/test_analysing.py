@@ -1,0 +1,188 @@
+"""``replay engine``: what engines tell is stored, game by game, whatever happens meanwhile."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from recorder.cli.terminal import ExitCode
+from storage import Archive
+from tests.support.cli import ADJOURNED, WATCHER, Cli
+
+TIN = """\
+import os, signal, sys
+looks = 0
+for line in sys.stdin:
+    word, *rest = line.split()
+    if word == "protover":
+        print('feature ping=1 setboard=1 usermove=1 sigint=0 variants="normal" myname="Tin 1" done=1', flush=True)
+    elif word == "ping":
+        print("pong", *rest, flush=True)
+    elif word == "analyze":
+        looks += 1
+        if looks == {fatal}:
+            {ending}
+        print(f"1 {{10 * looks}} 0 30 (thinking)", f"2 0 0 60 (too deep)", sep=chr(10), flush=True)
+    elif word == "quit":
+        break
+"""
+MATE = """\
+[White "Morphy"]
+[Black "Duke"]
+[Result "1-0"]
+
+1. e4 e5 2. Bc4 Nc6 3. Qh5 {one move} 3... Nf6 4. Qxf7# 1-0
+"""
+
+
+def tin(folder: Path, *, fatal: int = 0, ending: str = "pass") -> str:
+    """The command of an engine that tells one line of each position; at the ``fatal`` one it does something else."""
+    path = folder / "tin.py"
+    path.write_text(TIN.format(fatal=fatal, ending=ending))
+    return shlex.join((sys.executable, "-S", str(path)))
+
+
+def positions(cli: Cli) -> dict[str, int]:
+    """How many analysed positions each game shows."""
+    with Archive.open(str(cli.archive), read_only=True) as archive:
+        return {
+            game.key: len({line.ply for one in game.analyses for line in one.lines})
+            for game in archive.games()
+            if game.analyses
+        }
+
+
+@pytest.fixture
+def game(cli: Cli) -> str:
+    """The key of a game of 15 half-moves, alone in the archive."""
+    cli("import", ADJOURNED)
+    return str(cli.json("games", "--json")[0]["key"])
+
+
+@pytest.fixture
+def match(tmp_path: Path) -> Path:
+    path = tmp_path / "match.pgn"
+    path.write_text(MATE)
+    return path
+
+
+def test_positions_are_stored_once(cli: Cli, game: str, tmp_path: Path) -> None:
+    words = ("replay", "engine", game[:6], "--engine", tin(tmp_path), "--depth", "1")
+    assert cli(*words).stderr == "Tin 1: 16 positions of 1 game analysed.\n"
+    (found,) = cli.json("show", game, "--json")["analyses"]
+    assert found["settings"] == {"limit": {"depth": 1}, "options": {}, "variant": "chess"}
+    assert [(line["ply"], line["score_cp"]) for line in found["lines"]] == [(ply, 10 * ply + 10) for ply in range(16)]
+    assert cli(*words).stderr == "Tin 1: 0 positions of 0 games analysed, 16 known already.\n"
+    assert cli.json("show", game, "--json")["analyses"] == [found]
+    summary = cli.json(*words, "--again", "--json")
+    assert summary == {
+        "engine": "Tin 1", "protocol": "cecp", "games": 1, "positions": 16, "known": 0, "games_without_positions": 0,
+        "failed": [], "interrupted": False,
+    }  # fmt: skip
+    (again,) = cli.json("show", game, "--json")["analyses"]
+    assert again["lines"] == found["lines"]
+    assert again["begun_at"] > found["begun_at"]
+    assert cli(*words[:-1], "2", "--quiet", "--time", "5ms").stderr == ""
+    assert len(cli.json("show", game, "--json")["analyses"]) == 2, "other settings are another analysis"
+    assert "0 findings" in cli("verify").stderr
+
+
+def test_a_game_with_which_it_fails_does_not_keep_others_from_being_analysed(cli: Cli, tmp_path: Path) -> None:
+    cli("import", WATCHER)
+    with Archive.open(str(cli.archive), read_only=True) as archive:
+        games = list(archive.games())
+    longest = max(len(game.plies) for game in games)
+    dies = tin(tmp_path, fatal=longest + 1, ending="sys.exit(3)")
+    said = cli("replay", "engine", "--engine", dies, "--depth", "1", code=ExitCode.ENGINE).stderr
+    failed = [line for line in said.splitlines() if " vs. " in line]
+    assert all("Tin 1" in line for line in failed)
+    before = positions(cli)
+    assert f"it failed with {len(failed)} game" in said
+    assert sum(before.values()) == sum(len(game.plies) + (game.reason_key != "checkmate") for game in games) - len(
+        failed
+    )
+    said = cli("replay", "engine", "--engine", tin(tmp_path), "--depth", "1").stderr
+    assert f"{len(failed)} positions of {len(failed)} games analysed" in said or len(failed) == 1
+    assert sum(positions(cli).values()) == sum(before.values()) + len(failed)
+
+
+def test_an_engine_that_fails_with_every_game_is_asked_no_more(cli: Cli, tmp_path: Path) -> None:
+    cli("import", WATCHER)
+    summary = cli(
+        "replay", "engine", "--engine", tin(tmp_path, fatal=1, ending="sys.exit(3)"), "--depth", "1", "--json",
+        code=ExitCode.ENGINE,
+    )  # fmt: skip
+    assert summary.stdout.count('"error"') == 3
+    assert positions(cli) == {}
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_run_is_gone_on_with(cli: Cli, game: str, tmp_path: Path, number: signal.Signals) -> None:
+    ending = f"os.kill(os.getppid(), {int(number)}); sys.stdin.read(); break"
+    command = [sys.executable, "-m", "recorder", "replay", "engine", "--engine", tin(tmp_path, fatal=7, ending=ending)]
+    environment = {**os.environ, "ICS_RECORDER_DB": str(cli.archive)}
+    result = subprocess.run([*command, "--depth", "1"], env=environment, capture_output=True, text=True, timeout=120)
+    assert result.returncode == ExitCode.INTERRUPTED, result.stderr
+    assert "6 positions of 1 game analysed" in result.stderr
+    assert positions(cli) == {game: 6}
+    said = cli("replay", "engine", "--engine", tin(tmp_path), "--depth", "1").stderr
+    assert said == "Tin 1: 10 positions of 1 game analysed, 6 known already.\n"
+    assert positions(cli) == {game: 16}
+
+
+def test_games_of_files_become_pgn(cli: Cli, match: Path, tmp_path: Path) -> None:
+    words = ("replay", "engine", match, "--engine", tin(tmp_path), "--depth", "1")
+    moves = " ".join(cli(*words).stdout.split("\n\n")[1].split())
+    assert moves == (
+        "1. e4 {[%eval -0.20] [%depth 1]} 1... e5 {[%eval 0.30] [%depth 1]} 2. Bc4 {[%eval -0.40] [%depth 1]} 2... Nc6"
+        " {[%eval 0.50] [%depth 1]} 3. Qh5 {[%eval -0.60] [%depth 1]} {one move} 3... Nf6 {[%eval 0.70] [%depth 1]}"
+        " 4. Qxf7# 1-0"
+    )
+    out = tmp_path / "annotated.pgn"
+    assert cli.json(*words, "-o", out, "--json")["positions"] == 7
+    assert " ".join(out.read_text().split("\n\n")[1].split()) == moves
+    assert "--force" in cli(*words, "-o", out, code=ExitCode.OUTPUT).stderr
+    cli(*words, "-o", match, "--force", code=ExitCode.OUTPUT)
+    assert match.read_text() == MATE
+    assert not cli.archive.exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ((), "Name one engine"),
+        (("--engine", "x", "--uci", "y"), "Name one engine"),
+        (("--engine", "x", "--time", "0"), "no time to think"),
+        (("--engine", "x", "--time", "soon"), "is no number of seconds"),
+        (("--engine", "x", "--option", "=3"), "has no name"),
+        (("--engine", "x", "-o", "y.pgn"), "export pgn --engine writes them"),
+    ],
+)
+def test_what_makes_no_sense_is_told(cli: Cli, game: str, words: tuple[str, ...], told: str) -> None:
+    assert told in cli("replay", "engine", game, *words, code=ExitCode.USAGE).stderr
+
+
+def test_an_engine_that_is_not_there(cli: Cli, game: str) -> None:
+    said = cli("replay", "engine", game, "--engine", "no-such-engine --xboard", code=ExitCode.ENGINE).stderr
+    assert "no-such-engine" in said
+    assert "no such game" in cli("replay", "engine", "--player", "Nobody", "--engine", "x", code=ExitCode.INPUT).stderr
+
+
+@pytest.mark.parametrize(("protocol", "engine"), [("--engine", "fairymax"), ("--uci", "stockfish")])
+def test_real_engines(cli: Cli, match: Path, monkeypatch: pytest.MonkeyPatch, protocol: str, engine: str) -> None:
+    """Three moves before the end everybody sees the mate."""
+    monkeypatch.setenv("PATH", f"{os.environ['PATH']}:/usr/games")  # Debian puts engines there
+    cli("import", match)
+    summary: dict[str, Any] = cli.json("replay", "engine", protocol, engine, "--depth", "5", "--json")
+    assert (summary["positions"], summary["failed"]) == (7, [])
+    text = cli("export", "pgn", "--engine", "--clock", "none").stdout
+    assert text.count("[%eval") == 6
+    assert "3... Nf6 {[%eval #1]" in " ".join(text.split())
+    assert "0 findings" in cli("verify").stderr
