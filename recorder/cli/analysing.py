@@ -178,7 +178,7 @@ def _ended_by_sigterm() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-def settings_of(limits: Limits, options: Mapping[str, str | None], variant: str | None) -> str:
+def _settings(limits: Limits, options: Mapping[str, str | None], variant: str | None) -> str:
     """What an engine's answers depend on, as ``Analysis.settings`` has it."""
     limit = {name: value for name, value in limits._asdict().items() if value is not None}
     settings = {"limit": limit, "options": dict(options), "variant": variant}
@@ -252,7 +252,7 @@ class _Run:
     def _head(self, game: Game) -> Analysis:
         from recorder.analysis import Analysis
 
-        settings = settings_of(self.limits, self.spec.options, game.variant)
+        settings = _settings(self.limits, self.spec.options, game.variant)
         return Analysis(self.engine.name, self.spec.protocol, settings, time_ns() // 1_000_000, ())
 
     def _analyse(

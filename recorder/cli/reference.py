@@ -28,6 +28,7 @@ _CODES = {
     ExitCode.JOURNAL: "a journal cannot be written (recording has stopped) or read",
     ExitCode.LOGIN: "a server cannot be reached, or does not let us in",
     ExitCode.LISTEN: "clients cannot be waited for at the address of `--listen`",
+    ExitCode.ENGINE: "a chess engine cannot be started, or failed with some game; the others were analysed",
     ExitCode.INTERRUPTED: "interrupted by the user; what was finished before is kept (`record`, `proxy` and `follow`"
     " are ended by Ctrl-C: 0)",
     ExitCode.PIPE: "the reader of standard output has gone away, or is too slow for `--events`",
