@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from recorder.cli.engineprocess import EngineProcess, now_ms
 from recorder.errors import EngineError
@@ -24,6 +24,9 @@ from recorder.replay.analysis.cecp import CecpTalk
 from recorder.replay.analysis.found import Found
 from recorder.replay.analysis.plan import Plan
 from recorder.replay.analysis.spec import EngineSpec, Limits, Patience
+
+if TYPE_CHECKING:
+    from recorder.cli.uciengine import UciEngine
 
 __all__ = ["Engine", "open_engine"]
 
@@ -53,12 +56,20 @@ def open_engine(spec: EngineSpec, limits: Limits, patience: Patience | None = No
     Raises:
         EngineError: it cannot be started, does not answer, or has not the options that it is to be given.
     """
-    engine = _CecpEngine(spec, limits, patience or Patience())
+    engine = _made(spec, limits, patience or Patience())
     try:
         engine.open()
         yield engine
     finally:
         engine.close()
+
+
+def _made(spec: EngineSpec, limits: Limits, patience: Patience) -> _CecpEngine | UciEngine:
+    if spec.protocol == "cecp":
+        return _CecpEngine(spec, limits, patience)
+    from recorder.cli.uciengine import UciEngine  # loads what only such engines need
+
+    return UciEngine(spec, limits, patience)
 
 
 class _CecpEngine:

@@ -236,6 +236,16 @@ def stop_at_ply(tin: Tin, ply: int, stop: type[BaseException]) -> None:
                 raise stop
 
 
+INTERRUPTS = "os.kill(os.getppid(), signal.SIGINT); time.sleep(60)"
+
+
+def test_an_interrupt_while_it_searches_leaves_no_process(tmp_path: Path) -> None:
+    tin = Tin(tmp_path, search=INTERRUPTS)
+    with pytest.raises(KeyboardInterrupt):
+        run_once(tin)
+    assert tin.left == []
+
+
 def test_an_engine_that_does_not_read_is_told(tmp_path: Path) -> None:
     process = EngineProcess(shlex.join((sys.executable, "-S", "-c", "import time; time.sleep(60)")))
     try:
