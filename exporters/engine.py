@@ -92,13 +92,17 @@ def _names(words: list[str], ply: Ply) -> bool:
 def score_text(thought: Thinking) -> str | None:
     """The score as White sees it: pawns with two decimals (``-0.35``) or moves to the mate (``#-3``)."""
     sign = 1 if thought.white is not False else -1
-    if thought.mate is not None:
-        return f"#{sign * thought.mate}"
-    if thought.score_cp is None:
+    return pawns_text(*(None if value is None else sign * value for value in (thought.score_cp, thought.mate)))
+
+
+def pawns_text(score_cp: int | None, mate: int | None) -> str | None:
+    """The same of a score from White's side; None: there is none."""
+    if mate is not None:
+        return f"#{mate}"
+    if score_cp is None:
         return None
-    score = sign * thought.score_cp
-    whole, hundredths = divmod(abs(score), 100)
-    return f"{'-' if score < 0 else ''}{whole}.{hundredths:02}"
+    whole, hundredths = divmod(abs(score_cp), 100)
+    return f"{'-' if score_cp < 0 else ''}{whole}.{hundredths:02}"
 
 
 def thought_comment(thought: Thinking) -> str:

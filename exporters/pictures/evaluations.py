@@ -44,7 +44,7 @@ __all__ = [
     "evaluation_sheet",
 ]
 
-_TICKS_CP: Final = (-1000, -500, -300, -200, -100, 0, 100, 200, 300, 500, 1000)
+_TICKS_CP: Final = (-1000, -500, -300, -100, 0, 100, 300, 500, 1000)
 _KINDS: Final = (
     ("inaccuracy", "inaccuracies", INACCURACY_PERMILLE, MISTAKE_PERMILLE, "o", 4.5),
     ("mistake", "mistakes", MISTAKE_PERMILLE, BLUNDER_PERMILLE, "s", 6.0),
@@ -141,7 +141,7 @@ def evaluation_course(
     ax.set_xlim((first + 1) / 2 - 0.7, (last + 1) / 2 + 0.7)
     ax.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=12))
     ax.set_xlabel("move")
-    ax.set_ylabel("evaluation (pawns, as White sees it)")
+    ax.set_ylabel("evaluation (pawns)")
     if titles:
         add_titles(ax, look, title_of(plies), f"Evaluation · {about_game(plies)}")
     engine = one(drawn["eval_engine"])
@@ -170,9 +170,7 @@ def _judged(ax: Axes, own: pd.DataFrame, look: Theme, side: str) -> str:
     ax.bar(
         moves[short], _RUG, width=0.5, bottom=bottom, color=look.mark, linewidth=0, transform=ax.get_xaxis_transform()
     )
-    lost = own["loss_cp"].dropna()
-    mean = f", {lost.mean() / 100:.2f} pawns lost a move" if len(lost) else ""
-    return ", ".join(told) + mean
+    return ", ".join(told)
 
 
 def _marker(shape: str, size: float, colour: str) -> Line2D:

@@ -52,7 +52,7 @@ def draw_charts(
 
 
 def draw_player_charts(plies: pd.DataFrame, player: str) -> tuple[list[Chart], str]:
-    """The pictures of a player: those of the profile sheet, one by one.
+    """The pictures of a player: those of the profile sheet, one by one, and blunders where moves are evaluated.
 
     Args:
         plies: the ply frame of the player's games, both sides. player: the handle.
@@ -60,14 +60,17 @@ def draw_player_charts(plies: pd.DataFrame, player: str) -> tuple[list[Chart], s
         As ``draw_charts``.
     """
     pictures = _pictures()
-    wanted = (
+    wanted = [
         ("Clock left by move", pictures.clock_curve),
         ("Think times by phase", pictures.think_times),
         ("Think times by move", pictures.think_heatmap),
         ("Lag", pictures.lag_histogram),
         ("Score by clock lead after move 20", pictures.score_by_lead),
         ("How games ended", pictures.endings),
-    )
+    ]
+    if plies["loss_permille"].notna().any():
+        wanted.append(("Blunders by clock left", partial(pictures.blunder_rates, by="clock")))
+        wanted.append(("Blunders by time for the move", partial(pictures.blunder_rates, by="think")))
     return _draw([(heading, None, _drawing(partial(make, player=player), plies)) for heading, make in wanted])
 
 
@@ -97,6 +100,8 @@ def _wanted(
         letter = f", board {'AB'[board]}" if len(keys) > 1 else ""
         if len(keys) == 1:
             yield "Clock race", board, _drawing(pictures.clock_race, own, told)
+        if own[["eval_after_cp", "eval_after_mate"]].notna().any(axis=None):
+            yield f"Evaluation{letter}", board, _drawing(pictures.evaluation_course, own)
         if (own["elapsed_ms"] > 0).any():
             yield f"Time for each move{letter}", board, _drawing(pictures.move_times, own)
         if (own["lag_ms"] > 0).any():

@@ -35,6 +35,7 @@ from exporters.report.told import (
     provenance,
     result_words,
 )
+from exporters.report.verdicts import counted, verdicts
 from recorder.model import Anomaly, Game, LinkKind, Player
 from recorder.relating.match import Match, transfers
 
@@ -149,6 +150,7 @@ def _board_values(board: Board, number: int, shown: Play, gives: Mapping[int, st
     final = course.main[-1] if course.main else course.start
     first = course.start
     drawn = any(state.board is not None for state in (course.start, *course.main))
+    judged = verdicts(game)
     return {
         "letter": board.letter,
         "index": number,
@@ -164,7 +166,8 @@ def _board_values(board: Board, number: int, shown: Play, gives: Mapping[int, st
         "first": draw_board(first.board, white_below=not board.flipped),
         "final": draw_board(final.board, marked(final.move)) if final.board is not None else None,
         "final_text": f"after {where(final)}" if final.move is not None else "at the start",
-        "rows": move_rows(game, course, shown, number, gives),
+        "rows": move_rows(game, course, shown, number, gives, judged),
+        "judged": counted(game, judged),
         "thoughts": _thoughts(game),
         "start_place": next(place for place, one in enumerate(shown.showings) if one.board == number),
         "low": spoken_duration(low_limit_ms(game)),

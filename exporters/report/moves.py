@@ -11,6 +11,7 @@ from exporters.report.course import Branch, Course, State
 from exporters.report.moments import Play
 from exporters.report.text import clock_text, count, is_exact, number_text
 from exporters.report.told import Told, event_words
+from exporters.report.verdicts import Verdict
 from exporters.times import LOW_LEAST_MS, LOW_MOST_MS, LOW_OF_BASE_MS
 from recorder.model import Game, GameKind, Ply, Proof
 
@@ -24,7 +25,7 @@ class Cell:
     """One move. ``place``: where in the play it first comes; None: it was never shown.
 
     ``share`` is the time it took in hundredths of the longest of the game, ``low`` whether the mover's clock was low,
-    ``gives`` what its capture gave to whom on the other board.
+    ``gives`` what its capture gave to whom on the other board, ``judged`` what engines say of it.
     """
 
     place: int | None
@@ -38,6 +39,7 @@ class Cell:
     low: bool
     note: str | None
     gives: str | None
+    judged: Verdict | None
 
 
 @dataclass(slots=True)
@@ -60,22 +62,35 @@ def low_limit_ms(game: Game) -> int:
 
 
 def move_rows(
-    game: Game, course: Course, play: Play, board: int, gives: Mapping[int, str] = MappingProxyType({})
+    game: Game,
+    course: Course,
+    play: Play,
+    board: int,
+    gives: Mapping[int, str] = MappingProxyType({}),
+    judged: Mapping[int, Verdict] = MappingProxyType({}),
 ) -> list[Row]:
     """The rows of one board.
 
     Args:
-        gives: by ply, what a capture gave to whom.
+        gives: by ply, what a capture gave to whom. judged: by ply of the main line, what engines say of the move.
 
     A played game in the order in which it went: what was taken back stands before what was played instead. Variations
     of a saved or an examined game stand behind the move that they replace.
     """
-    return _Rows(game, course, play, board, gives).read()
+    return _Rows(game, course, play, board, gives, judged).read()
 
 
 class _Rows:
-    def __init__(self, game: Game, course: Course, play: Play, board: int, gives: Mapping[int, str]) -> None:
-        self._game, self._course, self._gives = game, course, gives
+    def __init__(
+        self,
+        game: Game,
+        course: Course,
+        play: Play,
+        board: int,
+        gives: Mapping[int, str],
+        judged: Mapping[int, Verdict],
+    ) -> None:
+        self._game, self._course, self._gives, self._judged = game, course, gives, judged
         self._untimed = game.base_s == 0 and not game.increment_s
         self._low_ms = low_limit_ms(game)
         self._long_ms = play.long_ms
@@ -193,6 +208,7 @@ class _Rows:
             timed and clock_ms is not None and clock_ms < self._low_ms,
             _note(move),
             None if state.line else self._gives.get(state.ply),
+            None if state.line else self._judged.get(state.ply),
         )
 
 

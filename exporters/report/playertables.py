@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -54,6 +54,7 @@ def sections_of(games: pd.DataFrame, own: pd.DataFrame, identity: str) -> list[S
         Section(
             "Ahead or behind on the clock", "leads", _some(_leads(own), _budget(own), _odds(games, identity)), _LEADS
         ),
+        Section("Blunders", "blunders", _judged(own), _BLUNDERS),
         Section("Lag", "lag", _some(_lag(games, own)), _LAG),
         Section("When games are played", "hours", _some(_hours(own), _weekdays(own)), _HOURS),
         Section("Do the clocks add up", "ledger", _some(_residuals(own)), ""),
@@ -77,6 +78,11 @@ _PRESSURE = (
 )
 _LEADS = (
     "Lead: own clock less the opponent's after both have made the move. Even spending: the base time in equal parts."
+)
+_BLUNDERS = (
+    "By engines' evaluations: an inaccuracy lost 5 points or more of a hundred of the chances of winning, a mistake "
+    "10, a blunder 15. Little time, before the move: less than a tenth of the base time, but at least 5 and at most 30 "
+    "seconds."
 )
 _LAG = "Lag belongs to the mover. A sealed player gets it back; it is measured by the player's own program."
 _HOURS = "By the arrival of the moves, in UTC."
@@ -275,6 +281,43 @@ def _odds(games: pd.DataFrame, identity: str) -> Table | None:
         **_SCORES,
     }
     return from_frame("Games with time odds", own, columns, words=(0, 1), note="")
+
+
+_BAD: dict[str, Callable[[Any], str]] = {
+    "Moves judged": number("plies"),
+    "Inaccuracies": number("inaccuracies"),
+    "Mistakes": number("mistakes"),
+    "Blunders": number("blunders"),
+    "Blunders of moves": percent("blunder_share"),
+    "Pawns lost a move": lambda row: f"{int(row['mean_loss_cp']) / 100:.2f}",
+}
+
+
+def _judged(own: pd.DataFrame) -> list[Table]:
+    """Nothing where nobody evaluated these moves."""
+    return _some(_blunders(own), *_losses(own)) if own["loss_permille"].notna().any() else []
+
+
+def _blunders(own: pd.DataFrame) -> Table | None:
+    columns = {"Time": lambda row: "little" if row["time_trouble"] else "enough", **_BAD}
+    return from_frame("Blunders with little time and with enough", measures.blunders(own, by=()), columns)
+
+
+def _losses(own: pd.DataFrame) -> Iterator[Table | None]:
+    columns: dict[str, Callable[[Any], str]]
+    for what, measure, heading in (
+        ("clock", measures.loss_by_clock, "Clock before the move"),
+        ("think", measures.loss_by_think, "Time for the move"),
+    ):
+        columns = {heading: partial(_seconds, what), **_BAD}
+        yield from_frame(f"Blunders by {heading[0].lower()}{heading[1:]}", measure(own), columns)
+
+
+def _seconds(what: str, row: Any) -> str:
+    low, high = row[f"{what}_from_s"], row[f"{what}_to_s"]
+    if not known(low):
+        return f"below {int(high)} s"
+    return f"{int(low)} to {int(high)} s" if known(high) else f"{int(low)} s or more"
 
 
 def _lag(games: pd.DataFrame, own: pd.DataFrame) -> Table | None:

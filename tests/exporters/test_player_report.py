@@ -11,6 +11,7 @@ from playwright.sync_api import ViewportSize
 
 from exporters import measures
 from exporters.archive import Archive
+from exporters.report.game import game_report
 from exporters.report.index import index_report
 from exporters.report.player import player_report, who_is_meant
 from exporters.report.tables import control_words, day_text, percent_text
@@ -19,6 +20,7 @@ from storage import Archive as Storage
 from tests.exporters.test_report import HOSTILE, Page
 from tests.support.browsing import Open
 from tests.support.cli import GUESTS, SERVER, WATCHER, Cli
+from tests.support.evaluated import PGN
 
 ADA = SERVER / "a11_adjourn_disconnect" / "observer_GuestAda.raw"
 """Six short games, three of them with guests."""
@@ -323,3 +325,19 @@ def test_without_a_script_the_index_has_all_games_in_one_line_each(opened: Open,
     assert shown.locator("table.games tbody tr").count() > 10
     words = shown.locator("table.games bdi").evaluate_all("all => all.map(one => one.offsetHeight)")
     assert len(set(words)) == 1, "the list scrolls, also on a phone: no game needs two lines"
+
+
+def test_blunders_in_time_trouble_have_a_section_where_moves_are_evaluated(tmp_path: Path, page: bytes) -> None:
+    """The figures are computed by hand in tests/tables/measures/test_losses.py."""
+    (tmp_path / "evaluated.pgn").write_bytes(PGN)
+    cli = Cli(tmp_path / "archive.sqlite")
+    cli("import", tmp_path / "evaluated.pgn")
+    plies, sides = Archive(cli.archive).plies(), Archive(cli.archive).sides()
+    words = " ".join(Page(player_report(plies, sides, player="Ann")).text.split())
+    assert "enough 2 1 0 0 0 % 0.40 little 3 1 0 2 67 % 7.53" in words
+    assert "below 5 s 2 0 0 2 100 % 11.00" in words
+    assert "Blunders" not in Page(page).text
+    with Storage.open(str(cli.archive), read_only=True) as storage:
+        drawn = Page(game_report(storage.game("last"), plies=plies))
+    named = [dict(attributes).get("aria-label", "") for _, attributes in drawn.elements]
+    assert any(str(name).startswith("Evaluation. 1 game, 11 plies") for name in named)

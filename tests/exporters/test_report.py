@@ -25,14 +25,28 @@ from exporters.report.moves import move_rows
 from exporters.report.page import island
 from exporters.report.text import clock_text, spoken_duration, spoken_move, visible
 from exporters.report.told import anomaly_words, provenance
+from exporters.report.verdicts import verdicts
 from recorder.errors import ExportError
-from recorder.model import AnomalyKind, EventKind, Game, GameEvent, GameKind, Player, Precision, SourceName, TimeBasis
+from recorder.model import (
+    AnomalyKind,
+    EventKind,
+    Game,
+    GameEvent,
+    GameKind,
+    Player,
+    Precision,
+    SourceKind,
+    SourceName,
+    TimeBasis,
+)
+from recorder.pipeline import make_pipeline
 from recorder.relating.bughouse import pair_bughouse
 from recorder.relating.captures import captures
 from recorder.relating.match import board_order, timeline
 from recorder.replay.moments import moments_of_game
 from tests.exporters.games import SCHOLARS_MATE, STARTED_AT_MS, make_game, random_game
 from tests.support.corpus import stream_bytes
+from tests.support.evaluated import PGN
 from tests.support.product import run
 
 HOSTILE = "</script><script>window.harmed=1</script><img src=x onerror=window.harmed=1>\u202e\x1b[31m"
@@ -432,6 +446,34 @@ def test_what_engines_thought_stands_beside_the_moves() -> None:
     thoughts = [thought for told in thoughts_by_ply(game).values() for thought in told]
     assert len(thoughts) > 20
     assert all(" ".join(thought.pv.split()) in parsed.text for thought in thoughts)
+
+
+def test_evaluations_stand_with_their_moves() -> None:
+    """Computed by hand in tests/support/evaluated.py; scores are as White sees them."""
+    pipeline = make_pipeline(SourceKind.PGN)
+    (game,) = [*pipeline.receive(PGN), *pipeline.finish()]
+    shown = play([game], [course := Course(game)])
+    rows = [row for row in move_rows(game, course, shown, 0, judged=verdicts(game)) if row.kind == "moves"]
+    cells = [cell for row in rows for cell in (row.white, row.black) if cell is not None]
+    told = [cell.judged and (cell.judged.evaluation, cell.judged.word, cell.judged.lost) for cell in cells]
+    assert told == [
+        ("0.30", None, ""),
+        ("0.20", None, "0.00"),
+        ("0.20", None, "0.00"),
+        ("0.30", None, "0.10"),
+        ("−0.50", "inaccuracy", "0.80"),
+        ("0.60", "mistake", "1.10"),
+        ("0.00", "inaccuracy", "0.60"),
+        ("9.00", "blunder", "9.00"),
+        ("−2.00", "blunder", "11.00"),
+        ("#4", "blunder", "12.00"),
+        ("−1.00", "blunder", "11.00"),
+        None,
+    ]
+    words = " ".join(Page(game_report(game)).text.split())
+    assert "evaluation −2.00 blunder, lost 11.00" in words
+    assert "Ann White 5 2 0 2 4.68 Bob Black 5 0 1 2 4.44" in words
+    assert "What moves were worth" not in Page(game_report(make_game())).text
 
 
 def test_variations_of_an_examined_game_are_no_takebacks() -> None:

@@ -35,8 +35,8 @@ def test_the_course_of_a_game(plies: pd.DataFrame) -> None:
         "inaccuracy-5", "inaccuracy-7", "mistake-6", "blunder-8", "blunder-9", "blunder-10", "blunder-11",
     }  # fmt: skip
     assert labels(ax) == [
-        "Ann (white): 2 inaccuracies, 0 mistakes, 2 blunders, 4.68 pawns lost a move",  # 2340 / 5
-        "Bob (black): 0 inaccuracies, 1 mistake, 2 blunders, 4.44 pawns lost a move",  # 2220 / 5
+        "Ann (white): 2 inaccuracies, 0 mistakes, 2 blunders",
+        "Bob (black): 0 inaccuracies, 1 mistake, 2 blunders",
         "inaccuracy",
         "mistake",
         "blunder",
