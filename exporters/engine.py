@@ -8,7 +8,7 @@ from typing import Final
 from exporters.pgn_text import GLUE, brace_comment
 from recorder.model import Game, Observation, Origin, Ply, Thinking
 
-__all__ = ["analysed_by_ply", "main_thoughts", "score_text", "thought_comment", "thoughts_by_ply"]
+__all__ = ["analysed_by_ply", "main_thoughts", "pawns_text", "score_text", "thought_comment", "thoughts_by_ply"]
 
 _NUMBER: Final = re.compile(r"[0-9]+\.*")
 _MARKS: Final = str.maketrans("", "", "+#!?()")

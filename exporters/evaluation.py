@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from typing import Final, NamedTuple
 
-from exporters.engine import main_thoughts
+from exporters.engine import analysed_by_ply, main_thoughts
 from recorder.model import Game, Thinking
 
 __all__ = [
@@ -31,48 +31,39 @@ INACCURACY_PERMILLE, MISTAKE_PERMILLE, BLUNDER_PERMILLE = 50, 100, 150
 """From which loss of these chances on a move is an inaccuracy, a mistake, a blunder: lichess's thresholds, too."""
 
 
-_BOUNDS: Final = ("?", "!")
-"""At the end of a line whose score is no more than a bound: see ``Thinking``."""
-
-
 class Evaluation(NamedTuple):
     """``score_cp`` in hundredths of a pawn or ``mate`` in moves, as White sees them; one of them is None.
 
-    ``engine``: who says so, None where that is not told. ``depth`` in half-moves. ``settings``: those of an analysis.
-    Two evaluations can be compared if engine and settings are the same.
+    ``engine``: who says so, None where that is not told. ``depth`` in half-moves. ``analysed``: it comes from an
+    analysis. Two evaluations can be compared if ``engine`` and ``analysed`` are the same.
     """
 
     score_cp: int | None
     mate: int | None
     depth: int | None
     engine: str | None
-    settings: str | None = None
+    analysed: bool
 
 
 def evaluations(game: Game) -> dict[int, Evaluation]:
     """By half-moves played to reach a position: what is told of it.
 
-    An analysis says it with its last line of that position; where there are several, the one that was begun last. Else
-    it is what the line of thinking that led to the move says (``engine.main_thoughts``), told by the observation that
-    has most of them: two logs of one game may be of two opinions, and only one is followed.
+    If there is an analysis, what it says (``engine.analysed_by_ply``). Else what the line of thinking says that led to
+    the move (``engine.main_thoughts``), told by the observation that has most of them: two logs of one game may be of
+    two opinions, and only one is followed.
     """
     tellers = [main_thoughts(seen) for seen in game.observations if seen.thinking]
-    told = [(ply, thought, None) for ply, thought in max(tellers, key=len, default=[])]
-    analysed = [
-        (line.ply, line, analysis.settings)
-        for analysis in game.analyses
-        for line in analysis.lines
-        if not line.pv.endswith(_BOUNDS)
-    ]
-    return {ply: found for ply, thought, settings in (*told, *analysed) if (found := _evaluation(thought, settings))}
+    played = ((ply, thought, False) for ply, thought in max(tellers, key=len, default=[]))
+    analysed = ((ply, line, True) for ply, line in analysed_by_ply(game).items())
+    told = (*played, *analysed)
+    return {ply: found for ply, line, later in told if (found := _evaluation(line, later)) is not None}
 
 
-def _evaluation(thought: Thinking, settings: str | None) -> Evaluation | None:
-    if thought.white is None or (thought.score_cp is None and thought.mate is None):
+def _evaluation(line: Thinking, analysed: bool) -> Evaluation | None:
+    if line.white is None or (line.score_cp is None and line.mate is None):
         return None
-    sign = 1 if thought.white else -1
-    score_cp, mate = thought.score_cp, thought.mate
-    if mate is not None:
-        return Evaluation(None, sign * mate, thought.depth, thought.engine, settings)
-    assert score_cp is not None
-    return Evaluation(sign * score_cp, None, thought.depth, thought.engine, settings)
+    sign = 1 if line.white else -1
+    if line.mate is not None:
+        return Evaluation(None, sign * line.mate, line.depth, line.engine, analysed)
+    assert line.score_cp is not None
+    return Evaluation(sign * line.score_cp, None, line.depth, line.engine, analysed)

@@ -39,7 +39,7 @@ class Judged(NamedTuple):
 class _Told(NamedTuple):
     """Evaluations as White sees them, each with the place of its position.
 
-    ``teller``: the engine, an empty text if it is not named; behind a line's end the settings of an analysis.
+    ``teller``: the engine, an empty text if it is not named; behind a line's end whether it is an analysis.
     """
 
     place: Ints
@@ -89,7 +89,7 @@ def _told(games: Iterable[tuple[int, Game]]) -> _Told:
         column(one.score_cp for one in told),
         column(one.mate for one in told),
         column(one.depth for one in told),
-        np.array([f"{one.engine or ''}\n{one.settings or ''}" for one in told], dtype=object),
+        np.array([f"{one.engine or ''}\n{'analysis' if one.analysed else ''}" for one in told], dtype=object),
     )
 
 
@@ -120,7 +120,7 @@ def _saved(block: Block, reader: ColumnReader, numbers: set[int]) -> tuple[_Told
 def _judge(places: Ints, parts: Iterable[_Told]) -> Judged:
     """Put evaluations beside the rows that they are about.
 
-    A loss is known where both evaluations are one engine's, with the same settings. It is how far the bounded
+    A loss is known where both evaluations are one engine's, of one analysis or of none. It is how far the bounded
     evaluation fell, and how far the chances of winning did that it stands for; a mate counts as the bound. It is never
     below 0: a position that became better had been misjudged.
 

@@ -91,7 +91,7 @@ def analysed(ply: int, score_cp: int | None, mate: int | None = None, pv: str = 
     return Thinking(0, ply, "Deep", ply % 2 == 0, depth, score_cp, mate, None, None, None, None, None, pv, None, 0)
 
 
-def test_an_analysis_comes_first_and_the_newest_of_them(tmp_path: Path) -> None:
+def test_an_analysis_comes_first_the_one_of_most_positions(tmp_path: Path) -> None:
     """Of the start and the first three moves; the rest stays as the file has it."""
     cli = Cli(tmp_path / "archive.sqlite")
     (tmp_path / "evaluated.pgn").write_bytes(PGN)
@@ -116,8 +116,8 @@ def test_an_analysis_comes_first_and_the_newest_of_them(tmp_path: Path) -> None:
         (25, 25, None, 9, "Deep", 0),
         (-25, -150, None, 9, "Deep", 125),
         (150, None, -2, 9, "Deep", 1150),
-        (None, -5, None, 9, "Deep", None),  # another analysis: nothing can be compared
-        (5, -50, None, None, None, None),  # the file's
+        (None, -30, None, None, None, None),  # the file's: nothing can be compared
+        (30, -50, None, None, None, 80),
     ]
     assert cells(archive.plies(), *EVALUATIONS) == cells(frame_of_games(cli.archive, {}), *EVALUATIONS)
 
