@@ -1,4 +1,4 @@
-"""How servers let people in: the words of their login dialogues, to be spoken by a scripted server.
+"""How servers let people in: the words of their login dialogues, for a scripted server and the replay server.
 
 Source: docs of no server; the sentences are those that clients look for, seen in the recorded transcripts of three
 servers (tests/corpus/server) and in what xboard and PyChess expect of FICS, ICC and chess.net. The banners are our own.
@@ -6,10 +6,23 @@ servers (tests/corpus/server) and in what xboard and PyChess expect of FICS, ICC
 
 from __future__ import annotations
 
+import string
 from dataclasses import dataclass
 from typing import Final
 
-__all__ = ["CHESS_NET", "FATICS", "FICS", "ICC", "MANNERS", "OLDER", "WILL_ECHO", "WONT_ECHO", "Manners"]
+__all__ = [
+    "CHESS_NET",
+    "FATICS",
+    "FICS",
+    "ICC",
+    "MANNERS",
+    "OLDER",
+    "REPLAY",
+    "WILL_ECHO",
+    "WONT_ECHO",
+    "Manners",
+    "guest_name",
+]
 
 WILL_ECHO: Final = b"\xff\xfb\x01"
 WONT_ECHO: Final = b"\xff\xfc\x01"
@@ -97,5 +110,16 @@ ICC: Final = Manners(
     unknown="No such command ({command}).\n",
     line_end="\r\n",
 )
+REPLAY: Final = Manners(
+    "",
+    guest='\nLogging you in as "{name}"; you may use this name to watch recorded games.\n\n'
+    'Press return to enter the server as "{name}":\n',
+)
+"""Any name is a guest's or, if passwords are asked for, somebody's."""
 MANNERS: Final = {"fics": FICS, "fatics": FATICS, "older": OLDER, "chess.net": CHESS_NET, "icc": ICC}
 """By the word for each kind."""
+
+
+def guest_name(number: int) -> str:
+    """A name for somebody who has typed ``guest``: four letters, the same for the same number."""
+    return "Guest" + "".join(string.ascii_uppercase[number // 26**place % 26] for place in range(4))

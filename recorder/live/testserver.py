@@ -8,22 +8,19 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import socket
-import string
 import struct
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from recorder.live.manners import FICS, WILL_ECHO, WONT_ECHO, Manners
+from recorder.live.manners import FICS, WILL_ECHO, WONT_ECHO, Manners, guest_name
 from recorder.live.script import Fault, Hear, Say, Step, Wait
 from recorder.wire.telnet import TelnetFilter
-from recorder.wire.timeseal import unseal
+from recorder.wire.timeseal import as_typed
 
 __all__ = ["Connection", "Dialogue", "ScriptedServer"]
 
 _NO_LINGER: Final = struct.pack("ii", 1, 0)
-_HELLOS: Final = (b"TIMESTAMP|", b"TIMESEAL2|")
-_PONG: Final = b"\x029"
 _QUIT: Final = (b"quit", b"exit", b"logout")
 
 
@@ -122,7 +119,7 @@ class Connection:
             self.heard += data
             *lines, rest = (rest + text).split(b"\n")
             async with self._new_line:
-                self.lines += [line for line in map(_plain, lines) if line is not None]
+                self.lines += [line.rstrip(b"\r") for line in map(as_typed, lines) if line is not None]
                 self._new_line.notify_all()
 
     async def _talk(self) -> None:
@@ -178,8 +175,7 @@ class Connection:
     async def _enter_as_guest(self, name: str) -> str:
         manners = self._dialogue.manners
         if name.lower() in ("guest", "g"):
-            port = self._writer.get_extra_info("peername")[1]
-            name = "Guest" + "".join(string.ascii_uppercase[port // 26**place % 26] for place in range(4))
+            name = guest_name(self._writer.get_extra_info("peername")[1])
         await self.say(manners.encode(manners.guest, name=name))
         if "Press return" in manners.guest:
             await self._line()
@@ -283,12 +279,3 @@ class ScriptedServer:
         finally:
             self._tasks.discard(task)
             writer.transport.abort()
-
-
-def _plain(line: bytes) -> bytes | None:
-    """A line as it was typed; None: the seal's own talk."""
-    opened = unseal(line)
-    text = line if opened is None else opened[0]
-    if text == _PONG or (opened is not None and text.startswith(_HELLOS)):
-        return None
-    return text.rstrip(b"\r")

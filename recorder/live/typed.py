@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from recorder.wire.telnet import TelnetFilter
-from recorder.wire.timeseal import PING_ANSWER, unseal
+from recorder.wire.timeseal import PING_ANSWER, is_own_talk, unseal
 
 if TYPE_CHECKING:
     from recorder.live.dialogue import CueKind
@@ -18,7 +18,6 @@ __all__ = ["MOST_HELD", "OPTION", "ClientLines", "Typed", "corrected"]
 MOST_HELD: Final = 1 << 16
 """A line that is longer is no command."""
 
-_HELLOS: Final = (b"TIMESTAMP|", b"TIMESEAL2|", b"ZIPSEAL|")
 # What servers take at the login prompt besides a name: FICS's variables, ICC's levels.
 OPTION: Final = re.compile(rb"%b[01]+|level1=[0-9]+|level2settings=[01]+", re.I)
 # zipseal's stamp stands in the open.
@@ -182,7 +181,7 @@ def corrected(text: bytes) -> bytes:
 
 def _answers(text: bytes) -> bool:
     """Whether a line answers a prompt, as names, passwords and empty lines do."""
-    if text == PING_ANSWER or text.startswith(_HELLOS):
+    if is_own_talk(text):
         return False
     words = text.split()
     return not words or not all(map(OPTION.fullmatch, words))

@@ -6,23 +6,20 @@ No sockets, and no clock but the one it is told. What is sent is ``take_output``
 from __future__ import annotations
 
 import re
-import string
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from recorder.live.manners import WILL_ECHO, WONT_ECHO
+from recorder.live.manners import REPLAY, WILL_ECHO, WONT_ECHO, guest_name
 from recorder.wire.telnet import TelnetFilter
-from recorder.wire.timeseal import unseal
+from recorder.wire.timeseal import as_typed
 
 __all__ = ["Door", "Manner"]
 
 _LONGEST_LINE: Final = 1024
 _NAME: Final = re.compile(r"[A-Za-z]{2,17}", re.ASCII)
 _GUEST: Final = ("g", "guest")
-_HELLOS: Final = (b"TIMESTAMP|", b"TIMESEAL2|")
-_PONG: Final = b"\x029"
 _AYT, _INTERRUPT = b"\xff\xf6", b"\xff\xf4"
 _LOGIN_BITS: Final = re.compile(r"%b([01]{1,64})", re.ASCII)
 
@@ -69,7 +66,7 @@ class Door(ABC):
         self._too_long = False
         self._out = bytearray()
         self._say("\n".join(["", *manner.banner, "", 'Any name will do; "guest" makes one up.', "", ""]))
-        self._say("login: ")
+        self._say(REPLAY.login)
 
     @property
     @abstractmethod
@@ -140,9 +137,8 @@ class Door(ABC):
         self._line = rest
 
     def _one(self, raw: bytes) -> None:
-        opened = unseal(raw)
-        line = raw if opened is None else opened[0]
-        if opened is not None and (line.startswith(_HELLOS) or line == _PONG):
+        line = as_typed(raw)
+        if line is None:
             return
         text = line.translate(None, b"\r\0").decode("latin-1")
         if self._stage == "in":
@@ -159,40 +155,36 @@ class Door(ABC):
         elif (bits := _LOGIN_BITS.fullmatch(text)) is not None:
             self._login_bits(bits[1])
             self._say("#Ivars set.\n")
-            self._say("login: ")
+            self._say(REPLAY.login)
         else:
             self._name(text)
 
     def _name(self, text: str) -> None:
         name, _, password = text.partition(" ")
         if name.lower() in _GUEST:
-            letters = string.ascii_uppercase
-            name = "Guest" + "".join(letters[self._number // 26**place % 26] for place in range(4))
+            name = guest_name(self._number)
         elif not _NAME.fullmatch(name):
             if name:
-                self._say("\nSorry, names can only consist of lower and upper case letters.  Try again.\n")
-            self._say("login: ")
+                self._say(REPLAY.bad_name)
+            self._say(REPLAY.login)
             return
         elif self.manner.password:
             self._called = name
             if password:
                 self._enter()
                 return
-            self._say(f'\n"{name}" is a registered name.  If it is yours, type the password.\n')
-            self._say("If not, just hit return to try another name.\n\n")
-            self._out += b"password: " + WILL_ECHO
+            self._out += REPLAY.encode(REPLAY.registered + REPLAY.password, name=name) + WILL_ECHO
             self._stage = "password"
             return
         self._called = name
-        self._say(f'\nLogging you in as "{name}"; you may use this name to watch recorded games.\n\n')
-        self._say(f'Press return to enter the server as "{name}":\n')
+        self._out += REPLAY.encode(REPLAY.guest, name=name)
         self._stage = "return"
 
     def _enter(self) -> None:
         self._stage = "in"
         self.handle = self._called
-        guest = "(U)" if self._called.startswith("Guest") else ""
-        self._say(f"\n**** Starting FICS session as {self._called}{guest} ****\n\n")
+        mark = REPLAY.guest_mark if self._called.startswith("Guest") else ""
+        self._out += REPLAY.encode(REPLAY.welcome, name=self._called, mark=mark)
         self._entered()
 
     def _leave(self) -> None:

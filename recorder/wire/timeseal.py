@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from typing import Final, NamedTuple
 
-__all__ = ["PING_ANSWER", "PingReader", "Pings", "format_hello", "seal", "unseal"]
+__all__ = ["PING_ANSWER", "PingReader", "Pings", "as_typed", "format_hello", "is_own_talk", "seal", "unseal"]
 
 PING_ANSWER: Final = b"\x029"
 """The text that answers a ping (to be sealed like any line)."""
@@ -25,6 +25,7 @@ _SHIFT: Final = 32
 _PADDING: Final = b"1"
 # The padding is whatever a client likes, but none sends the marks in it; so the last stamp is the line's.
 _SEALED: Final = re.compile(rb"(?P<text>.*)\x18(?P<stamp>[0-9]{1,20})\x19[^\x18\x19]*", re.S)
+_GREETINGS: Final = (b"TIMESTAMP|", b"TIMESEAL2|", b"ZIPSEAL|")
 _HELLOS: Final = {1: "TIMESTAMP", 2: "TIMESEAL2"}
 _PING_LINE: Final = b"[G]"
 _PING: Final = b"[G]\x00"
@@ -76,6 +77,18 @@ def unseal(line: bytes) -> tuple[bytes, int] | None:
     _swap(plain)
     match = _SEALED.fullmatch(plain)
     return None if match is None else (bytes(match["text"]), int(match["stamp"]))
+
+
+def is_own_talk(text: bytes) -> bool:
+    """Whether an unsealed line is what a client says for the seal's sake: its greeting, the answer to a ping."""
+    return text == PING_ANSWER or text.startswith(_GREETINGS)
+
+
+def as_typed(line: bytes) -> bytes | None:
+    """A line of a client as it was typed, sealed or not; None: it is the seal's own talk."""
+    opened = unseal(line)
+    text = line if opened is None else opened[0]
+    return None if is_own_talk(text) and (opened is not None or text == PING_ANSWER) else text
 
 
 def format_hello(version: int, user: str, system: str) -> bytes:
