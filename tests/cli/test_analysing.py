@@ -177,7 +177,7 @@ def test_an_engine_that_is_not_there(cli: Cli, game: str) -> None:
     assert "no such game" in cli("replay", "engine", "--player", "Nobody", "--engine", "x", code=ExitCode.INPUT).stderr
 
 
-@pytest.mark.parametrize(("protocol", "engine"), [("--engine", "fairymax")])
+@pytest.mark.parametrize(("protocol", "engine"), [("--engine", "fairymax"), ("--uci", "stockfish")])
 def test_real_engines(cli: Cli, match: Path, monkeypatch: pytest.MonkeyPatch, protocol: str, engine: str) -> None:
     """Three moves before the end everybody sees the mate."""
     monkeypatch.setenv("PATH", f"{os.environ['PATH']}:/usr/games")  # Debian puts engines there
