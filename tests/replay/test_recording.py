@@ -1,0 +1,130 @@
+"""What ``record`` says and hears, on our own server: the recording has the games of the one that is replayed.
+
+In virtual time, without sockets: the recorder logs in, sets what it sets, and asks for lists where it misses moves.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from pathlib import Path
+
+import pytest
+
+from recorder.live import conversation
+from recorder.live.conversation import Conversation
+from recorder.live.login import Login
+from recorder.live.observing import Observing
+from recorder.model import Game
+from recorder.replay.door import Manner
+from recorder.replay.session import Session
+from tests.live.test_xboard import pgn_texts
+from tests.replay.clients import open_show
+from tests.replay.test_loop import KNOWN, STREAMS, played, told
+from tests.replay.test_settings import ROWS, SAMPLE, assert_same, variables_of
+from tests.replay.test_xboard import archived
+from tests.support.cli import Cli
+from tests.support.corpus import Stream
+from tests.support.live import in_loop, journalled, running
+from tests.support.product import run
+
+SOON_MS = 3_000  # what the recorder says later than that waits for the next moment of the replay
+
+
+def kept(heard: bytes) -> list[Game]:
+    """The games in what was heard, as they began."""
+    return sorted(run([heard], "raw")[0], key=lambda game: game.first_offset)
+
+
+def recorded(stream: Stream, games: list[Game]) -> list[Game]:
+    """The games of a recording of these games."""
+    session = Session(open_show(games, apart=True), 0, Manner(observe=True, password=True))
+    recorder = Conversation(Login(stream.login, lambda: "s3cret"), Observing(None))
+    heard = bytearray()
+    now_ms = 0
+    while True:
+        data = session.take_output()
+        heard += data
+        if data:
+            recorder.receive(data, now_ms, 0)
+        said = recorder.take(now_ms)
+        if said:
+            session.receive(said, session.now_ns)
+        elif not data:
+            next_ms = recorder.next_at_ms(now_ms)
+            if next_ms is not None and next_ms <= now_ms + SOON_MS:
+                now_ms = max(next_ms, now_ms + 1)
+            elif session.due_ns is None:
+                return kept(bytes(heard))
+            else:
+                session.tick(session.due_ns)
+                now_ms += 1
+
+
+_LISTED = {"ratings", "variant"}
+DIFFERS: dict[tuple[str, str], set[str]] = {
+    **KNOWN,
+    **{
+        ("a09_ivariables", f"observer_{name}"): {"plies", "taken back", "events"}  # boards tell more than deltas
+        for name in ("GuestIvc", "GuestIvd")
+    },
+    **dict.fromkeys(  # the recorder asks for lists, whose heading has a place for what was never told
+        (
+            *((scenario, "observer_GuestXd") for scenario in ("b02_features", "c02_features")),
+            *((scenario, "observer_GuestXh") for scenario in ("b03_wild", "c03_wild")),
+            ("b09_crazyhouse", "observer_GuestXz"),
+            ("c07_eight_boards", "observer_GuestXs"),
+            ("c07_eight_boards", "observer_GuestXt"),
+        ),
+        _LISTED,
+    ),
+}
+"""What is not the same, and why."""
+
+
+@pytest.mark.parametrize("stream", STREAMS, ids=lambda stream: f"{stream.scenario}-{stream.connection}")
+def test_record_keeps_the_games_of_a_replay(stream: Stream) -> None:
+    games = played(stream)
+    again = recorded(stream, games)
+    assert len(again) == len(games)
+    differ = {
+        name
+        for one, other in zip(map(told, games), map(told, again), strict=True)
+        for name in one
+        if other[name] != one[name]
+    }
+    assert differ == DIFFERS.get((stream.scenario, stream.connection), set())
+
+
+@pytest.mark.parametrize("row", ROWS)
+@pytest.mark.parametrize("stream", SAMPLE, ids=lambda stream: str(stream.scenario))
+def test_whatever_record_sets_it_keeps_the_same_games(
+    stream: Stream, row: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every pair of interface variables, on and off, as if ``record`` wanted these."""
+    games, on = played(stream), variables_of(row) - {"block"}  # its commands have no numbers
+    monkeypatch.setattr(conversation, "_ISETS", tuple(sorted(on)))
+    assert_same(games, recorded(stream, games), on)
+
+
+@in_loop
+async def test_the_command_records_what_the_server_replays(tmp_path: Path) -> None:
+    """The same with both programs, from the command lines to the archive."""
+    stream = Stream("a02_features", "observer_GuestObsB", "raw")
+    cli = archived(stream.scenario, stream.connection, tmp_path)
+    archive, journals = tmp_path / "again.sqlite", tmp_path / "journals"
+    words = ("--db", cli.archive, "--observe", "--speed", "50", "--idle-max", "1")
+    async with running("replay", "server", "--listen", "0", *words) as server:
+        port = (await server.until("Point your client at it")).split()[-1]
+        where = ("--journal-dir", journals, "--db", archive, "--plain")
+        async with running("record", f"127.0.0.1:{port}", "--guest", "--observe", "unrated", *where) as recorder:
+            last = b" from observation list."
+            while not journals.exists() or journalled(journals).received.count(last) < 6:
+                await asyncio.sleep(0.1)
+            assert await recorder.end(signal.SIGINT) == 0, recorder.talk
+    games = played(stream)
+    again = kept(journalled(journals).received)
+    assert [told(game) for game in again] == [told(game) for game in games]
+    texts = [pgn_texts(one("export", "pgn", "--clock", "none").stdout) for one in (cli, Cli(archive))]
+    assert texts[0] == texts[1]
+    assert len(texts[0]) == 6
