@@ -44,6 +44,8 @@ from recorder.replay.show import Happening, Show, Sign
 __all__ = ["Session"]
 
 _NOWHERE: Final = Line("", 0)
+_AT_ONCE: Final = 50
+"""Of a replay that is late so many moments come before it is another client's turn."""
 _GAME_PREFIX: Final = re.compile(r"Game [0-9]{1,9}:")
 _MOVE: Final = re.compile(
     r"(?:[a-h][1-8]-?[a-h][1-8](?:=?[nbrqNBRQ])?|[PNBRQpnbrq]@[a-h][1-8]|[oO0](?:-?[oO0]){1,2}"
@@ -192,7 +194,7 @@ class Session(Door):
     def tick(self, now_ns: int) -> None:
         """Let the client's own replay go on."""
         if not self.shared:
-            self.happen(self.show.take(now_ns), now_ns)
+            self.happen(self.show.take(now_ns, _AT_ONCE), now_ns)
 
     def look(self) -> None:
         """Style 12 was set: show what the client is to see without asking, and let his replay begin."""

@@ -184,10 +184,10 @@ class Show:
         self._numbers: dict[int, int] = {}  # by the game's place
         self._chapters: dict[int, Chapter] = {}  # of the games that go on
 
-    def take(self, now_ns: int) -> Iterator[Happening]:
-        """What is due. Boards stand at each happening as it is given: all must be taken, one by one."""
+    def take(self, now_ns: int, most: int | None = None) -> Iterator[Happening]:
+        """What is due, as ``Playhead.take``. Boards stand at each happening as it is given: take all, one by one."""
         begin, laps = self.head.place, self.head.laps
-        due = self.head.take(now_ns)
+        due = self.head.take(now_ns, most)
         if self.head.laps != laps:
             begin = 0
             for board in list(self.boards.values()):

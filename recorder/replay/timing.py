@@ -131,10 +131,14 @@ class Playhead(Generic[_What]):
         last_ms = self.moments[-1].at_ms if self.moments else 0
         return min(self._at_ns(now_ns) // _NS, last_ms)
 
-    def take(self, now_ns: int) -> list[Moment[_What]]:
+    def take(self, now_ns: int, most: int | None = None) -> list[Moment[_What]]:
         """The moments that are due, in order; behind one with a marker of ``pause_at`` it pauses.
 
         A new lap begins with a call of its own: what is due of two laps never comes at once.
+
+        Args:
+            now_ns: the clock's time.
+            most: so many moments at once; the others are still due then. None: all.
         """
         if self.place >= len(self.moments):
             if self.paused or not self._loop or not self.moments:
@@ -148,8 +152,9 @@ class Playhead(Generic[_What]):
         if self.paused:
             return []
         begin, place = self.place, self.place
+        end = len(self.moments) if most is None else min(begin + most, len(self.moments))
         reached_ns = self._at_ns(now_ns)
-        while place < len(self.moments) and self.moments[place].at_ms * _NS <= reached_ns:
+        while place < end and self.moments[place].at_ms * _NS <= reached_ns:
             place += 1
             if self.pause_at and not self.pause_at.isdisjoint(self.moments[place - 1].markers):
                 self._stand(self.moments[place - 1].at_ms * _NS)

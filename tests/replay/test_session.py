@@ -342,6 +342,18 @@ def test_a_player_sees_his_own_games_as_he_played_them() -> None:
     assert [frame.split()[19] for frame in lines_of(said + made.wait(3), "<12>")][:3] == ["1", "-1", "1"]
 
 
+def test_a_replay_that_is_late_leaves_the_others_their_turn() -> None:
+    made = client()
+    made.say("observe 1", "tell replay speed 1000")
+    made.session.tick(10**12)
+    first = made.session.take_output().count(b"<12> ")
+    assert 0 < first <= 50
+    assert made.session.due_ns is not None
+    assert made.session.due_ns < 10**12
+    played = len(made.session.show.recording.chapter(0).game.plies)
+    assert first + made.wait().count("\n<12> ") >= played
+
+
 def test_seeking_shows_the_board_there() -> None:
     made = at(client(), 4)
     said = made.say("tell replay seek 10w")
