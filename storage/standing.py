@@ -26,7 +26,7 @@ _SHOWN: Final = (
 _POSITIONS: Final = (
     "SELECT p.id, p.ply, p.fen, p.stands FROM games g JOIN analyses a ON a.game_key = g.key"
     " JOIN analysed_positions p ON p.analysis_id = a.id"
-    " WHERE g.source_id IS NOT NULL AND coalesce(g.merged_into, g.id) = ?"
+    " WHERE g.source_id IS NOT NULL AND (g.id = ?1 OR g.merged_into = ?1)"
 )
 
 

@@ -87,8 +87,8 @@ def boards_after(game: Game, wanted: Collection[int]) -> dict[int, str]:
     """The boards after plies of the main line, as far as boards and moves that were shown give them."""
     rules = rules_of(game.variant or "chess")
     shown = {anchor.ply: anchor.fen for anchor in game.anchors()}
-    if not game.start_ply and not game.start_fen:
-        shown.setdefault(0, _START)
+    if not game.start_ply or game.start_fen:
+        shown.setdefault(game.start_ply, game.start_fen or _START)
     plies = {ply.ply: ply for ply in game.plies}
     found: dict[int, str] = {}
     position: Position | None = None

@@ -13,9 +13,11 @@ from typing import Any
 import pytest
 
 from recorder.cli.terminal import ExitCode
+from recorder.pipeline import read_games
+from recorder.relating.halves import board_of, boards_after
 from recorder.replay.analysis.plan import make_plan
 from storage import Archive
-from tests.support.cli import ADJOURNED, WATCHER, Cli
+from tests.support.cli import ADJOURNED, SERVER, WATCHER, Cli
 
 TIN = """\
 import os, signal, sys
@@ -123,6 +125,19 @@ def test_an_engine_that_fails_with_every_game_is_asked_no_more(cli: Cli, tmp_pat
     )  # fmt: skip
     assert summary.stdout.count('"error"') == 3
     assert positions(cli) == {}
+
+
+@pytest.mark.parametrize(
+    "log",
+    [ADJOURNED, SERVER / "b09_crazyhouse/observer_GuestXy.raw.gz", SERVER.parent / "ficsgames/2009-wild5.pgn"],
+    ids=lambda log: log.name,
+)
+def test_every_position_that_an_engine_is_shown_is_found_in_its_game(log: Path) -> None:
+    """Whoever plays the moves: the plan, or the archive when it asks which positions stand."""
+    for game in read_games(str(log)):
+        looks = make_plan(game).looks
+        boards = boards_after(game, {look.ply for look in looks})
+        assert [look.ply for look in looks if boards.get(look.ply) != board_of(look.fen)] == []
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
