@@ -45,11 +45,14 @@ class _Bounded(chess.engine.UciProtocol):
         if fd != _STDOUT:
             self.last_words = clean(data.decode("utf-8", "replace").strip().rpartition("\n")[2]) or self.last_words
             return
+        if self.floods:
+            return
         lines = self._intake.receive(data, now_ms())
         if self._intake.floods:
             self.floods = True
             assert self.transport is not None
-            self.transport.kill()
+            # Not by the transport, which would look whether it has ended, and take the news from asyncio.
+            _signal_group(self.transport.get_pid(), signal.SIGKILL)
         elif lines:
             super().pipe_data_received(fd, "".join(f"{line}\n" for line in lines).encode())
 
