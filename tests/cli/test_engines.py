@@ -146,7 +146,7 @@ def test_one_that_plays_a_single_game_is_started_for_each(tmp_path: Path) -> Non
 
 
 BAD = {
-    "hangs-at-once": ({"begin": "time.sleep(60)"}, "answers nothing that an engine of the CECP protocol says"),
+    "hangs-at-once": ({"begin": "time.sleep(60)"}, "answers nothing that an engine of the CECP protocol would"),
     "never-tells-all": ({"begin": "say('feature done=0'); time.sleep(60)"}, "did not end for 1 s"),
     "hangs": ({"search": "time.sleep(60)"}, "has not answered 'ping 3' for 0.5 s"),
     "crashes": ({"search": "sys.exit('no luck')"}, "ended by itself (exit status 1): 'no luck'"),

@@ -12,12 +12,14 @@ from recorder.replay.analysis.found import Found
 from recorder.replay.analysis.plan import make_plan
 from recorder.replay.analysis.spec import EngineSpec, Limits, Patience
 
-__all__ = ["FEATURES", "Dialogue", "Script", "game_of", "scripted"]
+__all__ = ["FEATURES", "SHORT", "THINKS", "Dialogue", "Script", "game_of", "scripted", "without_pings"]
 
 FEATURES = (
     'feature ping=1 setboard=1 usermove=1 sigint=0 analyze=1 variants="normal,crazyhouse,fischerandom" myname="Tin 1" '
     "done=1"
 )
+SHORT = "1. e4 e5 2. Nf3 *"
+THINKS = {"analyze": ["1 20 0 30 best", "2 -15 1 200 3 9000 0\tbest next"]}
 Script = Callable[[str], list[str]]
 
 
@@ -92,3 +94,8 @@ class Dialogue:
                 assert self.talk.due_ms is not None
                 self.now_ms = max(self.now_ms, self.talk.due_ms)
                 self.talk.tick(self.now_ms)
+
+
+def without_pings(lines: list[str]) -> list[str]:
+    """What was said besides ``ping``."""
+    return [line for line in lines if not line.startswith("ping ")]

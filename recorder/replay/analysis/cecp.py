@@ -220,7 +220,7 @@ class CecpTalk(Talk):
         if self.features["analyze"] != 1:  # also if it has just said so
             yield from self._play(found)
         if not self._speaks:
-            raise self._error("answers nothing that an engine of the CECP protocol says; is it a UCI engine?")
+            raise self._error("answers nothing that an engine of the CECP protocol would (UCI is another one)")
         self._found.append(found.found())
 
     def _knows(self, position: Position) -> bool:
