@@ -215,9 +215,10 @@ class UciEngine:
 
     def _hear_complaint(self, _: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         """What python-chess raises where nobody waits for it, as for a best move that is not legal."""
+        if self._working is None or self._working.cancelling():  # interrupted: that python-chess stumbles is our doing
+            return
         self._complaint = clean(str(context.get("exception") or context.get("message")))
-        if self._working is not None:
-            self._working.cancel()
+        self._working.cancel()
 
     def _ending(self) -> str:
         engine = self._engine
