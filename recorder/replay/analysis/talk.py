@@ -77,6 +77,8 @@ class Talk:
         self._now_ms = 0
         self._saying: list[str] = []
         self._pings = 0
+        self._answered: int | None = None  # the last ping that was
+        self._answers_twice = False  # GNU Chess: its adapter does at once, the engine when it has done all
         self._speaks = False  # it has said something of the protocol
         self._refused: str | None = None  # the move or command that it did not take
         self._last_move: str | None = None  # as it was told last
@@ -179,7 +181,10 @@ class Talk:
                 self._complain(command or "")
             case Tell("telluser" | "tellusererror", text):
                 self._last_words = clean(text)
-            case ThinkingLine() | Pong() | Moved() | Status():
+            case Pong(number):
+                self._speaks = True
+                self._answers_twice = self._answers_twice or number == self._answered
+            case ThinkingLine() | Moved() | Status():
                 self._speaks = True
 
     def _complain(self, command: str) -> None:
@@ -199,7 +204,11 @@ class Talk:
         if self.features["ping"] == 1:
             self._pings += 1
             self._say(Number("ping", self._pings))
-            yield from self._hear(Pong(self._pings), f"ping {self._pings}")
+            pong, told = Pong(self._pings), f"ping {self._pings}"
+            yield from self._hear(pong, told)
+            self._answered = self._pings
+            if self._answers_twice:
+                yield from self._hear(pong, told)
             return
         until_ms = self._now_ms + self.patience.answer_ms
         interrupted = False

@@ -300,6 +300,20 @@ def test_one_that_may_be_interrupted_is_before_it_is_given_up() -> None:
     assert len(dialogue.found) == 1
 
 
+def test_of_one_that_answers_pings_twice_the_second_counts() -> None:
+    """Between the two it may still tell what it thinks of the position before."""
+
+    def twice(line: str) -> list[str]:
+        if line.startswith("ping "):
+            pong = line.replace("ping", "pong")
+            return [pong, "9 9 9 9 late", pong]
+        return scripted(THINKS)(line)
+
+    dialogue = Dialogue(twice)
+    dialogue.analyse(game_of(SHORT))
+    assert [[line.pv for line in found.lines] for found in dialogue.found][1:] == [["best", "best next", "late"]] * 3
+
+
 def test_one_that_never_moves_is_given_up() -> None:
     dialogue = Dialogue(scripted({}, 'feature ping=1 analyze=0 sigint=0 myname="Tin" done=1'))
     with pytest.raises(EngineError, match=r"^The engine Tin does not move, though it was told to move at once\.$"):
