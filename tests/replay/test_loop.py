@@ -7,6 +7,7 @@ his name, so that his own games are its own, looks at the games that he looked a
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import Any
 
 import pytest
@@ -69,7 +70,9 @@ def told(game: Game) -> dict[str, Any]:
     }
 
 
+@cache
 def played(stream: Stream) -> list[Game]:
+    """What a recorded connection tells of games that were played; read once for all who replay it."""
     games, _ = run([stream_bytes(stream.scenario, stream.connection)], "raw")
     return sorted(
         (game for game in games if game.kind is GameKind.PLAYED and game.observations),
