@@ -1,0 +1,86 @@
+"""What was found: games, their plies with clocks and lag, and the observations that witness them.
+
+A *source* gives *observations*: one connection's unbroken view of one board (or one movelist). Observations are
+never merged. A *game* is computed from observations through *segments*.
+
+Times are integers with units in their names. ``_at_ms`` is milliseconds since 1970 in the basis that the game's
+``time_basis`` names. Clocks are signed. None means unknown, never zero.
+"""
+
+from recorder.model.games import (
+    Evidence,
+    EvidenceKind,
+    Game,
+    GameKind,
+    Link,
+    LinkKind,
+    Segment,
+    TimeControlled,
+    control_of,
+    day_of,
+)
+from recorder.model.observations import EventKind, GameEvent, HoldingsChange, Observation, ObservationKind, Thinking
+from recorder.model.players import Player, is_forgotten
+from recorder.model.plies import (
+    Anchor,
+    LineKind,
+    Origin,
+    Ply,
+    PlyLine,
+    PlyRow,
+    Precision,
+    Proof,
+    StartFacts,
+    name_plies,
+)
+from recorder.model.sources import (
+    SAVED_KINDS,
+    Anomaly,
+    AnomalyKind,
+    Disposition,
+    Shape,
+    SourceKind,
+    SourceName,
+    SourceReport,
+    TimeBasis,
+)
+
+__all__ = [
+    "SAVED_KINDS",
+    "Anchor",
+    "Anomaly",
+    "AnomalyKind",
+    "Disposition",
+    "EventKind",
+    "Evidence",
+    "EvidenceKind",
+    "Game",
+    "GameEvent",
+    "GameKind",
+    "HoldingsChange",
+    "LineKind",
+    "Link",
+    "LinkKind",
+    "Observation",
+    "ObservationKind",
+    "Origin",
+    "Player",
+    "Ply",
+    "PlyLine",
+    "PlyRow",
+    "Precision",
+    "Proof",
+    "Segment",
+    "Shape",
+    "SourceKind",
+    "SourceName",
+    "SourceReport",
+    "StartFacts",
+    "Thinking",
+    "TimeBasis",
+    "TimeControlled",
+    "control_of",
+    "day_of",
+    "is_forgotten",
+    "name_plies",
+]

@@ -1,0 +1,240 @@
+"""A game: computed from its observations through segments."""
+
+from __future__ import annotations
+
+import datetime
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from recorder.model.observations import GameEvent, Observation
+from recorder.model.players import Player
+from recorder.model.plies import Anchor, Ply, PlyRow, name_plies
+from recorder.model.sources import SourceName, TimeBasis
+
+if TYPE_CHECKING:
+    from recorder.analysis import Analysis
+
+__all__ = [
+    "Evidence",
+    "EvidenceKind",
+    "Game",
+    "GameKind",
+    "Link",
+    "LinkKind",
+    "Segment",
+    "TimeControlled",
+    "control_of",
+    "day_of",
+]
+
+
+class GameKind(Enum):
+    """What was done on the board."""
+
+    PLAYED = "played"
+    EXAMINED = "examined"
+    SETUP = "setup"
+
+
+class LinkKind(Enum):
+    """How two games belong together."""
+
+    PARTNER = "bughouse-partner"  # the two boards of one match
+    EXAMINED = "examined-copy"  # the first is the examination of the second
+
+
+class Link(NamedTuple):
+    """Another game that this one belongs to.
+
+    ``key`` is the other game's. ``evidence`` says in words of the log what tells it.
+    """
+
+    kind: LinkKind
+    key: str
+    evidence: str
+
+
+class EvidenceKind(Enum):
+    """What is known of several witnesses of one game."""
+
+    SAME = "same"  # why they are of one game
+    CONTINUES = "continues"  # why one goes on where another was adjourned
+    CONFLICT = "conflict"  # in what they contradict each other
+
+
+class Evidence(NamedTuple):
+    """One thing that was found when witnesses of a game were compared, in words."""
+
+    kind: EvidenceKind
+    text: str
+
+
+class Segment(NamedTuple):
+    """Plies ``from_ply … to_ply`` (inclusive) of the game's main line are those of ``observations[observation]``."""
+
+    from_ply: int
+    to_ply: int
+    observation: int
+
+
+_ISO_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", re.ASCII)
+
+
+@dataclass(slots=True)
+class Game:
+    """A game as computed from its observations.
+
+    Attributes:
+        key: 20 hexadecimal digits made from the game's own facts; printed short.
+        server: the site's name, or None. dialect: the server family.
+        game_no: the server's own number (reused by the server).
+        variant: a name of ``recorder.variants``, or the word as told; None: not told.
+        category: the server's word (blitz, standard, wild/fr …).
+        base_s, increment_s: White's; black_base_s and black_increment_s differ only in time-odds games.
+        base_inferred: base 0 was read as 10 s because the first clocks show it.
+        start_fen: None for the normal start position. start_ply: half-moves played before the first known position.
+        termination: in PGN's words; empty where a saved game tells only its result.
+        result: 1-0 0-1 1/2-1/2 *. end: how it ended: ``result`` line, ``adjourned``, ``aborted``, ``lost-feed``,
+            ``unobserved``, ``log-ends``, ``reused`` (number taken by another game).
+        complete: the first ply to the end line are all there.
+        variant_inferred: the variant was concluded from holdings or boards, not printed.
+        links: games that belong to this one; only an archive knows them.
+        witnesses: keys of the games that this one was made of, each as one source tells it; empty: there is one source.
+        evidence: what comparing them gave.
+        analyses: what engines thought of it later; only an archive knows them, and they do not count in comparisons.
+        date_text: the date as a line prints it; where none does, the day that the user gave for the log (2020-01-31).
+    """
+
+    key: str
+    kind: GameKind
+    server: str | None
+    dialect: str | None
+    game_no: int | None
+    white: Player
+    black: Player
+    rated: bool | None
+    variant: str | None
+    category: str | None
+    base_s: int | None
+    increment_s: int | None
+    black_base_s: int | None
+    black_increment_s: int | None
+    base_inferred: bool
+    variant_inferred: bool
+    start_fen: str | None
+    start_ply: int
+    result: str
+    reason: str | None
+    reason_key: str | None
+    termination: str
+    end: str
+    started_at_ms: int | None
+    ended_at_ms: int | None
+    time_basis: TimeBasis
+    date_text: str | None
+    complete: bool
+    continued: bool
+    partner_game_no: int | None
+    me: str | None
+    observations: list[Observation]
+    segments: list[Segment]
+    first_offset: int
+    last_offset: int
+    links: list[Link] = field(default_factory=list)
+    witnesses: list[str] = field(default_factory=list)
+    evidence: list[Evidence] = field(default_factory=list)
+    analyses: list[Analysis] = field(default_factory=list, compare=False)
+
+    @property
+    def plies(self) -> list[Ply]:
+        """The main line, in order, spliced from the segments."""
+        return name_plies(self.rows)
+
+    @property
+    def rows(self) -> list[Ply] | list[PlyRow]:
+        """As ``plies``, but not all of them named: for those who handle very many."""
+        if len(self.segments) == 1:
+            only = self.segments[0]
+            rows = self.observations[only.observation].lines[0].rows
+            if rows and rows[0][0] == only.from_ply and rows[-1][0] == only.to_ply:
+                return rows
+        return [
+            row
+            for segment in self.segments
+            for row in self.observations[segment.observation].lines[0].rows
+            if segment.from_ply <= row[0] <= segment.to_ply
+        ]
+
+    @property
+    def day(self) -> datetime.date | None:
+        """The day on which it began, in the zone of its times; None: not known."""
+        return day_of(self.started_at_ms, self.time_basis, self.date_text)
+
+    def anchors(self) -> Iterator[Anchor]:
+        """Positions of the main line that its plies cannot give, in ply order."""
+        found = {
+            anchor.ply: anchor
+            for segment in self.segments
+            for anchor in self.observations[segment.observation].anchors
+            if anchor.line == 0 and segment.from_ply - 1 <= anchor.ply <= segment.to_ply
+        }
+        return iter(sorted(found.values(), key=lambda anchor: anchor.ply))
+
+    @property
+    def events(self) -> list[GameEvent]:
+        """Events of all observations by offset; of several sources by ply, and what they tell alike once."""
+        if not self.witnesses:
+            return sorted((one for seen in self.observations for one in seen.events), key=lambda e: (e.offset, e.seq))
+        told: dict[SourceName | None, list[GameEvent]] = {}
+        for seen in self.observations:
+            told.setdefault(seen.source, []).extend(seen.events)
+        found: list[GameEvent] = []
+        known: Counter[tuple[object, ...]] = Counter()
+        for events in told.values():
+            alike: Counter[tuple[object, ...]] = Counter()
+            for event in sorted(events, key=lambda e: (e.offset, e.seq)):
+                what = (event.kind, event.detail, event.actor, event.value, event.text)
+                alike[what] += 1
+                if alike[what] > known[what]:
+                    found.append(event)
+            known |= alike
+        return sorted(found, key=lambda event: event.ply)
+
+
+def day_of(started_at_ms: int | None, time_basis: TimeBasis, date_text: str | None) -> datetime.date | None:
+    """``Game.day`` of a game's fields."""
+    if started_at_ms is not None and time_basis in (TimeBasis.UTC, TimeBasis.LOCAL):
+        return datetime.date(1970, 1, 1) + datetime.timedelta(days=started_at_ms // 86_400_000)
+    if date_text is None or not _ISO_DAY.fullmatch(date_text):
+        return None
+    try:
+        return datetime.date.fromisoformat(date_text)
+    except ValueError:  # printed by a server, and no such day
+        return None
+
+
+class TimeControlled(Protocol):
+    """What has a time control for each side, as ``Game`` has."""
+
+    @property
+    def base_s(self) -> int | None: ...
+    @property
+    def increment_s(self) -> int | None: ...
+    @property
+    def black_base_s(self) -> int | None: ...
+    @property
+    def black_increment_s(self) -> int | None: ...
+
+
+def control_of(game: TimeControlled, white: bool) -> tuple[int | None, int | None]:
+    """One side's base time and increment in seconds: Black's are White's unless they were told apart."""
+    if white:
+        return game.base_s, game.increment_s
+    return (
+        game.base_s if game.black_base_s is None else game.black_base_s,
+        game.increment_s if game.black_increment_s is None else game.black_increment_s,
+    )

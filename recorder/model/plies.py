@@ -1,0 +1,163 @@
+"""Half-moves, the lines that they make, and the positions that they start from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum, IntEnum
+from typing import NamedTuple, cast
+
+from recorder.moves import decode_move
+
+__all__ = ["Anchor", "LineKind", "Origin", "Ply", "PlyLine", "PlyRow", "Precision", "Proof", "StartFacts", "name_plies"]
+
+
+class Proof(IntEnum):
+    """How far a ply is proved. The common values are 0 and 1, which SQLite stores in no bytes."""
+
+    UNPROVED = 0  # also where a cut frame lacks the pretty move, or a hand was not known, though the boards agree
+    FULL = 1  # verbose and pretty move and both boards agree, legal by the variant's rules (``BOARDS``: by the boards)
+    LIST = 2  # a legal move that no board showed: of a movelist that joins the next board, or of a delta
+    INFERRED = 3  # the only legal way to fill a gap of one or two plies
+    CONFLICT = 4  # the sources of this ply contradict each other
+
+
+class Origin(IntEnum):
+    """Where a ply was read."""
+
+    FRAME = 0
+    MOVELIST = 1
+    INFERRED = 2
+    PGN = 3  # a saved game's movetext
+    DATAGRAM = 4  # ICC's level 1 and 2
+    DELTA = 5  # ``<d1>``
+    ENGINE = 6  # the engine protocol
+
+
+class Precision(IntEnum):
+    """The unit in which this ply's times were printed; None where no time was printed."""
+
+    SECONDS = 0
+    MILLISECONDS = 1
+    DERIVED_SECONDS = 2  # the elapsed time was printed so; the clock is computed from those and the time control
+    DERIVED_MILLISECONDS = 3
+
+
+class Ply(NamedTuple):
+    """One half-move. A plain tuple on purpose: made once a frame, stored as it is.
+
+    Attributes:
+        ply: half-moves played to reach the position after this move (``2 * (fullmove - 1) + (turn is Black)``).
+        move: ``encode_move``'s integer, or None when squares are not known (an unproved list move).
+        san: canonical SAN; the printed text where ``proof`` is UNPROVED or CONFLICT and the board before is not known.
+        white_clock_ms, black_clock_ms: left after the move; in whole seconds × 1000 where precision is SECONDS.
+        elapsed_ms: taken by this move as printed. lag_ms: the number printed, None where none was.
+        at_ms: arrival.
+        flags: castling rights after the move (1 K, 2 Q, 4 k, 8 q) plus 16 × (file of a double push just made + 1).
+        irreversible: the printed count of half-moves since the last irreversible one, raw; None for lists.
+        proof, origin, precision: the enums' integers.
+        offset: of the line that gave this ply.
+    """
+
+    ply: int
+    move: int | None
+    san: str
+    white_clock_ms: int | None
+    black_clock_ms: int | None
+    elapsed_ms: int | None
+    lag_ms: int | None
+    at_ms: int | None
+    flags: int | None
+    irreversible: int | None
+    proof: int
+    origin: int
+    precision: int | None
+    offset: int
+
+    @property
+    def uci(self) -> str | None:
+        """The move in UCI notation, or None.
+
+        Drops are ``N@e4``; castling in chess960 is king takes rook, that of a king on d in wild games its two steps.
+        """
+        return None if self.move is None else decode_move(self.move)
+
+    @property
+    def white_moved(self) -> bool:
+        """Whether White made this move."""
+        return self.ply % 2 == 1
+
+
+#: A ply's fields in their order, without its name: made and taken apart several times quicker than a ``Ply``.
+PlyRow = tuple[
+    int, int | None, str, int | None, int | None, int | None, int | None, int | None, int | None, int | None,
+    int, int, int | None, int,
+]  # fmt: skip
+
+
+def name_plies(rows: list[Ply] | list[PlyRow]) -> list[Ply]:
+    """Make every row of a list a ``Ply``, in place."""
+    named = cast(list[Ply], rows)
+    for place, row in enumerate(rows):
+        if type(row) is tuple:
+            named[place] = Ply._make(row)
+    return named
+
+
+class LineKind(Enum):
+    """What a sequence of plies is to its game."""
+
+    MAIN = "main"
+    TAKEBACK = "takeback"
+    VARIATION = "variation"  # of an examined or a saved game
+
+
+@dataclass(slots=True)
+class PlyLine:
+    """A sequence of plies. Line 0 is the main line; a takeback's line leaves ``parent`` after ``parent_ply``.
+
+    ``rows`` are the plies, not all of them named: for those who handle very many.
+    """
+
+    number: int
+    kind: LineKind
+    parent: int | None
+    parent_ply: int | None
+    rows: list[Ply] | list[PlyRow]
+
+    @property
+    def plies(self) -> list[Ply]:
+        """The plies: the same list, now of ``Ply`` throughout."""
+        return name_plies(self.rows)
+
+    @plies.setter
+    def plies(self, plies: list[Ply]) -> None:
+        self.rows = plies
+
+
+class Anchor(NamedTuple):
+    """A position that cannot be derived from the plies: the start, or the board after a gap.
+
+    ``ply`` half-moves were played to reach it; ``line`` is the line it stands in. ``fen`` is X-FEN with ``[hands]`` for
+    drop games where known. ``reason``: ``start``, ``gap``, ``conflict``, ``list``.
+    """
+
+    line: int
+    ply: int
+    fen: str
+    reason: str
+    offset: int
+
+
+class StartFacts(NamedTuple):
+    """What the first board of an observation printed about a move that is not ours to count."""
+
+    ply: int
+    verbose: str
+    pretty: str
+    elapsed_ms: int | None
+    white_clock_ms: int | None
+    black_clock_ms: int | None
+    lag_ms: int | None
+    at_ms: int | None
+    precision: int | None
+    offset: int

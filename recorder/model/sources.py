@@ -1,0 +1,153 @@
+"""What games are read from: the kinds of sources, and what one pass over a source found besides games."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Final, NamedTuple
+
+__all__ = [
+    "SAVED_KINDS",
+    "Anomaly",
+    "AnomalyKind",
+    "Disposition",
+    "Shape",
+    "SourceKind",
+    "SourceName",
+    "SourceReport",
+    "TimeBasis",
+]
+
+
+class SourceKind(Enum):
+    """Kinds of sources. The value is the word that ``--kind`` takes."""
+
+    RAW = "raw"
+    TYPESCRIPT = "typescript"
+    XBOARD = "xboard"
+    PYCHESS = "pychess"
+    STAMPED = "stamped"
+    JOURNAL = "journal"
+    PGN = "pgn"  # saved games: see ``recorder.savedpipeline``
+    BPGN = "bpgn"  # saved bughouse matches
+
+
+SAVED_KINDS: Final = frozenset((SourceKind.PGN, SourceKind.BPGN))
+"""Kinds that are no server's text but games."""
+
+
+class TimeBasis(Enum):
+    """What a source's arrival times are."""
+
+    UTC = "utc"
+    LOCAL = "zone-unknown"  # date and time of day, zone unknown
+    CLOCK = "date-unknown"  # time of day or seconds from the start: only differences mean something
+    NONE = "none"
+
+
+class SourceName(NamedTuple):
+    """Which log: the file's name, the SHA-256 of its decompressed bytes (hexadecimal), and its kind's word."""
+
+    name: str
+    sha256: str
+    kind: str = ""
+
+
+_ANOMALY_TEXT = 240  # a frame has about 170 characters
+
+
+class AnomalyKind(Enum):
+    """Kinds of findings that a person may want to look at."""
+
+    MALFORMED = "malformed"
+    LONG_LINE = "long-line"
+    CONFLICT = "conflict"
+    HOLDINGS = "holdings"
+    GAP = "gap"
+    MOVELIST = "movelist"
+    MOVETEXT = "movetext"  # of a saved game: not legal
+    VARIANT = "variant"
+    CUT = "cut"
+    LOST_DATA = "lost-data"
+    DAMAGED = "damaged"
+
+
+class Anomaly(NamedTuple):
+    """Something wrong at one place of a source.
+
+    ``game_no`` is the server's number, if known. ``text`` is the line, its beginning if it is long: ``offset`` leads to
+    the rest.
+    """
+
+    kind: AnomalyKind
+    offset: int
+    game_no: int | None
+    message: str
+    text: str
+
+    @classmethod
+    def of(cls, kind: AnomalyKind, offset: int, game_no: int | None, message: str, text: str) -> Anomaly:
+        """An anomaly with short texts, however long the line is: a log may hold nothing but broken lines."""
+        return cls(kind, offset, game_no, _beginning(message), _beginning(text))
+
+
+def _beginning(text: str) -> str:
+    return text if len(text) <= _ANOMALY_TEXT else f"{text[: _ANOMALY_TEXT - 1]}…"
+
+
+class Disposition(Enum):
+    """What became of one occurrence of ``<12>`` or ``<b1>`` in the decoded incoming stream; each has exactly one."""
+
+    START = "start"  # first board of a game seen from its beginning
+    JOINED = "joined"  # first board of an observation that begins in mid-game
+    PLY = "ply"
+    SAME = "same"  # the same ply again
+    TAKEBACK = "takeback"
+    GAP = "gap"
+    SNAPSHOT = "snapshot"  # refresh of a game that is not followed, sposition
+    LIST_START = "list-start"
+    ISOLATED = "isolated"
+    EXAMINED = "examined"
+    SETUP = "setup"
+    CONFLICT = "conflict"
+    PARTIAL = "partial"  # cut frame that still gave its ply
+    MALFORMED = "malformed"
+    QUOTED = "quoted"  # inside chat or other text
+    HOLDINGS = "holdings"  # <b1>: plain, of a followed game
+    PASS = "pass"  # <b1>: with <-
+    FOREIGN = "foreign"  # <b1> of a game that is not followed
+
+
+class Shape(NamedTuple):
+    """Unrecognised lines of one shape: how many, and where the first stands."""
+
+    shape: str
+    lines: int
+    first_offset: int
+
+
+@dataclass(slots=True)
+class SourceReport:
+    """What one pass over a source found besides games.
+
+    Attributes:
+        frames, holdings: disposition → count for ``<12>`` and ``<b1>``.
+        elsewhere: ``starts`` and ``results`` → lines that told of games which were not followed then (``gin``,
+            ``allresults``).
+        anomalies: those from ``anomalies_from`` on; an earlier reading of a source that has grown gave the others.
+    """
+
+    kind: str = ""
+    server: str | None = None
+    dialect: str | None = None
+    me: str | None = None
+    time_basis: TimeBasis = TimeBasis.NONE
+    size_bytes: int = 0
+    line_count: int = 0
+    frames: dict[Disposition, int] = field(default_factory=dict)
+    holdings: dict[Disposition, int] = field(default_factory=dict)
+    elsewhere: dict[str, int] = field(default_factory=dict)
+    anomalies: list[Anomaly] = field(default_factory=list)
+    anomalies_from: int = 0
+    shapes: list[Shape] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
