@@ -21,12 +21,11 @@ from storage.removal import ForgetReport
 from storage.replace import Replacement, replacing
 from storage.schema import current, head, upgrade
 from storage.share import share
-from storage.sourcerows import READ_AGAIN, SourceRow
+from storage.sourcerows import SourceRow
 from storage.writer import SourceWriter
 
 __all__ = [
     "AnalysedPosition",
-    "READ_AGAIN",
     "Archive",
     "ForgetReport",
     "ForgottenSource",

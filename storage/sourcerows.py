@@ -71,6 +71,11 @@ class SourceRow:
         """Whether all its bytes are in the archive."""
         return self.kept_bytes == self.size_bytes
 
+    @property
+    def lacks_player(self) -> bool:
+        """Whether somebody was left out of it, and of what is kept of it, who is wanted now."""
+        return self.parser_version == READ_AGAIN
+
 
 def source_rows(connection: Connection, beginning: str = "") -> list[SourceRow]:
     """The sources whose sha256 begins so, by name and then by sha256."""

@@ -23,7 +23,7 @@ from recorder.pipeline import PARSER_VERSION
 from recorder.relating.bughouse import pair_bughouse
 from recorder.relating.match import board_order
 from recorder.sources import SourceKind, make_decoder
-from storage import READ_AGAIN, GameFilter
+from storage import GameFilter
 
 if TYPE_CHECKING:
     from recorder.cli.terminal import Progress
@@ -118,7 +118,7 @@ def audit_source(archive: Archive, row: SourceRow, progress: Progress) -> Audit:
     if living:
         found = {place: parts for place, parts in found.items() if place[0] < row.read_up_to}
     audit.games, audit.living = len(found), living
-    if row.parser_version == READ_AGAIN:
+    if row.lacks_player:
         audit.findings.append("A player who is left out of it is not forgotten any more: import it again.")
     elif row.parser_version != PARSER_VERSION:
         audit.findings.append(

@@ -53,7 +53,7 @@ class Copies:
             SourceError: the file cannot be read.
         """
         rows = [row for row in self._archive.sources() if row.size_bytes > size]
-        missing = {row.sha256 for row in rows if row.kept_bytes} - self._heads.keys()
+        missing = {row.sha256 for row in rows if row.kept_bytes and not row.lacks_player} - self._heads.keys()
         if missing:
             self._heads |= self._archive.beginnings(missing, _HEAD_BYTES)
         marks: dict[SourceKind, _Marks] = {}
@@ -76,7 +76,9 @@ class Copies:
         """Hashes of what is kept of a source."""
         if row.sha256 not in self._marks:
             kind = SourceKind(row.kind)
-            self._marks[row.sha256] = _Marks(lambda: self._redacted(self._archive.read_source(row.sha256), kind))
+            self._marks[row.sha256] = _Marks(
+                lambda: self._redacted(source_blocks(self._archive, row) or iter(()), kind)
+            )
         return self._marks[row.sha256]
 
     def begins(self, row: SourceRow, others: Copies, other: SourceRow) -> bool:
@@ -113,11 +115,12 @@ class Copies:
     def _head_of(self, row: SourceRow) -> bytes:
         if row.sha256 not in self._heads:
             kept = self._archive.beginnings({row.sha256}, _HEAD_BYTES) if row.kept_bytes else {}
-            self._heads[row.sha256] = kept.get(row.sha256) or _head_of_file(row)
+            of_file = _head_of_file(row) if row.lacks_player or not kept else b""
+            self._heads[row.sha256] = of_file or kept.get(row.sha256, b"")
         return self._heads[row.sha256]
 
     def _is_beginning(self, source: Input, size: int, row: SourceRow) -> bool:
-        kept = row.kept_bytes >= size
+        kept = row.kept_bytes >= size and not row.lacks_player
         blocks = self._archive.read_source(row.id, 0, size) if kept else source_blocks(self._archive, row)
         if blocks is None:
             return False
@@ -166,8 +169,8 @@ def _agree(part: _Marks, whole: _Marks) -> bool:
     """Whether a text may be the beginning of another one: as far as it has whole lines."""
     number = 0
     while (mark := part.at(number)) is not None:
-        if mark != whole.at(number):
-            return False
+        if mark != (other := whole.at(number)):
+            return other is None  # a line so long that nobody knows yet
         number += 1
     return True
 

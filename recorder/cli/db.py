@@ -147,10 +147,11 @@ def _rebuild(ctx: click.Context, dry_run: bool, no_backup: bool, carry_over: boo
         for row in missing:
             say(f"{clean(row.path or row.name)} ({row.id}) {why_unreadable(row)}.")
         if changes is None:
-            back = "it back where it was" if len(missing) == 1 else "them back where they were"
+            known = sum(row.path is not None for row in missing)
+            back = ("", "put it back where it was, ")[known] if known < 2 else "put them back where they were, "
             say(
-                f"{path} stays as it is: put {back}, take the games over as they are with --carry-over, or take them "
-                f"out for good: ics-recorder sources forget {missing[0].id}"
+                f"{path} stays as it is: {back}take the games over as they are with --carry-over, or take them out "
+                f"for good: ics-recorder sources forget {missing[0].id}"
             )
             ctx.exit(ExitCode.INPUT)
         for word, games in (("added", changes.added), ("gone", changes.gone)):

@@ -214,8 +214,9 @@ def import_source(
         options = options.over(ReadOptions.from_json(before.options, archive.source_timing(before.id)))
         if same and before.sha256 == seen.sha256 and not (living or is_unfinished(before)):
             outcome.status, outcome.kind = "known", before.kind
-            if not source.spooled and before.path is not None and not find_part(Path(before.path)).exists():
-                archive.move_source(before.sha256, str(source.path.absolute()))
+            gone = before.path is not None and not find_part(Path(before.path)).exists()
+            if gone and (place := _path(source, SourceKind(before.kind), forgotten_in(archive))) is not None:
+                archive.move_source(before.sha256, place)
             outcome.flawed = _is_flawed(archive, outcome)
             return outcome
         outcome.status = "grown" if same else "replaced"

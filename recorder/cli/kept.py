@@ -15,7 +15,7 @@ from recorder.sources import SourceKind, find_timing, read_blocks, scrubbed
 if TYPE_CHECKING:
     from storage import Archive, SourceRow
 
-__all__ = ["file_of", "lines_at", "short_names", "source_blocks", "source_timing"]
+__all__ = ["file_of", "lines_at", "reads_kept", "short_names", "source_blocks", "source_timing"]
 
 _LONGEST_LINE = 1 << 16
 
@@ -46,12 +46,17 @@ def source_blocks(archive: Archive, row: SourceRow, offset: int = 0) -> Iterator
     Returns:
         Blocks, or None if the archive does not keep them and the file is gone or no longer the same.
     """
-    if row.kept:
+    if reads_kept(row):
         return archive.read_source(row.id, offset)
     path = file_of(row)
     if path is None:
         return None
     return _from(scrubbed(_file_blocks(path, row.size_bytes), SourceKind(row.kind)), offset)
+
+
+def reads_kept(row: SourceRow) -> bool:
+    """Whether a source is read from the archive: all of it is kept, and no file tells of a player whom that lacks."""
+    return row.kept and (not row.lacks_player or file_of(row) is None)
 
 
 def source_timing(archive: Archive, row: SourceRow) -> bytes | None:

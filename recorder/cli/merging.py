@@ -144,6 +144,8 @@ def _plan(archive: Archive, other: Archive) -> list[_Step]:
 
 def _is_better(row: SourceRow, mine: SourceRow) -> bool:
     """Whether the other archive knows more of the same source."""
+    if mine.lacks_player and mine.kept and not row.kept:
+        return False  # its games would stand beside bytes that lack them; what is kept may be all that is left
     if (row.parser_version == PARSER_VERSION) != (mine.parser_version == PARSER_VERSION):
         return row.parser_version == PARSER_VERSION
     return row.kept and not mine.kept and row.options == mine.options

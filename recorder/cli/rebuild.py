@@ -12,7 +12,7 @@ from recorder.cli.audit import game_parts
 from recorder.cli.forgetting import forgotten_in
 from recorder.cli.ingest import marked
 from recorder.cli.inputs import ReadOptions
-from recorder.cli.kept import source_blocks, source_timing
+from recorder.cli.kept import reads_kept, source_blocks, source_timing
 from recorder.cli.merging import copy_source
 from recorder.cli.terminal import plural
 from recorder.errors import SourceError
@@ -96,7 +96,8 @@ def _read(new: Archive, row: SourceRow, blocks: Iterator[bytes], timing: bytes |
         path=row.path,
         kind=row.kind,
         keep=row.kept_bytes > 0,
-        parser_version=PARSER_VERSION,
+        # Who is not in what is kept is still to be read.
+        parser_version=row.parser_version if row.lacks_player and reads_kept(row) else PARSER_VERSION,
         options=row.options,
         timing=timing,
     ) as writer:
@@ -119,8 +120,10 @@ def _read(new: Archive, row: SourceRow, blocks: Iterator[bytes], timing: bytes |
 
 def why_unreadable(row: SourceRow) -> str:
     """Why a source cannot be read again, one clause."""
-    path = None if row.path is None else Path(row.path)
-    if path is not None and row.kind == SourceKind.JOURNAL.value and path.parent.is_dir():
+    if row.path is None:
+        return "is not kept in the archive, nor is its place known"
+    path = Path(row.path)
+    if row.kind == SourceKind.JOURNAL.value and path.parent.is_dir():
         there = session_parts(path)
         lost = [str(number) for number in range(1, max(there, default=0)) if number not in there]
         if lost:

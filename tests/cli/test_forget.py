@@ -181,6 +181,49 @@ def test_after_undo_a_log_that_was_away_is_read_again(cli: Cli, tmp_path: Path) 
     assert cli.json("import", "--json", moved)[0]["games"] == 1
 
 
+@pytest.mark.parametrize("there", [False, True])
+def test_after_undo_a_rebuild_loses_nobody(cli: Cli, tmp_path: Path, there: bool) -> None:
+    """The log where it was is read; of one that is away the bytes without the player are, and he is still to come."""
+    log, other = tmp_path / "session.raw", Cli(tmp_path / "other.sqlite")
+    log.write_bytes(CHATTY)
+    for one, words in ((cli, []), (other, ["--no-keep-source"])):
+        one("import", *words, log)
+    (out := tmp_path / "out").mkdir()
+    before = state(cli, out)
+    cli("forget", "--yes", "Ann")
+    cli("forget", "--undo", "Ann")
+    place = log if there else log.rename(tmp_path / "away.raw")
+    if not there:  # games without the bytes that tell of them do not take the place of bytes without the games
+        assert "already in the archive" in cli("import", other.archive).stdout
+    cli("db", "rebuild", "--no-backup")
+    assert (state(cli, out) == before) is there
+    place.rename(log)
+    cli("import", log)
+    assert state(cli, out) == before
+
+
+def test_after_undo_an_older_copy_is_still_known(cli: Cli, tmp_path: Path) -> None:
+    """Though it comes before the log that is read again for the player."""
+    log, copy = tmp_path / "b.raw", tmp_path / "a.raw"
+    log.write_bytes(WATCHER.read_bytes())
+    cli("import", log)
+    cli("forget", "--yes", "Morphy")
+    cli("forget", "--undo", "Morphy")
+    copy.write_bytes(WATCHER.read_bytes()[:15_000])
+    assert [row["status"] for row in cli.json("import", "--json", copy, log)] == ["known", "replaced"]
+    assert len(cli.json("games", "--json")) == 5
+
+
+def test_a_log_that_was_moved_tells_of_nobody(cli: Cli, tmp_path: Path) -> None:
+    log = tmp_path / "session.raw"
+    log.write_bytes(CHATTY)
+    cli("import", log)
+    cli("forget", "--yes", "Carl")
+    (folder := tmp_path / "Carl").mkdir()
+    assert cli.json("import", "--json", log.rename(folder / log.name))[0]["status"] == "known"
+    assert [row["path"] for row in cli.json("sources", "--json")] == [str(log)]
+
+
 def test_a_logs_name_tells_of_nobody_either(cli: Cli, tmp_path: Path) -> None:
     """Nor its place, whether it was imported before or after, or was forgotten itself."""
     (folder := tmp_path / "Carl").mkdir()
