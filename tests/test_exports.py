@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import importlib
+import tomllib
 from functools import cache
 from pathlib import Path
 
@@ -64,3 +65,12 @@ def test_a_name_that_is_not_listed_is_seen(tmp_path: Path) -> None:
     path = tmp_path / "x.py"
     path.write_text("def f(): ...\nclass C: ...\nA, _B = 1, 2\nD: int = 3\n__all__ = []\n")
     assert defined_names(path) == {"f", "C", "A", "D"}
+
+
+def test_an_installed_copy_has_every_directory_of_modules() -> None:
+    """What has no ``__init__.py`` is no package, and pyproject.toml installs packages only."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    globs = project["tool"]["setuptools"]["packages"]["find"]["include"]
+    folders = {path.parent for name in (*PACKAGES, "migrations") for path in (ROOT / name).rglob("*.py")}
+    assert [folder for folder in sorted(folders) if not (folder / "__init__.py").is_file()] == []
+    assert {folder.relative_to(ROOT).parts[0] for folder in folders} == {glob.rstrip("*") for glob in globs}
