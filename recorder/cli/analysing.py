@@ -109,7 +109,7 @@ def engine(
         raise click.UsageError("Name one engine: --engine for xboard's protocol, or --uci.")
     if time_ms == 0:
         raise click.UsageError("--time 0 leaves no time to think.")
-    files = files_of(keys)
+    files = files_of(keys, filters)
     if output is not None and not files:
         raise click.UsageError("Analyses of the archive's games are stored there: export pgn --engine writes them.")
     if files and again:

@@ -57,7 +57,7 @@ def as_engine(
     and where the opponent is a computer the record resigns. docs/replay.md tells the rest.
     """
     _say_first()
-    games = games_to_replay(files_of(keys), keys, where, filters)
+    games = games_to_replay(files_of(keys, filters), keys, where, filters)
     if len(games) != 1:
         raise ReplayError(f"These are {len(games)} games: an engine plays one. Name its key.")
     from recorder.replay.asengine import RecordedEngine

@@ -44,6 +44,7 @@ def open_library(
     pace_ms: int,
     idle_max_ms: int | None,
     marks: _Marks | None = None,
+    lost: Callable[[str], None] | None = None,
 ) -> Iterator[Library]:
     """The games to replay, as long as it is used.
 
@@ -52,13 +53,14 @@ def open_library(
         keys, where, filters: as the command was given them, of an archive's games.
         pace_ms, idle_max_ms: of the time line.
         marks: more markers, by the places of a game's moments.
+        lost: as ``Recording`` takes it.
     Raises:
         ReplayError: there is no such game.
     """
     if files:
         games = games_to_replay(files, keys, where, filters)
         lines = RecordedLines(logs_of(files).get)
-        yield _library(games, games.__getitem__, lines, pace_ms, idle_max_ms, marks)
+        yield _library(games, games.__getitem__, lines, pace_ms, idle_max_ms, marks, lost)
         return
     from recorder.cli.exporting import require_keys
 
@@ -73,7 +75,7 @@ def open_library(
                 yield game
 
         lines = RecordedLines(lambda sha256: log_in_archive(archive, sha256))
-        yield _library(each(), lambda number: archive.game(known[number]), lines, pace_ms, idle_max_ms, marks)
+        yield _library(each(), lambda number: archive.game(known[number]), lines, pace_ms, idle_max_ms, marks, lost)
 
 
 def _library(
@@ -83,6 +85,7 @@ def _library(
     pace_ms: int,
     idle_max_ms: int | None,
     marks: _Marks | None,
+    lost: Callable[[str], None] | None,
 ) -> Library:
     """Look at every game once; ``read`` gives it again."""
     outlines: list[Outline] = []
@@ -110,4 +113,4 @@ def _library(
 
     timeline = Timeline(outlines, lambda number: chapter(number).game, idle_max_ms)
     partners = partners_of([(outline.key, outline.partners) for outline in outlines])
-    return Library(Recording(players, timeline, chapter, lines, partners), frozenset(dialects))
+    return Library(Recording(players, timeline, chapter, lines, partners, lost), frozenset(dialects))

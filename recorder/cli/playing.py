@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
+from click.core import ParameterSource
 
 from recorder.cli.options import game_filter, open_archive
+from recorder.cli.terminal import say
 from recorder.errors import ReplayError
 
 if TYPE_CHECKING:
@@ -22,7 +24,16 @@ if TYPE_CHECKING:
 else:
     _ParamType = click.ParamType  # not generic in older versions
 
-__all__ = ["NO_GAME", "SecondsType", "SpeedType", "files_of", "games_to_replay", "logs_of", "place_of"]
+__all__ = [
+    "NO_GAME",
+    "SecondsType",
+    "SpeedType",
+    "files_of",
+    "games_to_replay",
+    "logs_of",
+    "place_of",
+    "warn_of_pauses",
+]
 
 NO_GAME: Final = "There is no such game to replay."
 
@@ -62,15 +73,23 @@ class SecondsType(_ParamType):
         return ms
 
 
-def files_of(keys: Sequence[str]) -> list[str]:
+def files_of(keys: Sequence[str], filters: Collection[str]) -> list[str]:
     """Those of the command's words that are files; then all of them must be.
 
+    Args:
+        keys: the words.
+        filters: names of the parameters that choose games of an archive.
     Raises:
-        click.UsageError: some are files, and others are not.
+        click.UsageError: some are files, and others are not; or options were given that choose no games of files.
     """
     files = [key for key in keys if Path(key).is_file()]
     if files and len(files) != len(keys):
         raise click.UsageError("Name games of the archive or files, not both.")
+    context = click.get_current_context()
+    for option in context.command.params if files else ():
+        name = option.name or ""
+        if name in filters and context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            raise click.UsageError(f"{option.opts[0]} chooses games of the archive; all games of a file are taken.")
     return files
 
 
@@ -147,3 +166,12 @@ def place_of(moments: Sequence[Moment[Any]], begin: str | None) -> int:
     from recorder.replay.positions import parse_position, seek
 
     return 0 if begin is None else seek(moments, parse_position(begin))[0]
+
+
+def warn_of_pauses(moments: Iterable[Moment[Any]], pause_at: Collection[str]) -> None:
+    """Say which words of ``--pause-at`` no moment has."""
+    if not pause_at:
+        return
+    known = {name for moment in moments for name in moment.markers}
+    for word in sorted(set(pause_at) - known):
+        say(f"Warning: Nothing here is called {word!r}, so it pauses nowhere; there is {', '.join(sorted(known))}.")

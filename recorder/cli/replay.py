@@ -18,7 +18,7 @@ from recorder.cli.analysing import engine
 from recorder.cli.asengine import as_engine
 from recorder.cli.living import AddressType, heed_signals
 from recorder.cli.options import archive_option, filter_options
-from recorder.cli.playing import SecondsType, SpeedType, files_of, place_of
+from recorder.cli.playing import SecondsType, SpeedType, files_of, place_of, warn_of_pauses
 from recorder.cli.terminal import ExitCode, plural, say
 from recorder.cli.watch import terminal
 from recorder.errors import SourceError
@@ -115,7 +115,9 @@ def _server(
     game; "tell replay help" tells how to pause, seek and change the speed. Who logs in with the name of the
     player who recorded a game sees it as that player saw it. docs/replay.md tells the rest.
     """
-    files = files_of(keys)
+    if shared and pause_at:
+        raise click.UsageError("Nobody could let a shared clock go on: leave out --pause-at or --shared.")
+    files = files_of(keys, filters)
     taped = None if as_games or len(files) != 1 else _taped(Path(files[0]))
     if taped is not None:
         if observe:
@@ -125,7 +127,10 @@ def _server(
         return
     from recorder.cli.library import open_library
 
-    with open_library(files, keys, where, filters, pace_ms=pace_ms, idle_max_ms=idle_max_ms) as library:
+    with open_library(
+        files, keys, where, filters, pace_ms=pace_ms, idle_max_ms=idle_max_ms,
+        lost=lambda why: say(f"Warning: A game is left out. {why}"),
+    ) as library:  # fmt: skip
         house = _games_house(
             library, begin, speed=speed, loop=loop, pause_at=pause_at, shared=shared, observe=observe, password=password
         )
@@ -176,6 +181,7 @@ def _games_house(
 
     recording = library.recording
     how["begin"] = place_of(recording.moments, begin)
+    warn_of_pauses(recording.moments, how["pause_at"])
     manner = Manner(banner_of(library.dialects), password, observe)
     say(f"{plural(len(recording.players), 'game')} to replay.")
     staging = Staging(recording, manner, wall_ms=_wall_ms(), **how)
@@ -193,6 +199,7 @@ def _tape_house(
     if idle_max_ms is not None:
         moments = list(cap_idle(moments, idle_max_ms))
     how["begin"] = place_of(moments, begin)
+    warn_of_pauses(moments, how["pause_at"])
     manner = Manner(["A replay of a recorded connection: what you type changes nothing."], password)
     say(f"A connection of {moments[-1].at_ms // 1000 if moments else 0} s to replay, byte for byte.")
     stage = Tape(moments, monotonic_ns(), **how) if shared else None

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from recorder.cli.options import archive_option, filter_options
-from recorder.cli.playing import SecondsType, SpeedType, files_of
+from recorder.cli.playing import SecondsType, SpeedType, files_of, warn_of_pauses
 from recorder.cli.terminal import clean
 
 if TYPE_CHECKING:
@@ -105,12 +105,13 @@ def terminal(
     pauses = {"think" if _THINK.fullmatch(word) else word for word in pause_at}
     position = None if begin is None else parse_position(begin)
     with open_library(
-        files_of(keys), keys, where, filters, pace_ms=pace_ms, idle_max_ms=idle_max_ms,
+        files_of(keys, filters), keys, where, filters, pace_ms=pace_ms, idle_max_ms=idle_max_ms,
         marks=lambda moments: long_thinks(moments, 1000 * least_s),
     ) as library:  # fmt: skip
         if lines:
             _print_lines(library.recording, speed, loop, position)
             return
+        warn_of_pauses(library.recording.moments, pauses - {"think"})
         viewing = Viewing(library.recording, time.monotonic_ns(), speed=speed, loop=loop, pause_at=pauses)
         viewing.flip = flip
         if position is not None:

@@ -215,6 +215,7 @@ def test_lines_come_at_their_time(cli: Cli, tmp_path: Path) -> None:
         (("--pause-at", "chat"), "Lines do not pause"),
         (("--speed", "max", "--loop"), "would never end"),
         (("beef",), "or files, not both"),
+        (("--player", "Morphy"), "--player chooses games of the archive"),
     ],
 )
 def test_what_makes_no_sense_is_refused(cli: Cli, words: tuple[str, ...], why: str) -> None:

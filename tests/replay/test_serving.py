@@ -170,6 +170,26 @@ async def test_a_fault_in_one_session_ends_it_alone(shared: bool) -> None:
     ]
 
 
+def test_a_shared_replay_that_is_late_comes_in_parts() -> None:
+    """Between them clients have their turn; nothing is left out."""
+    stage = open_show(run([stream_bytes(SCENARIO, CONNECTION)], "raw")[0])
+    house = House(lambda number, _: Session(stage, number, Manner(observe=True), shared=True), stage)
+    clients = [client for client in (house.come(0) for _ in range(40)) if client is not None]
+    for client in clients:
+        house.receive(client, b"Looker\n\niset ms 1\nset style 12\n", 0)
+        client.take_output()
+    boards: list[int] = []
+    failed: list[Exception] = []
+    while house.due_ns is not None:
+        house.tick(10**15, lambda _, error: failed.append(error))
+        heard = {client.take_output().count(b"<12> ") for client in clients}
+        assert len(heard) == 1
+        boards += heard
+    assert not failed
+    assert max(boards) <= 10
+    assert sum(boards) > 500
+
+
 @in_loop
 async def test_a_journals_bytes_behind_its_login(journal: Path) -> None:
     expected = behind_login()
@@ -185,7 +205,11 @@ async def test_a_journals_bytes_behind_its_login(journal: Path) -> None:
 
 @in_loop
 async def test_a_place_in_a_journal_is_one_of_its_games(journal: Path) -> None:
-    async with serving(journal, "--from", "#3/10w", "--pause-at", "result") as (_, port):
+    async with serving(journal, "--from", "#3/10w", "--pause-at", "result", "--pause-at", "tea") as (command, port):
+        assert (
+            "Warning: Nothing here is called 'tea', so it pauses nowhere; there is abort-request, begin, "
+            in command.talk
+        )
         caller = await Caller.call(port)
         await caller.until(b"login: ")
         caller.send(b"Anybody\n\n")
@@ -227,5 +251,7 @@ def test_what_cannot_be_replayed(archive: Path, journal: Path) -> None:
     cli = Cli(archive)
     assert "no such game" in cli("replay", "server", "--player", "Nobody", code=3).stderr.lower()
     assert "not both" in cli("replay", "server", journal, "abc", code=2).stderr
+    assert "--last chooses games of the archive" in cli("replay", "server", journal, "--last", "1", code=2).stderr
+    assert "leave out --pause-at" in cli("replay", "server", "--shared", "--pause-at", "end", code=2).stderr
     assert "no move" in cli("replay", "server", "--last", "1", "--from", "200w", code=3).stderr
     assert "no speed" in cli("replay", "server", "--speed", "0", code=2).stderr
