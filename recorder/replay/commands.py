@@ -166,18 +166,27 @@ def _stored(session: Session, rest: str) -> Game | None:
     name, _, number = rest.partition(" ")
     recording = session.show.recording
     if name.startswith("#") and _NUMBER.fullmatch(name[1:]) and 1 <= int(name[1:]) <= len(recording.players):
-        return recording.chapter(int(name[1:]) - 1).game
+        return _there(session, int(name[1:]) - 1)
     own = recording.played_by(name)
     number = number.strip() or "-1"
     if not own:
         session.bad_parameters(f"There is no recorded game of {name}." if name else 'Say whose game: "examine NAME N".')
     elif number == "-1":
-        return recording.chapter(own[-1]).game
+        return _there(session, own[-1])
     elif _NUMBER.fullmatch(number) and int(number) < len(own):
-        return recording.chapter(own[int(number)]).game
+        return _there(session, own[int(number)])
     else:
         session.bad_parameters(f"There is no recorded game {number} of {name}.")
     return None
+
+
+def _there(session: Session, number: int) -> Game | None:
+    """A game by its place; None, and it is refused."""
+    chapter = session.show.recording.there(number)
+    if chapter is None:
+        session.bad_parameters(f"Game #{number + 1} of this recording can no longer be read.")
+        return None
+    return chapter.game
 
 
 def _smoves(session: Session, rest: str) -> None:
@@ -197,8 +206,9 @@ def _sposition(session: Session, rest: str) -> None:
 def _history(session: Session, rest: str) -> None:
     name = rest.split()[0] if rest else str(session.handle)
     recording = session.show.recording
-    games = [recording.chapter(number).game for number in recording.played_by(name)[-_LONGEST_HISTORY:]]
-    session.tell(*history_lines(name, [stored_board(game, 0, whole=False) for game in games]))
+    chapters = [recording.there(number) for number in recording.played_by(name)[-_LONGEST_HISTORY:]]
+    boards = [stored_board(chapter.game, 0, whole=False) for chapter in chapters if chapter is not None]
+    session.tell(*history_lines(name, boards))
 
 
 def _examine(session: Session, rest: str) -> None:
@@ -294,8 +304,10 @@ def _finger(session: Session, rest: str) -> None:
     games = recording.played_by(name)
     player = None
     if games:
-        last = recording.chapter(games[-1]).game
-        player = last.white if last.white.handle.lower() == name.lower() else last.black
+        last = recording.there(games[-1])
+        if last is not None:
+            players = (last.game.white, last.game.black)
+            player = players[0] if players[0].handle.lower() == name.lower() else players[1]
     elif name.lower() != str(session.handle).lower():
         session.bad_parameters(f"There is no player matching the name {name}.")
         return

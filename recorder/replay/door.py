@@ -15,7 +15,10 @@ from recorder.live.manners import REPLAY, WILL_ECHO, WONT_ECHO, guest_name
 from recorder.wire.telnet import TelnetFilter
 from recorder.wire.timeseal import as_typed
 
-__all__ = ["Door", "Manner"]
+__all__ = ["AT_ONCE", "Door", "Manner"]
+
+AT_ONCE: Final = 50
+"""Of a client's replay that is late so many moments come before it is another client's turn."""
 
 _LONGEST_LINE: Final = 1024
 _NAME: Final = re.compile(r"[A-Za-z]{2,17}", re.ASCII)

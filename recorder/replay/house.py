@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from fractions import Fraction
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from recorder.replay.door import Door, Manner
 from recorder.replay.session import Session
@@ -12,6 +12,9 @@ from recorder.replay.show import Recording, Show
 from recorder.replay.timing import Playhead
 
 __all__ = ["House", "Shared", "Staging"]
+
+_AT_ONCE: Final = 400
+"""Of a shared replay that is late so many moments come to clients, all together, before it is their turn."""
 
 
 class Staging:
@@ -72,8 +75,8 @@ class Shared(Protocol):
     def head(self) -> Playhead[Any]:
         """Its place in time."""
 
-    def take(self, now_ns: int) -> Iterator[Any]:
-        """What is due, one by one; each is to be heard before the next is taken."""
+    def take(self, now_ns: int, most: int | None = None) -> Iterator[Any]:
+        """What is due, or so many of it, one by one; each is to be heard before the next is taken."""
 
 
 class House:
@@ -117,7 +120,7 @@ class House:
         return None if self._shared is None else self._shared.head.due_ns
 
     def tick(self, now_ns: int, failed: Callable[[Door, Exception], None]) -> None:
-        """Let the shared clock go on.
+        """Let the shared clock go on; of much that is due a part, and ``due_ns`` is past then.
 
         Args:
             now_ns: the clock's time.
@@ -125,7 +128,7 @@ class House:
         """
         if self._shared is None:
             return
-        for happening in self._shared.take(now_ns):
+        for happening in self._shared.take(now_ns, max(_AT_ONCE // max(len(self.clients), 1), 1)):
             for client in list(self.clients):
                 try:
                     client.happen((happening,), now_ns)

@@ -89,20 +89,26 @@ class _Link(asyncio.Protocol):
         self._client: Door | None = None
         self._transport: asyncio.Transport | None = None
         self._timer: asyncio.TimerHandle | None = None
+        self._login: asyncio.TimerHandle | None = None
         self._waiting: deque[bytes] = deque()
         self._ending = False
         self._name = ""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
-        self._name = "{}:{}".format(*transport.get_extra_info("peername")[:2])
-        client = self._server.house.come(monotonic_ns())
+        peer = transport.get_extra_info("peername")  # None: it is gone already
+        self._name = "somebody" if peer is None else "{}:{}".format(*peer[:2])
+        try:
+            client = self._server.house.come(monotonic_ns())
+        except Exception as error:  # a client that cannot be served is told so, and waits for nothing
+            self.fail(error)
+            return
         if client is None:
             self.end(_FULL)
             return
         self._client = client
         self._server.links[client] = self
-        asyncio.get_running_loop().call_later(_LOGIN_S, self._login_over)
+        self._login = asyncio.get_running_loop().call_later(_LOGIN_S, self._login_over)
         self.flush()
 
     def data_received(self, data: bytes) -> None:
@@ -195,8 +201,9 @@ class _Link(asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._ending = True
-        if self._timer is not None:
-            self._timer.cancel()
+        for timer in (self._timer, self._login):
+            if timer is not None:
+                timer.cancel()
         if self._client is not None:
             self._server.house.leave(self._client)
             self._server.links.pop(self._client, None)

@@ -27,7 +27,7 @@ from recorder.replay.answers import (
 from recorder.replay.boards import Board, Standing, frame_text
 from recorder.replay.commands import ANSWERS
 from recorder.replay.deltas import delta_text
-from recorder.replay.door import Door, Manner
+from recorder.replay.door import AT_ONCE, Door, Manner
 from recorder.replay.examining import try_move
 from recorder.replay.grammar import (
     AMBIGUOUS,
@@ -44,8 +44,6 @@ from recorder.replay.show import Happening, Show, Sign
 __all__ = ["Session"]
 
 _NOWHERE: Final = Line("", 0)
-_AT_ONCE: Final = 50
-"""Of a replay that is late so many moments come before it is another client's turn."""
 _GAME_PREFIX: Final = re.compile(r"Game [0-9]{1,9}:")
 _MOVE: Final = re.compile(
     r"(?:[a-h][1-8]-?[a-h][1-8](?:=?[nbrqNBRQ])?|[PNBRQpnbrq]@[a-h][1-8]|[oO0](?:-?[oO0]){1,2}"
@@ -194,7 +192,7 @@ class Session(Door):
     def tick(self, now_ns: int) -> None:
         """Let the client's own replay go on."""
         if not self.shared:
-            self.happen(self.show.take(now_ns, _AT_ONCE), now_ns)
+            self.happen(self.show.take(now_ns, AT_ONCE), now_ns)
 
     def look(self) -> None:
         """Style 12 was set: show what the client is to see without asking, and let his replay begin."""

@@ -9,6 +9,7 @@ from enum import Enum
 from fractions import Fraction
 from typing import Any, Final, NamedTuple
 
+from recorder.errors import RecorderError
 from recorder.model import EventKind, Game, GameEvent, HoldingsChange, LinkKind, Origin
 from recorder.replay.boards import Board, Lines, Standing
 from recorder.replay.moments import Begin, End, GameMoment, Shown, What
@@ -61,6 +62,7 @@ class Recording:
         chapter: gives a game by its place. Whoever shows it holds it as long as it goes on.
         lines: gives a game's recorded lines, by its place; asked when the game begins.
         partners: of a board of bughouse the other one, by their places.
+        lost: called once with why a game cannot be read any more, which is then left out; None: that is an error.
 
     Attributes:
         places: for each game those of its moments.
@@ -73,8 +75,11 @@ class Recording:
         chapter: Callable[[int], Chapter],
         lines: Callable[[int], Lines | None] = lambda _game: None,
         partners: Mapping[int, int] | None = None,
+        lost: Callable[[str], None] | None = None,
     ) -> None:
         self._partners = partners or {}
+        self._lost = lost
+        self._gone: set[int] = set()
         self.players = players
         self.moments = moments
         self.chapter = chapter
@@ -104,6 +109,23 @@ class Recording:
             Chapter(game, [moments[place] for place in places]) for game, places in zip(games, made.places, strict=True)
         ]
         return made
+
+    def there(self, number: int) -> Chapter | None:
+        """A game by its place; None: it is lost, as one that was deleted since the replay began.
+
+        Raises:
+            RecorderError: it is lost, and nobody wants to be called for that.
+        """
+        if number in self._gone:
+            return None
+        try:
+            return self.chapter(number)
+        except RecorderError as error:
+            if self._lost is None:
+                raise
+            self._gone.add(number)
+            self._lost(str(error))
+            return None
 
     def what(self, place: int) -> tuple[Chapter, What]:
         """What a moment shows, and the game that it is of."""
@@ -201,12 +223,7 @@ class Show:
         self.head.pause(now_ns)
         while self.head.place < len(self.head.moments):
             at = self._at(self.head.place)
-            what = at.what
-            if self.head.place and not (
-                isinstance(what, Begin)
-                or (isinstance(what, HoldingsChange) and what.passed is None)
-                or (isinstance(what, Shown) and what.ply.origin in _LISTED and _is_joined_later(at))
-            ):
+            if self.head.place and at is not None and not _is_at_the_beginning(at):
                 break
             list(self.step(now_ns))
 
@@ -235,12 +252,16 @@ class Show:
         self._numbers.clear()
         self._chapters.clear()
 
-    def _at(self, place: int) -> _At:
+    def _at(self, place: int) -> _At | None:
+        """A moment of a game; None: the game is lost."""
         number = self.head.moments[place].game
         assert number is not None
         chapter = self._chapters.get(number)
         if chapter is None:
-            chapter = self._chapters[number] = self.recording.chapter(number)
+            chapter = self.recording.there(number)
+            if chapter is None:
+                return None
+            self._chapters[number] = chapter
         return _At(chapter.moments, bisect_left(self.recording.places[number], place))
 
     def partner_of(self, board: Board) -> Board | None:
@@ -257,6 +278,8 @@ class Show:
         game = self.head.moments[place].game
         assert game is not None
         at = self._at(place)
+        if at is None:
+            return
         what = at.what
         if isinstance(what, Begin):
             yield from self._begin(game, at, what)
@@ -362,6 +385,16 @@ class Show:
             yield Happening(Sign.LEFT, board, what)
         elif kind in (EventKind.NOTICE, EventKind.CHAT):
             yield Happening(Sign.EVENT, board, what)
+
+
+def _is_at_the_beginning(at: _At) -> bool:
+    """Whether a moment sets up a board before anything happens on it."""
+    what = at.what
+    return (
+        isinstance(what, Begin)
+        or (isinstance(what, HoldingsChange) and what.passed is None)
+        or (isinstance(what, Shown) and what.ply.origin in _LISTED and _is_joined_later(at))
+    )
 
 
 def _is_joined_later(at: _At) -> bool:

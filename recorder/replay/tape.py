@@ -13,7 +13,7 @@ from typing import Final
 
 from recorder.errors import ReplayError
 from recorder.events import Chunk
-from recorder.replay.door import Door, Manner
+from recorder.replay.door import AT_ONCE, Door, Manner
 from recorder.replay.grammar import read_command
 from recorder.replay.steering import SHARED, moves_time, steer, where
 from recorder.replay.timing import Moment, Playhead
@@ -76,9 +76,9 @@ class Tape:
         if begin:
             self.head.go(begin, now_ns)
 
-    def take(self, now_ns: int) -> Iterator[bytes]:
-        """What is due."""
-        for moment in self.head.take(now_ns):
+    def take(self, now_ns: int, most: int | None = None) -> Iterator[bytes]:
+        """What is due, as ``Playhead.take``."""
+        for moment in self.head.take(now_ns, most):
             yield moment.what.data
 
 
@@ -102,7 +102,7 @@ class TapeSession(Door):
 
     def tick(self, now_ns: int) -> None:
         if not self._shared:
-            self.happen(self._tape.take(now_ns), now_ns)
+            self.happen(self._tape.take(now_ns, AT_ONCE), now_ns)
 
     def happen(self, happenings: Iterable[bytes], now_ns: int) -> None:
         self.now_ns = now_ns

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
 
 from recorder.cli.library import open_library
 from recorder.errors import ReplayError
-from recorder.replay.door import Manner
+from recorder.replay.door import Door, Manner
+from recorder.replay.house import Staging
 from recorder.replay.session import Session
 from recorder.replay.show import Recording, Show
 from recorder.replay.thinks import long_thinks
@@ -83,3 +85,46 @@ def test_a_game_that_has_changed_is_told(archive: Path) -> None:
         patch.setattr(Archive, "game", lambda _archive, _key: game)
         with pytest.raises(ReplayError, match="no longer what it was"):
             library.recording.chapter(3)
+
+
+def test_a_game_that_is_gone_is_left_out_and_told_once(
+    archive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A source is forgotten while its games are replayed to all by one clock: the others go on, and commands answer."""
+    monkeypatch.setattr("recorder.cli.library.HELD", 1)
+    mine = tmp_path / "a.sqlite"
+    shutil.copy(archive, mine)
+    lost: list[str] = []
+
+    def never(_client: Door, error: Exception) -> None:
+        raise error
+
+    with (
+        Archive.open(str(mine)) as writing,
+        open_library([], (), str(mine), FILTERS, pace_ms=0, idle_max_ms=0, lost=lost.append) as library,
+    ):
+        source = writing.game_sources(library.recording.chapter(0).game.key)[0]
+        gone = [game.key for game in writing.games(GameFilter(source=source.id))]
+        count = len(library.recording.players)
+        library.recording.chapter(count - 1)
+        assert 0 < len(gone) < count - 1
+        writing.forget_source(source.id)
+        house = Staging(library.recording, Manner(observe=True)).house(0)
+        clients = [house.come(0), house.come(0)]
+        heard = ["", ""]
+        for client in clients:
+            assert client is not None
+            house.receive(client, b"Looker\n\niset ms 1\nset style 12\n", 0)
+        while (due_ns := house.due_ns) is not None:
+            house.tick(due_ns, never)
+            for at, client in enumerate(clients):
+                assert client is not None
+                heard[at] += client.take_output().decode("latin-1")
+        client = clients[0]
+        assert client is not None
+        for command, answer in ((b"examine #1", b"can no longer be read"), (b"history", b"history games")):
+            house.receive(client, command + b"\n", 0)
+            assert answer in client.take_output()
+    assert len(lost) == len(gone)
+    assert all("no game" in why.lower() for why in lost)
+    assert heard[0].count("{Game ") == heard[1].count("{Game ") >= count - len(gone)
