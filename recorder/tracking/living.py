@@ -86,7 +86,7 @@ class LivingTracker(Tracker):
             if type(event) is Style12:
                 if len(event.tail) > 7:
                     touch(event.tail[7])
-            elif isinstance(event, ChatLine) and event.kind not in self._chat:
+            elif isinstance(event, ChatLine) and event.kind not in self._chat.kinds:
                 continue
             elif isinstance(event, MovelistRead | GameEnded) or (number := getattr(event, "game_no", None)) is None:
                 self._any = True  # a bughouse game's end may tell how the other board ended

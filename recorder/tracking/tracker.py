@@ -10,11 +10,11 @@ from __future__ import annotations
 import datetime
 from collections import Counter, deque
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from recorder.dialects.blocks import LIST_BLOCKS, answers
 from recorder.events import (
-    ChatKind,
     ChatLine,
     CreatingLine,
     Datagram,
@@ -40,8 +40,8 @@ from recorder.model import Anomaly, AnomalyKind, Disposition, EventKind, Game, T
 from recorder.tracking.assemble import assemble, end_word
 from recorder.tracking.boards import Boards
 from recorder.tracking.deltas import take_delta
-from recorder.tracking.examined import close_left, examined_run, leave, lose_all, take_notice
-from recorder.tracking.facts import Facts
+from recorder.tracking.examined import close_left, leave, lose_all, take_notice
+from recorder.tracking.headers import begins_another, take_creating, take_header, take_info
 from recorder.tracking.held import Starting
 from recorder.tracking.holdings import take_holdings
 from recorder.tracking.list_games import take_list
@@ -55,6 +55,7 @@ from recorder.tracking.restart import (
     load_facts,
 )
 from recorder.tracking.run import Run
+from recorder.tracking.said import Chat, take_game_notice
 from recorder.tracking.session import Session
 
 if TYPE_CHECKING:
@@ -63,11 +64,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Tracker"]
 
-_TITLES_KEPT = 4096
 _ENDED_WAIT_BYTES = 256 * 1024
 _SUSPENDED_WAIT_BYTES = 16 * 1024 * 1024
-_PUBLIC = frozenset((ChatKind.KIBITZ, ChatKind.WHISPER))
-_OWN = frozenset((ChatKind.SAY, ChatKind.TELL, ChatKind.PARTNER_TELL))
 _LOST_FEED = frozenset(
     (
         SessionNoticeKind.SHUTDOWN,
@@ -98,7 +96,7 @@ class Tracker:
         self.holdings: dict[Disposition, int] = dict.fromkeys(Disposition, 0)
         self.list_frames = 0
         self.elsewhere: Counter[str] = Counter()
-        self._chat = _chat_kinds(chat)
+        self._chat = Chat(self.boards, chat)
         self._waiting: deque[Run] = deque()
         self._suspended: deque[Run] = deque()
         self._given_out = GivenOut()
@@ -106,26 +104,25 @@ class Tracker:
         self._baseline: dict[str, Any] = {}
         self._games: list[Game] = []
         self.engines: Engines | None = None  # whose views of the games are to be joined
-        self._titles: dict[str, str] = {}
         self._datagrams: DatagramGames | None = None  # there are datagrams
         self._last_end: tuple[GameEnded, Run | None] | None = None
         self._handlers: dict[type, Callable[[Any], None]] = {
             HoldingsLine: self._holdings,
-            GameInfo: self._info,
-            CreatingLine: self._creating,
+            GameInfo: partial(take_info, self.boards),
+            CreatingLine: partial(take_creating, self.boards),
             GameCreated: self._created,
-            PartnerPlays: self._partner,
-            GameHeader: self._header,
+            PartnerPlays: partial(told_of_partner, self.boards),
+            GameHeader: partial(take_header, self.boards),
             ObservingStarted: self.boards.observing_started,
             ObservingEnded: self._observing_ended,
             GameEnded: self._ended,
             MovelistRead: self._movelist,
-            ChatLine: self._chat_line,
-            GameNotice: self._notice,
-            ExamineNotice: lambda event: take_notice(self.boards, event),
+            ChatLine: self._chat.take,
+            GameNotice: partial(take_game_notice, self.boards),
+            ExamineNotice: partial(take_notice, self.boards),
             SessionNotice: self._session,
             Malformed: self._malformed,
-            DeltaBoard: self._delta,
+            DeltaBoard: partial(take_delta, self.boards),
             Datagram: self._datagram,
         }
 
@@ -199,7 +196,7 @@ class Tracker:
         game = assemble(run, session=session.facts(offset), basis=self.basis, date=self.date)
         for side in ("white", "black"):
             player = getattr(game, side)
-            titles = self._titles.get(player.handle.lower())
+            titles = self._chat.titles.get(player.handle.lower())
             if titles is not None:
                 setattr(game, side, player._replace(titles=titles))
         return game
@@ -253,7 +250,7 @@ class Tracker:
             "starting": boards.starting,
             "started": [[run.first_offset, run.starting] for run in boards.examined.values() if run.starting],
             "session": self.session.saved(),
-            "titles": dict(self._titles),
+            "titles": dict(self._chat.titles),
         }
         return offset, state
 
@@ -264,7 +261,7 @@ class Tracker:
         self.session.load(state["session"])
         self.boards.remembered = {place: Starting(*told) for place, told in state.get("started", ())}
         self.boards.lag_meaningless = self.session.lag_meaningless
-        self._titles.update(state["titles"])
+        self._chat.titles.update(state["titles"])
         for number, saved in state["facts"]:
             self.boards.facts[number] = load_facts(saved)
         for saved in state["creating"]:
@@ -286,74 +283,12 @@ class Tracker:
         self.elsewhere = Counter(self._baseline.get("elsewhere", {}))
         self.boards.anomalies.clear()
 
-    # -- who is meant ------------------------------------------------------------------------------------------
-
-    def _run(self, game_no: int | None) -> Run | None:
-        """The followed game with this number; without a number the one that can only be meant, else None."""
-        if game_no is not None:
-            return self.boards.runs.get(str(game_no))
-        followed = [run for run in self.boards.runs.values() if run.following]
-        own = [run for run in followed if run.me_plays]
-        if len(own) == 1:
-            return own[0]
-        return followed[0] if len(followed) == 1 else None
-
-    # -- header facts ------------------------------------------------------------------------------------------
-
-    def _facts_for(self, game_no: int, white: str | None, black: str | None, offset: int) -> Facts:
-        """Where a header line's facts belong: the running game with these players, or the number's next game."""
-        run = self.boards.runs.get(str(game_no))
-        if run is not None and run.following and not run.renewed and white is not None and black is not None:
-            if run.white.lower() == white.lower() and run.black.lower() == black.lower():
-                return run.facts
-        elif run is not None and run.following and white is None and not run.renewed:
-            return run.facts
-        facts = self.boards.pending_facts(game_no, offset)
-        if white is not None and black is not None and not facts.matches(white, black):
-            facts = self.boards.facts[game_no] = Facts(offset)
-        return facts
-
-    def _info(self, event: GameInfo) -> None:
-        run = self.boards.runs.get(str(event.game_no))
-        if run is not None and run.following and run.ply == 0 and not run.renewed:
-            run.facts.add_info(event)
-            return
-        # Of the game that is followed, or of the number's next one: what comes then tells (Held.settle_facts).
-        facts = self.boards.pending_facts(event.game_no, event.line.offset)
-        if facts.informed:
-            facts = self.boards.facts[event.game_no] = Facts(event.line.offset)
-        facts.add_info(event)
-
-    def _creating(self, event: CreatingLine) -> None:
-        facts = Facts(event.line.offset)
-        facts.add_creating(event, event.first)
-        facts.white, facts.black = event.first, event.second
-        creating = self.boards.creating
-        creating[frozenset((event.first.lower(), event.second.lower()))] = facts
-        if len(creating) > 64:
-            del creating[next(iter(creating))]
+    # -- beginnings and ends -----------------------------------------------------------------------------------
 
     def _created(self, event: GameCreated) -> None:
-        number = str(event.game_no)
-        run = self.boards.runs.get(number)
-        if run is not None and run.observations:
-            if run.following and run.ply == 0 and run.between(event.white, event.black) and not event.continued:
-                run.facts.add_created(event)  # the announcement of the game whose start was just shown
-                return
-            run.renewed = True
-        facts = self.boards.facts[event.game_no] = Facts(event.line.offset)
-        facts.add_created(event)
-        self.elsewhere["starts"] += 1
-        self._release(event.line.offset)
-
-    def _partner(self, event: PartnerPlays) -> None:
-        told_of_partner(self.boards, event)
-
-    def _header(self, event: GameHeader) -> None:
-        self.boards.announced.add(str(event.game_no))
-        self._facts_for(event.game_no, event.white, event.black, event.line.offset).add_header(event)
-
-    # -- ends --------------------------------------------------------------------------------------------------
+        if begins_another(self.boards, event):
+            self.elsewhere["starts"] += 1
+            self._release(event.line.offset)
 
     def _ended(self, event: GameEnded) -> None:
         run = self.boards.runs.get(str(event.game_no))
@@ -453,45 +388,11 @@ class Tracker:
                 Anomaly.of(AnomalyKind.HOLDINGS, event.line.offset, event.game_no, problem, event.line.text)
             )
 
-    def _notice(self, event: GameNotice) -> None:
-        run = self._run(event.game_no)
-        if run is not None:
-            run.event(
-                EventKind.NOTICE,
-                event.kind.value,
-                _at(event.line),
-                actor=event.actor,
-                value=event.value,
-                text=event.text,
-            )
-
-    def _chat_line(self, event: ChatLine) -> None:
-        if event.titles and event.speaker and len(self._titles) < _TITLES_KEPT:
-            # Titles stand behind the handle in chat alone; no line of a game prints them.
-            self._titles[event.speaker.lower()] = event.titles
-        if event.kind not in self._chat:
-            return
-        run = self._run(event.game_no)
-        if run is None or not run.following:
-            run = examined_run(self.boards, event.game_no) or run
-        elif (
-            event.game_no is None
-            and not run.me_plays
-            and any(not one.suspended for one in self.boards.examined.values())
-        ):
-            return  # of the played game or of the examined one: the line does not tell
-        if run is None or (event.kind in _OWN and not run.me_plays):
-            return
-        run.event(EventKind.CHAT, event.kind.value, _at(event.line), actor=event.speaker, text=event.text)
-
-    def _delta(self, event: DeltaBoard) -> None:
-        take_delta(self.boards, event)
-
     def _datagram(self, event: Datagram) -> None:
         if self._datagrams is None:
             from recorder.tracking.datagrams import DatagramGames  # hardly any log needs it
 
-            self._datagrams = DatagramGames(self.boards, self._titles)
+            self._datagrams = DatagramGames(self.boards, self._chat.titles)
         for told in self._datagrams.take(event):
             self._handlers[type(told)](told)
 
@@ -505,15 +406,3 @@ class Tracker:
 
 def _at(line: Any) -> tuple[int, int | None]:
     return line.offset, line.at_ms
-
-
-def _chat_kinds(chat: str) -> frozenset[ChatKind]:
-    if chat == "none":
-        return frozenset()
-    if chat == "public":
-        return _PUBLIC
-    if chat == "own":
-        return _PUBLIC | _OWN
-    if chat == "all":
-        return frozenset(ChatKind)
-    raise ValueError(f"chat must be none, public, own or all, not {chat!r}")
