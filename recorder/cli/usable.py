@@ -9,6 +9,7 @@ import os
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import Final
 
@@ -55,6 +56,30 @@ def _refuse_folder(where: str) -> None:
         raise StorageError(f"Cannot create {path}: nothing can be written in the folder {folder}.")
 
 
+def _refuse_read_only(path: Path) -> None:
+    """Try to write, and undo it."""
+    from storage.engine import open_sqlite
+
+    if not os.access(path, os.W_OK):
+        raise StorageError(f"The archive {path} cannot be written: it is read-only.")
+    try:
+        with closing(open_sqlite(path)) as connection:
+            connection.execute("PRAGMA busy_timeout = 0")
+            connection.execute("BEGIN IMMEDIATE")  # alone it succeeds where nothing can be written
+            connection.execute("CREATE TABLE written (value)")
+            connection.execute("ROLLBACK")
+    except sqlite3.Error as error:
+        raise StorageError(
+            f"The archive {path} cannot be written: {error}. Make it and its folder writable, or name another."
+        ) from error
+
+
+def _is_locked(reason: BaseException | None) -> bool:
+    """Whether somebody else holds it just now; the lower byte tells, the others how."""
+    code = reason.sqlite_errorcode & 0xFF if isinstance(reason, sqlite3.Error) else None
+    return code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+
+
 def main() -> int:
     """Look at the archive that the only argument names; returns the exit status."""
     from recorder.cli.options import archive_file
@@ -66,11 +91,11 @@ def main() -> int:
             _refuse_folder(str(path))
         elif current(path) is not None:  # an empty one becomes one
             require_current(path)
-        if path.exists() and not os.access(path, os.W_OK):
-            raise StorageError(f"The archive {path} cannot be written: it is read-only.")
+        if path.exists():
+            _refuse_read_only(path)
     except RecorderError as error:
-        if isinstance(error.__cause__, sqlite3.OperationalError):
-            return ExitCode.OK  # somebody has locked it, which passes
+        if _is_locked(error.__cause__):
+            return ExitCode.OK  # which passes
         print(error)
         return ExitCode.ARCHIVE
     return ExitCode.OK

@@ -324,6 +324,20 @@ def test_an_archive_that_may_only_be_read_is_told_before_anything_is_connected(t
     assert not (tmp_path / "j").exists()
 
 
+def test_an_archive_that_sqlite_does_not_write_is_told_before_anything_is_connected(tmp_path: Path) -> None:
+    """Its rights allow it, but its header has a version for writing that SQLite does not know."""
+    archive = tmp_path / "a.sqlite"
+    with Archive.open(str(archive), create=True):
+        pass
+    with archive.open("r+b") as file:
+        file.seek(18)
+        file.write(b"\x03")
+    run = CliRunner().invoke(main, _connecting("record", tmp_path / "j", archive))
+    assert run.exit_code == ExitCode.ARCHIVE, run.output
+    assert f"The archive {archive} cannot be written: attempt to write a readonly database." in run.output
+    assert not (tmp_path / "j").exists()
+
+
 def _connecting(command: str, journals: Path, archive: Path) -> list[str]:
     words = ["--guest", "--observe", "rated"] if command == "record" else ["--listen", "127.0.0.1:0"]
     return [command, "127.0.0.1:1", *words, "--journal-dir", str(journals), "--db", str(archive)]
