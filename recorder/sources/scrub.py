@@ -39,8 +39,18 @@ _NAMED: Final = re.compile(
 )
 # Source: the answers of FICS's password commands, and of addplayer (FICS 1.6.2, Lasker, FatICS): handle, name, address,
 # password, each in angle brackets.
-_CHANGED: Final = re.compile(
-    rb"(?:password (?:of \S+ )?changed (?:from|to) |added: (?:>[^<\r\n]*< ){3}>)(?P<secret>.*)", re.I | re.S
+_REPEATED: Final = rb"(?:password (?:of \S+ )?changed (?:from|to) |added: (?:>[^<\r\n]*< ){3}>)"
+_CHANGED: Final = re.compile(_REPEATED + rb"(?P<secret>.*)", re.I | re.S)
+# The same where a read of several lines stands on one line of a log: after an escaped line end, and up to the next.
+_CHANGED_ESCAPED: Final = re.compile(
+    rb"(?P<before>(?:^|\\01[25])(?:[^\s:<>{}()]{1,24}% ?)*" + _REPEATED + rb")(?P<secret>(?:(?!\\01[25]).)*)",
+    re.I | re.S,
+)
+_CHANGED_PYCHESS: Final = re.compile(
+    rb"(?P<before>(?:^(?:(?:bytearray\()?b['\"])?|\\n)(?:\\r|[^\s:<>{}()\\]{1,24}% ?)*"
+    + _REPEATED
+    + rb")(?P<secret>(?:(?!\\[rn]|['\"]\)?\r?$).)*)",
+    re.I | re.S,
 )
 # What a server or terminal puts before a line: telnet commands, colours, a bell.
 _NO_TEXT: Final = re.compile(rb"(?:[\r\x07\x00]|\xff[\xfb-\xfe].|\xff[\xf0-\xfa]|\x1b\[[0-9;?]*[A-Za-z])*", re.S)
@@ -60,7 +70,8 @@ _SENT: Final = b">ICS: "
 _LINE_ENDS: Final = re.compile(rb"(?:\\01[25])+")
 _SHOWN: Final = re.compile(rb"[\x21-\x7e]")
 _FILLED: Final = re.compile(rb"\xff(?:[\xfb-\xfe].|[\xf0-\xfa])|[\x21-\x7e\x80-\xff]", re.S)
-_HINTS: Final = (b"pas", b"ogin:", b"added: >", b"register ", b" su ")  # in lower case
+_HINTS: Final = (b"pas", b"login:", b"added: >", b"register ", b" su ")  # in lower case
+_REPEAT_HINTS: Final = (b" changed ", b"added: >")
 _KEY_HINTS: Final = (b"\x19(93 ", b"\x19(114 ", b"\x19(134 ")
 # ICC's datagrams that carry a password or the key of a session; clients that log them escape the marks.
 _KEYS: Final = re.compile(rb"(?:\x19|\\031|\\x19)\((?:93|114|134) (?P<secret>.*?)(?=(?:\x19|\\031|\\x19)\)|$)", re.S)
@@ -155,6 +166,7 @@ class Scrubber:
                 self._sent_before_login = 0
             elif _ASKED_ESCAPED.search(text):
                 self._asked = self._logging_in = True
+            return line[: entry.end()] + _fill_repeated(text, _CHANGED_ESCAPED)
         return line
 
     def _scrub_sent(self, typed: bytes) -> bytes:
@@ -183,9 +195,13 @@ class Scrubber:
             command = re.compile(rb"\d* *").match(line, begin)
             begin = command.end() if command else begin
             return line[:begin] + fill_command(line[begin:])
-        if _ASKED_PYCHESS.search(line[header.end() :] if header is not None else line):
+        begin = 0 if header is None else header.end()
+        text = line[begin:]
+        if header is not None and header["task"] == b"run_command":
+            return line[:begin] + fill_command(text)
+        if _ASKED_PYCHESS.search(text):
             self._asked = True
-        return line
+        return line[:begin] + _fill_repeated(text, _CHANGED_PYCHESS)
 
 
 def _scrub_plain(line: bytes, cut: bool) -> bytes:
@@ -217,6 +233,14 @@ def _end(pattern: re.Pattern[bytes], line: bytes, start: int) -> int:
 
 def _fill_secret(line: bytes, match: re.Match[bytes]) -> bytes:
     return line[: match.start("secret")] + fill(match["secret"]) + line[match.end("secret") :]
+
+
+def _fill_repeated(text: bytes, form: re.Pattern[bytes]) -> bytes:
+    """Replace the passwords that a server repeats in what a program logged of a read."""
+    lower = text.lower()
+    if not any(hint in lower for hint in _REPEAT_HINTS):
+        return text
+    return form.sub(lambda match: match["before"] + fill(match["secret"]), text)
 
 
 def scrubbed(blocks: Iterable[bytes], kind: SourceKind, begun: bool = False) -> Iterator[bytes]:

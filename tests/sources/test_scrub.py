@@ -73,6 +73,21 @@ def scrub(kind: SourceKind, data: bytes, step: int = 1 << 20) -> bytes:
         ("raw", b"Ann tells you: my password is lost\n", b"Ann tells you: my password is lost\n"),
         ("pychess", b"1:2\n20:00:01 ('A', 'raw') DEBUG: password: \n20:00:02 ('A', 'raw') INFO: secret\n",
          b"1:2\n20:00:01 ('A', 'raw') DEBUG: password: \n20:00:02 ('A', 'raw') INFO: ******\n"),
+        ("xboard", b'<ICS: \\012\\015Password changed from "a" to "b".\\012\\015fics% \n'
+         b'<ICS: Added: >B< >B C< >c< >d<\n',
+         b'<ICS: \\012\\015Password changed from *** ** ****\\012\\015fics% \n<ICS: Added: >B< >B C< >c< >**\n'),
+        ("xboard", b"<ICS: fics% Password of Bob changed to d.\n<ICS: Bob tells you: Password changed to x\n",
+         b"<ICS: fics% Password of Bob changed to **\n<ICS: Bob tells you: Password changed to x\n"),
+        ("pychess", b"20:00:01 ('A', 'raw') DEBUG: bytearray(b'\\n\\rPassword changed from a to b.\\n\\rfics% ')\n",
+         b"20:00:01 ('A', 'raw') DEBUG: bytearray(b'\\n\\rPassword changed from * ** **\\n\\rfics% ')\n"),
+        ("pychess", b"20:00:01 ('A', 'raw') DEBUG: \nPassword changed from a to b.\nBob: password changed to x\n",
+         b"20:00:01 ('A', 'raw') DEBUG: \nPassword changed from * ** **\nBob: password changed to x\n"),
+        ("pychess", b"20:00:01 ('A', 'lines') DEBUG: Added: >B< >B C< >c< >d<\n"
+         b"20:00:01 ('A', 'raw') DEBUG: b'Added: >B< >C< >c< >d<'\n",
+         b"20:00:01 ('A', 'lines') DEBUG: Added: >B< >B C< >c< >**\n"
+         b"20:00:01 ('A', 'raw') DEBUG: b'Added: >B< >C< >c< >**'\n"),
+        ("pychess", b"20:00:02 ('A', 'run_command') DEBUG: password old new\n",
+         b"20:00:02 ('A', 'run_command') DEBUG: password *** ***\n"),
         ("pychess", b"20:00:02 ('A', 'raw') INFO: 12 password old new\n20:00:02 ('A', 'raw') INFO: 13 who\n",
          b"20:00:02 ('A', 'raw') INFO: 12 password *** ***\n20:00:02 ('A', 'raw') INFO: 13 who\n"),
     ],
@@ -85,7 +100,11 @@ def test_what_is_hidden(kind: str, before: bytes, after: bytes) -> None:
 
 @given(
     st.sampled_from(list(SourceKind)),
-    st.lists(st.sampled_from([b"password: ", b"login: ", b">ICS: ", b"<ICS: ", b"a b", b"\n", b"\\012", b"fics% "])),
+    st.lists(
+        st.sampled_from(
+            b"password: |login: |>ICS: |<ICS: |a b|\n|\\012|fics% |Password changed to |bytearray(b'|')|\\n".split(b"|")
+        )
+    ),
     st.integers(1, 30),
 )
 def test_length_stays_and_cuts_never_matter(kind: SourceKind, parts: list[bytes], step: int) -> None:
