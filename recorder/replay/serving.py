@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import socket
 import traceback
-from collections import deque
 from collections.abc import Callable, Sequence
 from pathlib import PurePath
 from time import monotonic_ns
@@ -90,7 +89,8 @@ class _Link(asyncio.Protocol):
         self._transport: asyncio.Transport | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._login: asyncio.TimerHandle | None = None
-        self._waiting: deque[bytes] = deque()
+        self._waiting = b""
+        self._looked_at = 0  # so many bytes of what waits
         self._ending = False
         self._name = ""
 
@@ -116,13 +116,20 @@ class _Link(asyncio.Protocol):
             return
         assert self._transport is not None
         begin = not self._waiting
-        self._waiting.extend(
-            line[at : at + _SLICE] for line in data.splitlines(keepends=True) for at in range(0, len(line), _SLICE)
-        )
-        if len(self._waiting) > 1:
-            self._transport.pause_reading()
+        self._waiting = self._waiting[self._looked_at :] + data
+        self._looked_at = 0
         if begin:
             self._work()
+
+    def _slice(self) -> bytes:
+        """Take a line of what waits, or as much of it as is looked at at once."""
+        begin = self._looked_at
+        end = self._waiting.find(b"\n", begin, begin + _SLICE) + 1 or begin + _SLICE
+        found = self._waiting[begin:end]
+        self._looked_at = end
+        if end >= len(self._waiting):
+            self._waiting, self._looked_at = b"", 0
+        return found
 
     def _work(self) -> None:
         """Look at one slice; the others of the same client wait for the next turn."""
@@ -130,7 +137,7 @@ class _Link(asyncio.Protocol):
             return
         handle = self._client.handle
         try:
-            self._server.house.receive(self._client, self._waiting.popleft(), monotonic_ns())
+            self._server.house.receive(self._client, self._slice(), monotonic_ns())
         except Exception as error:  # a fault that one client meets must not leave it hanging, nor harm others
             self.fail(error)
             return
@@ -139,6 +146,7 @@ class _Link(asyncio.Protocol):
         self.flush()
         self._server.schedule()
         if self._waiting:
+            self._transport.pause_reading()
             asyncio.get_running_loop().call_soon(self._work)
         else:
             self._transport.resume_reading()
