@@ -226,7 +226,7 @@ def history_lines(name: str, games: Sequence[Board]) -> list[str]:
         token = board.result[0] if board.result is not None else "*"
         sign = "=" if token == "1/2-1/2" else "?" if token == "*" else "+" if (token == "1-0") == white else "-"
         mine, other = (board.game.white, board.game.black) if white else (board.game.black, board.game.white)
-        kind = f"[{_LETTERS.get(board.game.category or '', 'n')}{'r' if board.game.rated else 'u'}"
+        kind = f"[{kind_letter(board.game)}{'r' if board.game.rated else 'u'}"
         kind += f"{board.base_min:3d} {board.game.increment_s or 0:3d}]"
         reason = (board.game.reason_key or "?")[:3].capitalize()
         lines.append(

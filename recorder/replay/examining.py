@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["begin_examining", "end_examining", "go_to", "go_to_ply", "revert", "stored_board", "try_move"]
 
+_LAST_NUMBER: Final = 999
 _SQUARES: Final = re.compile(r"([a-h][1-8])-?([a-h][1-8])=?([nbrqkNBRQK]?)[+#]?")
 _CASTLING: Final = re.compile(r"[oO0]-?[oO0](?:-?[oO0])?[+#]?")
 
@@ -45,7 +46,7 @@ def stored_board(game: Game, number: int, whole: bool = True) -> Board:
 
 def begin_examining(session: Session, game: Game) -> None:
     """Show a game's first position to this client alone."""
-    number = max([0, *session.show.boards, *session.observed]) + 1
+    number = max([_LAST_NUMBER, *session.show.boards]) + 1  # none that a game which begins meanwhile may have
     board = stored_board(game, number)
     if not board.line:
         session.bad_parameters("No position of that game is known.")

@@ -27,6 +27,7 @@ from tests.support.live import in_loop, journalled, running
 PATH = f"{os.environ.get('PATH', '')}:/usr/games"  # Debian puts xboard there
 XBOARD, XVFB = shutil.which("xboard", path=PATH), shutil.which("Xvfb")
 SECRET = "s3cretWord"
+PATIENCE_S = 20  # of a program that was asked to end
 PLAYER = ("a01_standard", "player_Morphy")
 
 
@@ -42,8 +43,18 @@ async def display() -> AsyncIterator[str]:
         with os.fdopen(ours) as number:
             yield f":{(await asyncio.to_thread(number.readline)).strip()}"
     finally:
-        server.terminate()
-        await server.wait()
+        await ended(server)
+
+
+async def ended(process: asyncio.subprocess.Process) -> None:
+    """End a program; one that does not heed that is killed."""
+    if process.returncode is None:
+        process.terminate()
+    try:
+        await asyncio.wait_for(process.wait(), PATIENCE_S)
+    except TimeoutError:
+        process.kill()
+        await process.wait()
 
 
 @asynccontextmanager
@@ -63,9 +74,7 @@ async def xboard(port: str, folder: Path, screen: str, *words: object) -> AsyncI
     try:
         yield process
     finally:
-        if process.returncode is None:
-            process.terminate()
-        await process.wait()
+        await ended(process)
         logon.unlink()
 
 

@@ -6,7 +6,7 @@ import asyncio
 import shutil
 from pathlib import Path
 
-from tests.live.test_xboard import PATH, pgn_texts
+from tests.live.test_xboard import PATH, ended, pgn_texts
 from tests.replay.test_xboard import archived
 from tests.support import corpus
 from tests.support.live import in_loop, running
@@ -33,8 +33,7 @@ async def test_pychess_follows_and_saves_what_the_archive_has(tmp_path: Path) ->
         try:
             _, complaints = await process.communicate()
         finally:
-            if process.returncode is None:
-                process.kill()
+            await ended(process)
     assert process.returncode == 0, complaints.decode()
     recorded = pgn_texts(cli("export", "pgn", "--clock", "none").stdout)
     assert len(recorded) == 6

@@ -295,7 +295,7 @@ def test_moves_are_tried_on_an_examined_board() -> None:
     said = made.say("a2-a3")
     board = lines_of(said, "<12>")[0].split()
     assert (board[26], board[27], board[29], board[24]) == ("2", "P/a2-a3", "a3", before[24])
-    assert "Game 2: Looker moves: a3" in said
+    assert "Game 1000: Looker moves: a3" in said
     assert "Looker moves: h6" in made.say("h6")
     assert "You cannot go forward unless you are on the main line." in made.say("forward")
     assert lines_of(made.say("backward"), "<12>")[0].split()[29] == "a3"
