@@ -88,7 +88,7 @@ class _Link(asyncio.Protocol):
         self._client: Door | None = None
         self._transport: asyncio.Transport | None = None
         self._timer: asyncio.TimerHandle | None = None
-        self._login: asyncio.TimerHandle | None = None
+        self._limits: list[asyncio.TimerHandle] = []  # of the login, and of the farewell
         self._waiting = b""
         self._looked_at = 0  # so many bytes of what waits
         self._ending = False
@@ -108,7 +108,7 @@ class _Link(asyncio.Protocol):
             return
         self._client = client
         self._server.links[client] = self
-        self._login = asyncio.get_running_loop().call_later(_LOGIN_S, self._login_over)
+        self._limits.append(asyncio.get_running_loop().call_later(_LOGIN_S, self._login_over))
         self.flush()
 
     def data_received(self, data: bytes) -> None:
@@ -205,13 +205,14 @@ class _Link(asyncio.Protocol):
         if words:
             transport.write(words)
         transport.close()
-        asyncio.get_running_loop().call_later(_FAREWELL_S, transport.abort)
+        self._limits.append(asyncio.get_running_loop().call_later(_FAREWELL_S, transport.abort))
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._ending = True
-        for timer in (self._timer, self._login):
-            if timer is not None:
-                timer.cancel()
+        if self._timer is not None:
+            self._timer.cancel()
+        for limit in self._limits:
+            limit.cancel()
         if self._client is not None:
             self._server.house.leave(self._client)
             self._server.links.pop(self._client, None)

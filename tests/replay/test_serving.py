@@ -234,6 +234,36 @@ async def test_who_does_not_read_is_sent_away_and_stops_nobody(archive: Path) ->
         await other.rest()
 
 
+def test_who_is_sent_away_and_reads_the_rest_is_not_cut_off_later(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What he had not read yet is sent when he reads on, and that is the end: nothing is left to cut off."""
+    monkeypatch.setattr("recorder.replay.serving._FAREWELL_S", 0.5)
+    games = run([stream_bytes(SCENARIO, CONNECTION)], "raw")[0][:1]
+    stage = open_show(games)
+    faults: list[str] = []
+
+    @in_loop
+    async def late() -> None:
+        loop = asyncio.get_running_loop()
+        loop.set_exception_handler(lambda _, context: faults.append(str(context)))
+        sent_away, stop = asyncio.Event(), asyncio.Event()
+        listener = socket.create_server(("127.0.0.1", 0))
+        house = House(lambda number, _: Session(stage, number, Manner(), shared=True), stage)
+        server = ReplayServer(house, lambda text: sent_away.set() if "too slowly" in text else None)
+        task = asyncio.create_task(server.serve([listener], stop))
+        deaf = await logged_in(listener.getsockname()[1])
+        deaf.send(b"variables\n" * 100_000)
+        await sent_away.wait()
+        over = loop.time() + 0.5
+        reading = asyncio.create_task(deaf.reader.read())
+        await asyncio.sleep(over + 0.1 - loop.time())
+        reading.cancel()
+        stop.set()
+        await task
+
+    late()
+    assert not faults
+
+
 @in_loop
 async def test_long_lines_and_odd_bytes(archive: Path) -> None:
     async with serving("--db", archive, "--last", "1") as (_, port):
