@@ -59,14 +59,15 @@ def command(handles: tuple[str, ...], dry_run: bool, yes: bool, undo: bool, as_j
     for handle in handles:
         if not is_handle(handle):
             raise click.UsageError(f"{handle!r} cannot be forgotten: it is no handle, or a word that servers print.")
+    if undo and dry_run:
+        raise click.UsageError("--undo takes nothing out that a dry run could tell: leave out one of them.")
     if undo:
-        with open_archive(where, read_only=False) as archive:
-            for handle in handles:
-                with archive.transaction():
-                    recalled = recall(archive, handle)
-                if not recalled:
-                    raise StorageError(f"{handle} is not among the forgotten.")
-                say(f"{handle} is recorded again; import the logs again for what is gone.")
+        with open_archive(where, read_only=False) as archive, archive.transaction():
+            for handle in {handle.lower(): handle for handle in handles}.values():
+                if not recall(archive, handle):
+                    raise StorageError(f"{handle} is not among the forgotten: nobody is recorded again.")
+        for handle in handles:
+            say(f"{handle} is recorded again; import the logs again for what is gone.")
         if as_json:
             print_json({"recalled": list(handles)})
         return

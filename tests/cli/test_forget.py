@@ -151,6 +151,15 @@ def test_undo_lets_a_player_come_back(filled: Cli) -> None:
     assert games_of_a_new_import() == 1
 
 
+def test_undo_is_for_all_or_nobody(cli: Cli) -> None:
+    """And not for a dry run."""
+    cli("forget", "--yes", "Ann", "Bob")
+    assert "leave out one of them" in cli("forget", "--undo", "-n", "Ann", code=ExitCode.USAGE).stderr
+    assert "Cyd is not among the forgotten" in cli("forget", "--undo", "Ann", "Cyd", code=ExitCode.ARCHIVE).stderr
+    cli("forget", "--undo", "Ann", "ANN", "Bob")
+    assert "not among" in cli("forget", "--undo", "Bob", code=ExitCode.ARCHIVE).stderr
+
+
 def test_after_undo_the_same_logs_bring_the_player_back(cli: Cli, tmp_path: Path) -> None:
     """And what was kept of them has the handle again."""
     log, other = tmp_path / "session.raw", tmp_path / "other.raw"
