@@ -13,7 +13,7 @@ from click.core import ParameterSource
 
 from recorder.cli.options import game_filter, open_archive
 from recorder.cli.terminal import say
-from recorder.errors import ReplayError
+from recorder.errors import ReplayError, SourceError
 
 if TYPE_CHECKING:
     from recorder.cli.recorded import Log
@@ -80,9 +80,13 @@ def files_of(keys: Sequence[str], filters: Collection[str]) -> list[str]:
         keys: the words.
         filters: names of the parameters that choose games of an archive.
     Raises:
+        SourceError: a word names a file, and there is none.
         click.UsageError: some are files, and others are not; or options were given that choose no games of files.
     """
     files = [key for key in keys if Path(key).is_file()]
+    for key in keys:
+        if key not in files and ("/" in key or "." in key):  # no game's key has these
+            raise SourceError(f"{key}: {'is no file' if Path(key).exists() else 'no such file'}")
     if files and len(files) != len(keys):
         raise click.UsageError("Name games of the archive or files, not both.")
     context = click.get_current_context()

@@ -281,6 +281,8 @@ def test_what_cannot_be_replayed(archive: Path, journal: Path) -> None:
     cli = Cli(archive)
     assert "no such game" in cli("replay", "server", "--player", "Nobody", code=3).stderr.lower()
     assert "not both" in cli("replay", "server", journal, "abc", code=2).stderr
+    assert "no.journal: no such file" in cli("replay", "server", journal.with_name("no.journal"), code=3).stderr
+    assert "is no file" in cli("replay", "server", journal.parent, code=3).stderr
     assert "--last chooses games of the archive" in cli("replay", "server", journal, "--last", "1", code=2).stderr
     assert "leave out --pause-at" in cli("replay", "server", "--shared", "--pause-at", "end", code=2).stderr
     assert "no move" in cli("replay", "server", "--last", "1", "--from", "200w", code=3).stderr
