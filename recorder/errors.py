@@ -10,6 +10,7 @@
     ├── LoginError     a server that cannot be reached or does not let us in
     ├── PolicyError    an expression or a list of handles that cannot be read
     ├── EngineError    a chess engine that cannot be started, hangs, crashes or breaks its protocol
+    │   └── VariantError   one that does not play a game's variant: no fault of its
     ├── ReplayError    a place in a recording that cannot be read or found
     ├── StorageError   an archive that cannot be used: wrong schema, no such game, not ours
     └── ExportError    a game that does not fit a format, or an output that must not be written
@@ -30,6 +31,7 @@ __all__ = [
     "ReplayError",
     "SourceError",
     "StorageError",
+    "VariantError",
     "WireError",
 ]
 
@@ -95,6 +97,10 @@ class PolicyError(RecorderError):
 
 class EngineError(RecorderError):
     """A chess engine that cannot be used as asked; the text names it and says what it did. Another game may go well."""
+
+
+class VariantError(EngineError):
+    """A game of a variant that the engine does not play: how many of these there are says nothing about the engine."""
 
 
 class ReplayError(RecorderError):

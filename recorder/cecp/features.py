@@ -16,7 +16,7 @@ DEFAULTS: Final[dict[str, int | None]] = {
 """The features that the document defines, with what holds where the engine says nothing (None: no fixed value)."""
 
 _FEATURE: Final = re.compile(r'\s*([A-Za-z_][A-Za-z0-9_]*)=(?:"([^"]*)"|([^\s"]+))')
-_NUMBER: Final = re.compile(r"-?[0-9]+", re.ASCII)
+_NUMBER: Final = re.compile(r"-?[0-9]{1,18}", re.ASCII)
 _OPTION: Final = re.compile(r"(.*?) -(button|save|reset|check|string|spin|combo|slider|file|path)(?: (.*))?", re.DOTALL)
 _BARE: Final = frozenset(("button", "save", "reset"))
 _RANGES: Final = frozenset(("spin", "slider"))

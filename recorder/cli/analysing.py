@@ -17,7 +17,7 @@ from recorder.cli.exporting import require_keys
 from recorder.cli.options import archive_option, filter_options, force_option, game_filter, json_option, open_archive
 from recorder.cli.playing import SecondsType, files_of, games_to_replay
 from recorder.cli.terminal import ExitCode, clean, plural, print_json, say, show_progress
-from recorder.errors import EngineError, ReplayError
+from recorder.errors import EngineError, ReplayError, VariantError
 
 if TYPE_CHECKING:
     from recorder.analysis import Analysis
@@ -190,7 +190,8 @@ class _Run:
     """One engine with one limit, game by game.
 
     Attributes:
-        games: of which positions were analysed. positions: those. known: positions that had been analysed before.
+        games: of which positions were analysed. positions: those. silent: of them, about which it told nothing.
+        known: positions that had been analysed before.
         unknown: games in which no position is known. failed: keys of the others with which the engine failed, and how.
         interrupted: somebody wants it to end.
     """
@@ -201,6 +202,7 @@ class _Run:
     quiet: bool
     games: int = 0
     positions: int = 0
+    silent: int = 0
     known: int = 0
     unknown: int = 0
     failed: list[tuple[str, str]] = field(default_factory=list)
@@ -275,6 +277,7 @@ class _Run:
             for found in self.engine.analyse(plan.only(wanted)):
                 told.append(AnalysedPosition(found.look.ply, found.look.fen, found.lines))
                 self.positions += 1
+                self.silent += not found.lines
                 progress(name, self.positions - before, len(wanted))
                 for note in found.notes if not self.quiet else ():
                     say(f"{_title(game)}, ply {found.look.ply}: {clean(self.engine.name)} {clean(note)}.")
@@ -283,7 +286,7 @@ class _Run:
                     told, stored_s = [], monotonic()
             self._failures = 0
         except EngineError as error:
-            self._failures += 1
+            self._failures += not isinstance(error, VariantError)
             self.failed.append((game.key, str(error)))
             say(f"{_title(game)}: {clean(str(error))}")
         except KeyboardInterrupt:
@@ -298,6 +301,8 @@ class _Run:
         said = (
             f"{clean(self.engine.name)}: {plural(self.positions, 'position')} of {plural(self.games, 'game')} analysed"
         )
+        if self.silent:
+            said += f", nothing told of {self.silent:,} of them"
         if self.known:
             said += f", {self.known:,} known already"
         if self.unknown:
@@ -315,6 +320,7 @@ class _Run:
             "protocol": self.spec.protocol,
             "games": self.games,
             "positions": self.positions,
+            "without_lines": self.silent,
             "known": self.known,
             "games_without_positions": self.unknown,
             "failed": [{"key": key, "error": error} for key, error in self.failed],

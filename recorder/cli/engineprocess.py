@@ -14,12 +14,14 @@ from typing import Final
 from recorder.cli.password import PASSWORD_VARIABLE
 from recorder.errors import EngineError
 
-__all__ = ["EngineProcess", "engine_environment", "now_ms", "split_command"]
+__all__ = ["EngineProcess", "Guard", "engine_environment", "now_ms", "split_command"]
 
 _READ_BYTES: Final = 65_536
 _MOST_WORDS: Final = 200  # of the last thing on its standard error
 _MOST_UNREAD: Final = 1 << 20  # bytes that it does not take
 _GLANCE_MS: Final = 20
+#: Reads which group to end, and ends it when there is nothing more to read.
+_GUARDING: Final = 'read -r group && { read -r more; kill -s KILL -- "-$group"; }'
 
 
 def now_ms() -> int:
@@ -47,6 +49,43 @@ def engine_environment() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if name != PASSWORD_VARIABLE}
 
 
+class Guard:
+    """A shell that waits for our end and then ends an engine, since many think on when nobody hears them.
+
+    It hears of our end by a pipe which closes with us, whatever ends us; SIGKILL leaves us no time to do it ourselves.
+
+    Raises:
+        EngineError: there is no shell.
+    """
+
+    def __init__(self) -> None:
+        try:
+            self._process = subprocess.Popen(
+                ("/bin/sh", "-c", _GUARDING),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                bufsize=0,
+                start_new_session=True,  # it outlives what ends us
+                env={},
+            )
+        except OSError as error:
+            raise EngineError(f"The engine cannot be guarded by /bin/sh: {_reason(error)}.") from error
+
+    def watch(self, group: int) -> None:
+        """Tell it which process group is not to outlive us."""
+        assert self._process.stdin is not None
+        with contextlib.suppress(BrokenPipeError):  # somebody ended it
+            self._process.stdin.write(f"{group}\n".encode())
+
+    def dismiss(self) -> None:
+        """Nothing is left to watch."""
+        assert self._process.stdin is not None
+        self._process.kill()
+        self._process.wait()
+        self._process.stdin.close()
+
+
 class EngineProcess:
     """A running engine, leader of a process group of its own: Ctrl-C on the terminal is for us.
 
@@ -58,6 +97,7 @@ class EngineProcess:
 
     def __init__(self, command: str) -> None:
         words = split_command(command)
+        self._guard = Guard()
         try:
             self._process = subprocess.Popen(
                 words,
@@ -69,7 +109,9 @@ class EngineProcess:
                 env=engine_environment(),
             )
         except (OSError, ValueError) as error:  # ValueError: a null byte in a word
+            self._guard.dismiss()
             raise EngineError(f"The engine {words[0]} cannot be started: {_reason(error)}.") from error
+        self._guard.watch(self._process.pid)
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         assert self._process.stderr is not None
@@ -138,6 +180,7 @@ class EngineProcess:
                 self._wait_for_end(patience_ms)
         finally:
             self._signal(signal.SIGKILL)  # also what it may have started itself
+            self._guard.dismiss()  # before its number can be another's
             self._process.wait()
             for pipe in (self._process.stdout, self._process.stderr):
                 if pipe is not None:

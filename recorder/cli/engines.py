@@ -8,8 +8,8 @@
             for found in engine.analyse(plan.only(plies_wanted)):
                 ...                                    # found.look.ply, .fen; found.lines; found.notes
 
-After an ``EngineError`` the process is gone, and the next game gets a new one; so it does from an engine that cannot
-play several games. Whoever stops listening ends the process, too.
+After an ``EngineError`` that is no ``VariantError`` the process is gone, and the next game gets a new one; so it does
+from an engine that cannot play several games. Whoever stops listening ends the process, too.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Protocol
 
 from recorder.cli.engineprocess import EngineProcess, now_ms
-from recorder.errors import EngineError
+from recorder.errors import EngineError, VariantError
 from recorder.replay.analysis.cecp import CecpTalk
 from recorder.replay.analysis.found import Found
 from recorder.replay.analysis.plan import Plan
@@ -106,6 +106,9 @@ class _CecpEngine:
                 self._step(self._process)
                 yield from self._talk.take_found()
             done = self._talk.reusable
+        except VariantError:  # it was told nothing yet
+            done = True
+            raise
         finally:
             if not done:
                 self.close()

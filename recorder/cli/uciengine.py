@@ -14,8 +14,8 @@ from typing import Any, Final, TypeVar
 import chess
 import chess.engine
 
-from recorder.cli.engineprocess import engine_environment, now_ms, split_command
-from recorder.errors import EngineError
+from recorder.cli.engineprocess import Guard, engine_environment, now_ms, split_command
+from recorder.errors import EngineError, VariantError
 from recorder.replay.analysis.found import Collected, Found
 from recorder.replay.analysis.intake import Intake
 from recorder.replay.analysis.plan import Look, Plan, Play, SetUp, TakeBack
@@ -75,6 +75,7 @@ class UciEngine:
         self._limits = limits
         self._patience = patience
         self._engine: _Bounded | None = None
+        self._guard: Guard | None = None
         self._runner: asyncio.Runner | None = None
         self._working: asyncio.Task[Any] | None = None
         self._complaint: str | None = None
@@ -95,6 +96,9 @@ class UciEngine:
             self.open()
             yield from self._looks(plan)
             done = True
+        except VariantError:  # it was told nothing yet
+            done = True
+            raise
         finally:
             if not done:
                 self.close()
@@ -102,12 +106,15 @@ class UciEngine:
     def close(self) -> None:
         runner, self._runner = self._runner, None
         engine, self._engine = self._engine, None
+        guard, self._guard = self._guard, None
         if runner is None:
             return
         try:
             if engine is not None:
                 runner.run(self._end(engine))
         finally:
+            if guard is not None:
+                guard.dismiss()
             runner.close()
 
     # -- the game ------------------------------------------------------------------------------------------------------
@@ -151,7 +158,7 @@ class UciEngine:
             known += [word for word in options["UCI_Variant"].var or [] if word not in known]
         word = None if kind is None else "chess960" if variant == "chess960" else kind.uci_variant
         if kind is None or word not in known:
-            raise EngineError(f"The engine {self.name} does not play {variant}; it plays {', '.join(known)}.")
+            raise VariantError(f"The engine {self.name} does not play {variant}; it plays {', '.join(known)}.")
         return kind
 
     async def _think(self, found: Collected, board: chess.Board) -> None:
@@ -170,11 +177,14 @@ class UciEngine:
     # -- the process ---------------------------------------------------------------------------------------------------
 
     async def _open(self) -> None:
+        self._guard = Guard()
         try:
             _, self._engine = await _Bounded.popen(self._words, start_new_session=True, env=engine_environment())
         except (OSError, ValueError) as error:  # ValueError: a null byte in a word
             reason = getattr(error, "strerror", None) or error
             raise EngineError(f"The engine {self._words[0]} cannot be started: {reason}.") from error
+        assert self._engine.transport is not None
+        self._guard.watch(self._engine.transport.get_pid())
         await self._engine.initialize()
         self.name = clean(self._engine.id.get("name", "")) or self.name
         for name, value in self._options.items():

@@ -27,7 +27,7 @@ from recorder.model import (
 from recorder.tracking.engine_moves import play_move
 from recorder.tracking.position import Position, Rules, fen, with_hands
 
-__all__ = ["EngineRun", "thinking_of"]
+__all__ = ["EngineRun", "counted", "thinking_of"]
 
 _MOST_COUNT: Final = (1 << 63) - 1  # what an archive can hold
 
@@ -190,16 +190,14 @@ class EngineRun:
 def thinking_of(
     thought: ThinkingLine, seq: int, ply: int, engine: str, white: bool | None, at_ms: int | None, offset: int
 ) -> Thinking:
-    """A line of thinking output as the model has it; the arguments as ``Thinking`` has them.
-
-    Counts that no search reaches (an engine's -1 without a sign) are not known.
-    """
+    """A line of thinking output as the model has it; the arguments as ``Thinking`` has them."""
     return Thinking(
         seq, ply, engine, white, thought.depth, thought.score_cp, thought.mate, thought.time_ms,
-        _counted(thought.nodes), _counted(thought.selective_depth), _counted(thought.nodes_per_s),
-        _counted(thought.tablebase_hits), thought.pv, at_ms, offset,
+        counted(thought.nodes), counted(thought.selective_depth), counted(thought.nodes_per_s),
+        counted(thought.tablebase_hits), thought.pv, at_ms, offset,
     )  # fmt: skip
 
 
-def _counted(number: int | None) -> int | None:
-    return None if number is None or number > _MOST_COUNT else number
+def counted(number: int | None) -> int | None:
+    """A number of an engine's; None: it is not known, or one that no search reaches (-1 told without its sign)."""
+    return None if number is None or abs(number) > _MOST_COUNT else number

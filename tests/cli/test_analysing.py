@@ -86,8 +86,8 @@ def test_positions_are_stored_once(cli: Cli, game: str, tmp_path: Path) -> None:
     assert cli.json("show", game, "--json")["analyses"] == [found]
     summary = cli.json(*words, "--again", "--json")
     assert summary == {
-        "engine": "Tin 1", "protocol": "cecp", "games": 1, "positions": 16, "known": 0, "games_without_positions": 0,
-        "failed": [], "interrupted": False,
+        "engine": "Tin 1", "protocol": "cecp", "games": 1, "positions": 16, "without_lines": 0, "known": 0,
+        "games_without_positions": 0, "failed": [], "interrupted": False,
     }  # fmt: skip
     (again,) = cli.json("show", game, "--json")["analyses"]
     assert again["lines"] == found["lines"]
@@ -125,6 +125,23 @@ def test_an_engine_that_fails_with_every_game_is_asked_no_more(cli: Cli, tmp_pat
     )  # fmt: skip
     assert summary.stdout.count('"error"') == 3
     assert positions(cli) == {}
+
+
+def test_variants_that_it_does_not_play_do_not_end_the_run(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "games.pgn"
+    other = MATE.replace("[Result", '[Variant "crazyhouse"]\n[Result')
+    path.write_text("\n".join(f"{game}\n" for game in (other, other, other, MATE)))
+    said = cli("replay", "engine", path, "--engine", tin(tmp_path), "--depth", "1", code=ExitCode.ENGINE)
+    assert said.stderr.count("does not play crazyhouse; it plays normal.") == 3
+    assert said.stderr.endswith("Tin 1: 7 positions of 1 game analysed; it failed with 3 games.\n")
+    assert said.stdout.count("%eval") == 6, "behind each move but the mate"
+
+
+def test_positions_of_which_it_tells_nothing_are_counted(cli: Cli, game: str, tmp_path: Path) -> None:
+    silent = tin(tmp_path, fatal=3, ending="continue")
+    words = ("replay", "engine", game, "--depth", "1", "--time", "300ms", "--engine", silent)
+    assert cli(*words).stderr == "Tin 1: 16 positions of 1 game analysed, nothing told of 1 of them.\n"
+    assert positions(cli) == {game: 15}
 
 
 @pytest.mark.parametrize(

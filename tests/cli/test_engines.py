@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
+import signal
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -219,6 +221,26 @@ def is_running(pid: int) -> bool:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:
         return False
+
+
+KILLS = "signal.signal(signal.SIGTERM, signal.SIG_IGN); os.kill(os.getppid(), signal.SIGKILL); time.sleep(600)"
+
+
+def test_it_does_not_outlive_a_program_that_is_killed(tmp_path: Path) -> None:
+    """It kills whoever started it, and thinks on."""
+    assert_ends_after(Tin(tmp_path, search=KILLS), "--engine", tmp_path)
+
+
+def assert_ends_after(tin: Tin, option: str, folder: Path) -> None:
+    game = folder / "game.pgn"
+    game.write_text(f"{MATE}\n")
+    command = (sys.executable, "-m", "recorder", "replay", "engine", str(game), option, tin.spec.command)
+    assert subprocess.run(command, check=False, capture_output=True).returncode == -signal.SIGKILL
+    assert len(tin.pids) == 1
+    deadline = time.monotonic() + 60
+    while any(map(is_running, tin.pids)):  # the shell that waits for our end takes its time
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
 
 
 @pytest.mark.parametrize("stop", [KeyboardInterrupt, RuntimeError])

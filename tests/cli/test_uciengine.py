@@ -13,7 +13,20 @@ from recorder.cli.engines import open_engine
 from recorder.errors import EngineError
 from recorder.replay.analysis.plan import make_plan
 from recorder.replay.analysis.spec import EngineSpec, Limits
-from tests.cli.test_engines import BAD, INTERRUPTS, MATE, QUICK, Tin, look, peer, plies, run_once, stop_at_ply
+from tests.cli.test_engines import (
+    BAD,
+    INTERRUPTS,
+    KILLS,
+    MATE,
+    QUICK,
+    Tin,
+    assert_ends_after,
+    look,
+    peer,
+    plies,
+    run_once,
+    stop_at_ply,
+)
 from tests.support.engines import game_of
 
 #: As ``tests.cli.test_engines.TIN``, in the other protocol.
@@ -93,6 +106,16 @@ def test_a_variant_that_the_engine_does_not_play_is_told() -> None:
         ):
             look(engine, game_of("1. e4 *", '[Variant "atomic"]'))
         assert len(look(engine, game_of("1. e4 *"))) == 2
+
+
+def test_variants_that_it_does_not_play_take_no_new_process(tmp_path: Path) -> None:
+    tin = UciTin(tmp_path)
+    with open_engine(tin.spec, Limits(time_ms=20), QUICK) as engine:
+        for _ in range(2):
+            with pytest.raises(EngineError, match=r"does not play bughouse; it plays chess\.$"):
+                look(engine, game_of("1. e4 *", '[Variant "bughouse"]'))
+        assert len(look(engine, game_of(MATE))) == 7
+    assert len(tin.pids) == 1
 
 
 def test_a_position_that_no_game_has_is_not_asked_about() -> None:
@@ -179,6 +202,10 @@ def test_an_interrupt_while_it_searches_leaves_no_process(tmp_path: Path) -> Non
     with pytest.raises(KeyboardInterrupt):
         run_once(tin)
     assert tin.left == []
+
+
+def test_it_does_not_outlive_a_program_that_is_killed(tmp_path: Path) -> None:
+    assert_ends_after(UciTin(tmp_path, search=KILLS), "--uci", tmp_path)
 
 
 def test_after_a_crash_the_next_game_has_a_new_process(tmp_path: Path) -> None:

@@ -32,6 +32,7 @@ from recorder.cecp.commands import (
 )
 from recorder.cecp.moves import parse_move
 from recorder.cecp.thinking import Status, ThinkingLine
+from recorder.errors import VariantError
 from recorder.model import Game
 from recorder.replay.analysis.found import Collected, Found
 from recorder.replay.analysis.plan import Look, Plan, Play, SetUp, TakeBack
@@ -84,7 +85,7 @@ class CecpTalk(Talk):
         """Tell a game; positions come out of ``take_found`` as they are done.
 
         Raises:
-            EngineError: the engine does not play this variant.
+            VariantError: the engine does not play this variant.
         """
         self._start(self._tell_game(plan), now_ms)
 
@@ -119,7 +120,7 @@ class CecpTalk(Talk):
         """The engine's own word for the game's variant.
 
         Raises:
-            EngineError: it has none.
+            VariantError: it has none.
         """
         ours = game.variant or "chess"
         word = cecp_variant(ours) or ours
@@ -130,7 +131,7 @@ class CecpTalk(Talk):
         for name in known:
             if word == name or ours in (name, read_cecp_variant(_SIZE.sub("", name))):
                 return name
-        raise self._error(f"does not play {ours}; it plays {', '.join(known)}")
+        raise VariantError(self._sentence(f"does not play {ours}; it plays {', '.join(known)}"))
 
     def _new(self, game: Game) -> Script:
         self._say(*self._settings, Plain("new"))

@@ -166,9 +166,13 @@ class Talk:
         self._saying += [format_command(command) for command in commands]
 
     def _error(self, what: str) -> EngineError:
-        """The error that an engine did something, as one sentence with its name."""
+        """The error that an engine did something."""
+        return EngineError(self._sentence(what))
+
+    def _sentence(self, what: str) -> str:
+        """What an engine did, with its name."""
         words = "" if self._last_words is None else f"; it said {self._last_words!r}"
-        return EngineError(f"The engine {self.name} {what}{words}.")
+        return f"The engine {self.name} {what}{words}."
 
     def _overhear(self, answer: Answer) -> None:
         """What may come at any time."""

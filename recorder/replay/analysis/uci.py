@@ -14,6 +14,7 @@ import chess.variant
 
 from recorder.model import Thinking
 from recorder.replay.analysis.plan import Look, Play
+from recorder.tracking.engine_run import counted
 from recorder.tracking.position import Rules
 
 __all__ = ["board_class", "board_of", "thinking_of_info", "why_not"]
@@ -31,7 +32,6 @@ _BOARDS: Final[dict[str, type[chess.Board]]] = {
     "horde": chess.variant.HordeBoard,
     "racing-kings": chess.variant.RacingKingsBoard,
 }
-_MOST_COUNT: Final = (1 << 63) - 1  # what an archive can hold
 
 
 def board_class(variant: str | None, rules: Rules) -> type[chess.Board] | None:
@@ -88,12 +88,8 @@ def thinking_of_info(info: chess.engine.InfoDict, line: str, seq: int, look: Loo
     time_s = info.get("time")
     seen = score.relative
     return Thinking(
-        seq, look.ply, engine, look.position.white_to_move, _counted(info.get("depth")), _counted(seen.score()),
-        _counted(seen.mate()), None if time_s is None else _counted(round(1000 * time_s)),
-        _counted(info.get("nodes")), _counted(info.get("seldepth")), _counted(info.get("nps")),
-        _counted(info.get("tbhits")), f"{pv} {mark}".strip(), None, 0,
+        seq, look.ply, engine, look.position.white_to_move, counted(info.get("depth")), counted(seen.score()),
+        counted(seen.mate()), None if time_s is None else counted(round(1000 * time_s)),
+        counted(info.get("nodes")), counted(info.get("seldepth")), counted(info.get("nps")),
+        counted(info.get("tbhits")), f"{pv} {mark}".strip(), None, 0,
     )  # fmt: skip
-
-
-def _counted(number: int | None) -> int | None:
-    return None if number is None or abs(number) > _MOST_COUNT else number
