@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from recorder.cli.engineprocess import EngineProcess, now_ms
 from recorder.errors import EngineError, VariantError
@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     from recorder.cli.uciengine import UciEngine
 
 __all__ = ["Engine", "open_engine"]
+
+_STARTS: Final = 3
+"""GNU Chess says nothing for ever after some of its starts: after one of six on a busy machine."""
 
 
 class Engine(Protocol):
@@ -90,11 +93,16 @@ class _CecpEngine:
         """Start it, unless it runs, and hear what it can."""
         if self._process is not None:
             return
-        self._talk = CecpTalk(self._spec, self._limits, self._patience)
-        self._process = EngineProcess(self._spec.command)
-        self._talk.begin(now_ms())
-        while self._talk.is_busy:
-            self._step(self._process)
+        for left in reversed(range(_STARTS)):
+            self._talk = CecpTalk(self._spec, self._limits, self._patience)
+            self._process = process = EngineProcess(self._spec.command)
+            self._talk.begin(now_ms())
+            while self._talk.is_busy:
+                self._step(process)
+            if self._talk.was_heard or not left:
+                return
+            self._process = None
+            process.stop(0)
 
     def analyse(self, plan: Plan) -> Iterator[Found]:
         done = False

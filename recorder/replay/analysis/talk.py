@@ -58,7 +58,7 @@ class Talk:
     Attributes:
         name: as ``myname`` tells it; else the command's first word.
         features: what holds, by name.
-        reusable: whether the same process may be told of another game.
+        was_heard: it has printed something. reusable: whether the same process may be told of another game.
         wants_interrupt: the engine does not hear what is said: it gets the signal that the protocol has for that.
     """
 
@@ -79,6 +79,7 @@ class Talk:
         self._pings = 0
         self._answered: int | None = None  # the last ping that was
         self._answers_twice = False  # GNU Chess: its adapter does at once, the engine when it has done all
+        self.was_heard = False
         self._speaks = False  # it has said something of the protocol
         self._refused: str | None = None  # the move or command that it did not take
         self._last_move: str | None = None  # as it was told last
@@ -126,6 +127,7 @@ class Talk:
             EngineError: it breaks the protocol so that nothing more can be asked of it.
         """
         self._now_ms = now_ms
+        self.was_heard = True
         lines = self._intake.receive(data, now_ms)
         if self._intake.floods:
             raise self._error("prints more than anybody can read (256 KiB a second)")
