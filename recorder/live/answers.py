@@ -13,7 +13,7 @@ _REPEATS: Final = (b"password", b"added: >")  # in lower case
 _ANSWER_BYTES: Final = 4096
 _MOST: Final = 32
 """So many passwords are looked for at a time."""
-_LONGEST_WORDS: Final = 256  # before such a password
+_LONGEST_WORDS: Final = 1024  # before such a password: name and address of a new player among them
 # ICC's datagrams that carry a password or the key of a session.
 _KEY: Final = re.compile(rb"\x19\((?:93|114|134) ")
 _KEY_END: Final = b"\x19)"

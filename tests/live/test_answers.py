@@ -17,6 +17,10 @@ from recorder.live.answers import AnswerGuard
         (b'fics% Password changed to "se cret".\n\rfics% ', b"fics% Password changed to *** ******\n\rfics% "),
         (b"\n\rPassword changed from a to secret.\n\rx", b"\n\rPassword changed from * ** *******\n\rx"),
         (b"\n\rAdded: >Bob< >Bob B< >b@x.org< >hunter<\n\rx", b"\n\rAdded: >Bob< >Bob B< >b@x.org< >*******\n\rx"),
+        (
+            b"Added: >Bob< >" + b"B" * 600 + b"< >b@x< >hunter<\n",
+            b"Added: >Bob< >" + b"B" * 600 + b"< >b@x< >*******\n",
+        ),
         (b"Bob tells you: Added: >a< >b< >c< >d<\n", b"Bob tells you: Added: >a< >b< >c< >d<\n"),
         (b"password of Ann changed to \xe9x", b"password of Ann changed to **"),
         (b"Bob tells you: password changed to x\n", b"Bob tells you: password changed to x\n"),
