@@ -52,18 +52,18 @@ class Copies:
         Raises:
             SourceError: the file cannot be read.
         """
-        rows = [row for row in self._archive.sources() if row.size_bytes > size]
+        rows, head = [row for row in self._archive.sources() if row.size_bytes > size], head[:_HEAD_BYTES]
         missing = {row.sha256 for row in rows if row.kept_bytes and not row.lacks_player} - self._heads.keys()
         if missing:
             self._heads |= self._archive.beginnings(missing, _HEAD_BYTES)
+        alike = [row for row in rows if self._alike(head, self._head_of(row)[:size], SourceKind(row.kind))]
         marks: dict[SourceKind, _Marks] = {}
-        for row in sorted(rows, key=lambda row: (-row.size_bytes, row.sha256)):
+        for row in sorted(alike, key=lambda row: (-row.size_bytes, row.sha256)):
             kind = SourceKind(row.kind)
-            if not self._alike(head[:_HEAD_BYTES], self._head_of(row)[:size], kind):
-                continue
             if kind not in marks:
                 marks[kind] = _Marks(partial(self._file_blocks, source, size, kind))
-            if row.kept and not _agree(marks[kind], self._marks_of(row)):
+            # One alone is compared at once: that ends where they differ.
+            if len(alike) > 1 and row.kept and not _agree(marks[kind], self._marks_of(row)):
                 continue
             if self._is_beginning(source, size, row):
                 return row
