@@ -97,8 +97,8 @@ def _pobserve(session: Session, rest: str) -> None:
 
 def _unobserve(session: Session, rest: str) -> None:
     if not rest:
-        for number in sorted(session.observed):
-            session.tell(session.leave_game(number))
+        lines = [session.leave_game(number) for number in sorted(session.observed)]
+        session.tell(*(lines or [session.refusal(Refusal.NOT_OBSERVING)]))
         return
     board = _board(session, rest)
     if board is not None and board.number in session.observed:

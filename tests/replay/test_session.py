@@ -135,7 +135,7 @@ ANSWERS: list[tuple[str, str]] = [
     ("observe 1", r"You are now observing game 1\."),
     ("observe morphy", r"You are now observing game 1\."),
     ("observe 77", r"There is no such game\."),
-    ("unobserve", r"fics% "),
+    ("unobserve", r"You are not observing any games\."),
     ("unobserve 1", r"You are not observing game 1\."),
     ("pobserve 1", r"Game 1 has no partner game here\."),
     ("follow Morphy", r"You will now be following Morphy's games\.\nYou are now observing game 1\."),
