@@ -264,7 +264,8 @@ async def test_a_killed_record_leaves_no_process_and_the_next_fills_the_pgn(cli:
         address = f"127.0.0.1:{server.port}"
         async with running("record", address, *words, "--pgn", pgn) as run:
             await (await server.connection()).done.wait()
-            while not cli.archive.exists() or not [game for game in games_of(cli) if game["result"] == "1-0"]:
+            await plies_in(cli.archive, 1)  # before, it is just being made
+            while not [game for game in games_of(cli) if game["result"] == "1-0"]:
                 await asyncio.sleep(0.05)
             (child,) = children_of(run.process.pid)
             await run.end(signal.SIGKILL)
