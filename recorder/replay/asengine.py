@@ -48,7 +48,7 @@ from recorder.replay.mainline import main_line
 from recorder.replay.timing import Moment, Playhead
 from recorder.tracking.engine_moves import play_move
 from recorder.tracking.position import Position, position_from_fen
-from recorder.tracking.variants import STANDARD_BOARD, rules_of
+from recorder.tracking.variants import STANDARD_BOARD, known_start, rules_of
 from recorder.variants import cecp_variant, read_cecp_variant
 
 __all__ = ["RecordedEngine"]
@@ -214,7 +214,8 @@ class RecordedEngine:
         line = self._line
         usual = line.positions[0] is not None and line.positions[0].board == STANDARD_BOARD and line.start_ply == 0
         same = variant == (line.game.variant or "chess") or variant is None
-        if same and (usual or variant not in ("chess", "chess960")):
+        begins_usual = variant == "chess960" or known_start(None, rules_of(variant or "")) is not None
+        if same and line.start_ply == 0 and (usual or not begins_usual):
             return _Place(0, line.positions[0], line.white_to_move(0))
         if cecp_variant(line.game.variant) == "normal" and variant == "chess" and usual:
             return _Place(0, line.positions[0], True)

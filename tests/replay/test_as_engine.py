@@ -48,9 +48,9 @@ MATE = "1. f3 e5 2. g4 Qh4#"
 
 
 @cache
-def game(moves: str, end: str) -> Game:
+def game(moves: str, end: str, tags: str = "") -> Game:
     """A game as a file tells it, without times."""
-    text = f'[White "Morphy"]\n[Black "Duke"]\n[Result "{end.split()[-1]}"]\n\n{moves} {end}\n'
+    text = f'[White "Morphy"]\n[Black "Duke"]\n[Result "{end.split()[-1]}"]\n{tags}\n{moves} {end}\n'
     pipeline = make_pipeline(SourceKind.PGN)
     (found,) = [*pipeline.receive(text.encode()), *pipeline.finish()]
     return found
@@ -223,6 +223,26 @@ def test_a_position_of_the_record_may_be_set_up_in_both_ways() -> None:
     (told,) = bench.say("go")
     assert "not in the record" in told
     assert bench.say("setboard nonsense") == ["tellusererror Illegal position"]
+
+
+@pytest.mark.parametrize("variant", ["crazyhouse", "suicide", "atomic"])
+@pytest.mark.parametrize("number", [1, 2])
+def test_a_variant_is_begun_only_where_the_record_begins_so(variant: str, number: int) -> None:
+    usual = game("1. e4 e5", "*", f'[Variant "{variant}"]\n')
+    bench = Bench(usual)
+    assert bench.say("new", f"variant {variant}", "go") == []
+    assert bench.wait(2) == ["move e2e4"]
+
+    board = f"rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 {number}"
+    tags = f'[Variant "{variant}"]\n[SetUp "1"]\n[FEN "{board}"]\n'
+    later = game(f"{number}. Nf3 Nc6", "*", tags)
+    assert later.start_ply == 2 * number - 2
+    bench = Bench(later)
+    (told,) = bench.say("new", f"variant {variant}", "go")
+    assert "not in the record" in told
+    assert bench.wait() == []
+    assert bench.say("new", f"variant {variant}", "force", f"setboard {board}", "go") == []
+    assert bench.wait(2) == ["move g1f3"]
 
 
 def test_the_features_are_those_of_the_protocol() -> None:
