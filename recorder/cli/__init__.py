@@ -156,7 +156,7 @@ def _name_variables(command: click.Command, prefix: str) -> None:
     _name_own(command, prefix)
     if isinstance(command, click.Group):
         for name, inner in command.commands.items():
-            _name_variables(inner, f"{prefix}_{name.upper()}")
+            _name_variables(inner, f"{prefix}_{name.replace('-', '_').upper()}")
 
 
 def _name_own(command: click.Command, prefix: str) -> None:
