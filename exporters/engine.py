@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 import re
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from exporters.pgn_text import GLUE, brace_comment
 from recorder.model import Game, Observation, Origin, Ply, Thinking
 
-__all__ = ["analysed_by_ply", "main_thoughts", "pawns_text", "score_text", "thought_comment", "thoughts_by_ply"]
+if TYPE_CHECKING:
+    from recorder.analysis import Analysis
+
+__all__ = [
+    "analysed_by_ply",
+    "analysis_that_counts",
+    "main_thoughts",
+    "pawns_text",
+    "score_text",
+    "thought_comment",
+    "thoughts_by_ply",
+]
 
 _NUMBER: Final = re.compile(r"[0-9]+\.*")
 _MARKS: Final = str.maketrans("", "", "+#!?()")
@@ -26,15 +37,23 @@ def thoughts_by_ply(game: Game) -> dict[int, list[Thinking]]:
 
 
 def analysed_by_ply(game: Game, engine: str | None = None) -> dict[int, Thinking]:
-    """By half-moves played to reach a position: an analysis' last line about it that tells a score.
+    """By half-moves played to reach a position: what ``analysis_that_counts`` tells of it; empty if there is none."""
+    counts = analysis_that_counts(game, engine)
+    return {} if counts is None else counts[1]
+
+
+def analysis_that_counts(game: Game, engine: str | None = None) -> tuple[Analysis, dict[int, Thinking]] | None:
+    """The analysis whose evaluations are shown, and by half-moves played its last line that tells a score.
 
     A line that only bounds the score does not count where another is known. Of several analyses it is the one that
     covers most positions, so that one that was interrupted hides none that was not; of equal ones that begun last.
 
     Args:
         engine: only analyses by engines whose name begins so, in upper or lower case.
+    Returns:
+        None if none of them tells a score.
     """
-    best: dict[int, Thinking] = {}
+    best: tuple[Analysis, dict[int, Thinking]] | None = None
     for analysis in game.analyses:
         if engine is not None and not analysis.engine.casefold().startswith(engine.casefold()):
             continue
@@ -43,8 +62,8 @@ def analysed_by_ply(game: Game, engine: str | None = None) -> dict[int, Thinking
             scored = line.score_cp is not None or line.mate is not None
             if scored and (line.ply not in found or not line.pv.endswith(_BOUNDS)):
                 found[line.ply] = line
-        if len(found) >= len(best):
-            best = found
+        if found and (best is None or len(found) >= len(best[1])):
+            best = analysis, found
     return best
 
 

@@ -132,7 +132,7 @@ class PgnExporter:
         )
 
     def _default_text(self, game: Game, part: Part, number: int, count: int, last: bool) -> str:
-        tokens = self._movetext(game, part)
+        tokens, annotator = self._movetext(game, part)
         if part.unproved:
             moves = " ".join(f"{_number(ply.ply)}{ply.san}" for ply in part.unproved)
             tokens.append(brace_comment(f"Not proved: {moves}"))
@@ -142,19 +142,21 @@ class PgnExporter:
         elif not last and part.beside is None:
             tokens.append("{Moves are missing here}")
         tokens.append(game.result if last else "*")
-        return f"{tags(game, part, number, count, last)}\n{wrap(' '.join(tokens))}\n\n"
+        return f"{tags(game, part, number, count, last, annotator)}\n{wrap(' '.join(tokens))}\n\n"
 
     def _fics_text(self, game: Game, part: Part, _number: int, _count: int, last: bool) -> str:
         part.line = _with_fics_san(part.plies, game.variant)
-        tokens = self._movetext(game, part) or [""]
+        tokens, annotator = self._movetext(game, part)
+        tokens = tokens or [""]
         reason = game.reason or _end_of(game)
         if last and reason:
             tokens.append(brace_comment(colours_for_handles(reason, game.white.handle, game.black.handle)))
         tokens.append(game.result if last else "*")
-        text = f"{fics_tags(game, part, last)}\n{' '.join(tokens).replace(GLUE, ' ')}\n\n\n"
+        text = f"{fics_tags(game, part, last, annotator)}\n{' '.join(tokens).replace(GLUE, ' ')}\n\n\n"
         return text.replace("\n", "\r\n")
 
-    def _movetext(self, game: Game, part: Part) -> list[str]:
+    def _movetext(self, game: Game, part: Part) -> tuple[list[str], str | None]:
+        """The moves with what stands between them, and the engine whose analysis does."""
         options = self.options
         extras = None
         saved = is_saved(game)  # its comments are its own
@@ -172,7 +174,7 @@ class PgnExporter:
         if extras is not None and part.start_ply in extras.comments:
             tokens += extras.comments[part.start_ply]
         self._moves(part, tokens, extras)
-        return tokens
+        return tokens, None if extras is None else extras.annotator
 
     def _moves(self, part: Part, tokens: list[str], extras: Extras | None) -> None:
         """Append moves with their comments to ``tokens``; the first of Black's gets its ``12...``.

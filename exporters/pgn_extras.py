@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from exporters.engine import analysed_by_ply, thought_comment, thoughts_by_ply
+from exporters.engine import analysis_that_counts, thought_comment, thoughts_by_ply
 from exporters.parts import Part
 from exporters.pgn_saved import is_saved
 from exporters.pgn_text import brace_comment
@@ -31,10 +31,14 @@ class Variation:
 
 @dataclass(slots=True)
 class Extras:
-    """By ply: comments to write after it, variations to write after it (they replace it)."""
+    """By ply: comments to write after it, variations to write after it (they replace it).
+
+    ``annotator``: the engine whose analysis is among the comments; None: none is.
+    """
 
     comments: dict[int, list[str]] = field(default_factory=dict)
     variations: dict[int, list[Variation]] = field(default_factory=dict)
+    annotator: str | None = None
 
 
 def find_extras(
@@ -49,7 +53,7 @@ def find_extras(
         variations: taken-back plies too; those of examined games are part of what was shown, and always written.
         comments: chat too, and a saved game's own. engine: what engines thought of the moves.
         analysis: whose analysis is written in place of that, where there is one: an engine whose name begins so; empty:
-            as ``engine.analysed_by_ply`` chooses; None: nobody's.
+            as ``engine.analysis_that_counts`` chooses; None: nobody's.
     """
     extras = Extras()
     number = 0
@@ -67,8 +71,11 @@ def find_extras(
     last = part.plies[-1].ply if part.plies else first
     if engine and part.beside is None:
         thoughts = thoughts_by_ply(game)
-        if analysis is not None:
-            thoughts |= {ply: [line._replace(pv="")] for ply, line in analysed_by_ply(game, analysis).items()}
+        counts = None if analysis is None else analysis_that_counts(game, analysis)
+        if counts is not None:
+            one, lines = counts
+            thoughts |= {ply: [line._replace(pv="")] for ply, line in lines.items()}
+            extras.annotator = one.engine if any(first < ply <= last for ply in lines) else None
         for ply, told in thoughts.items():
             if first < ply <= last:
                 extras.comments.setdefault(ply, []).extend(map(thought_comment, told))

@@ -38,11 +38,12 @@ _FAMILIES = {
 CHESS_TITLES = ("GM", "IM", "FM", "CM", "NM", "WGM", "WIM", "WFM", "WCM")
 
 
-def tags(game: Game, part: Part, number: int, count: int, last: bool = True) -> str:
+def tags(game: Game, part: Part, number: int, count: int, last: bool = True, annotator: str | None = None) -> str:
     """Tag pairs in the default style: the seven-tag roster first, then what is known.
 
     Args:
         part, number, count: the part that follows; parts are numbered from 1. last: it is the main line's last one.
+        annotator: the engine that evaluated it.
     """
     end = game.end if game.end != "result" else None
     begun = date_of(game.started_at_ms, game.time_basis)
@@ -93,13 +94,16 @@ def tags(game: Game, part: Part, number: int, count: int, last: bool = True) -> 
     if saved and end == "log-ends":
         found.remove(tag("RecorderEnd", end))
     found.append(tag(KEY_TAG, game.key))
-    return with_saved_tags("".join(found), game, saved)
+    return _annotated(with_saved_tags("".join(found), game, saved), annotator)
 
 
-def fics_tags(game: Game, part: Part, last: bool) -> str:
+def fics_tags(game: Game, part: Part, last: bool, annotator: str | None = None) -> str:
     """Tag pairs as the FICS games database writes them: no Round, no SetUp, Result last.
 
     Source: files of that archive of 2009 to 2022. Its own number (FICSGamesDBGameNo) is not ours to give.
+
+    Args:
+        annotator: the engine that evaluated it, if that is written; the archive has no such tag.
     """
     begun = date_of(game.started_at_ms, game.time_basis)
     white, black = game.white, game.black
@@ -127,7 +131,23 @@ def fics_tags(game: Game, part: Part, last: bool) -> str:
         found.append(tag("FEN" if is_chess_fen(part.fen) else "RecorderBoard", part.fen))
     found.append(f'[PlyCount "{part.count}"]\n')
     found.append(tag("Result", game.result if last else "*"))
-    return with_fics_tags("".join(found), game)
+    return _annotated(with_fics_tags("".join(found), game), annotator)
+
+
+def _annotated(text: str, annotator: str | None) -> str:
+    """Tag pairs, and who evaluated the game before the last one; who annotated it before stays named."""
+    if annotator is None:
+        return text
+    *lines, last = text.splitlines(keepends=True)
+    ours = tag("Annotator", annotator)
+    begin, name = '[Annotator "', ours[len('[Annotator "') : -len('"]\n')]
+    for place, line in enumerate(lines):
+        if line.startswith(begin):
+            told = line[len(begin) : -len('"]\n')]
+            if name not in told.split("; "):
+                lines[place] = f'{begin}{told}; {name}"]\n'
+            return "".join([*lines, last])
+    return "".join([*lines, ours, last])
 
 
 def event_name(game: Game) -> str:

@@ -21,6 +21,7 @@ from storage.mapping import insert_into
 __all__ = [
     "AnalysedPosition",
     "StoredAnalysis",
+    "analysts",
     "forget_analyses",
     "has_analyses",
     "load_analyses",
@@ -63,6 +64,11 @@ class StoredAnalysis(NamedTuple):
 def has_analyses(driver: sqlite3.Connection) -> bool:
     """Whether there is any analysis at all."""
     return driver.execute("SELECT 1 FROM analyses LIMIT 1").fetchone() is not None
+
+
+def analysts(driver: sqlite3.Connection) -> list[str]:
+    """The names of all engines that have analysed a game, by alphabet."""
+    return [name for (name,) in driver.execute("SELECT DISTINCT engine FROM analyses ORDER BY engine")]
 
 
 def load_analyses(driver: sqlite3.Connection, games: Collection[Game]) -> None:

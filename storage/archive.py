@@ -10,7 +10,7 @@ import zstandard
 
 from recorder.analysis import Analysis
 from recorder.model import Anomaly, Game, SourceReport
-from storage.analyses import AnalysedPosition, standing_plies, store_positions
+from storage.analyses import AnalysedPosition, analysts, standing_plies, store_positions
 from storage.carrying import carry_analyses
 from storage.database import Database
 from storage.engine import driver_of, told
@@ -392,6 +392,11 @@ class Archive(Database):
         """
         with self.reading() as connection:
             return standing_plies(driver_of(connection), (game.key, *game.witnesses), analysis)
+
+    def analysts(self) -> list[str]:
+        """The names of all engines that have analysed a game, by alphabet."""
+        with self.reading() as connection:
+            return analysts(driver_of(connection))
 
     def add_analysis(
         self, key: str, analysis: Analysis, positions: Collection[AnalysedPosition], *, again: bool = False

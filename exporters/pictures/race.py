@@ -229,7 +229,9 @@ def _budgets(plies: pd.DataFrame, look: Theme, last_move: int) -> Iterator[tuple
         colour = look.side(sides[0]) if alone else look.muted
         line = Line2D([0.5, last_move + 0.5], [base, 0], color=colour, linestyle=(0, (5, 3)), linewidth=1.1)
         line.set_gid(f"budget-{sides[0]}" if alone else "budget")
-        yield line, f"even budget ({sides[0]})" if alone else "even budget"
+        # With increments the clock may rise above it for long: say that they are in it.
+        name = "even budget, increments used up" if plies["increment_s"].gt(0).any() else "even budget"
+        yield line, f"{name} ({sides[0]})" if alone else name
 
 
 def _draw_marks(ax: Axes, look: Theme, plies: pd.DataFrame, marks: list[Mark]) -> list[tuple[Artist, str]]:

@@ -17,6 +17,7 @@ from recorder.cli.exporting import (
     output_options,
     pgn_options,
     protected,
+    require_analyst,
     require_keys,
     say_written,
 )
@@ -111,6 +112,8 @@ def _pgn(
     chosen = game_filter(**filters)
     with open_archive(where) as archive:
         require_keys(archive, chosen)
+        if options.analysis:
+            require_analyst(archive, options.analysis)
         keep = protected(archive)
         # An examined game is all of its lines.
         # A saved game's tags and comments are among its events.

@@ -33,6 +33,7 @@ __all__ = [
     "output_options",
     "pgn_options",
     "protected",
+    "require_analyst",
     "require_games",
     "require_keys",
     "say_left_out",
@@ -155,6 +156,18 @@ def require_keys(archive: Archive, where: GameFilter) -> None:
     for key in sorted(where.keys):
         if not archive.count(GameFilter(keys=frozenset({key}), kinds=frozenset(), min_plies=0)):
             raise StorageError(f"No game has a key that begins with {key}.")
+
+
+def require_analyst(archive: Archive, name: str) -> None:
+    """Refuse the beginning of an engine's name that no analysis of the archive is by.
+
+    Raises:
+        StorageError: there is no such analysis; the message names the engines that there are.
+    """
+    there = archive.analysts()
+    if not any(engine.casefold().startswith(name.casefold()) for engine in there):
+        others = f"there are those of {', '.join(there)}" if there else "there is no analysis at all"
+        raise StorageError(f"No analysis is by an engine whose name begins with {name}: {others}.")
 
 
 def named_games(archive: Archive, chosen: GameFilter) -> GameFilter:

@@ -78,6 +78,7 @@ def _person(player: Player) -> str:
 
 
 def _print_headers(game: Game) -> None:
+    from exporters.engine import analysis_that_counts
     from exporters.times import iso
 
     rated = {True: "rated", False: "unrated", None: None}[game.rated]
@@ -88,6 +89,7 @@ def _print_headers(game: Game) -> None:
     marks = [] if game.complete else ["incomplete"]
     marks += ["continues an adjourned game"] if game.continued else []
     told = [seen.source.name for seen in game.observations if seen.source is not None] if game.witnesses else []
+    counts = analysis_that_counts(game)
     for name, value in (
         ("Key", game.key),
         ("White", _person(game.white)),
@@ -102,24 +104,26 @@ def _print_headers(game: Game) -> None:
         ("Partner's game number", game.partner_game_no),
         ("Started", iso(game.started_at_ms, game.time_basis) or game.date_text),
         ("Finished", iso(game.ended_at_ms, game.time_basis)),
-        ("Times are", game.time_basis.value),
+        ("Arrival times", game.time_basis.value),
         ("Start position", game.start_fen),
         ("Recorded by", game.me),
         ("Marks", ", ".join(marks) or None),
         ("Told by", ", ".join(dict.fromkeys(told)) or None),
-        *(("Analysed by", _analyst(analysis)) for analysis in game.analyses),
+        *(("Analysed by", _analyst(one, counts is not None and one is counts[0])) for one in game.analyses),
         *((_EVIDENCE[one.kind.value], one.text) for one in dict.fromkeys(game.evidence)),
     ):
         if value is not None:
             click.echo(f"{name + ':':<23}{clean(str(value))}")
 
 
-def _analyst(analysis: Analysis) -> str:
-    """Who looked at the game, at how much of it, and how."""
+def _analyst(analysis: Analysis, counts: bool) -> str:
+    """Who looked at the game, at how much of it, and how; ``counts``: the column of evaluations is theirs."""
     settings = json.loads(analysis.settings)
     told = {**settings.get("limit", {}), **settings.get("options", {})}
     positions = plural(len({line.ply for line in analysis.lines}), "position")
-    return ", ".join([analysis.engine, positions, *(f"{name} {value}" for name, value in told.items())])
+    return ", ".join([analysis.engine, positions, *(f"{name} {value}" for name, value in told.items())]) + (
+        " (column Eval)" if counts else ""
+    )
 
 
 def _print_partner(archive: Archive, game: Game) -> None:

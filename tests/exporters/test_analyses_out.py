@@ -8,7 +8,7 @@ import chess
 import chess.pgn
 import pytest
 
-from exporters.engine import analysed_by_ply
+from exporters.engine import analysed_by_ply, analysis_that_counts
 from exporters.pgn import PgnExporter, PgnOptions
 from recorder.analysis import Analysis
 from recorder.model import Game, SourceKind, Thinking
@@ -101,3 +101,29 @@ def test_of_several_the_one_that_covers_most_and_then_the_newest() -> None:
     assert [one.score_cp for one in analysed_by_ply(game, "deep 2").values()] == [1, 1]
     assert [one.score_cp for one in analysed_by_ply(game, "inter").values()] == [3]
     assert analysed_by_ply(game, "stockfish") == {}
+    counts = analysis_that_counts(game)
+    assert counts is not None
+    assert counts[0] is game.analyses[1]
+    assert analysis_that_counts(make_game()) is None
+
+
+def test_the_engine_is_named_as_annotator(game: Game) -> None:
+    for style in ("default", "fics"):
+        text = pgn(game, engine=True, style=style).replace("\r", "")
+        assert '[Annotator "Deep 3"]\n' in text
+        assert "Annotator" not in pgn(game, style=style)
+        assert "Annotator" not in pgn(game, engine=True, style=style, analysis=None)
+        assert "Annotator" not in pgn(game, engine=True, style=style, analysis="other")
+
+
+def test_who_annotated_a_saved_game_stays_named(game: Game) -> None:
+    saved = pgn(game).replace("[PlyCount", '[Annotator "Ann \\"A\\""]\n[PlyCount')
+    pipeline = make_pipeline(SourceKind.PGN)
+    (again,) = [*pipeline.receive(saved.encode()), *pipeline.finish()]
+    again.analyses += game.analyses
+    text = pgn(again, engine=True)
+    assert '[Annotator "Ann \\"A\\"; Deep 3"]\n' in text
+    pipeline = make_pipeline(SourceKind.PGN)
+    (third,) = [*pipeline.receive(text.encode()), *pipeline.finish()]
+    third.analyses += game.analyses
+    assert '[Annotator "Ann \\"A\\"; Deep 3"]\n' in pgn(third, engine=True)

@@ -30,8 +30,10 @@ def test_every_move_has_a_point_to_be_linked_with() -> None:
 
 
 def test_even_budget_ends_at_the_last_move() -> None:
-    budget = line(clock_race(posed(TEN, increment_s=3)), "budget")
+    ax = clock_race(posed(TEN, increment_s=3))
+    budget = line(ax, "budget")
     assert (list(budget.get_xdata()), list(budget.get_ydata())) == ([0.5, 5.5], [300, 0])
+    assert labels(ax)[2] == "even budget, increments used up"
 
 
 def test_time_odds_have_two_budgets() -> None:

@@ -294,7 +294,7 @@ def test_show_and_exports_tell_them(cli: Cli, tmp_path: Path) -> None:
     cli("import", ADJOURNED)
     (key,) = before = analyse(cli.archive)
     text = cli("show", key).stdout
-    assert f"Analysed by:           Deep, {before[key]} positions, depth 9" in text
+    assert f"Analysed by:           Deep, {before[key]} positions, depth 9 (column Eval)\n" in text
     rows = [row.split("\t") for row in text.splitlines()]
     assert [(row[1], row[6]) for row in rows if row[0] in ("1.", "1...")] == [("e4", "-0.10"), ("e5", "0.20")]
     (found,) = cli.json("show", key, "--json")["analyses"]
@@ -309,3 +309,16 @@ def test_show_and_exports_tell_them(cli: Cli, tmp_path: Path) -> None:
     assert "%eval" not in cli("export", "pgn", "--engine", "--analysis", "none").stdout
     assert "%eval" in cli("export", "pgn", "--engine", "--analysis", "dee").stdout
     assert "add --engine" in cli("export", "pgn", "--analysis", "dee", code=2).stderr
+    nobody = cli("export", "pgn", "--engine", "--analysis", "nosuch", code=4)
+    assert (nobody.stdout, nobody.stderr) == (
+        "",
+        "Error: No analysis is by an engine whose name begins with nosuch: there are those of Deep.\n",
+    )
+
+
+def test_show_tells_whose_evaluations_it_prints(cli: Cli) -> None:
+    cli("import", ADJOURNED)
+    analyse(cli.archive)
+    analyse(cli.archive, engine="Other")
+    told = [line for line in cli("show", "last").stdout.splitlines() if line.startswith("Analysed by:")]
+    assert [line.endswith(" (column Eval)") for line in told] == [False, True], "of equal ones the one stored last"
