@@ -50,7 +50,7 @@ _KINDS: Final = (
     ("mistake", "mistakes", MISTAKE_PERMILLE, BLUNDER_PERMILLE, "s", 6.0),
     ("blunder", "blunders", BLUNDER_PERMILLE, 1001, "X", 8.0),
 )
-_SHARES: Final = (("blunders", "XXX"), ("mistakes", "///"), ("inaccuracies", ""))
+_SHARES: Final = (("blunders", "xxx"), ("mistakes", "///"), ("inaccuracies", ""))
 _RUG: Final = 0.035
 _AXES: Final = {"clock": "clock left before the move", "think": "time for the move"}
 _LEFT_OUT: Final = {
