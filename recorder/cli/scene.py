@@ -106,16 +106,19 @@ def draw(viewing: Viewing, now_ns: int, width: int, height: int, look: Look) -> 
         return _filled([[Span(line)] for line in textwrap.wrap(sentence, max(width, 1))], width, height, look)
     if viewing.helping:
         return _filled(_help(), width, height, look)
-    rows = [[Span(_fit(_title(viewing), width, look), "reverse")]]
-    stage, others = _stage(viewing, now_ns, width, height, look)
-    rows += stage
-    most = max(min(len(others), _LINES_FOR_OTHERS), height - len(rows) - 12)
+    stage, others, room = _stage(viewing, now_ns, width, height, look)
+    most = max(min(len(others), _LINES_FOR_OTHERS), height - len(stage) - 13)
     shown = others if len(others) <= most else others[: most - 1]
-    rows += [[Span(_fit(_other(viewing, number, now_ns), width, look))] for number in shown]
+    below: list[Row] = [[Span(_fit(_other(viewing, number, now_ns), width, look))] for number in shown]
     if len(shown) < len(others):
-        rows.append([Span(_fit(f"  and {len(others) - len(shown)} more games (Tab)", width, look), "dim")])
-    rows += _told(viewing, width, max(height - len(rows) - 2, 0), look)
-    rows = _filled(rows, width, height - 2, look)
+        below.append([Span(_fit(f"  and {len(others) - len(shown)} more games (Tab)", width, look), "dim")])
+    below += _told(viewing, width, max(height - len(stage) - len(below) - 3, 0), look)
+    if room >= _MOVES:  # down to what stands below the boards
+        lines = max(height - len(below) - 3, len(stage))
+        stage = _filled(stage, width - room, lines, look)
+        stage = [[*row, *listed] for row, listed in zip(stage, _moves(viewing, room, lines, look), strict=True)]
+    title = [Span(_fit(_title(viewing), width, look), "reverse")]
+    rows = _filled([title, *stage, *below], width, height - 2, look)
     return [
         *rows,
         [Span(_fit(_status(viewing, now_ns, width, look), width, look), "bold")],
@@ -169,8 +172,8 @@ def _names(board: Board | None, viewing: Viewing, number: int) -> str:
 # -- boards ------------------------------------------------------------------------------------------------------
 
 
-def _stage(viewing: Viewing, now_ns: int, width: int, height: int, look: Look) -> tuple[list[Row], list[int]]:
-    """The boards and the list of moves beside them; the other games, for which there was no room."""
+def _stage(viewing: Viewing, now_ns: int, width: int, height: int, look: Look) -> tuple[list[Row], list[int], int]:
+    """The boards; the other games, for which there was no room; the columns that are left for the list of moves."""
     others = viewing.others()
     beside: list[int] = []
     for number in others:
@@ -189,20 +192,13 @@ def _stage(viewing: Viewing, now_ns: int, width: int, height: int, look: Look) -
         _block(viewing, number, now_ns, flip, cell, pockets, look) for number, flip in zip(shown, flips, strict=True)
     ]
     used = sum(_LABELS + 8 * cell + _GAP for _ in shown)
-    lines = len(blocks[0])
     room = width - used
-    moves = _moves(viewing, room, lines, look) if room >= _MOVES else [[] for _ in range(lines)]
-    rows = []
-    for parts, listed in zip(zip(*blocks, strict=True), moves, strict=True):
-        row: Row = []
-        for part in parts:
-            row += [*part, Span(" " * _GAP)]
-        rows.append(row + listed)
+    rows = [[span for part in parts for span in (*part, Span(" " * _GAP))] for parts in zip(*blocks, strict=True)]
     if room < _MOVES:
         board = viewing.board(viewing.focus)
         last = board.plies[-1] if board is not None and board.plies else None
         rows.append([Span("  " + clean("" if last is None else ply_text(last)), "bold")])
-    return rows, [number for number in others if number not in beside]
+    return rows, [number for number in others if number not in beside], room
 
 
 def _block(viewing: Viewing, number: int, now_ns: int, flip: bool, cell: int, pockets: bool, look: Look) -> list[Row]:

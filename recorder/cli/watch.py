@@ -7,14 +7,16 @@ import re
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final
 
 import click
+from click.exceptions import Exit
 
 from recorder.cli.options import archive_option, filter_options
 from recorder.cli.playing import SecondsType, SpeedType, files_of, warn_of_pauses
-from recorder.cli.terminal import clean
+from recorder.cli.terminal import ExitCode, clean, say
 
 if TYPE_CHECKING:
     from recorder.model import Game
@@ -109,14 +111,26 @@ def terminal(
         marks=lambda moments: long_thinks(moments, 1000 * least_s),
     ) as library:  # fmt: skip
         if lines:
-            _print_lines(library.recording, speed, loop, position)
+            with _leaving():
+                _print_lines(library.recording, speed, loop, position)
             return
         warn_of_pauses(library.recording.moments, pauses - {"think"})
         viewing = Viewing(library.recording, time.monotonic_ns(), speed=speed, loop=loop, pause_at=pauses)
         viewing.flip = flip
         if position is not None:
             viewing.start(position, time.monotonic_ns())
-        _watch(viewing, ascii_only)
+        with _leaving():
+            _watch(viewing, ascii_only)
+
+
+@contextmanager
+def _leaving() -> Iterator[None]:
+    """Ctrl-C only ends the watching: there is nothing that could be kept."""
+    try:
+        yield
+    except KeyboardInterrupt as error:
+        say("Interrupted.")
+        raise Exit(ExitCode.INTERRUPTED) from error
 
 
 def _is_terminal() -> bool:

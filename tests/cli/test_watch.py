@@ -100,6 +100,7 @@ def test_ctrl_c_leaves_the_terminal_as_it_was() -> None:
     with terminal(*COMMAND) as made:
         os.write(made.master, b"\x03")
         assert made.end() == ExitCode.INTERRUPTED
+        assert b"Interrupted.\r\n" in made.seen
 
 
 def test_a_signal_leaves_the_terminal_as_it_was() -> None:

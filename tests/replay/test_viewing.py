@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 from functools import cache
 
@@ -81,6 +82,14 @@ def test_a_game_of_chess() -> None:
     flipped = text(viewing)
     assert [row[0] for row in flipped[2:10]] == list("12345678")
     assert flipped[1][:26].split() == rows[11][:26].split()
+
+
+def test_moves_are_listed_below_the_board_where_nothing_else_is_told() -> None:
+    viewing = at(chess(), "12b")
+    rows = text(viewing)
+    listed = [row[26:].split(".")[0].strip() for row in rows if re.match(r" +\d+\. ", row[26:])]
+    assert not any(row[:26].strip() for row in rows[12:-2])
+    assert listed == [str(number) for number in range(1, 18)]  # the whole game; beside the board are 11 lines
 
 
 def test_men_are_told_apart_without_colours() -> None:
