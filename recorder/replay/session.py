@@ -132,7 +132,8 @@ class Session(Door):
         count = len(self.show.recording.players)
         games = "one recorded game" if count == 1 else f"{count} recorded games"
         how = "Its clock is shared." if self.shared else "It waits for your first observe, follow, or tell replay play."
-        return f'This is a replay of {games}. {how} "tell replay help" tells more.'
+        numbers = 'Games keep the numbers that they were recorded with: "games" lists those that go on.'
+        return f'This is a replay of {games}. {how}\n{numbers} "tell replay help" tells more.'
 
     # -- commands ----------------------------------------------------------------------------------------------
 
@@ -214,10 +215,15 @@ class Session(Door):
 
     def jump(self, place: int, at_ms: int) -> None:
         """Stand elsewhere in the replay: games that still go on are shown as they are there."""
-        watched = {board.game.key for board in self.show.boards.values() if board.number in self.observed}
+        before = [board for board in self.show.boards.values() if board.number in self.observed]
+        watched = {board.game.key for board in before}
         self.show.go(place, self.now_ns, at_ms)
         self.observed.clear()
-        self._left |= watched - {board.game.key for board in self.going_on()}  # seen again when they begin again
+        gone = watched - {board.game.key for board in self.going_on()}
+        self._left |= gone  # seen again when they begin again
+        for board in before:
+            if board.game.key in gone and self.seat(board) is None:
+                self.tell(self.leave_game(board.number))
         for board in self.going_on():
             if board.game.key in watched:
                 self.tell(*self.begin_observing(board))

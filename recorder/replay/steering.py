@@ -16,7 +16,7 @@ HELP: Final = (
     "seek 20w | 20b | 1:30 | +10s | -10s | #2 | #2/20w | takeback | start | end",
     "observe all: every game from its beginning; observe none",
 )
-SHARED: Final = "The time of this replay is shared: only who started the server can move it."
+SHARED: Final = "The time of this replay is shared: nobody can move it."
 _SPEED: Final = re.compile(r"x?(\d{1,4})(?:\.(\d{1,3})|/([1-9]\d{0,2}))?x?", re.ASCII)
 _FASTEST: Final = 1000
 

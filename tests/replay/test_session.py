@@ -366,6 +366,28 @@ def test_seeking_shows_the_board_there() -> None:
     assert "You are now observing game 1." in made.say("tell replay step")
 
 
+def test_another_game_of_the_same_number_is_not_taken_for_the_observed_one() -> None:
+    made = Client.of(games_of("a01_standard", "observer_GuestObsA")[:3], manner=Manner(observe=True))
+    made.say("set style 12", "tell replay seek #2", "tell replay step", "tell replay pause")
+    assert "Steinitz" in made.say("refresh 1")
+    said = made.say("tell replay seek #1", "tell replay step")
+    assert re.search(r"Removing game 1 from observation list\.(?:.*\n)*You are now observing game 1\.", said), said
+
+
+def test_the_greeting_tells_where_the_numbers_of_games_are() -> None:
+    assert (
+        '"games" lists those that go on'
+        in Client.of(games_of("b01_standard", "observer_GuestXa")[:1]).session.show_summary()
+    )
+
+
+def test_nobody_moves_a_shared_clock() -> None:
+    shared = Session(open_show(games_of("a01_standard", "observer_GuestObsA")[:1]), 0, MANNER, shared=True)
+    made = Client(shared)
+    made.say("Looker", "")
+    assert "replay tells you: The time of this replay is shared: nobody can move it." in made.say("tell replay pause")
+
+
 def test_following_sees_every_game_of_a_player() -> None:
     made = client()
     made.say("follow Morphy")
