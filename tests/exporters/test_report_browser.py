@@ -249,6 +249,22 @@ def test_the_policy_holds(browser: Browser, tmp_path: Path) -> None:
     page.close()
 
 
+@pytest.mark.parametrize("width", [800, 961, 1120, 1121, 1200])
+def test_pictures_are_whole_on_a_desk(opened: Open, pictured: bytes, width: int) -> None:
+    page = opened(pictured, viewport=ViewportSize(width=width, height=900))
+    cut = "cards => cards.filter(card => card.scrollWidth > card.clientWidth).length"
+    assert page.locator(".chart-card .wide").count() > 1
+    assert page.locator(".chart-card .wide").evaluate_all(cut) == 0
+
+
+def test_the_current_place_is_readable_at_the_start_as_elsewhere(opened: Open) -> None:
+    page = opened(timed_game())
+    colours = "button => [getComputedStyle(button).color, getComputedStyle(button).backgroundColor]"
+    start = page.locator(".start button[aria-current]").evaluate(colours)
+    page.keyboard.press("ArrowRight")
+    assert page.locator("button.mv[aria-current]").evaluate(colours) == start
+
+
 @pytest.mark.parametrize("width", [320, 390, 768])
 def test_a_phone_scrolls_in_one_direction(opened: Open, width: int) -> None:
     page = opened(hostile_game(), viewport=ViewportSize(width=width, height=760))
