@@ -230,12 +230,16 @@ def _walk(folder: Path, skipped: list[Path]) -> Iterator[Path]:
         raise SourceError(f"{folder}: cannot be listed: {error.strerror or error}") from error
     for entry in entries:
         hidden = entry.name.startswith(".")
-        if entry.is_dir():
+        try:
+            is_folder, is_file = entry.is_dir(), entry.is_file()
+        except OSError:
+            is_folder, is_file = False, True  # a link to where nobody may look: who opens it says why
+        if is_folder:
             if not hidden and not entry.is_symlink():
                 yield from _walk(entry, skipped)
-        elif entry.is_file() and (hidden or entry.name.lower().endswith(_OURS)):
+        elif is_file and (hidden or entry.name.lower().endswith(_OURS)):
             skipped.append(entry)
-        elif entry.is_file() and not _is_timing(entry):
+        elif is_file and not _is_timing(entry):
             yield entry
 
 

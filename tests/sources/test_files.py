@@ -125,3 +125,12 @@ def test_finding_logs(tmp_path: Path) -> None:
     assert find_timing(tmp_path / "z.time") is None
     with pytest.raises(SourceError, match="no such file or folder"):
         list(find_logs([tmp_path / "nowhere"]))
+
+
+def test_a_link_that_cannot_be_followed_hides_no_log(tmp_path: Path) -> None:
+    (tmp_path / "a-link").symlink_to("x" * 300)  # too long a name for any file: an error, not only nothing there
+    (tmp_path / "b.log").write_bytes(b"text\n")
+    link, log = find_logs([tmp_path])
+    assert (link.name, log.name) == ("a-link", "b.log")
+    with pytest.raises(SourceError, match="a-link"):
+        list(read_blocks(link))
