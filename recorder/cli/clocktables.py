@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from recorder.cli.exporting import named_games, protected, require_games, say_left_out, write_json
-from recorder.cli.terminal import format_clock, plural, print_table, say
+from recorder.cli.terminal import clean, format_clock, plural, print_table, say
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,7 +24,7 @@ class _Table(NamedTuple):
     """A table's measure (``exporters.measures``), and what it is about.
 
     ``grouped``: whether it is told by dimensions. ``both_sides``: it needs all moves of a game, also with ``--player``.
-    ``matches``: it is about both boards of bughouse matches.
+    ``matches``: it is about both boards of bughouse matches. ``evaluated``: it counts what engines thought of moves.
     """
 
     measure: str
@@ -32,6 +32,7 @@ class _Table(NamedTuple):
     grouped: bool = True
     both_sides: bool = False
     matches: bool = False
+    evaluated: bool = False
 
 
 TABLES = {
@@ -52,10 +53,10 @@ TABLES = {
     "hours": _Table("activity", "moves and results by weekday and hour"),
     "lag": _Table("lag", "the network's part: lag of a move, and what was given back; of each player unless --by"),
     "blunders": _Table(
-        "blunders", "blunders and what moves lost, in time trouble and else; of each player unless --by"
+        "blunders", "blunders and what moves lost, in time trouble and else; of each player unless --by", evaluated=True
     ),
-    "loss-by-think": _Table("loss_by_think", "what moves lost, by the time that they took"),
-    "loss-by-clock": _Table("loss_by_clock", "what moves lost, by the time that was left"),
+    "loss-by-think": _Table("loss_by_think", "what moves lost, by the time that they took", evaluated=True),
+    "loss-by-clock": _Table("loss_by_clock", "what moves lost, by the time that was left", evaluated=True),
     "residuals": _Table("residuals", "do the clocks add up, and why not"),
     "diagonal": _Table("diagonal_lead", "bughouse: who has more time than the player across", matches=True),
     "sitting": _Table("sitting", "bughouse: how long players waited for the other board", matches=True),
@@ -78,6 +79,7 @@ _COUNTS = (
 )  # fmt: skip
 _LAGS = ("mean_ms", "p50_ms", "p95_ms", "longest_ms")
 _KEY_LENGTH = 8
+_ENGINES = "engines"
 _Reasons = dict[str, int]
 
 
@@ -117,7 +119,10 @@ def clock_table(archive: Archive, chosen: GameFilter, asked: Asked) -> tuple[pd.
         return (measure(plies) if asked.top is None else measure(plies, asked.top)), reasons
     names = [word.replace("-", "_") for word in asked.by]
     try:
-        return (measure(plies, names) if names else measure(plies)), reasons
+        found = measure(plies, names) if names else measure(plies)
+        if table.evaluated:
+            found.attrs[_ENGINES] = _engines(measure(plies, "eval_engine"))
+        return found, reasons
     except DimensionError as error:
         raise click.UsageError(
             f"--by {' --by '.join(asked.by)} does not go with --table {asked.name}: {error}."
@@ -144,6 +149,16 @@ def write_table(
         with open_output(output, force, protected(archive)) as out:
             write(tuple(table.columns), [_rows(table)], out)
     _say_counts(table.attrs, reasons)
+
+
+def _engines(by_engine: pd.DataFrame) -> list[dict[str, Any]]:
+    """Whose evaluations count, and of how many plies: most first. An engine that is not told is None."""
+    counts: dict[str | None, int] = {}
+    names = by_engine["eval_engine"].astype(object).where(by_engine["eval_engine"].notna(), None)
+    for name, count in zip(names, by_engine["plies"], strict=True):
+        counts[name] = counts.get(name, 0) + int(count)
+    ordered = sorted(counts.items(), key=lambda one: (-one[1], one[0] or ""))
+    return [{"engine": name, "plies": count} for name, count in ordered]
 
 
 def _plies(archive: Archive, chosen: GameFilter) -> pd.DataFrame:
@@ -176,6 +191,7 @@ def _as_json(table: pd.DataFrame, asked: Asked, reasons: _Reasons) -> dict[str, 
         "marked_plies": told["marked"],
         "left_out_plies": told["left_out"],
         "left_out_games": reasons,
+        **({_ENGINES: told[_ENGINES]} if _ENGINES in told else {}),
         "rows": [dict(zip(table.columns, row, strict=True)) for row in _rows(table)],
     }
 
@@ -222,9 +238,20 @@ def _text(name: str, values: dict[str, Any], of_lag: bool) -> str | None:
 
 def _say_counts(told: dict[Any, Any], reasons: _Reasons) -> None:
     say(f"{plural(told['games'], 'game')}, {plural(told['plies'], 'ply', 'plies')} counted{_listed(told['marked'])}.")
+    _say_engines(told.get(_ENGINES, []))
     if told["left_out"]:
         say(f"Plies left out: {_numbers(told['left_out'])}.")
     say_left_out(reasons.items())
+
+
+def _say_engines(engines: list[dict[str, Any]]) -> None:
+    """Whose evaluations were counted; several are not of one measure, and the reader must know."""
+    names = [one["engine"] or "an engine that is not named" for one in engines]
+    if len(engines) == 1:
+        say(f"Evaluated by {clean(names[0])}.")
+    elif engines:
+        words = ", ".join(f"{clean(name)} ({one['plies']:,})" for name, one in zip(names, engines, strict=True))
+        say(f"Evaluated by several engines, taken alike: {words}.")
 
 
 def _listed(marked: dict[str, int]) -> str:

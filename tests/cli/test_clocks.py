@@ -251,4 +251,5 @@ def test_blunders_are_told_by_player_and_time_trouble(tmp_path: Path) -> None:
     ]
     found = cli.json("clocks", "--table", "loss-by-clock", "--by", "time-trouble", "--json")
     assert found["left_out_plies"] == {"no evaluation": 2}
+    assert found["engines"] == [{"engine": None, "plies": 10}], "lichess does not tell it"
     assert sum(row["blunders"] for row in found["rows"] if row["time_trouble"]) == 3

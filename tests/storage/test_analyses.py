@@ -16,6 +16,7 @@ from storage import AnalysedPosition, Archive, check
 from storage.standing import AnalysisCounts
 from tests.relating.scenes import connections, journal
 from tests.support.cli import ADJOURNED, GUESTS, WATCHER, Cli
+from tests.support.evaluated import PGN
 
 from .conftest import import_bytes, make_game
 
@@ -322,3 +323,20 @@ def test_show_tells_whose_evaluations_it_prints(cli: Cli) -> None:
     analyse(cli.archive, engine="Other")
     told = [line for line in cli("show", "last").stdout.splitlines() if line.startswith("Analysed by:")]
     assert [line.endswith(" (column Eval)") for line in told] == [False, True], "of equal ones the one stored last"
+
+
+def test_tables_of_blunders_name_the_engines(cli: Cli, tmp_path: Path) -> None:
+    log = tmp_path / "evaluated.pgn"
+    log.write_bytes(PGN + b"\n" + PGN.replace(b"2024.01.02", b"2024.01.03"))
+    cli("import", log)
+    words = ("clocks", "--table", "blunders")
+    assert "Evaluated by an engine that is not named.\n" in cli(*words).stderr
+    with Archive.open(str(cli.archive), read_only=True) as archive:
+        key = next(iter(archive.games())).key
+    analyse(cli.archive, key)
+    assert "Evaluated by Deep.\n" in cli(*words, key).stderr
+    said = cli(*words).stderr
+    assert "Evaluated by several engines, taken alike: Deep (12), an engine that is not named (10).\n" in said
+    engines = [{"engine": "Deep", "plies": 12}, {"engine": None, "plies": 10}]
+    assert cli.json(*words, "--json")["engines"] == engines
+    assert "engines" not in cli.json("clocks", "--table", "usage", "--json")
