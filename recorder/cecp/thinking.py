@@ -16,6 +16,10 @@ _STATUS: Final = re.compile(
 )
 _MATE: Final = 100_000
 _MOST_MOVES: Final = 1_000  # to a mate
+_MILLION: Final = 1_000_000  # Sjeng
+_MILLION_PLIES: Final = 1_000  # to its mates: it has no other score so near
+_TEN_THOUSAND: Final = 10_000  # GNU Chess
+_TEN_THOUSAND_PLIES: Final = 100
 _MOST_EXTRAS: Final = 16
 
 
@@ -24,7 +28,8 @@ class ThinkingLine(NamedTuple):
 
     Attributes:
         depth: in plies. mark: the character behind it that GNU Chess prints (``.``, ``+``, ``&``), else empty.
-        score: in hundredths of a pawn, or ±(100000 + moves to mate), as the engine sees it.
+        score: in hundredths of a pawn, or ±(100000 + moves to mate), or a mate as Sjeng or GNU Chess count it (see
+            ``mate``), as the engine sees it.
         time: in hundredths of a second; in seconds behind a mark. nodes: searched.
         extras: numbers between nodes and a tab: selective depth, speed, those that mean nothing yet, tablebase hits.
         pv: the line, without blanks around it.
@@ -40,18 +45,25 @@ class ThinkingLine(NamedTuple):
 
     @property
     def score_cp(self) -> int | None:
-        """The score in hundredths of a pawn; None: it is a mate.
-
-        An engine that has other numbers for a mate (Sjeng: a million, less the half-moves) leaves a very large score.
-        """
-        return self.score if self.mate is None else None
+        """The score in hundredths of a pawn; None: it is a mate."""
+        return self.score if not _is_standard_mate(self.score) and _plies_to_mate(self.score) is None else None
 
     @property
     def mate(self) -> int | None:
-        """Moves to the mate, negative if the engine is mated; None: it is no mate score."""
-        if not _MATE < abs(self.score) <= _MATE + _MOST_MOVES:
+        """Moves to the mate, negative if the engine is mated; None: it is no mate score, or how far is not certain.
+
+        Source: section 10. Two engines count half-moves instead, as their scores of known mates show: Sjeng from a
+        million (999998 before the mating move, -999997 a move before it is mated), GNU Chess from ten thousand (9999,
+        -9998). Who mates does so with an odd half-move and who is mated with an even one, else the distance is not
+        what it seems to be.
+        """
+        if _is_standard_mate(self.score):
+            return self.score - _MATE if self.score > 0 else self.score + _MATE
+        plies = _plies_to_mate(self.score)
+        if plies is None or plies < 1 or (plies % 2 == 1) != (self.score > 0):
             return None
-        return self.score - _MATE if self.score > 0 else self.score + _MATE
+        moves = (plies + 1) // 2
+        return moves if self.score > 0 else -moves
 
     @property
     def time_ms(self) -> int:
@@ -114,6 +126,19 @@ def format_thinking(line: ThinkingLine) -> str:
     if line.extras or line.pv[:1].isdigit():
         return f"{' '.join([front, *map(str, line.extras)])}\t{line.pv}"
     return f"{front} {line.pv}".rstrip()
+
+
+def _is_standard_mate(score: int) -> bool:
+    return _MATE < abs(score) <= _MATE + _MOST_MOVES
+
+
+def _plies_to_mate(score: int) -> int | None:
+    """Half-moves as Sjeng and GNU Chess count them; None: it is no such score."""
+    if _MILLION - _MILLION_PLIES <= abs(score) <= _MILLION:
+        return _MILLION - 1 - abs(score)
+    if _TEN_THOUSAND - _TEN_THOUSAND_PLIES <= abs(score) <= _TEN_THOUSAND:
+        return _TEN_THOUSAND - abs(score)
+    return None
 
 
 class Status(NamedTuple):

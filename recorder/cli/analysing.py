@@ -190,7 +190,8 @@ class _Run:
     """One engine with one limit, game by game.
 
     Attributes:
-        games: of which positions were analysed. positions: those. silent: of them, about which it told nothing.
+        games: of which positions were analysed. begun: of them, those with which the engine failed then.
+        positions: those. silent: of them, about which it told nothing.
         known: positions that had been analysed before.
         unknown: games in which no position is known. failed: keys of the others with which the engine failed, and how.
         interrupted: somebody wants it to end.
@@ -201,6 +202,7 @@ class _Run:
     limits: Limits
     quiet: bool
     games: int = 0
+    begun: int = 0
     positions: int = 0
     silent: int = 0
     known: int = 0
@@ -288,6 +290,7 @@ class _Run:
         except EngineError as error:
             self._failures += not isinstance(error, VariantError)
             self.failed.append((game.key, str(error)))
+            self.begun += self.positions > before
             say(f"{_title(game)}: {clean(str(error))}")
         except KeyboardInterrupt:
             self.interrupted = True
@@ -301,6 +304,8 @@ class _Run:
         said = (
             f"{clean(self.engine.name)}: {plural(self.positions, 'position')} of {plural(self.games, 'game')} analysed"
         )
+        if self.begun:
+            said += f" ({self.begun:,} not to the end)"
         if self.silent:
             said += f", nothing told of {self.silent:,} of them"
         if self.known:

@@ -28,6 +28,7 @@ __all__ = ["UciEngine"]
 _Result = TypeVar("_Result")
 _STDOUT: Final = 1
 _MOST_INFOS: Final = 100_000
+_NO_UCI: Final = "has not answered 'uci'"
 
 
 class _Bounded(chess.engine.UciProtocol):
@@ -88,7 +89,7 @@ class UciEngine:
         if self._engine is None:
             self._runner = asyncio.Runner()
             self._runner.get_loop().set_exception_handler(self._hear_complaint)
-            self._run(self._open(), self._patience.done_ms, "has not answered 'uci'")
+            self._run(self._open(), self._patience.answer_ms, _NO_UCI)
 
     def analyse(self, plan: Plan) -> Iterator[Found]:
         done = False
@@ -211,7 +212,8 @@ class UciEngine:
             async with asyncio.timeout(limit_ms / 1000):
                 return await work
         except TimeoutError:
-            raise EngineError(f"The engine {self.name} {late} for {limit_ms / 1000:g} s.") from None
+            hint = "; one of xboard's protocol is named with --engine" if late is _NO_UCI else ""
+            raise EngineError(f"The engine {self.name} {late} for {limit_ms / 1000:g} s{hint}.") from None
         except chess.engine.EngineTerminatedError:
             raise EngineError(f"The engine {self.name} {self._ending()}.") from None
         except chess.engine.EngineError as error:

@@ -169,7 +169,14 @@ def test_the_documents_longer_examples() -> None:
 
 @pytest.mark.parametrize(
     ("score", "score_cp", "mate"),
-    [(100_003, None, 3), (-100_002, None, -2), (100_000, 100_000, None), (-35, -35, None), (9995, 9995, None)],
+    [
+        (100_003, None, 3),
+        (-100_002, None, -2),
+        (100_000, 100_000, None),
+        (-35, -35, None),
+        (8995, 8995, None),
+        (9995, None, 3),
+    ],
 )
 def test_mate_scores(score: int, score_cp: int | None, mate: int | None) -> None:
     line = parse_answer(f" 9 {score:+} 5 77 e4")

@@ -110,6 +110,8 @@ def test_a_game_with_which_it_fails_does_not_keep_others_from_being_analysed(cli
     assert 0 < len(failed) < len(every)
     assert all("Tin 1 ended by itself (exit status 3)" in line for line in said[:-1])
     assert f"it failed with {len(failed)} game" in said[-1]
+    begun = sum(before.get(key, 0) > 0 for key in failed)
+    assert f" analysed ({begun} not to the end); it failed" in said[-1]
     assert {key: count for key, count in every.items() if key not in failed}.items() <= before.items()
     assert 39 in {sum(list(before.values())[: number + 1]) for number in range(len(before))}, "until it died"
     left = sum(every.values()) - sum(before.values())

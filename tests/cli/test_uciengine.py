@@ -142,7 +142,7 @@ def test_options_that_it_does_not_take_are_refused(options: dict[str, str], prob
 
 
 UCI_BAD = {
-    "hangs-at-once": ({"begin": "time.sleep(60)"}, "has not answered 'uci' for 1 s"),
+    "hangs-at-once": ({"begin": "time.sleep(60)"}, "for 0.5 s; one of xboard's protocol is named with --engine."),
     "hangs": ({"search": "time.sleep(60)"}, "has not ended its search for 0.52 s"),
     "crashes": BAD["crashes"],
     "is-killed": BAD["is-killed"],

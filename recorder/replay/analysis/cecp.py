@@ -220,8 +220,7 @@ class CecpTalk(Talk):
             yield from self._analyse(found)
         if self.features["analyze"] != 1:  # also if it has just said so
             yield from self._play(found)
-        if not self._speaks:
-            raise self._error("answers nothing that an engine of the CECP protocol would (UCI is another one)")
+        self._require_speech()
         self._found.append(found.found())
 
     def _knows(self, position: Position) -> bool:
@@ -388,6 +387,6 @@ def _user_move(text: str, named: bool) -> UserMove:
 
 
 def _is_decided(found: Collected) -> bool:
-    """Whether the last line is a mate, or a score that engines have for one which do not count as the document does."""
+    """Whether the last line is a mate, or a score so large that the engine may mean one."""
     last = found.last
-    return last is not None and (last.mate is not None or abs(last.score_cp or 0) > _DECIDED_CP)
+    return last is not None and (last.score_cp is None or abs(last.score_cp) > _DECIDED_CP)

@@ -36,8 +36,8 @@ class Patience(NamedTuple):
     """How long an engine is waited for, in milliseconds, before the next step is taken or it counts as hanging.
 
     Attributes:
-        features_ms: for its first ``feature``. done_ms: for ``done=1`` after ``done=0``; of UCI for ``uciok``.
-        answer_ms: for an answer that the protocol demands.
+        features_ms: for its first ``feature``. done_ms: for ``done=1`` after ``done=0``.
+        answer_ms: for an answer that the protocol demands; of UCI for ``uciok`` and the options, too.
         quiet_ms: without a line, where an engine cannot tell that it is done (no ``ping``).
         quit_ms: for its end after ``quit``, and once more after the signal to terminate.
     """

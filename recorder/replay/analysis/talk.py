@@ -45,6 +45,7 @@ Script = Generator[int, Answer | None, None]
 
 _MOST_NAME: Final = 100
 _NUDGE_MS: Final = 500
+_MOST_STRANGE: Final = 128 << 10  # bytes before the first word of the protocol
 _COMMANDS: Final = {"memory": "memory", "cores": "smp", "nps": "nps"}  # set like options: the feature that allows it
 _PROMPT: Final = re.compile(r"^(?:(?:White|Black) \([0-9]{1,5}\) : ?)+", re.ASCII)  # GNU Chess, once it has analysed
 _INTEGER: Final = re.compile(r"-?[0-9]{1,18}", re.ASCII)
@@ -81,6 +82,7 @@ class Talk:
         self._answers_twice = False  # GNU Chess: its adapter does at once, the engine when it has done all
         self.was_heard = False
         self._speaks = False  # it has said something of the protocol
+        self._strange = 0  # bytes that it has printed before
         self._refused: str | None = None  # the move or command that it did not take
         self._last_move: str | None = None  # as it was told last
         self._last_words: str | None = None
@@ -136,6 +138,9 @@ class Talk:
             self._overhear(answer)
             if self._script is not None and not isinstance(answer, Comment):
                 self._advance(answer)
+        self._strange += 0 if self._speaks else len(data)
+        if self._strange > _MOST_STRANGE:
+            self._require_speech()
 
     def tick(self, now_ms: int) -> None:
         """The time ``due_ms`` has come, perhaps.
@@ -250,8 +255,22 @@ class Talk:
                 wait_ms *= 2
                 until_ms = self._now_ms + wait_ms
 
+    def _require_speech(self) -> None:
+        """Give up what is no engine of the protocol.
+
+        Raises:
+            EngineError: it has said nothing yet that is of the protocol.
+        """
+        if not self._speaks:
+            raise self._error("answers nothing that an engine of the CECP protocol would (UCI is another one)")
+
     def _may_interrupt(self) -> bool:
-        """Have it interrupted, if it did not forbid that. Source: section 7, ``SIGINT``."""
+        """Have it interrupted, if it did not forbid that. Source: section 7, ``SIGINT``.
+
+        Raises:
+            EngineError: it is no engine, and would die of it.
+        """
+        self._require_speech()
         self.wants_interrupt = self.features["sigint"] == 1
         return self.wants_interrupt
 

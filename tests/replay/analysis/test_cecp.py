@@ -288,6 +288,16 @@ def test_one_that_does_not_answer_is_named_with_its_last_words() -> None:
     assert dialogue.interrupts == 0  # sigint=0
 
 
+def test_what_talks_on_without_a_word_of_the_protocol_is_given_up_and_not_interrupted() -> None:
+    with pytest.raises(EngineError, match=r"^The engine tin answers nothing that an engine of the CECP protocol would"):
+        Dialogue(lambda line: ["y"] * 70_000)
+    dialogue = Dialogue(lambda line: [])
+    dialogue.script = lambda line: ["y"] * 10
+    with pytest.raises(EngineError, match=r"^The engine tin answers nothing that an engine of the CECP protocol would"):
+        dialogue.analyse(game_of(SHORT))
+    assert dialogue.interrupts == 0
+
+
 def test_one_that_may_be_interrupted_is_before_it_is_given_up() -> None:
     def deaf(line: str) -> list[str]:
         if line == "<interrupt>":

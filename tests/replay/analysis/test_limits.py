@@ -46,12 +46,23 @@ def test_a_limit_that_is_never_reached_ends_and_is_told() -> None:
     assert len(stops.found[0].lines) == 2
 
 
-@pytest.mark.parametrize("score", [100002, -100001, 999996, -9998])
-def test_behind_a_mate_however_it_is_counted_nothing_more_is_waited_for(score: int) -> None:
+@pytest.mark.parametrize(
+    ("score", "mate", "score_cp"),
+    [
+        (100002, 2, None), (-100001, -1, None),
+        (999998, 1, None), (999996, 2, None), (-999997, -1, None), (-999995, -2, None),  # Sjeng's known mates
+        (9999, 1, None), (9997, 2, None), (-9998, -1, None), (-9996, -2, None), (-9986, -7, None),  # GNU Chess'
+        (999997, None, None), (9998, None, None), (-9999, None, None), (-10000, None, None),  # so far away is no mate
+        (9899, None, 9899), (10001, None, 10001), (998999, None, 998999), (1000001, None, 1000001),
+    ],
+)  # fmt: skip
+def test_behind_a_mate_however_it_is_counted_nothing_more_is_waited_for(
+    score: int, mate: int | None, score_cp: int | None
+) -> None:
     dialogue = Dialogue(scripted({"analyze": [f"3 {score} 1 90 best"]}), Limits(depth=30))
     dialogue.analyse(game_of(SHORT), 0)
     (line,) = dialogue.found[0].lines
-    assert (line.mate, line.score_cp) == {100002: (2, None), -100001: (-1, None)}.get(score, (None, score))
+    assert (line.mate, line.score_cp) == (mate, score_cp)
     assert dialogue.found[0].notes == ()
     assert dialogue.now_ms == 500
 
