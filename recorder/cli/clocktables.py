@@ -66,6 +66,7 @@ TABLES = {
 DIMENSIONS = (
     "time-control", "phase", "variant", "category", "rated", "side", "player", "opponent", "guest", "computer",
     "sealed", "time-trouble", "rating-band", "game", "server", "precision", "move-no", "hour", "weekday",
+    "eval-engine",
 )  # fmt: skip
 """The words of ``--by``: dimensions of ``exporters.measures``, with hyphens."""
 
@@ -251,7 +252,7 @@ def _say_engines(engines: list[dict[str, Any]]) -> None:
         say(f"Evaluated by {clean(names[0])}.")
     elif engines:
         words = ", ".join(f"{clean(name)} ({one['plies']:,})" for name, one in zip(names, engines, strict=True))
-        say(f"Evaluated by several engines, taken alike: {words}.")
+        say(f"Evaluated by several engines, taken alike without --by eval-engine: {words}.")
 
 
 def _listed(marked: dict[str, int]) -> str:

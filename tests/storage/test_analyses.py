@@ -336,7 +336,10 @@ def test_tables_of_blunders_name_the_engines(cli: Cli, tmp_path: Path) -> None:
     analyse(cli.archive, key)
     assert "Evaluated by Deep.\n" in cli(*words, key).stderr
     said = cli(*words).stderr
-    assert "Evaluated by several engines, taken alike: Deep (12), an engine that is not named (10).\n" in said
+    assert "engines, taken alike without --by eval-engine: Deep (12), an engine that is not named (10).\n" in said
+    by_engine = cli.json(*words, "--by", "eval-engine", "--json")["rows"]
+    assert {row["eval_engine"] for row in by_engine} == {"Deep", None}
+    assert sum(row["plies"] for row in by_engine) == 22
     engines = [{"engine": "Deep", "plies": 12}, {"engine": None, "plies": 10}]
     assert cli.json(*words, "--json")["engines"] == engines
     assert "engines" not in cli.json("clocks", "--table", "usage", "--json")
