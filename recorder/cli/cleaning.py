@@ -47,7 +47,7 @@ def write_clean(file: str, output: str, force: bool, kind: SourceKind | None) ->
     """
     head = _head(file)
     if (found := kind or detect(head)) is None:
-        raise SourceError(f"{file} {why_not_a_log(head)}.")
+        raise SourceError(f"{file} {why_not_a_log(head, nameable=True)}.")
     cleaned = Cleaned(found)
     read: list[bytes] = []  # and not compared yet
 

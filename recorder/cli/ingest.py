@@ -146,7 +146,7 @@ def _kind_of(seen: Fingerprint, options: ReadOptions) -> SourceKind | None:
 
 def _no_log(outcome: Outcome, seen: Fingerprint) -> Outcome:
     outcome.status = "not-a-log"
-    outcome.message = f"{outcome.name} {why_not_a_log(seen.head)}"
+    outcome.message = f"{outcome.name} {why_not_a_log(seen.head, nameable=True)}"
     return outcome
 
 

@@ -296,7 +296,7 @@ class GameReader:
         head = b"".join(ahead)[:HEAD_BYTES]
         kind = (self._options.kind or detect(head)) if size else None
         if kind is None:
-            raise SourceError(f"{name} {why_not_a_log(head)}")
+            raise SourceError(f"{name} {why_not_a_log(head, nameable=True)}")
         pipeline = replace(self._options, timing=timing_of(self._source)).pipeline(kind)
         for block in scrubbed(chain(ahead, blocks), kind):
             yield from pipeline.receive(block)

@@ -77,8 +77,12 @@ def detect(head: bytes) -> SourceKind | None:
     return SourceKind.STAMPED if _is_stamped(lines) else SourceKind.RAW
 
 
-def why_not_a_log(head: bytes) -> str:
-    """One clause that says why ``detect`` knows no kind for it: "is empty", "is PGN, not a server log" …"""
+def why_not_a_log(head: bytes, *, nameable: bool = False) -> str:
+    """One clause that says why ``detect`` knows no kind for it: "is empty", "is a zip archive: unpack it first" …
+
+    Args:
+        nameable: the command has ``--kind``.
+    """
     foreign = _foreign(head)
     if foreign is not None:
         return foreign
@@ -87,10 +91,8 @@ def why_not_a_log(head: bytes) -> str:
     control = len(head) - len(head.translate(None, bytes(range(9)) + bytes(range(14, 27)) + b"\x7f"))
     if control * 20 > len(head):
         return "is binary data, not a log"
-    return (
-        "has no line of a chess server or engine in its first 64 KiB; "
-        "if it is a log all the same, name its kind with --kind"
-    )
+    advice = "; if it is a log all the same, name its kind with --kind" if nameable else ""
+    return f"has no line of a chess server or engine in its first 64 KiB{advice}"
 
 
 def is_own_export(head: bytes) -> bool:

@@ -54,6 +54,12 @@ def test_what_is_no_log(head: bytes, reason: str) -> None:
     assert why_not_a_log(head).startswith(reason)
 
 
+def test_a_kind_is_asked_for_only_where_it_can_be_named() -> None:
+    assert why_not_a_log(b"Dear diary,\n", nameable=True).endswith("name its kind with --kind")
+    assert "--kind" not in why_not_a_log(b"Dear diary,\n")
+    assert "--kind" not in why_not_a_log(b"", nameable=True)
+
+
 @pytest.mark.parametrize("path", sorted((CORPUS / "server").glob("*/*.raw*")), ids=lambda path: path.parent.name)
 def test_recorded_streams_are_raw(path: Path) -> None:
     data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
