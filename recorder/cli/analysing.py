@@ -17,7 +17,7 @@ from recorder.cli.exporting import require_keys
 from recorder.cli.options import archive_option, filter_options, force_option, game_filter, json_option, open_archive
 from recorder.cli.playing import SecondsType, files_of, games_to_replay
 from recorder.cli.terminal import ExitCode, clean, plural, print_json, say, show_progress
-from recorder.errors import EngineError, ReplayError, VariantError
+from recorder.errors import EngineError, StorageError, VariantError
 
 if TYPE_CHECKING:
     from recorder.analysis import Analysis
@@ -37,6 +37,18 @@ _MOST_FAILURES: Final = 3
 _Store = Callable[["Analysis", "Sequence[AnalysedPosition]"], None]
 
 
+def _read_command(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+    """An engine's command, as it was written; one without words or with half a quote is refused."""
+    from recorder.cli.engineprocess import split_command
+
+    try:
+        if value is not None:
+            split_command(value)
+    except EngineError as error:
+        raise click.BadParameter(str(error), ctx, param) from None
+    return value
+
+
 @click.command(
     "engine",
     short_help="Have an engine analyse recorded games.",
@@ -50,8 +62,11 @@ Examples:
 """,
 )
 @filter_options
-@click.option("--engine", "cecp", metavar="COMMAND", help="An engine that speaks xboard's protocol (CECP).")
-@click.option("--uci", metavar="COMMAND", help="An engine that speaks UCI.")
+@click.option(
+    "--engine", "cecp", metavar="COMMAND", callback=_read_command,
+    help="An engine that speaks xboard's protocol (CECP).",
+)  # fmt: skip
+@click.option("--uci", metavar="COMMAND", callback=_read_command, help="An engine that speaks UCI.")
 @click.option("--time", "time_ms", type=SecondsType(), help="So long for each position: 1s, 0.5, 200ms.")
 @click.option("--depth", type=click.IntRange(min=1), metavar="N", help="So deep, in half-moves.")
 @click.option("--nodes", type=click.IntRange(min=1), metavar="N", help="So many nodes.")
@@ -154,7 +169,7 @@ def _keys(archive: Archive, keys: tuple[str, ...], filters: dict[str, Any]) -> l
     """The games to analyse, with little more than their keys.
 
     Raises:
-        ReplayError: there is none.
+        StorageError: there is none.
     """
     chosen = game_filter(keys=keys, **filters)
     require_keys(archive, chosen)
@@ -164,7 +179,7 @@ def _keys(archive: Archive, keys: tuple[str, ...], filters: dict[str, Any]) -> l
         )
     )
     if not games:
-        raise ReplayError("There is no such game to analyse.")
+        raise StorageError("There is no such game to analyse.")
     return games
 
 

@@ -14,7 +14,6 @@ import click
 
 from recorder.cli.options import archive_option, filter_options
 from recorder.cli.playing import SecondsType, SpeedType, files_of, games_to_replay
-from recorder.errors import ReplayError
 
 if TYPE_CHECKING:
     from recorder.replay.asengine import RecordedEngine
@@ -59,7 +58,7 @@ def as_engine(
     _say_first()
     games = games_to_replay(files_of(keys, filters), keys, where, filters)
     if len(games) != 1:
-        raise ReplayError(f"These are {len(games)} games: an engine plays one. Name its key.")
+        raise click.UsageError(f"These are {len(games)} games: an engine plays one. Name its key.")
     from recorder.replay.asengine import RecordedEngine
 
     _play(RecordedEngine(games[0], speed=speed, pace_ms=pace_ms, idle_max_ms=idle_max_ms))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from recorder.cli.options import game_filter, open_archive
 from recorder.cli.playing import NO_GAME, games_to_replay, logs_of
 from recorder.cli.recorded import RecordedLines, log_in_archive
-from recorder.errors import ReplayError
+from recorder.errors import ReplayError, StorageError
 from recorder.model import Game
 from recorder.replay.moments import GameMoment, moments_of_game
 from recorder.replay.show import Chapter, Recording
@@ -55,7 +55,7 @@ def open_library(
         marks: more markers, by the places of a game's moments.
         lost: as ``Recording`` takes it.
     Raises:
-        ReplayError: there is no such game.
+        SourceError: no game is in the files, or one cannot be read. StorageError: the archive has no such game.
     """
     if files:
         games = games_to_replay(files, keys, where, filters)
@@ -96,7 +96,7 @@ def _library(
         players.append((game.white.handle, game.black.handle))
         dialects.add(game.dialect)
     if not outlines:
-        raise ReplayError(NO_GAME)
+        raise StorageError(NO_GAME)
     counts = [len(outline.at_ms) for outline in outlines]
 
     @lru_cache(HELD)

@@ -13,11 +13,12 @@ from click.core import ParameterSource
 
 from recorder.cli.options import game_filter, open_archive
 from recorder.cli.terminal import say
-from recorder.errors import ReplayError, SourceError
+from recorder.errors import ReplayError, SourceError, StorageError
 
 if TYPE_CHECKING:
     from recorder.cli.recorded import Log
     from recorder.model import Game, SourceKind
+    from recorder.replay.positions import Position
     from recorder.replay.timing import Moment
 
     _ParamType = click.ParamType[Any]
@@ -26,6 +27,7 @@ else:
 
 __all__ = [
     "NO_GAME",
+    "PlaceType",
     "SecondsType",
     "SpeedType",
     "files_of",
@@ -52,6 +54,20 @@ class SpeedType(_ParamType):
         if speed is None:
             self.fail(f"{value!r} is no speed; write 4, 0.5 or 1/3, at most 1000.", param, ctx)
         return speed
+
+
+class PlaceType(_ParamType):
+    """A place in a recording, as ``recorder.replay.positions`` has them: ``20w``, ``1:30``, ``takeback``."""
+
+    name = "place"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Position:
+        from recorder.replay.positions import parse_position
+
+        try:
+            return parse_position(str(value))
+        except ReplayError as error:
+            self.fail(str(error), param, ctx)
 
 
 class SecondsType(_ParamType):
@@ -98,9 +114,15 @@ def files_of(keys: Sequence[str], filters: Collection[str]) -> list[str]:
 
 
 def games_to_replay(files: Sequence[str], keys: tuple[str, ...], where: str, filters: dict[str, Any]) -> list[Game]:
-    """The games to show, with all that is known of them."""
+    """The games to show, with all that is known of them.
+
+    Raises:
+        SourceError: no game is in the files, or one cannot be read. StorageError: the archive has no such game.
+    """
     if files:
         games = [game for name in files for game in _games_of(name)]
+        if not games:
+            raise SourceError(f"There is no game in {', '.join(files)}.")
         games.sort(key=lambda game: (game.started_at_ms or 0, game.first_offset))
         _link_partners(games)
     else:
@@ -110,8 +132,8 @@ def games_to_replay(files: Sequence[str], keys: tuple[str, ...], where: str, fil
         with open_archive(where) as archive:
             require_keys(archive, chosen)
             games = list(archive.games(chosen))
-    if not games:
-        raise ReplayError(NO_GAME)
+        if not games:
+            raise StorageError(NO_GAME)
     return games
 
 
@@ -165,11 +187,15 @@ def _link_partners(games: Sequence[Game]) -> None:
         by_key[other].links.append(Link(LinkKind.PARTNER, one, evidence))
 
 
-def place_of(moments: Sequence[Moment[Any]], begin: str | None) -> int:
-    """The place where ``--from`` begins."""
-    from recorder.replay.positions import parse_position, seek
+def place_of(moments: Sequence[Moment[Any]], begin: Position | None) -> int:
+    """The place where ``--from`` begins.
 
-    return 0 if begin is None else seek(moments, parse_position(begin))[0]
+    Raises:
+        ReplayError: there is no such place.
+    """
+    from recorder.replay.positions import seek
+
+    return 0 if begin is None else seek(moments, begin)[0]
 
 
 def warn_of_pauses(moments: Iterable[Moment[Any]], pause_at: Collection[str]) -> None:

@@ -21,14 +21,16 @@ _CODES = {
     ExitCode.FINDINGS: "`verify`, `db check` or `journal check` found something, or `--strict` was given and a log has"
     " anomalies",
     ExitCode.USAGE: "the command line makes no sense",
-    ExitCode.INPUT: "a named file is no log, a folder holds none, or a log could not be read whole; the others were",
+    ExitCode.INPUT: "a named file is no log, a folder holds none, a log could not be read whole (the others were), or"
+    " files have no game to replay, or a recording not the place of `--from`",
     ExitCode.ARCHIVE: "the archive cannot be used as asked, or does not have all that was recorded",
     ExitCode.OUTPUT: "an output cannot or must not be written",
     ExitCode.UNPROVED: "`verify` could read none of the logs again",
     ExitCode.JOURNAL: "a journal cannot be written (recording has stopped) or read",
     ExitCode.LOGIN: "a server cannot be reached, or does not let us in",
     ExitCode.LISTEN: "clients cannot be waited for at the address of `--listen`",
-    ExitCode.ENGINE: "a chess engine cannot be started, or failed with some game; the others were analysed",
+    ExitCode.ENGINE: "a chess engine cannot be started, lacks an option of `--option`, or failed with some game;"
+    " the others were analysed",
     ExitCode.INTERRUPTED: "interrupted by the user; what was finished before is kept (`record`, `proxy` and `follow`"
     " are ended by Ctrl-C: 0)",
     ExitCode.PIPE: "the reader of standard output has gone away, or is too slow for `--events`",

@@ -18,7 +18,7 @@ from recorder.cli.analysing import engine
 from recorder.cli.asengine import as_engine
 from recorder.cli.living import AddressType, heed_signals
 from recorder.cli.options import archive_option, filter_options
-from recorder.cli.playing import SecondsType, SpeedType, files_of, place_of, warn_of_pauses
+from recorder.cli.playing import PlaceType, SecondsType, SpeedType, files_of, place_of, warn_of_pauses
 from recorder.cli.terminal import ExitCode, plural, say
 from recorder.cli.watch import terminal
 from recorder.errors import SourceError
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from recorder.cli.library import Library
     from recorder.events import Chunk
     from recorder.replay.house import House
+    from recorder.replay.positions import Position
     from recorder.replay.timing import Moment
 
 __all__ = ["command"]
@@ -81,7 +82,9 @@ Examples:
 @click.option(
     "--pace", "pace_ms", type=SecondsType(), default="1", show_default=True, help="For moves without any time."
 )
-@click.option("--from", "begin", metavar="PLACE", help="Begin there: 20w, 1:30, #2, #2/20w, takeback …")
+@click.option(
+    "--from", "begin", type=PlaceType(), metavar="PLACE", help="Begin there: 20w, 1:30, #2, #2/20w, takeback …"
+)
 @click.option("--pause-at", multiple=True, metavar="EVENT", help="Pause behind each: takeback, chat, result …")
 @click.option("--loop", is_flag=True, help="Begin again at the end.")
 @click.option("--shared", is_flag=True, help="One clock for all clients, from the first one on; nobody can move it.")
@@ -95,7 +98,7 @@ def _server(
     speed: Fraction,
     idle_max_ms: int | None,
     pace_ms: int,
-    begin: str | None,
+    begin: Position | None,
     pause_at: tuple[str, ...],
     loop: bool,
     shared: bool,
@@ -173,7 +176,7 @@ def _wall_ms() -> Callable[[int], int]:
 
 
 def _games_house(
-    library: Library, begin: str | None, *, shared: bool, observe: bool, password: bool, **how: Any
+    library: Library, begin: Position | None, *, shared: bool, observe: bool, password: bool, **how: Any
 ) -> House:
     from recorder.replay.banners import banner_of
     from recorder.replay.door import Manner
@@ -189,7 +192,12 @@ def _games_house(
 
 
 def _tape_house(
-    moments: list[Moment[Chunk]], idle_max_ms: int | None, begin: str | None, shared: bool, password: bool, **how: Any
+    moments: list[Moment[Chunk]],
+    idle_max_ms: int | None,
+    begin: Position | None,
+    shared: bool,
+    password: bool,
+    **how: Any,
 ) -> House:
     from recorder.replay.door import Door, Manner
     from recorder.replay.house import House

@@ -15,12 +15,13 @@ import click
 from click.exceptions import Exit
 
 from recorder.cli.options import archive_option, filter_options
-from recorder.cli.playing import SecondsType, SpeedType, files_of, warn_of_pauses
+from recorder.cli.playing import PlaceType, SecondsType, SpeedType, files_of, warn_of_pauses
 from recorder.cli.terminal import ExitCode, clean, say
 
 if TYPE_CHECKING:
     from recorder.model import Game
     from recorder.replay.moments import What
+    from recorder.replay.positions import Position
     from recorder.replay.show import Recording
     from recorder.replay.viewing import Viewing
 
@@ -60,7 +61,9 @@ Examples:
 @click.option(
     "--pace", "pace_ms", type=SecondsType(), default="1", show_default=True, help="For moves without any time."
 )
-@click.option("--from", "begin", metavar="PLACE", help="Begin there: 20w, 1:30, #2, #2/20w, takeback …")
+@click.option(
+    "--from", "position", type=PlaceType(), metavar="PLACE", help="Begin there: 20w, 1:30, #2, #2/20w, takeback …"
+)
 @click.option(
     "--pause-at", multiple=True, metavar="EVENT",
     help="Pause behind each: takeback, chat, result …; think:30: before moves that took 30 s or more.",
@@ -75,7 +78,7 @@ def terminal(
     speed: Any,
     idle_max_ms: int | None,
     pace_ms: int,
-    begin: str | None,
+    position: Position | None,
     pause_at: tuple[str, ...],
     loop: bool,
     flip: bool,
@@ -93,7 +96,6 @@ def terminal(
     games, q. Where the output is no terminal, moves are printed as lines when they come. docs/replay.md tells the rest.
     """
     from recorder.cli.library import open_library
-    from recorder.replay.positions import parse_position
     from recorder.replay.thinks import long_thinks
     from recorder.replay.viewing import Viewing
 
@@ -105,7 +107,6 @@ def terminal(
     thinks = [match for word in pause_at if (match := _THINK.fullmatch(word))]
     least_s = min((int(match[1] or _THINK_S) for match in thinks), default=_THINK_S)
     pauses = {"think" if _THINK.fullmatch(word) else word for word in pause_at}
-    position = None if begin is None else parse_position(begin)
     with open_library(
         files_of(keys, filters), keys, where, filters, pace_ms=pace_ms, idle_max_ms=idle_max_ms,
         marks=lambda moments: long_thinks(moments, 1000 * least_s),

@@ -198,6 +198,8 @@ def test_games_of_files_become_pgn(cli: Cli, match: Path, tmp_path: Path) -> Non
         (("--engine", "x", "--time", "0"), "no time to think"),
         (("--engine", "x", "--time", "soon"), "is no number of seconds"),
         (("--engine", "x", "--option", "=3"), "has no name"),
+        (("--uci", ""), "'--uci': The engine's command is empty"),
+        (("--engine", "'x"), "'--engine': The engine's command \"'x\" cannot be read: No closing quotation"),
         (("--engine", "x", "-o", "y.pgn"), "export pgn --engine writes them"),
     ],
 )
@@ -208,7 +210,9 @@ def test_what_makes_no_sense_is_told(cli: Cli, game: str, words: tuple[str, ...]
 def test_an_engine_that_is_not_there(cli: Cli, game: str) -> None:
     said = cli("replay", "engine", game, "--engine", "no-such-engine --xboard", code=ExitCode.ENGINE).stderr
     assert "no-such-engine" in said
-    assert "no such game" in cli("replay", "engine", "--player", "Nobody", "--engine", "x", code=ExitCode.INPUT).stderr
+    assert (
+        "no such game" in cli("replay", "engine", "--player", "Nobody", "--engine", "x", code=ExitCode.ARCHIVE).stderr
+    )
 
 
 @pytest.mark.parametrize(("protocol", "engine"), [("--engine", "fairymax"), ("--uci", "stockfish")])

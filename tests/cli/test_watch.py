@@ -215,6 +215,7 @@ def test_lines_come_at_their_time(cli: Cli, tmp_path: Path) -> None:
         (("--speed", "fast"), "is no speed"),
         (("--pause-at", "chat"), "Lines do not pause"),
         (("--speed", "max", "--loop"), "would never end"),
+        (("--from", "x y"), "no place in a recording"),
         (("beef",), "or files, not both"),
         (("--player", "Morphy"), "--player chooses games of the archive"),
     ],
@@ -226,4 +227,30 @@ def test_what_makes_no_sense_is_refused(cli: Cli, words: tuple[str, ...], why: s
 def test_games_of_the_archive(filled: Cli) -> None:
     key = filled.json("games", "--json")[0]["key"]
     assert " - " in filled("replay", "terminal", key[:10], "--speed", "max").stdout.splitlines()[0]
-    assert "no place in a recording" in filled("replay", "terminal", key, "--from", "x y", code=ExitCode.INPUT).stderr
+    assert "has no move 900w" in filled("replay", "terminal", key, "--from", "900w", code=ExitCode.INPUT).stderr
+
+
+@pytest.fixture
+def interrupts() -> Iterator[None]:
+    """An engine ignores interrupts as long as its process lives: here no longer than a test."""
+    before = signal.getsignal(signal.SIGINT)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interrupts")
+@pytest.mark.parametrize("form", ["terminal", "server", "as-engine"])
+def test_games_that_are_not_there_and_files_without_any(filled: Cli, tmp_path: Path, form: str) -> None:
+    nobody = filled("replay", form, "--player", "Nobody", code=ExitCode.ARCHIVE)
+    assert nobody.stderr == "Error: There is no such game to replay.\n"
+    talk, diary = tmp_path / "talk.log", tmp_path / "diary.log"
+    talk.write_text("fics% Morphy tells you: hello\n")
+    diary.write_text("Dear diary,\nI played chess.\n")
+    assert f"There is no game in {talk}." in filled("replay", form, talk, code=ExitCode.INPUT).stderr
+    told = filled("replay", form, diary, code=ExitCode.INPUT).stderr
+    assert told.endswith("diary.log: has no line of a chess server or engine in its first 64 KiB\n")
+
+
+@pytest.mark.usefixtures("interrupts")
+def test_an_engine_is_one_game(filled: Cli) -> None:
+    assert "an engine plays one. Name its key" in filled("replay", "as-engine", code=ExitCode.USAGE).stderr

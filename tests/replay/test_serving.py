@@ -279,7 +279,7 @@ async def test_long_lines_and_odd_bytes(archive: Path) -> None:
 
 def test_what_cannot_be_replayed(archive: Path, journal: Path) -> None:
     cli = Cli(archive)
-    assert "no such game" in cli("replay", "server", "--player", "Nobody", code=3).stderr.lower()
+    assert "no such game" in cli("replay", "server", "--player", "Nobody", code=4).stderr.lower()
     assert "not both" in cli("replay", "server", journal, "abc", code=2).stderr
     assert "no.journal: no such file" in cli("replay", "server", journal.with_name("no.journal"), code=3).stderr
     assert "is no file" in cli("replay", "server", journal.parent, code=3).stderr
