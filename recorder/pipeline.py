@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 __all__ = ["PARSER_VERSION", "AnyPipeline", "Pipeline", "make_pipeline", "read_games"]
 
-PARSER_VERSION = "3"
+PARSER_VERSION = "4"
 _PIECE_BYTES = 1 << 16
 _RESTART_BYTES = 1 << 20
 _FEW_LINES = 32
