@@ -1,7 +1,8 @@
 """The loop closes: recording our own replay gives the same games, plies and events as the recording that it replays.
 
-Left out are sources, offsets and arrival times, and examined games. A client stands where the recorder stood: it has
-his name, so that his own games are its own, looks at the games that he looked at, and asks for lists as he did.
+Left out are sources, offsets and arrival times, and, where games are printed anew, examined games. A client stands
+where the recorder stood: it has his name, so that his own games are its own, looks at the games that he looked at, and
+asks for lists as he did. Bytes that are played as they came give everything again.
 """
 
 from __future__ import annotations
@@ -12,18 +13,17 @@ from typing import Any
 
 import pytest
 
+from recorder.events import Chunk
 from recorder.model import Game, GameKind, ObservationKind, Origin, Ply
 from recorder.replay.door import Manner
+from recorder.replay.reads import moments_of_chunks
+from recorder.replay.tape import Tape, TapeSession, after_login
 from tests.replay.clients import Client
-from tests.support.corpus import Stream, scenarios, stream_bytes, streams
+from tests.support.corpus import Stream, scenarios, stream_bytes, stream_chunks, streams
 from tests.support.product import run
 
-STREAMS = [
-    stream
-    for scenario in scenarios()
-    for stream in streams(scenario)
-    if stream.kind == "raw" and "examine" not in stream.scenario
-]
+ALL = [stream for scenario in scenarios() for stream in streams(scenario) if stream.kind == "raw"]
+STREAMS = [stream for stream in ALL if "examine" not in stream.scenario]
 _PARTNER = {"result", "events"}  # the other board's end line, which names what decided it, is in no archive
 KNOWN: dict[tuple[str, str], set[str]] = {
     ("a09_ivariables", "observer_GuestIvc"): {"events"},  # deltas: a board between them started the clock anew
@@ -127,3 +127,18 @@ def test_recording_a_replay_gives_the_same_games(stream: Stream) -> None:
             assert other[name] == one[name], name
         differ |= {name for name in allowed if other[name] != one[name]}
     assert differ == allowed
+
+
+@pytest.mark.parametrize("stream", ALL, ids=lambda stream: f"{stream.scenario}-{stream.connection}")
+def test_recording_a_replay_of_bytes_gives_the_same_games(stream: Stream) -> None:
+    chunks, offset = [], 0
+    for at_ms, data in stream_chunks(stream.scenario, stream.connection):
+        chunks.append(Chunk(data, offset, at_ms))
+        offset += len(data)
+    moments = list(moments_of_chunks(after_login(chunks)))
+    client = Client(TapeSession(Tape(moments, 0), 0, Manner()))
+    client.say(stream.login, "")
+    client.wait()
+    games, _ = run([stream_bytes(stream.scenario, stream.connection)], "raw")
+    again, _ = run([bytes(client.heard)], "raw")
+    assert [told(game) for game in again] == [told(game) for game in games]
