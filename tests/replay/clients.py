@@ -10,7 +10,6 @@ from recorder.model import Game
 from recorder.replay.door import Manner
 from recorder.replay.session import Session
 from recorder.replay.show import Recording, Show
-from recorder.replay.tape import TapeSession
 from recorder.replay.together import moments_of_games
 
 __all__ = ["MANNER", "Client", "lines_of", "open_show"]
@@ -33,7 +32,7 @@ MANNER = Manner()
 class Client:
     """Somebody who types; ``heard`` is all that came, ``now_ns`` his time."""
 
-    session: Session | TapeSession
+    session: Session
     heard: bytearray = field(default_factory=bytearray)
     now_ns: int = 0
     _seen: int = 0
