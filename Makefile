@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 RUN := $(BIN)/ics-recorder
 CORPUS := tests/corpus/server
-JOBS ?= 2
+JOBS ?= 3
 
 .PHONY: demo test lint docs score bench soak clean
 

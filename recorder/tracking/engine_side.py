@@ -223,6 +223,7 @@ class EngineSide:
         run = self.run
         if run is None:
             run = self.run = EngineRun(self.engine, self._name, self._variant, self._position, self._base_ply, line)
+            self._thinks = False  # what goes on with a line of the run before is lost with it
             if self._anchored:
                 run.anchor("start", line)
             self._describe()

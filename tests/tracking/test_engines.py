@@ -433,3 +433,14 @@ def test_any_conversation_gives_games_and_no_error(lines: list[str]) -> None:
 @given(st.text(st.characters(max_codepoint=255, exclude_characters="\n"), max_size=40), st.booleans())
 def test_any_line_is_taken(text: str, told: bool) -> None:
     product.run([log(*MATCH[:8]) + f"9 {'>' if told else '<'}first : {text}\n".encode("latin-1")], "xboard")
+
+
+def test_a_new_run_has_no_line_that_could_go_on() -> None:
+    lines = (">first: e7e5", "<first: 3 4 5 6 e4", ">first: xboard", ">first: analyze", "<first:      d2d4")
+    assert not [
+        thought
+        for game in games(*lines)
+        for seen in game.observations
+        for thought in seen.thinking
+        if "d2d4" in thought.pv
+    ]
