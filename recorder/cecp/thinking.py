@@ -18,6 +18,7 @@ _MATE: Final = 100_000
 _MOST_MOVES: Final = 1_000  # to a mate
 _MILLION: Final = 1_000_000  # Sjeng
 _MILLION_PLIES: Final = 1_000  # to its mates: it has no other score so near
+_FARTHEST_PLIES: Final = 400  # beyond, such a score is the edge of a search window (Sjeng: -999500), no distance
 _TEN_THOUSAND: Final = 10_000  # GNU Chess
 _TEN_THOUSAND_PLIES: Final = 100
 _MOST_EXTRAS: Final = 16
@@ -60,7 +61,7 @@ class ThinkingLine(NamedTuple):
         if _is_standard_mate(self.score):
             return self.score - _MATE if self.score > 0 else self.score + _MATE
         plies = _plies_to_mate(self.score)
-        if plies is None or plies < 1 or (plies % 2 == 1) != (self.score > 0):
+        if plies is None or not 1 <= plies <= _FARTHEST_PLIES or (plies % 2 == 1) != (self.score > 0):
             return None
         moves = (plies + 1) // 2
         return moves if self.score > 0 else -moves

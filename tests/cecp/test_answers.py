@@ -40,7 +40,7 @@ from recorder.cecp.features import (
     parse_option,
 )
 from recorder.cecp.moves import MoveKind, MoveText
-from recorder.cecp.thinking import Status, ThinkingLine
+from recorder.cecp.thinking import Status, ThinkingLine, parse_thinking
 
 E2E4 = MoveText(MoveKind.COORDINATES, "e2e4", "e2", "e4")
 
@@ -284,3 +284,10 @@ def test_a_line_cut_or_changed_is_a_value(text: str, draw: st.DataObject) -> Non
     at = draw.draw(st.integers(0, len(text)))
     parse_answer(text[:at])
     parse_answer(text[:at] + draw.draw(st.characters(max_codepoint=255)) + text[at:])
+
+
+@pytest.mark.parametrize("score", [-999500, -999501, 999502])
+def test_the_edge_of_a_search_window_is_no_distance_to_a_mate(score: int) -> None:
+    line = parse_thinking(f"2 {score} 0 29 Nf6 ??")
+    assert line is not None
+    assert (line.mate, line.score_cp) == (None, None)

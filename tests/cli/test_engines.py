@@ -125,8 +125,8 @@ def test_real_engines_analyse_every_position_of_two_games(
             for one in found:
                 assert one.lines, one
                 assert one.lines[-1].white == (one.look.ply % 2 == 0)
-                # Sjeng's mates need not fit whose move it is: such a line keeps no score.
-                assert any(line.score_cp is not None or line.mate is not None for line in one.lines), one.lines
+                for line in one.lines:  # behind a bound Sjeng prints the edge of its window, which is no distance
+                    assert line.score_cp is not None or line.mate is not None or line.pv.endswith("?"), line
             if movetext == MATE:  # the last look is one move before it
                 last = found[-1].lines[-1]
                 assert (last.mate, last.score_cp) == (1, None)
