@@ -7,6 +7,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -186,7 +187,10 @@ def test_statements_are_compared_by_what_they_mean(ours: str, theirs: str, equal
     assert (normalised(f"CREATE TABLE t {ours}") == normalised(f"CREATE TABLE t {theirs}")) is equal
 
 
-def test_both_ways_give_the_tables_of_the_models(archive: Archive, path: Path, migrated: Path) -> None:
+def test_both_ways_give_the_tables_of_the_models(
+    archive: Archive, path: Path, migrated: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(schema_module, "_statements", dict)  # Alembic is asked about the new one, too
     for file in (path, migrated):
         engine = make_engine(file, read_only=True)
         with engine.connect() as connection:
@@ -194,12 +198,24 @@ def test_both_ways_give_the_tables_of_the_models(archive: Archive, path: Path, m
         assert current(file) == head()
 
 
-def test_a_new_archive_is_made_without_the_migrations(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "statement", ["ALTER TABLE games ADD COLUMN more TEXT", "DROP INDEX ix_games_black_id", "CREATE TABLE more (a)"]
+)
+def test_a_schema_that_differs_is_told(archive: Archive, path: Path, statement: str) -> None:
+    assert archive.check() == []
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute(statement)
+    (finding,) = archive.check()
+    assert finding.startswith("The schema differs from the migrations': ")
+
+
+def test_a_new_archive_is_made_and_checked_without_the_migrations(tmp_path: Path) -> None:
     """In a process of its own: here they are loaded by then."""
     code = f"""if True:
         import sys
         from storage import Archive
-        Archive.open({str(tmp_path / "new.db")!r}, create=True).close()
+        with Archive.open({str(tmp_path / "new.db")!r}, create=True) as archive:
+            assert archive.check() == []
         print([name for name in sys.modules if name.partition(".")[0] in ("alembic", "mako")])
     """
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
