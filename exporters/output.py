@@ -211,7 +211,7 @@ def refuse_protected(target: Path, protected: Collection[Path]) -> None:
             if path.resolve() == real or (there and path.exists() and path.samefile(target)):
                 raise ExportError(f"{target} is the archive or a log; name another file.")
     except (OSError, RuntimeError) as error:  # RuntimeError: links in a circle
-        raise ExportError(f"{target} cannot be written: {error}.") from error
+        raise ExportError(f"{target} cannot be written: {getattr(error, 'strerror', None) or error}.") from error
 
 
 def _refuse(target: Path, force: bool) -> None:

@@ -71,22 +71,23 @@ class Database:
     @contextmanager
     def snapshot(self) -> Iterator[None]:
         """Whatever is read in the block is of one moment, even while somebody writes."""
-        with self.reading() as connection:
-            self._within = connection
-            try:
-                yield
-            finally:
-                self._within = None
+        with self.reading() as connection, self._all_on(connection):
+            yield
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
         """Whatever is read and written in the block is one transaction: undone when it raises."""
-        with self.writing() as connection:
-            self._within = connection
-            try:
-                yield
-            finally:
-                self._within = None
+        with self.writing() as connection, self._all_on(connection):
+            yield
+
+    @contextmanager
+    def _all_on(self, connection: Connection) -> Iterator[None]:
+        """Whatever is read and written in the block is on this connection."""
+        before, self._within = self._within, connection
+        try:
+            yield
+        finally:
+            self._within = before
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:

@@ -134,12 +134,12 @@ def engine(
     limits = Limits(_USUAL_TIME_MS if (time_ms, depth, nodes) == (None, None, None) else time_ms, depth, nodes)
     command = cecp if cecp is not None else uci or ""
     spec = EngineSpec("uci" if cecp is None else "cecp", command, _read_options(options))
-    with contextlib.ExitStack() as stack:
+    run = _Run(spec, limits, quiet=quiet)
+    with run.until_interrupted(), contextlib.ExitStack() as stack:
         archive = None if files else stack.enter_context(open_archive(where, read_only=False))
         games = _keys(archive, keys, filters) if archive is not None else games_to_replay(files, keys, where, filters)
         stack.enter_context(_ended_by_sigterm())
-        running = stack.enter_context(open_engine(spec, limits))
-        run = _Run(running, spec, limits, quiet=quiet)
+        run.engine = stack.enter_context(open_engine(spec, limits))
         progress = stack.enter_context(show_progress(steps=True))
         if archive is not None:
             run.into_archive(archive, [game.key for game in games], again=again, progress=progress)
@@ -147,7 +147,7 @@ def engine(
             run.into_pgn(games, files, output or "-", force=force, progress=progress)
     if as_json:
         print_json(run.to_json())
-    elif not quiet:
+    elif not quiet and run.engine is not None:
         say(run.summary())
     if run.interrupted:
         raise KeyboardInterrupt
@@ -205,6 +205,7 @@ class _Run:
     """One engine with one limit, game by game.
 
     Attributes:
+        engine: None: it has not started yet.
         games: of which positions were analysed. begun: of them, those with which the engine failed then.
         positions: those. silent: of them, about which it told nothing.
         known: positions that had been analysed before.
@@ -212,10 +213,10 @@ class _Run:
         interrupted: somebody wants it to end.
     """
 
-    engine: Engine
     spec: EngineSpec
     limits: Limits
     quiet: bool
+    engine: Engine | None = None
     games: int = 0
     begun: int = 0
     positions: int = 0
@@ -225,6 +226,14 @@ class _Run:
     failed: list[tuple[str, str]] = field(default_factory=list)
     interrupted: bool = False
     _failures: int = 0
+
+    @contextlib.contextmanager
+    def until_interrupted(self) -> Iterator[None]:
+        """An interrupt ends the block, and what was done before is to be told."""
+        try:
+            yield
+        except KeyboardInterrupt:
+            self.interrupted = True
 
     def into_archive(self, archive: Archive, keys: Sequence[str], *, again: bool, progress: Progress) -> None:
         """Analyse games of an archive, and store it there about once a second."""
@@ -268,11 +277,16 @@ class _Run:
         """Whether nothing more is to be asked of the engine."""
         return self.interrupted or self._failures == _MOST_FAILURES
 
+    @property
+    def _started(self) -> Engine:
+        assert self.engine is not None
+        return self.engine
+
     def _head(self, game: Game) -> Analysis:
         from recorder.analysis import Analysis
 
         settings = _settings(self.limits, self.spec.options, game.variant)
-        return Analysis(self.engine.name, self.spec.protocol, settings, time_ns() // 1_000_000, ())
+        return Analysis(self._started.name, self.spec.protocol, settings, time_ns() // 1_000_000, ())
 
     def _analyse(
         self, game: Game, head: Analysis, known: set[int], store: _Store, progress: Progress, name: str
@@ -291,13 +305,13 @@ class _Run:
         told: list[AnalysedPosition] = []
         before, stored_s = self.positions, monotonic()
         try:
-            for found in self.engine.analyse(plan.only(wanted)):
+            for found in self._started.analyse(plan.only(wanted)):
                 told.append(AnalysedPosition(found.look.ply, found.look.fen, found.lines))
                 self.positions += 1
                 self.silent += not found.lines
                 progress(name, self.positions - before, len(wanted))
                 for note in found.notes if not self.quiet else ():
-                    say(f"{_title(game)}, ply {found.look.ply}: {clean(self.engine.name)} {clean(note)}.")
+                    say(f"{_title(game)}, ply {found.look.ply}: {clean(self._started.name)} {clean(note)}.")
                 if monotonic() - stored_s > _STORED_EVERY_S:
                     store(head, told)
                     told, stored_s = [], monotonic()
@@ -316,9 +330,8 @@ class _Run:
 
     def summary(self) -> str:
         """One line."""
-        said = (
-            f"{clean(self.engine.name)}: {plural(self.positions, 'position')} of {plural(self.games, 'game')} analysed"
-        )
+        name = clean(self._started.name)
+        said = f"{name}: {plural(self.positions, 'position')} of {plural(self.games, 'game')} analysed"
         if self.begun:
             said += f" ({self.begun:,} not to the end)"
         if self.silent:
@@ -336,7 +349,7 @@ class _Run:
     def to_json(self) -> dict[str, Any]:
         """The same as JSON values."""
         return {
-            "engine": self.engine.name,
+            "engine": None if self.engine is None else self.engine.name,
             "protocol": self.spec.protocol,
             "games": self.games,
             "positions": self.positions,

@@ -71,8 +71,9 @@ def command(
     from exporters.output import open_output, refuse_protected
     from exporters.selection import Selection
     from recorder.cli.inputs import GameReader, open_inputs, read_options
+    from recorder.sources import path_kind
 
-    if log != "-" and Path(log).is_dir():
+    if log != "-" and path_kind(log) == "folder":
         raise click.UsageError(f"{log} is a folder, and convert reads one log; import reads folders.")
     format_name = format_of(format_name, output, ("pgn", "bpgn"))
     exporter = _exporter(

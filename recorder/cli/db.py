@@ -13,7 +13,7 @@ import click
 
 from recorder.cli.exporting import archive_files
 from recorder.cli.options import archive_file, archive_option
-from recorder.cli.terminal import ExitCode, clean, plural, say, show_progress
+from recorder.cli.terminal import ExitCode, clean, plural, reason_of, say, show_progress
 from recorder.errors import ExportError, StorageError
 
 __all__ = ["command"]
@@ -53,7 +53,7 @@ def _copying(where: str, target: str) -> Iterator[Path]:
     try:
         yield path
     except (StorageError, sqlite3.Error, OSError) as error:
-        raise ExportError(f"{target} cannot be written: {error}") from error
+        raise ExportError(f"{target} cannot be written: {reason_of(error).removesuffix('.')}.") from error
 
 
 def _expressions(_context: click.Context, _param: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:

@@ -12,9 +12,10 @@ from time import monotonic_ns
 from typing import Final
 
 from recorder.cli.password import PASSWORD_VARIABLE
+from recorder.cli.terminal import reason_of
 from recorder.errors import EngineError
 
-__all__ = ["EngineProcess", "Guard", "engine_environment", "now_ms", "split_command"]
+__all__ = ["EngineProcess", "Guard", "engine_environment", "how_ended", "now_ms", "split_command"]
 
 _READ_BYTES: Final = 65_536
 _MOST_WORDS: Final = 200  # of the last thing on its standard error
@@ -49,6 +50,22 @@ def engine_environment() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if name != PASSWORD_VARIABLE}
 
 
+def how_ended(status: int, words: str) -> str:
+    """How a process ended: ``ended by itself (exit status 1): 'no luck'``.
+
+    Args:
+        status: its exit status; negative: the number of the signal that ended it.
+        words: the last line of its errors, of which the beginning is quoted; may be empty.
+    """
+    if status >= 0:
+        how = f"ended by itself (exit status {status})"
+    else:
+        known = {number.value: number.name for number in signal.Signals}
+        how = f"was ended by {known.get(-status, f'signal {-status}')}"
+    shown = "".join(mark if mark.isprintable() else " " for mark in words).strip()[:_MOST_WORDS]
+    return f"{how}: {shown!r}" if shown else how
+
+
 class Guard:
     """A shell that waits for our end and then ends an engine, since many think on when nobody hears them.
 
@@ -70,7 +87,7 @@ class Guard:
                 env={},
             )
         except OSError as error:
-            raise EngineError(f"The engine cannot be guarded by /bin/sh: {_reason(error)}.") from error
+            raise EngineError(f"The engine cannot be guarded by /bin/sh: {reason_of(error)}.") from error
 
     def watch(self, group: int) -> None:
         """Tell it which process group is not to outlive us."""
@@ -110,7 +127,7 @@ class EngineProcess:
             )
         except (OSError, ValueError) as error:  # ValueError: a null byte in a word
             self._guard.dismiss()
-            raise EngineError(f"The engine {words[0]} cannot be started: {_reason(error)}.") from error
+            raise EngineError(f"The engine {words[0]} cannot be started: {reason_of(error)}.") from error
         self._guard.watch(self._process.pid)
         assert self._process.stdin is not None
         assert self._process.stdout is not None
@@ -150,7 +167,8 @@ class EngineProcess:
                 self._hear_errors()
             if self._output in readable:
                 return os.read(self._output, _READ_BYTES)
-            if not readable and not writable:
+            # Its errors may never end.
+            if (not readable and not writable) or (until_ms is not None and now_ms() >= until_ms):
                 return None
 
     def ending(self, patience_ms: int) -> str:
@@ -161,13 +179,8 @@ class EngineProcess:
             self._hear_errors()
         status = os.waitid(os.P_PID, self._process.pid, os.WEXITED | os.WNOWAIT)
         assert status is not None
-        if status.si_code == os.CLD_EXITED:
-            how = f"ended by itself (exit status {status.si_status})"
-        else:
-            how = f"was ended by {signal.Signals(status.si_status).name}"
-        last = self._words.decode("utf-8", "replace").strip().rpartition("\n")[2]
-        words = "".join(mark if mark.isprintable() else " " for mark in last)[:_MOST_WORDS]
-        return f"{how}: {words!r}" if words else how
+        number = status.si_status if status.si_code == os.CLD_EXITED else -status.si_status
+        return how_ended(number, self._words.decode("utf-8", "replace").strip().rpartition("\n")[2])
 
     def stop(self, patience_ms: int) -> None:
         """End it: it gets so long to end by itself, and again after it was asked by signal. Nothing is left."""
@@ -219,7 +232,3 @@ class EngineProcess:
     def _signal(self, number: signal.Signals) -> None:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self._process.pid, number)
-
-
-def _reason(error: OSError | ValueError) -> str:
-    return str(getattr(error, "strerror", None) or error)

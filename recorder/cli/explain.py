@@ -115,9 +115,9 @@ def _begin(file: str, plan: Plan | None, decoder: Decoder) -> Explaining:
 def _read(file: str) -> tuple[Decoder, Iterator[Chunk | CutLines]]:
     """What the server said, in a log of any kind or a text with a table of games, and what reads it."""
     from recorder.events import EngineLine
-    from recorder.sources import HEAD_BYTES, SourceKind, detect, make_decoder, read_blocks
+    from recorder.sources import HEAD_BYTES, SourceKind, detect, make_decoder, path_kind, read_blocks
 
-    if file != "-" and Path(file).is_dir():
+    if file != "-" and path_kind(file) == "folder":
         raise SourceError(f"{file} is a folder: name one of the logs in it.")
     blocks = read_blocks(file)
     head = b""

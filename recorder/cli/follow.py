@@ -83,12 +83,14 @@ def command(
     from recorder.cli.resident import Resident
     from recorder.cli.tail import state_of
     from recorder.cli.ticker import Ticker
+    from recorder.sources import path_kind
     from storage import file_of
 
     path = Path(log)
-    if path.is_dir():
+    kind = "pipe" if log == "-" else path_kind(path)
+    if kind == "folder":
         raise SourceError(f"{log} is a folder: name the log in it that is being written.")
-    if path.is_fifo() or log == "-":
+    if kind == "pipe":
         raise SourceError(f"{log} is read once and cannot be followed: let it be written to a file, or import it.")
     if state_of(path) is None:
         if not wait:

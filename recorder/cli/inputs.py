@@ -24,6 +24,7 @@ from recorder.sources import (
     detect,
     find_logs,
     find_timing,
+    path_kind,
     read_blocks,
     scrubbed,
     why_not_a_log,
@@ -155,7 +156,12 @@ def open_inputs(paths: Sequence[str], skipped: list[Path] | None = None) -> Iter
         def inputs() -> Iterator[Input]:
             given: set[Path] = set()
             for path in paths:
-                if path == "-" or Path(path).is_fifo():
+                try:
+                    kind = "pipe" if path == "-" else path_kind(path)
+                except SourceError as error:
+                    yield Input(path, Path(path), error=str(error))
+                    continue
+                if kind == "pipe":
                     copy = Path(folder) / str(len(given))
                     with copy.open("wb") as out, _stream(path) as stream:
                         shutil.copyfileobj(stream, out)
@@ -169,7 +175,7 @@ def open_inputs(paths: Sequence[str], skipped: list[Path] | None = None) -> Iter
                         if log in given:
                             continue
                         given.add(log)
-                        yield Input(str(log), log, named=not Path(path).is_dir())
+                        yield Input(str(log), log, named=kind != "folder")
                 except SourceError as error:
                     yield Input(path, Path(path), error=str(error))
                 else:

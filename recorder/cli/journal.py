@@ -171,12 +171,13 @@ def _scrub(file: str, output: str, kind: str | None, force: bool) -> None:
     """
     from recorder.cli.cleaning import kind_of, write_clean
     from recorder.model import SAVED_KINDS
-    from recorder.sources import SourceKind, is_journal
+    from recorder.sources import SourceKind, is_journal, path_kind
 
-    if file == "-" or Path(file).is_fifo():
-        raise click.UsageError("It is read several times for this; name a file.")
-    if Path(file).is_dir():
+    there = "pipe" if file == "-" else path_kind(file)
+    if there == "folder":
         raise SourceError(f"{file} is a folder: name one of the logs in it.")
+    if there == "pipe":
+        raise click.UsageError("It is read several times for this; name a file.")
     given = None if kind is None else SourceKind(kind)
     if is_journal(Path(file)) or (given or kind_of(file)) is SourceKind.JOURNAL:
         _scrub_journal(file, output, force)
@@ -224,9 +225,9 @@ def _parts(file: str) -> Iterator[tuple[str, JournalReader, Iterator[Entry]]]:
         SourceError: a file cannot be read. JournalError: there is no journal in any of them.
     """
     from recorder.journal import Damage, JournalReader, NewerJournalError, find_part, part_blocks
-    from recorder.sources import log_files, read_blocks
+    from recorder.sources import log_files, path_kind, read_blocks
 
-    if file != "-" and Path(file).is_dir():
+    if file != "-" and path_kind(file) == "folder":
         raise SourceError(f"{file} is a folder: name one of the journals in it.")
     with _reading(file):
         paths = [Path("-")] if file == "-" else log_files(Path(file))

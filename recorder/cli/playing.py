@@ -96,13 +96,16 @@ def files_of(keys: Sequence[str], filters: Collection[str]) -> list[str]:
         keys: the words.
         filters: names of the parameters that choose games of an archive.
     Raises:
-        SourceError: a word names a file, and there is none.
+        SourceError: a word names a file, and there is none, or nobody may look.
         click.UsageError: some are files, and others are not; or options were given that choose no games of files.
     """
-    files = [key for key in keys if Path(key).is_file()]
+    from recorder.sources import path_kind
+
+    kinds = {key: path_kind(key) for key in keys}
+    files = [key for key in keys if kinds[key] == "file"]
     for key in keys:
         if key not in files and ("/" in key or "." in key):  # no game's key has these
-            raise SourceError(f"{key}: {'is no file' if Path(key).exists() else 'no such file'}")
+            raise SourceError(f"{key}: {'is no file' if kinds[key] else 'no such file'}")
     if files and len(files) != len(keys):
         raise click.UsageError("Name games of the archive or files, not both.")
     context = click.get_current_context()

@@ -24,6 +24,7 @@ __all__ = [
     "exit_status",
     "print_json",
     "print_table",
+    "reason_of",
     "say",
     "show_progress",
 ]
@@ -83,6 +84,11 @@ def plural(number: int, word: str, words: str | None = None) -> str:
 def clean(text: str) -> str:
     """Text of a log made safe for a terminal: control characters become ``\\x1b`` and the like."""
     return "".join(char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in text)
+
+
+def reason_of(error: Exception) -> str:
+    """Why something failed, without the error's number and the file's name, which our sentences have anyway."""
+    return str(getattr(error, "strerror", None) or error)
 
 
 def format_clock(ms: int | None) -> str:

@@ -14,7 +14,8 @@ from typing import Any, Final, TypeVar
 import chess
 import chess.engine
 
-from recorder.cli.engineprocess import Guard, engine_environment, now_ms, split_command
+from recorder.cli.engineprocess import Guard, engine_environment, how_ended, now_ms, split_command
+from recorder.cli.terminal import reason_of
 from recorder.errors import EngineError, VariantError
 from recorder.replay.analysis.found import Collected, Found
 from recorder.replay.analysis.intake import Intake
@@ -58,7 +59,7 @@ class _Bounded(chess.engine.UciProtocol):
             super().pipe_data_received(fd, "".join(f"{line}\n" for line in lines).encode())
 
     def line_received(self, line: str) -> None:
-        if line.split(" ", 1)[0] == "info":
+        if line.split(maxsplit=1)[0] == "info":
             self.infos.append(line)
 
 
@@ -182,8 +183,7 @@ class UciEngine:
         try:
             _, self._engine = await _Bounded.popen(self._words, start_new_session=True, env=engine_environment())
         except (OSError, ValueError) as error:  # ValueError: a null byte in a word
-            reason = getattr(error, "strerror", None) or error
-            raise EngineError(f"The engine {self._words[0]} cannot be started: {reason}.") from error
+            raise EngineError(f"The engine {self._words[0]} cannot be started: {reason_of(error)}.") from error
         assert self._engine.transport is not None
         self._guard.watch(self._engine.transport.get_pid())
         await self._engine.initialize()
@@ -238,10 +238,7 @@ class UciEngine:
         if engine.floods:
             return "prints more than anybody can read (256 KiB a second)"
         status = engine.returncode.result() if engine.returncode.done() else 0
-        how = (
-            f"was ended by {signal.Signals(-status).name}" if status < 0 else f"ended by itself (exit status {status})"
-        )
-        return f"{how}: {engine.last_words!r}" if engine.last_words else how
+        return how_ended(status, engine.last_words)
 
     async def _end(self, engine: _Bounded) -> None:
         """``quit``, and signals for one that does not hear it; of its group nothing is left."""

@@ -2,7 +2,7 @@
 
 from recorder.sources.base import Decoder, SourceKind
 from recorder.sources.detect import HEAD_BYTES, detect, is_own_export, make_decoder, why_not_a_log
-from recorder.sources.files import BlockReader, find_logs, find_timing, is_journal, log_files, read_blocks
+from recorder.sources.files import BlockReader, find_logs, find_timing, is_journal, log_files, path_kind, read_blocks
 from recorder.sources.scrub import FILLER, Scrubber, Scrubbing, scrubbed
 
 __all__ = [
@@ -20,6 +20,7 @@ __all__ = [
     "is_own_export",
     "log_files",
     "make_decoder",
+    "path_kind",
     "read_blocks",
     "scrubbed",
     "why_not_a_log",

@@ -5,13 +5,14 @@ from __future__ import annotations
 import bz2
 import gzip
 import lzma
+import stat
 import sys
 import zlib
 from collections.abc import Callable, Generator, Iterable, Iterator
 from io import SEEK_END, BufferedReader
 from os import PathLike
 from pathlib import Path
-from typing import Final, Protocol, cast
+from typing import Final, Literal, Protocol, cast
 
 import zstandard
 
@@ -19,7 +20,10 @@ from recorder.errors import SourceError
 from recorder.journal.parts import COMPRESSED, SUFFIX, find_part, session_parts
 from recorder.sources.typescript import looks_like_timing
 
-__all__ = ["BlockReader", "find_logs", "find_timing", "is_journal", "log_files", "read_blocks"]
+__all__ = ["BlockReader", "PathKind", "find_logs", "find_timing", "is_journal", "log_files", "path_kind", "read_blocks"]
+
+PathKind = Literal["file", "folder", "pipe", "other"]
+"""What may stand at a path."""
 
 _MAGIC: Final = (
     (b"\x1f\x8b", "gzip"),
@@ -31,6 +35,11 @@ _MAGIC: Final = (
 _OURS: Final = (".db", ".db-wal", ".db-shm", ".db-journal", ".sqlite", ".csv", ".parquet")
 _TIMING_SUFFIXES: Final = (".timing", ".tm", ".time")
 _STDIN: Final = "-"
+_KINDS: Final[dict[PathKind, Callable[[int], bool]]] = {
+    "file": stat.S_ISREG,
+    "folder": stat.S_ISDIR,
+    "pipe": stat.S_ISFIFO,
+}
 _FRAME_HEADER_BYTES: Final = 18
 _DAMAGE: Final = (EOFError, OSError, zlib.error, lzma.LZMAError, zstandard.ZstdError)
 
@@ -128,6 +137,21 @@ def read_blocks(path: str | PathLike[str], size: int = 1 << 20, offset: int = 0)
     return BlockReader(path, size, offset)
 
 
+def path_kind(path: str | PathLike[str]) -> PathKind | None:
+    """What stands at a path; None: nothing.
+
+    Raises:
+        SourceError: nobody may look, or nothing can have this name.
+    """
+    try:
+        mode = Path(path).stat().st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise SourceError(f"{path}: cannot be read: {error.strerror or error}") from error
+    return next((kind for kind, is_one in _KINDS.items() if is_one(mode)), "other")
+
+
 def log_files(path: Path) -> list[Path]:
     """The files that make up a log: the parts of a journal's session in order, else the file itself.
 
@@ -200,15 +224,16 @@ def find_logs(paths: Iterable[str | PathLike[str]], skipped: list[Path] | None =
         paths: files and folders.
         skipped: gets what is left out by its name alone.
     Raises:
-        SourceError: a path does not exist.
+        SourceError: a path does not exist, or nobody may look.
     """
     given: set[Path] = set()
     for name in paths:
         path = Path(name)
         # A journal that was closed meanwhile may be compressed by now: its name is still good.
-        if str(path) != _STDIN and not (find_part(path) if is_journal(path) else path).exists():
+        kind = "file" if str(path) == _STDIN else path_kind(path)
+        if kind is None and not (is_journal(path) and find_part(path).exists()):
             raise SourceError(f"{path}: no such file or folder")
-        found = _walk(path, [] if skipped is None else skipped) if str(path) != _STDIN and path.is_dir() else (path,)
+        found = _walk(path, [] if skipped is None else skipped) if kind == "folder" else (path,)
         for file in found:
             file = _first_part(file)
             if file not in given:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
 import signal
@@ -171,6 +172,19 @@ def test_an_interrupted_run_is_gone_on_with(cli: Cli, game: str, tmp_path: Path,
     said = cli("replay", "engine", "--engine", tin(tmp_path), "--depth", "1").stderr
     assert said == "Tin 1: 10 positions of 1 game analysed, 6 known already.\n"
     assert positions(cli) == {game: 16}
+
+
+def test_one_that_is_interrupted_before_its_engine_has_started_tells_so(cli: Cli, game: str, tmp_path: Path) -> None:
+    """It interrupts whoever starts it, and says nothing."""
+    engine = tmp_path / "silent.py"
+    engine.write_text("import os, signal, sys\nos.kill(os.getppid(), signal.SIGINT)\nsys.stdin.read()\n")
+    command = [sys.executable, "-m", "recorder", "replay", "engine", "--db", cli.archive, "--json", "--engine"]
+    result = subprocess.run(
+        [*command, shlex.join((sys.executable, str(engine)))], capture_output=True, text=True, timeout=120
+    )
+    assert result.returncode == ExitCode.INTERRUPTED, result.stderr
+    summary = json.loads(result.stdout)
+    assert (summary["engine"], summary["positions"], summary["interrupted"]) == (None, 0, True)
 
 
 def test_games_of_files_become_pgn(cli: Cli, match: Path, tmp_path: Path) -> None:

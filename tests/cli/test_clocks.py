@@ -199,6 +199,8 @@ def test_a_table_goes_to_a_file(filled: Cli, tmp_path: Path) -> None:
 def test_json_goes_to_a_file(filled: Cli, tmp_path: Path, words: list[str]) -> None:
     filled("clocks", *words, "-o", tmp_path / "x.json")
     assert (tmp_path / "x.json").read_text() == filled("clocks", *words, "--json").stdout
+    filled("clocks", *words, "--json", "-o", tmp_path / "x.txt")
+    assert (tmp_path / "x.txt").read_text() == (tmp_path / "x.json").read_text()
     refused = filled("clocks", *words, "-o", tmp_path / "x.json", code=ExitCode.OUTPUT)
     assert "already there" in refused.stderr
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from recorder.cli.engineprocess import EngineProcess
+from recorder.cli.engineprocess import EngineProcess, now_ms
 from recorder.cli.engines import Engine, open_engine
 from recorder.errors import EngineError
 from recorder.model import Game
@@ -161,6 +161,7 @@ BAD = {
     "hangs": ({"search": "time.sleep(60)"}, "has not answered 'ping 3' for 0.5 s"),
     "crashes": ({"search": "sys.exit('no luck')"}, "ended by itself (exit status 1): 'no luck'"),
     "is-killed": ({"search": "os.kill(os.getpid(), signal.SIGSEGV)"}, "was ended by SIGSEGV"),
+    "is-killed-by-a-number": ({"search": "os.kill(os.getpid(), 40)"}, "was ended by signal 40"),
     "crashes-at-once": ({"begin": "sys.exit(1)"}, "ended by itself (exit status 1)"),
     "floods": ({"search": "\nwhile True: say('x' * 1000)"}, "prints more than anybody can read"),
     "floods-in-one-line": ({"search": "\nwhile True: print('x' * 1000, end='')"}, "prints more than anybody can read"),
@@ -243,7 +244,7 @@ def assert_ends_after(tin: Tin, option: str, folder: Path) -> None:
     game = folder / "game.pgn"
     game.write_text(f"{MATE}\n")
     command = (sys.executable, "-m", "recorder", "replay", "engine", str(game), option, tin.spec.command)
-    assert subprocess.run(command, check=False, capture_output=True).returncode == -signal.SIGKILL
+    assert subprocess.run(command, check=False, capture_output=True, timeout=120).returncode == -signal.SIGKILL
     assert len(tin.pids) == 1
     deadline = time.monotonic() + 60
     while any(map(is_running, tin.pids)):  # the shell that waits for our end takes its time
@@ -285,6 +286,28 @@ def test_one_that_does_not_say_a_word_is_started_again(tmp_path: Path) -> None:
         assert len(look(engine, game_of(MATE))) == 7
     assert len(tin.pids) == 2
     assert tin.left == []
+
+
+def test_errors_without_end_are_not_read_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However fast they come: the time that somebody waits for its output is over then."""
+    process = EngineProcess(shlex.join((sys.executable, "-S", "-c", "import time; time.sleep(60)")))
+    reads = 0
+
+    def endless(_file: int, size: int) -> bytes:
+        nonlocal reads
+        reads += 1
+        assert reads < 1_000
+        return b"x" * size
+
+    errors = process._process.stderr
+    assert errors is not None
+    try:
+        with monkeypatch.context() as patch:
+            patch.setattr("select.select", lambda *_: ([errors.fileno()], [], []))
+            patch.setattr("os.read", endless)
+            assert process.hear(now_ms()) is None
+    finally:
+        process.stop(50)
 
 
 def test_an_engine_that_does_not_read_is_told(tmp_path: Path) -> None:

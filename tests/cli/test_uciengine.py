@@ -146,6 +146,7 @@ UCI_BAD = {
     "hangs": ({"search": "time.sleep(60)"}, "has not ended its search for 0.52 s"),
     "crashes": BAD["crashes"],
     "is-killed": BAD["is-killed"],
+    "is-killed-by-a-number": BAD["is-killed-by-a-number"],
     "crashes-at-once": BAD["crashes-at-once"],
     "floods": BAD["floods"],
     "floods-in-one-line": BAD["floods-in-one-line"],

@@ -14,8 +14,10 @@ from pathlib import Path
 import pytest
 import zstandard
 
+from recorder.cli.terminal import ExitCode
 from recorder.errors import SourceError
 from recorder.sources import find_logs, find_timing, read_blocks
+from tests.support.cli import Cli
 
 DATA = b"fics% \n\r<12> rnbqkbnr\n\r" * 60_000 + random.Random(1).randbytes(50_000)
 
@@ -134,3 +136,23 @@ def test_a_link_that_cannot_be_followed_hides_no_log(tmp_path: Path) -> None:
     assert (link.name, log.name) == ("a-link", "b.log")
     with pytest.raises(SourceError, match="a-link"):
         list(read_blocks(link))
+    with pytest.raises(SourceError, match="a-link: cannot be read: File name too long"):
+        list(find_logs([link]))
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["import"],
+        ["follow"],
+        ["convert"],
+        ["journal", "check"],
+        ["journal", "scrub", "-o", "x"],
+        ["explain"],
+        ["replay", "terminal"],
+    ],
+)
+def test_a_name_that_no_file_can_have_is_told(words: list[str], tmp_path: Path) -> None:
+    name = "a" * 300
+    said = Cli(tmp_path / "a.sqlite")(*words, name, code=ExitCode.INPUT)
+    assert f"{name}: cannot be read: File name too long" in said.stderr

@@ -47,6 +47,15 @@ def test_a_new_archive_is_its_owners_alone(path: Path) -> None:
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
+def test_a_snapshot_within_a_transaction_ends_without_it(archive: Archive) -> None:
+    row = import_bytes(archive, b"x", [make_game()])
+    with archive.transaction():
+        with archive.snapshot():
+            assert archive.count() == 1
+        archive.forget_source(row.id)
+        assert archive.count() == 0, "read where it was written"
+
+
 def test_a_url_and_a_path_open_the_same_file(path: Path) -> None:
     with Archive.open(f"sqlite:///{path}", create=True) as archive:
         import_bytes(archive, b"x", [make_game()])
