@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 
 import pytest
@@ -10,6 +11,8 @@ from hypothesis import settings
 # Commands that tests start inherit what is ignored: whoever runs us in the background or under nohup ignores these.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
+# As a user's: modules are compiled once. Compiling them in every process is most of a small command's time.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 # How long an example takes says more about the machine than about the code.
 # Sixty examples keep CI within its fifteen minutes on two processors; tests that need more say so.
