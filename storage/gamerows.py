@@ -12,7 +12,7 @@ from storage.analyses import move_analyses
 from storage.bulk import insert_rows, select_in
 from storage.equalkeys import successor
 from storage.mapping import Row, game_row, insert_into, observation_row, rows_of_observation
-from storage.plyrows import add_values, are_timed, insert_plies
+from storage.plyrows import add_untimed, add_values, insert_plies
 from storage.query import fold
 from storage.relating import touch
 
@@ -96,10 +96,11 @@ class GameRows:
                 for name, rows in rows_of_observation(seen, row_id, self._next_ply):
                     batches[name] += rows
                 for line in seen.lines:
-                    if not self._timed and are_timed(line.rows):
+                    if not self._timed and not add_untimed(self._ply_values, line.rows, seen.offset):
                         self._insert_plies()
                         self._timed = True  # until the next flush
-                    add_values(self._ply_values, line.rows, seen.started_at_ms or 0, seen.offset, timed=self._timed)
+                    if self._timed:
+                        add_values(self._ply_values, line.rows, seen.started_at_ms or 0, seen.offset)
                     self._next_ply += len(line.rows)
             batches["segments"] += [
                 (game_id, seq, part.from_ply, part.to_ply, first + part.observation)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-from operator import itemgetter
 from typing import Any, Final
 
 from recorder.model import Ply, PlyRow, Precision, Proof
@@ -11,7 +10,7 @@ from recorder.shown import USUAL, ShownLine, whole_row
 from storage.bulk import insert_values
 from storage.models import plies as table
 
-__all__ = ["add_values", "are_timed", "insert_numbered", "insert_plies", "load_plies", "load_shown"]
+__all__ = ["add_untimed", "add_values", "insert_numbered", "insert_plies", "load_plies", "load_shown"]
 
 _TIMED: Final = tuple(column.name for column in table.columns if column.name != "id")
 _UNTIMED: Final = tuple(name for name in _TIMED if name != "at_ms")  # to bind a None costs the driver most of all
@@ -22,8 +21,6 @@ _NUMBERED: Final = {
     names: f"INSERT INTO plies (id, {', '.join(names)}) VALUES ({', '.join('?' * (len(names) + 1))})"
     for names in (_TIMED, _UNTIMED)
 }
-_AT_OF: Final = itemgetter(Ply._fields.index("at_ms"))
-_NOT_KNOWN: Final = frozenset((None,))
 
 # the third part of ``quality``; 0 for the commonest one
 _PRECISION_CODES: Final = {
@@ -57,51 +54,55 @@ _SELECT_SHOWN: Final = (
 )
 
 
-def are_timed(plies: list[Ply] | list[PlyRow]) -> bool:
-    """Whether the arrival of any of them is known."""
-    return not _NOT_KNOWN.issuperset(map(_AT_OF, plies))
-
-
-def add_values(
-    values: list[Any], plies: list[Ply] | list[PlyRow], base_ms: int, base_offset: int, *, timed: bool = True
-) -> None:
+def add_values(values: list[Any], plies: list[Ply] | list[PlyRow], base_ms: int, base_offset: int) -> None:
     """Append the columns of plies, without ``id``, row after row in one flat list.
 
     Args:
         values: what ``insert_plies`` will get.
         plies: a line.
         base_ms, base_offset: its observation's ``started_at_ms`` (0 where that is None) and ``offset``.
-        timed: False leaves out the column of arrivals, none of which is known.
     """
     codes = _PRECISION_CODES
-    if timed:
-        for (
-            ply, move, san, white_ms, black_ms, elapsed_ms, lag_ms, at_ms, flags, irreversible,
-            proof, origin, precision, offset,
-        ) in plies:  # fmt: skip
-            values += (
-                ply, move, san, white_ms, black_ms, elapsed_ms, lag_ms, None if at_ms is None else at_ms - base_ms,
-                flags, irreversible,
-                1 if proof == precision == 1 and not origin else proof | origin << 3 | codes[precision] << 6,
-                offset - base_offset,
-            )  # fmt: skip
-        return
     for (
-        ply, move, san, white_ms, black_ms, elapsed_ms, lag_ms, _, flags, irreversible,
+        ply, move, san, white_ms, black_ms, elapsed_ms, lag_ms, at_ms, flags, irreversible,
         proof, origin, precision, offset,
     ) in plies:  # fmt: skip
         values += (
-            ply, move, san, white_ms, black_ms, elapsed_ms, lag_ms, flags, irreversible,
+            ply, move, san, white_ms, black_ms, elapsed_ms, lag_ms, None if at_ms is None else at_ms - base_ms,
+            flags, irreversible,
             1 if proof == precision == 1 and not origin else proof | origin << 3 | codes[precision] << 6,
             offset - base_offset,
         )  # fmt: skip
 
 
+def add_untimed(values: list[Any], plies: list[Ply] | list[PlyRow], base_offset: int) -> bool:
+    """As ``add_values``, without the column of arrivals.
+
+    Returns:
+        False where one of them is known; then nothing is appended.
+    """
+    codes = _PRECISION_CODES
+    before = len(values)
+    for (
+        ply, move, san, white_ms, black_ms, elapsed_ms, lag_ms, at_ms, flags, irreversible,
+        proof, origin, precision, offset,
+    ) in plies:  # fmt: skip
+        if at_ms is not None:
+            del values[before:]
+            return False
+        values += (
+            ply, move, san, white_ms, black_ms, elapsed_ms, lag_ms, flags, irreversible,
+            1 if proof == precision == 1 and not origin else proof | origin << 3 | codes[precision] << 6,
+            offset - base_offset,
+        )  # fmt: skip
+    return True
+
+
 def insert_plies(driver: sqlite3.Connection, values: list[Any], end: int, *, timed: bool = True) -> None:
-    """Insert what ``add_values`` gathered; SQLite numbers the rows from the largest ``id`` on, in this order.
+    """Insert what was gathered; SQLite numbers the rows from the largest ``id`` on, in this order.
 
     Args:
-        values: of the plies. end: the number behind the last of them. timed: as for ``add_values``.
+        values: of the plies. end: the number behind the last of them. timed: by ``add_values``, not ``add_untimed``.
     """
     names = _TIMED if timed else _UNTIMED
     width = len(names)

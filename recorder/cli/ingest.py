@@ -356,7 +356,8 @@ def _write(
         for block in Reading(source, progress, size=end, offset=first):
             read += len(block)
             take(scrubbing.receive(block))
-            held = (held + block)[-(read - done) :] if read > done else b""
+            left = read - done
+            held = (block if left <= len(block) else held + block)[-left:] if left else b""
         if read != end:
             raise SourceError(f"{source.name}: it became shorter while it was read; import it again")
         if followed is not None:

@@ -98,10 +98,13 @@ class Scrubber:
 
     def receive(self, block: bytes) -> bytes:
         """Return the bytes whose line is complete, scrubbed."""
-        data = self._rest + block
-        end = data.rfind(b"\n") + 1
-        self._rest = data[end:]
-        out = self._scrub_lines(data[:end])
+        end = block.rfind(b"\n") + 1
+        if end:
+            out = self._scrub_lines(b"".join((self._rest, memoryview(block)[:end])))
+            self._rest = block[end:]
+        else:
+            out = b""
+            self._rest += block
         if len(self._rest) > _MAX_LINE:
             if not self._in_long:
                 self._rest = self._scrub_line(self._rest)
@@ -130,6 +133,17 @@ class Scrubber:
 
     def _scrub_hinted(self, data: bytes, begin: int) -> bytes:
         """Look only at lines that can hold a secret: the others are nearly all of a log."""
+        if b"\x19" not in data and not self._find_secrets(_without_boards(data[begin:]), 0):
+            return data
+        out: list[bytes] = []
+        done = 0
+        for start, end, line in self._find_secrets(data, begin):
+            out += [data[done:start], line]
+            done = end
+        return b"".join([*out, data[done:]])
+
+    def _find_secrets(self, data: bytes, begin: int) -> list[tuple[int, int, bytes]]:
+        """The lines in which something is hidden, in order: where each begins and ends, and what it becomes."""
         lines: set[tuple[int, int]] = set()
         lower = data.lower()
         for hint in (*_HINTS, *_KEY_HINTS) if b"\x19" in data else _HINTS:
@@ -138,12 +152,8 @@ class Scrubber:
                 end = data.index(b"\n", at)  # the data are whole lines
                 lines.add((max(data.rfind(b"\n", begin, at) + 1, begin), end))
                 at = lower.find(hint, end)
-        out: list[bytes] = []
-        done = 0
-        for start, end in sorted(lines):
-            out += [data[done:start], self._scrub_line(data[start:end])]
-            done = end
-        return b"".join([*out, data[done:]])
+        scrubbed_lines = [(start, end, self._scrub_line(data[start:end])) for start, end in sorted(lines)]
+        return [found for found in scrubbed_lines if found[2] != data[found[0] : found[1]]]
 
     def _scrub_line(self, line: bytes, *, cut: bool = False) -> bytes:
         if self._kind in (SourceKind.PGN, SourceKind.BPGN):
@@ -202,6 +212,12 @@ class Scrubber:
         if _ASKED_PYCHESS.search(text):
             self._asked = True
         return line[:begin] + _fill_repeated(text, _CHANGED_PYCHESS)
+
+
+def _without_boards(data: bytes) -> bytes:
+    """What stands between whole lines' boards: one of them that stands at a line's beginning hides nothing."""
+    first, *rest = data.split(b"\n\r<12> " if b"\n\r<12> " in data else b"\n<12> ")
+    return b"".join([first, *[part[end:] for part in rest if (end := part.find(b"\n")) >= 0]])
 
 
 def _scrub_plain(line: bytes, cut: bool) -> bytes:

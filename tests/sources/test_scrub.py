@@ -102,7 +102,8 @@ def test_what_is_hidden(kind: str, before: bytes, after: bytes) -> None:
     st.sampled_from(list(SourceKind)),
     st.lists(
         st.sampled_from(
-            b"password: |login: |>ICS: |<ICS: |a b|\n|\\012|fics% |Password changed to |bytearray(b'|')|\\n".split(b"|")
+            b"password: |login: |>ICS: |<ICS: |a b|\n|\\012|fics% |Password changed to |bytearray(b'|')|\\n"
+            b"|\n\r<12> |\n<12> |<12> |\n\rfics% pas a b|su a b|\x19(93 a\x19)".split(b"|")
         )
     ),
     st.integers(1, 30),
