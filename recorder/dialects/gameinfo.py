@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from recorder.errors import LineError
 from recorder.events import DeltaBoard, GameInfo, Line, Malformed
+from recorder.patterns import later
 
 __all__ = [
     "DELTA_TAG",
@@ -27,12 +28,12 @@ __all__ = [
 GAMEINFO_TAG = "<g1>"
 DELTA_TAG = "<d1>"
 
-_GAMEINFO = re.compile(r"<g1>\s*([0-9]{1,9})((?:\s+[a-z]+=\S*)*)\s*")
-_DELTA = re.compile(
+_GAMEINFO = later(r"<g1>\s*([0-9]{1,9})((?:\s+[a-z]+=\S*)*)\s*")
+_DELTA = later(
     r"<d1>\s*([0-9]{1,9})\s+([0-9]{1,5})\s+(\S+)\s+(\S+)"
     r"\s+(-?[0-9]{1,12})\s+(-?[0-9]{1,12})(?:\s+(-?[0-9]{1,12}))?\s*"
 )
-_SMITH = re.compile(r"([a-h][1-8][a-h][1-8])([pnbrqEcC]?)([NBRQ]?)")
+_SMITH = later(r"([a-h][1-8][a-h][1-8])([pnbrqEcC]?)([NBRQ]?)")
 _MAX_GAME_NO = 1 << 20  # BICS prints uninitialised memory as the partner's number
 
 
@@ -46,7 +47,7 @@ def parse_gameinfo(line: Line) -> GameInfo | Malformed | None:
     """
     if not line.text.startswith(GAMEINFO_TAG):
         return None
-    match = _GAMEINFO.fullmatch(line.text)
+    match = _GAMEINFO().fullmatch(line.text)
     if match is None:
         return Malformed(line, GAMEINFO_TAG, "the game facts are not a game number and key=value words")
     fields = dict(word.split("=", 1) for word in match[2].split())
@@ -154,7 +155,7 @@ def parse_delta(line: Line) -> DeltaBoard | Malformed | None:
     """
     if not line.text.startswith(DELTA_TAG):
         return None
-    match = _DELTA.fullmatch(line.text)
+    match = _DELTA().fullmatch(line.text)
     if match is None:
         return Malformed(line, DELTA_TAG, "the move is not game, ply, SAN, squares, time, clock and lag")
     if match[2] == "0" or parse_smith(match[4]) is None:
@@ -189,7 +190,7 @@ def parse_smith(text: str) -> Smith | None:
 
     Source: the help page of ``iset compressmove`` and Smith's own description, which it names.
     """
-    match = _SMITH.fullmatch(text)
+    match = _SMITH().fullmatch(text)
     return None if match is None else Smith(*match.groups())
 
 

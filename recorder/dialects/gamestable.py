@@ -13,6 +13,7 @@ import re
 
 from recorder.dialects.ratings import RATING, read_rating
 from recorder.events import GameNotified, GamesCounted, GamesRow, Line, ObserveRefused, Refusal, TablePlayer
+from recorder.patterns import later
 
 __all__ = [
     "format_counted",
@@ -32,14 +33,14 @@ _NAME = r"(\S{1,40}?)(?:\((\S{1,40})\))?"
 _NUMBER = r"([0-9]{1,6})"
 _CLOCK = r"([0-9:]{1,12})"
 _PLAYERS = rf"{_RATED_TEXT} +{_NAME} +{_RATED_TEXT} +{_NAME}"
-_ROW = re.compile(
+_ROW = later(
     rf" *{_NUMBER} +(?:\((Exam\.|Setup) +{_PLAYERS} *\)|{_PLAYERS})"
     rf" +(?:\[([ p]?)([A-Za-z])([ru]) *{_NUMBER} +{_NUMBER}\]|(p?)([A-Za-z])([ru]) +{_NUMBER} +{_NUMBER})"
     rf" +(?:{_CLOCK} +- *{_CLOCK} +\( *{_NUMBER}- *{_NUMBER}\) +)?([WB]): *{_NUMBER} *"
 )
-_COUNTED = re.compile(r" *([0-9]{1,6}) games? displayed(?: \(of +([0-9]{1,6})(?: in progress)?\))?\.? *")
-_NO_GAMES = re.compile(r"There are no games in progress\. *")
-_NOTIFIED = re.compile(
+_COUNTED = later(r" *([0-9]{1,6}) games? displayed(?: \(of +([0-9]{1,6})(?: in progress)?\))?\.? *")
+_NO_GAMES = later(r"There are no games in progress\. *")
+_NOTIFIED = later(
     rf"Game notification: (\S+) {RATING} vs\. (\S+) {RATING} (rated|unrated) ?(\S*|\S+ \S+) {_NUMBER} {_NUMBER}"
     rf": Game {_NUMBER} *"
 )
@@ -68,7 +69,7 @@ def parse_row(line: Line) -> GamesRow | None:
     Args:
         line: without prompts.
     """
-    match = _ROW.fullmatch(line.text)
+    match = _ROW().fullmatch(line.text)
     if match is None:
         return None
     (
@@ -161,9 +162,9 @@ def _clock(seconds: int) -> str:
 
 def parse_counted(line: Line) -> GamesCounted | None:
     """Read the line behind the table's last row, or the one that stands for an empty table, or None."""
-    if _NO_GAMES.fullmatch(line.text) is not None:
+    if _NO_GAMES().fullmatch(line.text) is not None:
         return GamesCounted(line, 0, None)
-    match = _COUNTED.fullmatch(line.text)
+    match = _COUNTED().fullmatch(line.text)
     return None if match is None else GamesCounted(line, int(match[1]), None if match[2] is None else int(match[2]))
 
 
@@ -180,7 +181,7 @@ def parse_notified(line: Line) -> GameNotified | None:
 
     Old servers print it without the game's number; then nothing can be done with it.
     """
-    match = _NOTIFIED.fullmatch(line.text)
+    match = _NOTIFIED().fullmatch(line.text)
     if match is None:
         return None
     white, white_rating, black, black_rating, rated, category, base, increment, number = match.groups()

@@ -16,26 +16,27 @@ from recorder.dialects.translated import RUNNING
 from recorder.errors import LineError
 from recorder.events import Line, ListRow, MovelistRead, RatingText
 from recorder.frames import Style12, parse_elapsed
+from recorder.patterns import later
 
 __all__ = ["MovelistReader", "format_movelist", "parse_started"]
 
 _GAME_NUMBER = re.compile(r"Movelist for game ([0-9]{1,9}):\s*")
 _NAMES = re.compile(rf"(\S+) {RATING} vs\. (\S+) {RATING} --- (\S.*?)\s*")
-_MATCH = re.compile(
+_MATCH = later(
     r"(Rated|Unrated) (\S*|\S+ \S+) ?match, initial time: ([0-9]{1,9}) minutes?, increment: ([0-9]{1,9}) seconds?"
     r"(?: AND ([0-9]{1,9}) minutes?, increment: ([0-9]{1,9}) seconds?)?\.?\s*"
 )
 # chessd's Portuguese
-_MATCH_TRANSLATED = re.compile(
+_MATCH_TRANSLATED = later(
     r"(Classificado|N\S{1,2}o classificado) (\S*|\S+ \S+) ?match, initial time: "
     r"([0-9]{1,9}) minutos, incremento: ([0-9]{1,9}) segundos"
     r"(?: E ([0-9]{1,9}) minutos, incremento: ([0-9]{1,9}) segundos)?\.\s*"
 )
-_COLUMNS = re.compile(r"\s*Move\s+\S+\s+\S+\s*")
-_DASHES = re.compile(r"\s*-{2,}\s+-{2,}\s+-{2,}\s*")
+_COLUMNS = later(r"\s*Move\s+\S+\s+\S+\s*")
+_DASHES = later(r"\s*-{2,}\s+-{2,}\s+-{2,}\s*")
 _HALF = r"(\.\.\.|[A-Za-z][A-Za-z0-9@=x-]*[+#]*)(?:\s+(\([-0-9:.]+\)))?"
-_ROW = re.compile(rf"\s*([0-9]{{1,9}})\.\s+{_HALF}(?:\s+{_HALF})?\s*")
-_TRAILER = re.compile(r"\s*\{([^{}]*)\} (1-0|0-1|1/2-1/2|\*)(?: \[[^\]]*\])?\s*")
+_ROW = later(rf"\s*([0-9]{{1,9}})\.\s+{_HALF}(?:\s+{_HALF})?\s*")
+_TRAILER = later(r"\s*\{([^{}]*)\} (1-0|0-1|1/2-1/2|\*)(?: \[[^\]]*\])?\s*")
 _RUNNING = ("Still in progress", "Game in progress", RUNNING)
 _NO_MOVE = ("...", "NONE")
 
@@ -45,8 +46,8 @@ _ZONES = {
     "CET": 1, "CEST": 2,
 }  # fmt: skip
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
-_FICS_DATE = re.compile(r"[A-Z][a-z]{2} ([A-Z][a-z]{2}) +([0-9]{1,9}), +([0-9]{1,9}):([0-9]{2}) (\S+) ([0-9]{4})")
-_PLAIN_DATE = re.compile(r"([0-9]{4})[.-]([0-9]{2})[.-]([0-9]{2}) +([0-9]{1,9}):([0-9]{2})(?::([0-9]{2}))?(?: (\S+))?")
+_FICS_DATE = later(r"[A-Z][a-z]{2} ([A-Z][a-z]{2}) +([0-9]{1,9}), +([0-9]{1,9}):([0-9]{2}) (\S+) ([0-9]{4})")
+_PLAIN_DATE = later(r"([0-9]{4})[.-]([0-9]{2})[.-]([0-9]{2}) +([0-9]{1,9}):([0-9]{2})(?::([0-9]{2}))?(?: (\S+))?")
 
 
 def parse_started(text: str) -> tuple[int | None, bool]:
@@ -60,7 +61,7 @@ def parse_started(text: str) -> tuple[int | None, bool]:
         Milliseconds since 1970 and whether they are UTC: with a zone whose offset is not certain they are local ones
         of the server. ``(None, False)`` when it is no date.
     """
-    fics, plain = _FICS_DATE.fullmatch(text), _PLAIN_DATE.fullmatch(text)
+    fics, plain = _FICS_DATE().fullmatch(text), _PLAIN_DATE().fullmatch(text)
     try:
         if fics is not None:
             zone = fics[5]
@@ -163,22 +164,22 @@ class MovelistReader:
         text = line.text
         if not self._in_rows:
             if self._match is None:
-                self._match = _MATCH.fullmatch(text) or _MATCH_TRANSLATED.fullmatch(text)
+                self._match = _MATCH().fullmatch(text) or _MATCH_TRANSLATED().fullmatch(text)
                 if self._match is not None:
                     return True
-            if _COLUMNS.fullmatch(text) is not None:
+            if _COLUMNS().fullmatch(text) is not None:
                 return True
-            if _DASHES.fullmatch(text) is not None:
+            if _DASHES().fullmatch(text) is not None:
                 self._in_rows = True
                 return True
             return False
-        trailer = _TRAILER.fullmatch(text)
+        trailer = _TRAILER().fullmatch(text)
         if trailer is not None:
             return self._made(trailer[1], trailer[2])
         return self._row(line)
 
     def _row(self, line: Line) -> bool:
-        match = _ROW.fullmatch(line.text)
+        match = _ROW().fullmatch(line.text)
         if match is None or int(match[1]) <= self._number:
             return False
         halves = [(match[2], match[3]), (match[4], match[5])]

@@ -21,6 +21,7 @@ from typing import Any, Final, NamedTuple
 from zlib import crc32
 
 from recorder.errors import JournalError
+from recorder.patterns import later
 
 __all__ = [
     "ESCAPED",
@@ -60,12 +61,12 @@ _ABOUT: Final = (
     "each line: seconds since anchor_utc_ns, < received or > sent or ! note, bytes escaped as in C, CRC-32 of the line"
 )
 _SECOND: Final = 1_000_000_000
-_HEADER: Final = re.compile(re.escape(MAGIC) + rb"([1-9][0-9]{0,5}) (\{.*\})", re.ASCII)
-_NEWER: Final = re.compile(re.escape(MAGIC) + rb"([1-9][0-9]{0,5}) ", re.ASCII)
+_HEADER: Final = later(re.escape(MAGIC) + rb"([1-9][0-9]{0,5}) (\{.*\})", re.ASCII)
+_NEWER: Final = later(re.escape(MAGIC) + rb"([1-9][0-9]{0,5}) ", re.ASCII)
 # One way only to write each byte: what is read and written again is the same line.
 ESCAPED: Final = r"(?:[ -\[\]-~]++|\\(?:[\\nrt]|x(?:0[0-8bcef]|1[0-9a-f]|7f|[89a-f][0-9a-f])))*+"
 """A pattern for what ``escape`` gives."""
-_RECORD: Final = re.compile(rf"(0|[1-9][0-9]{{0,10}})\.([0-9]{{9}}) ([<>!]) ({ESCAPED})".encode())
+_RECORD: Final = later(rf"(0|[1-9][0-9]{{0,10}})\.([0-9]{{9}}) ([<>!]) ({ESCAPED})".encode())
 
 
 class NewerJournalError(JournalError):
@@ -141,7 +142,7 @@ def parse_header(line: bytes) -> Header:
         JournalError: it is damaged or none at all.
     """
     content = _content(line)
-    match = _NEWER.match(content)
+    match = _NEWER().match(content)
     if match is None:
         raise JournalError("This is no header of a journal.")
     version = int(match[1])
@@ -149,7 +150,7 @@ def parse_header(line: bytes) -> Header:
         raise NewerJournalError(
             f"This journal has version {version}; this program reads versions up to {VERSION}. Use a newer one."
         )
-    match = _HEADER.fullmatch(_upgraded(content, version))
+    match = _HEADER().fullmatch(_upgraded(content, version))
     try:
         fields = json.loads(match[2]) if match else None
     except (ValueError, RecursionError):
@@ -195,7 +196,7 @@ def parse_record(line: bytes, version: int = VERSION) -> Record:
     Raises:
         JournalError: it is damaged.
     """
-    match = _RECORD.fullmatch(_upgraded(_content(line), version))
+    match = _RECORD().fullmatch(_upgraded(_content(line), version))
     if match is None:
         raise JournalError("This is no record of a journal.")
     seconds, fraction, mark, text = match.groups()

@@ -6,7 +6,6 @@ import contextlib
 import fcntl
 import hashlib
 import os
-import re
 import secrets
 import time
 from collections.abc import Generator
@@ -20,6 +19,7 @@ import zstandard
 
 from recorder.errors import JournalError
 from recorder.journal.format import Header, RecordKind, parse_note, parse_record
+from recorder.patterns import later
 
 __all__ = [
     "COMPRESSED",
@@ -43,9 +43,9 @@ SUFFIX: Final = ".journal"
 COMPRESSED: Final = ".journal.zst"
 
 _MODE: Final = 0o600
-_UNSAFE: Final = re.compile(r"[^a-z0-9.-]")
+_UNSAFE: Final = later(r"[^a-z0-9.-]")
 _LONGEST_HOST: Final = 80
-_NAME: Final = re.compile(r"(?P<session>.+)_(?P<part>\d{5,})\.journal(?:\.zst)?")
+_NAME: Final = later(r"(?P<session>.+)_(?P<part>\d{5,})\.journal(?:\.zst)?")
 _LAST_LINE_BYTES: Final = 4096
 _STALE_S: Final = 3600
 _LOCK_TRIES: Final = 200
@@ -146,7 +146,7 @@ def part_name(header: Header) -> str:
     begun = datetime.fromtimestamp(header.anchor_utc_ns // 1_000_000_000, UTC)
     ms = header.anchor_utc_ns // 1_000_000 % 1000
     server = header.host if header.port is None else f"{header.host}_{header.port}"
-    safe = _UNSAFE.sub("_", server.lower())[:_LONGEST_HOST]
+    safe = _UNSAFE().sub("_", server.lower())[:_LONGEST_HOST]
     return f"{begun:%Y%m%dT%H%M%S}{ms:03}Z_{safe}_{header.session}_{header.part:05}{SUFFIX}"
 
 
@@ -166,12 +166,12 @@ def session_parts(path: Path) -> dict[int, Path]:
     Returns:
         Only the file itself as part 0 if its name is not one that ``part_name`` gives.
     """
-    name = _NAME.fullmatch(path.name)
+    name = _NAME().fullmatch(path.name)
     if name is None:
         return {0: path}
     found: dict[int, Path] = {}
     for entry in sorted(path.parent.iterdir()):  # x.journal before x.journal.zst
-        match = _NAME.fullmatch(entry.name)
+        match = _NAME().fullmatch(entry.name)
         if match is not None and match["session"] == name["session"]:
             found[int(match["part"])] = entry
     return dict(sorted(found.items()))
@@ -179,7 +179,7 @@ def session_parts(path: Path) -> dict[int, Path]:
 
 def session_name(name: str) -> str | None:
     """What the names of all parts of a session begin with, from that of any of them; None: it is no such name."""
-    match = _NAME.fullmatch(name)
+    match = _NAME().fullmatch(name)
     return None if match is None else match["session"]
 
 
@@ -191,7 +191,7 @@ def session_sizes(folder: Path) -> dict[str, int]:
     """
     parts: dict[tuple[str, str], Path] = {}
     for entry in sorted(folder.iterdir()):  # x.journal before x.journal.zst
-        if match := _NAME.fullmatch(entry.name):
+        if match := _NAME().fullmatch(entry.name):
             parts[match["session"], match["part"]] = entry
     sizes: dict[str, int] = {}
     for (session, _), path in parts.items():
@@ -333,7 +333,7 @@ class Compressor:
                 if path.name.startswith(".") and f"{SUFFIX}." in path.name and path.suffix == ".part":
                     if time.time() - path.stat().st_mtime > _STALE_S:
                         path.unlink()
-                elif path.suffix == SUFFIX and _NAME.fullmatch(path.name) and is_closed(path):
+                elif path.suffix == SUFFIX and _NAME().fullmatch(path.name) and is_closed(path):
                     compress_part(path)
 
 

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from hashlib import blake2b
 from typing import Final
 
+from recorder.patterns import later
 from recorder.sources.base import SourceKind
 from recorder.sources.scrub import FILLER, fill
 
@@ -22,13 +23,13 @@ ForgottenHandle = tuple[str, int, str]
 
 _HANDLE: Final = r"[A-Za-z][A-Za-z0-9]*(?:-[A-Za-z0-9]+)*"
 _BEFORE: Final = r"(?<![A-Za-z0-9_])(?<![A-Za-z0-9_]-)"
-_WORD: Final = re.compile(rf"{_BEFORE}{_HANDLE}(?![A-Za-z0-9_])")
-_IN_NAME: Final = re.compile(r"(?<![A-Za-z0-9])[A-Za-z][A-Za-z0-9]*(?![A-Za-z0-9])")
+_WORD: Final = later(rf"{_BEFORE}{_HANDLE}(?![A-Za-z0-9_])")
+_IN_NAME: Final = later(r"(?<![A-Za-z0-9])[A-Za-z][A-Za-z0-9]*(?![A-Za-z0-9])")
 # In bytes a word may also stand behind what is no text there: colours, or the line ends that a client wrote in words.
 _COLOURED: Final = r"(?<=\x1b\[m)|(?<=\x1b\[[0-9]m)|(?<=\x1b\[[0-9][0-9]m)|(?<=\x1b\[[0-9];[0-9][0-9]m)"
-_IN_RAW: Final = re.compile(rf"(?:{_BEFORE}|{_COLOURED}){_HANDLE}(?![A-Za-z0-9_])")
-_IN_XBOARD: Final = re.compile(rf"(?:{_BEFORE}|(?<=\\[0-3][0-7][0-7])){_HANDLE}(?![A-Za-z0-9_])")
-_IN_PYCHESS: Final = re.compile(rf"(?:{_BEFORE}|(?<=\\[nrt])){_HANDLE}(?![A-Za-z0-9_])")
+_IN_RAW: Final = later(rf"(?:{_BEFORE}|{_COLOURED}){_HANDLE}(?![A-Za-z0-9_])")
+_IN_XBOARD: Final = later(rf"(?:{_BEFORE}|(?<=\\[0-3][0-7][0-7])){_HANDLE}(?![A-Za-z0-9_])")
+_IN_PYCHESS: Final = later(rf"(?:{_BEFORE}|(?<=\\[nrt])){_HANDLE}(?![A-Za-z0-9_])")
 _WORDS: Final = {SourceKind.XBOARD: _IN_XBOARD, SourceKind.PYCHESS: _IN_PYCHESS}
 _SHORTEST: Final = 3
 _MAX_LINE: Final = 1 << 16
@@ -41,19 +42,19 @@ _SPEECH: Final = (
     rf"(?:{_SPEAKER} (?:kibitzes|whispers|says|\(your partner\) tells you|tells you|(?:(?:c|s|t|it)-)?shouts): ?"
     rf"|{_SPEAKER}\([0-9]+\): ?|--> {_SPEAKER} ?|\s*\*\*(?:UNREG )?ANNOUNCEMENT\*\* from {_SPEAKER}: ?)"
 )
-_SPOKEN: Final = re.compile(rf"{_PROMPTS}{_SPEECH}(?P<words>.*)", re.DOTALL)
+_SPOKEN: Final = later(rf"{_PROMPTS}{_SPEECH}(?P<words>.*)", re.DOTALL)
 _STAMPS: Final = r"(?:[\[(]?[0-9][0-9:./, T-]{3,28}[\])]?:? ?)?"
 # ICC's datagrams in which somebody speaks: kibitzes, channels, tells, shouts, bots' tells.
-_SPOKEN_DATAGRAM: Final = re.compile(
+_SPOKEN_DATAGRAM: Final = later(
     r"\x19\((?:(?:26|28|82) \S+|31|32|83) X_+(?P<words>[ {\x19].*?)(?=\x19\)|\Z)", re.DOTALL
 )
 # What stays: the beginnings of lines that continue, datagrams' marks, and the tags of which every one is counted.
-_STAYS: Final = re.compile(r"((?:^|[\r\n]+)\\   |\x19[{}()\[\]]|<12>|<b1>)")
-_CONTINUATIONS: Final = re.compile(r"[\r\n]*(?:\\   [^\r\n]*(?:[\r\n]+|$))*")
-_SPOKEN_IN_RAW: Final = re.compile(
+_STAYS: Final = later(r"((?:^|[\r\n]+)\\   |\x19[{}()\[\]]|<12>|<b1>)")
+_CONTINUATIONS: Final = later(r"[\r\n]*(?:\\   [^\r\n]*(?:[\r\n]+|$))*")
+_SPOKEN_IN_RAW: Final = later(
     rf"(?:^|(?<=[\r\n])){_STAMPS}{_PROMPTS}{_SPEECH}(?P<words>[^\r\n]*(?:[\r\n]+\\   [^\r\n]*)*)"
 )
-_SPOKEN_IN_WORDS: Final = re.compile(rf"(?:^|(?<=[\r\n :])|(?<=\\[nr])|(?<=\\01[25])){_SPEECH}(?P<words>[^\r\n\\]*)")
+_SPOKEN_IN_WORDS: Final = later(rf"(?:^|(?<=[\r\n :])|(?<=\\[nr])|(?<=\\01[25])){_SPEECH}(?P<words>[^\r\n\\]*)")
 
 
 # Words of the lines that tell of games. Where one of them is somebody's handle, nobody could say what is meant.
@@ -86,7 +87,7 @@ _SERVERS_WORDS: Final = frozenset(
     """,
     )
 )
-_BOARD: Final = re.compile(r"[rnbqkp]{8}|[rnbqk]?[a-h]?[1-8]?x?[a-h][1-8](?:[-=][rnbqka-h1-8]+)?|o-o(?:-o)?", re.I)
+_BOARD: Final = later(r"[rnbqkp]{8}|[rnbqk]?[a-h]?[1-8]?x?[a-h][1-8](?:[-=][rnbqka-h1-8]+)?|o-o(?:-o)?", re.I)
 
 
 def is_handle(text: str) -> bool:
@@ -96,7 +97,7 @@ def is_handle(text: str) -> bool:
     """
     if len(text) < _SHORTEST or re.fullmatch(_HANDLE, text) is None:
         return False
-    return text.lower() not in _SERVERS_WORDS and _BOARD.fullmatch(text) is None
+    return text.lower() not in _SERVERS_WORDS and _BOARD().fullmatch(text) is None
 
 
 def hash_handle(handle: str, salt: str | None = None) -> ForgottenHandle:
@@ -139,15 +140,15 @@ class Forgotten:
 
     def concerns(self, text: str) -> bool:
         """Whether a text has such a handle, or what stands for one, in it."""
-        return "X_" in text or any(word in self for word in set(_WORD.findall(text)))
+        return "X_" in text or any(word in self for word in set(_WORD().findall(text)))
 
     def text(self, text: str) -> str:
         """A text of whole lines without the handles; the same object if there are none."""
-        return self._replace(text, _WORD)
+        return self._replace(text, _WORD())
 
     def name(self, name: str) -> str:
         """A file's name or path without the handles, also where a hyphen or underscore joins them with other words."""
-        return self._replace(self._replace(name, _WORD), _IN_NAME)
+        return self._replace(self._replace(name, _WORD()), _IN_NAME())
 
     def _replace(self, text: str, words: re.Pattern[str]) -> str:
         if not any(word in self for word in set(words.findall(text))):
@@ -156,7 +157,7 @@ class Forgotten:
 
     def words_in(self, text: str, kind: SourceKind) -> str:
         """As ``text``, for the text of a log's bytes, in which a word may stand behind what is no text."""
-        return self._replace(text, _WORDS.get(kind, _IN_RAW))
+        return self._replace(text, _WORDS.get(kind, _IN_RAW)())
 
 
 class Redactor:
@@ -187,16 +188,16 @@ class Redactor:
         text = lines.decode("latin-1")
         begin = 0
         if self._speaking:
-            more = _CONTINUATIONS.match(text)
+            more = _CONTINUATIONS().match(text)
             begin = more.end() if more is not None else 0
             text = _fill_lines(text[:begin]) + text[begin:]
             self._speaking = begin == len(text)
         if begin < len(text):
             rest, self._end = self._forgotten.words_in(text[begin:], self._kind), -1
             if "X_" in rest:
-                rest = self._spoken.sub(self._silence, rest)
+                rest = self._spoken().sub(self._silence, rest)
                 if "\x19(" in rest:
-                    rest = _SPOKEN_DATAGRAM.sub(_silence_datagram, rest)
+                    rest = _SPOKEN_DATAGRAM().sub(_silence_datagram, rest)
             self._speaking = self._end >= 0 and not rest[self._end :].strip("\r\n")
             text = text[:begin] + rest
         return text.encode("latin-1")
@@ -216,7 +217,7 @@ def _fill(handle: str) -> str:
 
 def _fill_lines(words: str) -> str:
     """Fill what was said."""
-    parts = _STAYS.split(words)
+    parts = _STAYS().split(words)
     parts[::2] = [fill(part.encode("latin-1")).decode("latin-1") for part in parts[::2]]
     return "".join(parts)
 
@@ -229,8 +230,8 @@ def silenced(text: str) -> bool | None:
     Returns:
         None: it is not. False: the words are still there. True: they are filled.
     """
-    spoken = _SPOKEN_DATAGRAM.match(text) or _SPOKEN.fullmatch(text)
-    return None if spoken is None else not _STAYS.sub("", spoken["words"]).strip(f" {FILLER.decode()}\r\n\t")
+    spoken = _SPOKEN_DATAGRAM().match(text) or _SPOKEN().fullmatch(text)
+    return None if spoken is None else not _STAYS().sub("", spoken["words"]).strip(f" {FILLER.decode()}\r\n\t")
 
 
 def redacted(blocks: Iterable[bytes], forgotten: Forgotten, kind: SourceKind) -> Iterator[bytes]:

@@ -16,6 +16,7 @@ from typing import Final
 
 from recorder.events import Chunk
 from recorder.model import TimeBasis
+from recorder.patterns import later
 from recorder.sources.base import LineSplitter
 from recorder.sources.stamps import Stamps
 
@@ -25,10 +26,10 @@ HEADER: Final = re.compile(
     rb"(?:(\d{4})-(\d\d)-(\d\d) )?(\d\d):(\d\d):(\d\d)(?:[.,](\d{3}))? "
     rb"(?:\('(?P<user>[^']*)', '(?P<task>[^']*)'\)|[^\s:]+) (?P<level>DEBUG|INFO|WARNING|ERROR|CRITICAL): ?"
 )
-_LITERAL: Final = re.compile(rb"""(?:bytearray\()?b(?P<quote>['"])(?P<body>.*)(?P=quote)\)?\r?$""", re.DOTALL)
+_LITERAL: Final = later(rb"""(?:bytearray\()?b(?P<quote>['"])(?P<body>.*)(?P=quote)\)?\r?$""", re.DOTALL)
 _SECOND_HAND: Final = frozenset((b"lines", b"nonmatched", b"onStyle12", b"command_reply"))
-_PIECE: Final = re.compile(rb"(?:[^\\]|\\(?!n).)*?(?:\\n(?:\\r)*|$)", re.DOTALL)
-_ESCAPE: Final = re.compile(rb"\\(?:x([0-9a-fA-F]{2})|(.))", re.DOTALL)
+_PIECE: Final = later(rb"(?:[^\\]|\\(?!n).)*?(?:\\n(?:\\r)*|$)", re.DOTALL)
+_ESCAPE: Final = later(rb"\\(?:x([0-9a-fA-F]{2})|(.))", re.DOTALL)
 _PLAIN: Final = {
     b"r": b"\r",
     b"t": b"\t",
@@ -39,7 +40,7 @@ _PLAIN: Final = {
     b"v": b"\v",
     b"0": b"\0",
 }
-_FACT: Final = re.compile(rb"<12> ?\S.*|<b1> .*|\{Game \d+ .*")
+_FACT: Final = later(rb"<12> ?\S.*|<b1> .*|\{Game \d+ .*")
 _REMEMBERED: Final = 256
 _MAX_LINE: Final = 1 << 17
 
@@ -93,17 +94,17 @@ class PychessDecoder:
         self._raw = incoming and header["task"] == b"raw"
         begin = header.end()
         if self._raw:
-            literal = _LITERAL.match(line, begin)
+            literal = _LITERAL().match(line, begin)
             if literal is None:
                 self._add(line[begin:].removesuffix(b"\r"), offset + begin, out)
                 return
             self._raw = False
-            for piece in _PIECE.finditer(line, literal.start("body"), literal.end("body")):
+            for piece in _PIECE().finditer(line, literal.start("body"), literal.end("body")):
                 if piece[0]:
-                    self._append(_ESCAPE.sub(_unescape, piece[0]), offset + piece.start(), out)
+                    self._append(_ESCAPE().sub(_unescape, piece[0]), offset + piece.start(), out)
         elif incoming and header["task"] in _SECOND_HAND:
             text = line[begin:].rstrip()
-            if _FACT.fullmatch(text) and text not in self._seen:
+            if _FACT().fullmatch(text) and text not in self._seen:
                 self._give(self._user, text + b"\n", offset + begin, out)
 
     def _add(self, text: bytes, offset: int, out: list[Chunk]) -> None:
@@ -125,7 +126,7 @@ class PychessDecoder:
             self._open[self._user] = (data, start)
 
     def _give(self, user: bytes, line: bytes, offset: int, out: list[Chunk]) -> None:
-        if match := _FACT.search(line.rstrip()):
+        if match := _FACT().search(line.rstrip()):
             fact = match[0].replace(b"\r", b"")
             other = self._seen.pop(fact, user)
             self._seen[fact] = other

@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
+from recorder.patterns import later
 from recorder.sources.base import LineEnds, SourceKind
 from recorder.sources.pychess import HEADER
 from recorder.sources.stamped import STAMP
@@ -26,57 +27,57 @@ _SET: Final = rb"set(?:-quietly)?[ \t]+"
 _LEAD: Final = rb"[$/ \t]*(?:(?:alias[ \t]+\S+|multi)[ \t]+[$/]*)?"
 _COMMAND: Final = _LEAD + rb"(?:asetpass(?:wd?)?[ \t]+\S+|(?:" + _SET + rb")?pas(?:s(?:w(?:o(?:rd?)?|d)?)?)?)[ \t]+"
 # Known to be typed: everything after the command. Else: what the command takes, two words, or what is cut off.
-_TYPED_CHANGE: Final = re.compile(_COMMAND + rb"(?P<secret>\S.*)", re.I | re.S)
-_CHANGE: Final = re.compile(
+_TYPED_CHANGE: Final = later(_COMMAND + rb"(?P<secret>\S.*)", re.I | re.S)
+_CHANGE: Final = later(
     rb"(?:" + _COMMAND + rb"(?=\S+\s+\S)|" + _SET + rb"passw(?:or)?d[ \t]+)(?P<secret>\S+(?:\s+\S+)?)[ \t]*\r*$", re.I
 )
-_CUT_CHANGE: Final = re.compile(_COMMAND + rb"(?P<secret>\S+\s*\S*)\s*$", re.I)
+_CUT_CHANGE: Final = later(_COMMAND + rb"(?P<secret>\S+\s*\S*)\s*$", re.I)
 # Commands in which a password follows a name, or a name and an address. No server's help that we know has them; those
 # that people type by habit are hidden all the same, where it is known that they were typed.
-_NAMED: Final = re.compile(
+_NAMED: Final = later(
     _LEAD + rb"(?:register[ \t]+\S+[ \t]+\S*@\S+|su[ \t]+\S+(?=[ \t]+\S+[ \t]*\r*$))[ \t]+(?P<secret>\S.*)",
     re.I | re.S,
 )
 # Source: the answers of FICS's password commands, and of addplayer (FICS 1.6.2, Lasker, FatICS): handle, name, address,
 # password, each in angle brackets.
 _REPEATED: Final = rb"(?:password (?:of \S+ )?changed (?:from|to) |added: (?:>[^<\r\n]*< ){3}>)"
-_CHANGED: Final = re.compile(_REPEATED + rb"(?P<secret>.*)", re.I | re.S)
+_CHANGED: Final = later(_REPEATED + rb"(?P<secret>.*)", re.I | re.S)
 # The same where a read of several lines stands on one line of a log: after an escaped line end, and up to the next.
-_CHANGED_ESCAPED: Final = re.compile(
+_CHANGED_ESCAPED: Final = later(
     rb"(?P<before>(?:^|\\01[25])(?:[^\s:<>{}()]{1,24}% ?)*" + _REPEATED + rb")(?P<secret>(?:(?!\\01[25]).)*)",
     re.I | re.S,
 )
-_CHANGED_PYCHESS: Final = re.compile(
+_CHANGED_PYCHESS: Final = later(
     rb"(?P<before>(?:^(?:(?:bytearray\()?b['\"])?|\\n)(?:\\r|[^\s:<>{}()\\]{1,24}% ?)*"
     + _REPEATED
     + rb")(?P<secret>(?:(?!\\[rn]|['\"]\)?\r?$).)*)",
     re.I | re.S,
 )
 # What a server or terminal puts before a line: telnet commands, colours, a bell.
-_NO_TEXT: Final = re.compile(rb"(?:[\r\x07\x00]|\xff[\xfb-\xfe].|\xff[\xf0-\xfa]|\x1b\[[0-9;?]*[A-Za-z])*", re.S)
-_PROMPTS: Final = re.compile(
+_NO_TEXT: Final = later(rb"(?:[\r\x07\x00]|\xff[\xfb-\xfe].|\xff[\xf0-\xfa]|\x1b\[[0-9;?]*[A-Za-z])*", re.S)
+_PROMPTS: Final = later(
     rb"(?:[\r\x07\x00]|\x1b\[[0-9;?]*[A-Za-z]|(?:\d\d:\d\d_)?(?!-->)[^\s:<>{}()]{0,24}[%>] ?)*", re.S
 )
-_ASKED: Final = re.compile(rb"(?:login: ?[^\s\xff]*[ \t]*(?:\xff[\xfb-\xfe].)*)?password: ?", re.I | re.S)
-_ASKED_ESCAPED: Final = re.compile(rb"(?:^|\\01[25])(?:[^\s:<>{}()]{1,24}% ?)*(?:\\[0-3][0-7]{2})*password: ?", re.I)
-_ASKED_PYCHESS: Final = re.compile(
+_ASKED: Final = later(rb"(?:login: ?[^\s\xff]*[ \t]*(?:\xff[\xfb-\xfe].)*)?password: ?", re.I | re.S)
+_ASKED_ESCAPED: Final = later(rb"(?:^|\\01[25])(?:[^\s:<>{}()]{1,24}% ?)*(?:\\[0-3][0-7]{2})*password: ?", re.I)
+_ASKED_PYCHESS: Final = later(
     rb"(?:^(?:(?:bytearray\()?b['\"])?|\\n)(?:[\x00-\x1f]|[\xf0-\xff][\x00-\x1f]?|\\r|\\n|\\x[0-9a-f]{2})*password: ?",
     re.I,
 )
-_TYPED_NAME: Final = re.compile(rb"login: ?[^\s\xff]+ +(?P<secret>[^\s\xff]+)[ \t]*\r*$", re.I)
+_TYPED_NAME: Final = later(rb"login: ?[^\s\xff]+ +(?P<secret>[^\s\xff]+)[ \t]*\r*$", re.I)
 _STARTING: Final = b"**** "
-_LOGGED_IN: Final = re.compile(rb"\*\*\*\* Starting |[fa]ics% |<12> ")
+_LOGGED_IN: Final = later(rb"\*\*\*\* Starting |[fa]ics% |<12> ")
 _SENT: Final = b">ICS: "
-_LINE_ENDS: Final = re.compile(rb"(?:\\01[25])+")
-_SHOWN: Final = re.compile(rb"[\x21-\x7e]")
-_FILLED: Final = re.compile(rb"\xff(?:[\xfb-\xfe].|[\xf0-\xfa])|[\x21-\x7e\x80-\xff]", re.S)
+_LINE_ENDS: Final = later(rb"(?:\\01[25])+")
+_SHOWN: Final = later(rb"[\x21-\x7e]")
+_FILLED: Final = later(rb"\xff(?:[\xfb-\xfe].|[\xf0-\xfa])|[\x21-\x7e\x80-\xff]", re.S)
 _HINTS: Final = (b"pas", b"login:", b"added: >", b"register ", b" su ")  # in lower case
 _REPEAT_HINTS: Final = (b" changed ", b"added: >")
 _KEY_HINTS: Final = (b"\x19(93 ", b"\x19(114 ", b"\x19(134 ")
 # ICC's datagrams that carry a password or the key of a session; clients that log them escape the marks.
-_KEYS: Final = re.compile(rb"(?:\x19|\\031|\\x19)\((?:93|114|134) (?P<secret>.*?)(?=(?:\x19|\\031|\\x19)\)|$)", re.S)
+_KEYS: Final = later(rb"(?:\x19|\\031|\\x19)\((?:93|114|134) (?P<secret>.*?)(?=(?:\x19|\\031|\\x19)\)|$)", re.S)
 _DATAGRAM: Final = {SourceKind.XBOARD: b"\\031(", SourceKind.PYCHESS: b"\\x19("}
-_KEY_TEXT: Final = re.compile(rb"[^\s\x19{}\\]")
+_KEY_TEXT: Final = later(rb"[^\s\x19{}\\]")
 _MAX_LINE: Final = 1 << 16
 
 
@@ -159,7 +160,7 @@ class Scrubber:
         if self._kind in (SourceKind.PGN, SourceKind.BPGN):
             return line
         if self._datagram in line:
-            line = _KEYS.sub(lambda key: key[0][: key.start("secret") - key.start()] + fill_key(key["secret"]), line)
+            line = _KEYS().sub(lambda key: key[0][: key.start("secret") - key.start()] + fill_key(key["secret"]), line)
         if self._kind is SourceKind.XBOARD:
             return self._scrub_xboard(line)
         if self._kind is SourceKind.PYCHESS:
@@ -171,12 +172,12 @@ class Scrubber:
             return _SENT + self._scrub_sent(line[len(_SENT) :])
         if entry := ENTRY.match(line):
             text = line[entry.end() :]
-            if _LOGGED_IN.search(text):
+            if _LOGGED_IN().search(text):
                 self._logging_in = self._asked = False
                 self._sent_before_login = 0
-            elif _ASKED_ESCAPED.search(text):
+            elif _ASKED_ESCAPED().search(text):
                 self._asked = self._logging_in = True
-            return line[: entry.end()] + _fill_repeated(text, _CHANGED_ESCAPED)
+            return line[: entry.end()] + _fill_repeated(text, _CHANGED_ESCAPED())
         return line
 
     def _scrub_sent(self, typed: bytes) -> bytes:
@@ -184,8 +185,8 @@ class Scrubber:
             self._asked = False
             return _fill_typed(typed)
         if not self._logging_in:
-            pieces = _LINE_ENDS.split(typed)
-            ends = _LINE_ENDS.findall(typed)
+            pieces = _LINE_ENDS().split(typed)
+            ends = _LINE_ENDS().findall(typed)
             commands = [fill_command(piece) for piece in pieces]
             return b"".join(a + b for a, b in zip(commands, [*ends, b""], strict=True))
         self._sent_before_login += 1
@@ -209,9 +210,9 @@ class Scrubber:
         text = line[begin:]
         if header is not None and header["task"] == b"run_command":
             return line[:begin] + fill_command(text)
-        if _ASKED_PYCHESS.search(text):
+        if _ASKED_PYCHESS().search(text):
             self._asked = True
-        return line[:begin] + _fill_repeated(text, _CHANGED_PYCHESS)
+        return line[:begin] + _fill_repeated(text, _CHANGED_PYCHESS())
 
 
 def _without_boards(data: bytes) -> bytes:
@@ -221,22 +222,22 @@ def _without_boards(data: bytes) -> bytes:
 
 
 def _scrub_plain(line: bytes, cut: bool) -> bytes:
-    begin = _end(_NO_TEXT, line, 0)
+    begin = _end(_NO_TEXT(), line, 0)
     if stamp := STAMP.match(line, begin):
         begin = stamp.end()
-    place = _end(_PROMPTS, line, begin)
-    if match := _ASKED.match(line, _end(_NO_TEXT, line, place)):
+    place = _end(_PROMPTS(), line, begin)
+    if match := _ASKED().match(line, _end(_NO_TEXT(), line, place)):
         answer = line.find(_STARTING, match.end())
         end = len(line) if answer < 0 else answer
         return line[: match.end()] + fill(line[match.end() : end]) + line[end:]
-    if match := _TYPED_NAME.match(line, place):
+    if match := _TYPED_NAME().match(line, place):
         return _fill_secret(line, match)
-    typed = _SHOWN.search(line[begin:place]) is not None
+    typed = _SHOWN().search(line[begin:place]) is not None
     forms = (
         (_CHANGED, _TYPED_CHANGE, _NAMED) if typed else (_CHANGED, _CHANGE, _CUT_CHANGE) if cut else (_CHANGED, _CHANGE)
     )
     for form in forms:
-        if match := form.match(line, place):
+        if match := form().match(line, place):
             return _fill_secret(line, match)
     return line
 
@@ -309,25 +310,25 @@ def _unchanged(lines: bytes) -> bytes:
 
 def find_repeated(line: bytes) -> int | None:
     """Where on a server's line the password begins that it repeats when one was changed, or made; None: it does not."""
-    place = _end(_PROMPTS, line, _end(_NO_TEXT, line, 0))
-    match = _CHANGED.match(line, place)
+    place = _end(_PROMPTS(), line, _end(_NO_TEXT(), line, 0))
+    match = _CHANGED().match(line, place)
     return None if match is None else match.start("secret")
 
 
 def fill_key(text: bytes) -> bytes:
     """Replace what a datagram carries; the marks of its strings stay."""
-    return _KEY_TEXT.sub(FILLER, text)
+    return _KEY_TEXT().sub(FILLER, text)
 
 
 def fill(text: bytes) -> bytes:
     """Replace all that can be seen of a text, telnet commands excepted; blanks and control characters stay."""
-    return _FILLED.sub(lambda match: FILLER if len(match[0]) == 1 else match[0], text)
+    return _FILLED().sub(lambda match: FILLER if len(match[0]) == 1 else match[0], text)
 
 
 def _fill_typed(text: bytes) -> bytes:
     """Fill typed text, its escaped line ends excepted."""
     out, position = b"", 0
-    for match in _LINE_ENDS.finditer(text):
+    for match in _LINE_ENDS().finditer(text):
         out += fill(text[position : match.start()]) + match[0]
         position = match.end()
     return out + fill(text[position:])
@@ -335,5 +336,5 @@ def _fill_typed(text: bytes) -> bytes:
 
 def fill_command(text: bytes) -> bytes:
     """Replace the secrets of a typed command: ``password``, abbreviated, with ``$`` or ``/`` before it …"""
-    match = _TYPED_CHANGE.match(text) or _NAMED.match(text)
+    match = _TYPED_CHANGE().match(text) or _NAMED().match(text)
     return text if match is None else _fill_secret(text, match)

@@ -6,11 +6,11 @@ A time of day alone never becomes a date by itself, and a stamp without a zone n
 
 from __future__ import annotations
 
-import re
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from typing import Final
 
 from recorder.model import TimeBasis
+from recorder.patterns import later
 
 __all__ = [
     "Stamps",
@@ -40,11 +40,9 @@ _ZONES: Final = {
     "PST": -480,
     "PDT": -420,
 }
-_ISO: Final = re.compile(
-    r"(\d{4})-(\d\d)-(\d\d)[ T](\d\d):(\d\d):(\d\d)(?:[.,]\d+)?\s?(Z|[+-]\d\d:?\d\d|[A-Z]{3,4}\b)?"
-)
+_ISO: Final = later(r"(\d{4})-(\d\d)-(\d\d)[ T](\d\d):(\d\d):(\d\d)(?:[.,]\d+)?\s?(Z|[+-]\d\d:?\d\d|[A-Z]{3,4}\b)?")
 _MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_WORDS: Final = re.compile(
+_WORDS: Final = later(
     r"(?:[A-Za-z]{3},?\s+)?(?:(?P<d1>\d{1,2})\s+(?P<m1>[A-Za-z]{3})|(?P<m2>[A-Za-z]{3})\s+(?P<d2>\d{1,2}))"
     r"(?:\s+(?P<y1>\d{4}))?,?\s+(?P<h>\d{1,2}):(?P<min>\d\d):(?P<s>\d\d)(?:\s+(?P<half>[AP]M))?"
     r"(?:\s+(?P<zone>[A-Z]{3,4}|[+-]\d{4}))?(?:\s+(?P<y2>\d{4}))?"
@@ -68,10 +66,10 @@ def parse_header_date(text: str) -> tuple[datetime, int | None] | None:
         The wall-clock time and the zone in minutes east of UTC (None: not printed or ambiguous), or None.
     """
     try:
-        if match := _ISO.search(text):
+        if match := _ISO().search(text):
             year, month, day, hour, minute, second = map(int, match.groups()[:6])
             return datetime(year, month, day, hour, minute, second), zone_minutes(match[7])
-        if (match := _WORDS.search(text)) and (match["y1"] or match["y2"]):
+        if (match := _WORDS().search(text)) and (match["y1"] or match["y2"]):
             month = _MONTHS.index((match["m1"] or match["m2"]).lower()) + 1
             hour = int(match["h"])
             if match["half"]:

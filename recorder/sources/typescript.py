@@ -13,22 +13,23 @@ from typing import Final
 
 from recorder.events import Chunk
 from recorder.model import TimeBasis
+from recorder.patterns import later
 from recorder.sources.stamps import Stamps, parse_header_date
 
 __all__ = ["TypescriptDecoder", "looks_like_timing"]
 
 _WORD: Final = b"Script "
-_OWN_LINE: Final = re.compile(rb"^Script (?:started|done)(?: on |, |\r?$| \[)[^\n]{0,400}(?:\n|\Z)", re.MULTILINE)
-_CLASSIC: Final = re.compile(rb"(\d+\.\d+) (\d+)\s*$")
-_ADVANCED: Final = re.compile(rb"([IO]) (\d+\.\d+) (\d+)\s*$")
-_OTHER: Final = re.compile(rb"([SH]) (\d+\.\d+) (.*)$", re.DOTALL)
+_OWN_LINE: Final = later(rb"^Script (?:started|done)(?: on |, |\r?$| \[)[^\n]{0,400}(?:\n|\Z)", re.MULTILINE)
+_CLASSIC: Final = later(rb"(\d+\.\d+) (\d+)\s*$")
+_ADVANCED: Final = later(rb"([IO]) (\d+\.\d+) (\d+)\s*$")
+_OTHER: Final = later(rb"([SH]) (\d+\.\d+) (.*)$", re.DOTALL)
 _MAX_LINE: Final = 512
 
 
 def looks_like_timing(head: bytes) -> bool:
     """Whether a file is the timing file of a typescript."""
     lines = head[:4096].split(b"\n")[:-1][:20] or [head[:80]]
-    return all(_CLASSIC.match(line) or _ADVANCED.match(line) or _OTHER.match(line) for line in lines)
+    return all(_CLASSIC().match(line) or _ADVANCED().match(line) or _OTHER().match(line) for line in lines)
 
 
 class TypescriptDecoder:
@@ -66,14 +67,14 @@ class TypescriptDecoder:
     def _read_timing(self, timing: bytes) -> None:
         at_us = 0
         for line in timing.split(b"\n"):
-            if match := _CLASSIC.match(line):
+            if match := _CLASSIC().match(line):
                 at_us += _microseconds(match[1])
                 self._steps.append((at_us, int(match[2])))
-            elif match := _ADVANCED.match(line):
+            elif match := _ADVANCED().match(line):
                 at_us += _microseconds(match[2])
                 if match[1] == b"O":
                     self._steps.append((at_us, int(match[3])))
-            elif match := _OTHER.match(line):
+            elif match := _OTHER().match(line):
                 at_us += _microseconds(match[2])
                 if match[3].startswith(b"START_TIME "):
                     self._started = match[3]
@@ -88,7 +89,7 @@ class TypescriptDecoder:
         out: list[Chunk] = []
         sent = 0
         if _WORD in ready:
-            for match in _OWN_LINE.finditer(ready):
+            for match in _OWN_LINE().finditer(ready):
                 if match.start() or self._at_line_start:
                     self._emit(ready[sent : match.start()], self._offset + sent, out)
                     self._note_header(match[0])

@@ -14,6 +14,7 @@ from typing import Final
 
 from recorder.events import Chunk, EngineLine
 from recorder.model import TimeBasis
+from recorder.patterns import later
 from recorder.sources.base import LineSplitter
 
 __all__ = ["ENGINE_ENTRY", "ENTRY", "XboardDecoder"]
@@ -23,15 +24,15 @@ _TELNET: Final = rb"(?:<(?:WILL|WONT|DO|DONT) \S+ (?:>(?:WILL|WONT|DO|DONT) \S+ 
 ENTRY: Final = re.compile(_TELNET + rb"<ICS: ")
 ENGINE_ENTRY: Final = re.compile(_TELNET + rb"([0-9]{1,12}) ([<>])(first|second) ?: ")
 # The word and its move are sent one after the other, and each is logged.
-_GLUED: Final = re.compile(rb"^(usermove )[0-9]{1,12} >(?:first|second) ?: ")
+_GLUED: Final = later(rb"^(usermove )[0-9]{1,12} >(?:first|second) ?: ")
 # What the program sends in one go, line ends within: only the first line has a mark before it.
 _SECOND_LINE: Final = {
     b"xboard": re.compile(rb"protover [0-9]+"),
     b"new": re.compile(rb"random"),
     b"depth": re.compile(rb"[0-9]+"),
 }
-_ESCAPE: Final = re.compile(rb"\\(0[0-3][0-7]|177|[23][0-7]{2})")
-_LINE: Final = re.compile(rb"(?:(?!\\012).)*(?:\\012(?:\\015)*)?", re.DOTALL)
+_ESCAPE: Final = later(rb"\\(0[0-3][0-7]|177|[23][0-7]{2})")
+_LINE: Final = later(rb"(?:(?!\\012).)*(?:\\012(?:\\015)*)?", re.DOTALL)
 
 
 class XboardDecoder:
@@ -56,10 +57,10 @@ class XboardDecoder:
         told, self._told = self._told, None
         if (entry := ENTRY.match(line)) is not None:
             text = line.removesuffix(b"\r")
-            pieces = _LINE.finditer(text, entry.end())
-            return [Chunk(_ESCAPE.sub(_byte, piece[0]), offset + piece.start()) for piece in pieces if piece[0]]
+            pieces = _LINE().finditer(text, entry.end())
+            return [Chunk(_ESCAPE().sub(_byte, piece[0]), offset + piece.start()) for piece in pieces if piece[0]]
         if (engine := ENGINE_ENTRY.match(line)) is not None:
-            text = _GLUED.sub(rb"\1", line[engine.end() :].rstrip(b"\r"))
+            text = _GLUED().sub(rb"\1", line[engine.end() :].rstrip(b"\r"))
             found = EngineLine(text.decode("latin-1"), engine[3].decode(), engine[2] == b">", offset, int(engine[1]))
             self._told = found if found.told else None
             return [found]
