@@ -73,6 +73,7 @@ TAIL_TICKING = 22
 TAIL_LAG = 23
 
 _ELAPSED = re.compile(r"\((?:(-?)(\d{1,9}):)?(-?)(\d{1,9}):(-?)(\d{1,2})(?:\.(\d{1,3}))?\)", re.ASCII)
+_CASTLING = {tuple("01"[rights >> bit & 1] for bit in range(4)): rights for rights in range(16)}
 _MOST_TEXTS = 1 << 12
 _LONGEST_NUMBER = 13  # what is printed from uninitialised memory has eleven characters
 #: Usual elapsed times as milliseconds; the hot path looks here before it calls ``parse_elapsed``. Those with
@@ -196,7 +197,10 @@ class Style12:
     @property
     def castling(self) -> int:
         """Castling rights as printed: 1 White short, 2 White long, 4 Black short, 8 Black long."""
-        return sum(self._flag(TAIL_CASTLING + bit, "castling") << bit for bit in range(4))
+        printed = tuple(self.tail[TAIL_CASTLING:TAIL_IRREVERSIBLE])
+        if printed in _CASTLING:
+            return _CASTLING[printed]
+        return sum(self._flag(TAIL_CASTLING + bit, "castling") << bit for bit in range(4))  # names what is wrong
 
     @property
     def irreversible(self) -> int:

@@ -194,11 +194,15 @@ def _main_line(run: Run) -> dict[int, tuple[int, Ply]]:
 
 def _unprove_drops(observation: Observation) -> None:
     """A piece dropped from a hand that nobody had told of is proved by nothing."""
-    plies = observation.lines[0].plies
-    told = [change for change in observation.holdings if change.passed is None]
+    main = observation.lines[0]
+    anchors = [anchor for anchor in observation.anchors if anchor.line == 0]
     known_from = None if observation.start is not None and observation.start.ply > 0 else 0
+    if known_from == 0 and not anchors and (not main.rows or main.rows[0][0] > 0):
+        return  # seen from the beginning, when hands are empty
+    plies = main.plies
+    told = [change for change in observation.holdings if change.passed is None]
     for place, ply in enumerate(plies):
-        before = [anchor for anchor in observation.anchors if anchor.line == 0 and anchor.ply < ply.ply]
+        before = [anchor for anchor in anchors if anchor.ply < ply.ply]
         if before:
             last = max(before, key=lambda anchor: anchor.ply)
             later = [change.ply for change in told if change.offset > last.offset]

@@ -108,13 +108,14 @@ class Held:
             run.start_frame = frame
         normal = ply == 0 and frame.board == STANDARD_BOARD
         text = None if normal else fen(position, frame.irreversible, frame.move_no)
-        run.observe(frame, position, ply, start_facts(frame), text)
+        shown = start_facts(frame)
+        run.observe(frame, position, ply, shown, text)
+        run.white_clock_ms, run.black_clock_ms = shown.white_clock_ms or 0, shown.black_clock_ms or 0
         run.increment_ms = 1000 * frame.increment_s
         run.timed = frame.base_min > 0 or frame.increment_s > 0
         run.me_plays = frame.tail[10] != "0"
         if run.facts.private:
             run.event(EventKind.NOTICE, GameNoticeKind.PRIVATE_GAME.value, frame)
-        self.clock_start(run, frame)
         self.count(Disposition.START if fresh else Disposition.JOINED)
 
     @staticmethod

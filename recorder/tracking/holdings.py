@@ -32,15 +32,14 @@ def take_holdings(run: Run | None, event: HoldingsLine) -> tuple[Disposition, st
     white, black = _sorted(event.white), _sorted(event.black)
     passed = event.passed is not None
     _tell_variant(run)
-    position = Position._make(run.place)
+    rules, reckoned = run.place[5], run.place[6]
     problem = None
     # A pass line is provisional in crazyhouse: the capture that earned the piece has not been shown yet.
-    provisional = passed and position.rules is Rules.CRAZYHOUSE
-    if run.following and not provisional and position.rules in (Rules.CRAZYHOUSE, Rules.BUGHOUSE):
-        reckoned = position.hands
+    provisional = passed and rules is Rules.CRAZYHOUSE
+    if run.following and not provisional and (rules is Rules.CRAZYHOUSE or rules is Rules.BUGHOUSE):
         printed = _whole(event, reckoned, white, black)
         if reckoned != printed:
-            if position.rules is Rules.CRAZYHOUSE and reckoned is not None and not find_promoted(run, printed):
+            if rules is Rules.CRAZYHOUSE and reckoned is not None and not find_promoted(run, printed):
                 problem = _contradiction(run, reckoned, printed)
             run.stand_on(with_hands(Position._make(run.place), *printed))
         if reckoned is None:
@@ -75,7 +74,7 @@ def _contradiction(run: Run, reckoned: tuple[str, str], printed: tuple[str, str]
 
 def _tell_variant(run: Run) -> None:
     """A hand in a game believed to be chess: crazyhouse until a hand contradicts the captures, then bughouse."""
-    if run.rules in (Rules.CRAZYHOUSE, Rules.BUGHOUSE):
+    if run.rules is Rules.CRAZYHOUSE or run.rules is Rules.BUGHOUSE:
         return
     run.variant, run.variant_inferred = "crazyhouse", True
     run.set_rules(Rules.CRAZYHOUSE)

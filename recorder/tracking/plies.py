@@ -40,7 +40,7 @@ def _times(frame: Style12) -> tuple[int | None, int | None, int | None, int | No
     white_ms, black_ms = clocks_of(frame)
     try:
         elapsed_ms: int | None = frame.elapsed_ms
-        precision: int | None = Precision.MILLISECONDS if frame.ms else Precision.SECONDS
+        precision: int | None = Precision.MILLISECONDS if frame.clock_unit_ms == 1 else Precision.SECONDS
     except LineError:
         elapsed_ms, precision = None, None
     try:
