@@ -185,7 +185,7 @@ BRANCHES = [
         partial(edges_47.test_edge_47_trailers_of_a_movelist, "{White resigned} 0-1", "0-1", "resign", "result"),
         recorder.dialects.movelist,
         "_TRAILER",
-        _NEVER,
+        lambda: _NEVER,
     ),
     Branch(
         "52 hands tell the variant",
