@@ -35,7 +35,9 @@ _CUT_CHANGE: Final = later(_COMMAND + rb"(?P<secret>\S+\s*\S*)\s*$", re.I)
 # Commands in which a password follows a name, or a name and an address. No server's help that we know has them; those
 # that people type by habit are hidden all the same, where it is known that they were typed.
 _NAMED: Final = later(
-    _LEAD + rb"(?:register[ \t]+\S+[ \t]+\S*@\S+|su[ \t]+\S+(?=[ \t]+\S+[ \t]*\r*$))[ \t]+(?P<secret>\S.*)",
+    _LEAD
+    + rb"(?:register[ \t]+\S+(?:[ \t]+\S*@\S+|(?=[ \t]+[^\s@]+[ \t]*\r*$))|su[ \t]+\S+(?=[ \t]+\S+[ \t]*\r*$))"
+    + rb"[ \t]+(?P<secret>\S.*)",
     re.I | re.S,
 )
 # Source: the answers of FICS's password commands, and of addplayer (FICS 1.6.2, Lasker, FatICS): handle, name, address,
@@ -71,7 +73,7 @@ _SENT: Final = b">ICS: "
 _LINE_ENDS: Final = later(rb"(?:\\01[25])+")
 _SHOWN: Final = later(rb"[\x21-\x7e]")
 _FILLED: Final = later(rb"\xff(?:[\xfb-\xfe].|[\xf0-\xfa])|[\x21-\x7e\x80-\xff]", re.S)
-_HINTS: Final = (b"pas", b"login:", b"added: >", b"register ", b" su ")  # in lower case
+_HINTS: Final = (b"pas", b"login:", b"added: >", b"register", b"su ", b"su\t")  # in lower case
 _REPEAT_HINTS: Final = (b" changed ", b"added: >")
 _KEY_HINTS: Final = (b"\x19(93 ", b"\x19(114 ", b"\x19(134 ")
 # ICC's datagrams that carry a password or the key of a session; clients that log them escape the marks.

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recorder.sources import Scrubber, SourceKind
+from recorder.sources.scrub import fill_command
 
 
 def scrub(kind: SourceKind, data: bytes, step: int = 1 << 20) -> bytes:
@@ -50,6 +51,10 @@ def scrub(kind: SourceKind, data: bytes, step: int = 1 << 20) -> bytes:
          b"fics% \radded: >A< >B< >c< >**\nAnn(7): Added: >A< >B< >c< >d<\n"),
         ("raw", b"fics% register Bob b@x secret\nRegister Bob b@x secret\nfics% su Bob secret\nfics% su Bob is here\n",
          b"fics% register Bob b@x ******\nRegister Bob b@x secret\nfics% su Bob ******\nfics% su Bob is here\n"),
+        ("raw", b"fics% $su Bob secret\nfics% su\tBob secret\nfics% register\tBob secret\nfics% register Bob b@x\n",
+         b"fics% $su Bob ******\nfics% su\tBob ******\nfics% register\tBob ******\nfics% register Bob b@x\n"),
+        ("raw", b"fics% register Bob here now\nMitsu plays well\nsu Bob secret\n",
+         b"fics% register Bob here now\nMitsu plays well\nsu Bob secret\n"),
         ("raw", b"set passwd new\npasswd old new\n", b"set passwd ***\npasswd *** ***\n"),
         ("xboard", b"<ICS: fics% \n>ICS: alias p password old new\\012alias passwd finger\\012\n",
          b"<ICS: fics% \n>ICS: alias p password *** ***\\012alias passwd finger\\012\n"),
@@ -96,6 +101,27 @@ def test_what_is_hidden(kind: str, before: bytes, after: bytes) -> None:
     assert scrub(SourceKind(kind), before) == after
     assert scrub(SourceKind(kind), before, 1) == after
     assert scrub(SourceKind(kind), after) == after
+
+
+@pytest.mark.parametrize(
+    ("typed", "kept"),
+    [
+        (b"password old new", b"password *** ***"),
+        (b"$$pass new", b"$$pass ***"),
+        (b"alias p password old new", b"alias p password *** ***"),
+        (b"multi pass new", b"multi pass ***"),
+        (b"asetpasswd Bob new", b"asetpasswd Bob ***"),
+        (b"register Bob b@x.org new", b"register Bob b@x.org ***"),
+        (b"register Bob new", b"register Bob ***"),
+        (b"register Bob b@x.org", b"register Bob b@x.org"),
+        (b"register Bob here now", b"register Bob here now"),
+        (b"$su\tBob new", b"$su\tBob ***"),
+        (b"su Bob is here", b"su Bob is here"),
+        (b"passed pawns", b"passed pawns"),
+    ],
+)
+def test_what_is_hidden_of_a_typed_command(typed: bytes, kept: bytes) -> None:
+    assert fill_command(typed) == kept
 
 
 @given(
