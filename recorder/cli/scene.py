@@ -24,6 +24,7 @@ _LARGE: Final = 6  # columns of a square in large windows, half as many lines
 _GAP: Final = 2
 _MOVES: Final = 22  # columns that a list of moves needs
 _LINES_FOR_OTHERS: Final = 3
+_KEY_COLUMNS: Final = 19
 _FILLED: Final = dict(zip("kqrbnp", "♚♛♜♝♞♟", strict=True))
 _OUTLINE: Final = dict(zip("KQRBNP", "♔♕♖♗♘♙", strict=True))
 _SQUARES: Final = re.compile(r"[A-Za-z]/(@@|[a-l]\d{1,2})-([a-l]\d{1,2})(?:=.)?")
@@ -105,7 +106,8 @@ def draw(viewing: Viewing, now_ns: int, width: int, height: int, look: Look) -> 
         sentence = f"This window is too small: a replay needs {LEAST_COLUMNS} columns and {LEAST_LINES} lines."
         return _filled([[Span(line)] for line in textwrap.wrap(sentence, max(width, 1))], width, height, look)
     if viewing.helping:
-        return _filled(_help(), width, height, look)
+        pages = _help(width, height)
+        return _filled(pages[min(viewing.helping, len(pages)) - 1], width, height, look)
     stage, others, room = _stage(viewing, now_ns, width, height, look)
     most = max(min(len(others), _LINES_FOR_OTHERS), height - len(stage) - 13)
     shown = others if len(others) <= most else others[: most - 1]
@@ -142,10 +144,19 @@ def _padded(row: Row, width: int, look: Look) -> Row:
     return kept
 
 
-def _help() -> list[Row]:
-    rows: list[Row] = [[Span("What the keys do", "bold")]]
-    rows += [[Span(f" {key.shown:<18}", "bold"), Span(key.does)] for key in KEYS]
-    return rows
+def _help(width: int, height: int) -> list[list[Row]]:
+    """What the keys do, in pages that have room for all of their words."""
+    pages: list[list[Row]] = []
+    for key in KEYS:
+        first, *others = textwrap.wrap(key.does, width - _KEY_COLUMNS, break_on_hyphens=False)
+        rows: list[Row] = [[Span(f" {key.shown:<{_KEY_COLUMNS - 1}}", "bold"), Span(first)]]
+        rows += [[Span(" " * _KEY_COLUMNS + line)] for line in others]
+        if not pages or len(pages[-1]) + len(rows) > height:
+            pages.append([[Span("What the keys do", "bold")]])
+        pages[-1] += rows
+    for page in pages[:-1]:
+        page[0] = [Span("What the keys do (? for more)", "bold")]
+    return pages
 
 
 def _title(viewing: Viewing) -> str:

@@ -73,7 +73,7 @@ class Viewing:
         focus: the place of the game that is shown large.
         flip: Black is below.
         hides: moves that come are not listed.
-        helping: the keys are explained.
+        helping: the page on which the keys are explained, from 1; more than there are: the last one; 0: they are not.
         prompt: what was typed so far of a place to go to; None: nothing is asked.
         message: what to tell until the next key.
         left: he wants to leave.
@@ -90,7 +90,8 @@ class Viewing:
     ) -> None:
         self.recording = recording
         self.show = Show(recording, now_ns, speed=speed, loop=loop, pause_at=tuple(pause_at))
-        self.flip = self.hides = self.helping = self.left = False
+        self.flip = self.hides = self.left = False
+        self.helping = 0
         self.prompt: str | None = None
         self.message = ""
         self._places = recording.places
@@ -243,7 +244,7 @@ class Viewing:
         if self.prompt is not None:
             self._type(key, now_ns)
         elif self.helping:
-            self.helping = False
+            self.helping = self.helping + 1 if key == "?" else 0
             self.left = key == "q"
         elif (action := _ACTIONS.get(key)) is not None:
             action(self, now_ns)
@@ -337,6 +338,9 @@ class Viewing:
     def _switch(self, name: str) -> None:
         setattr(self, name, not getattr(self, name))
 
+    def _explain(self) -> None:
+        self.helping = 1
+
     def _ask(self) -> None:
         self.prompt = ""
 
@@ -404,7 +408,7 @@ KEYS: Final = (
     _Key(("shift-tab",), "Shift-Tab", "the same, backwards", lambda v, now: v._look_at(-1)),
     _Key(("f",), "f", "turn the board", lambda v, now: v._switch("flip")),
     _Key(("m",), "m", "list the moves that come, or hide them", lambda v, now: v._switch("hides")),
-    _Key(("?",), "?", "this help", lambda v, now: v._switch("helping")),
+    _Key(("?",), "?", "this help", lambda v, now: v._explain()),
     _Key(("q",), "q", "leave", lambda v, now: v._switch("left")),
 )
 _ACTIONS: Final[dict[str, _Action]] = {name: key.action for key in KEYS for name in key.keys}

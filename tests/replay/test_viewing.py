@@ -314,6 +314,21 @@ def test_a_place_that_is_not_there_is_told(typed: str) -> None:
     assert ply_of(viewing) == 3
 
 
+def test_the_help_is_whole_in_the_smallest_window() -> None:
+    viewing = chess()
+    viewing.press("?", 0)
+    pages: list[list[str]] = []
+    while not pages or "? for more" in pages[-1][0]:
+        pages.append(text(viewing, width=LEAST_COLUMNS, height=LEAST_LINES))
+        viewing.press("?", 0)
+    assert len(pages) > 1
+    assert text(viewing, width=LEAST_COLUMNS, height=LEAST_LINES) == pages[-1], "there are no more"
+    told = " ".join(" ".join(row for page in pages for row in page[1:]).split())
+    assert told == " ".join(" ".join(f"{key.shown} {key.does}" for key in KEYS).split())
+    viewing.press("escape", 0)
+    assert "Morphy" in text(viewing)[0]
+
+
 def test_escape_leaves_the_prompt_and_any_key_the_help() -> None:
     viewing = chess()
     for key in ("g", "2", "escape", "?"):
@@ -322,7 +337,7 @@ def test_escape_leaves_the_prompt_and_any_key_the_help() -> None:
     rows = text(viewing)
     assert all(any(f" {key.shown} " in row and key.does in row for row in rows) for key in KEYS)
     viewing.press("x", 0)
-    assert (viewing.helping, viewing.left) == (False, False)
+    assert (viewing.helping, viewing.left) == (0, False)
     viewing.press("q", 0)
     assert viewing.left
 
