@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import chess.pgn
 import chess.variant
@@ -61,8 +62,8 @@ def test_names_are_unique_and_read_as_themselves() -> None:
 
 
 @pytest.mark.parametrize("variant", [variant for variant in VARIANTS if variant.pgn], ids=lambda variant: variant.name)
-def test_the_pgn_tag_reads_back(variant: object) -> None:
-    name = variant.name  # type: ignore[attr-defined]
+def test_the_pgn_tag_reads_back(variant: Any) -> None:
+    name = variant.name
     tag = pgn_variant(name)
     assert tag is not None
     assert read_pgn_variant(tag) == name

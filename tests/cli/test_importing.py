@@ -13,6 +13,7 @@ import sys
 import threading
 from itertools import permutations
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -253,11 +254,11 @@ def test_interrupted_import_keeps_what_was_finished(cli: Cli, monkeypatch: pytes
 
     real, calls = ingest.import_source, []
 
-    def interrupted(*args: object, **how: object) -> object:
+    def interrupted(*args: object, **how: Any) -> object:
         calls.append(args)
         if len(calls) == 2:
             raise KeyboardInterrupt
-        return real(*args, **how)  # type: ignore[arg-type]
+        return real(*args, **how)
 
     monkeypatch.setattr(ingest, "import_source", interrupted)
     result = cli("import", ADJOURNED, WATCHER, code=ExitCode.INTERRUPTED)

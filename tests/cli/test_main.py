@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -18,8 +19,8 @@ from recorder.sources import SourceKind
 from tests.support.cli import Cli
 
 
-def run(*words: str, **how: object) -> subprocess.CompletedProcess[bytes]:
-    return subprocess.run([sys.executable, "-m", "recorder", *words], capture_output=True, check=False, **how)  # type: ignore[call-overload, no-any-return]
+def run(*words: str, **how: Any) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run([sys.executable, "-m", "recorder", *words], capture_output=True, check=False, **how)
 
 
 def test_module_is_the_command() -> None:
@@ -44,8 +45,8 @@ def test_choices_of_exports_are_those_of_the_exporters() -> None:
     from exporters.registry import EXPORTERS
     from recorder.cli import clocks, export
 
-    def choices(command: object, name: str) -> set[str]:
-        (option,) = [param for param in command.params if param.name == name]  # type: ignore[attr-defined]
+    def choices(command: Any, name: str) -> set[str]:
+        (option,) = [param for param in command.params if param.name == name]
         return set(option.type.choices)
 
     inner = export.command.commands

@@ -32,7 +32,7 @@ def nothing_known(monkeypatch: pytest.MonkeyPatch) -> None:
 def use_keyring(monkeypatch: pytest.MonkeyPatch, get_password: Callable[[str, str], str | None]) -> None:
     """Put a backend in place of the package."""
     module = types.ModuleType("keyring")
-    module.get_password = get_password  # type: ignore[attr-defined]
+    module.get_password = get_password  # type: ignore[attr-defined]  # a module made for the test
     monkeypatch.setitem(sys.modules, "keyring", module)
 
 

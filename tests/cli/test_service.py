@@ -21,7 +21,7 @@ RECORD = main.commands["record"]
 @pytest.fixture
 def unit() -> configparser.ConfigParser:
     parser = configparser.ConfigParser(strict=True, interpolation=None)
-    parser.optionxform = str  # type: ignore[assignment,method-assign]
+    parser.optionxform = str  # type: ignore[assignment,method-assign]  # as configparser's documentation has it
     parser.read_string((EXAMPLES / "ics-recorder.service").read_text(encoding="utf-8"))
     return parser
 

@@ -113,7 +113,7 @@ def test_17_the_irreversible_count_is_kept_raw(raw: int) -> None:
     assert got.irreversible == raw
 
 
-def test_21_NONE_with_black_to_move_is_no_move() -> None:  # noqa: N802
+def test_21_NONE_with_black_to_move_is_no_move() -> None:  # noqa: N802  # the token as servers print it
     got = frame("B -1 1 1 1 1 0 12 A B 0 5 0 39 39 300 300 1 NONE (0:00) NONE 0")
     assert not got.has_move
     assert got.ply == 1

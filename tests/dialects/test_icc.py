@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -48,12 +50,12 @@ START = "rnbqkbnrpppppppp" + "-" * 32 + "PPPPPPPPRNBQKBNR"
 FEN = "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1"
 
 
-def game(number: int, **changes: object) -> GameTold:
+def game(number: int, **changes: Any) -> GameTold:
     told = GameTold(
         number, 7, "Ann", "V-Milov", 22, "Wild", True, 3, 2, 5, 0, True, "Ex: x", "1500", "0", "902425349", "GM TD", "",
         False, True, False, "40/7200:20/3600", False,
     )  # fmt: skip
-    return told._replace(**changes)  # type: ignore[arg-type]
+    return told._replace(**changes)
 
 
 # What it tells, and its text without the marks around it ("<" and ">" stand for those of a string).
@@ -209,7 +211,7 @@ def test_what_is_no_move(words: str) -> None:
 
 def test_the_stream_tells_the_form() -> None:
     first, second, moved = recognise("\x19(24 7 e4 3 5\x19)", "\x19(24 7 e5 3 299\x19)", "\x19(24 7 d4 1 4\x19)")
-    assert [event.body.move for event in (first, second, moved) if isinstance(event, Datagram)] == [  # type: ignore[attr-defined]
+    assert [event.body.move for event in (first, second, moved) if isinstance(event, Datagram)] == [  # type: ignore[attr-defined]  # these datagrams tell moves
         ToldMove("e4", None, None, None, None),
         ToldMove("e5", None, 3, 299, None),
         ToldMove("d4", None, 1, 4, None),

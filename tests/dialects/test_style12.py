@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -90,7 +92,7 @@ def test_a_damaged_field_is_named_and_never_guessed(place: int, name: str) -> No
         lambda text: text.replace(" 0 1 304", " 0 7 304"),
     ],
 )
-def test_a_broken_frame_is_malformed(damage) -> None:  # type: ignore[no-untyped-def]
+def test_a_broken_frame_is_malformed(damage: Callable[[str], str]) -> None:
     got = parse_style12(damage(FULL))
     if isinstance(got, Style12):
         assert check_frame(got) is not None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from typing import Any
 
 import chess
 import chess.pgn
@@ -26,8 +27,8 @@ def analysed(*lines: Thinking, engine: str = "Deep 3", begun_ms: int = 0) -> Ana
     return Analysis(engine, "uci", '{"limit": {"depth": 12}}', begun_ms, lines)
 
 
-def pgn(game: Game, **options: object) -> str:
-    return PgnExporter(PgnOptions(clock=frozenset(), **options)).game_text(game)  # type: ignore[arg-type]
+def pgn(game: Game, **options: Any) -> str:
+    return PgnExporter(PgnOptions(clock=frozenset(), **options)).game_text(game)
 
 
 def moves(text: str) -> str:

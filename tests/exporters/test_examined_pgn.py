@@ -120,7 +120,7 @@ def test_comments_stand_at_the_board_that_was_shown() -> None:
     (game,) = examined(log(*lines))
     (read,) = read_back(export([game]))
     assert read.comment == "LectureBot kibitz: welcome"
-    e5 = read.next().next()  # type: ignore[union-attr]
+    e5 = read.next().next()  # type: ignore[union-attr]  # the game has these moves
     assert e5 is not None
     assert e5.comment == ("LectureBot kibitz: an open game LectureBot kibitz: what else?")
     assert [child.san() for child in e5.variations] == ["Nf3", "f4"]
@@ -143,7 +143,7 @@ def test_words_in_a_variation_stay_there_when_the_pgn_is_read_and_written_again(
         (read,) = read_back(text)
         assert re.fullmatch(r"\w+ examined game", read.headers["Event"])
         assert "Variant" not in read.headers
-        c5 = read.next().variations[1]  # type: ignore[union-attr]
+        c5 = read.next().variations[1]  # type: ignore[union-attr]  # the game has these moves
         said_there = [" ".join(node.comment.split()) for node in (c5, c5.variations[0])]
         assert said_there == ["LectureBot kibitz: sharper", "LectureBot kibitz: open"]
 
@@ -196,5 +196,5 @@ def test_what_lies_behind_a_gap_is_a_part() -> None:
     assert [sorted(paths_of(part)) for part in found] == [[], [("Ba4",)], [("d4",)]]
     assert found[0].comment.startswith("Not proved: 3... a6")
     assert found[1].headers["FEN"].startswith("r1bqkbnr/1ppp1ppp/p1n5/1B2p3/")
-    assert found[2].next().comment == "LectureBot kibitz: the other pawn"  # type: ignore[union-attr]
+    assert found[2].next().comment == "LectureBot kibitz: the other pawn"  # type: ignore[union-attr]  # the game has these moves
     assert found[2].headers["FEN"] == chess.STARTING_FEN

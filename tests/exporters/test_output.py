@@ -89,7 +89,7 @@ def test_minus_is_standard_output(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdout", standard)
     with open_output("-") as out:
         out.write(b"text")
-    assert standard.buffer.getvalue() == b"text"  # type: ignore[attr-defined]
+    assert standard.buffer.getvalue() == b"text"  # type: ignore[attr-defined]  # what the test has put there
 
 
 @pytest.mark.parametrize("make", [PgnExporter, GamesJsonExporter])

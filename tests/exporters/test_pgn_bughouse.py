@@ -43,7 +43,7 @@ def test_python_chess_reads_it_as_crazyhouse(games: list[Game], style: str) -> N
         (again,) = read_back(exporter.game_text(game))
         assert isinstance(again.board(), chess.variant.CrazyhouseBoard)
         assert [move.uci() for move in again.mainline_moves()] == [ply.uci for ply in game.plies]
-        hands = again.board().pockets  # type: ignore[attr-defined]
+        hands = again.board().pockets  # type: ignore[attr-defined]  # a board of bughouse has them
         for white in (True, False):
             drops = sum("@" in ply.san for ply in game.plies if ply.white_moved is white)
             assert len(hands[white]) == drops

@@ -7,6 +7,7 @@ import contextlib
 import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Any
 
 from recorder.cli.terminal import ExitCode
 from recorder.live.script import Say, Step
@@ -66,12 +67,12 @@ async def end_whatever_the_archive(world: World, run: Run, connection: Connectio
 
 
 @asynccontextmanager
-async def proxied(world: World, server: ScriptedServer, **how: object) -> AsyncIterator[tuple[Run, Caller]]:
+async def proxied(world: World, server: ScriptedServer, **how: Any) -> AsyncIterator[tuple[Run, Caller]]:
     """A proxy and a guest who plays through it and hears all that comes."""
     run = await world.run(
         *("proxy", f"127.0.0.1:{server.port}", "--listen", "127.0.0.1:0", "--sync", world.sync),
         *("--journal-dir", world.journals, "--pgn", world.pgn),
-        **how,  # type: ignore[arg-type]
+        **how,
     )
     await run.says("Listening on ")
     port = int(run.talk.split("Listening on ", 1)[1].split(" for ", 1)[0].rpartition(":")[2])

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import example, given
@@ -50,8 +51,8 @@ def test_names_sort_by_time_and_part() -> None:
 @example(HEADER._replace(host="../../etc/passwd", port=None))
 @example(HEADER._replace(host="::1"))
 @example(HEADER._replace(host="h" * 300))
-def test_names_are_safe(header: object) -> None:
-    name = part_name(HEADER._replace(host=header.host, port=header.port))  # type: ignore[attr-defined]
+def test_names_are_safe(header: Any) -> None:
+    name = part_name(HEADER._replace(host=header.host, port=header.port))
     assert name.isascii()
     assert len(name) < 200
     assert not set(name) - set("abcdefghijklmnopqrstuvwxyz0123456789._-TZ")

@@ -77,7 +77,7 @@ def read(data: bytes, *, bulk: bool) -> tuple[list[Header | Record], JournalRead
     reader = JournalReader()
     found = [*(reader.receive_lines(data) if bulk else reader.receive(data)), *reader.finish()]
     if not bulk:
-        return [entry.value for entry in found], reader  # type: ignore[union-attr]
+        return [entry.value for entry in found], reader  # type: ignore[union-attr]  # read so, they have values
     values: list[Header | Record] = []
     for one in found:
         if isinstance(one, journal_reader.Entry):

@@ -155,7 +155,7 @@ def test_later_lines_tell_more() -> None:
     listed = game("107 1995 Kingkonglon ++++ jacksquart [ wu 15   0]  14:54 - 14:49 (38-39) B:  3")
     assert value("wild/fr", listed) is None
     assert value("player kingkonglonFan", listed) is True
-    listed.take(parse_header(Line("Game 107: Kingkonglong (1995) jacksquarter (++++) unrated wild/fr 15 0", 0)))  # type: ignore[arg-type]
+    listed.take(parse_header(Line("Game 107: Kingkonglong (1995) jacksquarter (++++) unrated wild/fr 15 0", 0)))  # type: ignore[arg-type]  # the line is a header
     assert value("wild/fr & wild & guest", listed) is True
     assert value("player kingkonglonFan", listed) is False
     assert value("wild/5", listed) is False

@@ -59,7 +59,7 @@ def test_getting_in(
         if step.takes is not None:
             assert answers.count(b"\n") == before.count(b"\n") + 1
     assert answers.decode() == sent
-    assert machine.logged_in == LoggedIn(*result)  # type: ignore[arg-type]
+    assert machine.logged_in == LoggedIn(*result)  # type: ignore[arg-type]  # of the fields' types
 
 
 def test_icc_without_a_word_about_the_name() -> None:

@@ -223,7 +223,7 @@ async def test_a_client_that_does_not_read_holds_the_server_up(tmp_path: Path) -
 
     async with raw_server(talk) as port, between(port, tmp_path) as it:
         caller = await Caller.call(it.port)
-        caller.writer.transport.pause_reading()  # type: ignore[attr-defined]
+        caller.writer.transport.pause_reading()  # type: ignore[attr-defined]  # asyncio's transport of a socket can
         before = -1
         while said != before:
             before = said
@@ -234,7 +234,7 @@ async def test_a_client_that_does_not_read_holds_the_server_up(tmp_path: Path) -
         caller.send(b"still heard\n")
         while it.proxy._links and link._relay.forwarded[Side.CLIENT] < 12:
             await asyncio.sleep(0.01)
-        caller.writer.transport.resume_reading()  # type: ignore[attr-defined]
+        caller.writer.transport.resume_reading()  # type: ignore[attr-defined]  # asyncio's transport of a socket can
         digest = hashlib.sha256(await caller.rest()).digest()
         caller.writer.write_eof()
         await it.until_closed()

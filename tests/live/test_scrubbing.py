@@ -149,7 +149,7 @@ def test_bytes_that_came_are_scrubbed_across_records() -> None:
         b"ged from * ** *******"[:20],
         b"* ***\n\rfics% ",
     ]
-    assert format_header(HEADER) == format_header(found[0])  # type: ignore[arg-type]
+    assert format_header(HEADER) == format_header(found[0])  # type: ignore[arg-type]  # the first one is the header
 
 
 def test_a_password_that_was_typed_as_a_command_goes_from_the_answer_too() -> None:

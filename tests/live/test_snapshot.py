@@ -57,7 +57,7 @@ async def test_what_is_being_watched(tmp_path: Path) -> None:
         await run.until(lambda: look(run).frames == 2)
         conversation = run.capture.standing.conversation
         assert conversation is not None
-        at_ms = conversation.tracker.boards.runs["12"].last.at_ms  # type: ignore[union-attr]
+        at_ms = conversation.tracker.boards.runs["12"].last.at_ms  # type: ignore[union-attr]  # there is one
         assert at_ms is not None
         seen = look(run, at_s=12.5, utc_ms=at_ms + 2_500)
         assert seen.boards == (Board(12, "Ann", "Bob", "blitz", "1. e4", 300_000, 300_000, False, 0, 2_500, "*"),)

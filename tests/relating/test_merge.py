@@ -7,6 +7,7 @@ import random
 from collections import defaultdict
 from dataclasses import replace
 from functools import cache
+from typing import Any
 
 import pytest
 
@@ -138,11 +139,11 @@ def _from(game: Game, name: str) -> Game:
     return replace(game, key=f"{game.key[:-1]}{name[0]}", observations=seen)
 
 
-def _with_plies(game: Game, **changes: object) -> Game:
+def _with_plies(game: Game, **changes: Any) -> Game:
     """With other values in the last ply."""
     seen = game.observations[0]
     line = seen.lines[0]
-    last = line.plies[-1]._replace(**changes)  # type: ignore[arg-type]
+    last = line.plies[-1]._replace(**changes)
     lines = [PlyLine(0, line.kind, None, None, [*line.plies[:-1], last]), *seen.lines[1:]]
     return replace(game, observations=[replace(seen, lines=lines), *game.observations[1:]])
 
@@ -181,8 +182,8 @@ def test_equal_times_make_one_game(told: Game) -> None:
         lambda game: _with_plies(game, move=1, san="a9"),
     ],
 )
-def test_what_contradicts_keeps_games_apart(told: Game, change: object) -> None:
-    other = change(_from(told, "other"))  # type: ignore[operator]
+def test_what_contradicts_keeps_games_apart(told: Game, change: Any) -> None:
+    other = change(_from(told, "other"))
     assert compare(View(told), View(other)).verdict is Verdict.APART
     assert merge_games([told, other]) == []
 

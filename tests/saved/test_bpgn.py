@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -29,8 +30,8 @@ TAGS = (
 )
 
 
-def read(data: bytes, size: int = 1 << 20, **how: str) -> tuple[list[Game], BpgnReader]:
-    reader = BpgnReader(**how)  # type: ignore[arg-type]
+def read(data: bytes, size: int = 1 << 20, **how: Any) -> tuple[list[Game], BpgnReader]:
+    reader = BpgnReader(**how)
     games = [game for at in range(0, len(data), size) for game in reader.receive(data[at : at + size])]
     return games + reader.finish(), reader
 

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -34,7 +35,7 @@ EVERYTHING = GameFilter(kinds=frozenset(), min_plies=0, witnesses=True)
 MAY_2020 = 1_588_291_200_000
 
 
-def make_game(number: int = 0, **changes: object) -> Game:
+def make_game(number: int = 0, **changes: Any) -> Game:
     """A two-ply game with a takeback, holdings and chat; ``number`` makes it another one."""
     at = MAY_2020 + 60_000 * number
     offset = 1_000 * number
@@ -174,7 +175,7 @@ def make_game(number: int = 0, **changes: object) -> Game:
         first_offset=offset,
         last_offset=offset + 900,
     )
-    return replace(game, **changes)  # type: ignore[arg-type]
+    return replace(game, **changes)
 
 
 Import = Callable[..., SourceRow]

@@ -184,7 +184,7 @@ def read(data: bytes, kind: str = "raw") -> Reading:
             reading.deltas += 1
             if (numbers := _DELTA.match(text)) is not None:
                 values = [None if value is None else int(value) for value in numbers.groups()]
-                reading.deltas_by_line[offset] = RawDelta(offset, *values)  # type: ignore[arg-type]
+                reading.deltas_by_line[offset] = RawDelta(offset, *values)  # type: ignore[arg-type]  # the fields that are None may be
             if number in current:
                 current[number].deltas += 1
         elif match := _HOLDINGS.match(text):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from recorder.model import Game, SourceReport
 from recorder.pipeline import Pipeline
 from recorder.sources.base import SourceKind
@@ -27,9 +29,9 @@ def told_game(*moves: str, game: int = 7) -> str:
     return "".join(dg(24, f"{game} {move}") for move in moves)
 
 
-def read(data: str, *, cut: int | None = None, **options: str) -> tuple[list[Game], SourceReport]:
+def read(data: str, *, cut: int | None = None, **options: Any) -> tuple[list[Game], SourceReport]:
     """The games of a raw stream; ``cut`` is the size of the pieces it comes in."""
-    pipeline = Pipeline(SourceKind.RAW, **options)  # type: ignore[arg-type]
+    pipeline = Pipeline(SourceKind.RAW, **options)
     raw = data.encode("latin-1")
     games = []
     for at in range(0, len(raw), cut or len(raw)):

@@ -24,7 +24,7 @@ def log(*lines: str) -> bytes:
     """``>first: go`` and ``<second: move e7e5``, a second after the other."""
     text = ""
     for number, line in enumerate(lines, 1):
-        mark, who, said = re.fullmatch(r"([<>])(first|second): (.*)", line).groups()  # type: ignore[union-attr]
+        mark, who, said = re.fullmatch(r"([<>])(first|second): (.*)", line).groups()  # type: ignore[union-attr]  # all lines of these tests match
         text += f"{1000 * number} {mark}{who:<6}: {said}\n"
     return text.encode("latin-1")
 
