@@ -142,6 +142,26 @@ def test_a_log_that_grows_keeps_them(cli: Cli, tmp_path: Path) -> None:
     assert counts(cli.archive).fallen == 0
 
 
+def test_a_game_that_is_read_again_has_its_positions_compared_again(cli: Cli, tmp_path: Path) -> None:
+    """The one that went on where the log ended; of the others nothing has changed."""
+    data, log = WATCHER.read_bytes(), tmp_path / "session.raw"
+    log.write_bytes(data[:9_000])
+    cli("import", log)
+    before = analyse(cli.archive)
+    with sqlite3.connect(cli.archive) as connection:
+        connection.execute("UPDATE analysed_positions SET stands = 0")
+    connection.close()
+    log.write_bytes(data)
+    cli("import", log)
+    with sqlite3.connect(cli.archive) as connection:
+        query = "SELECT a.game_key, sum(p.stands) FROM analyses a JOIN analysed_positions p ON p.analysis_id = a.id"
+        stands = dict(connection.execute(f"{query} GROUP BY a.game_key"))
+    connection.close()
+    again = [key for key, count in stands.items() if count]
+    assert len(again) == 1
+    assert stands[again[0]] == before[again[0]]
+
+
 def test_a_game_that_a_newer_parser_tells_otherwise(cli: Cli) -> None:
     cli("import", ADJOURNED)
     (key,) = before = analyse(cli.archive)
