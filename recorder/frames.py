@@ -98,6 +98,11 @@ def parse_elapsed(text: str) -> tuple[int, bool]:
     Raises:
         LineError: it has none of these forms.
     """
+    if text in SECONDS_MS:
+        return SECONDS_MS[text], False
+    known, _, part = text.partition(".")
+    if known in WHOLE_MS and part in PART_MS:
+        return WHOLE_MS[known] + PART_MS[part], True
     match = _ELAPSED.fullmatch(text)
     if match is None:
         raise LineError(f"the time taken by the move cannot be {text!r}", field="elapsed", value=text)

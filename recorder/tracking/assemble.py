@@ -37,6 +37,7 @@ __all__ = [
     "segments_of",
 ]
 
+_text = json.JSONEncoder().encode  # a key's facts are a JSON list, for which it would make a new encoder every time
 _COMPLETE_ENDS = ("result", "adjourned", "aborted")
 
 
@@ -80,13 +81,12 @@ def assemble(run: Run, *, session: SessionFacts, basis: TimeBasis, date: datetim
             trailer.termination,
         )
         end = end_word(reason_key)
-    key_facts = [
-        server or "", run.game_no, run.white.lower(), run.black.lower(), run.first_offset,
-        first.started_at_ms if first else None,
-        _first_words(run),
-    ]  # fmt: skip
+    key_facts = ", ".join((
+        _text(server or ""), _number(run.game_no), _text(run.white.lower()), _text(run.black.lower()),
+        _number(run.first_offset), _number(first.started_at_ms if first else None), _text(_first_words(run)),
+    ))  # fmt: skip
     return Game(
-        key=hashlib.blake2b(json.dumps(key_facts).encode(), digest_size=10).hexdigest(),
+        key=hashlib.blake2b(f"[{key_facts}]".encode(), digest_size=10).hexdigest(),
         kind=(GameKind.SETUP if run.setup else GameKind.EXAMINED) if run.examined else GameKind.PLAYED,
         server=server,
         dialect=dialect,
@@ -133,6 +133,10 @@ def end_word(reason_key: str | None) -> str:
     if reason_key is not None and (reason_key.startswith("aborted") or reason_key == "partner-aborted"):
         return "aborted"
     return "result"
+
+
+def _number(value: int | None) -> str:
+    return "null" if value is None else str(value)
 
 
 def _first_words(run: Run) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from recorder.tracking.position import Rules
 from recorder.variants import VARIANTS, read_category
 
@@ -36,6 +38,7 @@ def rules_of(variant: str) -> Rules:
     return _RULES.get(variant, Rules.BOARDS)
 
 
+@lru_cache(maxsize=256)
 def variant_of(category: str | None) -> tuple[str | None, Rules | None]:
     """Tell the variant and the rules a category word means.
 
