@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 
+from recorder.dialects.forms import find_form, make_forms
 from recorder.dialects.ratings import RATING, read_rating
 from recorder.dialects.results import GAME, RESULT
 from recorder.dialects.translated import CONTINUING, RATED, UNRATED
@@ -217,80 +218,96 @@ _K = GameNoticeKind
 _GAME = r"(?:Game (?P<game>[0-9]{1,9}): )?"
 _WHO = r"(?P<actor>[^\s:(){}<>,]+)"
 _HALF_MOVES = r"half[- ]move(?:\(s\)|s)?"
-_NOTICES: list[tuple[GameNoticeKind, str]] = [
-    (_K.DRAW_OFFER, rf"{_GAME}{_WHO} offers (?:you )?a draw\."),
-    (_K.DRAW_OFFER, r"Offering a draw to \S+\."),
-    (
-        _K.ABORT_REQUEST,
-        rf"{_GAME}{_WHO} (?:would like|requests) to abort (?:the game|game (?P<number>[0-9]{{1,9}}))\b.*",
-    ),
-    (
-        _K.ADJOURN_REQUEST,
-        rf"{_GAME}{_WHO} (?:would like|requests) to adjourn (?:the game|game (?P<number>[0-9]{{1,9}}))\b.*",
-    ),
-    (
-        _K.TAKEBACK_REQUEST,
-        rf"{_GAME}{_WHO} (?:would like|requests) to take back (?P<value>[0-9]{{1,9}}) {_HALF_MOVES}\.?(?: .*)?",
-    ),
-    (
-        _K.TAKEBACK_REQUEST,
-        rf"{_GAME}{_WHO} proposes a different number \((?P<value>[0-9]{{1,9}})\) of {_HALF_MOVES} to take back\.?",
-    ),
-    (_K.TAKEBACK_REQUEST, r"Takeback request sent\."),
-    (_K.ABORT_REQUEST, r"(?:Requesting to abort game (?P<number>[0-9]{1,9})|Abort request sent)\."),
-    (_K.ADJOURN_REQUEST, r"(?:Requesting to adjourn game (?P<number>[0-9]{1,9})|Adjourn request sent)\."),
-    (_K.PAUSE_REQUEST, r"(?:Pause|Unpause) request sent\."),
-    (_K.DRAW_OFFER, r"Draw request sent\."),
-    (_K.PAUSE_REQUEST, rf"{_GAME}{_WHO} (?:requests|would like) to (?:un)?pause the game\."),
-    (_K.PAUSED, rf"{_GAME}(?:{_WHO} accepted pause\. )?Game clock paused\."),
-    (_K.RESUMED, rf"{_GAME}(?:{_WHO} accepted unpause\. )?Game clock resumed\."),
-    (_K.TIME_ADDED, r"(?P<value>[0-9]{1,9}) seconds were added to your opponents? clock\.?"),
-    (_K.TIME_ADDED, r"Your opponent has added (?P<value>[0-9]{1,9}) seconds to your clock\.?"),
-    (_K.TIME_ADDED, rf"{_GAME}{_WHO} has added (?P<value>[0-9]{{1,9}}) seconds to \S+ clock\.?"),
-    (_K.TIME_ADDED, r"You have added (?P<value>[0-9]{1,9}) seconds to \S+ clock\.?"),
-    (_K.LAGGING, r"Opponent has timeseal; checking if \(s\)he's lagging\.?"),
-    (_K.LAGGING, rf"{_GAME}{_WHO} has lagged for (?P<value>[0-9]{{1,9}}) seconds\.?"),
-    (_K.ILLEGAL_MOVE, r"Illegal move(?: \(.*\))?\.?(?: .*)?"),
-    (_K.ILLEGAL_MOVE, r"It is not your (?:move|turn)\.?"),
-    (_K.DISCONNECTED, r"Your opponent(?:, (?P<actor>\S+),)? has lost contact or quit\.?"),
-    (_K.DISCONNECTED, r"Your partner has disconnected\.?"),
-    (_K.DISCONNECTED, rf"{_GAME}{_WHO}, (?:your opponent|whom you were playing), has (?:departed|disconnected)\.?"),
-    (_K.DISCONNECT_RULE, rf"{_GAME}A disconnection will be considered a forfeit\."),
-    (_K.RATING_CHANGE, r"No ratings? adjustment done\."),
-    (_K.RATING_CHANGE, r"\S+ rating adjustment: \s*\S+\s* --> \s*\S+"),
-    (_K.PRIVATE_GAME, r"Sorry, game (?P<game>[0-9]{1,9}) is a private game\."),
-]
-_EXAMINE: list[tuple[str, str]] = [
-    ("forward", rf"{_GAME}{_WHO} goes forward (?P<value>[0-9]{{1,9}}) moves?\."),
-    ("backward", rf"{_GAME}{_WHO} backs up (?P<value>[0-9]{{1,9}}) moves?\."),
-    ("revert", rf"{_GAME}{_WHO} reverts to (?:main ?line)(?: move (?P<value>[0-9]{{1,9}}))?\."),
-    ("revert", rf"{_GAME}(?:Already at main ?line|{_WHO} is already at main ?line)\.?"),
-    ("forward", rf"{_GAME}(?:End of game|You're at the end of the game)\.?"),
-    ("backward", rf"{_GAME}(?:Beginning of game|You're at the beginning of the game)\.?"),
-    ("commit", rf"{_GAME}{_WHO} commits the (?:sub)?variation\."),
-    ("move", rf"{_GAME}{_WHO} moves: \S+"),
-    ("setup-begin", rf"{_GAME}(?:{_WHO} )?[Ee]nter(?:ing|s) (?:setup|examine ?\(setup\)) mode\.?"),
-    ("setup-begin", r"Starting a game in examine \(setup\) mode\.?"),
-    ("setup-end", r"Game is validated - entering examine mode\.?"),
-    ("setup", r"(?:WHITE|BLACK) to move"),
-    ("setup", r"Board (?:set up by FEN|set up as starting position|cleared)\."),
-    ("refused", r"There is no (?:white|black) king\."),
-    ("refused", r"The position is not valid - staying in setup mode\."),
-    ("refused", r"You are still setting up the position\."),
-    ("refused", r"You can't move (?:back|for)ward yet, the pos[i]?tion is still being set up\."),
-    ("refused", rf"{_GAME}You cannot go forward(?:; no moves are stored| unless you are on the main line)\."),
-    ("start", r"Starting a game in examine \(scratch\) mode\.?"),
-    ("start", r"Entering examine mode for game (?P<game>[0-9]{1,9})\.?"),
-    ("examiner", rf"{_WHO} has made you an examiner of game (?P<game>[0-9]{{1,9}})\.?"),
-    ("examiner", rf"{_WHO} is now (?:an )?examiner of game (?P<game>[0-9]{{1,9}})\.?"),
-    ("examiner", r"You are now (?:an )?examiner of game (?P<game>[0-9]{1,9})\.?"),
-    ("end", rf"{_WHO} (?:has )?stopped examining game (?P<game>[0-9]{{1,9}})\.?"),
-    ("end", r"You are no longer examining game (?P<game>[0-9]{1,9})\.?"),
-    ("end", r"There are no examiners\.?"),
-    ("result", r"Game (?P<game>[0-9]{1,9}): \S.* (?:1-0|0-1|1/2-1/2|\*)"),
-    ("result", rf"{_WHO} has been checkmated\."),
-    ("result", r"Stalemate\.|No mating material\."),
-]
+_N = r"[0-9]{1,9}"
+_ASKS = rf"{_GAME}{_WHO} (?:would like|requests)"
+_OF_GAME = rf"(?:the game|game (?P<number>{_N}))\b.*"
+_NOTICES = make_forms(
+    [
+        (_K.DRAW_OFFER, _GAME + _WHO, " offers ", r"(?:you )?a draw\."),
+        (_K.DRAW_OFFER, "", "Offering a draw to ", r"\S+\."),
+        (_K.ABORT_REQUEST, _ASKS, " to abort ", _OF_GAME),
+        (_K.ADJOURN_REQUEST, _ASKS, " to adjourn ", _OF_GAME),
+        (_K.TAKEBACK_REQUEST, _ASKS, " to take back ", rf"(?P<value>{_N}) {_HALF_MOVES}\.?(?: .*)?"),
+        (
+            _K.TAKEBACK_REQUEST,
+            _GAME + _WHO,
+            " proposes a different number (",
+            rf"(?P<value>{_N})\) of {_HALF_MOVES} to take back\.?",
+        ),
+        (_K.TAKEBACK_REQUEST, "", "Takeback request sent.", ""),
+        (_K.ABORT_REQUEST, "", "Requesting to abort game ", rf"(?P<number>{_N})\."),
+        (_K.ABORT_REQUEST, "", "Abort request sent.", ""),
+        (_K.ADJOURN_REQUEST, "", "Requesting to adjourn game ", rf"(?P<number>{_N})\."),
+        (_K.ADJOURN_REQUEST, "", "Adjourn request sent.", ""),
+        (_K.PAUSE_REQUEST, "(?:Pause|Unpause)", " request sent.", ""),
+        (_K.DRAW_OFFER, "", "Draw request sent.", ""),
+        (_K.PAUSE_REQUEST, rf"{_GAME}{_WHO} (?:requests|would like) to (?:un)?", "pause the game.", ""),
+        (_K.PAUSED, rf"{_GAME}(?:{_WHO} accepted pause\. )?", "Game clock paused.", ""),
+        (_K.RESUMED, rf"{_GAME}(?:{_WHO} accepted unpause\. )?", "Game clock resumed.", ""),
+        (_K.TIME_ADDED, rf"(?P<value>{_N})", " seconds were added to your opponent", r"s? clock\.?"),
+        (_K.TIME_ADDED, "", "Your opponent has added ", rf"(?P<value>{_N}) seconds to your clock\.?"),
+        (_K.TIME_ADDED, _GAME + _WHO, " has added ", rf"(?P<value>{_N}) seconds to \S+ clock\.?"),
+        (_K.TIME_ADDED, "", "You have added ", rf"(?P<value>{_N}) seconds to \S+ clock\.?"),
+        (_K.LAGGING, "", "Opponent has timeseal; checking if (s)he's lagging", r"\.?"),
+        (_K.LAGGING, _GAME + _WHO, " has lagged for ", rf"(?P<value>{_N}) seconds\.?"),
+        (_K.ILLEGAL_MOVE, "", "Illegal move", r"(?: \(.*\))?\.?(?: .*)?"),
+        (_K.ILLEGAL_MOVE, "", "It is not your ", r"(?:move|turn)\.?"),
+        (_K.DISCONNECTED, r"Your opponent(?:, (?P<actor>\S+),)?", " has lost contact or quit", r"\.?"),
+        (_K.DISCONNECTED, "", "Your partner has disconnected", r"\.?"),
+        (
+            _K.DISCONNECTED,
+            rf"{_GAME}{_WHO}, (?:your opponent|whom you were playing),",
+            " has ",
+            r"(?:departed|disconnected)\.?",
+        ),
+        (_K.DISCONNECT_RULE, _GAME, "A disconnection will be considered a forfeit.", ""),
+        (_K.RATING_CHANGE, "", "No rating", r"s? adjustment done\."),
+        (_K.RATING_CHANGE, r"\S+", " rating adjustment: ", r"\s*\S+\s* --> \s*\S+"),
+        (_K.PRIVATE_GAME, "", "Sorry, game ", rf"(?P<game>{_N}) is a private game\."),
+    ]
+)
+_EXAMINE = make_forms(
+    [
+        ("forward", _GAME + _WHO, " goes forward ", rf"(?P<value>{_N}) moves?\."),
+        ("backward", _GAME + _WHO, " backs up ", rf"(?P<value>{_N}) moves?\."),
+        ("revert", _GAME + _WHO, " reverts to main", rf" ?line(?: move (?P<value>{_N}))?\."),
+        ("revert", _GAME, "Already at main", r" ?line\.?"),
+        ("revert", _GAME + _WHO, " is already at main", r" ?line\.?"),
+        ("forward", _GAME, "End of game", r"\.?"),
+        ("forward", _GAME, "You're at the end of the game", r"\.?"),
+        ("backward", _GAME, "Beginning of game", r"\.?"),
+        ("backward", _GAME, "You're at the beginning of the game", r"\.?"),
+        ("commit", _GAME + _WHO, " commits the ", r"(?:sub)?variation\."),
+        ("move", _GAME + _WHO, " moves: ", r"\S+"),
+        ("setup-begin", rf"{_GAME}(?:{_WHO} )?[Ee]nter(?:ing|s) (?:setup|examine ?\(setup\))", " mode", r"\.?"),
+        ("setup-begin", "", "Starting a game in examine (setup) mode", r"\.?"),
+        ("setup-end", "", "Game is validated - entering examine mode", r"\.?"),
+        ("setup", "(?:WHITE|BLACK)", " to move", ""),
+        ("setup", "", "Board ", r"(?:set up by FEN|set up as starting position|cleared)\."),
+        ("refused", "", "There is no ", r"(?:white|black) king\."),
+        ("refused", "", "The position is not valid - staying in setup mode.", ""),
+        ("refused", "", "You are still setting up the position.", ""),
+        ("refused", "", "You can't move ", r"(?:back|for)ward yet, the pos[i]?tion is still being set up\."),
+        (
+            "refused",
+            _GAME,
+            "You cannot go forward",
+            r"(?:; no moves are stored| unless you are on the main line)\.",
+        ),
+        ("start", "", "Starting a game in examine (scratch) mode", r"\.?"),
+        ("start", "", "Entering examine mode for game ", rf"(?P<game>{_N})\.?"),
+        ("examiner", _WHO, " has made you an examiner of game ", rf"(?P<game>{_N})\.?"),
+        ("examiner", rf"{_WHO} is now (?:an )?", "examiner of game ", rf"(?P<game>{_N})\.?"),
+        ("examiner", "You are now (?:an )?", "examiner of game ", rf"(?P<game>{_N})\.?"),
+        ("end", rf"{_WHO} (?:has )?", "stopped examining game ", rf"(?P<game>{_N})\.?"),
+        ("end", "", "You are no longer examining game ", rf"(?P<game>{_N})\.?"),
+        ("end", "", "There are no examiners", r"\.?"),
+        ("result", "", "Game ", rf"(?P<game>{_N}): \S.* (?:1-0|0-1|1/2-1/2|\*)"),
+        ("result", _WHO, " has been checkmated.", ""),
+        ("result", "", "Stalemate.", ""),
+        ("result", "", "No mating material.", ""),
+    ]
+)
 
 
 # Answers to offers; whoever says "You" or nothing about himself is the owner of the log.
@@ -308,9 +325,6 @@ _ANSWERS = {
 }
 _VERBS = {"Accepting": "accept", "Declining": "decline"}
 
-_NOTICE_TESTS = [(kind, re.compile(pattern + r"\s*").fullmatch) for kind, pattern in _NOTICES]
-_EXAMINE_TESTS = [(kind, re.compile(pattern + r"\s*").fullmatch) for kind, pattern in _EXAMINE]
-
 
 def _facts(match: re.Match[str]) -> tuple[int | None, str | None, int | None]:
     found = match.groupdict()
@@ -324,10 +338,9 @@ def parse_notice(line: Line) -> GameNotice | None:
 
     "would like to take back" is a request: nothing tells that a takeback happened but a board of a lower ply.
     """
-    for kind, test in _NOTICE_TESTS:
-        match = test(line.text)
-        if match is not None:
-            return GameNotice(line, kind, *_facts(match), line.text.rstrip())
+    found = find_form(_NOTICES, line.text)
+    if found is not None:
+        return GameNotice(line, found[0], *_facts(found[1]), line.text.rstrip())
     match = _ANSWER.fullmatch(line.text)
     if match is None:
         return None
@@ -343,11 +356,8 @@ def format_notice(event: GameNotice) -> str:
 
 def parse_examine(line: Line) -> ExamineNotice | None:
     """Read a notice of an examined game or of set-up mode, or None; the number in it is what was asked for."""
-    for kind, test in _EXAMINE_TESTS:
-        match = test(line.text)
-        if match is not None:
-            return ExamineNotice(line, kind, *_facts(match), line.text.rstrip())
-    return None
+    found = find_form(_EXAMINE, line.text)
+    return None if found is None else ExamineNotice(line, found[0], *_facts(found[1]), line.text.rstrip())
 
 
 def format_examine(event: ExamineNotice) -> str:

@@ -7,32 +7,35 @@ from __future__ import annotations
 
 import re
 
+from recorder.dialects.forms import find_form, make_forms
 from recorder.dialects.registry import Family
 from recorder.events import Line, SessionNotice, SessionNoticeKind
 
 __all__ = ["format_session", "is_noise", "parse_session"]
 
 _K = SessionNoticeKind
-_FORMS: list[tuple[SessionNoticeKind, str]] = [
-    (_K.LOGIN, r"\*{4} Starting (?:\S+ )?session as (?P<value>[A-Za-z]\w*)(?:\([^()]*\))* \*{4}"),
-    (_K.LOGIN, r"Logging you in as \"(?P<value>[A-Za-z]\w*)\".*"),
-    (_K.LOGIN, r"Press return to enter (?:the )?\S+ as \"(?P<value>[A-Za-z]\w*)\":.*"),
-    (_K.LOGIN, r"\"(?P<value>[A-Za-z]\w*)\" is a registered name\. .*"),
-    (_K.LOGIN, r"Your name for this session will be \"?(?P<value>[A-Za-z]\w*)\"?\.?"),
-    (_K.LOGIN, r"Created temporary login '(?P<value>[A-Za-z]\w*)'"),
-    (_K.TAKEN_OVER, r"\*{4} (?P<value>\S+) has arrived - you can't both be logged in\.? \*{4}"),
-    (_K.IDLE_LOGOUT, r"\*{4} Auto-logout because you were idle more than .*\*{4}"),
-    (_K.SHUTDOWN, r"\*{4} Server shutting down (?P<value>immediately)\. \*{4}"),
-    (_K.SHUTDOWN, r"\*{4} Server (?:going down|shutdown|shutting down)\b.*\*{4}"),
-    (_K.SHUTDOWN, r"\*{4} Automatic Server shutdown\. \*{4}"),
-    (_K.LOGOUT, r"Logging you out\.?"),
-    (_K.LOGOUT, r"Thank you for using .*"),
-    (_K.STYLE, r"[Ss]tyle (?:set to )?(?P<value>[0-9]{1,9})(?: set)?\.?"),
-    (_K.LOST_DATA, r"\x1a"),
-    (_K.ZONE, r"Server time +- (?P<value>\S.*?)"),
-    (_K.PROMPT, r"[Pp]rompt (?:now |is now )?set to:? \"(?P<value>[^\"]*)\"\.?"),
-]
-_TESTS = [(kind, re.compile(r"\s*" + form + r"\s*").fullmatch) for kind, form in _FORMS]
+_FORMS = make_forms(
+    [
+        (_K.LOGIN, "", "**** Starting ", r"(?:\S+ )?session as (?P<value>[A-Za-z]\w*)(?:\([^()]*\))* \*{4}"),
+        (_K.LOGIN, "", 'Logging you in as "', r"(?P<value>[A-Za-z]\w*)\".*"),
+        (_K.LOGIN, "", "Press return to enter ", r"(?:the )?\S+ as \"(?P<value>[A-Za-z]\w*)\":.*"),
+        (_K.LOGIN, r"\"(?P<value>[A-Za-z]\w*)", '" is a registered name. ', ".*"),
+        (_K.LOGIN, "", "Your name for this session will be ", r"\"?(?P<value>[A-Za-z]\w*)\"?\.?"),
+        (_K.LOGIN, "", "Created temporary login '", r"(?P<value>[A-Za-z]\w*)'"),
+        (_K.TAKEN_OVER, r"\*{4} (?P<value>\S+)", " has arrived - you can't both be logged in", r"\.? \*{4}"),
+        (_K.IDLE_LOGOUT, "", "**** Auto-logout because you were idle more than ", r".*\*{4}"),
+        (_K.SHUTDOWN, "", "**** Server shutting down ", r"(?P<value>immediately)\. \*{4}"),
+        (_K.SHUTDOWN, "", "**** Server ", r"(?:going down|shutdown|shutting down)\b.*\*{4}"),
+        (_K.SHUTDOWN, "", "**** Automatic Server shutdown. ****", ""),
+        (_K.LOGOUT, "", "Logging you out", r"\.?"),
+        (_K.LOGOUT, "", "Thank you for using ", ".*"),
+        (_K.STYLE, "[Ss]", "tyle ", r"(?:set to )?(?P<value>[0-9]{1,9})(?: set)?\.?"),
+        (_K.LOST_DATA, "", "\x1a", ""),
+        (_K.ZONE, "", "Server time ", r" *- (?P<value>\S.*?)"),
+        (_K.PROMPT, "[Pp]", "rompt ", r"(?:now |is now )?set to:? \"(?P<value>[^\"]*)\"\.?"),
+    ],
+    before=r"\s*",
+)
 
 # A server's version tells its program; else the line of the welcome screen that holds its name and nothing more.
 _BANNERS: list[tuple[Family, str]] = [
@@ -56,10 +59,9 @@ def parse_session(line: Line) -> SessionNotice | None:
     Args:
         line: without prompts.
     """
-    for kind, test in _TESTS:
-        match = test(line.text)
-        if match is not None:
-            return SessionNotice(line, kind, match.groupdict().get("value"))
+    found = find_form(_FORMS, line.text)
+    if found is not None:
+        return SessionNotice(line, found[0], found[1].groupdict().get("value"))
     for family, banner in _BANNER_TESTS:
         if banner(line.text) is not None:
             return SessionNotice(line, _K.BANNER, family.value)

@@ -239,7 +239,7 @@ BRANCHES = [
         "66 the mark of lost data",
         edges_47.test_edge_66_mark_of_lost_data,
         recorder.dialects.session,
-        "_TESTS",
+        "_FORMS",
         [],
     ),
     Branch(
