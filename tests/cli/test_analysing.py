@@ -178,7 +178,7 @@ def test_one_that_is_interrupted_before_its_engine_has_started_tells_so(cli: Cli
     """It interrupts whoever starts it, and says nothing."""
     engine = tmp_path / "silent.py"
     engine.write_text("import os, signal, sys\nos.kill(os.getppid(), signal.SIGINT)\nsys.stdin.read()\n")
-    command = [sys.executable, "-m", "recorder", "replay", "engine", "--db", cli.archive, "--json", "--engine"]
+    command = [sys.executable, "-m", "recorder", "replay", "engine", "--db", str(cli.archive), "--json", "--engine"]
     result = subprocess.run(
         [*command, shlex.join((sys.executable, str(engine)))], capture_output=True, text=True, timeout=120
     )
