@@ -26,8 +26,8 @@ demo: $(VENV)/.installed
 	@echo "The archive is demo/archive.sqlite, its games are in demo/games.pgn."
 
 test: $(VENV)/.installed
-	$(BIN)/python -m pytest -n $(JOBS) -q
-	$(BIN)/python -m pytest -q --nbmake --nbmake-timeout=120 examples
+	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal -q
+	$(BIN)/python -m pytest -n 2 -q --nbmake --nbmake-timeout=120 examples
 
 lint: $(VENV)/.installed
 	$(BIN)/ruff check .

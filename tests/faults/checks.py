@@ -39,13 +39,15 @@ def archive_problems(
     live, fresh = Cli(archive), Cli(work / "fresh.sqlite")
     fresh.archive.unlink(missing_ok=True)
     fresh("import", *words, *journals)
+    told_of: dict[str, str] = {}
     for what in (("games",), ("plies", "--format", "csv"), ("pgn", "--variations", "--comments")):
-        ours, theirs = (cli("export", *what, *_EVERYTHING).stdout for cli in (live, fresh))
+        told_of[what[0]], theirs = (cli("export", *what, *_EVERYTHING).stdout for cli in (live, fresh))
+        ours = told_of[what[0]]
         if loosely:
             ours, theirs = ("\n".join(sorted(_SHA256.sub("", text).splitlines())) for text in (ours, theirs))
         if ours != theirs:
             problems.append(f"export {what[0]} differs from that of a fresh import: {_difference(ours, theirs)}")
-    keys = Counter(json.loads(line)["key"] for line in live("export", "games", *_EVERYTHING).stdout.splitlines())
+    keys = Counter(json.loads(line)["key"] for line in told_of["games"].splitlines())
     problems += [f"game {key} is in the archive {count} times" for key, count in keys.items() if count > 1]
     live("db", "check")
     for folder in journals:
