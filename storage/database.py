@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -46,6 +47,11 @@ class Database:
             schema.create(path)
         schema.require_current(path)
         return cls(path, read_only=read_only)
+
+    @cached_property
+    def _writer(self) -> Engine:
+        """For all transactions: an engine remembers the statements that it has compiled, and keeps no connection."""
+        return make_engine(self.path, foreign_keys=False)
 
     def close(self) -> None:
         """Release the file."""
@@ -101,20 +107,16 @@ class Database:
         if self._within is not None:
             yield self._within
             return
-        engine = make_engine(self.path, foreign_keys=False)
-        try:
-            file = identity_of(self.path)
-            with (
-                told(self.path),
-                engine.connect().execution_options(immediate=True) as connection,
-                connection.begin(),
-            ):
-                if identity_of(self.path) != file:  # while this was waiting for its turn
-                    raise StorageError(f"{self.path} was replaced by another archive just now: try again.")
-                yield connection
-                relate(connection)
-        finally:
-            engine.dispose()
+        file = identity_of(self.path)
+        with (
+            told(self.path),
+            self._writer.connect().execution_options(immediate=True) as connection,
+            connection.begin(),
+        ):
+            if identity_of(self.path) != file:  # while this was waiting for its turn
+                raise StorageError(f"{self.path} was replaced by another archive just now: try again.")
+            yield connection
+            relate(connection)
 
     def vacuum(self) -> None:
         """Write the file anew: nothing of what was deleted is in it or beside it afterwards.
