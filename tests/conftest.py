@@ -15,8 +15,7 @@ signal.signal(signal.SIGHUP, signal.SIG_DFL)
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 # How long an example takes says more about the machine than about the code.
-# Sixty examples keep CI within its fifteen minutes on two processors; tests that need more say so.
-settings.register_profile("untimed", deadline=None, max_examples=60)
+settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
 
 
