@@ -48,7 +48,6 @@ _ROOM: Final = 128
 _MANY_PAGES: Final = 8_000  # in the write-ahead log, which is begun anew then
 _MANY_COMMITS: Final = 100  # a journal's sync waits behind what the disk is given at once: this takes it a moment
 _MARK: Final = f"SELECT json_extract(restart_state, '$.{UNFINISHED}') FROM sources WHERE id = ?"
-_VERSION: Final = "PRAGMA data_version"
 _FORGOTTEN: Final = f"SELECT name FROM settings WHERE name GLOB '{PREFIX}*' ORDER BY name"
 _GAMES: Final = "SELECT id FROM games WHERE source_id = ?"
 _INSERT_EVENT: Final = insert_sql(models.events)
@@ -196,21 +195,11 @@ class LivingSource:
         if self._commits >= _MANY_COMMITS:
             self.checkpoint()
 
-    def get_ready(self) -> None:
-        """Look at what the next transaction begins with, so that it is in the processor's caches.
-
-        Nothing comes of it: no lock is kept, and what is wrong is told by the transaction.
-        """
-        with suppress(sqlite3.Error):
-            identity_of(self._path)
-            self._driver.execute(_VERSION).fetchone()
-            self._driver.execute(_MARK, (self._row_id,)).fetchone()
-
     def _look_around(self) -> None:
         """Make sure that everything is as this program left it."""
         if identity_of(self._path) != self._file:
             raise OvertakenError(f"{self._path} was replaced by another archive.")
-        (version,) = self._driver.execute(_VERSION).fetchone()
+        (version,) = self._driver.execute("PRAGMA data_version").fetchone()
         if version == self._version and self._rows is not None:
             return
         found = self._driver.execute(_MARK, (self._row_id,)).fetchone()

@@ -1,9 +1,8 @@
 """The process that keeps the archive up to date while ``record`` or ``proxy`` writes journals.
 
-It is told on standard input, a line each: first how (``Orders``), then journals to take, ``COMING`` just before
-something is written, and an empty line when it was. When that ends, whoever wrote is done or dead: what came last is
-read, and this ends too. So it needs no signal, and is never left behind. What there is to tell goes to standard error
-as JSON lines.
+It is told on standard input, a line each: first how (``Orders``), then journals to take, and an empty line whenever
+something was written. When that ends, whoever wrote is done or dead: what came last is read, and this ends too. So it
+needs no signal, and is never left behind. What there is to tell goes to standard error as JSON lines.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from recorder.cli.child import COMING, Orders
+from recorder.cli.child import Orders
 from recorder.cli.eventpipe import EventPipe
 from recorder.cli.finished import FinishedGames
 from recorder.cli.ingest import is_unfinished
@@ -85,7 +84,7 @@ class _Archiving:
 
     def obey(self, line: bytes) -> None:
         """Do what a line says."""
-        if line and line != COMING:
+        if line:
             order = json.loads(line)
             self._take(Path(order["journal"]), left=order["left"])
 
@@ -111,11 +110,6 @@ class _Archiving:
             if (taken.resident.ended or taken.left) and not taken.resident.resting:
                 self._finish(taken)
             self._tell(taken)
-
-    def get_ready(self) -> None:
-        """Something is being written just now."""
-        for taken in self._taken.values():
-            taken.resident.get_ready()
 
     def finish(self) -> bool:
         """Read what came last; tell whether everything is in the archive and in the PGN."""
@@ -189,9 +183,6 @@ def main() -> int:
             if not data:
                 break
             *lines, rest = (rest + data).split(b"\n")
-            if archiving is not None and lines == [COMING]:
-                archiving.get_ready()
-                continue  # it is told when there is something to read
             for line in lines:
                 if archiving is None:
                     archiving = _Archiving(Orders(**json.loads(line)))

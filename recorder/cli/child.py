@@ -26,10 +26,7 @@ from recorder.sources import log_files
 if TYPE_CHECKING:
     from recorder.journal.writer import JournalWriter
 
-__all__ = ["COMING", "ArchiveChild", "Orders"]
-
-COMING: Final = b"."
-"""The line that tells the process that something will be written in a moment."""
+__all__ = ["ArchiveChild", "Orders"]
 
 _END_S: Final = 60.0
 _KILLED_S: Final = 5.0
@@ -103,12 +100,6 @@ class ArchiveChild:
     def open_part(self, path: Path) -> PartFile:
         """Make a journal's file that tells the process of each write: ``JournalWriter`` takes it."""
         return _Telling(new_part(path), self._hint)
-
-    def expect(self) -> None:
-        """Something will be written in a moment: the process wakes and gets ready meanwhile. Never waits."""
-        with self._lock, contextlib.suppress(OSError):  # it is full, or the process has just ended
-            if self._pipe is not None:
-                os.write(self._pipe, b"%b\n" % COMING)
 
     def sign(self, journal: JournalWriter) -> None:
         """Note in a new journal where its games go besides: whoever takes it after a crash gives them there.

@@ -236,12 +236,8 @@ async def _record(run: _Run) -> tuple[ExitCode, bool]:
 
     stop, hurry = asyncio.Event(), asyncio.Event()
     heed_signals(stop, hurry)
-    capture = Capture(
-        *(server, open_journal, converse, tell),
-        opened=None if child is None else child.take,
-        coming=(lambda: None) if child is None else child.expect,
-        timeseal=run.timeseal,
-    )
+    opened = None if child is None else child.take
+    capture = Capture(server, open_journal, converse, tell, opened=opened, timeseal=run.timeseal)
 
     def look(first: int, most: int) -> Snapshot:
         now_s, utc_ms = time.monotonic(), time.time_ns() // 1_000_000

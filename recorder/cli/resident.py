@@ -148,11 +148,6 @@ class Resident:
             return False
         return self._attempt(lambda: self._look(settle))
 
-    def get_ready(self) -> None:
-        """Something comes in a moment: wake what will be needed. Changes nothing, and waits for nobody."""
-        if self._source is not None:
-            self._source.get_ready()
-
     def finish(self) -> bool:
         """Read what came last; games that are still open end with the log.
 

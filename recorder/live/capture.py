@@ -80,7 +80,6 @@ class Capture:
         converse: makes what is said on a new connection.
         tell: gets whatever changes.
         opened: gets the path of each new connection's journal.
-        coming: called when something has arrived, before it is read and written; must not raise.
         timeseal: the version of the time seal, 1 or 2; None: the connection is not sealed.
         chance: 0 to 1, for the pauses.
 
@@ -98,7 +97,6 @@ class Capture:
         tell: Tell,
         *,
         opened: Callable[[Path], None] | None = None,
-        coming: Callable[[], None] = lambda: None,
         timeseal: int | None = None,
         chance: Callable[[], float] = random.random,
     ) -> None:
@@ -109,7 +107,6 @@ class Capture:
         self._converse = converse
         self._tell = tell
         self._opened = opened
-        self._coming = coming
         self._timeseal = timeseal
         self._chance = chance
         self._been_in = False
@@ -181,7 +178,6 @@ class Capture:
         connection = Connection(
             *(journal, conversation, sealing, self._tell),
             lambda received, boards: self._count(conversation, journal, received, boards),
-            self._coming,
         )
         how = "ended by a failure"
         try:

@@ -45,7 +45,6 @@ class Connection:
         sealing: if the connection is time-sealed.
         tell: gets whatever changes.
         count: gets how many bytes and boards each read has brought.
-        coming: called when something has arrived, before it is read; must not raise.
 
     Attributes:
         lost: whether the other side, or the line, has ended it.
@@ -58,7 +57,6 @@ class Connection:
         sealing: Sealing | None,
         tell: Tell,
         count: Callable[[int, int], None],
-        coming: Callable[[], None],
     ) -> None:
         self.lost = False
         self._journal = journal
@@ -66,7 +64,6 @@ class Connection:
         self._sealing = sealing
         self._tell = tell
         self._count = count
-        self._coming = coming
         self._recording = Recording(journal, SecretGuard(), self._tell_mute, must=True)
         self._pulse = Pulse(self._now_ms())
         self._deaf = False
@@ -83,7 +80,7 @@ class Connection:
             LoginError: the server does not let us in, or has let somebody else in.
             JournalError: the journal cannot be written.
         """
-        self._incoming = Incoming(connected, self._arrived, self._woken.set, self._coming)
+        self._incoming = Incoming(connected, self._arrived, self._woken.set)
         self._transport = await open_connection(connected, self._incoming)
         try:
             return await self._record(stop)

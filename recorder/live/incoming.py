@@ -22,7 +22,6 @@ class Incoming(asyncio.BufferedProtocol):
 
     Args:
         connected: the socket. take: gets what arrives, never nothing; must not raise. ended: called when no more comes.
-        coming: called when something has arrived, before it is read; must not raise.
 
     Attributes:
         ended: no more comes. failure: why not, if the other side did not end it.
@@ -30,11 +29,7 @@ class Incoming(asyncio.BufferedProtocol):
     """
 
     def __init__(
-        self,
-        connected: socket.socket,
-        take: Callable[[bytes], None],
-        ended: Callable[[], None] = lambda: None,
-        coming: Callable[[], None] = lambda: None,
+        self, connected: socket.socket, take: Callable[[bytes], None], ended: Callable[[], None] = lambda: None
     ) -> None:
         self.ended = False
         self.failure: Exception | None = None
@@ -43,7 +38,6 @@ class Incoming(asyncio.BufferedProtocol):
         self._buffer = bytearray(_READ_BYTES)
         self._take = take
         self._tell_end = ended
-        self._tell_coming = coming
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Read nothing before everybody is ready: ``resume_reading`` of the transport begins."""
@@ -51,7 +45,6 @@ class Incoming(asyncio.BufferedProtocol):
 
     def get_buffer(self, sizehint: int) -> bytearray:
         """Where to read to."""
-        self._tell_coming()
         return self._buffer
 
     def buffer_updated(self, nbytes: int) -> None:
