@@ -10,8 +10,10 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo test lint docs score bench soak clean
 
-# The stamp is newer than pyproject.toml only if the last installation succeeded.
-$(VENV)/.installed: pyproject.toml
+COMPILED := $(shell sed -n '/^compiled = \[/,/^\]/s/^ *"\(.*\)",/\1/p' pyproject.toml)
+
+# The stamp is newer than pyproject.toml and the compiled modules' sources only if the last installation succeeded.
+$(VENV)/.installed: pyproject.toml building/ics_recorder_build.py $(COMPILED)
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
 	touch $@
@@ -51,3 +53,4 @@ soak: $(VENV)/.installed
 
 clean:
 	rm -rf demo build .pytest_cache .mypy_cache .ruff_cache .benchmarks
+	rm -f recorder/*.so recorder/*/*.so $(VENV)/.installed

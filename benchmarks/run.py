@@ -209,9 +209,8 @@ def main() -> None:
         bench = Bench(games, rounds, Path(folder))
         for name in options.only:
             measures[name](bench)
-    print(
-        f"{games:,} games, {bench.made.log.stat().st_size:,} bytes, {rounds} rounds, Python {platform.python_version()}"
-    )
+    size, version = bench.made.log.stat().st_size, process("recorder", "--version").output.strip()
+    print(f"{games:,} games, {size:,} bytes, {rounds} rounds, Python {platform.python_version()}, {version}")
     for name, rounds_found in bench.figures.items():
         goal = f"  (goal {GOALS[name][1]} {GOALS[name][0]:g})" if name in GOALS else ""
         print(f"{name:38} {statistics.median(rounds_found):12.3f}{goal}")

@@ -7,7 +7,7 @@ are never needed. ``recorder.dialects.style12`` makes frames from lines and test
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from recorder.errors import LineError
 
@@ -50,38 +50,38 @@ class Block(NamedTuple):
 
 
 # Places of the tokens in ``Style12.tail``; the names are those of "help style12".
-TAIL_TURN = 0
-TAIL_PUSH = 1
-TAIL_CASTLING = 2  # … 5: white short, white long, black short, black long
-TAIL_IRREVERSIBLE = 6
-TAIL_GAME = 7
-TAIL_WHITE = 8
-TAIL_BLACK = 9
-TAIL_RELATION = 10
-TAIL_BASE = 11
-TAIL_INCREMENT = 12
-TAIL_WHITE_MATERIAL = 13
-TAIL_BLACK_MATERIAL = 14
-TAIL_WHITE_CLOCK = 15
-TAIL_BLACK_CLOCK = 16
-TAIL_MOVE_NO = 17
-TAIL_VERBOSE = 18
-TAIL_ELAPSED = 19
-TAIL_PRETTY = 20
-TAIL_FLIP = 21
-TAIL_TICKING = 22
-TAIL_LAG = 23
+TAIL_TURN: Final = 0
+TAIL_PUSH: Final = 1
+TAIL_CASTLING: Final = 2  # … 5: white short, white long, black short, black long
+TAIL_IRREVERSIBLE: Final = 6
+TAIL_GAME: Final = 7
+TAIL_WHITE: Final = 8
+TAIL_BLACK: Final = 9
+TAIL_RELATION: Final = 10
+TAIL_BASE: Final = 11
+TAIL_INCREMENT: Final = 12
+TAIL_WHITE_MATERIAL: Final = 13
+TAIL_BLACK_MATERIAL: Final = 14
+TAIL_WHITE_CLOCK: Final = 15
+TAIL_BLACK_CLOCK: Final = 16
+TAIL_MOVE_NO: Final = 17
+TAIL_VERBOSE: Final = 18
+TAIL_ELAPSED: Final = 19
+TAIL_PRETTY: Final = 20
+TAIL_FLIP: Final = 21
+TAIL_TICKING: Final = 22
+TAIL_LAG: Final = 23
 
-_ELAPSED = re.compile(r"\((?:(-?)(\d{1,9}):)?(-?)(\d{1,9}):(-?)(\d{1,2})(?:\.(\d{1,3}))?\)", re.ASCII)
-_CASTLING = {tuple("01"[rights >> bit & 1] for bit in range(4)): rights for rights in range(16)}
-_MOST_TEXTS = 1 << 12
-_LONGEST_NUMBER = 13  # what is printed from uninitialised memory has eleven characters
+_ELAPSED: Final = re.compile(r"\((?:(-?)(\d{1,9}):)?(-?)(\d{1,9}):(-?)(\d{1,2})(?:\.(\d{1,3}))?\)", re.ASCII)
+_CASTLING: Final = {tuple("01"[rights >> bit & 1] for bit in range(4)): rights for rights in range(16)}
+_MOST_TEXTS: Final = 1 << 12
+_LONGEST_NUMBER: Final = 13  # what is printed from uninitialised memory has eleven characters
 #: Usual elapsed times as milliseconds; the hot path looks here before it calls ``parse_elapsed``. Those with
 #: thousandths are looked up in two parts, ``(1:02`` and ``662)``: a table of them all would not stay in the
 #: processor's cache.
-SECONDS_MS: dict[str, int] = {}
-WHOLE_MS: dict[str, int] = {}
-PART_MS = {f"{number:03d})": number for number in range(1000)}
+SECONDS_MS: Final[dict[str, int]] = {}
+WHOLE_MS: Final[dict[str, int]] = {}
+PART_MS: Final = {f"{number:03d})": number for number in range(1000)}
 
 
 def parse_elapsed(text: str) -> tuple[int, bool]:

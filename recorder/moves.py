@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 __all__ = ["decode_move", "encode_move"]
 
-_FILES = "abcdefgh"
-_PIECES = ".nbrqkp"
+_FILES: Final = "abcdefgh"
+_PIECES: Final = ".nbrqkp"
 
 
 def encode_move(uci: str) -> int:

@@ -13,6 +13,8 @@ import sqlite3
 import sys
 from collections.abc import Iterator, MutableMapping
 from importlib import import_module
+from importlib.machinery import ExtensionFileLoader
+from importlib.util import find_spec
 from typing import Any
 
 import click
@@ -123,6 +125,12 @@ def _leave_stdout() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
+def _built() -> str:
+    """Whether the hot path runs compiled (building/ics_recorder_build.py) or from its sources."""
+    spec = find_spec("recorder.frames")
+    return "compiled" if spec is not None and isinstance(spec.loader, ExtensionFileLoader) else "pure Python"
+
+
 @click.group(
     cls=_Group,
     commands=_Commands(),
@@ -139,7 +147,9 @@ Examples:
   ics-recorder convert session.log -o session.pgn
 """,
 )
-@click.version_option(package_name="ics-recorder", prog_name="ics-recorder")
+@click.version_option(
+    package_name="ics-recorder", prog_name="ics-recorder", message=f"%(prog)s, version %(version)s ({_built()})"
+)
 def main() -> None:
     """The flight recorder for Internet chess servers.
 

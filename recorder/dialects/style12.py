@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from typing import cast
+from typing import Final, cast
 
 from recorder.dialects.blocks import TEXT_BLOCKS
 from recorder.errors import LineError
@@ -17,28 +17,27 @@ from recorder.frames import TAIL_ELAPSED, TAIL_FLIP, TAIL_LAG, TAIL_VERBOSE, Blo
 
 __all__ = ["FRAME_TAG", "check_frame", "format_style12", "frame_end", "parse_elapsed", "parse_style12", "take_usual"]
 
-FRAME_TAG = "<12>"
+FRAME_TAG: Final = "<12>"
 
-_FULL = TAIL_FLIP + 1  # the tokens every whole frame has
+_FULL: Final = TAIL_FLIP + 1  # the tokens every whole frame has
 _MAX_RANKS = 16
-_RANK = re.compile(r"[A-Za-z?-]{4,16}", re.ASCII)  # ``?``: a hidden square
-_BOARD = re.compile(r"[A-Za-z?-]{8}(?: [A-Za-z?-]{8}){7}", re.ASCII)
-_VERBOSE = re.compile(
+_RANK: Final = re.compile(r"[A-Za-z?-]{4,16}", re.ASCII)  # ``?``: a hidden square
+_BOARD: Final = re.compile(r"[A-Za-z?-]{8}(?: [A-Za-z?-]{8}){7}", re.ASCII)
+_VERBOSE: Final = re.compile(
     r"(?:[A-Za-z]/(?:[a-z][0-9]{1,2}|@@)-[a-z][0-9]{1,2}(?:=[A-Za-z]|(?:ep|e\.p\.))?|o-o-o|o-o|none|NONE|\?)"
 )
-_NUMBERS = re.compile(
+_NUMBERS: Final = re.compile(
     r"[WB] -?[0-9]{1,12} [01] [01] [01] [01] -?[0-9]{1,12} -?[0-9]{1,12} \S+ \S+ (?:-[1-4]|[0-2]) "
     r"-?[0-9]{1,12} -?[0-9]{1,12} -?[0-9]{1,12} -?[0-9]{1,12} -?[0-9]{1,12} -?[0-9]{1,12} -?[0-9]{1,12}"
 )
 # What may stand after the verbose move of a cut frame: parts of the two next fields, and the prompt.
-_CUT = re.compile(
+_CUT: Final = re.compile(
     r"(?: (?:(?P<elapsed>\(-?[0-9][-0-9:.]*\))(?: [A-Za-z0-9@=+#-]*)?|\([-0-9:.]*)?)?(?:\S*[%>])? ?(?:\S+[%>] ?)*"
 )
 _LAST_NUMBER = re.compile(r"(-?[0-9]{1,12})(?![0-9])(\S*)")
-_TOKEN = re.compile(r"\S+")
-_new = object.__new__
-_TURNS = ("W", "B")
-_TAGS = ("<12>", "<b1>", "<g1>", "<d1>")
+_TOKEN: Final = re.compile(r"\S+")
+_TURNS: Final = ("W", "B")
+_TAGS: Final = ("<12>", "<b1>", "<g1>", "<d1>")
 
 
 def parse_style12(
@@ -100,15 +99,7 @@ def take_usual(lines: Iterable[LineRow], out: list[Event]) -> Iterator[LineRow]:
                 and "<" not in (board := text[5:76])
                 and "_" not in rest  # int() would take 18_0 for 180; the whole grammar does not
             ):
-                # What Style12(…) does, without the call: frames are most of what is read.
-                frame = _new(Style12)
-                frame.board = board
-                frame.tail = tail
-                frame.offset = offset
-                frame.at_ms = at_ms
-                frame.block = block
-                frame.partial = False
-                add(frame)
+                add(Style12(board, tail, offset, at_ms, block, False))
                 continue
         yield line
 

@@ -8,6 +8,8 @@ conflict and the game goes on from it.
 
 from __future__ import annotations
 
+from typing import Final
+
 from recorder.dialects.blocks import STORED_BLOCKS, answers
 from recorder.dialects.style12 import check_frame
 from recorder.frames import PART_MS, SECONDS_MS, WHOLE_MS, Style12, parse_elapsed
@@ -25,14 +27,14 @@ from recorder.tracking.told_boards import DatagramBoard, confirm
 
 __all__ = ["Boards"]
 
-_LIVE = frozenset(("0", "1", "-1"))
-_EXAMINED = frozenset(("2", "-2"))
-_TOLERANCE_MS = 1000
-_LONGEST_MS = 10**15
+_LIVE: Final = frozenset(("0", "1", "-1"))
+_EXAMINED: Final = frozenset(("2", "-2"))
+_TOLERANCE_MS: Final = 1000
+_LONGEST_MS: Final = 10**15
 #: What a frame prints that shows a ply: the side to move and the number of the move to come.
-_NEXT = [("WB"[ply & 1], str((ply >> 1) + 1)) for ply in range(2000)]
+_NEXT: Final = [("WB"[ply & 1], str((ply >> 1) + 1)) for ply in range(2000)]
 
-_VALUES = {str(number): number for number in range(1000)}
+_VALUES: Final = {str(number): number for number in range(1000)}
 
 
 class Boards(Held):

@@ -7,7 +7,6 @@ names, header facts, its end) the whole game is computed anew, from copies: look
 
 from __future__ import annotations
 
-import copy
 from dataclasses import dataclass, fields, replace
 from typing import Any, Final
 
@@ -196,7 +195,7 @@ def _gained(shown: Shown) -> Gained | None:
 
 def _closed_copy(run: Run) -> Run:
     """A run as it would be if the source ended here; nothing in it is shared that computing its game changes."""
-    twin = copy.copy(run)
+    twin = run.twin()
     places = {id(seen): _copy(seen) for seen in run.observations}
     twin.observations = list(places.values())
     twin.current = None if run.current is None else places.get(id(run.current), run.current)

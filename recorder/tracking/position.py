@@ -8,6 +8,8 @@ move; it gives the canonical SAN and the next position. Everything that depends 
 
 from __future__ import annotations
 
+from typing import Final
+
 from recorder.moves import encode_move
 from recorder.tracking.rules_boards import play_by_boards, prove_by_boards
 from recorder.tracking.rules_fen import board_from_fen, fen, position_from_fen, start_position
@@ -61,12 +63,17 @@ __all__ = [
 #: A proved move: ``encode_move``'s integer, the canonical SAN, the position after it.
 Step = tuple[int, str, Position]
 
-_CHESS, _CHESS960, _FRAMES = Rules.CHESS, Rules.CHESS960, Rules.FRAMES
-_CRAZYHOUSE, _BUGHOUSE, _BOARDS = Rules.CRAZYHOUSE, Rules.BUGHOUSE, Rules.BOARDS
-_WHITE_SHIFTS, _BLACK_SHIFTS = known_shifts(True), known_shifts(False)
-_ORDER = "PNBRQ"
-NO_RULES = "the rules for this board are not known"
-_MISMATCH = "pretty move names another move"
+_CHESS: Final = Rules.CHESS
+_CHESS960: Final = Rules.CHESS960
+_FRAMES: Final = Rules.FRAMES
+_CRAZYHOUSE: Final = Rules.CRAZYHOUSE
+_BUGHOUSE: Final = Rules.BUGHOUSE
+_BOARDS: Final = Rules.BOARDS
+_WHITE_SHIFTS: Final = known_shifts(True)
+_BLACK_SHIFTS: Final = known_shifts(False)
+_ORDER: Final = "PNBRQ"
+NO_RULES: Final = "the rules for this board are not known"
+_MISMATCH: Final = "pretty move names another move"
 
 
 def advance(position: PositionRow, lan: str, pretty: str | None, after: str | None) -> Step | str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from recorder.tracking.rules_state import BLACK_LONG, BLACK_SHORT, WHITE_LONG, WHITE_SHORT, Position, Rules
 from recorder.tracking.rules_tables import (
@@ -30,10 +31,10 @@ __all__ = [
     "rights_left",
 ]
 
-_TABLES = tuple(tuple((letter, ATTACKS[letter]) for letter in letters) for letters in ("qrbnk", "QRBNK"))
-_PAWNS = ("p", "P")
-_LEAPERS = (("p", "n"), ("P", "N"))
-_OWN = ("pnbrqk", "PNBRQK")
+_TABLES: Final = tuple(tuple((letter, ATTACKS[letter]) for letter in letters) for letters in ("qrbnk", "QRBNK"))
+_PAWNS: Final = ("p", "P")
+_LEAPERS: Final = (("p", "n"), ("P", "N"))
+_OWN: Final = ("pnbrqk", "PNBRQK")
 
 
 def attacked(board: str, square: int, by_white: bool) -> bool:

@@ -7,6 +7,8 @@ A board is eight ranks of eight characters, rank 8 first, joined by one blank; `
 
 from __future__ import annotations
 
+from typing import Final
+
 __all__ = [
     "ADJACENT",
     "ATTACKS",
@@ -33,17 +35,17 @@ __all__ = [
 #: The ray from the king through a square to the edge, and the letters that attack along it.
 Pin = tuple[slice, str]
 
-SQUARES = tuple(9 * row + column for row in range(8) for column in range(8))
-ROOK_STEPS = (-9, -1, 1, 9)
-BISHOP_STEPS = (-10, -8, 8, 10)
-KING_STEPS = ROOK_STEPS + BISHOP_STEPS
-KNIGHT_STEPS = (-19, -17, -11, -7, 7, 11, 17, 19)
-EMPTY_SLICE = slice(0, 0)
-SLIDERS = {"B": BISHOP_STEPS, "R": ROOK_STEPS, "Q": KING_STEPS}
+SQUARES: Final = tuple(9 * row + column for row in range(8) for column in range(8))
+ROOK_STEPS: Final = (-9, -1, 1, 9)
+BISHOP_STEPS: Final = (-10, -8, 8, 10)
+KING_STEPS: Final = ROOK_STEPS + BISHOP_STEPS
+KNIGHT_STEPS: Final = (-19, -17, -11, -7, 7, 11, 17, 19)
+EMPTY_SLICE: Final = slice(0, 0)
+SLIDERS: Final = {"B": BISHOP_STEPS, "R": ROOK_STEPS, "Q": KING_STEPS}
 
-_ON_BOARD = frozenset(SQUARES)
+_ON_BOARD: Final = frozenset(SQUARES)
 #: The name of the square at each board index; between two ranks there is none.
-NAMES = tuple("" if index % 9 == 8 else f"{'abcdefgh'[index % 9]}{8 - index // 9}" for index in range(71))
+NAMES: Final = tuple("" if index % 9 == 8 else f"{'abcdefgh'[index % 9]}{8 - index // 9}" for index in range(71))
 
 
 def index_of(name: str) -> int:
@@ -78,12 +80,12 @@ def _cut(indexes: list[int], step: int) -> slice:
 
 
 #: RAYS[index][step] → the slice of all squares beyond ``index`` in that direction.
-RAYS: dict[int, dict[int, slice]] = {
+RAYS: Final[dict[int, dict[int, slice]]] = {
     square: {step: _cut(_walk(square, step), step) for step in KING_STEPS} for square in SQUARES
 }
 
 #: ADJACENT[index] → the squares a king's step away.
-ADJACENT: tuple[tuple[int, ...], ...] = tuple(
+ADJACENT: Final[tuple[tuple[int, ...], ...]] = tuple(
     tuple(square + step for step in KING_STEPS if square + step in _ON_BOARD) if square in _ON_BOARD else ()
     for square in range(72)
 )
@@ -96,7 +98,7 @@ def _near(origin: int, steps: tuple[int, ...]) -> tuple[int, ...]:
 
 
 #: KNIGHT_TARGETS[index] → the squares a knight's jump away.
-KNIGHT_TARGETS: tuple[tuple[int, ...], ...] = tuple(
+KNIGHT_TARGETS: Final[tuple[tuple[int, ...], ...]] = tuple(
     _near(square, KNIGHT_STEPS) if square in _ON_BOARD else () for square in range(72)
 )
 
@@ -119,11 +121,13 @@ def _attack_table(letter: str) -> tuple[tuple[slice | None, ...], ...]:
 
 
 #: ATTACKS[letter][a][b] → the slice between a and b if that piece on a attacks b over empty squares, else None.
-ATTACKS: dict[str, tuple[tuple[slice | None, ...], ...]] = {letter: _attack_table(letter) for letter in "PNBRQKp"}
+ATTACKS: Final[dict[str, tuple[tuple[slice | None, ...], ...]]] = {
+    letter: _attack_table(letter) for letter in "PNBRQKp"
+}
 ATTACKS.update({letter: ATTACKS[letter.upper()] for letter in "nbrqk"})
 
 #: PAWN_ATTACKERS[by_white][index] → where a pawn of that colour would attack ``index`` from.
-PAWN_ATTACKERS: tuple[tuple[tuple[int, ...], ...], ...] = tuple(
+PAWN_ATTACKERS: Final[tuple[tuple[tuple[int, ...], ...], ...]] = tuple(
     tuple(tuple(at for at in SQUARES if ATTACKS[pawn][at][target]) for target in range(72)) for pawn in "pP"
 )
 
@@ -140,12 +144,12 @@ def _pin_table(by_white: bool) -> tuple[tuple[Pin | None, ...], ...]:
 
 
 #: PINS[attackers_white][leaving][king] → the ray to look along when a piece leaves a square.
-PINS: tuple[tuple[tuple[Pin | None, ...], ...], ...] = (_pin_table(False), _pin_table(True))
+PINS: Final[tuple[tuple[tuple[Pin | None, ...], ...], ...]] = (_pin_table(False), _pin_table(True))
 
 
 #: RAYS_TO[by_white][index] → for every direction: the next square, all squares, the letters of that colour that attack
 #: back from the next square, and those that do so from further away.
-RAYS_TO: tuple[tuple[tuple[tuple[int, slice, str, str], ...], ...], ...] = tuple(
+RAYS_TO: Final[tuple[tuple[tuple[tuple[int, slice, str, str], ...], ...], ...]] = tuple(
     tuple(
         tuple(
             (square + step, RAYS[square][step], far + king, far)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from functools import cache, lru_cache
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from recorder.moves import encode_move
 from recorder.tracking.rules_tables import ATTACKS, EMPTY_SLICE, PINS, Pin, index_of, name_of
@@ -32,7 +32,11 @@ __all__ = [
 ]
 
 #: What kind of shift: decides which tests it needs. The order counts: ``DOUBLE`` and ``CAPTURE`` are above ``PUSH``.
-OFFICER, KING, PUSH, DOUBLE, CAPTURE = range(5)
+OFFICER: Final = 0
+KING: Final = 1
+PUSH: Final = 2
+DOUBLE: Final = 3
+CAPTURE: Final = 4
 
 #: A decoded verbose move with everything that does not depend on the position. A plain tuple, because unpacking an
 #: exact tuple is what the hot path does first: piece, from, to, path (None: nothing between), kind, the slice before
@@ -77,14 +81,14 @@ class Pretty(NamedTuple):
     castle: int
 
 
-_VERBOSE = re.compile(r"([PNBRQK])/([a-h][1-8])-([a-h][1-8])(?:=([NBRQK]))?")
-_DROP = re.compile(r"([PNBRQ])/@@-([a-h][1-8])")
-_CASTLE = {f"{o}-{o}{tail}": bool(tail) for o in "oO0" for tail in ("", f"-{o}")}
+_VERBOSE: Final = re.compile(r"([PNBRQK])/([a-h][1-8])-([a-h][1-8])(?:=([NBRQK]))?")
+_DROP: Final = re.compile(r"([PNBRQ])/@@-([a-h][1-8])")
+_CASTLE: Final = {f"{o}-{o}{tail}": bool(tail) for o in "oO0" for tail in ("", f"-{o}")}
 _EP_MARK = re.compile(r" ?(?:e\.p\.|ep)\Z")
-_PRETTY = re.compile(
+_PRETTY: Final = re.compile(
     r"(?:([PNBRQK])?([a-h])?([1-8])?([x-])?([a-h][1-8])(?:=?([NBRQK])|=([nbrqk]))?|([PNBRQ])?@([a-h][1-8]))"
 )
-_KEEP = {
+_KEEP: Final = {
     index_of(name): 15 & ~lost for name, lost in (("e1", 3), ("h1", 1), ("a1", 2), ("e8", 12), ("h8", 4), ("a8", 8))
 }
 
@@ -105,7 +109,7 @@ def split_verbose(verbose: str) -> tuple[str, int, int, str | None] | None:
 
 
 #: Only geometrically possible moves are remembered, so both dictionaries are bounded by geometry (< 6,000 texts each).
-_SHIFTS: tuple[dict[str, Shift], dict[str, Shift]] = ({}, {})
+_SHIFTS: Final[tuple[dict[str, Shift], dict[str, Shift]]] = ({}, {})
 
 
 def read_shift(verbose: str, white: bool) -> Shift | Castle | Drop | NeedsPromotion | str:

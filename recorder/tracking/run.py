@@ -63,6 +63,60 @@ class ListSeen:
         return self.positions[index] if 0 <= index < len(self.positions) else None
 
 
+_FIELDS = (
+    "base_ply",
+    "black",
+    "black_clock_ms",
+    "black_token",
+    "clocks_settled",
+    "current",
+    "delta",
+    "end",
+    "end_offset",
+    "examined",
+    "facts",
+    "first_offset",
+    "following",
+    "game_no",
+    "gapped",
+    "hands",
+    "history",
+    "increment_ms",
+    "last",
+    "left",
+    "lists",
+    "lost_rules",
+    "me_plays",
+    "observations",
+    "place",
+    "ply",
+    "reason",
+    "reason_key",
+    "renewed",
+    "restart_offset",
+    "result",
+    "result_at_ms",
+    "rival",
+    "rows",
+    "rules_told",
+    "seq",
+    "session",
+    "setup",
+    "start_frame",
+    "starting",
+    "suspended",
+    "termination",
+    "timed",
+    "told",
+    "tree",
+    "variant",
+    "variant_inferred",
+    "white",
+    "white_clock_ms",
+    "white_token",
+)
+
+
 class Run:
     """A game under observation.
 
@@ -85,58 +139,7 @@ class Run:
             its next board is reached (``tree_nodes.FORWARD`` …). starting: what told of it before its first board.
     """
 
-    __slots__ = (
-        "base_ply",
-        "black",
-        "black_clock_ms",
-        "black_token",
-        "clocks_settled",
-        "current",
-        "delta",
-        "end",
-        "end_offset",
-        "examined",
-        "facts",
-        "first_offset",
-        "following",
-        "game_no",
-        "gapped",
-        "hands",
-        "history",
-        "increment_ms",
-        "last",
-        "left",
-        "lists",
-        "lost_rules",
-        "me_plays",
-        "observations",
-        "place",
-        "ply",
-        "reason",
-        "reason_key",
-        "renewed",
-        "restart_offset",
-        "result",
-        "result_at_ms",
-        "rival",
-        "rows",
-        "rules_told",
-        "seq",
-        "session",
-        "setup",
-        "start_frame",
-        "starting",
-        "suspended",
-        "termination",
-        "timed",
-        "told",
-        "tree",
-        "variant",
-        "variant_inferred",
-        "white",
-        "white_clock_ms",
-        "white_token",
-    )
+    __slots__ = _FIELDS
 
     def __init__(self, game_no: int | None, white: str, black: str, facts: Facts, offset: int) -> None:
         self.game_no = game_no
@@ -207,6 +210,13 @@ class Run:
     def between(self, white: str, black: str) -> bool:
         """Whether these two play it, White and Black as named."""
         return self.white.lower() == white.lower() and self.black.lower() == black.lower()
+
+    def twin(self) -> Run:
+        """A second run with the same values: what they hold is shared."""
+        other = Run(self.game_no, self.white, self.black, self.facts, self.first_offset)
+        for name in _FIELDS:
+            setattr(other, name, getattr(self, name))
+        return other
 
     # -- observations ------------------------------------------------------------------------------------------
 

@@ -6,7 +6,6 @@ Nothing is changed here: a game that goes on is written as it stands, again and 
 from __future__ import annotations
 
 from collections import deque
-from copy import copy
 from dataclasses import replace
 from typing import Final
 
@@ -45,7 +44,7 @@ def with_lines(run: Run) -> Run:
         last = Node(len(tree.nodes), tree.placed, stored=True)
         last.setup = True
         roots = [*roots, last]
-    twin = copy(run)
+    twin = run.twin()
     twin.observations = []
     places: dict[int, tuple[int, int]] = {}  # node's number → observation, line
     for index, root in enumerate(roots):

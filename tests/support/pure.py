@@ -1,0 +1,22 @@
+"""Runs pytest on the sources alone, compiled modules left aside: ``python -m tests.support.pure [ARGUMENTS]``."""
+
+from __future__ import annotations
+
+import sys
+from importlib.machinery import SOURCE_SUFFIXES, FileFinder, SourceFileLoader
+from pathlib import Path
+
+import pytest
+
+from tests.support.compiled import ROOT
+
+
+def _find_sources(path: str) -> FileFinder:
+    if not Path(path).is_relative_to(ROOT / "recorder"):
+        raise ImportError
+    return FileFinder(path, (SourceFileLoader, SOURCE_SUFFIXES))
+
+
+if __name__ == "__main__":
+    sys.path_hooks.insert(0, _find_sources)
+    sys.exit(pytest.main())
