@@ -13,7 +13,7 @@ unexport PYTHONDONTWRITEBYTECODE
 COMPILED := $(shell sed -n '/^compiled = \[/,/^\]/s/^ *"\(.*\)",/\1/p' pyproject.toml)
 
 # The stamp is newer than pyproject.toml and the compiled modules' sources only if the last installation succeeded.
-$(VENV)/.installed: pyproject.toml building/ics_recorder_build.py $(COMPILED)
+$(VENV)/.installed: pyproject.toml .ci/ics_recorder_build.py $(COMPILED)
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
 	touch $@

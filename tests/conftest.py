@@ -30,5 +30,5 @@ def pytest_configure() -> None:
     """Refuse to test compiled modules that are not what their sources say."""
     stale = ", ".join(str(path.relative_to(ROOT)) for path in stale_binaries())
     if stale:
-        how = "compile them (python building/ics_recorder_build.py) or remove them (make clean)"
+        how = "compile them (python .ci/ics_recorder_build.py) or remove them (make clean)"
         raise pytest.UsageError(f"compiled modules are older than their sources: {stale}; {how}")

@@ -126,7 +126,7 @@ def _leave_stdout() -> None:
 
 
 def _built() -> str:
-    """Whether the hot path runs compiled (building/ics_recorder_build.py) or from its sources."""
+    """Whether the hot path runs compiled (.ci/ics_recorder_build.py) or from its sources."""
     spec = find_spec("recorder.frames")
     return "compiled" if spec is not None and isinstance(spec.loader, ExtensionFileLoader) else "pure Python"
 

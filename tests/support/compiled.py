@@ -1,4 +1,4 @@
-"""What of the hot path is compiled (building/ics_recorder_build.py), and whether it is what the sources say."""
+"""What of the hot path is compiled (.ci/ics_recorder_build.py), and whether it is what the sources say."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Builds the package: setuptools, with the hot path compiled by mypyc where that is possible.
 
-pip calls the hooks at the end (PEP 517 and 660); ``python building/ics_recorder_build.py`` compiles in place, for a
+pip calls the hooks at the end (PEP 517 and 660); ``python .ci/ics_recorder_build.py`` compiles in place, for a
 working tree that no pip installed. pyproject.toml names the modules that are compiled. They are plain Python: without a
 C compiler or Python's headers, or with ``ICS_RECORDER_PURE=1``, the package is the same, only slower.
 
