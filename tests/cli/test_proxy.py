@@ -89,6 +89,7 @@ async def test_a_full_disk_ends_the_recording_loudly_and_the_game_goes_on(tmp_pa
         running(*words(server, tmp_path), before=little_room) as command,
     ):
         caller = await Caller.call(await port_of(command))
+        await caller.until(b"login: ")  # a record of its own, whatever comes together afterwards
         caller.send(b"guest\n\n")
         await caller.until(text)
         caller.send(b"date\n")

@@ -17,7 +17,7 @@ from recorder.wire.timeseal import format_hello, seal
 from tests.support.cli import Cli
 from tests.support.live import Caller, in_loop, journalled, running
 
-SECRET, WRONG, NEWER = b"s3cretWord", b"wr0ngGuess", b"n3werWord"
+SECRET, WRONG, NEWER = b"pr0xySecret", b"pr0xyGuess", b"pr0xyNewer"
 CHANGED = b'Password of Ann changed from "' + SECRET + b'" to "' + NEWER + b'".\n\r'
 LOGINS: dict[str, list[tuple[bytes, bytes]]] = {
     "one by one": [(b"Ann", b"password: "), (SECRET, b"% ")],

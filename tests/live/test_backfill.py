@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
@@ -12,6 +13,7 @@ from recorder.events import Chunk, Event, Line
 from recorder.live.backfill import Backfill
 from recorder.live.requests import AskMoves, AskRefresh, Request
 from recorder.model import Disposition, TimeBasis
+from recorder.tracking.run import Run
 from recorder.tracking.tracker import Tracker
 from recorder.wire.lines import LineReader
 from tests.edge_cases.scripts import Table
@@ -119,12 +121,22 @@ def test_lost_output_asks_for_every_board() -> None:
     assert feed("\x1a") == [AskRefresh(7)]
 
 
+class Unseen(dict[str, Run]):
+    """Games at which nobody may look."""
+
+    def values(self) -> NoReturn:
+        raise AssertionError("the games were looked at")
+
+    def get(self, _key: str, _default: object = None) -> NoReturn:
+        raise AssertionError("the games were looked at")
+
+
 def test_a_followed_game_costs_nothing() -> None:
     """Between two boards that simply follow each other not even the games are looked at."""
     table = Table()
     feed = Feed()
     feed(table.observing(), table.frame())
-    feed.tracker.boards.runs = None  # type: ignore[assignment]  # whoever looks at them fails
+    feed.tracker.boards.runs = Unseen(feed.tracker.boards.runs)
     assert feed.backfill.look(feed.tracker) == []
 
 
