@@ -59,9 +59,9 @@ def _extensions() -> list[Extension]:
 
 def _remove_binaries() -> None:
     """Take away what was compiled in place before: it would be loaded instead of the sources."""
-    for source in (*_compiled(), f"{_GROUP.replace('.', '/')}__mypyc.py"):
-        for suffix in EXTENSION_SUFFIXES:
-            (_ROOT / source).with_suffix(suffix).unlink(missing_ok=True)
+    for suffix in EXTENSION_SUFFIXES:
+        for binary in (_ROOT / "recorder").rglob(f"*{suffix}"):
+            binary.unlink(missing_ok=True)  # the last suffix is the end of the others
 
 
 def _or_pure(build: Callable[[], str]) -> str:
@@ -112,6 +112,6 @@ build_editable = _backend.build_editable
 if __name__ == "__main__":
     os.chdir(_ROOT)
     command = Distribution({"ext_modules": _extensions()}).get_command_obj("build_ext")
-    command.inplace = True
+    command.inplace = command.force = True
     command.ensure_finalized()
     command.run()

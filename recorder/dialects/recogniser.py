@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from typing import Final
 
 from recorder.dialects.blocks import TEXT_BLOCKS, answers
 from recorder.dialects.chat import parse_chat
@@ -37,9 +38,9 @@ from recorder.wire.prompts import PromptStripper
 
 __all__ = ["Recogniser"]
 
-_PROMPT_ALONE = re.compile(r"\S*[%>]\s*")  # a prompt that was not learned yet
-_TAG = re.compile(r"<(?:12|b1|g1|d1)>")
-_COUNTED = (FRAME_TAG, HOLDINGS_TAG)
+_PROMPT_ALONE: Final = re.compile(r"\S*[%>]\s*")  # a prompt that was not learned yet
+_TAG: Final = re.compile(r"<(?:12|b1|g1|d1)>")
+_COUNTED: Final = (FRAME_TAG, HOLDINGS_TAG)
 _TAG_PARSERS: dict[str, Callable[[Line], Event | None]] = {
     "<12>": lambda line: parse_style12(*line),
     "<b1>": parse_holdings,
@@ -47,12 +48,12 @@ _TAG_PARSERS: dict[str, Callable[[Line], Event | None]] = {
     "<d1>": parse_delta,
 }
 # Texts about games that servers send at any time, in the middle of a list too.
-_GAME_STARTS = ("Game ", "{Game ", "You are now ", "Removing ", "Creating: ")
-_MAX_SHAPES = 1000
-_OTHER_SHAPES = "(other shapes)"
-_DIGITS = re.compile(r"[0-9]+")
-_NAME_WORD = re.compile(r"\b(?=\w*[A-Z0-9])[A-Za-z][A-Za-z0-9-]{2,}\b")
-_MAX_SHAPE_LENGTH = 100
+_GAME_STARTS: Final = ("Game ", "{Game ", "You are now ", "Removing ", "Creating: ")
+_MAX_SHAPES: Final = 1000
+_OTHER_SHAPES: Final = "(other shapes)"
+_DIGITS: Final = re.compile(r"[0-9]+")
+_NAME_WORD: Final = re.compile(r"\b(?=\w*[A-Z0-9])[A-Za-z][A-Za-z0-9-]{2,}\b")
+_MAX_SHAPE_LENGTH: Final = 100
 
 
 class Recogniser:

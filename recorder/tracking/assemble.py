@@ -9,6 +9,7 @@ import datetime
 import hashlib
 import json
 from itertools import pairwise
+from typing import Final
 
 from recorder.model import (
     Game,
@@ -38,7 +39,7 @@ __all__ = [
 ]
 
 _text = json.JSONEncoder().encode  # a key's facts are a JSON list, for which it would make a new encoder every time
-_COMPLETE_ENDS = ("result", "adjourned", "aborted")
+_COMPLETE_ENDS: Final = ("result", "adjourned", "aborted")
 
 
 def assemble(run: Run, *, session: SessionFacts, basis: TimeBasis, date: datetime.date | None = None) -> Game:

@@ -31,7 +31,7 @@ __all__ = ["COUNTED_TAGS", "LineReader"]
 COUNTED_TAGS: Final = ("<12>", "<b1>")
 """The tags of which every occurrence must be accounted for."""
 
-_DELETED = b"\r\x07\x00"
+_DELETED: Final = b"\r\x07\x00"
 # What makes a line more than text (pings and the rest of a cut frame do, too). One search for each is many times
 # quicker than one pattern for all.
 _RARE_BYTES: Final = (b"\x08", b"\x15", b"\x16", b"\x17", b"\x18", b"\x19", b"\x1a", b"\x1b", b"\\")
