@@ -67,7 +67,7 @@ class Boards(Held):
                 turn, number = _NEXT[ply]
                 if tail[17] == number and tail[0] == turn:
                     # A followed run has a position; saying so to the type checker would cost a test a frame.
-                    played = prove(run.place, tail[18], tail[20], frame.board)  # type: ignore[arg-type]
+                    played = prove(run.place, tail[18], tail[20], frame.board)  # type: ignore[arg-type]  # as above
                     if type(played) is tuple:
                         white_ms, black_ms = int(tail[15]), int(tail[16])
                         whole, _, part = tail[19].partition(".")
