@@ -241,9 +241,16 @@ def _faketime() -> Path:
     raise Troubles("libfaketime is missing: apt-get install faketime")
 
 
+# The command, but for the time between a look at its file and what it writes then, which is a tenth of a millisecond.
+_LATE = (
+    "import time, recorder.journal.parts as p; f = p._File; check = f.check;"
+    " f.check = lambda file: (check(file), time.sleep(0.02))[0]; from recorder.cli import main; main()"
+)
+
+
 async def removed(world: World) -> None:
     """Somebody removes the folder of the journals, or its files, or moves it away."""
-    how = world.turn("folder", "files", "moved", "proxy")
+    how = world.turn("folder", "files", "moved", "proxy", "folder, late", "files, late", "moved", "proxy")
     script = script_of(world, lasting_s=world.chance.choice((0.8, 2.0)))
     async with serving(world, script) as server:
         if how == "proxy":
@@ -256,7 +263,7 @@ async def removed(world: World) -> None:
                 await run.end(signal.SIGTERM, status=ExitCode.JOURNAL)
             one_sentence(run.talk, "RECORDING HAS ENDED", "it was removed")
             return
-        run = await world.record(server)
+        run = await world.record(server, program=("-c", _LATE) if how.endswith("late") else ("-m", "recorder"))
         connection = await server.connection()
         await moment(world, connection, script)
         kept = world.folder / "kept"
@@ -269,20 +276,27 @@ async def removed(world: World) -> None:
             await world.do("import", kept)
             await world.check_archive(kept)
             return
-        await run.pause()  # so that the copy is what was removed
-        shutil.copytree(world.journals, kept)
-        if how == "folder":
-            shutil.rmtree(world.journals)
-        else:
-            for path in world.journals.iterdir():
-                path.unlink()
-        os.kill(run.process.pid, signal.SIGCONT)
-        began_s = time.monotonic()
-        await run.end(status=ExitCode.JOURNAL)
-        if time.monotonic() - began_s > 30:
-            raise Troubles("it went on for more than half a minute without a journal")
+        await run.pause()  # so that what is counted is what is removed
+        records = len(world.session_of(connection).times)
+        with contextlib.ExitStack() as stack:
+            files = [stack.enter_context(path.open("rb")) for path in world.journals.iterdir()]
+            if how.startswith("folder"):
+                shutil.rmtree(world.journals)
+            else:
+                for path in world.journals.iterdir():
+                    path.unlink()
+            os.kill(run.process.pid, signal.SIGCONT)
+            began_s = time.monotonic()
+            await run.end(status=ExitCode.JOURNAL)
+            if time.monotonic() - began_s > 30:
+                raise Troubles("it went on for more than half a minute without a journal")
+            kept.mkdir()
+            for file in files:  # to its end: what was being written when it was removed is read by the archive, too
+                (kept / Path(file.name).name).write_bytes(file.read())
         one_sentence(run.talk, "it was removed while it was being written", "Recording has stopped")
-        world.check_received(connection, 0, kept)
+        more = len(world.check_received(connection, 0, kept).times) - records
+        if more > 1:
+            raise Troubles(f"{more} records of what the server said went into a journal that was removed")
     await _is_part_of(world, kept)
 
 
@@ -308,7 +322,7 @@ async def _is_part_of(world: World, kept: Path) -> None:
     world.journals.mkdir(exist_ok=True)
     (world.journals / name).write_bytes(whole)  # for verify, which reads as far as the archive knows
     if len(whole) < size:
-        raise Troubles(f"the archive has read {size:,} bytes of a journal that had {len(whole):,}")
+        raise Troubles(f"the archive has read {size:,} bytes of a journal that has {len(whole):,}")
     problems = []
     for end in dict.fromkeys((size, *after[:1], *after[-1:], *after[1:-1])):
         (part / name).write_bytes(whole[:end])

@@ -18,6 +18,7 @@ from recorder.dialects.registry import Family
 from recorder.errors import JournalError, LoginError
 from recorder.journal import Header, JournalReader, JournalWriter, Record, RecordKind, Sync
 from recorder.journal.format import parse_note
+from recorder.journal.parts import PartFile, new_part
 from recorder.live.address import Address
 from recorder.live.capture import Capture, pause_s
 from recorder.live.connection import Connection
@@ -69,6 +70,8 @@ class Run:
         *,
         host: str = "127.0.0.1",
         timeseal: int | None = None,
+        sync: Sync = Sync.OS,
+        open_part: Callable[[Path], PartFile] = new_part,
     ) -> None:
         self.folder = folder
         self.told: list[str] = []
@@ -78,7 +81,7 @@ class Run:
         lasting = Lasting()
         self.capture = Capture(
             Address(host, port),
-            lambda: JournalWriter(folder, host=host, port=port, role="record", sync=Sync.OS),
+            lambda: JournalWriter(folder, host=host, port=port, role="record", sync=sync, open_part=open_part),
             lambda: Conversation(Login(user, password), observing, lasting=lasting, queue=RequestQueue(gap_ms=1)),
             self.tell,
             opened=self.opened.append,
@@ -302,6 +305,54 @@ async def test_a_journal_that_cannot_be_written_ends_everything(tmp_path: Path) 
         folder.rmdir()
         with pytest.raises(JournalError):
             await run.task
+
+
+@in_loop
+async def test_nothing_is_written_into_a_journal_that_was_removed(tmp_path: Path) -> None:
+    async with ScriptedServer(Dialogue(FICS, script=[Hear(b"games"), Hear(b"never")])) as server:
+        run = Run(server.port, tmp_path)
+        connection = await server.connection()
+        await run.until(lambda: b"games" in connection.lines and "games" in run.journals)
+        with run.opened[0].open("rb") as file:
+            run.opened[0].unlink()
+            written = file.read()
+            await connection.say(TABLE)
+            with pytest.raises(JournalError, match="it was removed"):
+                await run.task
+            assert file.read() == b""
+    assert b"games" in written
+    assert b"observe 12" not in connection.lines
+
+
+class JustRemoved:
+    """A journal's file that somebody removes between the look whether it is there and the writing of some bytes."""
+
+    def __init__(self, path: Path, text: bytes) -> None:
+        self._file = new_part(path)
+        self._path = path
+        self._text = text
+        self.check, self.sync, self.close = self._file.check, self._file.sync, self._file.close
+
+    def write(self, data: bytes, /) -> int:
+        if self._text in data:
+            self._path.unlink()
+        return self._file.write(data)
+
+
+@pytest.mark.parametrize("sync", Sync)
+@in_loop
+async def test_what_is_written_while_its_journal_is_removed_is_not_acted_upon(sync: Sync, tmp_path: Path) -> None:
+    async with ScriptedServer(Dialogue(FICS, script=[Hear(b"games"), Hear(b"never")])) as server:
+        run = Run(server.port, tmp_path, sync=sync, open_part=lambda path: JustRemoved(path, b"1 game displayed"))
+        connection = await server.connection()
+        await run.until(lambda: b"games" in connection.lines and "games" in run.journals)
+        with run.opened[0].open("rb") as file:
+            file.read()
+            await connection.say(TABLE)
+            with pytest.raises(JournalError, match="it was removed"):
+                await run.task
+            assert file.read().count(b"\n") == 1  # whoever reads the file has one record more than its folder had
+    assert b"observe 12" not in connection.lines
 
 
 def test_pauses_grow_and_are_bounded() -> None:
