@@ -20,6 +20,7 @@ from recorder.model import Player
 
 __all__ = [
     "BUSY_TIMEOUT_MS",
+    "as_told",
     "backup",
     "create_file",
     "driver_of",
@@ -82,13 +83,18 @@ def told(path: Path) -> Iterator[None]:
     try:
         yield
     except (DBAPIError, sqlite3.Error) as error:  # plies are read by the driver itself
-        reason = error.orig if isinstance(error, DBAPIError) else error
-        if getattr(reason, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY:
-            raise StorageError(
-                f"The archive {path} is locked: another program has been writing to it for {BUSY_TIMEOUT_MS / 1000:g} "
-                "seconds and more; try again when it is done."
-            ) from error
-        raise StorageError(f"The archive {path} cannot be read or written: {reason}.") from error
+        raise as_told(path, error) from error
+
+
+def as_told(path: Path, error: DBAPIError | sqlite3.Error) -> StorageError:
+    """What ``told`` makes of an error."""
+    reason = error.orig if isinstance(error, DBAPIError) else error
+    if getattr(reason, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY:
+        return StorageError(
+            f"The archive {path} is locked: another program has been writing to it for {BUSY_TIMEOUT_MS / 1000:g} "
+            "seconds and more; try again when it is done."
+        )
+    return StorageError(f"The archive {path} cannot be read or written: {reason}.")
 
 
 def identity_of(path: Path) -> tuple[int, int] | None:

@@ -122,6 +122,8 @@ class GameRows:
 
     def flush(self) -> None:
         """Insert what is held back."""
+        if not self._held:
+            return  # no row is without its game
         for name, rows in self._batches.items():
             if name == "games":
                 rows[:] = self._with_own_keys(rows)

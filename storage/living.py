@@ -12,17 +12,19 @@ and reads them again.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import closing, contextmanager, suppress
+from contextlib import AbstractContextManager, closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from sqlalchemy.exc import DBAPIError
+
 from recorder.errors import StorageError
-from recorder.model import Game, GameEvent, HoldingsChange, Ply, SourceReport
+from recorder.model import Game, GameEvent, HoldingsChange, PlyRow, SourceReport
 from storage import models
-from storage.engine import driver_of, identity_of, make_engine, open_sqlite, told
+from storage.engine import as_told, driver_of, identity_of, make_engine, open_sqlite, told
 from storage.forgotten import PREFIX
 from storage.gamerows import GameRows
 from storage.mapping import (
@@ -133,6 +135,22 @@ class _LivingRows(GameRows):
         return place
 
 
+class _Transaction:
+    """A block of statements of a ``LivingSource``. A context manager of its own: one of ``contextlib`` costs thrice."""
+
+    def __init__(self, source: LivingSource) -> None:
+        self._source = source
+
+    def __enter__(self) -> None:
+        self._source.begin()
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        if error is None:
+            self._source.commit()
+        else:
+            self._source.undo(error)
+
+
 class LivingSource:
     """Writes one source that is in the archive already, again and again.
 
@@ -150,6 +168,7 @@ class LivingSource:
         with told(path):
             self._connection = self._engine.connect()
             self._driver = driver_of(self._connection)
+            self._run = self._driver.cursor().execute  # one cursor for all: to make one takes as long as a statement
             self._driver.execute(f"PRAGMA busy_timeout={_WAIT_MS}")
             self._driver.execute("PRAGMA wal_autocheckpoint=0")
             row = self._driver.execute("SELECT id, kept_bytes FROM sources WHERE sha256 = ?", (sha256,)).fetchone()
@@ -177,29 +196,44 @@ class LivingSource:
         self._connection.close()
         self._engine.dispose()
 
-    @contextmanager
-    def transaction(self) -> Iterator[None]:
+    def transaction(self) -> AbstractContextManager[None]:
         """Whatever is written in the block is committed when it ends and undone when it raises."""
-        with told(self._path):
-            self._driver.execute("BEGIN IMMEDIATE")
-            try:
-                self._look_around()
-                yield
-                self._open_rows.flush()
-                self._driver.execute("COMMIT")
-            except BaseException:  # Ctrl-C, too, must not leave a transaction open
-                if self._driver.in_transaction:
-                    self._driver.execute("ROLLBACK")
-                raise
+        return _Transaction(self)
+
+    def begin(self) -> None:
+        """Begin a transaction. It ends with ``commit`` or ``undo``; ``transaction`` calls all three."""
+        try:
+            self._run("BEGIN IMMEDIATE")
+            self._look_around()
+        except BaseException as error:  # Ctrl-C, too, must not leave a transaction open
+            self.undo(error)
+            raise
+
+    def commit(self) -> None:
+        """Insert what is held back, and commit."""
+        try:
+            self._open_rows.flush()
+            self._run("COMMIT")
+        except BaseException as error:
+            self.undo(error)
+            raise
         self._commits += 1
         if self._commits >= _MANY_COMMITS:
             self.checkpoint()
+
+    def undo(self, error: BaseException) -> None:
+        """Undo what was written in a transaction; raises what there is to tell of the database's own errors."""
+        if self._driver.in_transaction:
+            with told(self._path):
+                self._run("ROLLBACK")
+        if isinstance(error, (DBAPIError, sqlite3.Error)):
+            raise as_told(self._path, error) from error
 
     def _look_around(self) -> None:
         """Make sure that everything is as this program left it."""
         if identity_of(self._path) != self._file:
             raise OvertakenError(f"{self._path} was replaced by another archive.")
-        (version,) = self._driver.execute("PRAGMA data_version").fetchone()
+        (version,) = self._run("PRAGMA data_version").fetchone()
         if version == self._version and self._rows is not None:
             return
         found = self._driver.execute(_MARK, (self._row_id,)).fetchone()
@@ -270,14 +304,14 @@ class LivingSource:
         self,
         place: Place,
         observation: int,
-        plies: list[Ply],
+        plies: list[PlyRow],
         events: list[GameEvent],
         holdings: list[HoldingsChange],
         end_offset: int,
         ended_at_ms: int | None,
     ) -> None:
         """Add what a game has more; of plies no more than it has room for."""
-        run = self._driver.execute
+        run = self._run
         number = place.observations[observation]
         if plies:
             values: list[Any] = []
@@ -288,7 +322,7 @@ class LivingSource:
             run("UPDATE ply_lines SET ply_count = ? WHERE observation_id = ? AND line_no = 0", (place.count, number))
             run(
                 "UPDATE segments SET to_ply = ? WHERE game_id = ? AND seq = ?",
-                (plies[-1].ply, place.game_id, place.segment),
+                (plies[-1][0], place.game_id, place.segment),
             )
         for event in events:
             run(_INSERT_EVENT, event_row(event, number, place.base_ms))

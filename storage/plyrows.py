@@ -116,6 +116,9 @@ def insert_numbered(driver: sqlite3.Connection, values: list[Any], first: int, *
     """As ``insert_plies``, numbered from ``first`` on."""
     names = _TIMED if timed else _UNTIMED
     width = len(names)
+    if len(values) == width:
+        driver.execute(_NUMBERED[names], (first, *values))
+        return
     rows = [(first + at // width, *values[at : at + width]) for at in range(0, len(values), width)]
     driver.executemany(_NUMBERED[names], rows)
 

@@ -182,13 +182,14 @@ def main() -> int:
             data = os.read(0, _HINTS_BYTES)
             if not data:
                 break
-            *lines, rest = (rest + data).split(b"\n")
-            for line in lines:
-                if archiving is None:
-                    archiving = _Archiving(Orders(**json.loads(line)))
-                    archiving.take_unfinished()
-                else:
-                    archiving.obey(line)
+            if rest or data.strip(b"\n"):  # else it is hints alone
+                *lines, rest = (rest + data).split(b"\n")
+                for line in lines:
+                    if archiving is None:
+                        archiving = _Archiving(Orders(**json.loads(line)))
+                        archiving.take_unfinished()
+                    else:
+                        archiving.obey(line)
         if archiving is not None:
             archiving.look()
     return ExitCode.OK if archiving is None or archiving.finish() else ExitCode.ARCHIVE

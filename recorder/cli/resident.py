@@ -19,8 +19,11 @@ from recorder.cli.options import open_archive
 from recorder.cli.tail import BLOCK, State, Tail, open_tail, state_of
 from recorder.errors import RecorderError, SourceError
 from recorder.sources import SourceKind, is_journal
+from storage.living import OvertakenError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from recorder.model import Game
     from recorder.tracking.living import Changes
     from storage.living import LivingSource
@@ -146,7 +149,7 @@ class Resident:
         self.replaced = None
         if self.resting and not settle:
             return False
-        return self._attempt(lambda: self._look(settle))
+        return self._attempt(self._look, settle)
 
     def finish(self) -> bool:
         """Read what came last; games that are still open end with the log.
@@ -173,16 +176,14 @@ class Resident:
         if source is not None:
             source.close()
 
-    def _attempt(self, step: Any) -> bool:
-        from storage.living import OvertakenError
-
+    def _attempt(self, step: Callable[..., bool], *how: bool) -> bool:
         try:
             try:
-                found = bool(step())
+                found = step(*how)
             except OvertakenError:
                 self.close()  # somebody else was here: begin from what he left
                 self._leave_it_to_another()
-                found = bool(step())
+                found = step(*how)
         except RecorderError as error:
             self.problem = str(error)
         except Exception as error:  # a bug of ours must not end a recording
@@ -295,10 +296,10 @@ class Resident:
         while data := tail.read():
             found = self._unsettled = True
             clean = begun.scrubbing.receive(data)
-            begun.held += data
-            self._advance(clean)
             # Who is behind shows games only when they are over: the quickest way to catch up.
             self._commit(begun.pipeline.receive(clean) if clean else [], behind=len(data) >= BLOCK)
+            begun.held += data  # what a row can do without comes behind its commit
+            self._advance(clean)
             if time.monotonic() - self._settled_s >= _SETTLE_S:
                 self._settle()
         if self._lagging:
@@ -361,13 +362,13 @@ class Resident:
                 source.flush()
             for gained in changes.gained:
                 place = gained.shown.place
-                if gained.plies and not source.has_room(place, len(gained.plies)):
+                if gained.rows and not source.has_room(place, len(gained.rows)):
                     changes.anew.append((gained.shown, living.as_it_stands(gained.shown)))
                     continue
                 source.gain(
                     place,
                     gained.observation,
-                    gained.plies,
+                    gained.rows,
                     gained.events,
                     gained.holdings,
                     gained.end_offset,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator
 from contextlib import closing
 from itertools import chain
@@ -24,7 +23,7 @@ BLOCK = 1 << 18
 _FIRST = 1 << 13
 """What is asked for first: a block is memory that the system clears and takes back, which costs more than a line."""
 _COMPARED = 4096
-_END_NOTE = re.compile(rb"\bend\b")
+_END_NOTE = b'"end"'
 
 
 def state_of(path: Path) -> State | None:
@@ -147,6 +146,7 @@ class _JournalTail(Tail):
         self._file = -1
         self._packed: Iterator[bytes] | None = None
         self._last = b""
+        self._more: list[bytes] = []  # what was read since
         self._looked = False  # for the next part, since something was read
         try:
             while self._next_part():
@@ -169,7 +169,7 @@ class _JournalTail(Tail):
         try:
             while not (data := self._here()):
                 # Looking into the folder costs more than all else: after what is no part's end it can wait.
-                if not self._looked and not _END_NOTE.search(self._last):
+                if not self._looked and _END_NOTE not in self._last_line():
                     self._looked = True
                     return b""
                 self._looked = True
@@ -181,15 +181,24 @@ class _JournalTail(Tail):
         except OSError as error:
             raise _unreadable(self._path, error) from error
         self._looked = False
-        self._last = data[-_COMPARED:] if len(data) >= _COMPARED else (self._last + data)[-_COMPARED:]
+        if len(data) >= _COMPARED:
+            self._more.clear()
+        self._more.append(data)  # put together when it is asked for: whoever gets these bytes waits for them
         return data
+
+    def _last_line(self) -> bytes:
+        """The last line, if it has come whole."""
+        if self._more:
+            self._last = b"".join((self._last, *self._more))[-_COMPARED:]
+            self._more.clear()
+        return self._last[:-1].rpartition(b"\n")[2] if self._last.endswith(b"\n") else b""
 
     @property
     def ended(self) -> bool:
         if self._packed is not None:
             return True  # no other part is compressed than one that was closed
-        line = self._last[:-1].rpartition(b"\n")[2] if self._last.endswith(b"\n") else b""
-        if not _END_NOTE.search(line):
+        line = self._last_line()
+        if _END_NOTE not in line:
             return False
         try:
             record = parse_record(line)

@@ -8,11 +8,23 @@ names, header facts, its end) the whole game is computed anew, from copies: look
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
+from operator import attrgetter
 from typing import Any, Final
 
 from recorder.events import ChatLine, Event, GameEnded, MovelistRead
 from recorder.frames import Style12
-from recorder.model import Game, GameEvent, HoldingsChange, Observation, Ply, PlyLine, is_forgotten
+from recorder.model import (
+    Game,
+    GameEvent,
+    HoldingsChange,
+    Observation,
+    Ply,
+    PlyLine,
+    PlyRow,
+    is_forgotten,
+    name_plies,
+)
+from recorder.moves import decode_move
 from recorder.tracking.facts import Facts
 from recorder.tracking.run import ListSeen, Run
 from recorder.tracking.tracker import Tracker
@@ -20,7 +32,7 @@ from recorder.tracking.variants import has_pockets
 
 __all__ = ["Changes", "Gained", "LivingTracker", "Shown"]
 
-_FACTS: Final = [field.name for field in fields(Facts)]
+_all_facts: Final = attrgetter(*(field.name for field in fields(Facts)))
 _NOT_YET: Final = 1 << 62
 
 
@@ -43,17 +55,23 @@ class Gained:
     """What a game has gained at its end.
 
     Attributes:
-        observation: place of the one that goes on among the game's. plies, events, holdings: what it has more.
+        observation: place of the one that goes on among the game's. rows, events, holdings: what it has more; rows are
+            plies, not all of them named.
         end_offset, ended_at_ms: of it now.
     """
 
     shown: Shown
     observation: int
-    plies: list[Ply]
+    rows: list[PlyRow]
     events: list[GameEvent]
     holdings: list[HoldingsChange]
     end_offset: int
     ended_at_ms: int | None
+
+    @property
+    def plies(self) -> list[Ply]:
+        """The plies: the list ``rows``, named."""
+        return name_plies(self.rows)
 
 
 @dataclass(slots=True)
@@ -108,7 +126,7 @@ class LivingTracker(Tracker):
             if shown is None:
                 shown = self._shown[run] = Shown(run)
             elif (gained := _gained(shown)) is not None:
-                if gained.plies or gained.events or gained.holdings:
+                if gained.rows or gained.events or gained.holdings:
                     found.gained.append(gained)
                 continue
             game = self.as_it_stands(shown)
@@ -137,7 +155,7 @@ class LivingTracker(Tracker):
         run = shown.run
         current = run.current
         shown.shape = _shape(run)
-        shown.plies, shown.last_ply = len(run.plies), run.plies[-1].ply if run.plies else -1
+        shown.plies, shown.last_ply = len(run.rows), run.rows[-1][0] if run.rows else -1
         if current is not None:
             shown.events, shown.holdings = len(current.events), len(current.holdings)
         game = self._game(_closed_copy(run), _NOT_YET)
@@ -154,13 +172,13 @@ class LivingTracker(Tracker):
 
 def _shape(run: Run) -> tuple[Any, ...]:
     """All of a run that decides how its game looks, but for what stands at the end of its last observation."""
-    facts, current = run.facts, run.current
+    current = run.current
     return (
-        id(current), len(run.observations), id(run.plies), run.white, run.black, run.variant, run.end, run.following,
+        id(current), len(run.observations), id(run.rows), run.white, run.black, run.variant, run.end, run.following,
         run.suspended, run.result, run.reason_key, run.gapped, run.delta is None, run.setup,
         None if current is None else (len(current.lines), tuple(current.anchors)),
         tuple((id(seen), seen.valid_to) for seen in run.lists),
-        tuple([getattr(facts, name) for name in _FACTS]),
+        _all_facts(run.facts),
     )  # fmt: skip
 
 
@@ -173,24 +191,30 @@ def _gained(shown: Shown) -> Gained | None:
     if run.tree is not None and current is not None:
         same = (len(current.events), len(current.holdings)) == (shown.events, shown.holdings)
         return Gained(shown, 0, [], [], [], run.end_offset, None) if same else None
-    plies = run.plies[shown.plies :]
+    rows: list[Any] = run.rows[shown.plies :]  # whatever they are called: naming all plies takes long
     events = [] if current is None else current.events[shown.events :]
     holdings = [] if current is None else current.holdings[shown.holdings :]
-    if plies:
-        if not shown.plain or len(run.plies) < shown.plies:
+    if rows:
+        if not shown.plain:
             return None
-        if plies[0].ply != shown.last_ply + 1 or plies[-1].ply - plies[0].ply + 1 != len(plies):
+        first, last = rows[0][0], rows[-1][0]
+        if first != shown.last_ply + 1 or last - first + 1 != len(rows):
             return None
-        if run.rules is not None and has_pockets(run.rules) and any((ply.uci or "  ")[1] == "@" for ply in plies):
+        if run.rules is not None and has_pockets(run.rules) and any(_is_drop(row) for row in rows):
             return None  # how far a drop is proved depends on the hands that were told
-        shown.plies, shown.last_ply = len(run.plies), plies[-1].ply
-    elif len(run.plies) != shown.plies or (events and current is None):
+        shown.plies, shown.last_ply = len(run.rows), last
+    elif len(run.rows) != shown.plies or (events and current is None):
         return None
     shown.events += len(events)
     shown.holdings += len(holdings)
     offset, at_ms = run.last_word
     end_offset = max(0 if current is None else current.end_offset, offset)
-    return Gained(shown, len(run.observations) - 1, plies, events, holdings, end_offset, at_ms)
+    return Gained(shown, len(run.observations) - 1, rows, events, holdings, end_offset, at_ms)
+
+
+def _is_drop(row: PlyRow) -> bool:
+    move = row[1]
+    return move is not None and decode_move(move)[1] == "@"
 
 
 def _closed_copy(run: Run) -> Run:
