@@ -29,8 +29,7 @@ from recorder.model import (
     TimeBasis,
 )
 from storage import Archive, GameFilter
-from storage.mapping import insert_sql
-from storage.models import plies as plies_table
+from storage.names import COLUMNS, insert_sql
 from storage.plyrows import add_values
 
 SANS = ("e4", "Nf3", "Bxc6", "O-O", "Rfe1", "Qxd7+", "a6", "Nbd2", "exd5", "Kh1")
@@ -109,7 +108,7 @@ def raw_seconds(games: list[Game], folder: Path) -> float:
     for game in games:
         (seen,) = game.observations
         add_values(values, seen.lines[0].plies, seen.started_at_ms or 0, seen.offset)
-    width = len(plies_table.columns) - 1
+    width = len(COLUMNS["plies"]) - 1
     rows = [(number, *values[at : at + width]) for number, at in enumerate(range(0, len(values), width), 1)]
     path = folder / "raw.db"
     with Archive.open(str(path), create=True):
@@ -118,7 +117,7 @@ def raw_seconds(games: list[Game], folder: Path) -> float:
     connection.execute("PRAGMA synchronous=NORMAL")
     began = time.perf_counter()
     connection.execute("BEGIN")
-    connection.executemany(insert_sql(plies_table), rows)
+    connection.executemany(insert_sql("plies"), rows)
     connection.execute("COMMIT")
     seconds = time.perf_counter() - began
     connection.close()

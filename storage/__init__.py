@@ -10,6 +10,10 @@
 ``file_of`` gives for a path or URL.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from storage.analyses import AnalysedPosition
 from storage.archive import Archive
 from storage.check import check
@@ -17,12 +21,14 @@ from storage.engine import backup, file_of
 from storage.forgotten import ForgottenSource
 from storage.other import is_database, reading_other
 from storage.query import GameFilter
-from storage.removal import ForgetReport
 from storage.replace import Replacement, replacing
 from storage.schema import current, head, upgrade
 from storage.share import share
 from storage.sourcerows import SourceRow
-from storage.writer import SourceWriter
+
+if TYPE_CHECKING:
+    from storage.removal import ForgetReport
+    from storage.writer import SourceWriter
 
 __all__ = [
     "AnalysedPosition",
@@ -44,3 +50,16 @@ __all__ = [
     "share",
     "upgrade",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Load what writes when it is first asked for: whoever reads an archive starts without SQLAlchemy."""
+    if name == "SourceWriter":
+        from storage.writer import SourceWriter
+
+        return SourceWriter
+    if name == "ForgetReport":
+        from storage.removal import ForgetReport
+
+        return ForgetReport
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -14,9 +14,8 @@ from typing import Any, Final, NamedTuple
 
 from recorder.analysis import Analysis
 from recorder.model import Game, Thinking
-from storage import models
 from storage.bulk import insert_rows
-from storage.mapping import insert_into
+from storage.names import COLUMNS, insert_into
 
 __all__ = [
     "AnalysedPosition",
@@ -31,8 +30,8 @@ __all__ = [
     "stored_analyses",
 ]
 
-_LINES: Final = insert_into(models.analysis_lines)
-_COLUMNS: Final = ", ".join(f"l.{column.name}" for column in list(models.analysis_lines.columns)[2:])
+_LINES: Final = insert_into("analysis_lines")
+_COLUMNS: Final = ", ".join(f"l.{name}" for name in COLUMNS["analysis_lines"][2:])
 _FIND: Final = (
     "SELECT id FROM analyses WHERE game_key = ? AND engine = ? AND protocol = ? AND settings = ? ORDER BY id LIMIT 1"
 )

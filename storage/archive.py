@@ -6,8 +6,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-import zstandard
-
 from recorder.analysis import Analysis
 from recorder.model import Anomaly, Game, SourceReport
 from storage.analyses import AnalysedPosition, analysts, standing_plies, store_positions
@@ -24,12 +22,10 @@ from storage.forgotten import (
     recall_handle,
     recall_source,
 )
-from storage.kept import beginnings_of, read_kept, timing_of
+from storage.kept import beginnings_of, drop_kept, packed_timing, read_kept, timing_of
 from storage.query import ALL_PLAYED, GameFilter, count_games, game_ids, resolve, undated
 from storage.reader import load_games
-from storage.redaction import HandleReport, Words, redact_kept, redact_rows
 from storage.relating import stale, touch
-from storage.removal import ForgetReport, delete_source, drop_kept
 from storage.sourcerows import (
     READ_AGAIN,
     SourceRow,
@@ -41,10 +37,12 @@ from storage.sourcerows import (
     sources_of_game,
 )
 from storage.standing import AnalysisCounts, count_analyses, settle_analyses, shown_games
-from storage.writer import SourceWriter, continue_source, reopen_last_chunk, start_source
 
 if TYPE_CHECKING:
     from storage.columns import ColumnReader
+    from storage.redaction import HandleReport, Words
+    from storage.removal import ForgetReport
+    from storage.writer import SourceWriter
 
 __all__ = ["Archive"]
 
@@ -61,15 +59,15 @@ class Archive(Database):
         """
         from storage.columns import column_reader
 
-        with told(self.path), column_reader(self.path, self._engine, arrow=arrow) as reader:
+        with told(self.path), column_reader(self.path, read_only=self.read_only, arrow=arrow) as reader:
             yield reader
 
     # --- sources
 
     def sources(self) -> list[SourceRow]:
         """All sources, by name and then by sha256."""
-        with self.reading() as connection:
-            return source_rows(connection)
+        with self.reading() as driver:
+            return source_rows(driver)
 
     def source(self, source_id: str) -> SourceRow:
         """The source whose id begins with ``source_id``.
@@ -77,8 +75,8 @@ class Archive(Database):
         Raises:
             StorageError: there is none, or several.
         """
-        with self.reading() as connection:
-            return one_source(connection, source_id)
+        with self.reading() as driver:
+            return one_source(driver, source_id)
 
     def growth_candidates(self) -> list[tuple[int, str, SourceRow]]:
         """Sizes at which a file's running SHA-256 may prove that it continues a known source; ascending."""
@@ -92,9 +90,9 @@ class Archive(Database):
         Raises:
             StorageError: there is no such source.
         """
-        with self.reading() as connection:
-            row = one_source(connection, source_id)
-            return report_of(connection, row)
+        with self.reading() as driver:
+            row = one_source(driver, source_id)
+            return report_of(driver, row)
 
     def anomalies(self, source_id: str | None = None) -> Iterator[tuple[SourceRow, Anomaly]]:
         """What was wrong, with the source it is in, by source and then in the order found.
@@ -102,10 +100,10 @@ class Archive(Database):
         Raises:
             StorageError: there is no such source.
         """
-        with self.reading() as connection:
-            rows = source_rows(connection) if source_id is None else [one_source(connection, source_id)]
+        with self.reading() as driver:
+            rows = source_rows(driver) if source_id is None else [one_source(driver, source_id)]
             for row in rows:
-                for _, found in anomalies_of(connection, row_number(connection, row.sha256)):
+                for _, found in anomalies_of(driver, row_number(driver, row.sha256)):
                     yield row, found
 
     def game_sources(self, key: str) -> list[SourceRow]:
@@ -114,8 +112,8 @@ class Archive(Database):
         Raises:
             StorageError: there is no such game.
         """
-        with self.reading() as connection:
-            return sources_of_game(connection, resolve(connection, key))
+        with self.reading() as driver:
+            return sources_of_game(driver, resolve(driver, key))
 
     def read_source(self, source_id: str, offset: int = 0, length: int | None = None) -> Iterator[bytes]:
         """The kept bytes of a source, in order, in blocks of at most 1 MiB.
@@ -126,9 +124,9 @@ class Archive(Database):
         Raises:
             StorageError: there is no such source, or the bytes are not all kept.
         """
-        with self.reading() as connection:
-            row = one_source(connection, source_id)
-            yield from read_kept(connection, row, offset, length)
+        with self.reading() as driver:
+            row = one_source(driver, source_id)
+            yield from read_kept(driver, row, offset, length)
 
     def beginnings(self, hashes: Collection[str], length: int) -> dict[str, bytes]:
         """The first kept bytes of several sources.
@@ -138,8 +136,8 @@ class Archive(Database):
         Returns:
             Bytes by SHA-256; a source of which nothing is kept is not among them.
         """
-        with self.reading() as connection:
-            return beginnings_of(connection, hashes, length)
+        with self.reading() as driver:
+            return beginnings_of(driver, hashes, length)
 
     def source_timing(self, source_id: str) -> bytes | None:
         """The timing file a kept typescript was read with; None where there was none or the source is not kept.
@@ -147,9 +145,9 @@ class Archive(Database):
         Raises:
             StorageError: there is no such source.
         """
-        with self.reading() as connection:
-            row = one_source(connection, source_id)
-            return timing_of(connection, row)
+        with self.reading() as driver:
+            row = one_source(driver, source_id)
+            return timing_of(driver, row)
 
     def forget_source(self, source_id: str) -> ForgetReport:
         """Remove a source, its bytes, games and findings, and players without another game; remember that.
@@ -159,15 +157,18 @@ class Archive(Database):
         Raises:
             StorageError: there is no such source, or several ids begin so.
         """
+        from storage.removal import delete_source
+
         with self.writing() as connection, closing_up(driver_of(connection)):
-            row = one_source(connection, source_id)
-            note_source(driver_of(connection), ForgottenSource(row.sha256, row.size_bytes, row.name))
-            return delete_source(connection, row_number(connection, row.sha256))
+            driver = driver_of(connection)
+            row = one_source(driver, source_id)
+            note_source(driver, ForgottenSource(row.sha256, row.size_bytes, row.name))
+            return delete_source(connection, row_number(driver, row.sha256))
 
     def forgotten_sources(self) -> list[ForgottenSource]:
         """The sources that were forgotten and not written again since."""
-        with self.reading() as connection:
-            return forgotten_sources(driver_of(connection))
+        with self.reading() as driver:
+            return forgotten_sources(driver)
 
     def recall_source(self, sha256: str) -> None:
         """A forgotten source is wanted again, as it was or grown."""
@@ -181,8 +182,8 @@ class Archive(Database):
 
     def forgotten_handles(self) -> list[tuple[str, int, str]]:
         """What is remembered of players who are to be forgotten: salt, length and hash of each handle."""
-        with self.reading() as connection:
-            return forgotten_handles(driver_of(connection))
+        with self.reading() as driver:
+            return forgotten_handles(driver)
 
     def forget_handles(self, handles: Collection[tuple[str, int, str]], words: Words) -> HandleReport:
         """Take players out of all tables but the kept logs, and remember the hashes of their handles.
@@ -190,6 +191,8 @@ class Archive(Database):
         Args:
             handles: as ``forgotten_handles`` gives them. words: knows them.
         """
+        from storage.redaction import redact_rows
+
         with self.writing() as connection:
             for handle in handles:
                 note_handle(driver_of(connection), handle)
@@ -215,19 +218,22 @@ class Archive(Database):
         Returns:
             Whether anything was replaced.
         """
+        from storage.redaction import redact_kept
+
         with self.writing() as connection:
-            number = row_number(connection, one_source(connection, source_id).sha256)
-            return redact_kept(driver_of(connection), number, redact)
+            driver = driver_of(connection)
+            return redact_kept(driver, row_number(driver, one_source(driver, source_id).sha256), redact)
 
     def drop_kept(self, source_id: str) -> None:
         """Keep nothing of a source's bytes any more; its games stay."""
         with self.writing() as connection:
-            drop_kept(driver_of(connection), row_number(connection, one_source(connection, source_id).sha256))
+            driver = driver_of(connection)
+            drop_kept(driver, row_number(driver, one_source(driver, source_id).sha256))
 
     def successors(self) -> dict[str, str]:
         """Keys that games have because another game has theirs, with the keys that they would have alone."""
-        with self.reading() as connection:
-            chains = find_successors(driver_of(connection))
+        with self.reading() as driver:
+            chains = find_successors(driver)
             return {key: wanted for wanted, chain in chains.items() for key in chain[1:]}
 
     def order_equal_keys(self, other: Archive) -> None:
@@ -235,8 +241,8 @@ class Archive(Database):
 
         It depends on what those sources were when the games were read, if they have grown since.
         """
-        with other.reading() as connection:
-            wanted = order_of_sources(driver_of(connection))
+        with other.reading() as driver:
+            wanted = order_of_sources(driver)
         with self.writing() as connection:
             restore_order(driver_of(connection), wanted)
 
@@ -269,6 +275,8 @@ class Archive(Database):
         Raises:
             StorageError: another source has these bytes, or the archive cannot be written.
         """
+        from storage.writer import SourceWriter, continue_source, reopen_last_chunk, start_source
+
         values: dict[str, Any] = {
             "sha256": sha256,
             "size_bytes": size_bytes,
@@ -277,7 +285,7 @@ class Archive(Database):
             "kind": kind,
             "parser_version": parser_version,
             "options": options,
-            "timing": zstandard.ZstdCompressor(level=6).compress(timing) if keep and timing is not None else None,
+            "timing": packed_timing(timing) if keep and timing is not None else None,
         }
         with self.writing() as connection:
             recall_source(driver_of(connection), sha256)
@@ -285,7 +293,7 @@ class Archive(Database):
             if continues is None:
                 row_id = start_source(connection, values)
             else:
-                row_id = row_number(connection, continues.sha256)
+                row_id = row_number(driver_of(connection), continues.sha256)
                 if keep and not continues.read_up_to:
                     drop_kept(driver_of(connection), row_id)
                 continue_source(connection, row_id, continues.read_up_to, values)
@@ -322,10 +330,10 @@ class Archive(Database):
             whole_plies: False reads only what PGN shows of proved plies: SAN, the mover's clock, elapsed time, proof.
                 Their other fields are None.
         """
-        with self.reading() as connection:
-            ids = game_ids(connection, where)
+        with self.reading() as driver:
+            ids = game_ids(driver, where)
             yield from load_games(
-                connection,
+                driver,
                 ids,
                 with_events=with_events,
                 with_holdings=with_holdings,
@@ -340,10 +348,10 @@ class Archive(Database):
         Raises:
             StorageError: there is none, or several (listed).
         """
-        with self.reading() as connection:
+        with self.reading() as driver:
             found = load_games(
-                connection,
-                [resolve(connection, spec)],
+                driver,
+                [resolve(driver, spec)],
                 with_events=True,
                 with_holdings=True,
                 with_lines=True,
@@ -354,13 +362,13 @@ class Archive(Database):
 
     def count(self, where: GameFilter = ALL_PLAYED) -> int:
         """How many games match."""
-        with self.reading() as connection:
-            return count_games(connection, where)
+        with self.reading() as driver:
+            return count_games(driver, where)
 
     def undated(self, where: GameFilter) -> int:
         """How many games only the date bounds of ``where`` leave out, because their date is unknown."""
-        with self.reading() as connection:
-            return undated(connection, where)
+        with self.reading() as driver:
+            return undated(driver, where)
 
     def conflicts(self, sha256: str) -> list[tuple[str, str]]:
         """In what the witnesses of games contradict each other, of which this source is one: key and words."""
@@ -369,8 +377,8 @@ class Archive(Database):
             " JOIN games g ON g.id = w.merged_into JOIN game_evidence e ON e.game_id = g.id"
             " WHERE s.sha256 = ? AND e.kind = 'conflict' ORDER BY g.key, e.seq"
         )
-        with self.reading() as connection:
-            return [(key, text) for key, _, text in driver_of(connection).execute(query, (sha256,))]
+        with self.reading() as driver:
+            return [(key, text) for key, _, text in driver.execute(query, (sha256,))]
 
     def relate_all(self) -> None:
         """Make all games of several sources and all links anew, as after an upgrade from a schema without them."""
@@ -379,8 +387,8 @@ class Archive(Database):
 
     def stale_games(self) -> list[str]:
         """Keys of games of several sources that are not what their witnesses make: none, if all is well."""
-        with self.reading() as connection:
-            return stale(connection)
+        with self.reading() as driver:
+            return stale(driver)
 
     # --- analyses
 
@@ -390,13 +398,13 @@ class Archive(Database):
         Args:
             analysis: its engine, protocol and settings count.
         """
-        with self.reading() as connection:
-            return standing_plies(driver_of(connection), (game.key, *game.witnesses), analysis)
+        with self.reading() as driver:
+            return standing_plies(driver, (game.key, *game.witnesses), analysis)
 
     def analysts(self) -> list[str]:
         """The names of all engines that have analysed a game, by alphabet."""
-        with self.reading() as connection:
-            return analysts(driver_of(connection))
+        with self.reading() as driver:
+            return analysts(driver)
 
     def add_analysis(
         self, key: str, analysis: Analysis, positions: Collection[AnalysedPosition], *, again: bool = False
@@ -409,7 +417,7 @@ class Archive(Database):
         """
         with self.writing() as connection:
             store_positions(driver_of(connection), key, analysis, positions, anew=again)
-            settle_analyses(connection, shown_games(driver_of(connection), key))
+            settle_analyses(driver_of(connection), shown_games(driver_of(connection), key))
 
     def carry_analyses(self, other: Archive, *, homeless: bool = False) -> tuple[int, int]:
         """Take over the analyses of another archive for the games that are here.
@@ -420,9 +428,9 @@ class Archive(Database):
             How many were taken, and how many are of games that are not here.
         """
         with other.reading() as theirs, self.writing() as connection:
-            return carry_analyses(driver_of(theirs), connection, homeless=homeless)
+            return carry_analyses(theirs, driver_of(connection), homeless=homeless)
 
     def count_analyses(self) -> AnalysisCounts:
         """How many analyses there are, and whether what is known of their positions is right."""
-        with self.reading() as connection:
-            return count_analyses(connection)
+        with self.reading() as driver:
+            return count_analyses(driver)

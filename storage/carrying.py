@@ -4,31 +4,27 @@ from __future__ import annotations
 
 import sqlite3
 
-from sqlalchemy import Connection
-
 from storage.analyses import StoredAnalysis, has_analyses, store_positions, stored_analyses
-from storage.engine import driver_of
 from storage.equalkeys import find_successors
 from storage.standing import settle_analyses, shown_games
 
 __all__ = ["carry_analyses"]
 
 
-def carry_analyses(theirs: sqlite3.Connection, connection: Connection, *, homeless: bool) -> tuple[int, int]:
+def carry_analyses(theirs: sqlite3.Connection, driver: sqlite3.Connection, *, homeless: bool) -> tuple[int, int]:
     """Take over analyses. Of a position that is analysed in both archives, what is here stays.
 
     A game is looked for by its source and key, by its source and place in it (a newer parser may tell otherwise how it
     began), and by its key alone, unless others there have it, too (a longer log may have the place of its source).
 
     Args:
-        theirs: the other archive. connection: to this one, in a transaction.
+        theirs: the other archive. driver: of this one, in a transaction.
         homeless: take those of games that are not here, too.
     Returns:
         How many were taken, and how many are of games that are not here.
     """
     if not has_analyses(theirs):
         return 0, 0
-    driver = driver_of(connection)
     shared = {key: wanted for wanted, chain in find_successors(theirs).items() for key in chain}
     here = find_successors(driver)
     taken = lost = 0
@@ -42,7 +38,7 @@ def carry_analyses(theirs: sqlite3.Connection, connection: Connection, *, homele
         taken += 1
         store_positions(driver, key or one.key, one.analysis, one.positions)
         shown.update(shown_games(driver, key or one.key))
-    settle_analyses(connection, shown)
+    settle_analyses(driver, shown)
     return taken, lost
 
 

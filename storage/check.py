@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-
-from sqlalchemy import Connection
+from typing import TYPE_CHECKING
 
 from storage.engine import make_engine
 from storage.schema import differences, require_current
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
 
 __all__ = ["check"]
 

@@ -16,12 +16,11 @@ from urllib.parse import quote
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Connection, Engine
 
 from recorder.errors import StorageError
 from recorder.model import Game, TimeBasis, day_of
 from storage.analyses import has_analyses
-from storage.engine import driver_of, open_sqlite
+from storage.engine import open_sqlite, reading
 from storage.query import GameFilter, game_ids
 from storage.reader import load_games
 
@@ -174,21 +173,20 @@ _SELECT_THOUGHTS = (
 class ColumnReader:
     """Reads of one archive at one moment. Made by ``Archive.columns``."""
 
-    def __init__(self, connection: Connection, fetch: _Fetch | None) -> None:
-        self._connection = connection
-        self._driver = driver_of(connection)
+    def __init__(self, driver: sqlite3.Connection, fetch: _Fetch | None) -> None:
+        self._driver = driver
         self._fetch = fetch or _by_driver(self._driver)
 
     def games_of(self, where: GameFilter) -> list[tuple[int, int]]:
         """Row number and number of plies of the games that match, in the archive's order."""
-        ids = game_ids(self._connection, where)
+        ids = game_ids(self._driver, where)
         counts = dict(self._rows("SELECT g.id, g.ply_count", "games g ON g.id = wanted.value", ids))
         return [(row_id, counts[row_id]) for row_id in ids]
 
     def days_of(self, where: GameFilter) -> Iterator[tuple[int, int, str | None, date | None]]:
         """Row number, number of plies, variant and day of the games that match, in the archive's order."""
         select = "SELECT g.id, g.ply_count, g.variant, g.started_at_ms, g.time_basis, g.date_text"
-        ids = game_ids(self._connection, where)
+        ids = game_ids(self._driver, where)
         for row_id, plies, variant, *about in self._rows(
             select, "games g ON g.id = wanted.value ORDER BY wanted.key", ids
         ):
@@ -198,7 +196,7 @@ class ColumnReader:
     def games(self, ids: list[int], *, thinking: bool = False) -> Iterator[Game]:
         """Games, in this order: with what explains their clocks, or with what engines thought of their moves."""
         return load_games(
-            self._connection,
+            self._driver,
             ids,
             with_events=not thinking,
             with_holdings=False,
@@ -277,22 +275,22 @@ class ColumnReader:
 
 
 @contextmanager
-def column_reader(path: Path, engine: Engine, *, arrow: bool) -> Iterator[ColumnReader]:
+def column_reader(path: Path, *, read_only: bool, arrow: bool) -> Iterator[ColumnReader]:
     """A reader in a transaction of its own.
 
     ADBC, several times faster than Python's driver, has a connection of its own. It sees the same moment if nothing was
     committed between the beginnings of both transactions, which a third connection that was opened before can tell.
 
     Args:
-        path, engine: of the archive. arrow: use ADBC if the extra ``arrow`` is installed.
+        path: of the archive. read_only: nothing can be written. arrow: use ADBC if the extra ``arrow`` is installed.
     """
     adbc = _adbc() if arrow else None
-    with closing(open_sqlite(path, read_only=True)) as probe, engine.connect() as connection:
+    with closing(open_sqlite(path, read_only=True)) as probe, reading(path, read_only=read_only) as driver:
         for _ in range(_TRIES):
             if adbc is None:
                 break
             (before,) = probe.execute("PRAGMA data_version").fetchone()
-            connection.exec_driver_sql(_TOUCH)
+            driver.execute(_TOUCH).fetchall()
             with (
                 closing(adbc.connect(f"file:{quote(str(path.absolute()))}?mode=ro")) as other,
                 other.cursor() as cursor,
@@ -301,10 +299,11 @@ def column_reader(path: Path, engine: Engine, *, arrow: bool) -> Iterator[Column
                 cursor.fetchall()
                 (after,) = probe.execute("PRAGMA data_version").fetchone()
                 if before == after:
-                    yield ColumnReader(connection, _by_arrow(cursor))
+                    yield ColumnReader(driver, _by_arrow(cursor))
                     return
-            connection.rollback()
-        yield ColumnReader(connection, None)
+            driver.execute("ROLLBACK")
+            driver.execute("BEGIN")
+        yield ColumnReader(driver, None)
 
 
 def _adbc() -> Any:

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import Self
-
-from sqlalchemy import Connection, Engine
+from typing import TYPE_CHECKING, Self
 
 from recorder.errors import StorageError
 from storage import schema
 from storage.check import check
-from storage.engine import file_of, identity_of, make_engine, open_sqlite, told
+from storage.engine import driver_of, file_of, identity_of, make_engine, open_sqlite, reading, told
 from storage.relating import relate
 from storage.share import share
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection, Engine
 
 __all__ = ["Database"]
 
@@ -27,8 +29,8 @@ class Database:
     def __init__(self, path: Path, *, read_only: bool) -> None:
         self.path = path
         self.read_only = read_only
-        self._engine: Engine = make_engine(path, read_only=read_only)
-        self._within: Connection | None = None  # of ``snapshot`` or ``transaction``
+        self._snapshot: sqlite3.Connection | None = None
+        self._transaction: Connection | None = None
 
     @classmethod
     def open(cls, where: str, *, create: bool = False, read_only: bool = False) -> Self:
@@ -54,8 +56,7 @@ class Database:
         return make_engine(self.path, foreign_keys=False)
 
     def close(self) -> None:
-        """Release the file."""
-        self._engine.dispose()
+        """Release the file: nothing is held between reads and transactions."""
 
     def __enter__(self) -> Self:
         return self
@@ -66,34 +67,35 @@ class Database:
         self.close()
 
     @contextmanager
-    def reading(self) -> Iterator[Connection]:
+    def reading(self) -> Iterator[sqlite3.Connection]:
         """A connection to read from: that of the snapshot or transaction we are in, else one of its own."""
-        if self._within is not None:
-            yield self._within
-            return
-        with told(self.path), self._engine.connect() as connection:
-            yield connection
+        if self._transaction is not None:
+            yield driver_of(self._transaction)
+        elif self._snapshot is not None:
+            yield self._snapshot
+        else:
+            with told(self.path), reading(self.path, read_only=self.read_only) as driver:
+                yield driver
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
         """Whatever is read in the block is of one moment, even while somebody writes."""
-        with self.reading() as connection, self._all_on(connection):
-            yield
+        with self.reading() as driver:
+            before, self._snapshot = self._snapshot, driver
+            try:
+                yield
+            finally:
+                self._snapshot = before
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
         """Whatever is read and written in the block is one transaction: undone when it raises."""
-        with self.writing() as connection, self._all_on(connection):
-            yield
-
-    @contextmanager
-    def _all_on(self, connection: Connection) -> Iterator[None]:
-        """Whatever is read and written in the block is on this connection."""
-        before, self._within = self._within, connection
-        try:
-            yield
-        finally:
-            self._within = before
+        with self.writing() as connection:
+            before, self._transaction = self._transaction, connection
+            try:
+                yield
+            finally:
+                self._transaction = before
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
@@ -104,8 +106,8 @@ class Database:
         """
         if self.read_only:
             raise StorageError(f"{self.path} was opened for reading only.")
-        if self._within is not None:
-            yield self._within
+        if self._transaction is not None:
+            yield self._transaction
             return
         file = identity_of(self.path)
         with (
@@ -116,7 +118,7 @@ class Database:
             if identity_of(self.path) != file:  # while this was waiting for its turn
                 raise StorageError(f"{self.path} was replaced by another archive just now: try again.")
             yield connection
-            relate(connection)
+            relate(driver_of(connection))
 
     def vacuum(self) -> None:
         """Write the file anew: nothing of what was deleted is in it or beside it afterwards.

@@ -1,22 +1,23 @@
-"""Opening SQLite: where the file is, its mode, and the pragmas of every connection."""
+"""Opening SQLite: where the file is, its mode, and the pragmas of every connection.
+
+SQLAlchemy is loaded by those who write, by ``make_engine``: that takes longer than to read some hundred games.
+"""
 
 from __future__ import annotations
 
 import os
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
-
-from sqlalchemy import URL, Connection, Engine, create_engine, event
-from sqlalchemy.engine import make_url
-from sqlalchemy.exc import ArgumentError, DBAPIError
-from sqlalchemy.pool import NullPool
 
 from recorder.errors import StorageError
 from recorder.model import Player
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection, Engine
 
 __all__ = [
     "BUSY_TIMEOUT_MS",
@@ -28,6 +29,7 @@ __all__ = [
     "identity_of",
     "make_engine",
     "open_sqlite",
+    "reading",
     "told",
 ]
 
@@ -47,6 +49,9 @@ def file_of(where: str) -> Path:
         if where in ("", ":memory:"):
             raise StorageError("An archive must be a file: give its path.")
         return Path(where).expanduser()
+    from sqlalchemy.engine import make_url
+    from sqlalchemy.exc import ArgumentError
+
     try:
         url = make_url(where)
     except ArgumentError as error:
@@ -82,13 +87,17 @@ def told(path: Path) -> Iterator[None]:
     """Database errors as one sentence."""
     try:
         yield
-    except (DBAPIError, sqlite3.Error) as error:  # plies are read by the driver itself
-        raise as_told(path, error) from error
+    except Exception as error:
+        if (said := as_told(path, error)) is not None:
+            raise said from error
+        raise
 
 
-def as_told(path: Path, error: DBAPIError | sqlite3.Error) -> StorageError:
-    """What ``told`` makes of an error."""
-    reason = error.orig if isinstance(error, DBAPIError) else error
+def as_told(path: Path, error: BaseException) -> StorageError | None:
+    """What ``told`` makes of an error; None: it is none of the database's."""
+    reason = getattr(error, "orig", error)  # of an error of SQLAlchemy's, which only those who write have loaded
+    if not isinstance(reason, sqlite3.Error):
+        return None
     if getattr(reason, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY:
         return StorageError(
             f"The archive {path} is locked: another program has been writing to it for {BUSY_TIMEOUT_MS / 1000:g} "
@@ -113,11 +122,38 @@ def driver_of(connection: Connection) -> sqlite3.Connection:
     return driver
 
 
+def _prepare(connection: sqlite3.Connection, *, read_only: bool, foreign_keys: bool = True) -> None:
+    """The pragmas and functions of every connection.
+
+    Writing ones use WAL with ``synchronous=NORMAL``: a power cut may lose the last committed import, never leave half
+    of one.
+    """
+    if not read_only:
+        connection.execute("PRAGMA journal_mode=WAL")
+        connection.execute("PRAGMA synchronous=NORMAL")
+    connection.execute(f"PRAGMA foreign_keys={'ON' if foreign_keys else 'OFF'}")
+    connection.create_function("is_guest", 4, _is_guest, deterministic=True)
+    connection.create_function("is_computer", 1, _is_computer, deterministic=True)
+
+
+@contextmanager
+def reading(path: Path, *, read_only: bool) -> Iterator[sqlite3.Connection]:
+    """A connection in a transaction of its own: all that is read is of the moment of the first read.
+
+    Args:
+        path: an existing file.
+        read_only: open it so that nothing can be written.
+    """
+    with closing(open_sqlite(path, read_only=read_only)) as connection:
+        _prepare(connection, read_only=read_only)
+        connection.execute("BEGIN")
+        yield connection
+
+
 def make_engine(path: Path, *, read_only: bool = False, foreign_keys: bool = True) -> Engine:
     """An engine on an existing file.
 
-    Writing connections use WAL with ``synchronous=NORMAL``: a power cut may lose the last committed import, never
-    leave half of one. A transaction begins with ``BEGIN``, or ``BEGIN IMMEDIATE`` when the connection has the
+    A transaction begins with ``BEGIN``, or ``BEGIN IMMEDIATE`` when the connection has the
     execution option ``immediate``.
 
     Args:
@@ -125,18 +161,15 @@ def make_engine(path: Path, *, read_only: bool = False, foreign_keys: bool = Tru
         read_only: open it so that nothing can be written.
         foreign_keys: False for migrations and bulk work, which check once at their end instead of per row.
     """
+    from sqlalchemy import URL, create_engine, event
+    from sqlalchemy.pool import NullPool
+
     url = URL.create("sqlite")
     engine = create_engine(url, creator=lambda: open_sqlite(path, read_only=read_only), poolclass=NullPool)
 
     @event.listens_for(engine, "connect")
     def set_pragmas(connection: sqlite3.Connection, _record: Any) -> None:
-        if not read_only:
-            connection.execute("PRAGMA journal_mode=WAL")
-            connection.execute("PRAGMA synchronous=NORMAL")
-        connection.execute(f"PRAGMA foreign_keys={'ON' if foreign_keys else 'OFF'}")
-
-        connection.create_function("is_guest", 4, _is_guest, deterministic=True)
-        connection.create_function("is_computer", 1, _is_computer, deterministic=True)
+        _prepare(connection, read_only=read_only, foreign_keys=foreign_keys)
 
     @event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:

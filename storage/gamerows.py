@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from recorder.model import Game, Player
-from storage import models
 from storage.analyses import move_analyses
 from storage.bulk import insert_rows, select_in
 from storage.equalkeys import successor
-from storage.mapping import Row, game_row, insert_into, observation_row, rows_of_observation
+from storage.mapping import Row, game_row, observation_row, rows_of_observation
+from storage.names import COLUMNS, insert_into
 from storage.plyrows import add_untimed, add_values, insert_plies
 from storage.query import fold
 from storage.relating import touch
@@ -38,8 +38,8 @@ _TABLES = (
     "thinking",
     "segments",
 )  # parents first
-_INTO = {name: insert_into(models.metadata.tables[name]) for name in _TABLES}
-_KEY = [column.name for column in models.games.columns].index("key")
+_INTO = {name: insert_into(name) for name in _TABLES}
+_KEY = COLUMNS["games"].index("key")
 _FIND_PLAYERS = "SELECT server, handle_folded, id FROM players WHERE (server, handle_folded) IN (VALUES "
 _FIND_KEYS = "SELECT key FROM games WHERE source_id IS NOT NULL AND key IN (VALUES "
 _FIND_KEY = (

@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Collection, Iterator
-
-import zstandard
-from sqlalchemy import Connection, func, select
+from typing import TYPE_CHECKING
 
 from recorder.errors import StorageError
-from storage import models
 from storage.sourcerows import SourceRow, row_number
 
-__all__ = ["beginnings_of", "read_kept", "timing_of"]
+if TYPE_CHECKING:
+    import zstandard
+
+__all__ = ["beginnings_of", "drop_kept", "packed_timing", "read_kept", "timing_of"]
 
 _ONE_BLOCK = 140_000  # bytes that hold the first compressed block: at most 128 KiB and its header
 
 
-def read_kept(connection: Connection, row: SourceRow, offset: int = 0, length: int | None = None) -> Iterator[bytes]:
+def _decompressor() -> zstandard.ZstdDecompressor:
+    import zstandard  # who asks for games needs none
+
+    return zstandard.ZstdDecompressor()
+
+
+def read_kept(
+    driver: sqlite3.Connection, row: SourceRow, offset: int = 0, length: int | None = None
+) -> Iterator[bytes]:
     """The kept bytes of a source, in order, in blocks of at most 1 MiB.
 
     Args:
@@ -29,40 +38,48 @@ def read_kept(connection: Connection, row: SourceRow, offset: int = 0, length: i
         raise StorageError(
             f"The bytes of {row.name} ({row.id}) are not in the archive: it was imported with --no-keep-source."
         )
-    chunks = models.source_chunks.c
     query = (
-        select(chunks.offset, chunks.zstd)
-        .where(
-            chunks.source_id == row_number(connection, row.sha256),
-            chunks.offset < end,
-            chunks.offset + chunks.size_bytes > offset,
-        )
-        .order_by(chunks.offset)
+        'SELECT "offset", zstd FROM source_chunks'
+        ' WHERE source_id = ? AND "offset" < ? AND "offset" + size_bytes > ? ORDER BY "offset"'
     )
-    decompressor = zstandard.ZstdDecompressor()
-    for start, compressed in connection.execute(query):
+    decompressor = _decompressor()
+    for start, compressed in driver.execute(query, (row_number(driver, row.sha256), end, offset)):
         yield decompressor.decompress(compressed)[max(offset - start, 0) : end - start]
 
 
-def beginnings_of(connection: Connection, hashes: Collection[str], length: int) -> dict[str, bytes]:
+def beginnings_of(driver: sqlite3.Connection, hashes: Collection[str], length: int) -> dict[str, bytes]:
     """The first kept bytes of several sources; of those of which nothing is kept, none.
 
     Args:
         hashes: their SHA-256. length: how many bytes of each, at most 64 KiB.
     """
-    chunks, sources = models.source_chunks.c, models.sources.c
+    query = (
+        "SELECT substr(c.zstd, 1, ?) FROM source_chunks c JOIN sources s ON s.id = c.source_id"
+        ' WHERE s.sha256 = ? AND c."offset" = 0'
+    )
     found: dict[str, bytes] = {}
     for sha256 in sorted(hashes):
-        query = select(func.substr(chunks.zstd, 1, _ONE_BLOCK)).join(models.sources, sources.id == chunks.source_id)
-        compressed = connection.scalar(query.where(sources.sha256 == sha256, chunks.offset == 0))
-        if compressed is not None:
-            reader = zstandard.ZstdDecompressor().stream_reader(compressed)
+        first = driver.execute(query, (_ONE_BLOCK, sha256)).fetchone()
+        if first is not None:
+            reader = _decompressor().stream_reader(first[0])
             found[sha256] = reader.read(length)
     return found
 
 
-def timing_of(connection: Connection, row: SourceRow) -> bytes | None:
+def timing_of(driver: sqlite3.Connection, row: SourceRow) -> bytes | None:
     """The timing file of a kept typescript; None where there was none or the source is not kept."""
-    column = models.sources.c
-    timing = connection.scalar(select(column.timing).where(column.sha256 == row.sha256))
-    return None if timing is None else zstandard.ZstdDecompressor().decompress(timing)
+    (timing,) = driver.execute("SELECT timing FROM sources WHERE sha256 = ?", (row.sha256,)).fetchone() or (None,)
+    return None if timing is None else _decompressor().decompress(timing)
+
+
+def packed_timing(timing: bytes) -> bytes:
+    """What ``timing_of`` unpacks."""
+    import zstandard
+
+    return zstandard.ZstdCompressor(level=6).compress(timing)
+
+
+def drop_kept(driver: sqlite3.Connection, row_id: int) -> None:
+    """Keep nothing of a source's bytes; its games stay."""
+    driver.execute("DELETE FROM source_chunks WHERE source_id = ?", (row_id,))
+    driver.execute("UPDATE sources SET kept_bytes = 0, timing = NULL WHERE id = ?", (row_id,))

@@ -13,19 +13,15 @@ import sqlite3
 from collections.abc import Iterable
 from typing import Final
 
-from sqlalchemy import Connection
-
 from recorder.model import Game, LinkKind
-from storage import models
 from storage.boards import boards_of_several
 from storage.bulk import insert_rows
-from storage.engine import driver_of
-from storage.mapping import insert_into
+from storage.names import insert_into
 from storage.reader import load_games
 
 __all__ = ["link"]
 
-_LINKS: Final = insert_into(models.game_links)
+_LINKS: Final = insert_into("game_links")
 # saved games stand one after another, partners too
 _BUGHOUSE: Final = """
 SELECT g.id, g.source_id, g.first_offset, CASE s.kind WHEN 'pgn' THEN s.size_bytes ELSE g.last_offset END
@@ -57,17 +53,16 @@ WHERE source_id = ? AND (white_id = ? OR black_id = ?) AND kind = 'played'
 _NUMBER: Final = "SELECT id FROM games WHERE key = ? AND source_id IS NOT NULL"
 
 
-def link(connection: Connection) -> None:
+def link(driver: sqlite3.Connection) -> None:
     """Make the links of the games in ``temp.touched`` anew."""
-    driver = driver_of(connection)
-    _link_partners(connection, driver)
-    _link_examined(connection, driver)
+    _link_partners(driver)
+    _link_examined(driver)
 
 
-def _load(connection: Connection, ids: Iterable[int]) -> list[Game]:
+def _load(driver: sqlite3.Connection, ids: Iterable[int]) -> list[Game]:
     return list(
         load_games(
-            connection,
+            driver,
             sorted(ids),
             with_events=True,
             with_holdings=True,
@@ -78,7 +73,7 @@ def _load(connection: Connection, ids: Iterable[int]) -> list[Game]:
     )
 
 
-def _link_partners(connection: Connection, driver: sqlite3.Connection) -> None:
+def _link_partners(driver: sqlite3.Connection) -> None:
     touched = {number for (number,) in driver.execute("SELECT id FROM temp.touched")}
     again = set(touched)
     rows = driver.execute(_BUGHOUSE).fetchall()
@@ -95,23 +90,23 @@ def _link_partners(connection: Connection, driver: sqlite3.Connection) -> None:
             from recorder.relating.bughouse import pair_bughouse
 
             _forget(driver, group, LinkKind.PARTNER)
-            _store(driver, pair_bughouse(_load(connection, group)), LinkKind.PARTNER)
+            _store(driver, pair_bughouse(_load(driver, group)), LinkKind.PARTNER)
             again.update(group)
     if rows:
         for boards in boards_of_several(driver, again):
             from recorder.relating.bughouse import pair_bughouse
 
-            _store(driver, pair_bughouse(_load(connection, boards)), LinkKind.PARTNER)
+            _store(driver, pair_bughouse(_load(driver, boards)), LinkKind.PARTNER)
 
 
-def _link_examined(connection: Connection, driver: sqlite3.Connection) -> None:
+def _link_examined(driver: sqlite3.Connection) -> None:
     for number, white, black, source in driver.execute(_EXAMINED).fetchall():
         from recorder.relating.examined import link_examined
 
         query, values = (_PLAYED_BY, (source, white, white)) if white == black else (_PLAYED, (white, black))
         played = [row for (row,) in driver.execute(query, values)]
         _forget(driver, [number], LinkKind.EXAMINED)
-        _store(driver, link_examined(_load(connection, [number, *played])), LinkKind.EXAMINED)
+        _store(driver, link_examined(_load(driver, [number, *played])), LinkKind.EXAMINED)
 
 
 def _forget(driver: sqlite3.Connection, games: list[int], kind: LinkKind) -> None:

@@ -19,11 +19,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from sqlalchemy.exc import DBAPIError
-
 from recorder.errors import StorageError
 from recorder.model import Game, GameEvent, HoldingsChange, PlyRow, SourceReport
-from storage import models
 from storage.engine import as_told, driver_of, identity_of, make_engine, open_sqlite, told
 from storage.forgotten import PREFIX
 from storage.gamerows import GameRows
@@ -31,10 +28,10 @@ from storage.mapping import (
     event_row,
     game_row,
     holdings_row,
-    insert_sql,
     observation_row,
     rows_of_observation,
 )
+from storage.names import insert_sql
 from storage.plyrows import add_values, insert_numbered
 from storage.relating import dissolve, relate
 from storage.removal import delete_unused_players
@@ -52,8 +49,8 @@ _MANY_COMMITS: Final = 100  # a journal's sync waits behind what the disk is giv
 _MARK: Final = f"SELECT json_extract(restart_state, '$.{UNFINISHED}') FROM sources WHERE id = ?"
 _FORGOTTEN: Final = f"SELECT name FROM settings WHERE name GLOB '{PREFIX}*' ORDER BY name"
 _GAMES: Final = "SELECT id FROM games WHERE source_id = ?"
-_INSERT_EVENT: Final = insert_sql(models.events)
-_INSERT_HOLDINGS: Final = insert_sql(models.holdings)
+_INSERT_EVENT: Final = insert_sql("events")
+_INSERT_HOLDINGS: Final = insert_sql("holdings")
 _OF_OBSERVATION: Final = ("events", "holdings", "thinking", "anchors", "ply_lines")
 
 
@@ -226,8 +223,8 @@ class LivingSource:
         if self._driver.in_transaction:
             with told(self._path):
                 self._run("ROLLBACK")
-        if isinstance(error, (DBAPIError, sqlite3.Error)):
-            raise as_told(self._path, error) from error
+        if (said := as_told(self._path, error)) is not None:
+            raise said from error
 
     def _look_around(self) -> None:
         """Make sure that everything is as this program left it."""
@@ -373,7 +370,7 @@ class LivingSource:
             if self._dropped and not self._places:
                 delete_unused_players(connection)
             self._open_rows.touch()
-            relate(connection)
+            relate(self._driver)
         self._rows = None  # it has numbered rows itself
 
     def checkpoint(self) -> None:

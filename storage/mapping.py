@@ -1,11 +1,9 @@
-"""Model ↔ rows. Rows are plain tuples in the order of the table's columns; ``storage.models`` names them."""
+"""Model ↔ rows. Rows are plain tuples in the order of the table's columns; ``storage.names`` has them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
-
-from sqlalchemy import Table
 
 from recorder.model import (
     Anchor,
@@ -35,41 +33,15 @@ __all__ = [
     "game_row",
     "holdings_from_row",
     "holdings_row",
-    "insert_into",
-    "insert_sql",
     "observation_from_row",
     "observation_row",
     "ply_line_from_row",
     "rows_of_observation",
     "segment_from_row",
-    "select_sql",
     "thinking_from_row",
 ]
 
 Row = tuple[Any, ...]
-
-
-def _names(table: Table) -> str:
-    return ", ".join(f'"{column.name}"' for column in table.columns)
-
-
-def insert_into(table: Table) -> str:
-    """An INSERT of all columns up to the word VALUES and a blank.
-
-    ``OR FAIL``: a row that breaks a constraint is an error as ever, but SQLite need not keep the old pages of each
-    statement to undo that statement alone, which was half of all that an import wrote: the transaction undoes all.
-    """
-    return f"INSERT OR FAIL INTO {table.name} ({_names(table)}) VALUES "
-
-
-def insert_sql(table: Table) -> str:
-    """An INSERT of one row for ``exec_driver_sql``."""
-    return f"{insert_into(table)}({', '.join('?' * len(table.columns))})"
-
-
-def select_sql(table: Table) -> str:
-    """The start of a SELECT of all columns in table order."""
-    return f"SELECT {_names(table)} FROM {table.name}"
 
 
 def game_row(game: Game, key: str, row_id: int, white_id: int, black_id: int, source_id: int | None) -> Row:

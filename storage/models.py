@@ -1,9 +1,9 @@
 """The tables of an archive, from which a new one is made. ``docs/schema.md`` explains them to people.
 
-Columns stand in the order in which ``storage.mapping`` makes its rows. Units are in the names; ``at_ms`` is always
-milliseconds after the observation's ``started_at_ms`` (after 1970 where that is null), every ``…_at_ms`` is
-milliseconds since 1970 in the time basis of the game or source. ``from_offset`` counts from the observation's
-``offset``, which counts from the source's first byte. Null means unknown.
+Columns stand in the order of ``storage.names``, in which ``storage.mapping`` makes its rows. Units are in the names;
+``at_ms`` is always milliseconds after the observation's ``started_at_ms`` (after 1970 where that is null), every
+``…_at_ms`` is milliseconds since 1970 in the time basis of the game or source. ``from_offset`` counts from the
+observation's ``offset``, which counts from the source's first byte. Null means unknown.
 """
 
 from __future__ import annotations

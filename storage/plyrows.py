@@ -8,13 +8,13 @@ from typing import Any, Final
 from recorder.model import Ply, PlyRow, Precision, Proof
 from recorder.shown import USUAL, ShownLine, whole_row
 from storage.bulk import insert_values
-from storage.models import plies as table
+from storage.names import COLUMNS
 
 __all__ = ["add_untimed", "add_values", "insert_numbered", "insert_plies", "load_plies", "load_shown"]
 
-_TIMED: Final = tuple(column.name for column in table.columns if column.name != "id")
+_TIMED: Final = tuple(name for name in COLUMNS["plies"] if name != "id")
 _UNTIMED: Final = tuple(name for name in _TIMED if name != "at_ms")  # to bind a None costs the driver most of all
-_INTO: Final = {  # "OR FAIL" as in ``mapping.insert_into``
+_INTO: Final = {  # "OR FAIL" as in ``names.insert_into``
     names: f"INSERT OR FAIL INTO plies ({', '.join(names)}) VALUES " for names in (_TIMED, _UNTIMED)
 }
 _NUMBERED: Final = {

@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import re
+import sqlite3
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
-
-from sqlalchemy import BigInteger, Boolean, ColumnElement, Connection, Select, and_, case, cast, func, or_, select
+from typing import Any, Final
 
 from recorder.errors import StorageError
 from recorder.model import GameKind, TimeBasis
-from storage.models import games, players, sources
 
 __all__ = [
     "ALL_PLAYED",
     "ANY",
     "GameFilter",
+    "beginning",
     "count_games",
     "fold",
     "game_ids",
-    "matching",
-    "newest_first",
     "resolve",
     "undated",
 ]
@@ -81,153 +79,175 @@ def fold(handle: str) -> str:
     return handle.lower()
 
 
+def beginning(text: str) -> str:
+    """The pattern of texts that begin so, for ``LIKE ? ESCAPE '/'``."""
+    for letter in "/%_":
+        text = text.replace(letter, f"/{letter}")
+    return f"{text}%"
+
+
+_Condition = tuple[str, tuple[Any, ...]]
+"""SQL and the values for its question marks; ``g`` is the row of ``games``."""
+
 # a start that is a date: seconds from the start of a log are none; a day alone counts as its first millisecond
-_iso_day = case((games.c.date_text.op("GLOB")("[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]"), games.c.date_text))
-_dated_ms = func.coalesce(
-    case((games.c.time_basis.in_([TimeBasis.UTC.value, TimeBasis.LOCAL.value]), games.c.started_at_ms)),
-    cast(func.strftime("%s", _iso_day), BigInteger) * 1000,
+_DATES: Final = f"({', '.join(repr(basis.value) for basis in (TimeBasis.UTC, TimeBasis.LOCAL))})"
+_ISO_DAY: Final = "iif(g.date_text GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]', g.date_text, NULL)"
+_DATED_MS: Final = (
+    f"coalesce(iif(g.time_basis IN {_DATES}, g.started_at_ms, NULL),"
+    f" CAST(strftime('%s', {_ISO_DAY}) AS INTEGER) * 1000)"
 )
-_GAMES_OF_SOURCES = games.outerjoin(sources, sources.c.id == games.c.source_id)
-_order = (_dated_ms.is_(None), _dated_ms, sources.c.sha256, games.c.first_offset, games.c.key)
+_FROM: Final = "FROM games g LEFT JOIN sources s ON s.id = g.source_id"
+_ORDER: Final = f"ORDER BY {_DATED_MS} IS NULL, {_DATED_MS}, s.sha256, g.first_offset, g.key"
+_NEWEST_FIRST: Final = f"ORDER BY {_DATED_MS} IS NULL, {_DATED_MS} DESC, s.sha256 DESC, g.first_offset DESC, g.key"
+"""The order of ``last``: dated games before undated ones, later ones first."""
+_SHOWN: Final = "SELECT g.id, g.key, g.white, g.black"
 
 
-def newest_first() -> tuple[ColumnElement[Any], ...]:
-    """The order of ``last``: dated games before undated ones, later ones first."""
-    return (_dated_ms.is_(None), _dated_ms.desc(), sources.c.sha256.desc(), games.c.first_offset.desc(), games.c.key)
+def _in(expression: str, values: Iterable[Any]) -> _Condition:
+    found = tuple(sorted(values))
+    return f"{expression} IN ({', '.join('?' * len(found))})", found
 
 
-def _played(handles: frozenset[str], column: ColumnElement[Any]) -> ColumnElement[bool]:
-    ids = select(players.c.id).where(players.c.handle_folded.in_(sorted(map(fold, handles))))
-    return column.in_(ids)
+def _all(conditions: list[_Condition], between: str = " AND ") -> _Condition:
+    texts = between.join(text for text, _ in conditions)
+    return texts, tuple(value for _, values in conditions for value in values)
 
 
-def _is_guest(side: str) -> ColumnElement[bool]:
-    about = [games.c[f"{side}{column}"] for column in ("", "_rating_text", "_titles", "_registered")]
-    return func.is_guest(*about, type_=Boolean)
+def _played(handles: frozenset[str], column: str) -> _Condition:
+    text, values = _in("handle_folded", map(fold, handles))
+    return f"{column} IN (SELECT id FROM players WHERE {text})", values
 
 
-def _is_computer(side: str) -> ColumnElement[bool]:
-    return func.is_computer(games.c[f"{side}_titles"], type_=Boolean)
+def _guest(side: str) -> str:
+    return f"is_guest(g.{side}, g.{side}_rating_text, g.{side}_titles, g.{side}_registered)"
 
 
-def _conditions(where: GameFilter, *, dates: bool = True) -> list[ColumnElement[bool]]:
-    found: list[ColumnElement[bool]] = []
+def _computer(side: str) -> str:
+    return f"is_computer(g.{side}_titles)"
+
+
+def _conditions(where: GameFilter, *, dates: bool = True) -> _Condition:
+    found: list[_Condition] = []
     if where.players:
-        found.append(or_(_played(where.players, games.c.white_id), _played(where.players, games.c.black_id)))
+        found.append(_either([_played(where.players, column) for column in ("g.white_id", "g.black_id")]))
     if where.white:
-        found.append(_played(where.white, games.c.white_id))
+        found.append(_played(where.white, "g.white_id"))
     if where.black:
-        found.append(_played(where.black, games.c.black_id))
-    for values, column in (
-        (where.variants, games.c.variant),
-        (where.categories, games.c.category),
-        (where.servers, games.c.server),
+        found.append(_played(where.black, "g.black_id"))
+    for words, column in (
+        (where.variants, "g.variant"),
+        (where.categories, "g.category"),
+        (where.servers, "g.server"),
     ):
-        if values:
-            found.append(func.lower(column).in_(sorted(value.lower() for value in values)))
+        if words:
+            found.append(_in(f"lower({column})", {word.lower() for word in words}))
     if where.rated is not None:
-        found.append(games.c.rated.is_(where.rated))
+        found.append(("g.rated IS ?", (where.rated,)))
     if dates and where.since_ms is not None:
-        found.append(_dated_ms >= where.since_ms)
+        found.append((f"{_DATED_MS} >= ?", (where.since_ms,)))
     if dates and where.until_ms is not None:
-        found.append(_dated_ms <= where.until_ms)
+        found.append((f"{_DATED_MS} <= ?", (where.until_ms,)))
     if where.results:
-        found.append(games.c.result.in_(sorted(where.results)))
+        found.append(_in("g.result", where.results))
     if where.min_plies > 0:
-        found.append(games.c.ply_count >= where.min_plies)
+        found.append(("g.ply_count >= ?", (where.min_plies,)))
     if where.complete:
-        found.append(games.c.complete.is_(True))
-    for excluded, test in ((where.no_guests, _is_guest), (where.no_computers, _is_computer)):
+        found.append(("g.complete", ()))
+    for excluded, test in ((where.no_guests, _guest), (where.no_computers, _computer)):
         if excluded:
-            found += [~test("white"), ~test("black")]
+            found += [(f"NOT {test(side)}", ()) for side in ("white", "black")]
     if where.kinds:
-        found.append(games.c.kind.in_(sorted(kind.value for kind in where.kinds)))
-    own = _own(where)
-    if own:
-        found.append(and_(*own) if where.witnesses else or_(and_(*own), games.c.id.in_(_merged_of(own))))
-    found.append(games.c.source_id.is_not(None) if where.witnesses else games.c.merged_into.is_(None))
-    return found
+        found.append(_in("g.kind", (kind.value for kind in where.kinds)))
+    if own := _own(where, "g"):
+        found.append(_all(own) if where.witnesses else _either([_all(own), _merged_of(where)]))
+    found.append(("g.source_id IS NOT NULL" if where.witnesses else "g.merged_into IS NULL", ()))
+    return _all(found)
 
 
-def _own(where: GameFilter) -> list[ColumnElement[bool]]:
+def _either(conditions: list[_Condition]) -> _Condition:
+    text, values = _all(conditions, " OR ")
+    return f"({text})", values
+
+
+def _own(where: GameFilter, row: str) -> list[_Condition]:
     """What is asked of a game as a source gives it: a game of several sources matches if one of its witnesses does."""
-    found: list[ColumnElement[bool]] = []
+    found: list[_Condition] = []
     if where.keys:
-        found.append(or_(*(games.c.key.startswith(key.lower(), autoescape=True) for key in sorted(where.keys))))
+        keys = [beginning(key.lower()) for key in sorted(where.keys)]
+        found.append(_either([(f"{row}.key LIKE ? ESCAPE '/'", (key,)) for key in keys]))
     if where.source is not None:
-        beginning = sources.c.sha256.startswith(where.source.lower(), autoescape=True)
-        found.append(games.c.source_id.in_(select(sources.c.id).where(beginning)))
+        of_source = f"{row}.source_id IN (SELECT id FROM sources WHERE sha256 LIKE ? ESCAPE '/')"
+        found.append((of_source, (beginning(where.source.lower()),)))
     if where.me is not None:
-        found.append(func.lower(games.c.me) == fold(where.me))
+        found.append((f"lower({row}.me) = ?", (fold(where.me),)))
     return found
 
 
-def _merged_of(own: list[ColumnElement[bool]]) -> Select[tuple[int | None]]:
-    """Row numbers of the games that are made of these."""
-    return select(games.c.merged_into).where(games.c.merged_into.is_not(None), *own)
+def _merged_of(where: GameFilter) -> _Condition:
+    """Games that are made of those that are as ``_own`` says."""
+    text, values = _all(_own(where, "w"))
+    return f"g.id IN (SELECT w.merged_into FROM games w WHERE w.merged_into IS NOT NULL AND {text})", values
 
 
-def matching(where: GameFilter) -> Select[tuple[int]]:
-    """The ids of the games that match, in the stated order: start (unknown last), then source and place in it.
+def game_ids(driver: sqlite3.Connection, where: GameFilter) -> list[int]:
+    """The row numbers of the games that match, in the stated order: start (unknown last), then source and place in it.
 
     Sources are ordered by their sha256, so that the order depends on what was imported, never on when; a game that
     several witness has no source of its own and comes before the others of the same start.
     """
-    query = select(games.c.id).select_from(_GAMES_OF_SOURCES).where(*_conditions(where))
-    if where.last is None:
-        return query.order_by(*_order)
-    newest = query.order_by(*newest_first()).limit(where.last).subquery()
-    return (
-        select(games.c.id).select_from(_GAMES_OF_SOURCES).where(games.c.id.in_(select(newest.c.id))).order_by(*_order)
-    )
+    text, values = _conditions(where)
+    if where.last is not None:
+        text = f"g.id IN (SELECT g.id {_FROM} WHERE {text} {_NEWEST_FIRST} LIMIT ?)"
+        values = (*values, where.last)
+    return [row_id for (row_id,) in driver.execute(f"SELECT g.id {_FROM} WHERE {text} {_ORDER}", values)]
 
 
-def game_ids(connection: Connection, where: GameFilter) -> list[int]:
-    """The row numbers of ``matching``."""
-    return list(connection.scalars(matching(where)))
+def _count(driver: sqlite3.Connection, conditions: _Condition) -> int:
+    text, values = conditions
+    (count,) = driver.execute(f"SELECT count(*) {_FROM} WHERE {text}", values).fetchone()
+    return int(count)
 
 
-def count_games(connection: Connection, where: GameFilter) -> int:
+def count_games(driver: sqlite3.Connection, where: GameFilter) -> int:
     """How many games match."""
-    query = matching(where).order_by(None).subquery()
-    return connection.scalar(select(func.count()).select_from(query)) or 0
+    count = _count(driver, _conditions(where))
+    return count if where.last is None else min(count, where.last)
 
 
-def undated(connection: Connection, where: GameFilter) -> int:
+def undated(driver: sqlite3.Connection, where: GameFilter) -> int:
     """How many games the date bounds leave out only because their date is unknown."""
     if where.since_ms is None and where.until_ms is None:
         return 0
-    query = select(func.count()).select_from(_GAMES_OF_SOURCES)
-    return connection.scalar(query.where(*_conditions(where, dates=False), _dated_ms.is_(None))) or 0
+    return _count(driver, _all([_conditions(where, dates=False), (f"{_DATED_MS} IS NULL", ())]))
 
 
-def resolve(connection: Connection, spec: str) -> int:
+def resolve(driver: sqlite3.Connection, spec: str) -> int:
     """The row number of the one game that ``spec`` names.
 
     Args:
-        connection: to the archive.
+        driver: of the archive.
         spec: the beginning of a key (that of a witness names the game it belongs to), ``last``,
             or ``last~2`` for the third newest played game.
     Raises:
         StorageError: no game, or several (they are listed).
     """
-    shown = select(games.c.id, games.c.key, games.c.white, games.c.black)
     if match := re.fullmatch(r"last(?:~(\d{1,9}))?", spec):
-        listed = shown.select_from(_GAMES_OF_SOURCES).where(*_conditions(ALL_PLAYED))
-        query = listed.order_by(*newest_first()).limit(1).offset(int(match[1] or 0))
-        row = connection.execute(query).first()
+        text, values = _conditions(ALL_PLAYED)
+        query = f"{_SHOWN} {_FROM} WHERE {text} {_NEWEST_FIRST} LIMIT 1 OFFSET ?"
+        row = driver.execute(query, (*values, int(match[1] or 0))).fetchone()
         if row is None:
-            count = count_games(connection, ALL_PLAYED)
+            count = count_games(driver, ALL_PLAYED)
             raise StorageError(f"There is no game {spec}: the archive holds {count} played games with moves.")
-        return int(row.id)
+        return int(row[0])
     if not re.fullmatch(r"[0-9a-fA-F]+", spec):
         raise StorageError(f"{spec!r} names no game: give the beginning of a key, last, or last~2.")
-    named = select(func.coalesce(games.c.merged_into, games.c.id)).where(games.c.key.startswith(spec.lower()))
-    rows = connection.execute(shown.where(games.c.id.in_(named)).order_by(games.c.key).limit(11)).fetchall()
+    named = "SELECT coalesce(w.merged_into, w.id) FROM games w WHERE w.key LIKE ? ESCAPE '/'"
+    query = f"{_SHOWN} FROM games g WHERE g.id IN ({named}) ORDER BY g.key LIMIT 11"
+    rows = driver.execute(query, (beginning(spec.lower()),)).fetchall()
     if not rows:
         raise StorageError(f"No game has a key that begins with {spec}.")
     if len(rows) > 1:
-        found = ", ".join(f"{row.key} ({row.white} vs. {row.black})" for row in rows[:10])
+        found = ", ".join(f"{key} ({white} vs. {black})" for _, key, white, black in rows[:10])
         more = " and more" if len(rows) > 10 else ""
         raise StorageError(f"{spec} is the beginning of several keys: {found}{more}. Give more digits.")
-    return int(rows[0].id)
+    return int(rows[0][0])

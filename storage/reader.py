@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import NamedTuple
 
-from sqlalchemy import Connection
-
 from recorder.model import (
     Evidence,
     EvidenceKind,
@@ -22,7 +20,6 @@ from recorder.model import (
     name_plies,
 )
 from recorder.shown import ShownLine
-from storage import models
 from storage.analyses import load_analyses
 from storage.mapping import (
     Row,
@@ -33,14 +30,14 @@ from storage.mapping import (
     observation_from_row,
     ply_line_from_row,
     segment_from_row,
-    select_sql,
     thinking_from_row,
 )
+from storage.names import COLUMNS, select_sql
 from storage.plyrows import load_plies, load_shown
 
 __all__ = ["BATCH_GAMES", "load_games"]
 
-_SOURCE_ID, _MERGED_INTO = map([column.name for column in models.games.columns].index, ("source_id", "merged_into"))
+_SOURCE_ID, _MERGED_INTO = map(COLUMNS["games"].index, ("source_id", "merged_into"))
 
 BATCH_GAMES = 200
 """Games loaded by one set of queries, all but their plies, which are most of it."""
@@ -67,7 +64,7 @@ class _Run(NamedTuple):
 
 
 def load_games(
-    connection: Connection,
+    driver: sqlite3.Connection,
     ids: list[int],
     *,
     with_events: bool,
@@ -79,14 +76,12 @@ def load_games(
     """The games with these row numbers, in this order; memory is bounded by one batch without its plies.
 
     Args:
-        connection: to the archive; must stay in one transaction while the iterator is used.
+        driver: of the archive; must stay in one transaction while the iterator is used.
         ids: row numbers of ``games``.
         with_events, with_holdings, with_thinking: False leaves the observations' lists empty, and analyses.
         with_lines: False loads no plies that were taken back, only main lines and variations.
         whole_plies: False leaves None what ``load_shown`` does not load.
     """
-    driver = connection.connection.driver_connection
-    assert isinstance(driver, sqlite3.Connection)
     wanted = _Wanted(with_events, with_holdings, with_lines, whole_plies, with_thinking)
     for start in range(0, len(ids), BATCH_GAMES):
         yield from _load(driver, ids[start : start + BATCH_GAMES], wanted)
@@ -98,7 +93,7 @@ def _load(driver: sqlite3.Connection, ids: list[int], wanted: _Wanted) -> Iterat
     found: dict[int, Game] = {}
     merged: list[int] = []
     shown: list[Game] = []
-    for row in driver.execute(f"{select_sql(models.games)} WHERE id {of_games}"):
+    for row in driver.execute(f"{select_sql('games')} WHERE id {of_games}"):
         found[row[0]] = game_from_row(row)
         if row[_MERGED_INTO] is None:
             shown.append(found[row[0]])
@@ -128,7 +123,7 @@ def _load(driver: sqlite3.Connection, ids: list[int], wanted: _Wanted) -> Iterat
         runs_of_game[game_id].append(runs[row[0]])
         if row[2] in members and members[row[2]].time_basis != found[game_id].time_basis.value:
             untimed.setdefault(game_id, []).append(observation)
-    for row in driver.execute(f"{select_sql(models.segments)} WHERE game_id {of_games} ORDER BY game_id, seq"):
+    for row in driver.execute(f"{select_sql('segments')} WHERE game_id {of_games} ORDER BY game_id, seq"):
         found[row[0]].segments.append(segment_from_row(row, places))
     if seen:
         _load_children(driver, seen, runs, wanted)
@@ -169,7 +164,7 @@ def _observation_rows(
     driver: sqlite3.Connection, of_seen: str, members: dict[int, _Member]
 ) -> Iterator[tuple[int, Row]]:
     """Rows of observations with the game that shows them, those of one game in their order."""
-    rows = driver.execute(f"{select_sql(models.observations)} WHERE game_id {of_seen} ORDER BY game_id, seq")
+    rows = driver.execute(f"{select_sql('observations')} WHERE game_id {of_seen} ORDER BY game_id, seq")
     if not members:
         yield from ((row[2], row) for row in rows)
         return
@@ -220,20 +215,20 @@ def _load_children(
     mine = f"WHERE observation_id IN ({ids})"
     main = "" if wanted.lines else " AND line_no = 0"
     told = "" if wanted.lines else " AND (line_no = 0 OR kind = 'variation')"
-    for row in driver.execute(f"{select_sql(models.ply_lines)} {mine}{told} ORDER BY observation_id, line_no"):
+    for row in driver.execute(f"{select_sql('ply_lines')} {mine}{told} ORDER BY observation_id, line_no"):
         line = ply_line_from_row(row, whole=wanted.whole_plies)
         seen[row[0]].lines.append(line)
         runs[row[0]].append(_Run(seen[row[0]], line, row[5], row[6]))
-    for row in driver.execute(f"{select_sql(models.anchors)} {mine}{main} ORDER BY observation_id, seq"):
+    for row in driver.execute(f"{select_sql('anchors')} {mine}{main} ORDER BY observation_id, seq"):
         seen[row[0]].anchors.append(anchor_from_row(row))
     if wanted.holdings:
-        for row in _in_order(driver, f"{select_sql(models.holdings)} {mine}"):
+        for row in _in_order(driver, f"{select_sql('holdings')} {mine}"):
             seen[row[0]].holdings.append(holdings_from_row(row, seen[row[0]].started_at_ms or 0))
     if wanted.events:
-        for row in _in_order(driver, f"{select_sql(models.events)} {mine}"):
+        for row in _in_order(driver, f"{select_sql('events')} {mine}"):
             seen[row[0]].events.append(event_from_row(row, seen[row[0]].started_at_ms or 0))
     if wanted.thinking:
-        for row in _in_order(driver, f"{select_sql(models.thinking)} {mine}"):
+        for row in _in_order(driver, f"{select_sql('thinking')} {mine}"):
             seen[row[0]].thinking.append(thinking_from_row(row, seen[row[0]].started_at_ms or 0))
 
 

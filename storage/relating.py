@@ -15,15 +15,12 @@ from itertools import chain, groupby, takewhile
 from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import Connection
-
 from recorder.model import Game
-from storage import models
 from storage.bulk import insert_rows
-from storage.engine import driver_of
 from storage.groups import connected
 from storage.links import link
-from storage.mapping import game_row, insert_into
+from storage.mapping import game_row
+from storage.names import insert_into
 from storage.reader import load_games
 from storage.standing import settle_analyses, touched_analyses
 
@@ -66,9 +63,9 @@ ORDER BY g.id, p.id
 """
 _OPENING_PLIES: Final = 16
 _TOUCHED: Final = "SELECT 1 FROM sqlite_temp_master WHERE name = 'touched'"
-_GAMES: Final = insert_into(models.games)
-_SEGMENTS: Final = insert_into(models.segments)
-_EVIDENCE: Final = insert_into(models.game_evidence)
+_GAMES: Final = insert_into("games")
+_SEGMENTS: Final = insert_into("segments")
+_EVIDENCE: Final = insert_into("game_evidence")
 _MAY_BE_PARTNERS: Final = """
 SELECT o.id FROM games g CROSS JOIN games o
 WHERE g.id = ? AND g.variant = 'bughouse' AND o.variant = 'bughouse' AND o.source_id IS NOT NULL AND (
@@ -129,12 +126,11 @@ def dissolve(driver: sqlite3.Connection, merged: Iterable[int]) -> None:
         driver.execute("DELETE FROM games WHERE id = ?", (number,))
 
 
-def relate(connection: Connection) -> None:
+def relate(driver: sqlite3.Connection) -> None:
     """Make the games of several sources and the links that follow from what was touched; called before each commit.
 
     Which analysed positions those games still have is found out, too.
     """
-    driver = driver_of(connection)
     if driver.execute(_TOUCHED).fetchone() is None:
         return
     touched = {number for (number,) in driver.execute("SELECT id FROM temp.touched")}
@@ -145,23 +141,22 @@ def relate(connection: Connection) -> None:
         if touched.intersection(group)
     ]
     if groups:
-        _relate(connection, driver, groups)
-    link(connection)
-    settle_analyses(connection, touched_analyses(driver, [number for group in groups for number in group]))
+        _relate(driver, groups)
+    link(driver)
+    settle_analyses(driver, touched_analyses(driver, [number for group in groups for number in group]))
     driver.execute("DELETE FROM temp.touched")
 
 
-def stale(connection: Connection) -> list[str]:
+def stale(driver: sqlite3.Connection) -> list[str]:
     """Keys of games of several sources that are not what their witnesses make, or that there should be."""
-    driver = driver_of(connection)
     touch(driver, "SELECT id FROM games WHERE kind = 'played' AND source_id IS NOT NULL")
     wanted: dict[str, Game] = {}
     for pair in driver.execute(_PAIRS).fetchall():
         for group in _groups(driver, *pair):
-            wanted |= {game.key: game for game in _made_of(connection, group)}
+            wanted |= {game.key: game for game in _made_of(driver, group)}
     driver.execute("DELETE FROM temp.touched")
     numbers = [number for (number,) in driver.execute("SELECT id FROM games WHERE source_id IS NULL ORDER BY id")]
-    stored = {game.key: game for game in _load(connection, numbers)}
+    stored = {game.key: game for game in _load(driver, numbers)}
     return sorted(
         key
         for key in wanted.keys() | stored.keys()
@@ -173,9 +168,9 @@ def _bare(game: Game) -> Game:
     return replace(game, observations=[], links=[])
 
 
-def _load(connection: Connection, ids: list[int]) -> Iterator[Game]:
+def _load(driver: sqlite3.Connection, ids: list[int]) -> Iterator[Game]:
     return load_games(
-        connection,
+        driver,
         ids,
         with_events=False,
         with_holdings=False,
@@ -185,19 +180,19 @@ def _load(connection: Connection, ids: list[int]) -> Iterator[Game]:
     )
 
 
-def _made_of(connection: Connection, group: list[int]) -> list[Game]:
+def _made_of(driver: sqlite3.Connection, group: list[int]) -> list[Game]:
     if len(group) < 2:
         return []
     from recorder.relating.merge import merge_games
 
-    return merge_games(_load(connection, group))
+    return merge_games(_load(driver, group))
 
 
-def _relate(connection: Connection, driver: sqlite3.Connection, groups: list[list[int]]) -> None:
+def _relate(driver: sqlite3.Connection, groups: list[list[int]]) -> None:
     for group in groups:
         dissolve(driver, _merged(driver, group))
     for group in groups:
-        for game in _made_of(connection, group):
+        for game in _made_of(driver, group):
             _store(driver, game)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from dataclasses import dataclass
 
 from sqlalchemy import Connection, ScalarSelect, Select, delete, or_, select
@@ -12,7 +11,7 @@ from storage.analyses import forget_analyses
 from storage.engine import driver_of
 from storage.relating import dissolve, touch_others
 
-__all__ = ["ForgetReport", "delete_games", "delete_source", "delete_unused_players", "drop_kept"]
+__all__ = ["ForgetReport", "delete_games", "delete_source", "delete_unused_players"]
 
 _OF_OBSERVATIONS = (models.events, models.holdings, models.thinking, models.anchors, models.ply_lines)
 
@@ -85,9 +84,3 @@ def delete_source(connection: Connection, row_id: int) -> ForgetReport:
         connection.execute(delete(table).where(table.c.source_id == row_id))
     connection.execute(delete(models.sources).where(source.id == row_id))
     return ForgetReport(name, games, observations, plies, kept_bytes, delete_unused_players(connection))
-
-
-def drop_kept(driver: sqlite3.Connection, row_id: int) -> None:
-    """Keep nothing of a source's bytes; its games stay."""
-    driver.execute("DELETE FROM source_chunks WHERE source_id = ?", (row_id,))
-    driver.execute("UPDATE sources SET kept_bytes = 0, timing = NULL WHERE id = ?", (row_id,))

@@ -2,7 +2,7 @@
 
 There are two ways to the newest schema: a new archive is made straight from ``storage.models`` and ``storage.views``,
 because loading Alembic takes longer than reading a small log; an older one is upgraded by the migrations. The tests
-keep both ways equal.
+keep both ways equal. Whoever only asks which schema a file has loads neither Alembic nor SQLAlchemy.
 """
 
 from __future__ import annotations
@@ -12,19 +12,15 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import sqlalchemy as sa
-from sqlalchemy import Connection, text
-from sqlalchemy.dialects import sqlite
-from sqlalchemy.exc import DBAPIError
-
 import migrations
 from recorder.errors import StorageError
 from storage.engine import backup, create_file, make_engine, open_sqlite
-from storage.models import metadata
 from storage.views import VIEWS
 
 if TYPE_CHECKING:
     from alembic.config import Config
+    from sqlalchemy import Connection
+    from sqlalchemy.schema import ExecutableDDLElement
 
 __all__ = [
     "APPLICATION_ID",
@@ -137,6 +133,10 @@ def create(path: Path) -> None:
     """
     if not path.exists():
         create_file(path)
+    from sqlalchemy.exc import DBAPIError
+
+    from storage.models import metadata
+
     engine = make_engine(path)
     try:
         with engine.connect().execution_options(immediate=True) as connection, connection.begin():
@@ -216,8 +216,10 @@ def _prove(connection: Connection, before: dict[str, int]) -> None:
 
 
 def _row_counts(connection: Connection) -> dict[str, int]:
-    names = set(sa.inspect(connection).get_table_names()) - {"alembic_version"}
-    return {name: connection.execute(text(f'SELECT count(*) FROM "{name}"')).scalar_one() for name in names}
+    from sqlalchemy import inspect
+
+    names = set(inspect(connection).get_table_names()) - {"alembic_version"}
+    return {name: connection.exec_driver_sql(f'SELECT count(*) FROM "{name}"').scalar_one() for name in names}
 
 
 def differences(connection: Connection) -> list[object]:
@@ -234,15 +236,22 @@ def differences(connection: Connection) -> list[object]:
     from alembic.autogenerate import compare_metadata
     from alembic.runtime.migration import MigrationContext
 
+    from storage.models import metadata
+
     return list(compare_metadata(MigrationContext.configure(connection), metadata))
 
 
 @cache
 def _statements() -> dict[str, str]:
     """What makes each table and index of a new archive, by its name, as SQLite keeps it."""
+    from sqlalchemy.dialects import sqlite
+    from sqlalchemy.schema import CreateIndex, CreateTable
+
+    from storage.models import metadata
+
     dialect = sqlite.dialect()
-    makers: dict[str, sa.schema.ExecutableDDLElement] = {}
+    makers: dict[str, ExecutableDDLElement] = {}
     for table in metadata.tables.values():
-        makers[table.name] = sa.schema.CreateTable(table)
-        makers |= {str(index.name): sa.schema.CreateIndex(index) for index in table.indexes}
+        makers[table.name] = CreateTable(table)
+        makers |= {str(index.name): CreateIndex(index) for index in table.indexes}
     return {name: str(maker.compile(dialect=dialect)).strip() for name, maker in makers.items()}

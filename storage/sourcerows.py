@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import json
+import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
-
-from sqlalchemy import Connection, func, or_, select, true
+from typing import Any, Final
 
 from recorder.errors import StorageError
 from recorder.model import Anomaly, AnomalyKind, Disposition, Shape, SourceReport, TimeBasis
-from storage import models
+from storage.names import COLUMNS, select_sql
+from storage.query import beginning
 
 __all__ = [
     "ELSEWHERE",
@@ -77,33 +78,32 @@ class SourceRow:
         return self.parser_version == READ_AGAIN
 
 
-def source_rows(connection: Connection, beginning: str = "") -> list[SourceRow]:
+_SHOWN: Final = tuple(name for name in COLUMNS["sources"] if name not in ("id", "timing"))  # megabytes that few ask for
+_JSON: Final = ("options", "restart_state", "warnings")
+
+
+def source_rows(driver: sqlite3.Connection, sha256: str = "") -> list[SourceRow]:
     """The sources whose sha256 begins so, by name and then by sha256."""
-    wanted = models.sources.c.sha256.startswith(beginning, autoescape=True) if beginning else true()
-    counted = select(models.games.c.source_id, func.count()).group_by(models.games.c.source_id)
-    if beginning:
-        numbers = select(models.sources.c.id).where(wanted)
-        counted = counted.where(models.games.c.source_id.in_(numbers))
-    games: dict[int, int] = {row[0]: row[1] for row in connection.execute(counted)}
-    columns = [column for column in models.sources.c if column.name != "timing"]  # megabytes that few ask for
-    rows = connection.execute(select(*columns).where(wanted).order_by(models.sources.c.name, models.sources.c.sha256))
+    wanted = "s.sha256 LIKE ? ESCAPE '/'"
+    counted = "SELECT count(*) FROM games g WHERE g.source_id = s.id"
+    query = f"SELECT {', '.join(f's.{name}' for name in _SHOWN)}, ({counted}) FROM sources s WHERE {wanted}"
     found: list[SourceRow] = []
-    for row in rows.mappings():
-        values = dict(row)
-        number = values.pop("id")
+    for *row, games in driver.execute(f"{query} ORDER BY s.name, s.sha256", (beginning(sha256),)):
+        values = dict(zip(_SHOWN, row, strict=True))
+        values |= {name: json.loads(values[name]) for name in _JSON}
         values["time_basis"] = TimeBasis(values["time_basis"])
         values["warnings"] = tuple(values["warnings"])
-        found.append(SourceRow(id=values["sha256"][:ID_DIGITS], games=games.get(number, 0), **values))
+        found.append(SourceRow(id=values["sha256"][:ID_DIGITS], games=games, **values))
     return found
 
 
-def one_source(connection: Connection, source_id: str) -> SourceRow:
+def one_source(driver: sqlite3.Connection, source_id: str) -> SourceRow:
     """The source whose id begins with ``source_id``.
 
     Raises:
         StorageError: there is none, or several.
     """
-    found = source_rows(connection, source_id.lower()) if source_id else []
+    found = source_rows(driver, source_id.lower()) if source_id else []
     if not found:
         raise StorageError(f"No source has an id that begins with {source_id!r}: `ics-recorder sources` lists them.")
     if len(found) > 1:
@@ -113,57 +113,48 @@ def one_source(connection: Connection, source_id: str) -> SourceRow:
     return found[0]
 
 
-def row_number(connection: Connection, sha256: str) -> int:
+def row_number(driver: sqlite3.Connection, sha256: str) -> int:
     """The row of a source.
 
     Raises:
         StorageError: it is no longer there.
     """
-    number = connection.scalar(select(models.sources.c.id).where(models.sources.c.sha256 == sha256))
-    if number is None:
+    row = driver.execute("SELECT id FROM sources WHERE sha256 = ?", (sha256,)).fetchone()
+    if row is None:
         raise StorageError(f"The source {sha256[:ID_DIGITS]} is no longer in the archive.")
-    return int(number)
+    return int(row[0])
 
 
-def anomalies_of(connection: Connection, source: int) -> Iterator[tuple[int, Anomaly]]:
+def anomalies_of(driver: sqlite3.Connection, source: int) -> Iterator[tuple[int, Anomaly]]:
     """What was wrong in the source of this row, with its number, in the order found."""
-    table = models.anomalies
-    for row in connection.execute(select(table).where(table.c.source_id == source).order_by(table.c.seq)):
+    for row in driver.execute(f"{select_sql('anomalies')} WHERE source_id = ? ORDER BY seq", (source,)):
         yield row[1], Anomaly(AnomalyKind(row[2]), *row[3:])
 
 
-def report_of(connection: Connection, row: SourceRow) -> SourceReport:
+def report_of(driver: sqlite3.Connection, row: SourceRow) -> SourceReport:
     """The report of a source as it was stored when it was written."""
-    number = row_number(connection, row.sha256)
+    number = row_number(driver, row.sha256)
     report = SourceReport(row.kind, row.server, row.dialect, row.me, row.time_basis, row.size_bytes, row.line_count)
-    counts, shapes = models.source_counts.c, models.source_shapes.c
-    for tag, word, count in connection.execute(
-        select(counts.tag, counts.disposition, counts["count"]).where(counts.source_id == number)
-    ):
+    counted = "SELECT tag, disposition, count FROM source_counts WHERE source_id = ?"
+    for tag, word, count in driver.execute(counted, (number,)):
         if tag == ELSEWHERE:
             report.elsewhere[word] = count
         else:
             (report.frames if tag == "<12>" else report.holdings)[Disposition(word)] = count
-    report.shapes = [
-        Shape(*found)
-        for found in connection.execute(
-            select(shapes.shape, shapes.lines, shapes.first_offset)
-            .where(shapes.source_id == number)
-            .order_by(shapes.seq)
-        )
-    ]
-    report.anomalies = [found for _, found in anomalies_of(connection, number)]
+    shapes = "SELECT shape, lines, first_offset FROM source_shapes WHERE source_id = ? ORDER BY seq"
+    report.shapes = [Shape(*found) for found in driver.execute(shapes, (number,))]
+    report.anomalies = [found for _, found in anomalies_of(driver, number)]
     report.warnings = list(row.warnings)
     return report
 
 
-def sources_of_game(connection: Connection, game_id: int) -> list[SourceRow]:
+def sources_of_game(driver: sqlite3.Connection, game_id: int) -> list[SourceRow]:
     """The sources that witness a game, first the one its offsets are in."""
-    seen, games, sources = models.observations.c, models.games.c, models.sources.c
-    members = select(games.id).where(or_(games.id == game_id, games.merged_into == game_id))
-    leads = select(games.source_id).where(games.id.in_(members), games.source_id.is_not(None))
-    first = connection.scalar(leads.order_by(games.key).limit(1))
-    numbers = {first, *connection.scalars(select(seen.source_id).where(seen.game_id.in_(members)))}
-    hashes = dict(connection.execute(select(sources.sha256, sources.id).where(sources.id.in_(numbers))).fetchall())
-    rows = [row for row in source_rows(connection) if row.sha256 in hashes]
-    return sorted(rows, key=lambda row: hashes[row.sha256] != first)
+    members = "(SELECT id FROM games WHERE id = ?1 OR merged_into = ?1)"
+    leads = f"SELECT source_id FROM games WHERE id IN {members} AND source_id IS NOT NULL ORDER BY key LIMIT 1"
+    (first,) = driver.execute(leads, (game_id,)).fetchone() or (None,)
+    seen = f"SELECT source_id FROM observations WHERE game_id IN {members}"
+    query = f"SELECT sha256, id FROM sources WHERE id IN ({seen}) OR id = ?2"
+    numbers = dict(driver.execute(query, (game_id, first)).fetchall())
+    rows = [row for row in source_rows(driver) if row.sha256 in numbers]
+    return sorted(rows, key=lambda row: numbers[row.sha256] != first)

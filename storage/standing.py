@@ -10,10 +10,7 @@ import sqlite3
 from collections.abc import Collection
 from typing import Final, NamedTuple
 
-from sqlalchemy import Connection
-
 from storage.analyses import has_analyses
-from storage.engine import driver_of
 from storage.reader import load_games
 
 __all__ = ["AnalysisCounts", "count_analyses", "find_standing", "settle_analyses", "shown_games", "touched_analyses"]
@@ -69,25 +66,25 @@ def touched_analyses(driver: sqlite3.Connection, members: Collection[int]) -> li
     return [number for (number,) in driver.execute(query)]
 
 
-def settle_analyses(connection: Connection, games: Collection[int]) -> None:
+def settle_analyses(driver: sqlite3.Connection, games: Collection[int]) -> None:
     """Find out again which positions stand.
 
     Args:
-        connection: in a transaction. games: row numbers of games as they are shown.
+        driver: in a transaction. games: row numbers of games as they are shown.
     """
-    for _, changed in find_standing(connection, games):
-        driver_of(connection).executemany("UPDATE analysed_positions SET stands = ? WHERE id = ?", changed)
+    for _, changed in find_standing(driver, games):
+        driver.executemany("UPDATE analysed_positions SET stands = ? WHERE id = ?", changed)
 
 
-def find_standing(connection: Connection, games: Collection[int]) -> list[tuple[str, list[tuple[bool, int]]]]:
+def find_standing(driver: sqlite3.Connection, games: Collection[int]) -> list[tuple[str, list[tuple[bool, int]]]]:
     """By key of a game: whether each position stands of which something else is stored, and its row number."""
     if not games:
         return []
     from recorder.relating.halves import board_of, boards_after
 
-    driver, found = driver_of(connection), []
+    found = []
     loaded = load_games(
-        connection,
+        driver,
         list(games),
         with_events=False,
         with_holdings=False,
@@ -108,9 +105,8 @@ def find_standing(connection: Connection, games: Collection[int]) -> list[tuple[
     return found
 
 
-def count_analyses(connection: Connection) -> AnalysisCounts:
+def count_analyses(driver: sqlite3.Connection) -> AnalysisCounts:
     """Count, and find out again which positions stand; nothing is changed."""
-    driver = driver_of(connection)
     shown = [number for (number,) in driver.execute(_SHOWN)]
     (analyses, homeless), (positions, fallen) = (
         driver.execute(query).fetchone()
@@ -119,6 +115,4 @@ def count_analyses(connection: Connection) -> AnalysisCounts:
             "SELECT count(*), count(*) FILTER (WHERE NOT stands) FROM analysed_positions",
         )
     )
-    return AnalysisCounts(
-        analyses, positions, fallen, homeless, sorted(key for key, _ in find_standing(connection, shown))
-    )
+    return AnalysisCounts(analyses, positions, fallen, homeless, sorted(key for key, _ in find_standing(driver, shown)))

@@ -14,8 +14,10 @@ from recorder.model import Disposition, Game, SourceReport
 from storage import models
 from storage.engine import driver_of
 from storage.gamerows import GameRows
-from storage.mapping import Row, insert_sql
-from storage.removal import delete_games, delete_unused_players, drop_kept
+from storage.kept import drop_kept
+from storage.mapping import Row
+from storage.names import insert_sql
+from storage.removal import delete_games, delete_unused_players
 from storage.sourcerows import ELSEWHERE
 
 __all__ = [
@@ -29,7 +31,7 @@ __all__ = [
 CHUNK_BYTES = 1 << 20
 """Most decompressed bytes in one stored chunk."""
 
-_INSERT_CHUNK = insert_sql(models.source_chunks)
+_INSERT_CHUNK = insert_sql("source_chunks")
 
 
 class SourceWriter:
@@ -164,16 +166,16 @@ class SourceWriter:
         (kept,) = run("SELECT max(seq) FROM anomalies WHERE source_id = ?", (self.row_id,)).fetchone()
         first_seq = 0 if kept is None else kept + 1
         self._insert(
-            models.source_counts,
+            "source_counts",
             [
                 *self._counts("<12>", report.frames),
                 *self._counts("<b1>", report.holdings),
                 *[(self.row_id, ELSEWHERE, what, count) for what, count in report.elsewhere.items()],
             ],
         )
-        self._insert(models.source_shapes, [(self.row_id, seq, *shape) for seq, shape in enumerate(report.shapes)])
+        self._insert("source_shapes", [(self.row_id, seq, *shape) for seq, shape in enumerate(report.shapes)])
         self._insert(
-            models.anomalies,
+            "anomalies",
             [(self.row_id, seq, found.kind.value, *found[1:]) for seq, found in enumerate(report.anomalies, first_seq)],
         )
         self._finished = True
@@ -181,7 +183,7 @@ class SourceWriter:
     def _counts(self, tag: str, counts: dict[Disposition, int]) -> list[Row]:
         return [(self.row_id, tag, disposition.value, count) for disposition, count in counts.items()]
 
-    def _insert(self, table: Any, rows: list[Row]) -> None:
+    def _insert(self, table: str, rows: list[Row]) -> None:
         if rows:
             self._driver.executemany(insert_sql(table), rows)
 

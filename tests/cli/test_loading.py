@@ -1,11 +1,14 @@
-"""A command loads its own module only."""
+"""A command loads its own module only, and of what others need as little as it can."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
 
+import pytest
+
 from recorder.cli import main
+from tests.support.cli import Cli
 
 
 def test_a_command_loads_its_own_module_only() -> None:
@@ -20,3 +23,31 @@ def test_a_command_loads_its_own_module_only() -> None:
 def test_every_name_is_its_commands_own() -> None:
     for name, command in main.commands.items():
         assert command.name == name
+
+
+@pytest.mark.parametrize(
+    ("words", "heavy"),
+    [
+        (("export", "pgn"), ("zstandard", "numpy", "recorder.pipeline", "recorder.tracking", "recorder.relating")),
+        (("export", "pgn", "--engine", "--comments", "--variations"), ("recorder.pipeline",)),
+        (("export", "games"), ("recorder.pipeline",)),
+        (("export", "plies"), ("recorder.pipeline",)),
+        (("games",), ("zstandard", "numpy", "recorder.pipeline", "recorder.tracking", "recorder.relating")),
+        (("show", "last"), ("recorder.pipeline",)),
+        (("sources",), ("recorder.pipeline",)),
+        (("anomalies",), ("recorder.pipeline",)),
+    ],
+)
+def test_who_only_reads_an_archive_starts_without_what_writes_and_computes(
+    filled: Cli, words: tuple[str, ...], heavy: tuple[str, ...]
+) -> None:
+    """SQLAlchemy alone would take as long as some hundred games."""
+    heavy += ("sqlalchemy", "alembic", "asyncio", "pandas", "chess", "rich")
+    code = (
+        "import sys; from recorder.cli import main; main(sys.argv[1:], standalone_mode=False);"
+        f"print(sorted(set(sys.modules) & set({heavy!r})), file=sys.stderr)"
+    )
+    group = 2 if words[0] == "export" else 1
+    asked = [sys.executable, "-c", code, *words[:group], "--db", str(filled.archive), *words[group:]]
+    answer = subprocess.run(asked, capture_output=True, text=True, check=True)
+    assert answer.stderr.splitlines()[-1] == "[]"
