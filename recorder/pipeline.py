@@ -87,7 +87,7 @@ class Pipeline:
         self._date, self._chat = date, chat
         self._base = self._end = offset
         self._line_count = 0
-        self._forgotten = forgotten
+        self._forgotten = forgotten or None
         self.unredacted = 0
         self._resume = resume
         self._mark = self._from = 0
@@ -203,7 +203,7 @@ class Pipeline:
     def _forget(self, lines: Sequence[LineRow]) -> Sequence[LineRow]:
         """The lines without forgotten handles and what they said."""
         forgotten = self._forgotten
-        if not forgotten or not lines or not forgotten.concerns("\n".join([text for text, *_ in lines])):
+        if forgotten is None or not lines or not forgotten.concerns("\n".join([text for text, *_ in lines])):
             return lines
         left: list[LineRow] = []
         for line in map(Line._make, lines):
@@ -231,16 +231,21 @@ class Pipeline:
             self._pass_mark(resume)
             return early + self._understand(lines[len(again) :])
         self._line_count += len(lines)
-        lines = self._forget(lines)
-        self._tracker.basis = self._decoder.time_basis
-        if isinstance(self._decoder, JournalDecoder):
-            self._tracker.session.host = self._decoder.host
-        if self._tracker.session.prompt is None:
-            self._tracker.session.prompt = self._reader.prompt
+        if self._forgotten is not None:
+            lines = self._forget(lines)
+        tracker, decoder = self._tracker, self._decoder
+        session = tracker.session
+        tracker.basis = decoder.time_basis
+        if isinstance(decoder, JournalDecoder):
+            session.host = decoder.host
+        if session.prompt is None:
+            session.prompt = self._reader.prompt
+        if len(lines) <= _FEW_LINES:
+            return tracker.feed(self._recogniser.feed(lines)) if lines else []
         games: list[Game] = []
         # A frame's tokens are used and thrown away while the processor still has them at hand.
         for start in range(0, len(lines), _FEW_LINES):
-            games += self._tracker.feed(self._recogniser.feed(lines[start : start + _FEW_LINES]))
+            games += tracker.feed(self._recogniser.feed(lines[start : start + _FEW_LINES]))
         return games
 
     def _pass_mark(self, resume: dict[str, Any]) -> None:

@@ -160,6 +160,7 @@ class LivingSource:
 
     def __init__(self, path: Path, sha256: str, mark: str) -> None:
         self._path = path
+        self._place = str(path)
         self._mark = mark
         self._engine = make_engine(path, foreign_keys=False)
         with told(path):
@@ -201,7 +202,11 @@ class LivingSource:
         """Begin a transaction. It ends with ``commit`` or ``undo``; ``transaction`` calls all three."""
         try:
             self._run("BEGIN IMMEDIATE")
-            self._look_around()
+            (version,) = self._run("PRAGMA data_version").fetchone()
+            if identity_of(self._place) != self._file:
+                raise OvertakenError(f"{self._path} was replaced by another archive.")
+            if version != self._version or self._rows is None:
+                self._look_around(version)
         except BaseException as error:  # Ctrl-C, too, must not leave a transaction open
             self.undo(error)
             raise
@@ -226,13 +231,8 @@ class LivingSource:
         if (said := as_told(self._path, error)) is not None:
             raise said from error
 
-    def _look_around(self) -> None:
-        """Make sure that everything is as this program left it."""
-        if identity_of(self._path) != self._file:
-            raise OvertakenError(f"{self._path} was replaced by another archive.")
-        (version,) = self._run("PRAGMA data_version").fetchone()
-        if version == self._version and self._rows is not None:
-            return
+    def _look_around(self, version: int) -> None:
+        """Make sure that everything is as this program left it; ``version``: of the archive, as SQLite counts."""
         found = self._driver.execute(_MARK, (self._row_id,)).fetchone()
         there = {number for (number,) in self._driver.execute(_GAMES, (self._row_id,))} if self._places else set()
         forgotten = self._driver.execute(_FORGOTTEN).fetchall()

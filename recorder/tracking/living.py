@@ -24,7 +24,7 @@ from recorder.model import (
     is_forgotten,
     name_plies,
 )
-from recorder.moves import decode_move
+from recorder.moves import encode_move
 from recorder.tracking.facts import Facts
 from recorder.tracking.run import ListSeen, Run
 from recorder.tracking.tracker import Tracker
@@ -34,6 +34,7 @@ __all__ = ["Changes", "Gained", "LivingTracker", "Shown"]
 
 _all_facts: Final = attrgetter(*(field.name for field in fields(Facts)))
 _NOT_YET: Final = 1 << 62
+_DROPS: Final = encode_move("N@a1")  # no other move has so large a number
 
 
 @dataclass(slots=True, eq=False)
@@ -118,17 +119,17 @@ class LivingTracker(Tracker):
         self._touched.clear()
         self._any = False
         for run in runs:
+            shown = self._shown.get(run)
+            if shown is not None and (gained := _gained(shown)) is not None:
+                if gained.rows or gained.events or gained.holdings:
+                    found.gained.append(gained)
+                continue
             if not (run.observations or run.lists):
                 continue
             if run.tree is None and is_forgotten(run.white, run.black):
                 continue
-            shown = self._shown.get(run)
             if shown is None:
                 shown = self._shown[run] = Shown(run)
-            elif (gained := _gained(shown)) is not None:
-                if gained.rows or gained.events or gained.holdings:
-                    found.gained.append(gained)
-                continue
             game = self.as_it_stands(shown)
             if is_forgotten(game.white.handle, game.black.handle):  # an examined game bears its main line's names
                 found.gone.append(self._shown.pop(run))
@@ -200,8 +201,9 @@ def _gained(shown: Shown) -> Gained | None:
         first, last = rows[0][0], rows[-1][0]
         if first != shown.last_ply + 1 or last - first + 1 != len(rows):
             return None
-        if run.rules is not None and has_pockets(run.rules) and any(_is_drop(row) for row in rows):
-            return None  # how far a drop is proved depends on the hands that were told
+        for row in rows:
+            if (row[1] or 0) >= _DROPS and run.rules is not None and has_pockets(run.rules):
+                return None  # how far a drop is proved depends on the hands that were told
         shown.plies, shown.last_ply = len(run.rows), last
     elif len(run.rows) != shown.plies or (events and current is None):
         return None
@@ -210,11 +212,6 @@ def _gained(shown: Shown) -> Gained | None:
     offset, at_ms = run.last_word
     end_offset = max(0 if current is None else current.end_offset, offset)
     return Gained(shown, len(run.observations) - 1, rows, events, holdings, end_offset, at_ms)
-
-
-def _is_drop(row: PlyRow) -> bool:
-    move = row[1]
-    return move is not None and decode_move(move)[1] == "@"
 
 
 def _closed_copy(run: Run) -> Run:
