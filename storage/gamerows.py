@@ -42,10 +42,13 @@ _INTO = {name: insert_into(name) for name in _TABLES}
 _KEY = COLUMNS["games"].index("key")
 _FIND_PLAYERS = "SELECT server, handle_folded, id FROM players WHERE (server, handle_folded) IN (VALUES "
 _FIND_KEYS = "SELECT key FROM games WHERE source_id IS NOT NULL AND key IN (VALUES "
+# A log's hash changes when it grows. A journal has its name from the beginning, and each another one.
+_PLACE = "iif(sources.kind = 'journal', sources.name, ''), sources.sha256"
 _FIND_KEY = (
-    "SELECT games.id, sha256 FROM games JOIN sources ON sources.id = source_id WHERE key = ? AND source_id IS NOT NULL"
+    f"SELECT games.id, {_PLACE} FROM games JOIN sources ON sources.id = source_id"
+    " WHERE key = ? AND source_id IS NOT NULL"
 )
-_SHA256 = "SELECT sha256 FROM sources WHERE id = ?"
+_PLACE_OF = f"SELECT {_PLACE} FROM sources WHERE id = ?"
 
 
 class GameRows:
@@ -156,14 +159,15 @@ class GameRows:
     def _successor(self, wanted: str) -> str:
         """The key for a game whose own is taken; games of other sources may have to move up to a later successor.
 
-        What two sources tell of one game is two rows: of games with one key, that of the source
-        with the least sha256 has it and the others have its successors in that order, whichever came first.
+        What two sources tell of one game is two rows: of games with one key, that of the source with the least sha256
+        has it and the others have its successors in that order, whichever came first. Journals follow in the order of
+        their names: so recorders of one game leave what an import of their journals gives.
         """
-        (mine,) = self._driver.execute(_SHA256, (self._source_id,)).fetchone()
+        mine = self._driver.execute(_PLACE_OF, (self._source_id,)).fetchone()
         key, number = wanted, 1
         later: list[tuple[int, str]] = []
         while found := self._driver.execute(_FIND_KEY, (key,)).fetchone():
-            if later or found[1] > mine:
+            if later or found[1:] > mine:
                 later.append((found[0], key))
             number += 1
             key = successor(wanted, number)

@@ -112,7 +112,7 @@ class SourceWriter:
         """Store games of this source, each with all its observations.
 
         Of games with one key, that of the source with the least sha256 has it and the others have its successors in
-        that order, whichever came first.
+        that order, whichever came first. Journals follow in the order of their names.
         """
         self._rows.add(games)
 

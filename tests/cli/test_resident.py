@@ -33,7 +33,7 @@ from recorder.cli.inputs import ReadOptions
 from recorder.cli.resident import Resident
 from recorder.cli.ticker import Ticker
 from recorder.journal import close_left_open
-from recorder.journal.writer import JournalWriter, Sync
+from recorder.journal.writer import SYSTEM, JournalWriter, Sync
 from storage import Archive, GameFilter
 from tests.support.cli import ADJOURNED, SERVER, WATCHER, Cli
 
@@ -752,3 +752,39 @@ def test_two_that_follow_one_log_do_not_undo_each_others_work_for_ever(
     fresh = Cli(tmp_path / "fresh.sqlite")
     fresh("import", log)
     assert everything(cli) == everything(fresh)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_two_journals_of_one_millisecond_give_what_one_import_gives(
+    cli: Cli, tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Games of equal facts: whichever journal is read first, and however often, each game has the key it has there."""
+    chance = random.Random(seed)
+    monkeypatch.setattr(recorder.cli.resident, "_SETTLE_S", 0.0)
+    monkeypatch.setattr("recorder.journal.writer.secrets.token_hex", lambda _: f"{chance.randrange(1 << 64):016x}")
+    monkeypatch.setattr(SYSTEM, "utc_ns", lambda: 1_700_000_000_000_000_000)
+    journals = [JournalWriter(tmp_path / "j", host="h", port=1, role="record", sync=Sync.OS) for _ in range(2)]
+    names = [journal.path.name for journal in journals]
+    pgns = [tmp_path / f"{number}.pgn" for number in range(2)]
+    residents = [follow(cli, one.path, finished(pgn)) for one, pgn in zip(journals, pgns, strict=True)]
+    for number, begin in enumerate(range(0, 24_000, 500)):
+        for one in chance.sample(range(2), 2):
+            at_ms = 200 * number + chance.choice((0, 0, 0, 1))
+            journals[one].received(STREAM[begin : begin + 500], at_ms * 1_000_000)
+            if chance.random() < (0.7 if seed % 2 else 1):
+                residents[one].look(settle=chance.random() < 0.5)
+                assert residents[one].problem is None
+    for journal in journals:
+        journal.close()
+    assert all(resident.finish() for resident in residents)
+    with Archive.open(str(cli.archive), read_only=True) as archive:
+        assert archive.successors()  # two games had equal facts
+        games = list(archive.games(GameFilter(witnesses=True)))
+    for name, pgn in zip(names, pgns, strict=True):
+        sources = [(game.key, game.observations[0].source) for game in games]
+        own = sorted(key for key, source in sources if source and source.name == name)
+        assert sorted(pgn_keys(pgn)) == own or seed % 2  # who is behind by a whole game may move one that was appended
+    fresh = Cli(tmp_path / "fresh.sqlite")
+    fresh("import", tmp_path / "j")
+    assert everything(cli) == everything(fresh)
+    cli("db", "check")

@@ -125,7 +125,7 @@ async def two_recorders(world: World) -> None:
             await asyncio.gather(*at_once)
             for connection in connections:
                 world.check_received(connection, len(connection.said))
-    await world.check_archive(loosely=True)  # whose journal came first decides the order
+    await world.check_archive()
     for pgn in set(pgns):
         await world.check_pgn(pgn, all_of_them=one_pgn and not killed)
 

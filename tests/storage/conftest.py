@@ -191,6 +191,7 @@ def import_bytes(
     read_up_to: int = 0,
     report: SourceReport | None = None,
     name: str = "session.log",
+    kind: str = "raw",
 ) -> SourceRow:
     """Write one source as the importer does."""
     sha256 = hashlib.sha256(data).hexdigest()
@@ -199,7 +200,7 @@ def import_bytes(
         size_bytes=len(data),
         name=name,
         path=f"/logs/{name}",
-        kind="raw",
+        kind=kind,
         keep=keep,
         parser_version="1",
         options={"tz": None},
@@ -208,7 +209,7 @@ def import_bytes(
         writer.keep(data[writer.keep_from :])
         writer.add_games(list(games))
         writer.restart(read_up_to, {"line": 3})
-        writer.finish(report or SourceReport(kind="raw"))
+        writer.finish(report or SourceReport(kind=kind))
     (row,) = (row for row in archive.sources() if row.sha256 == sha256)
     return row
 

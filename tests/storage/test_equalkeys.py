@@ -65,3 +65,21 @@ def test_what_comes_after_takes_its_place_among_equal_keys(archive: Archive) -> 
     hashes = sorted(row.sha256 for row in rows)
     ranked = [key, *(successor(key, number) for number in (2, 3, 4))]
     assert dict(contents(archive)) == dict(zip(ranked, hashes, strict=True))
+
+
+@pytest.mark.parametrize("order", list(permutations(range(3))))
+def test_journals_have_equal_keys_in_the_order_of_their_names(archive: Archive, order: tuple[int, ...]) -> None:
+    """Their hashes change while they grow, and games of a growing journal are stored again and again."""
+    rows = {
+        number: import_bytes(archive, COPIES[number], [make_game()], name=f"{number}.journal", kind="journal")
+        for number in order
+    }
+    for number in order:
+        grown = COPIES[number] + b" and more"
+        import_bytes(archive, grown, [make_game()], name=f"{number}.journal", kind="journal", continues=rows[number])
+        first = [(game.key, game.observations[0].source) for game in archive.games(EVERYTHING)]
+        key = make_game().key
+        ranked = [key, successor(key, 2), successor(key, 3)]
+        assert {one: source.name for one, source in first if source} == {
+            one: f"{place}.journal" for place, one in enumerate(ranked)
+        }
