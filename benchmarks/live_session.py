@@ -104,9 +104,9 @@ def _drain(client: socket.socket) -> None:
 def record(times: Path, words: list[str]) -> None:
     """``ics-recorder`` with the time of every sync, and how long the file was, noted in memory."""
     from recorder.cli import main
-    from recorder.journal import parts
+    from recorder.journal import file
 
-    sync, start, noted = parts._sync, asyncio.create_subprocess_exec, bytearray()
+    sync, start, noted = file._sync, asyncio.create_subprocess_exec, bytearray()
 
     def noting(fd: int) -> None:
         size = os.fstat(fd).st_size
@@ -118,7 +118,7 @@ def record(times: Path, words: list[str]) -> None:
             command = (command[0], "-m", "benchmarks.live_session", "--archive", str(_commits_of(times)))
         return await start(*command, **how)
 
-    parts._sync = noting
+    file._sync = noting
     asyncio.create_subprocess_exec = starting  # type: ignore[assignment]  # the benchmark puts itself in between
     sys.argv[1:] = words
     try:

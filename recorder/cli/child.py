@@ -21,6 +21,7 @@ from recorder.cli.password import PASSWORD_VARIABLE
 from recorder.cli.terminal import ExitCode, clean
 from recorder.journal.format import NOTE_OUTLETS
 from recorder.journal.parts import PartFile, new_part
+from recorder.live.hints import Hints
 from recorder.sources import log_files
 
 if TYPE_CHECKING:
@@ -85,9 +86,8 @@ class ArchiveChild:
         self._say = say
         self._done = done
         self._wanted: dict[Path, bool] = {}  # journals that are not done; whether nobody writes them any more
-        self._told: set[Path] = set()  # of these, what the process knows of
         self._lock = threading.Lock()  # journals may be written by other threads
-        self._pipe: int | None = None
+        self._hints = Hints()
         self._problem = False
         self._given_up = False
         self._ending = asyncio.Event()
@@ -99,7 +99,7 @@ class ArchiveChild:
 
     def open_part(self, path: Path) -> PartFile:
         """Make a journal's file that tells the process of each write: ``JournalWriter`` takes it."""
-        return _Telling(new_part(path), self._hint)
+        return new_part(path, self._hints.give)
 
     def sign(self, journal: JournalWriter) -> None:
         """Note in a new journal where its games go besides: whoever takes it after a crash gives them there.
@@ -142,7 +142,7 @@ class ArchiveChild:
             await self._let_take(taking, hurry)
         self._ending.set()
         if self._running is not None:
-            self._close_pipe()
+            self._hints.close()
             waiting = {self._running}
             hurrying = None if hurry is None else asyncio.create_task(hurry.wait())
             await asyncio.wait(
@@ -221,7 +221,7 @@ class ArchiveChild:
             while await process.stderr.read(_LONGEST_LINE):
                 pass  # else its end is not seen
         status = await process.wait()
-        self._close_pipe()
+        self._hints.close()
         return failure or (f"has ended (status {status})" if status else None)
 
     async def _start(self) -> asyncio.subprocess.Process:
@@ -245,11 +245,11 @@ class ArchiveChild:
         with contextlib.suppress(OSError):  # it has ended at once: its status tells
             os.write(write, f"{self._orders.to_line()}\n".encode())  # less than a pipe takes at once
         with self._lock:
-            self._pipe, self._told = write, set()
-        self._hint()
+            self._hints.connect(write, [_order(path, left) for path, left in self._wanted.items()])
+        self._hints.give()
         self.state = "follows the journal"
         if self._ending.is_set():
-            self._close_pipe()
+            self._hints.close()
         return process
 
     async def _listen(self, process: asyncio.subprocess.Process) -> None:
@@ -275,7 +275,6 @@ class ArchiveChild:
             path = Path(facts["done"])
             with self._lock:
                 self._wanted.pop(path, None)
-                self._told.discard(path)
             self.appended += facts["appended"]
             self._done(path, facts["games"])
             self._changed.set()
@@ -290,60 +289,21 @@ class ArchiveChild:
                 self._say("That is over: the archive goes on.")
         self.state = "is behind" if self._problem else "is up to date"
 
-    # --- the pipe
-
     def _want(self, journal: Path, *, left: bool) -> Path:
         try:
             path = log_files(journal)[0]
         except OSError:
             path = journal
         with self._lock:
-            self._wanted.setdefault(path, left)
-        self._hint()
+            if path not in self._wanted:
+                self._wanted[path] = left
+                self._hints.order(_order(path, left))
+        self._hints.give()
         return path
 
-    def _hint(self) -> None:
-        """Tell the process that there is something to read. Never waits: at worst it looks a little later."""
-        with self._lock:
-            if self._pipe is None:
-                return
-            try:
-                for path in [path for path in self._wanted if path not in self._told]:
-                    order = {"journal": str(path), "left": self._wanted[path]}
-                    os.write(self._pipe, f"{json.dumps(order)}\n".encode())
-                    self._told.add(path)
-                os.write(self._pipe, b"\n")
-            except OSError:
-                pass  # it is full, or the process has just ended
 
-    def _close_pipe(self) -> None:
-        self._hint()
-        with self._lock:
-            if self._pipe is not None:
-                os.close(self._pipe)
-                self._pipe = None
-
-
-class _Telling:
-    """A journal's file; ``tell`` is called after each write."""
-
-    def __init__(self, file: PartFile, tell: Callable[[], None]) -> None:
-        self._file = file
-        self._tell = tell
-
-    def write(self, data: bytes, /) -> int:
-        count = self._file.write(data)
-        self._tell()
-        return count
-
-    def sync(self) -> None:
-        self._file.sync()
-
-    def check(self) -> None:
-        self._file.check()
-
-    def close(self) -> None:
-        self._file.close()
+def _order(journal: Path, left: bool) -> bytes:
+    return f"{json.dumps({'journal': str(journal), 'left': left})}\n".encode()
 
 
 def _absolute(target: str) -> str:

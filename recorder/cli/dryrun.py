@@ -68,7 +68,7 @@ async def _visit(server: Address, rehearsal: Rehearsal, sealing: Sealing | None)
     incoming = Incoming(connected, take, woken.set)
     transport = await open_connection(connected, incoming)
     try:
-        transport.resume_reading()
+        incoming.resume()
         waiting_s = 0.0
         if sealing is not None:
             transport.write(sealing.hello(0))

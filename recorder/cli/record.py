@@ -126,6 +126,7 @@ def command(
     from recorder.cli.child import ArchiveChild
     from recorder.cli.dryrun import dry_run
     from recorder.cli.screen import Manner, Screen
+    from recorder.live.prompt import run_promptly
 
     user = _who(ctx, guest, user)
     refuse_outlets(where, to_archive, pgn, events)
@@ -143,7 +144,7 @@ def command(
         screen = Screen(Manner.choose(quiet=quiet, plain=plain, events=events is not None), talk)
         tell = teller(log, screen.tell)
         run = _Run(server, user, password, seal, plan, observing, journals, sync_word, where, child, screen, tell)
-        status, recorded = asyncio.run(_record(run))
+        status, recorded = run_promptly(_record(run))
         if not quiet and recorded:
             _say_places(talk.say, journals, where, pgn, to_archive=to_archive)
             if observing.seen and not observing.chosen:

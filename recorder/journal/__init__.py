@@ -7,7 +7,6 @@ from recorder.journal.format import (
     NewerJournalError,
     Record,
     RecordKind,
-    escape,
     format_header,
     format_note,
     format_record,
@@ -15,6 +14,7 @@ from recorder.journal.format import (
     parse_note,
     parse_record,
 )
+from recorder.journal.line import escape
 from recorder.journal.parts import find_part, part_blocks, session_name, session_sizes
 from recorder.journal.reader import Damage, Entry, JournalReader
 from recorder.journal.sessions import OpenSession, close_left_open, open_sessions

@@ -18,9 +18,9 @@ import re
 from collections.abc import Callable, Mapping
 from enum import Enum
 from typing import Any, Final, NamedTuple
-from zlib import crc32
 
 from recorder.errors import JournalError
+from recorder.journal.line import checked, record_line
 from recorder.patterns import later
 
 __all__ = [
@@ -35,7 +35,6 @@ __all__ = [
     "NewerJournalError",
     "Record",
     "RecordKind",
-    "escape",
     "format_header",
     "format_note",
     "format_record",
@@ -129,7 +128,7 @@ def format_header(header: Header) -> bytes:
     fields = header._asdict()
     del fields["version"]
     text = json.dumps({**fields, "about": _ABOUT}, separators=(",", ":")).encode("ascii")
-    return _checked(b"%b%d %b" % (MAGIC, header.version, text))
+    return checked(b"%b%d %b" % (MAGIC, header.version, text))
 
 
 def parse_header(line: bytes) -> Header:
@@ -172,15 +171,9 @@ def format_record(record: Record) -> bytes:
         ValueError: its time is negative, or it has more than ``MAX_DATA_BYTES`` bytes.
     """
     at_ns, kind, data = record
-    if at_ns < 0 or len(data) > MAX_DATA_BYTES:
-        raise ValueError(f"no record at {at_ns} ns with {len(data)} bytes can be written")
-    return _checked(b"%d.%09d %b %b" % (at_ns // _SECOND, at_ns % _SECOND, kind.mark, escape(data)))
-
-
-def escape(data: bytes) -> bytes:
-    """Bytes as a record shows them, in printable ASCII."""
-    # The codec escapes exactly \t, \n, \r, \\ and as \xHH what is not printable ASCII.
-    return data.decode("latin-1").encode("unicode_escape")
+    if len(data) > MAX_DATA_BYTES:
+        raise ValueError(f"no record with {len(data)} bytes can be written")
+    return record_line(at_ns, kind.mark, data)
 
 
 def unescape(text: bytes) -> bytes:
@@ -241,14 +234,10 @@ def parse_note(data: bytes) -> dict[str, Any]:
     return note
 
 
-def _checked(content: bytes) -> bytes:
-    return b"%b %08x" % (content, crc32(content))
-
-
 def _content(line: bytes) -> bytes:
     """A line without its checksum, which must be right; a program that makes CR LF of line ends has added a CR."""
     content = line[:-9]
-    if _checked(content) != line:
+    if checked(content) != line:
         if line.endswith(b"\r"):
             return _content(line[:-1])
         raise JournalError("The line's checksum is wrong.")

@@ -8,7 +8,7 @@ import hashlib
 import os
 import secrets
 import time
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import UTC, datetime
 from functools import cache
@@ -18,6 +18,7 @@ from typing import Final, Protocol
 import zstandard
 
 from recorder.errors import JournalError
+from recorder.journal.file import AppendedFile
 from recorder.journal.format import Header, RecordKind, parse_note, parse_record
 from recorder.patterns import later
 
@@ -60,7 +61,6 @@ _KEPT_BYTES: Final = 1 << 17
 _M_MMAP_THRESHOLD: Final = -3  # as glibc's malloc.h numbers them
 _M_TRIM_THRESHOLD: Final = -1
 _ZSTD: Final = b"\x28\xb5\x2f\xfd"
-_sync = getattr(os, "fdatasync", os.fsync)  # the size is synced, too, as far as it takes to read the bytes again
 
 
 class PartFile(Protocol):
@@ -83,26 +83,6 @@ class PartFile(Protocol):
         ...
 
 
-class _File:
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._fd = _create(path, os.O_APPEND)
-        _lock(self._fd)
-
-    def write(self, data: bytes, /) -> int:
-        return os.write(self._fd, data)
-
-    def sync(self) -> None:
-        _sync(self._fd)
-
-    def check(self) -> None:
-        if os.fstat(self._fd).st_nlink == 0:
-            raise FileNotFoundError(None, "it was removed while it was being written", str(self._path))
-
-    def close(self) -> None:
-        os.close(self._fd)
-
-
 def _lock(fd: int) -> None:
     """Show ``is_being_written`` that somebody writes, where the file system has locks."""
     for _ in range(_LOCK_TRIES):
@@ -120,13 +100,17 @@ def _create(path: Path, flags: int = 0) -> int:
     return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | flags, _MODE)
 
 
-def new_part(path: Path) -> PartFile:
+def new_part(path: Path, written: Callable[[], object] | None = None) -> PartFile:
     """Make a file that only its owner may read, and that is not there yet.
 
+    Args:
+        written: called after each write.
     Raises:
         OSError: it is there, or cannot be made.
     """
-    return _File(path)
+    fd = _create(path, os.O_APPEND)
+    _lock(fd)
+    return AppendedFile(str(path), fd, written)
 
 
 def is_being_written(path: Path) -> bool:

@@ -22,12 +22,11 @@ from recorder.journal.format import (
     MAX_DATA_BYTES,
     VERSION,
     Header,
-    Record,
     RecordKind,
     format_header,
     format_note,
-    format_record,
 )
+from recorder.journal.line import record_line
 from recorder.journal.parts import Compressor, PartFile, find_part, new_part, part_name, sync_folder
 
 __all__ = ["MAX_PART_BYTES", "SYNC_INTERVAL_NS", "SYSTEM", "Clock", "JournalWriter", "Sync"]
@@ -37,6 +36,10 @@ SYNC_INTERVAL_NS: Final = 1_000_000_000
 
 _DAY_NS: Final = 86_400 * 1_000_000_000
 _CHECK_NS: Final = 1_000_000_000  # how often a file is looked for that somebody may have removed
+_CLOCK: Final[int] = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)  # it goes on while the machine sleeps
+_RECEIVED: Final = RecordKind.RECEIVED.mark
+_SENT: Final = RecordKind.SENT.mark
+_NOTE: Final = RecordKind.NOTE.mark
 
 
 class Sync(Enum):
@@ -60,15 +63,11 @@ class Clock(Protocol):
 
 
 class _System:
-    utc_ns = staticmethod(time.time_ns)
-    if hasattr(time, "CLOCK_BOOTTIME"):
+    def utc_ns(self) -> int:
+        return time.time_ns()
 
-        @staticmethod
-        def monotonic_ns() -> int:
-            return time.clock_gettime_ns(time.CLOCK_BOOTTIME)  # goes on while the machine sleeps
-
-    else:
-        monotonic_ns = staticmethod(time.monotonic_ns)
+    def monotonic_ns(self) -> int:
+        return time.clock_gettime_ns(_CLOCK)
 
 
 SYSTEM: Final[Clock] = _System()
@@ -105,7 +104,8 @@ class JournalWriter:
         open_part: Callable[[Path], PartFile] = new_part,
     ) -> None:
         self._folder = folder
-        self._sync = sync
+        self._sync_always = sync is Sync.ALWAYS
+        self._sync_sometimes = sync is Sync.INTERVAL
         self._max_bytes = max_bytes
         self._clock_ns = clock.monotonic_ns
         self._start_ns = clock.monotonic_ns()
@@ -137,16 +137,16 @@ class JournalWriter:
 
     def received(self, data: bytes, at_ns: int | None = None) -> None:
         """Write bytes from the server; ``at_ns``: when they arrived, else now."""
-        self._put(RecordKind.RECEIVED, data, self.now_ns() if at_ns is None else at_ns)
+        self._put(_RECEIVED, data, self.now_ns() if at_ns is None else at_ns)
 
     def sent(self, data: bytes, at_ns: int | None = None) -> None:
         """Write bytes to the server; ``at_ns``: when they were sent, which may be before the last record."""
-        self._put(RecordKind.SENT, data, self.now_ns() if at_ns is None else at_ns)
+        self._put(_SENT, data, self.now_ns() if at_ns is None else at_ns)
 
     def withheld(self, count: int, at_ns: int | None = None) -> None:
         """Write that ``count`` bytes were sent which must not be kept."""
         data = format_note("withheld", {"bytes": count})
-        self._append(Record(self.now_ns() if at_ns is None else at_ns, RecordKind.NOTE, data))
+        self._append(self.now_ns() if at_ns is None else at_ns, _NOTE, data)
 
     def note(self, kind: str, **facts: Any) -> None:
         """Write a fact about the connection: ``connected``, ``closed``, ``outage`` …
@@ -157,7 +157,7 @@ class JournalWriter:
         Raises:
             ValueError: the facts cannot be written as JSON.
         """
-        self._append(Record(self.now_ns(), RecordKind.NOTE, format_note(kind, facts)))
+        self._append(self.now_ns(), _NOTE, format_note(kind, facts))
 
     def tick(self) -> None:
         """Do what time demands; to be called at least once a second while nothing arrives, too."""
@@ -166,7 +166,7 @@ class JournalWriter:
         if now >= self._day_end_ns:
             self._next_part(now)
         self._check(now)
-        if self._sync is Sync.INTERVAL and self._unsynced:
+        if self._sync_sometimes and self._unsynced:
             self._sync_if_due(now)
         for part, why in self._compressor.failures():
             self.note("uncompressed", part=part, why=why)
@@ -180,29 +180,29 @@ class JournalWriter:
         self._compressor.finish()
         self.path = find_part(self.path)
 
-    def _put(self, kind: RecordKind, data: bytes, at_ns: int) -> None:
+    def _put(self, mark: bytes, data: bytes, at_ns: int) -> None:
         if len(data) <= MAX_DATA_BYTES:
             if data:
-                self._append(Record(at_ns, kind, data))
+                self._append(at_ns, mark, data)
             return
         for begin in range(0, len(data), MAX_DATA_BYTES):
-            self._append(Record(at_ns, kind, data[begin : begin + MAX_DATA_BYTES]))
+            self._append(at_ns, mark, data[begin : begin + MAX_DATA_BYTES])
 
-    def _append(self, record: Record) -> None:
+    def _append(self, at_ns: int, mark: bytes, data: bytes) -> None:
         self._refuse()
-        at_ns = record.at_ns
-        line = format_record(record) + b"\n"
+        line = record_line(at_ns, mark, data) + b"\n"
         if at_ns >= self._day_end_ns or (self._records and self.size_bytes + len(line) > self._max_bytes):
             self._next_part(at_ns)
+        self._look()  # nothing goes into a file that was removed
         self._write(line)
         self._records += 1
-        if self._sync is Sync.ALWAYS:
+        if self._sync_always:
             self._sync_now()
             self._check(self.now_ns())
         elif at_ns - self._checked_ns >= _CHECK_NS:
             now = self.now_ns()
             self._check(now)
-            if self._sync is Sync.INTERVAL:
+            if self._sync_sometimes:
                 self._sync_if_due(now)
 
     def _write(self, line: bytes) -> None:
@@ -218,8 +218,11 @@ class JournalWriter:
         self._unsynced = True
 
     def _check(self, now: int) -> None:
-        assert self._file is not None
         self._checked_ns = now
+        self._look()
+
+    def _look(self) -> None:
+        assert self._file is not None
         try:
             self._file.check()
         except OSError as error:
@@ -250,7 +253,7 @@ class JournalWriter:
         except OSError as error:
             self._fail(error)
         self._write(format_header(header) + b"\n")
-        if self._sync is not Sync.OS:
+        if self._sync_always or self._sync_sometimes:
             self._sync_now()
             try:
                 sync_folder(self._folder)
@@ -265,8 +268,8 @@ class JournalWriter:
         """Close a part with a note that tells how many records stand before it: none can vanish unseen."""
         self._check(now)  # not later: once it has its end, anybody may compress and remove it
         facts = {"records": self._records, "more": more}
-        self._write(format_record(Record(now, RecordKind.NOTE, format_note("end", facts))) + b"\n")
-        if self._sync is not Sync.OS:
+        self._write(record_line(now, _NOTE, format_note("end", facts)) + b"\n")
+        if self._sync_always or self._sync_sometimes:
             self._sync_now()
         file, self._file = self._file, None
         assert file is not None

@@ -97,7 +97,7 @@ class Connection:
         try:
             if self._sealing is not None:
                 self._write(self._sealing.hello(self._now_ms()))
-            self._transport.resume_reading()
+            self._incoming.resume()
             while True:
                 self._speak()
                 with contextlib.suppress(TimeoutError):
@@ -124,7 +124,7 @@ class Connection:
                     self._understand(self._conversation.disconnected)
                     return f"the line is dead: {why}"
         finally:
-            self._transport.pause_reading()
+            self._incoming.pause()
             self._recording.release()
             stopped.cancel()
 
@@ -143,15 +143,14 @@ class Connection:
         if self._failure is None:
             at_ns = self._journal.now_ns()
             try:
-                self._journal.tick()  # nothing goes into a file that was removed
+                self._recording.server_said(data, at_ns)
                 self._hear(data, at_ns)
             except Exception as error:
                 self._failure = error
             self._woken.set()
 
     def _hear(self, data: bytes, at_ns: int) -> None:
-        """Write down what came, then look at it."""
-        self._recording.server_said(data, at_ns)
+        """Look at what came and is written down."""
         at_ms = at_ns // 1_000_000
         self._pulse.heard(at_ms)
         if self._sealing is not None and (answers := self._sealing.answers(data, at_ms)):

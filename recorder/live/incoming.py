@@ -6,19 +6,22 @@ import asyncio
 import contextlib
 import socket
 from collections.abc import Callable
-from typing import Final, cast
+from typing import Final
+
+from recorder.live.prompt import unwatch, watch
+from recorder.live.watched import Reading
 
 __all__ = ["Incoming", "open_connection"]
 
-_READ_BYTES: Final = 1 << 16
+_REST_BYTES: Final = 1 << 16
 
 
-class Incoming(asyncio.BufferedProtocol):
-    """Hands over all that came before the connection ended or failed.
+class Incoming(asyncio.Protocol):
+    """Hands over all that came before the connection ended or failed; nothing before ``resume``.
 
     asyncio's streams give it to a task some turns of the loop later, which on a processor that was asleep takes longer
     than the journal does; and when the connection fails they give the failure first and leave what the system holds.
-    What is read stands in one buffer that stays: asyncio's own takes 256 KiB of memory for each read.
+    So asyncio only writes here.
 
     Args:
         connected: the socket. take: gets what arrives, never nothing; must not raise. ended: called when no more comes.
@@ -34,46 +37,52 @@ class Incoming(asyncio.BufferedProtocol):
         self.ended = False
         self.failure: Exception | None = None
         self.closed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._connected = connected
-        self._buffer = bytearray(_READ_BYTES)
+        self._heard = connected.dup()  # the loop lets nobody else look at a transport's own
+        self._read = Reading(self._heard, take, self._end).read
+        self._reads = False
         self._take = take
         self._tell_end = ended
 
+    def resume(self) -> None:
+        """Read what arrives."""
+        if not self._reads and not self.ended:
+            self._reads = True
+            watch(self._heard.fileno(), self._read)
+
+    def pause(self) -> None:
+        """Read no more."""
+        if self._reads:
+            self._reads = False
+            unwatch(self._heard.fileno())
+
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Read nothing before everybody is ready: ``resume_reading`` of the transport begins."""
-        cast(asyncio.Transport, transport).pause_reading()
-
-    def get_buffer(self, sizehint: int) -> bytearray:
-        """Where to read to."""
-        return self._buffer
-
-    def buffer_updated(self, nbytes: int) -> None:
-        """Hand over what was read."""
-        self._take(bytes(memoryview(self._buffer)[:nbytes]))
-
-    def eof_received(self) -> bool:
-        """The other side says no more; what we say may still arrive there."""
-        self._end()
-        return True
+        """Have the transport read nothing."""
+        assert isinstance(transport, asyncio.Transport)
+        transport.pause_reading()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Read what the system still holds if it was writing that failed."""
+        self.pause()
         if exc is not None:
-            self.failure = exc
             with contextlib.suppress(OSError):
-                while data := self._connected.recv(_READ_BYTES):
+                while data := self._heard.recv(_REST_BYTES):
                     self._take(data)
-        self._end()
+        self._heard.close()
+        self._end(exc)
         self.closed.set_result(None)
 
-    def _end(self) -> None:
+    def _end(self, failure: Exception | None) -> None:
+        """No more comes; what we say may still arrive at the other side."""
+        self.pause()
+        if failure is not None:
+            self.failure = failure
         if not self.ended:
             self.ended = True
             self._tell_end()
 
 
 async def open_connection(connected: socket.socket, incoming: Incoming) -> asyncio.Transport:
-    """A transport for a socket that does not block; it reads nothing before ``resume_reading``."""
+    """A transport for a socket that does not block, for what is to be written."""
     loop = asyncio.get_running_loop()
     transport, _ = await loop.create_connection(lambda: incoming, sock=connected)
     return transport

@@ -192,9 +192,10 @@ class SecretGuard:
     def _anchor(self, name: bytes) -> None:
         """The server has repeated a name: the line with it is the one that it has just taken, however we counted."""
         self._called.add(name)
+        names = _GUESTS | {name}
         for index in range(self._attempt, len(self._held)):
             line = self._held[index]
-            if line.answers and _name_of(line.text) in (name, *_GUESTS):
+            if line.answers and _name_of(line.text) in names:
                 for later in self._held[index + 1 :]:
                     later.question = None
                 line.question = CueKind.NAME

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from recorder.wire.telnet import TelnetFilter
@@ -29,7 +28,6 @@ _ERASER: Final = re.compile(rb"[\x08\x7f]")
 _SEAL_BYTES: Final = re.compile(rb"[\x60-\xdf]{12,}[\x80-\xb1]")
 
 
-@dataclass(slots=True)
 class Typed:
     """A line of the client.
 
@@ -40,13 +38,23 @@ class Typed:
         question: which one; None: it is not known yet.
     """
 
-    pieces: list[tuple[int, bytes]]
-    text: bytes
-    lead: int | None
-    sealed: bool = False
-    readable: bool = True
-    answers: bool = True
-    question: CueKind | None = None
+    def __init__(
+        self,
+        pieces: list[tuple[int, bytes]],
+        text: bytes,
+        lead: int | None,
+        *,
+        sealed: bool = False,
+        readable: bool = True,
+        answers: bool = True,
+    ) -> None:
+        self.pieces = pieces
+        self.text = text
+        self.lead = lead
+        self.sealed = sealed
+        self.readable = readable
+        self.answers = answers
+        self.question: CueKind | None = None
 
     @property
     def raw(self) -> bytes:

@@ -17,7 +17,8 @@ from typing import Any, Final
 from recorder.errors import JournalError
 from recorder.events import LONGEST_CUT, Chunk, CutLines
 from recorder.journal.bulk import Reads
-from recorder.journal.format import VERSION, Header, Record, RecordKind, escape, parse_note, unescape
+from recorder.journal.format import VERSION, Header, Record, RecordKind, parse_note, unescape
+from recorder.journal.line import escape
 from recorder.journal.reader import Entry, JournalReader
 from recorder.model import Anomaly, AnomalyKind, TimeBasis
 

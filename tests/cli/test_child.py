@@ -232,19 +232,6 @@ async def test_its_process_has_ended_when_it_could_not_wait_longer(
 
 
 @in_loop
-async def test_a_hint_never_waits(tmp_path: Path) -> None:
-    child = ArchiveChild(str(tmp_path / "a.sqlite"), lambda _: None)
-    reader, child._pipe = os.pipe()
-    os.set_blocking(child._pipe, False)
-    for _ in range(100_000):
-        child._hint()
-    os.close(reader)
-    child._hint()
-    child._close_pipe()
-    child._hint()
-
-
-@in_loop
 async def test_no_password_is_inherited(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ICS_RECORDER_PASSWORD", "openSesame")
     child = ArchiveChild(str(cli.archive), lambda _: None)

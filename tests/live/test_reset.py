@@ -41,7 +41,7 @@ async def test_all_that_came_before_a_reset_is_read_then_its_reason(talks: bool)
         transport.write(b"x")  # fails at once, while the system holds all that came
     await asyncio.sleep(0.01)
     assert talks or not heard, "nothing is read before it is wanted"
-    transport.resume_reading()
+    incoming.resume()
     await ended.wait()
     assert heard == said
     assert isinstance(incoming.failure, ConnectionError)
@@ -56,7 +56,7 @@ async def test_an_end_is_no_failure() -> None:
     ended = asyncio.Event()
     incoming = Incoming(ours, heard.extend, ended.set)
     transport = await open_connection(ours, incoming)
-    transport.resume_reading()
+    incoming.resume()
     theirs.sendall(b"bye")
     theirs.close()
     await ended.wait()
