@@ -12,8 +12,7 @@ from typing import Final, NamedTuple
 from recorder.errors import LineError
 
 __all__ = [
-    "PART_MS",
-    "SECONDS_MS",
+    "TAIL_BEGIN",
     "TAIL_TURN",
     "TAIL_PUSH",
     "TAIL_CASTLING",
@@ -35,10 +34,11 @@ __all__ = [
     "TAIL_FLIP",
     "TAIL_TICKING",
     "TAIL_LAG",
-    "WHOLE_MS",
     "Block",
+    "FrameValues",
     "Style12",
     "parse_elapsed",
+    "read_values",
 ]
 
 
@@ -48,6 +48,9 @@ class Block(NamedTuple):
     command_id: int
     code: int
 
+
+TAIL_BEGIN: Final = 77
+"""Where the tokens behind the board begin in the line of a usual frame."""
 
 # Places of the tokens in ``Style12.tail``; the names are those of "help style12".
 TAIL_TURN: Final = 0
@@ -76,12 +79,12 @@ _ELAPSED: Final = re.compile(r"\((?:(-?)(\d{1,9}):)?(-?)(\d{1,9}):(-?)(\d{1,2})(
 _CASTLING: Final = {tuple("01"[rights >> bit & 1] for bit in range(4)): rights for rights in range(16)}
 _MOST_TEXTS: Final = 1 << 12
 _LONGEST_NUMBER: Final = 13  # what is printed from uninitialised memory has eleven characters
-#: Usual elapsed times as milliseconds; the hot path looks here before it calls ``parse_elapsed``. Those with
-#: thousandths are looked up in two parts, ``(1:02`` and ``662)``: a table of them all would not stay in the
-#: processor's cache.
-SECONDS_MS: Final[dict[str, int]] = {}
-WHOLE_MS: Final[dict[str, int]] = {}
-PART_MS: Final = {f"{number:03d})": number for number in range(1000)}
+_LIVE: Final = ("0", "1", "-1")
+#: Usual elapsed times as milliseconds. Those with thousandths are looked up in two parts, ``(1:02`` and ``662)``: a
+#: table of them all would not stay in the processor's cache.
+_SECONDS_MS: Final[dict[str, int]] = {}
+_WHOLE_MS: Final[dict[str, int]] = {}
+_PART_MS: Final = {f"{number:03d})": number for number in range(1000)}
 
 
 def parse_elapsed(text: str) -> tuple[int, bool]:
@@ -98,11 +101,11 @@ def parse_elapsed(text: str) -> tuple[int, bool]:
     Raises:
         LineError: it has none of these forms.
     """
-    if text in SECONDS_MS:
-        return SECONDS_MS[text], False
+    if text in _SECONDS_MS:
+        return _SECONDS_MS[text], False
     known, _, part = text.partition(".")
-    if known in WHOLE_MS and part in PART_MS:
-        return WHOLE_MS[known] + PART_MS[part], True
+    if known in _WHOLE_MS and part in _PART_MS:
+        return _WHOLE_MS[known] + _PART_MS[part], True
     match = _ELAPSED.fullmatch(text)
     if match is None:
         raise LineError(f"the time taken by the move cannot be {text!r}", field="elapsed", value=text)
@@ -112,9 +115,9 @@ def parse_elapsed(text: str) -> tuple[int, bool]:
     if hour_sign or minute_sign or second_sign:
         elapsed_ms = -elapsed_ms
     elif fraction is None:
-        _remember(SECONDS_MS, text, elapsed)
+        _remember(_SECONDS_MS, text, elapsed)
     else:
-        _remember(WHOLE_MS, text.partition(".")[0], elapsed)
+        _remember(_WHOLE_MS, text.partition(".")[0], elapsed)
     return elapsed_ms, fraction is not None
 
 
@@ -123,12 +126,66 @@ def _remember(table: dict[str, int], text: str, ms: int) -> None:
         table[text] = ms
 
 
+class FrameValues:
+    """What is needed of a frame of a game that is played to take it for the next ply, read all at once.
+
+    Attributes:
+        ply: half-moves played to reach the board. number: of the game, as printed. names: as in ``Style12``.
+        irreversible, white_ms, black_ms, verbose, elapsed_ms, pretty: as ``Style12`` has them.
+        ms: 1 if thousandths were printed, else 0. lag_ms: None: not printed.
+    """
+
+    __slots__ = (
+        "black_ms",
+        "elapsed_ms",
+        "irreversible",
+        "lag_ms",
+        "ms",
+        "names",
+        "number",
+        "ply",
+        "pretty",
+        "verbose",
+        "white_ms",
+    )
+
+    def __init__(
+        self,
+        ply: int,
+        number: str,
+        names: str,
+        irreversible: int,
+        white_ms: int,
+        black_ms: int,
+        verbose: str,
+        elapsed_ms: int,
+        ms: int,
+        pretty: str,
+        lag_ms: int | None,
+    ) -> None:
+        self.ply = ply
+        self.number = number
+        self.names = names
+        self.irreversible = irreversible
+        self.white_ms = white_ms
+        self.black_ms = black_ms
+        self.verbose = verbose
+        self.elapsed_ms = elapsed_ms
+        self.ms = ms
+        self.pretty = pretty
+        self.lag_ms = lag_ms
+
+
 class Style12:
     """One ``<12>`` frame. Keeps its tokens; each field is read when it is asked for.
 
+    Args:
+        tail: the tokens from the side to move on, or the line: then they are cut when they are first asked for, and
+            stand behind a board of 71 characters with one blank between any two.
+
     Attributes:
         board: the ranks joined by one blank each, rank 8 first: 71 characters on an 8×8 board.
-        tail: the tokens from the side to move on (``tail[0]`` is ``W`` or ``B``).
+        values: where they were read while the line was cut; None: ``read_values`` can tell.
         offset: of the line in the source's bytes.
         at_ms: arrival, or None.
         block: the block the frame stands in, or None.
@@ -138,31 +195,52 @@ class Style12:
     Source: "help style12" (all editions); token numbers are theirs minus the nine first.
     """
 
-    __slots__ = ("at_ms", "block", "board", "offset", "partial", "tail")
+    __slots__ = ("_line", "_tail", "at_ms", "block", "board", "offset", "partial", "values")
 
     def __init__(
         self,
         board: str,
-        tail: list[str],
+        tail: list[str] | str,
         offset: int = 0,
         at_ms: int | None = None,
         block: Block | None = None,
         partial: bool = False,
+        values: FrameValues | None = None,
     ) -> None:
         self.board = board
-        self.tail = tail
+        self._tail: list[str] | None = None
+        self._line = ""
+        if isinstance(tail, str):
+            self._line = tail
+        else:
+            self._tail = tail
         self.offset = offset
         self.at_ms = at_ms
         self.block = block
         self.partial = partial
+        self.values = values
+
+    @property
+    def tail(self) -> list[str]:
+        """The tokens from the side to move on (``tail[0]`` is ``W`` or ``B``)."""
+        if self._tail is None:
+            self._tail = self._line[TAIL_BEGIN:].split(" ")
+            self._line = ""
+        return self._tail
+
+    @property
+    def names(self) -> str:
+        """White's handle and Black's, with a blank between them."""
+        return f"{self._text(TAIL_WHITE, 'White')} {self._text(TAIL_BLACK, 'Black')}"
 
     def _text(self, place: int, field: str) -> str:
-        if place >= len(self.tail):
+        tail = self.tail
+        if place >= len(tail):
             raise LineError(f"the frame ends before its {field}", self.text, field)
-        return self.tail[place]
+        return tail[place]
 
     def _int(self, place: int, field: str) -> int:
-        value = self.tail[place] if place < len(self.tail) else self._text(place, field)
+        value = self._text(place, field)
         if len(value) > _LONGEST_NUMBER or not (value.isdecimal() or (value[:1] == "-" and value[1:].isdecimal())):
             raise LineError(f"the frame's {field} cannot be {value!r}", self.text, field, value)
         return int(value)
@@ -316,3 +394,38 @@ class Style12:
     def lag_ms(self) -> int | None:
         """The printed lag of the previous move in milliseconds; None: not printed."""
         return None if len(self.tail) <= TAIL_LAG else self._int(TAIL_LAG, "lag")
+
+
+def read_values(frame: Style12, lag_meaningless: bool) -> FrameValues | None:
+    """Read what a frame tells of a ply.
+
+    Args:
+        frame: any frame.
+        lag_meaningless: its lag is not read.
+    Returns:
+        None where it shows no game that is played, or a field that is needed is missing or cannot be what it must be.
+    """
+    tail = frame.tail
+    if len(tail) <= TAIL_PRETTY or tail[TAIL_RELATION] not in _LIVE:
+        return None
+    number = tail[TAIL_MOVE_NO]
+    if not number.isdecimal() or number[0] == "0":
+        return None
+    try:
+        elapsed_ms, ms = parse_elapsed(tail[TAIL_ELAPSED])
+        unit_ms = 1 if ms else 1000
+        return FrameValues(
+            2 * (int(number) - 1) + (tail[TAIL_TURN] == "B"),
+            tail[TAIL_GAME],
+            frame.names,
+            frame.irreversible,
+            int(tail[TAIL_WHITE_CLOCK]) * unit_ms,
+            int(tail[TAIL_BLACK_CLOCK]) * unit_ms,
+            tail[TAIL_VERBOSE],
+            elapsed_ms,
+            int(ms),
+            tail[TAIL_PRETTY],
+            None if lag_meaningless else frame.lag_ms,
+        )
+    except ValueError:
+        return None

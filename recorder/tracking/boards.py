@@ -12,14 +12,14 @@ from typing import Final
 
 from recorder.dialects.blocks import STORED_BLOCKS, answers
 from recorder.dialects.style12 import check_frame
-from recorder.frames import PART_MS, SECONDS_MS, WHOLE_MS, Style12, parse_elapsed
+from recorder.frames import FrameValues, Style12, read_values
 from recorder.model import AnomalyKind, Disposition, EventKind, Proof
 from recorder.tracking.again import after_end, observed_again
 from recorder.tracking.examined import follow_examined
 from recorder.tracking.held import Held, rules_of_board
 from recorder.tracking.lists import frame_position
 from recorder.tracking.plies import bridged, clocks_of, pretty_of, shown_by_boards, try_rules
-from recorder.tracking.position import Rules, advance, fen, prove
+from recorder.tracking.position import PositionRow, Rules, advance, fen, prove
 from recorder.tracking.rules_frames import has_plain_board
 from recorder.tracking.run import Run
 from recorder.tracking.session import Session
@@ -31,10 +31,6 @@ _LIVE: Final = frozenset(("0", "1", "-1"))
 _EXAMINED: Final = frozenset(("2", "-2"))
 _TOLERANCE_MS: Final = 1000
 _LONGEST_MS: Final = 10**15
-#: What a frame prints that shows a ply: the side to move and the number of the move to come.
-_NEXT: Final = [("WB"[ply & 1], str((ply >> 1) + 1)) for ply in range(2000)]
-
-_VALUES: Final = {str(number): number for number in range(1000)}
 
 
 class Boards(Held):
@@ -52,77 +48,45 @@ class Boards(Held):
 
     def frame(self, frame: Style12) -> None:
         """Place one frame."""
-        tail = frame.tail
-        run = self.runs.get(tail[7])
-        if (
-            run is not None
-            and run.following
-            and tail[8] == run.white_token
-            and tail[9] == run.black_token
-            and tail[10] in ("0", "1", "-1")
-        ):
-            ply = run.ply + 1
-            try:
-                # The next ply's side and number are compared as text: no other frame costs less to refuse.
-                turn, number = _NEXT[ply]
-                if tail[17] == number and tail[0] == turn:
-                    # A followed run has a position; saying so to the type checker would cost a test a frame.
-                    played = prove(run.place, tail[18], tail[20], frame.board)  # type: ignore[arg-type]  # as above
-                    if type(played) is tuple:
-                        white_ms, black_ms = int(tail[15]), int(tail[16])
-                        whole, _, part = tail[19].partition(".")
-                        try:
-                            elapsed_ms = WHOLE_MS[whole] + PART_MS[part] if part else SECONDS_MS[tail[19]]
-                        except KeyError:
-                            elapsed_ms, _ = parse_elapsed(tail[19])
-                        in_ms = 1
-                        if not part:
-                            in_ms = 0
-                            white_ms *= 1000
-                            black_ms *= 1000
-                        if len(tail) < 24 or self.lag_meaningless:
-                            lag_ms = None
-                        else:
-                            try:
-                                lag_ms = _VALUES[tail[23]]
-                            except KeyError:
-                                lag_ms = frame.lag_ms
-                        try:
-                            irreversible = _VALUES[tail[6]]
-                        except KeyError:
-                            irreversible = frame.irreversible
-                        move, san, after = played
-                        row = (
-                            ply, move, san, white_ms, black_ms, elapsed_ms, lag_ms, frame.at_ms,
-                            after[2] | (after[3] + 1) << 4, irreversible, 1, 0, in_ms, frame.offset,
-                        )  # fmt: skip
-                        run.rows.append(row)
-                        run.place = after
-                        run.history.append(after)
-                        run.ply = ply
-                        run.last = frame
-                        self.next_plies += 1
-                        if run.timed:
-                            if ply & 1:
-                                drift = white_ms - run.white_clock_ms + elapsed_ms - run.increment_ms
-                                other = black_ms - run.black_clock_ms
-                            else:
-                                drift = black_ms - run.black_clock_ms + elapsed_ms - run.increment_ms
-                                other = white_ms - run.white_clock_ms
-                            run.white_clock_ms = white_ms
-                            run.black_clock_ms = black_ms
-                            if (
-                                other
-                                or not run.clocks_settled
-                                or (drift and not -_TOLERANCE_MS <= drift <= _TOLERANCE_MS)
-                            ):
-                                self._clocks_moved(run, frame, drift, other)
-                        elif abs(white_ms) > _LONGEST_MS or abs(black_ms) > _LONGEST_MS:
-                            self._clocks_moved(run, frame, white_ms, black_ms)
-                        return
-            except (ValueError, IndexError):
-                pass  # a field that is no number or is not there: _other names it
+        values = frame.values or read_values(frame, self.lag_meaningless)
+        if values is not None:
+            run = self.runs.get(values.number)
+            if run is not None and run.following and values.names == run.names and values.ply == run.ply + 1:
+                # A followed run has a position; saying so to the type checker would cost a test a frame.
+                played = prove(run.place, values.verbose, values.pretty, frame.board)  # type: ignore[arg-type]  # as above
+                if type(played) is tuple:
+                    self._next_ply(run, frame, values, played)
+                    return
         self._other(frame)
+
+    def _next_ply(self, run: Run, frame: Style12, values: FrameValues, played: tuple[int, str, PositionRow]) -> None:
+        """The plain next ply of a run, which is proved."""
+        move, san, after = played
+        ply, white_ms, black_ms, elapsed_ms = values.ply, values.white_ms, values.black_ms, values.elapsed_ms
+        lag_ms = None if self.lag_meaningless else values.lag_ms
+        row = (
+            ply, move, san, white_ms, black_ms, elapsed_ms, lag_ms, frame.at_ms,
+            after[2] | (after[3] + 1) << 4, values.irreversible, 1, 0, values.ms, frame.offset,
+        )  # fmt: skip
+        run.rows.append(row)
+        run.place = after
+        run.history.append(after)
+        run.ply = ply
+        run.last = frame
+        self.next_plies += 1
+        if run.timed:
+            if ply & 1:
+                drift = white_ms - run.white_clock_ms + elapsed_ms - run.increment_ms
+                other = black_ms - run.black_clock_ms
+            else:
+                drift = black_ms - run.black_clock_ms + elapsed_ms - run.increment_ms
+                other = white_ms - run.white_clock_ms
+            run.white_clock_ms = white_ms
+            run.black_clock_ms = black_ms
+            if other or not run.clocks_settled or (drift and not -_TOLERANCE_MS <= drift <= _TOLERANCE_MS):
+                self._clocks_moved(run, frame, drift, other)
+        elif abs(white_ms) > _LONGEST_MS or abs(black_ms) > _LONGEST_MS:
+            self._clocks_moved(run, frame, white_ms, black_ms)
 
     def _clocks_moved(self, run: Run, frame: Style12, drift: int, other: int) -> None:
         """Note clocks that the move's time and the increment do not explain."""
@@ -251,11 +215,11 @@ class Boards(Held):
     def _rename(run: Run, frame: Style12) -> None:
         run.event(EventKind.NAMES, "names", frame, text=f"{frame.white} {frame.black}")
         run.white, run.black = frame.white, frame.black
-        run.white_token, run.black_token = frame.tail[8], frame.tail[9]
+        run.names = frame.names
 
     def _followed(self, run: Run, frame: Style12, announced: bool) -> None:
         assert run.position is not None
-        run.white_token, run.black_token = frame.tail[8], frame.tail[9]
+        run.names = frame.names
         ply = frame.ply
         if not frame.has_move and (run.renewed or (announced and run.ply > 0) or _begins_anew(run, frame)):
             self.replace(run, frame)

@@ -167,7 +167,7 @@ class DatagramGames:
         if (before.white, before.black) != (body.white, body.black):
             run.event(EventKind.NAMES, "names", place_of(line), text=f"{body.white} {body.black}")
             run.white, run.black = body.white, body.black
-            run.white_token, run.black_token = body.white, body.black
+            run.names = f"{body.white} {body.black}"
         tell_facts(run.facts, body)
 
     def _game_over(self, body: GameOver, line: Line, begin: int) -> list[Event]:

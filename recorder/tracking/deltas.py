@@ -179,7 +179,7 @@ def _heard(run: Run, delta: DeltaBoard) -> None:
     """A delta was the last word of the game: the next board is compared with it, on the way for rare frames."""
     assert run.current is not None
     run.delta = delta
-    run.white_token = None
+    run.names = None
     run.current.end_offset = max(run.current.end_offset, delta.line.offset)
 
 

@@ -65,10 +65,10 @@ def follow_examined(held: Held, frame: Style12) -> Disposition:
     if run is None:
         run = _begin(held, frame, seen)
     tree = _tree(run)
-    if (run.white_token, run.black_token) != (frame.tail[8], frame.tail[9]):
+    if run.names != frame.names:
         run.event(EventKind.NAMES, "names", frame, text=f"{frame.white} {frame.black}")
         run.white, run.black = frame.white, frame.black
-        run.white_token, run.black_token = frame.tail[8], frame.tail[9]
+        run.names = frame.names
     run.me_plays = frame.tail[10] == "2"
     node = tree.show(seen, run.told)
     run.told = TYPED
@@ -95,7 +95,7 @@ def _begin(held: Held, frame: Style12, seen: Seen) -> Run:
     run.variant, run.rules_told = variant, rules is not None
     run.tree = tree = ExaminedTree()
     tree.rules_told = run.rules_told and facts.category != "untimed"  # some servers call every examined game so
-    run.white_token, run.black_token = frame.tail[8], frame.tail[9]
+    run.names = frame.names
     run.observe(frame, seen.position, frame.ply, start_facts(frame), None)
     held.examined[frame.tail[7]] = run
     run.starting = starting = _starting(held, frame)

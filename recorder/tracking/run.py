@@ -67,7 +67,6 @@ _FIELDS = (
     "base_ply",
     "black",
     "black_clock_ms",
-    "black_token",
     "clocks_settled",
     "current",
     "delta",
@@ -87,6 +86,7 @@ _FIELDS = (
     "lists",
     "lost_rules",
     "me_plays",
+    "names",
     "observations",
     "place",
     "ply",
@@ -113,7 +113,6 @@ _FIELDS = (
     "variant_inferred",
     "white",
     "white_clock_ms",
-    "white_token",
 )
 
 
@@ -130,8 +129,8 @@ class Run:
         end: how the run ended (see ``Game.end``), or None while it is followed.
         delta: the last ``<d1>``, until a board joins it.
         lost_rules: those in force when the position was lost: plies are told of, but no board before them.
-        white_token, black_token: how the last board printed the names; White's is None while a delta waits for a board,
-            so that the next one is no common case.
+        names: White's and Black's as the last board printed them; None while a delta waits for a board, so that the
+            next one is no common case.
         suspended: the feed of this board stopped without a result; ``left`` tells how (``Game.end``'s word).
         renewed: a line announced a new game under this number; the next first board begins it. Of an examined game: we
             were made an examiner after it was no longer observed.
@@ -145,8 +144,7 @@ class Run:
         self.game_no = game_no
         self.white = white
         self.black = black
-        self.white_token: str | None = white
-        self.black_token = black
+        self.names: str | None = f"{white} {black}"
         self.facts = facts
         self.first_offset = offset
         self.restart_offset = min(offset, facts.offset)
@@ -226,7 +224,7 @@ class Run:
         ``anchor`` is the position's FEN when plies alone cannot give it (anything but the normal start).
         """
         self.close_observation()
-        self.white_token, self.black_token = frame.tail[8], frame.tail[9]
+        self.names = frame.names
         self.delta = None
         self.current = Observation(
             kind=ObservationKind.EXAMINED if self.examined else ObservationKind.LIVE,

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from recorder.dialects.style12 import check_frame, format_style12, parse_elapsed, parse_style12
 from recorder.errors import LineError
 from recorder.events import Malformed
-from recorder.frames import TAIL_LAG, Block, Style12
+from recorder.frames import TAIL_BEGIN, TAIL_LAG, Block, Style12, read_values
 
 FULL = (
     "<12> rnb-kbnr pppp-ppp -------- ----p--- ------Pq -----P-- PPPPP--P RNBQKBNR W -1 1 0 1 0 1 107 gbtami ggbtami "
@@ -156,3 +156,61 @@ def test_format_is_the_inverse_of_parse(numbers: list[int], white: bool) -> None
         tail[place] = str(numbers[place])
     text = f"{FULL[:76]} {' '.join(tail)}"
     assert format_style12(frame(text)) == text
+
+
+_VALUES = (
+    "ply", "number", "names", "irreversible", "white_ms", "black_ms", "verbose", "elapsed_ms", "ms", "pretty", "lag_ms",
+)  # fmt: skip
+_CLOCKS = st.one_of(st.integers(-(10**5), 10**7), st.integers(-(10**14), 10**14)).map(str)
+_TAILS = st.tuples(
+    st.sampled_from(["W -1", "B 4", "B -1", "W -8365560", "x -1"]),
+    st.sampled_from(["1 1 1 1", "0 0 0 0", "0 1 2 1"]),
+    st.sampled_from(["0", "12", "007", "-3", "1234567890123"]),
+    st.sampled_from(["107", "1", "-1"]),
+    st.sampled_from(["gbtami ggbtami", "Guest(U) x", "a_b c", "a <12>"]),
+    st.sampled_from(["0", "1", "-1", "-2", "2", "-3", "00", "-0"]),
+    st.sampled_from(["5 3 39 38", "0 0 -1 2", "5 3 39 "]),
+    _CLOCKS,
+    _CLOCKS,
+    st.sampled_from(["3", "103", "0", "03", "-1"]),
+    st.sampled_from(["Q/d8-h4", "o-o", "none", "P/@@-e4"]),
+    st.sampled_from(["(0:04.237)", "(0:04)", "(12:60.000)", "(1:02:03.004)", "(0:-5)", "(0:04.2)", "(0:4)", "(:04)"]),
+    st.sampled_from(["Qh4#", "O-O", "none"]),
+    st.sampled_from(["0 1 304", "0 1", "1", "0 1 0", "0 0 -4", "0 7 1", "0 1 304 9", "0 1 30_4", "0 1 3\xb2"]),
+).map(" ".join)
+
+
+@given(tail=_TAILS, changes=st.lists(st.tuples(st.integers(0, 100), st.sampled_from("0 -_<:(.a\xb2")), max_size=2))
+def test_what_is_read_while_a_line_is_cut_is_what_its_tokens_say(tail: str, changes: list[tuple[int, str]]) -> None:
+    for place, letter in changes:
+        tail = tail[:place] + letter + tail[place + 1 :]
+    got = parse_style12(FULL[:TAIL_BEGIN] + tail)
+    if not isinstance(got, Style12) or got.values is None:
+        return
+    of_tokens = read_values(Style12(FULL[5:76], tail.split(" ")), lag_meaningless=False)
+    assert of_tokens is not None
+    for name in _VALUES:
+        assert getattr(got.values, name) == getattr(of_tokens, name), name
+    assert got.tail == tail.split(" ")
+    assert len(got.tail) in (22, 23, 24)
+
+
+@pytest.mark.parametrize("cut", ["", " 304", " 1 304"])
+@pytest.mark.parametrize("elapsed", ["(0:04.237)", "(14:04)"])
+def test_usual_frames_are_read_while_they_are_cut(cut: str, elapsed: str) -> None:
+    got = frame(FULL.removesuffix(cut).replace("(0:04.237)", elapsed))
+    values = got.values
+    assert values is not None
+    assert (values.ply, values.number, values.names) == (got.ply, str(got.game_no), f"{got.white} {got.black}")
+    assert (values.white_ms, values.black_ms) == (got.white_clock_ms, got.black_clock_ms)
+    assert (values.elapsed_ms, values.ms, values.lag_ms) == (got.elapsed_ms, got.ms, got.lag_ms)
+    assert (values.irreversible, values.verbose, values.pretty) == (got.irreversible, got.verbose, got.pretty)
+
+
+def test_a_lag_that_means_nothing_is_not_read() -> None:
+    tokens = FULL[TAIL_BEGIN:].split(" ")
+    tokens[TAIL_LAG] = "x"
+    assert read_values(Style12(FULL[5:76], tokens), lag_meaningless=False) is None
+    values = read_values(Style12(FULL[5:76], tokens), lag_meaningless=True)
+    assert values is not None
+    assert values.lag_ms is None
