@@ -128,7 +128,7 @@ def prove(position: PositionRow, lan: str, pretty: str | None, after: str | None
             return prove(position, f"{lan}={letter}", pretty, after)
         shift = decoded
     (
-        piece, origin, target, path, kind, before, first, middle, second, behind,
+        piece, origin, target, path, kind, low, first, high, second,
         move, san, capture_san, keep, attacks, pins, discoveries,
     ) = shift  # fmt: skip
     if board[origin] != piece:
@@ -136,7 +136,7 @@ def prove(position: PositionRow, lan: str, pretty: str | None, after: str | None
     if path is not None and board[path].strip("-"):
         return "illegal: the path is not empty"
     taken = board[target]
-    result = f"{board[before]}{first}{board[middle]}{second}{board[behind]}"
+    result = f"{board[:low]}{first}{board[low + 1 : high]}{second}{board[high + 1 :]}"
     push, en_passant = -1, False
     if taken != "-":
         if taken not in ("pnbrq" if white else "PNBRQ"):
@@ -265,7 +265,7 @@ def _same_move(pretty: str, san: str, shift: Shift, capture: bool) -> bool:
     named = read_pretty(pretty)
     if named is None or named.drop or named.castle or named.capture != capture:
         return False
-    piece, origin, target, move = shift[0], shift[1], shift[2], shift[10]
+    piece, origin, target, move = shift[0], shift[1], shift[2], shift[9]
     return (
         named.letter == piece.upper()
         and named.to == target

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from recorder.tracking.rules_state import BLACK_LONG, BLACK_SHORT, WHITE_LONG, WHITE_SHORT, Position, Rules
 from recorder.tracking.rules_tables import (
     ADJACENT,
     ATTACKS,
+    BISHOP_STEPS,
     EMPTY_SLICE,
     KNIGHT_TARGETS,
     PAWN_ATTACKERS,
     RAYS,
-    RAYS_TO,
+    ROOK_STEPS,
     SLIDERS,
     SQUARES,
     between,
 )
+
+if TYPE_CHECKING:
+    from mypy_extensions import i64  # as in ``dialects.style12``
 
 __all__ = [
     "attacked",
@@ -33,29 +37,49 @@ __all__ = [
 
 _TABLES: Final = tuple(tuple((letter, ATTACKS[letter]) for letter in letters) for letters in ("qrbnk", "QRBNK"))
 _PAWNS: Final = ("p", "P")
-_LEAPERS: Final = (("p", "n"), ("P", "N"))
+_END: Final[i64] = 71
+_TO_LOWER: Final[i64] = 32
+_EMPTY: Final[i64] = 45  # "-"
+_PAWN: Final[i64] = 80  # "P", and so on
+_KNIGHT: Final[i64] = 78
+_BISHOP: Final[i64] = 66
+_ROOK: Final[i64] = 82
+_QUEEN: Final[i64] = 81
+_KING: Final[i64] = 75
 _OWN: Final = ("pnbrqk", "PNBRQK")
 
 
 def attacked(board: str, square: int, by_white: bool) -> bool:
     """Whether a colour attacks a square (-1 is never attacked)."""
-    for next_to, ray, near, far in RAYS_TO[by_white][square]:
-        letter = board[next_to]
-        if letter == "-":
-            seen = board[ray].lstrip("-")
-            if seen and seen[0] in far:
-                return True
-        elif letter in near:
-            return True
-    pawn, knight = _LEAPERS[by_white]
-    for at in PAWN_ATTACKERS[by_white][square]:
-        if board[at] == pawn:
-            return True
-    if knight in board:
-        for at in KNIGHT_TARGETS[square]:
-            if board[at] == knight:
-                return True
-    return False
+    if square < 0:
+        return False
+    lower: i64 = 0 if by_white else _TO_LOWER
+    start: i64 = square
+    step: i64
+    for step in ROOK_STEPS:
+        at: i64 = start + step
+        while 0 <= at < _END:
+            letter: i64 = ord(board[at]) - lower
+            if letter + lower != _EMPTY:
+                if letter in (_ROOK, _QUEEN) or (letter == _KING and at == start + step):
+                    return True
+                break  # a blank between two ranks, too
+            at += step
+    for step in BISHOP_STEPS:
+        at = start + step
+        while 0 <= at < _END:
+            letter = ord(board[at]) - lower
+            if letter + lower != _EMPTY:
+                if letter in (_BISHOP, _QUEEN) or (at == start + step and _steps(letter, step, by_white)):
+                    return True
+                break
+            at += step
+    return any(ord(board[place]) - lower == _KNIGHT for place in KNIGHT_TARGETS[square])
+
+
+def _steps(letter: i64, step: i64, by_white: bool) -> bool:
+    """Whether a king or a pawn (upper case) attacks the square that it stands a diagonal step away from."""
+    return letter == _KING or (letter == _PAWN and (step > 0) == by_white)
 
 
 def checkers(board: str, square: int, by_white: bool) -> list[int]:

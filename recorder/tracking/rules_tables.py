@@ -22,7 +22,6 @@ __all__ = [
     "PINS",
     "Pin",
     "RAYS",
-    "RAYS_TO",
     "ROOK_STEPS",
     "SLIDERS",
     "SQUARES",
@@ -145,24 +144,6 @@ def _pin_table(by_white: bool) -> tuple[tuple[Pin | None, ...], ...]:
 
 #: PINS[attackers_white][leaving][king] → the ray to look along when a piece leaves a square.
 PINS: Final[tuple[tuple[tuple[Pin | None, ...], ...], ...]] = (_pin_table(False), _pin_table(True))
-
-
-#: RAYS_TO[by_white][index] → for every direction: the next square, all squares, the letters of that colour that attack
-#: back from the next square, and those that do so from further away.
-RAYS_TO: Final[tuple[tuple[tuple[tuple[int, slice, str, str], ...], ...], ...]] = tuple(
-    tuple(
-        tuple(
-            (square + step, RAYS[square][step], far + king, far)
-            for steps, far in ((ROOK_STEPS, straight), (BISHOP_STEPS, oblique))
-            for step in steps
-            if square + step in _ON_BOARD
-        )
-        if square in _ON_BOARD
-        else ()
-        for square in range(72)
-    )
-    for straight, oblique, king in (("rq", "bq", "k"), ("RQ", "BQ", "K"))
-)
 
 
 def between(a: int, b: int) -> slice:

@@ -7,7 +7,7 @@ like SAN. Source: "help style12" and the move printers of the server families.
 from __future__ import annotations
 
 import re
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from recorder.moves import encode_move
@@ -39,12 +39,11 @@ DOUBLE: Final = 3
 CAPTURE: Final = 4
 
 #: A decoded verbose move with everything that does not depend on the position. A plain tuple, because unpacking an
-#: exact tuple is what the hot path does first: piece, from, to, path (None: nothing between), kind, the slice before
-#: the lower square, what stands on it afterwards, the slice between, what stands on the higher square, the slice
-#: behind, move, quiet SAN, capture SAN, castling rights kept, attacks of the arrived piece, pins of the own king,
-#: discoveries on the other king.
+#: exact tuple is what the hot path does first: piece, from, to, path (None: nothing between), kind, the lower square,
+#: what stands on it afterwards, the higher square, what stands on that, move, quiet SAN, capture SAN, castling rights
+#: kept, attacks of the arrived piece, pins of the own king, discoveries on the other king.
 Shift = tuple[
-    str, int, int, slice | None, int, slice, str, slice, str, slice, int, str, str, int,
+    str, int, int, slice | None, int, int, str, int, str, int, str, str, int,
     tuple[slice | None, ...], tuple[Pin | None, ...], tuple[Pin | None, ...],
 ]  # fmt: skip
 
@@ -171,16 +170,10 @@ def _make_shift(letter: str, origin: int, target: int, promotion: str | None, wh
     move = encode_move(name_of(origin) + to + (promotion or "").lower())
     return (
         piece, origin, target, crossed, kind,
-        _slice(0, low), first, _slice(low + 1, high), second, _slice(high + 1, 71),
+        low, first, high, second,
         move, quiet, capture, _KEEP.get(origin, 15) & _KEEP.get(target, 15),
         ATTACKS[placed][target], PINS[not white][origin], PINS[white][origin],
     )  # fmt: skip
-
-
-@cache
-def _slice(start: int, stop: int) -> slice:
-    """One object for equal slices: thousands of moves share a few cache lines."""
-    return slice(start, stop)
 
 
 def _pawn_kind(origin: int, target: int, white: bool) -> tuple[int, slice | None]:
