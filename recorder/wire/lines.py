@@ -52,8 +52,8 @@ _ESCAPE: Final = re.compile(
     r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[()][0-9A-Za-z]|[=>78cDEHMNOZ])"
 )
 _MAY_CONTINUE: Final = (b"", b"\\", b"[", b"(")
-_PROMPTS: Final = frozenset(("fics% ", "fics%", "aics% ", "aics%"))
 _LONGEST_PROMPT: Final = 6
+_OPEN: Final = ord("(")
 _WHOLE_TAGS: Final = ("<12>", "<b1>", "<g1>", "<d1>")
 _MARGIN: Final = len("\\   ")
 _DEEPEST_UNIT: Final = 3
@@ -239,9 +239,9 @@ class LineReader:
 
     def _take_many(self, data: bytes, offset: int, at_ms: int | None, out: list[LineRow]) -> None:
         """Read complete lines; ``data`` begins at a line's first byte and ends before the last line's ``\\n``."""
-        texts, firsts, between = _cut(data, offset)
+        texts, firsts = _cut(data, offset)
         done, ends = 0, len(texts) - 1
-        for index in (*self._find_care(data, texts, offset, firsts, between), ends + 1):
+        for index in (*self._find_care(data, texts, offset, firsts), ends + 1):
             if done < index and not self._datagram.open:
                 self._give_many(texts[done:index], firsts[done:index], at_ms, out)
                 done = index
@@ -251,17 +251,9 @@ class LineReader:
                 self._take(data[begin:] if end < 0 else data[begin:end], firsts[number], at_ms, out)
             done = index + 1
 
-    def _find_care(self, data: bytes, texts: list[str], offset: int, firsts: list[int], between: bytes) -> list[int]:
+    def _find_care(self, data: bytes, texts: list[str], offset: int, firsts: list[int]) -> list[int]:
         """Indices of the lines that are more than text, in order."""
-        if between and "[G]" not in texts:
-            care = {0} if texts[0][:1] == "(" else set()  # as in _find_odd
-            odd = between + b"("
-            position = data.find(odd)
-            while position >= 0:
-                care.add(bisect_right(firsts, offset + position + len(between)) - 1)
-                position = data.find(odd, position + 1)
-        else:
-            care = _find_odd(texts)
+        care = _find_odd(texts)
         for mark in _RARE_BYTES if b"\0" not in data else (*_RARE_BYTES, _PING):
             position = data.find(mark)
             while position >= 0:
@@ -294,29 +286,27 @@ class LineReader:
         self._release(out)
         texts = cut.texts
         kept = [
-            index for index in indices if len(text := texts[index]) > _LONGEST_PROMPT or (text and text not in _PROMPTS)
+            index for index in indices if len(text := texts[index]) > _LONGEST_PROMPT or (text and not _is_prompt(text))
         ]
         out += cut.lines(kept, self._block)
         if self.prompt is None:
-            self.prompt = next(((texts[at], cut.offset(at)) for at in indices if texts[at] in _PROMPTS), None)
+            self.prompt = next(((texts[at], cut.offset(at)) for at in indices if _is_prompt(texts[at])), None)
         self._hold_last(texts[indices[-1]], out)
 
     def _give_many(self, texts: list[str], firsts: list[int], at_ms: int | None, out: list[LineRow]) -> None:
         """Give away lines that are text alone and continue nothing: what ``_take`` does with them, in bulk."""
         self._release(out)
         block = self._block
-        out += [
-            (text, first, at_ms, block)
-            for text, first in zip(texts, firsts, strict=True)
-            if len(text) > _LONGEST_PROMPT or (text and text not in _PROMPTS)
-        ]
+        for index, text in enumerate(texts):
+            if len(text) > _LONGEST_PROMPT or (text and not _is_prompt(text)):
+                out.append((text, firsts[index], at_ms, block))
         if self.prompt is None:
-            self.prompt = next((found for found in zip(texts, firsts, strict=True) if found[0] in _PROMPTS), None)
+            self.prompt = next((found for found in zip(texts, firsts, strict=True) if _is_prompt(found[0])), None)
         self._hold_last(texts[-1], out)
 
     def _hold_last(self, last: str, out: list[LineRow]) -> None:
         """Take back the last line if the next one may continue it."""
-        if last and last not in _PROMPTS and not _is_whole(last):
+        if last and not _is_prompt(last) and not _is_whole(last):
             self._held = Line._make(out.pop())
             self._held_part = last
             self._width = len(last)
@@ -474,7 +464,7 @@ class LineReader:
             self._header = False
             out.append(Line("\x19[" + text, start - 2, at_ms, self._block))
             return
-        if text in _PROMPTS:
+        if _is_prompt(text):
             self.prompt = self.prompt or (text, start)
             return
         line = Line(text, start, at_ms, self._block)
@@ -533,19 +523,23 @@ class LineReader:
 
 def _find_odd(texts: list[str]) -> set[int]:
     """Indices of lines whose text alone shows that they may be more than text."""
-    # "(" may begin the rest of a frame; comparing is the quickest way to leave nearly all lines out.
-    odd = {index for index, text in enumerate(texts) if text < ")" and text >= "("}
+    # "(" may begin the rest of a frame.
+    odd = {index for index, text in enumerate(texts) if text and ord(text[0]) == _OPEN}
     if "[G]" in texts:
         odd.update(index for index, text in enumerate(texts) if text == "[G]")
     return odd
 
 
-def _cut(data: bytes, offset: int) -> tuple[list[str], list[int], bytes]:
+def _is_prompt(text: str) -> bool:
+    """Whether a line is nothing but one of the servers' own prompts."""
+    return text in ("fics% ", "aics% ", "fics%", "aics%")
+
+
+def _cut(data: bytes, offset: int) -> tuple[list[str], list[int]]:
     """Cut complete lines; ``data`` begins at a line's first byte and ends before the last line's ``\\n``.
 
     Returns:
-        The texts without the bytes that are deleted, where each begins (and, at last, where the next line does), and
-        what stands between any two of them; nothing if that differs.
+        The texts without the bytes that are deleted, and where each begins (and, at last, where the next line does).
     """
     if b"\x07" not in data and b"\0" not in data:
         lead = data.startswith(b"\r")
@@ -557,14 +551,18 @@ def _cut(data: bytes, offset: int) -> tuple[list[str], list[int], bytes]:
         rest = "".join(texts)
         if "\n" not in rest and "\r" not in rest:
             width = len(end)
-            firsts = list(accumulate([len(text) + width for text in texts], initial=offset + lead))
-            return texts, firsts, end.encode()
+            at = offset + lead
+            firsts = [at]
+            for text in texts:
+                at += len(text) + width
+                firsts.append(at)
+            return texts, firsts
     raws = data.split(b"\n")
     firsts = list(accumulate([len(raw) + 1 for raw in raws], initial=offset))
     for index, raw in enumerate(raws):
         if raw[:1] == b"\r":
             firsts[index] += len(raw) - len(raw.lstrip(b"\r"))
-    return data.translate(None, _DELETED).decode("latin-1").split("\n"), firsts, b""
+    return data.translate(None, _DELETED).decode("latin-1").split("\n"), firsts
 
 
 def _line_end(body: str) -> str:
