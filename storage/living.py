@@ -160,7 +160,7 @@ class LivingSource:
 
     def __init__(self, path: Path, sha256: str, mark: str) -> None:
         self._path = path
-        self._place = str(path)
+        self._where = str(path)
         self._mark = mark
         self._engine = make_engine(path, foreign_keys=False)
         with told(path):
@@ -203,7 +203,7 @@ class LivingSource:
         try:
             self._run("BEGIN IMMEDIATE")
             (version,) = self._run("PRAGMA data_version").fetchone()
-            if identity_of(self._place) != self._file:
+            if identity_of(self._where) != self._file:
                 raise OvertakenError(f"{self._path} was replaced by another archive.")
             if version != self._version or self._rows is None:
                 self._look_around(version)
