@@ -33,7 +33,7 @@ from recorder.cli.inputs import ReadOptions
 from recorder.cli.resident import Resident
 from recorder.cli.ticker import Ticker
 from recorder.journal import close_left_open
-from recorder.journal.writer import SYSTEM, JournalWriter, Sync
+from recorder.journal.writer import JournalWriter, Sync
 from storage import Archive, GameFilter
 from tests.support.cli import ADJOURNED, SERVER, WATCHER, Cli
 
@@ -754,6 +754,16 @@ def test_two_that_follow_one_log_do_not_undo_each_others_work_for_ever(
     assert everything(cli) == everything(fresh)
 
 
+class _BegunTogether:
+    """A clock of journals that all begin at the same nanosecond."""
+
+    def utc_ns(self) -> int:
+        return 1_700_000_000_000_000_000
+
+    def monotonic_ns(self) -> int:
+        return time.monotonic_ns()
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_two_journals_of_one_millisecond_give_what_one_import_gives(
     cli: Cli, tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch
@@ -762,8 +772,10 @@ def test_two_journals_of_one_millisecond_give_what_one_import_gives(
     chance = random.Random(seed)
     monkeypatch.setattr(recorder.cli.resident, "_SETTLE_S", 0.0)
     monkeypatch.setattr("recorder.journal.writer.secrets.token_hex", lambda _: f"{chance.randrange(1 << 64):016x}")
-    monkeypatch.setattr(SYSTEM, "utc_ns", lambda: 1_700_000_000_000_000_000)
-    journals = [JournalWriter(tmp_path / "j", host="h", port=1, role="record", sync=Sync.OS) for _ in range(2)]
+    where = tmp_path / "j"
+    journals = [
+        JournalWriter(where, host="h", port=1, role="record", sync=Sync.OS, clock=_BegunTogether()) for _ in range(2)
+    ]
     names = [journal.path.name for journal in journals]
     pgns = [tmp_path / f"{number}.pgn" for number in range(2)]
     residents = [follow(cli, one.path, finished(pgn)) for one, pgn in zip(journals, pgns, strict=True)]
