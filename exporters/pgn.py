@@ -18,9 +18,11 @@ from exporters.pgn_extras import Extras, Variation, find_extras
 from exporters.pgn_saved import add_losses, is_saved
 from exporters.pgn_tags import KEY_TAG, fics_tags, tags
 from exporters.pgn_text import GLUE, brace_comment, colours_for_handles, wrap
-from exporters.times import HMS, THOUSANDTHS, decimal_seconds, hms, short_seconds
+from exporters.times import decimal_seconds, hms, short_seconds
 from recorder.errors import ExportError
 from recorder.model import Game, GameKind, Ply, Precision, Proof
+from recorder.movetext import move_number, movetext, timed_move
+from recorder.shown import ShownRow
 
 __all__ = ["CLOCK_WORDS", "ENDS", "STYLES", "PgnExporter", "PgnOptions"]
 
@@ -36,9 +38,6 @@ ENDS = {
     "log-ends": "Log ends here",
     "reused": "Game number taken by another game",
 }
-
-_NUMBERS = tuple(f"{(ply + 1) // 2}{'.' if ply % 2 else '...'} " for ply in range(1000))
-_CLOCK_ENDS = tuple(f"{thousandths}]" for thousandths in THOUSANDTHS)
 
 _Annotate = Callable[[Ply], str]
 
@@ -132,7 +131,7 @@ class PgnExporter:
         )
 
     def _default_text(self, game: Game, part: Part, number: int, count: int, last: bool) -> str:
-        tokens, annotator = self._movetext(game, part)
+        begun, tokens, annotator = self._movetext(game, part)
         if part.unproved:
             moves = " ".join(f"{_number(ply.ply)}{ply.san}" for ply in part.unproved)
             tokens.append(brace_comment(f"Not proved: {moves}"))
@@ -142,11 +141,12 @@ class PgnExporter:
         elif not last and part.beside is None:
             tokens.append("{Moves are missing here}")
         tokens.append(game.result if last else "*")
-        return f"{tags(game, part, number, count, last, annotator)}\n{wrap(' '.join(tokens))}\n\n"
+        rest = wrap(" ".join(tokens), len(begun) - begun.rfind("\n") - 1)
+        return f"{tags(game, part, number, count, last, annotator)}\n{begun}{rest}\n\n"
 
     def _fics_text(self, game: Game, part: Part, _number: int, _count: int, last: bool) -> str:
         part.line = _with_fics_san(part.plies, game.variant)
-        tokens, annotator = self._movetext(game, part)
+        _, tokens, annotator = self._movetext(game, part)
         tokens = tokens or [""]
         reason = game.reason or _end_of(game)
         if last and reason:
@@ -155,8 +155,12 @@ class PgnExporter:
         text = f"{fics_tags(game, part, last, annotator)}\n{' '.join(tokens).replace(GLUE, ' ')}\n\n\n"
         return text.replace("\n", "\r\n")
 
-    def _movetext(self, game: Game, part: Part) -> tuple[list[str], str | None]:
-        """The moves with what stands between them, and the engine whose analysis does."""
+    def _movetext(self, game: Game, part: Part) -> tuple[str, list[str], str | None]:
+        """The moves with what stands between them, and the engine whose analysis does.
+
+        Returns:
+            Text that is in lines already, what comes behind it, and the engine's name.
+        """
         options = self.options
         extras = None
         saved = is_saved(game)  # its comments are its own
@@ -173,32 +177,24 @@ class PgnExporter:
         tokens = [] if part.remark is None else [part.remark]
         if extras is not None and part.start_ply in extras.comments:
             tokens += extras.comments[part.start_ply]
-        self._moves(part, tokens, extras)
-        return tokens, None if extras is None else extras.annotator
+        plies = part.shown
+        begun = movetext(plies) if self._usual and extras is None and not tokens else None
+        if begun is None:
+            self._moves(part, plies, tokens, extras)
+        return begun or "", tokens, None if extras is None else extras.annotator
 
-    def _moves(self, part: Part, tokens: list[str], extras: Extras | None) -> None:
-        """Append moves with their comments to ``tokens``; the first of Black's gets its ``12...``.
-
-        A clock and an elapsed time as nearly every ply has them are put together here; what is uncommon about a ply
-        goes the long way, and so does a time that was not written before, which makes its text.
-        """
-        add, numbers, seconds, ends = tokens.append, _NUMBERS, HMS, _CLOCK_ENDS
+    def _moves(self, part: Part, plies: list[ShownRow], tokens: list[str], extras: Extras | None) -> None:
+        """Append moves with their comments to ``tokens``; the first of Black's gets its ``12...``."""
         usual = self._usual
         interrupted = True
-        for number, san, clock_ms, elapsed_ms in part.shown:
-            if usual:
-                # A test for None would cost every ply a little; the few without a time raise TypeError.
-                try:
-                    add(
-                        f"{numbers[number] if number & 1 or interrupted else ''}{san} "
-                        f"{{[%clk\x01{seconds[clock_ms // 1000]}{ends[clock_ms % 1000]} "  # type: ignore[operator]  # see above
-                        f"[%emt\x01{seconds[elapsed_ms // 1000]}{ends[elapsed_ms % 1000]}}}"  # type: ignore[operator]  # see above
-                    )
-                    interrupted = True
-                except (LookupError, TypeError):  # no text has been made of it yet, or ever: it is below zero or None
-                    interrupted = self._move(part.ply(number), tokens, interrupted)
-            else:
+        for number, san, clock_ms, elapsed_ms in plies:
+            move = f"{_number(number)}{san}" if number & 1 or interrupted else san
+            timed = timed_move(move, clock_ms, elapsed_ms) if usual else None
+            if timed is None:
                 interrupted = self._move(part.ply(number), tokens, interrupted)
+            else:
+                tokens.append(timed)
+                interrupted = True
             if extras is not None and self._add_extras(number, tokens, extras):
                 interrupted = True
 
@@ -240,7 +236,7 @@ class PgnExporter:
 
 def _number(ply: int) -> str:
     """``12. `` before White's move, ``12... `` before Black's."""
-    return _NUMBERS[ply] if 0 <= ply < len(_NUMBERS) else f"{(ply + 1) // 2}{'.' if ply % 2 else '...'} "
+    return f"{move_number(ply)} "
 
 
 def _end_of(game: Game) -> str | None:

@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 from contextlib import suppress
 
+from recorder.movetext import GLUE, LINE_LENGTH
+
 __all__ = ["GLUE", "brace_comment", "colours_for_handles", "decoded", "readable", "tag", "wrap"]
 
-# Stands for a blank at which a line must not be broken; wrap() turns it into a blank.
-GLUE = "\x01"
-
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
-_LINE = re.compile(r"(.{1,79}|[^ ]{80,})(?: |\Z)", re.DOTALL)
+_LINE = re.compile(rf"(.{{1,{LINE_LENGTH}}}|[^ ]{{{LINE_LENGTH + 1},}})(?: |\Z)", re.DOTALL)
 _BRACES = str.maketrans("{}", "()")
 
 
@@ -60,9 +59,12 @@ def colours_for_handles(reason: str, white: str, black: str) -> str:
     return reason
 
 
-def wrap(text: str) -> str:
+def wrap(text: str, column: int = 0) -> str:
     """Break at blanks into lines of at most 79 characters (a longer word stays whole); no line feed at the end.
 
-    PGN standard 4.3 allows fewer than 80 printable characters in a line for exported text.
+    Args:
+        column: how many characters the line has, if the text goes on in one, behind a blank.
     """
+    if column:
+        return wrap(f"{'-' * column} {text}")[column:]
     return "\n".join(_LINE.findall(text)).replace(GLUE, " ")

@@ -8,9 +8,9 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 from recorder.model import TimeBasis
+from recorder.movetext import THOUSANDTHS, whole_hms
 
 __all__ = [
-    "HMS",
     "LOW_LEAST_MS",
     "LOW_MOST_MS",
     "LOW_OF_BASE_MS",
@@ -29,23 +29,7 @@ __all__ = [
 LOW_OF_BASE_MS, LOW_LEAST_MS, LOW_MOST_MS = 100, 5_000, 30_000
 """Below this a clock is low: a tenth of the base time (so much for each of its seconds), but at least and at most."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-THOUSANDTHS = tuple(f".{n:03d}" for n in range(1000))
 _SHORT = tuple("." + (f"{n:03d}".rstrip("0") or "0") for n in range(1000))
-
-
-_MOST_TEXTS = 100_000
-HMS: dict[int, str] = {}
-"""Seconds → ``h:mm:ss``, those that ``whole_hms`` was asked for: clocks of all games share a few thousand values."""
-
-
-def whole_hms(seconds: int) -> str:
-    """``0:04:57`` of a time of zero or more seconds."""
-    text = HMS.get(seconds)
-    if text is None:
-        text = f"{seconds // 3600}:{seconds // 60 % 60:02d}:{seconds % 60:02d}"
-        if len(HMS) < _MOST_TEXTS:
-            HMS[seconds] = text
-    return text
 
 
 def hms(ms: int, milliseconds: bool) -> str:

@@ -1,0 +1,111 @@
+"""Moves with the mover's clock and the elapsed time behind each: nearly all that an export of PGN writes.
+
+A ply is four words, its number, its move and two times, which ``movetext`` puts into lines as it goes: to find the
+places for line feeds in the finished text would take as long as to make it. Compiled (docs/architecture.md), so it
+imports nothing that mypy would have to follow far.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+__all__ = ["GLUE", "LINE_LENGTH", "THOUSANDTHS", "move_number", "movetext", "timed_move", "whole_hms"]
+
+GLUE: Final = "\x01"
+"""Stands for a blank at which a line must not be broken, until lines are broken."""
+
+LINE_LENGTH: Final = 79
+"""PGN standard 4.3 allows fewer than 80 printable characters in a line for exported text."""
+
+THOUSANDTHS: Final[tuple[str, ...]] = tuple([f".{n:03d}" for n in range(1000)])
+
+_NUMBERS: Final[tuple[str, ...]] = tuple([f"{(ply + 1) // 2}{'.' if ply % 2 else '...'}" for ply in range(1000)])
+_CLOCK_ENDS: Final[tuple[str, ...]] = tuple([f"{text}]" for text in THOUSANDTHS])
+_ELAPSED_ENDS: Final[tuple[str, ...]] = tuple([f"{text}]}}" for text in THOUSANDTHS])
+_MOST_TEXTS: Final = 100_000
+# by seconds; clocks of all games share a few thousand values
+_HMS: Final[dict[int, str]] = {}
+_CLOCKS: Final[dict[int, str]] = {}
+_ELAPSED: Final[dict[int, str]] = {}
+
+
+def whole_hms(seconds: int) -> str:
+    """``0:04:57`` of a time of zero or more seconds."""
+    text = _HMS.get(seconds)
+    if text is None:
+        text = f"{seconds // 3600}:{seconds // 60 % 60:02d}:{seconds % 60:02d}"
+        _remember(_HMS, seconds, text)
+    return text
+
+
+def _remember(texts: dict[int, str], seconds: int, text: str) -> None:
+    if len(texts) < _MOST_TEXTS:
+        texts[seconds] = text
+
+
+def move_number(ply: int) -> str:
+    """``12.`` before White's move, ``12...`` before Black's."""
+    return _NUMBERS[ply] if 0 <= ply < 1000 else f"{(ply + 1) // 2}{'.' if ply % 2 else '...'}"
+
+
+def _clock(seconds: int) -> str:
+    """What the mover's clock begins with, all but its thousandths."""
+    text = f"{{[%clk {whole_hms(seconds)}"
+    _remember(_CLOCKS, seconds, text)
+    return text
+
+
+def _elapsed(seconds: int) -> str:
+    """The same for the elapsed time."""
+    text = f"[%emt {whole_hms(seconds)}"
+    _remember(_ELAPSED, seconds, text)
+    return text
+
+
+def timed_move(move: str, clock_ms: int | None, elapsed_ms: int | None) -> str | None:
+    """A move, its number before it where it has one, with its times; None where a time is not known or below zero."""
+    if clock_ms is None or elapsed_ms is None or clock_ms < 0 or elapsed_ms < 0:
+        return None
+    clock = f"{_CLOCKS.get(clock_ms // 1000) or _clock(clock_ms // 1000)}{_CLOCK_ENDS[clock_ms % 1000]}"
+    elapsed = f"{_ELAPSED.get(elapsed_ms // 1000) or _elapsed(elapsed_ms // 1000)}{_ELAPSED_ENDS[elapsed_ms % 1000]}"
+    return f"{move} {clock.replace(' ', GLUE)} {elapsed.replace(' ', GLUE)}"
+
+
+def movetext(plies: list[tuple[int, str, int | None, int | None]]) -> str | None:
+    """Plies that follow each other as lines of text, as ``timed_move`` has them, each with its number.
+
+    Args:
+        plies: the number, SAN, mover's clock and elapsed time of each; times in milliseconds.
+    Returns:
+        None where a time is not known or below zero: that needs other words.
+    """
+    pieces: list[str] = []
+    column = -1  # so that the first word has a blank in front, too
+    for ply, san, clock_ms, elapsed_ms in plies:
+        if clock_ms is None or elapsed_ms is None or clock_ms < 0 or elapsed_ms < 0:
+            return None
+        number = _NUMBERS[ply] if 0 <= ply < 1000 else move_number(ply)
+        clock = _CLOCKS.get(clock_ms // 1000) or _clock(clock_ms // 1000)
+        elapsed = _ELAPSED.get(elapsed_ms // 1000) or _elapsed(elapsed_ms // 1000)
+        before_number = before_san = before_clock = before_elapsed = " "
+        column += 1 + len(number)
+        if column > LINE_LENGTH:
+            before_number = "\n"
+            column = len(number)
+        column += 1 + len(san)
+        if column > LINE_LENGTH:
+            before_san = "\n"
+            column = len(san)
+        column += len(clock) + 6  # ".338]" and the blank in front
+        if column > LINE_LENGTH:
+            before_clock = "\n"
+            column = len(clock) + 5
+        column += len(elapsed) + 7
+        if column > LINE_LENGTH:
+            before_elapsed = "\n"
+            column = len(elapsed) + 6
+        pieces.append(
+            f"{before_number}{number}{before_san}{san}{before_clock}{clock}{_CLOCK_ENDS[clock_ms % 1000]}"
+            f"{before_elapsed}{elapsed}{_ELAPSED_ENDS[elapsed_ms % 1000]}"
+        )
+    return "".join(pieces)[1:]
