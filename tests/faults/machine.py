@@ -242,10 +242,25 @@ def _faketime() -> Path:
 
 
 # The command, but for the time between a look at its file and what it writes then, which is a tenth of a millisecond.
-_LATE = (
-    "import time, recorder.journal.parts as p; f = p._File; check = f.check;"
-    " f.check = lambda file: (check(file), time.sleep(0.02))[0]; from recorder.cli import main; main()"
-)
+_LATE = """
+import time
+from recorder.journal import parts
+
+class Late:
+    def __init__(self, *how):
+        self.file = made(*how)
+
+    def check(self):
+        self.file.check()
+        time.sleep(0.02)
+
+    def __getattr__(self, name):
+        return getattr(self.file, name)
+
+made, parts.AppendedFile = parts.AppendedFile, Late
+from recorder.cli import main
+main()
+"""
 
 
 async def removed(world: World) -> None:
