@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from typing import Any, Final, NamedTuple
-from zlib import crc32
 
 from recorder.errors import JournalError
 from recorder.journal.bulk import Reads, parse_lines
@@ -20,6 +19,7 @@ from recorder.journal.format import (
     parse_note,
     parse_record,
 )
+from recorder.journal.line import checked
 
 __all__ = ["Damage", "Entry", "JournalReader"]
 
@@ -107,7 +107,7 @@ class JournalReader:
         if (
             b"\\" in data
             or text.translate(None, _PRINTABLE)
-            or b" %08x\n" % crc32(content) != block[-10:]
+            or checked(content) != block[:-1]
             or (seconds[:1] == b"0" and len(seconds) > 1)
             or len(seconds) > _MOST_DIGITS
         ):
