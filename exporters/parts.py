@@ -12,7 +12,7 @@ from operator import itemgetter
 
 from exporters.holdings import hands_at
 from recorder.model import Anchor, Game, Origin, Ply, PlyRow, Proof, name_plies
-from recorder.shown import ShownLine, ShownRow, shown_line, shown_row
+from recorder.shown import ShownLine, ShownPlies, shown_line, shown_plies
 
 __all__ = ["Part", "cut_into_parts", "cut_line", "fen_with_hands", "is_chess_fen"]
 
@@ -54,10 +54,10 @@ class Part:
         return len(self.line)
 
     @property
-    def shown(self) -> list[ShownRow]:
+    def shown(self) -> ShownPlies:
         """The plies as far as most of them are shown."""
         shown = self.line.shown if isinstance(self.line, ShownLine) else None
-        return list(map(shown_row, self.rows)) if shown is None else shown
+        return shown_plies(self.rows, self.start_ply + 1) if shown is None else shown
 
     def ply(self, number: int) -> Ply:
         """The ply with this number."""
@@ -82,12 +82,14 @@ def cut_into_parts(game: Game) -> list[Part]:
 
 def _follow_each_other(line: ShownLine | list[Ply] | list[PlyRow], start_ply: int) -> bool:
     """Whether no ply is missing, and all are proved."""
-    rows = line.shown if isinstance(line, ShownLine) else line
+    if isinstance(line, ShownLine) and line.shown is not None:
+        return line.shown.first == start_ply + 1
+    rows = line.rows if isinstance(line, ShownLine) else line
     if not rows:
         return True
     if rows[0][0] != start_ply + 1 or rows[-1][0] != start_ply + len(rows):
         return False
-    return isinstance(line, ShownLine) or _PROVED.issuperset(map(_PROOF_OF, line))
+    return _PROVED.issuperset(map(_PROOF_OF, rows))
 
 
 def cut_line(game: Game, plies: list[Ply], anchors: dict[int, Anchor], fen: str | None, start_ply: int) -> list[Part]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import count
 from typing import BinaryIO
 
 from exporters.base import ExportReport
@@ -22,7 +23,7 @@ from exporters.times import decimal_seconds, hms, short_seconds
 from recorder.errors import ExportError
 from recorder.model import Game, GameKind, Ply, Precision, Proof
 from recorder.movetext import move_number, movetext, timed_move
-from recorder.shown import ShownRow
+from recorder.shown import ShownPlies
 
 __all__ = ["CLOCK_WORDS", "ENDS", "STYLES", "PgnExporter", "PgnOptions"]
 
@@ -178,16 +179,16 @@ class PgnExporter:
         if extras is not None and part.start_ply in extras.comments:
             tokens += extras.comments[part.start_ply]
         plies = part.shown
-        begun = movetext(plies) if self._usual and extras is None and not tokens else None
+        begun = movetext(*plies) if self._usual and extras is None and not tokens else None
         if begun is None:
             self._moves(part, plies, tokens, extras)
         return begun or "", tokens, None if extras is None else extras.annotator
 
-    def _moves(self, part: Part, plies: list[ShownRow], tokens: list[str], extras: Extras | None) -> None:
+    def _moves(self, part: Part, plies: ShownPlies, tokens: list[str], extras: Extras | None) -> None:
         """Append moves with their comments to ``tokens``; the first of Black's gets its ``12...``."""
         usual = self._usual
         interrupted = True
-        for number, san, clock_ms, elapsed_ms in plies:
+        for number, san, clock_ms, elapsed_ms in zip(count(plies.first), plies.sans, plies.clocks_ms, plies.elapsed_ms):
             move = f"{_number(number)}{san}" if number & 1 or interrupted else san
             timed = timed_move(move, clock_ms, elapsed_ms) if usual else None
             if timed is None:

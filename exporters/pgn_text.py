@@ -24,6 +24,8 @@ def decoded(text: str) -> str:
 
 def readable(text: str) -> str:
     """Server text as a person should see it: decoded, without control bytes."""
+    if text.isascii() and text.isprintable():
+        return text  # as nearly all is
     return _CONTROL.sub(" ", decoded(text))
 
 

@@ -7,9 +7,12 @@ imports nothing that mypy would have to follow far.
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-__all__ = ["GLUE", "LINE_LENGTH", "THOUSANDTHS", "move_number", "movetext", "timed_move", "whole_hms"]
+if TYPE_CHECKING:
+    from mypy_extensions import i64  # as in ``dialects.style12``
+
+__all__ = ["GLUE", "LINE_LENGTH", "THOUSANDTHS", "integers", "move_number", "movetext", "timed_move", "whole_hms"]
 
 GLUE: Final = "\x01"
 """Stands for a blank at which a line must not be broken, until lines are broken."""
@@ -22,6 +25,11 @@ THOUSANDTHS: Final[tuple[str, ...]] = tuple([f".{n:03d}" for n in range(1000)])
 _NUMBERS: Final[tuple[str, ...]] = tuple([f"{(ply + 1) // 2}{'.' if ply % 2 else '...'}" for ply in range(1000)])
 _CLOCK_ENDS: Final[tuple[str, ...]] = tuple([f"{text}]" for text in THOUSANDTHS])
 _ELAPSED_ENDS: Final[tuple[str, ...]] = tuple([f"{text}]}}" for text in THOUSANDTHS])
+_COMMA: Final[i64] = 44
+_MINUS: Final[i64] = 45
+_ZERO: Final[i64] = 48
+_NINE: Final[i64] = 57
+_MOST_DIGITS: Final[i64] = 18
 _MOST_TEXTS: Final = 100_000
 # by seconds; clocks of all games share a few thousand values
 _HMS: Final[dict[int, str]] = {}
@@ -71,17 +79,47 @@ def timed_move(move: str, clock_ms: int | None, elapsed_ms: int | None) -> str |
     return f"{move} {clock.replace(' ', GLUE)} {elapsed.replace(' ', GLUE)}"
 
 
-def movetext(plies: list[tuple[int, str, int | None, int | None]]) -> str | None:
+def integers(array: str) -> list[int | None] | None:
+    """The numbers of a JSON array without blanks; None if it holds anything but integers of up to 18 digits."""
+    found: list[int | None] = []
+    end: i64 = len(array) - 1
+    at: i64 = 1
+    while at < end:
+        letter: i64 = ord(array[at])
+        below = letter == _MINUS
+        if below:
+            at += 1
+            letter = ord(array[at])
+        begin = at
+        value: i64 = 0
+        while _ZERO <= letter <= _NINE:
+            value = 10 * value + letter - _ZERO
+            at += 1
+            letter = ord(array[at])
+        if not 0 < at - begin <= _MOST_DIGITS or (letter != _COMMA and at != end):
+            return None
+        found.append(-value if below else value)
+        at += 1
+    return found
+
+
+def movetext(
+    first: int, sans: list[str], clocks_ms: list[int | None], elapsed_of_each_ms: list[int | None]
+) -> str | None:
     """Plies that follow each other as lines of text, as ``timed_move`` has them, each with its number.
 
     Args:
-        plies: the number, SAN, mover's clock and elapsed time of each; times in milliseconds.
+        first, sans, clocks_ms, elapsed_of_each_ms: as in ``recorder.shown.ShownPlies``.
     Returns:
         None where a time is not known or below zero: that needs other words.
     """
     pieces: list[str] = []
     column = -1  # so that the first word has a blank in front, too
-    for ply, san, clock_ms, elapsed_ms in plies:
+    for place in range(len(sans)):
+        ply = first + place
+        san = sans[place]
+        clock_ms = clocks_ms[place]
+        elapsed_ms = elapsed_of_each_ms[place]
         if clock_ms is None or elapsed_ms is None or clock_ms < 0 or elapsed_ms < 0:
             return None
         number = _NUMBERS[ply] if 0 <= ply < 1000 else move_number(ply)

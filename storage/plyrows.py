@@ -6,7 +6,8 @@ import sqlite3
 from typing import Any, Final
 
 from recorder.model import Ply, PlyRow, Precision, Proof
-from recorder.shown import USUAL, ShownLine, whole_row
+from recorder.movetext import integers
+from recorder.shown import USUAL, ShownLine, ShownPlies, whole_row
 from storage.bulk import insert_values
 from storage.names import COLUMNS
 
@@ -49,8 +50,11 @@ _PROVED: Final = {
     if quality & 7 != Proof.UNPROVED.value
 }
 _USUAL: Final = next(quality for quality, parts in _PROVED.items() if parts == USUAL)
-_SELECT_SHOWN: Final = (
-    f"SELECT iif(quality = {_USUAL}, ply, ~(ply << 9 | quality)), san, {_MOVERS_CLOCK}, elapsed_ms {_RUN}"
+_SELECT_SHOWN: Final = f"SELECT ply, san, {_MOVERS_CLOCK}, elapsed_ms, quality {_RUN}"
+_SELECT_USUAL: Final = (  # in the order of ``id``, as a run of them is read
+    "SELECT (SELECT ply FROM plies WHERE id = ?1), json_group_array(san), "
+    f"json_group_array({_MOVERS_CLOCK}), json_group_array(elapsed_ms), (SELECT ply FROM plies WHERE id = ?2) "
+    f"FROM plies WHERE id BETWEEN ?1 AND ?2 AND quality = {_USUAL}"
 )
 
 
@@ -134,18 +138,28 @@ def load_shown(driver: sqlite3.Connection, line: ShownLine, first: int, count: i
     Returns:
         False where a ply is not proved: what can be shown of it depends on its move, so the line must be loaded whole.
     """
-    found: list[Any] = driver.execute(_SELECT_SHOWN, (first, first + count - 1)).fetchall()
-    for ply, _, _, _ in found:
-        if ply < 0:
-            break
-    else:
-        line.shown = found
-        return True
-    try:
-        line.rows = [
-            whole_row((~ply >> 9, *shown), _PROVED[~ply & 511]) if ply < 0 else whole_row((ply, *shown))
-            for ply, *shown in found
-        ]
-    except KeyError:
-        return False
+    run = (first, first + count - 1)
+    line.shown = _usual_plies(driver, run)
+    if line.shown is None:
+        try:
+            line.rows = [
+                whole_row(ply, san, clock_ms, elapsed_ms, _PROVED[quality])
+                for ply, san, clock_ms, elapsed_ms, quality in driver.execute(_SELECT_SHOWN, run)
+            ]
+        except KeyError:
+            return False
     return True
+
+
+def _usual_plies(driver: sqlite3.Connection, run: tuple[int, int]) -> ShownPlies | None:
+    """The plies of these rows if each is as most are; from SQLite they come as text: a row of each costs it more."""
+    number, sans, clocks, elapsed, last = driver.execute(_SELECT_USUAL, run).fetchone()
+    if "\\" in sans or not sans.startswith('["'):
+        return None  # no SAN of any server, or no ply
+    moves = sans[2:-2].split('","')
+    if not len(moves) == run[1] - run[0] + 1 == last - number + 1:
+        return None  # not all of them are, or plies are missing between them
+    clocks_ms, elapsed_ms = integers(clocks), integers(elapsed)
+    if clocks_ms is None or elapsed_ms is None:
+        return None
+    return ShownPlies(number, moves, clocks_ms, elapsed_ms)

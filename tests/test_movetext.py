@@ -2,48 +2,68 @@
 
 from __future__ import annotations
 
+import json
+
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from exporters.pgn_text import wrap
-from recorder.movetext import GLUE, LINE_LENGTH, move_number, movetext, timed_move, whole_hms
+from recorder.movetext import GLUE, LINE_LENGTH, integers, move_number, movetext, timed_move, whole_hms
 
 _TIMES = st.integers(0, 200_000_000)
-_PLIES = st.lists(
-    st.tuples(
-        st.integers(1, 2_500), st.sampled_from(("e4", "O-O-O", "Nf3", "R1xd4+", "bxa8=Q#", "N@f7")), _TIMES, _TIMES
-    )
-)
+_FIRST = st.one_of(st.integers(1, 10), st.integers(990, 1_010), st.integers(1, 2_500))
+_PLIES = st.lists(st.tuples(st.sampled_from(("e4", "O-O-O", "Nf3", "R1xd4+", "bxa8=Q#", "N@f7")), _TIMES, _TIMES))
 
 
-def _words(plies: list[tuple[int, str, int | None, int | None]]) -> str:
-    words = [timed_move(f"{move_number(ply)} {san}", clock_ms, elapsed_ms) for ply, san, clock_ms, elapsed_ms in plies]
+def _movetext(first: int, plies: list[tuple[str, int | None, int | None]]) -> str | None:
+    columns: list[list] = [list(column) for column in zip(*plies, strict=True)]
+    return movetext(first, *columns or ([], [], []))
+
+
+def _words(first: int, plies: list[tuple[str, int, int]]) -> str:
+    moves = enumerate(plies, first)
+    words = [
+        timed_move(f"{move_number(ply)} {san}", clock_ms, elapsed_ms) for ply, (san, clock_ms, elapsed_ms) in moves
+    ]
     return " ".join(word or "" for word in words)
 
 
-@given(_PLIES, st.lists(st.sampled_from(("{Ann", "resigns}", "1-0", "x" * 70)), min_size=1))
-@example([(1, "e4", 180_000, 0)], ["1-0"])
-def test_lines_are_those_of_the_whole_text(
-    plies: list[tuple[int, str, int | None, int | None]], rest: list[str]
-) -> None:
-    text = movetext(plies)
+@given(_FIRST, _PLIES, st.lists(st.sampled_from(("{Ann", "resigns}", "1-0", "x" * 70)), min_size=1))
+@example(1, [("e4", 180_000, 0)], ["1-0"])
+def test_lines_are_those_of_the_whole_text(first: int, plies: list[tuple[str, int, int]], rest: list[str]) -> None:
+    text = _movetext(first, plies)
     assert text is not None
-    assert text == (wrap(_words(plies)) if plies else "")
+    assert text == (wrap(_words(first, plies)) if plies else "")
     assert all(len(line) <= LINE_LENGTH for line in text.split("\n"))
     behind = " ".join(rest)
-    assert text + wrap(behind, len(text) - text.rfind("\n") - 1) == wrap(f"{_words(plies)} {behind}".lstrip(" "))
+    assert text + wrap(behind, len(text) - text.rfind("\n") - 1) == wrap(f"{_words(first, plies)} {behind}".lstrip(" "))
+
+
+@given(st.lists(st.integers(-(10**18) + 1, 10**18 - 1)))
+def test_integers_of_an_array(numbers: list[int]) -> None:
+    assert integers(json.dumps(numbers, separators=(",", ":"))) == numbers
+
+
+@given(st.lists(st.one_of(st.none(), st.integers(), st.floats(), st.text(), st.booleans(), st.just([1]))))
+@example([None])
+@example([10**18])
+@example(["1"])
+@example([1.5])
+def test_an_array_of_other_values_is_none(values: list) -> None:
+    usual = all(type(value) is int and abs(value) < 10**18 for value in values)
+    found = integers(json.dumps(values, separators=(",", ":")))
+    assert found == values if usual else found is None
 
 
 def test_a_ply_as_it_is_written() -> None:
-    assert movetext([(7, "Nf3", 297_338, 62_001)]) == "4. Nf3 {[%clk 0:04:57.338] [%emt 0:01:02.001]}"
+    assert _movetext(7, [("Nf3", 297_338, 62_001)]) == "4. Nf3 {[%clk 0:04:57.338] [%emt 0:01:02.001]}"
     assert timed_move("Nf3", 297_338, 62_001) == f"Nf3 {{[%clk{GLUE}0:04:57.338] [%emt{GLUE}0:01:02.001]}}"
     assert (move_number(8), move_number(1_999), move_number(-1)) == ("4...", "1000.", "0.")
     assert whole_hms(360_000) == "100:00:00"
 
 
 def test_what_needs_other_words_is_left_to_others() -> None:
-    usual: list[tuple[int, str, int | None, int | None]] = [(1, "e4", 1_000, 0)]
     for clock_ms, elapsed_ms in ((None, 0), (0, None), (-1, 0), (0, -1)):
         assert timed_move("e5", clock_ms, elapsed_ms) is None
-        assert movetext([*usual, (2, "e5", clock_ms, elapsed_ms)]) is None
-    assert movetext([]) == ""
+        assert _movetext(1, [("e4", 1_000, 0), ("e5", clock_ms, elapsed_ms)]) is None
+    assert _movetext(1, []) == ""

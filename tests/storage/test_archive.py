@@ -366,11 +366,27 @@ def test_pgn_is_the_same_from_whole_plies_and_from_what_it_shows(
     ]
     import_bytes(archive, b"one", [game])
     (shown,) = archive.games(whole_plies=False)
-    assert (shown_line(shown) is not None) is (precision is Precision.MILLISECONDS)
+    assert (shown_line(shown) is not None) is (precision is Precision.MILLISECONDS and clock_ms is not None)
     text = PgnExporter().game_text(shown)
     assert text == PgnExporter().game_text(archive.game("last"))
     assert "[%emt 0:00:01" in text
     assert [ply.san for ply in shown.plies] == [ply.san for ply in line.plies]
+
+
+@pytest.mark.parametrize("san", ['e4","e5', "\\u0065", '"', ",", "null", "", "é\U0001f600"])
+def test_any_san_and_missing_numbers_come_back_from_what_is_shown(archive: Archive, san: str) -> None:
+    game = make_game()
+    line = game.observations[0].lines[0]
+    first = line.plies[0]
+    line.plies = [first._replace(ply=number, san=text) for number, text in ((1, san), (2, "e4"), (4, san))]
+    game.segments = [Segment(1, 4, 0)]
+    whole = make_game(1)
+    line = whole.observations[0].lines[0]
+    line.plies = [first._replace(ply=number, san=text) for number, text in ((1, san), (2, "e4"), (3, san))]
+    whole.segments = [Segment(1, 3, 0)]
+    import_bytes(archive, b"one", [game, whole])
+    for wanted, shown in zip((game, whole), archive.games(whole_plies=False), strict=True):
+        assert [(ply.ply, ply.san) for ply in shown.plies] == [(ply.ply, ply.san) for ply in wanted.plies]
 
 
 def test_a_game_names_its_sources(archive: Archive) -> None:
