@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 from recorder.errors import LineError
 
 __all__ = [
+    "PLAYED_RELATIONS",
     "TAIL_BEGIN",
     "TAIL_TURN",
     "TAIL_PUSH",
@@ -75,11 +76,13 @@ TAIL_FLIP: Final = 21
 TAIL_TICKING: Final = 22
 TAIL_LAG: Final = 23
 
+PLAYED_RELATIONS: Final = frozenset(("0", "1", "-1"))
+"""What ``TAIL_RELATION`` is in a game that is played: watched, our move, the opponent's."""
+
 _ELAPSED: Final = re.compile(r"\((?:(-?)(\d{1,9}):)?(-?)(\d{1,9}):(-?)(\d{1,2})(?:\.(\d{1,3}))?\)", re.ASCII)
 _CASTLING: Final = {tuple("01"[rights >> bit & 1] for bit in range(4)): rights for rights in range(16)}
 _MOST_TEXTS: Final = 1 << 12
 _LONGEST_NUMBER: Final = 13  # what is printed from uninitialised memory has eleven characters
-_LIVE: Final = ("0", "1", "-1")
 #: Usual elapsed times as milliseconds. Those with thousandths are looked up in two parts, ``(1:02`` and ``662)``: a
 #: table of them all would not stay in the processor's cache.
 _SECONDS_MS: Final[dict[str, int]] = {}
@@ -406,7 +409,7 @@ def read_values(frame: Style12, lag_meaningless: bool) -> FrameValues | None:
         None where it shows no game that is played, or a field that is needed is missing or cannot be what it must be.
     """
     tail = frame.tail
-    if len(tail) <= TAIL_PRETTY or tail[TAIL_RELATION] not in _LIVE:
+    if len(tail) <= TAIL_PRETTY or tail[TAIL_RELATION] not in PLAYED_RELATIONS:
         return None
     number = tail[TAIL_MOVE_NO]
     if not number.isdecimal() or number[0] == "0":

@@ -7,6 +7,7 @@ imports nothing that mypy would have to follow far.
 
 from __future__ import annotations
 
+from types import FunctionType
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -80,7 +81,16 @@ def timed_move(move: str, clock_ms: int | None, elapsed_ms: int | None) -> str |
 
 
 def integers(array: str) -> list[int | None] | None:
-    """The numbers of a JSON array without blanks; None if it holds anything but integers of up to 18 digits."""
+    """The numbers of a JSON array without blanks; None if it holds anything but integers of up to 18 digits.
+
+    Letter by letter this costs a fifth of what cutting words and reading them does, but only compiled.
+    """
+    if not _COMPILED:
+        try:
+            numbers = [int(word) for word in array[1:-1].split(",")] if len(array) > 2 else []
+        except ValueError:
+            return None
+        return None if any(abs(number) >= 10**_MOST_DIGITS for number in numbers) else [*numbers]
     found: list[int | None] = []
     end: i64 = len(array) - 1
     at: i64 = 1
@@ -101,6 +111,9 @@ def integers(array: str) -> list[int | None] | None:
         found.append(-value if below else value)
         at += 1
     return found
+
+
+_COMPILED: Final = not isinstance(integers, FunctionType)
 
 
 def movetext(

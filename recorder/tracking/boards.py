@@ -12,7 +12,7 @@ from typing import Final
 
 from recorder.dialects.blocks import STORED_BLOCKS, answers
 from recorder.dialects.style12 import check_frame
-from recorder.frames import FrameValues, Style12, read_values
+from recorder.frames import PLAYED_RELATIONS, FrameValues, Style12, read_values
 from recorder.model import AnomalyKind, Disposition, EventKind, Proof
 from recorder.tracking.again import after_end, observed_again
 from recorder.tracking.examined import follow_examined
@@ -27,7 +27,6 @@ from recorder.tracking.told_boards import DatagramBoard, confirm
 
 __all__ = ["Boards"]
 
-_LIVE: Final = frozenset(("0", "1", "-1"))
 _EXAMINED: Final = frozenset(("2", "-2"))
 _TOLERANCE_MS: Final = 1000
 _LONGEST_MS: Final = 10**15
@@ -135,7 +134,7 @@ class Boards(Held):
         if relation in _EXAMINED:
             self.count(follow_examined(self, frame))
             return
-        if relation not in _LIVE or frame.game_no < 0:
+        if relation not in PLAYED_RELATIONS or frame.game_no < 0:
             self.count(Disposition.ISOLATED)
             return
         if answers(frame.block, STORED_BLOCKS):
