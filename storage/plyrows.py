@@ -152,7 +152,10 @@ def load_shown(driver: sqlite3.Connection, line: ShownLine, first: int, count: i
 
 
 def _usual_plies(driver: sqlite3.Connection, run: tuple[int, int]) -> ShownPlies | None:
-    """The plies of these rows if each is as most are; from SQLite they come as text: a row of each costs it more."""
+    """The plies of these rows if each is as most are; from SQLite they come as text: a row of each costs it more.
+
+    Numbers rise in a line (``db check`` tells where they do not), so the first, the last and how many they are suffice.
+    """
     number, sans, clocks, elapsed, last = driver.execute(_SELECT_USUAL, run).fetchone()
     if "\\" in sans or not sans.startswith('["'):
         return None  # no SAN of any server, or no ply
