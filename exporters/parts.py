@@ -82,14 +82,13 @@ def cut_into_parts(game: Game) -> list[Part]:
 
 def _follow_each_other(line: ShownLine | list[Ply] | list[PlyRow], start_ply: int) -> bool:
     """Whether no ply is missing, and all are proved."""
-    if isinstance(line, ShownLine) and line.shown is not None:
-        return line.shown.first == start_ply + 1
-    rows = line.rows if isinstance(line, ShownLine) else line
-    if not rows:
+    if isinstance(line, ShownLine):
+        return line.shown is not None and line.shown.first == start_ply + 1
+    if not line:
         return True
-    if rows[0][0] != start_ply + 1 or rows[-1][0] != start_ply + len(rows):
+    if line[0][0] != start_ply + 1 or line[-1][0] != start_ply + len(line):
         return False
-    return _PROVED.issuperset(map(_PROOF_OF, rows))
+    return _PROVED.issuperset(map(_PROOF_OF, line))
 
 
 def cut_line(game: Game, plies: list[Ply], anchors: dict[int, Anchor], fen: str | None, start_ply: int) -> list[Part]:

@@ -55,6 +55,7 @@ _SELECT_USUAL: Final = (  # in the order of ``id``, as a run of them is read
     "SELECT (SELECT ply FROM plies WHERE id = ?1), json_group_array(san), "
     f"json_group_array({_MOVERS_CLOCK}), json_group_array(elapsed_ms), (SELECT ply FROM plies WHERE id = ?2) "
     f"FROM plies WHERE id BETWEEN ?1 AND ?2 AND quality = {_USUAL}"
+    f" AND (SELECT quality FROM plies WHERE id = ?1) = {_USUAL}"  # else there is nothing to look for
 )
 
 
