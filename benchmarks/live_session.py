@@ -140,10 +140,8 @@ def archive(times: Path) -> int:
         def _comes(self, place: int) -> None:
             self._place = max(self._place, place)
 
-        @contextmanager
-        def transaction(self) -> Iterator[None]:
-            with super().transaction():
-                yield
+        def commit(self) -> None:
+            super().commit()
             if self._place > self._noted:
                 noted.extend(_NOTE.pack(time.monotonic_ns(), self._place))
                 self._noted = self._place
