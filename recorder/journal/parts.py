@@ -1,4 +1,4 @@
-"""The files of a session: their names, how they are made, appended to, and compressed when they are closed."""
+"""The files of a session: their names, how they are made, appended to, compressed and read."""
 
 from __future__ import annotations
 
@@ -9,9 +9,7 @@ import os
 import secrets
 import time
 from collections.abc import Callable, Generator
-from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import UTC, datetime
-from functools import cache
 from pathlib import Path
 from typing import Final, Protocol
 
@@ -25,12 +23,12 @@ from recorder.patterns import later
 __all__ = [
     "COMPRESSED",
     "SUFFIX",
-    "Compressor",
     "PartFile",
     "compress_part",
     "find_part",
     "is_being_written",
     "is_closed",
+    "is_unfinished",
     "new_part",
     "part_blocks",
     "part_name",
@@ -48,7 +46,6 @@ _UNSAFE: Final = later(r"[^a-z0-9.-]")
 _LONGEST_HOST: Final = 80
 _NAME: Final = later(r"(?P<session>.+)_(?P<part>\d{5,})\.journal(?:\.zst)?")
 _LAST_LINE_BYTES: Final = 4096
-_STALE_S: Final = 3600
 _LOCK_TRIES: Final = 200
 _LOCK_PAUSE_S: Final = 0.001
 _LEVEL: Final = 6
@@ -56,10 +53,6 @@ _WINDOW_LOG: Final = 17  # lines repeat those shortly before; more takes memory 
 _BLOCK: Final = 1 << 16  # what a thread frees once stays with the process: little is asked for at once
 _PACKED_BLOCK: Final = 1 << 13
 _FRAME_HEADER_BYTES: Final = 18
-_MUCH_BYTES: Final = 1 << 20  # who writes less has no use for what follows
-_KEPT_BYTES: Final = 1 << 17
-_M_MMAP_THRESHOLD: Final = -3  # as glibc's malloc.h numbers them
-_M_TRIM_THRESHOLD: Final = -1
 _ZSTD: Final = b"\x28\xb5\x2f\xfd"
 
 
@@ -159,6 +152,11 @@ def session_parts(path: Path) -> dict[int, Path]:
         if match is not None and match["session"] == name["session"]:
             found[int(match["part"])] = entry
     return dict(sorted(found.items()))
+
+
+def is_unfinished(path: Path) -> bool:
+    """Whether a file is what ``compress_part`` has begun to write, by its name."""
+    return path.name.startswith(".") and f"{SUFFIX}." in path.name and path.suffix == ".part"
 
 
 def session_name(name: str) -> str | None:
@@ -269,56 +267,6 @@ def part_blocks(path: Path) -> Generator[bytes, None, None]:
         if not decoder.eof or decoder.unused_data or file.read(1):
             what = "more follows the compressed data" if decoder.eof else "it is cut short"
             raise JournalError(f"{path} can be decompressed only up to byte {done}: {what}")
-
-
-@cache
-def _keep_no_large_blocks() -> None:
-    """Let the system have the 1 MiB that compressing took: glibc has learned to keep such blocks for their thread."""
-    import ctypes
-
-    with contextlib.suppress(OSError, AttributeError, TypeError):  # another C library, or none that can be named so
-        library = ctypes.CDLL(None)
-        for threshold in (_M_MMAP_THRESHOLD, _M_TRIM_THRESHOLD):
-            library.mallopt(threshold, _KEPT_BYTES)
-
-
-class Compressor:
-    """Compresses closed parts of one folder in a thread of its own, so that recording need not wait."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="journal")
-        self._work: list[tuple[str, Future[object]]] = [("", self._thread.submit(self._compress_left_over))]
-
-    def compress(self, path: Path) -> None:
-        """Compress a part that was closed, some time."""
-        self._work.append((path.name, self._thread.submit(self._compress, path)))
-
-    def failures(self) -> list[tuple[str, str]]:
-        """Parts that had to stay plain since the last call, and why."""
-        done = [(name, work) for name, work in self._work if work.done()]
-        self._work = [entry for entry in self._work if entry not in done]
-        return [(name, str(error)) for name, work in done if (error := work.exception()) is not None]
-
-    def finish(self) -> None:
-        """Wait for all that was asked for."""
-        self._thread.shutdown()
-
-    @staticmethod
-    def _compress(path: Path) -> None:
-        if path.stat().st_size > _MUCH_BYTES:
-            _keep_no_large_blocks()
-        compress_part(path)
-
-    def _compress_left_over(self) -> None:
-        """Finish what a crash interrupted: closed parts that are still plain, unfinished files that nobody writes."""
-        for path in sorted(self._folder.iterdir()):
-            with contextlib.suppress(OSError):  # another program is just doing the same
-                if path.name.startswith(".") and f"{SUFFIX}." in path.name and path.suffix == ".part":
-                    if time.time() - path.stat().st_mtime > _STALE_S:
-                        path.unlink()
-                elif path.suffix == SUFFIX and _NAME().fullmatch(path.name) and is_closed(path):
-                    compress_part(path)
 
 
 def is_closed(path: Path) -> bool:

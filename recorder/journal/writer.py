@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, Final, NoReturn, Protocol
 
 from recorder.errors import JournalError
+from recorder.journal.compressing import Compressor
 from recorder.journal.format import (
     MAX_DATA_BYTES,
     VERSION,
@@ -27,7 +28,7 @@ from recorder.journal.format import (
     format_note,
 )
 from recorder.journal.line import record_line
-from recorder.journal.parts import Compressor, PartFile, find_part, new_part, part_name, sync_folder
+from recorder.journal.parts import PartFile, find_part, new_part, part_name, sync_folder
 
 __all__ = ["MAX_PART_BYTES", "SYNC_INTERVAL_NS", "SYSTEM", "Clock", "JournalWriter", "Sync"]
 

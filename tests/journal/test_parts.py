@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 from hypothesis import example, given
 
-from recorder.journal import parts
+from recorder.journal import compressing, parts
+from recorder.journal.compressing import Compressor
 from recorder.journal.format import Record, RecordKind, format_header, format_note, format_record
 from recorder.journal.parts import (
-    Compressor,
     compress_part,
     find_part,
     is_being_written,
@@ -191,3 +191,53 @@ def test_a_part_that_cannot_be_compressed_stays_and_is_told(tmp_path: Path) -> N
     assert name == "gone.journal"
     assert "No such file" in why
     assert compressor.failures() == []
+
+
+LARGE = CLOSED[: -len(END) - 1] + b"".join(
+    format_record(Record(at, RecordKind.RECEIVED, b"%d" % at * 100)) + b"\n" for at in range(4000)
+)
+
+
+@pytest.fixture
+def large(tmp_path: Path) -> Path:
+    """A part that is compressed by a process of its own."""
+    path = tmp_path / part_name(HEADER)
+    path.write_bytes(LARGE)
+    assert path.stat().st_size > compressing._LARGE_BYTES
+    return path
+
+
+def test_a_large_part_is_compressed_by_another_process(large: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compressing, "compress_part", None)  # not by this one
+    compressor = Compressor(large.parent)
+    compressor.compress(large)
+    compressor.finish()
+    assert compressor.failures() == []
+    assert [path.name for path in large.parent.iterdir()] == [f"{large.name}.zst"]
+    assert content(find_part(large)) == LARGE
+
+
+def test_what_the_other_process_cannot_do_is_told(large: Path) -> None:
+    (large.parent / f"{large.name}.zst").mkdir()
+    compressor = Compressor(large.parent)
+    compressor.compress(large)
+    compressor.finish()
+    ((name, why),) = compressor.failures()
+    assert name == large.name
+    assert "Is a directory" in why
+    assert large.read_bytes() == LARGE
+
+
+def test_the_other_process_learns_no_secret_and_its_end_is_told(large: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program, seen = large.with_name("program"), large.with_name("seen")
+    program.write_text(f'#!/bin/sh\n(echo "$@"; env) > {seen}\nexit 3\n')
+    program.chmod(0o700)
+    monkeypatch.setattr(sys, "executable", str(program))
+    monkeypatch.setenv("ICS_RECORDER_PASSWORD", "sEcReT")
+    compressor = Compressor(large.parent)
+    compressor.compress(large)
+    compressor.finish()
+    assert compressor.failures() == [(large.name, f"the process that compresses {large} has ended (status 3)")]
+    assert f"-m recorder.journal.compressing {large}" in seen.read_text()
+    assert "PATH=" in seen.read_text()
+    assert "sEcReT" not in seen.read_text()

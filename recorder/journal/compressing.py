@@ -1,0 +1,94 @@
+"""Compresses the closed parts of a journal while the next one is written.
+
+Whoever records does not wait for it. A large part is compressed by a process of its own (this module's ``main``), which
+is nicer to others and ends with all that it took: the recorder's memory stays what it was. For a small part that would
+be much ado; a thread does it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import sys
+import time
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import Final
+
+from recorder.errors import JournalError
+from recorder.journal.parts import SUFFIX, compress_part, is_closed, is_unfinished, session_name
+
+__all__ = ["Compressor", "main"]
+
+_STALE_S: Final = 3600
+_LARGE_BYTES: Final = 1 << 20
+_NICE: Final = 10
+_OURS: Final = "ICS_RECORDER_"  # options, and perhaps a password
+
+
+class Compressor:
+    """Compresses closed parts of one folder, so that recording need not wait."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="journal")
+        self._work: list[tuple[str, Future[object]]] = [("", self._thread.submit(self._compress_left_over))]
+
+    def compress(self, path: Path) -> None:
+        """Compress a part that was closed, some time."""
+        self._work.append((path.name, self._thread.submit(_compress, path)))
+
+    def failures(self) -> list[tuple[str, str]]:
+        """Parts that had to stay plain since the last call, and why."""
+        done = [(name, work) for name, work in self._work if work.done()]
+        self._work = [entry for entry in self._work if entry not in done]
+        return [(name, str(error)) for name, work in done if (error := work.exception()) is not None]
+
+    def finish(self) -> None:
+        """Wait for all that was asked for."""
+        self._thread.shutdown()
+
+    def _compress_left_over(self) -> None:
+        """Finish what a crash interrupted: closed parts that are still plain, unfinished files that nobody writes."""
+        for path in sorted(self._folder.iterdir()):
+            with contextlib.suppress(OSError):  # another program is just doing the same
+                if is_unfinished(path):
+                    if time.time() - path.stat().st_mtime > _STALE_S:
+                        path.unlink()
+                elif path.suffix == SUFFIX and session_name(path.name) and is_closed(path):
+                    _compress(path)
+
+
+def _compress(path: Path) -> None:
+    """Compress a part; raises ``OSError`` or ``JournalError`` if it has to stay plain."""
+    if path.stat().st_size < _LARGE_BYTES:
+        compress_part(path)
+        return
+    done = subprocess.run(
+        [sys.executable, "-P", "-m", "recorder.journal.compressing", str(path)],
+        env={name: value for name, value in os.environ.items() if not name.startswith(_OURS)},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        start_new_session=True,  # Ctrl-C on the terminal is for whoever records
+        check=False,
+    )
+    if done.returncode:
+        said = done.stderr.decode(errors="replace").strip().rpartition("\n")[2]
+        raise JournalError(said or f"the process that compresses {path} has ended (status {done.returncode})")
+
+
+def main() -> int:
+    """Compress the part that the command line names; returns the exit status."""
+    os.nice(_NICE)
+    try:
+        compress_part(Path(sys.argv[1]))
+    except (OSError, JournalError) as error:
+        print(error, file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
