@@ -7,10 +7,9 @@ names, header facts, its end) the whole game is computed anew, from copies: look
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
-from datetime import date
+from dataclasses import dataclass, fields, replace
 from operator import attrgetter
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from recorder.events import ChatLine, Event, GameEnded, MovelistRead
 from recorder.frames import Style12
@@ -22,7 +21,6 @@ from recorder.model import (
     Ply,
     PlyLine,
     PlyRow,
-    TimeBasis,
     is_forgotten,
     name_plies,
 )
@@ -39,23 +37,22 @@ _NOT_YET: Final = 1 << 62
 _DROPS: Final = encode_move("N@a1")  # no other move has so large a number
 
 
+@dataclass(slots=True, eq=False)
 class Shown:
     """What was shown of a game that is not given out. Whoever stores it hangs his own place on ``place``."""
 
-    __slots__ = ("events", "holdings", "last_ply", "place", "plain", "plies", "run", "shape")
-
-    def __init__(self, run: Run) -> None:
-        self.run = run
-        self.place: Any = None
-        self.shape: tuple[Any, ...] = ()
-        self.plies = 0
-        self.events = 0
-        self.holdings = 0
-        self.plain = False
-        self.last_ply = -1
+    run: Run
+    place: Any = None
+    shape: tuple[Any, ...] = ()
+    plies: int = 0
+    events: int = 0
+    holdings: int = 0
+    plain: bool = False
+    last_ply: int = -1
 
 
-class Gained(NamedTuple):
+@dataclass(slots=True)
+class Gained:
     """What a game has gained at its end.
 
     Attributes:
@@ -78,7 +75,8 @@ class Gained(NamedTuple):
         return name_plies(self.rows)
 
 
-class Changes(NamedTuple):
+@dataclass(slots=True)
+class Changes:
     """What has become of the living games since they were last looked at.
 
     Attributes:
@@ -93,10 +91,8 @@ class Changes(NamedTuple):
 class LivingTracker(Tracker):
     """A tracker that also tells of games that are not over. The games that it gives out are those of ``Tracker``."""
 
-    def __init__(
-        self, *, basis: TimeBasis, server: str | None = None, chat: str = "public", date: date | None = None
-    ) -> None:
-        super().__init__(basis=basis, server=server, chat=chat, date=date)
+    def __init__(self, **how: Any) -> None:
+        super().__init__(**how)
         self._shown: dict[Run, Shown] = {}
         self._gone: list[Shown] = []
         self._touched: set[str] = set()

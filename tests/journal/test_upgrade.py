@@ -68,8 +68,8 @@ def two_to_three(line: bytes) -> bytes:
 def newer(monkeypatch: pytest.MonkeyPatch) -> None:
     """This program reads version 3."""
     monkeypatch.setattr(journal_format, "UPGRADES", {1: one_to_two, 2: two_to_three})
-    monkeypatch.setattr(journal_format, "VERSION", 3)
-    monkeypatch.setattr(journal_reader, "_NEWEST", 3)
+    for module in (journal_format, journal_reader):
+        monkeypatch.setattr(module, "VERSION", 3)
     monkeypatch.setattr(journal_format.parse_record, "__defaults__", (3,))
 
 

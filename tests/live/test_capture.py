@@ -183,7 +183,7 @@ async def test_a_bug_of_ours_does_not_end_the_recording(tmp_path: Path, monkeypa
         run = Run(server.port, tmp_path)
         connection = await server.connection()
         await run.until(lambda: b"games" in connection.lines)
-        monkeypatch.setattr("recorder.live.conversation.Conversation._note_loss", broken)
+        monkeypatch.setattr("recorder.tracking.tracker.Tracker.feed", broken)
         await connection.say(END)
         await run.until(lambda: "Removing game 12" in run.journals)
         monkeypatch.undo()

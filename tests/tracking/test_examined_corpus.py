@@ -8,9 +8,9 @@ from pathlib import Path
 import chess
 import pytest
 
+from recorder.events import Event
 from recorder.model import Game, GameKind
-from recorder.pipeline import Pipeline
-from recorder.sources import SourceKind
+from recorder.tracking.living import LivingTracker
 from tests.support import corpus, product
 from tests.test_pipeline import Archived, by_key, counts, whole
 from tests.tracking.test_tree import ways_of
@@ -69,16 +69,23 @@ def test_growing_line_by_line() -> None:
 
 
 @pytest.mark.parametrize(("scenario", "connection"), STREAMS)
-def test_looking_at_it_while_it_goes_on_changes_nothing(scenario: str, connection: str) -> None:
+def test_looking_at_it_while_it_goes_on_changes_nothing(
+    scenario: str, connection: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     data = corpus.stream_bytes(scenario, connection)
     expected, _ = whole(data)
     seen: list[Game] = []
-    games: list[Game] = []
-    pipeline = Pipeline(SourceKind.RAW, living=True)
-    for line in data.splitlines(keepends=True):
-        games += pipeline.receive(line)
-        seen.extend(game for _, game in pipeline.living.changes().anew)
-    games += pipeline.finish()
+
+    class Looking(LivingTracker):
+        def feed(self, events: list[Event]) -> list[Game]:
+            games = []
+            for event in events:
+                games += super().feed([event])
+                seen.extend(game for _, game in self.changes().anew)
+            return games
+
+    monkeypatch.setattr("recorder.pipeline.Tracker", Looking)
+    games, _ = product.run([data], "raw")
     assert games == expected
     for game in examined(expected):
         views = [view for view in seen if view.first_offset == game.first_offset]
