@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 import platform
 import struct
+import sys
 from contextlib import suppress
 from typing import Final
 
@@ -28,13 +29,14 @@ def take_long_turns() -> bool:
     A policy that somebody has chosen for this process stays; so does how nice it is.
     """
     number = _SCHED_SETATTR.get(platform.machine())
-    if platform.system() != "Linux" or number is None or os.sched_getscheduler(0) != os.SCHED_OTHER:
+    if platform.system() != "Linux" or number is None or sys.maxsize < 1 << 32:  # else the numbers are others
         return False
-    import ctypes
+    with suppress(OSError, AttributeError, ImportError):  # a Python or a C library that has something of it not
+        import ctypes
 
-    nice = os.getpriority(os.PRIO_PROCESS, 0)
-    attributes = _ATTRIBUTES.pack(_ATTRIBUTES.size, os.SCHED_OTHER, 0, nice, 0, _TURN_NS, 0, 0)
-    with suppress(OSError, AttributeError):  # a Python or a C library that has it not
-        call = ctypes.CDLL(None).syscall
-        return bool(call(ctypes.c_long(number), 0, ctypes.c_char_p(attributes), 0) == 0)
+        if os.sched_getscheduler(0) == os.SCHED_OTHER:
+            nice = os.getpriority(os.PRIO_PROCESS, 0)
+            attributes = _ATTRIBUTES.pack(_ATTRIBUTES.size, os.SCHED_OTHER, 0, nice, 0, _TURN_NS, 0, 0)
+            call = ctypes.CDLL(None).syscall
+            return bool(call(ctypes.c_long(number), 0, ctypes.c_char_p(attributes), 0) == 0)
     return False

@@ -1,8 +1,7 @@
 """Compresses the closed parts of a journal while the next one is written.
 
-Whoever records does not wait for it. A large part is compressed by a process of its own (this module's ``main``), which
-is nicer to others and ends with all that it took: the recorder's memory stays what it was. For a small part that would
-be much ado; a thread does it.
+Whoever records does not wait for it. A large part is compressed by a process of its own (``packing``), one at a time;
+what it took ends with it, and the recorder's memory stays what it was. For a small part a thread does it.
 """
 
 from __future__ import annotations
@@ -11,6 +10,7 @@ import contextlib
 import os
 import subprocess
 import sys
+import threading
 import time
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
@@ -19,12 +19,12 @@ from typing import Final
 from recorder.errors import JournalError
 from recorder.journal.parts import SUFFIX, compress_part, is_closed, is_unfinished, session_name
 
-__all__ = ["Compressor", "main"]
+__all__ = ["Compressor"]
 
 _STALE_S: Final = 3600
 _LARGE_BYTES: Final = 1 << 20
-_NICE: Final = 10
 _OURS: Final = "ICS_RECORDER_"  # options, and perhaps a password
+_one_at_a_time: Final = threading.Lock()  # at midnight all connections begin a new part
 
 
 class Compressor:
@@ -52,7 +52,7 @@ class Compressor:
     def _compress_left_over(self) -> None:
         """Finish what a crash interrupted: closed parts that are still plain, unfinished files that nobody writes."""
         for path in sorted(self._folder.iterdir()):
-            with contextlib.suppress(OSError):  # another program is just doing the same
+            with contextlib.suppress(OSError, JournalError):  # perhaps another program is just doing the same
                 if is_unfinished(path):
                     if time.time() - path.stat().st_mtime > _STALE_S:
                         path.unlink()
@@ -62,33 +62,24 @@ class Compressor:
 
 def _compress(path: Path) -> None:
     """Compress a part; raises ``OSError`` or ``JournalError`` if it has to stay plain."""
-    if path.stat().st_size < _LARGE_BYTES:
+    if path.stat().st_size < _LARGE_BYTES or not sys.executable:
         compress_part(path)
         return
-    done = subprocess.run(
-        [sys.executable, "-P", "-m", "recorder.journal.compressing", str(path)],
-        env={name: value for name, value in os.environ.items() if not name.startswith(_OURS)},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        start_new_session=True,  # Ctrl-C on the terminal is for whoever records
-        check=False,
-    )
-    if done.returncode:
-        said = done.stderr.decode(errors="replace").strip().rpartition("\n")[2]
-        raise JournalError(said or f"the process that compresses {path} has ended (status {done.returncode})")
-
-
-def main() -> int:
-    """Compress the part that the command line names; returns the exit status."""
-    os.nice(_NICE)
-    try:
-        compress_part(Path(sys.argv[1]))
-    except (OSError, JournalError) as error:
-        print(error, file=sys.stderr)
-        return 1
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    with _one_at_a_time:
+        try:
+            done = subprocess.run(
+                [sys.executable, "-P", "-m", "recorder.journal.packing", str(path)],
+                env={name: value for name, value in os.environ.items() if not name.startswith(_OURS)},
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                start_new_session=True,  # Ctrl-C on the terminal is for whoever records
+                check=False,
+            )
+        except OSError:  # no more processes: better here than not at all
+            compress_part(path)
+            return
+    if done.returncode == 1 and (said := done.stderr.decode(errors="replace").strip().rpartition("\n")[2]):
+        raise JournalError(said)
+    if done.returncode or path.exists():
+        raise JournalError(f"the process that compresses {path} has ended (status {done.returncode})")

@@ -11,7 +11,6 @@ __all__ = ["AppendedFile"]
 _write: Final = os.write
 _stat: Final = os.fstat
 _sync = getattr(os, "fdatasync", os.fsync)  # the size is synced, too, as far as it takes to read the bytes again
-_give_way: Final[Callable[[], object]] = getattr(os, "sched_yield", int)
 
 
 class AppendedFile:
@@ -36,12 +35,8 @@ class AppendedFile:
         return count
 
     def sync(self) -> None:
-        """Return when the disk has what was written.
-
-        Whoever reads along may have to share a processor with us, and has less to do than we now have with what came.
-        """
+        """Return when the disk has what was written."""
         _sync(self._fd)
-        _give_way()
 
     def check(self) -> None:
         """Fail if the file has been removed: what is written to it would be lost unseen."""

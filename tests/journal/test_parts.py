@@ -228,6 +228,50 @@ def test_what_the_other_process_cannot_do_is_told(large: Path) -> None:
     assert large.read_bytes() == LARGE
 
 
+def test_large_parts_that_a_crash_left_are_compressed_but_for_those_that_cannot_be(tmp_path: Path) -> None:
+    paths = [tmp_path / part_name(HEADER._replace(part=part)) for part in (1, 2, 3)]
+    for path in paths:
+        path.write_bytes(LARGE + END + b"\n")
+    (tmp_path / f"{paths[0].name}.zst").mkdir()
+    compressor = Compressor(tmp_path)
+    compressor.finish()
+    assert compressor.failures() == []
+    assert [path.exists() for path in paths] == [True, False, False]
+    assert [content(find_part(path)) == LARGE + END + b"\n" for path in paths[1:]] == [True, True]
+
+
+def test_one_process_at_a_time_and_none_if_there_can_be_none(large: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*_: object, **__: object) -> None:
+        assert compressing._one_at_a_time.locked()
+        raise BlockingIOError(11, "Resource temporarily unavailable")
+
+    monkeypatch.setattr(subprocess, "run", refused)
+    compressor = Compressor(large.parent)
+    compressor.compress(large)
+    compressor.finish()
+    assert compressor.failures() == []
+    assert content(find_part(large)) == LARGE
+
+
+KILLS_ITSELF = """
+import os, sys
+hook = lambda event, args: event == "os.rename" and os.kill(os.getpid(), 9)
+sys.addaudithook(hook)
+"""
+
+
+def test_a_process_that_is_killed_is_told(large: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = large.parent / "customised"
+    folder.mkdir()
+    (folder / "sitecustomize.py").write_text(KILLS_ITSELF)
+    monkeypatch.setenv("PYTHONPATH", str(folder))
+    compressor = Compressor(large.parent)
+    compressor.compress(large)
+    compressor.finish()
+    assert compressor.failures() == [(large.name, f"the process that compresses {large} has ended (status -9)")]
+    assert large.read_bytes() == LARGE
+
+
 def test_the_other_process_learns_no_secret_and_its_end_is_told(large: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program, seen = large.with_name("program"), large.with_name("seen")
     program.write_text(f'#!/bin/sh\n(echo "$@"; env) > {seen}\nexit 3\n')
@@ -238,6 +282,6 @@ def test_the_other_process_learns_no_secret_and_its_end_is_told(large: Path, mon
     compressor.compress(large)
     compressor.finish()
     assert compressor.failures() == [(large.name, f"the process that compresses {large} has ended (status 3)")]
-    assert f"-m recorder.journal.compressing {large}" in seen.read_text()
+    assert f"-m recorder.journal.packing {large}" in seen.read_text()
     assert "PATH=" in seen.read_text()
     assert "sEcReT" not in seen.read_text()
