@@ -30,6 +30,7 @@ __all__ = ["LEAVE_S", "Connection", "TakenOverError"]
 LEAVE_S: Final = 3.0
 """So long a server has to close the connection when we have said good-bye."""
 _TICK_S: Final = 1.0
+_MOMENT_S: Final = 0.001
 _MOST_WAITING: Final = 1 << 16
 
 
@@ -70,6 +71,7 @@ class Connection:
         self._leaving_ms: int | None = None
         self._woken = asyncio.Event()
         self._failure: Exception | None = None
+        self._unheard: list[tuple[bytes, int]] = []  # what is written down and nobody has looked at, and when it came
 
     async def run(self, connected: socket.socket, stop: asyncio.Event) -> str:
         """Record until one side ends it; tells how it ended.
@@ -106,6 +108,9 @@ class Connection:
                 self._woken.clear()
                 if self._failure is not None:
                     raise self._failure
+                unheard, self._unheard = self._unheard, []
+                for data, at_ns in unheard:
+                    self._hear(data, at_ns)
                 self._journal.tick()
                 if self._incoming.ended:
                     if self._incoming.failure is not None:
@@ -139,22 +144,29 @@ class Connection:
         return _TICK_S if due_ms is None else min(_TICK_S, max(0.0, (due_ms - now_ms) / 1000))
 
     def _arrived(self, data: bytes) -> None:
-        """Take what was read, at once; what goes wrong is told to the loop, and nothing is taken behind it."""
-        if self._failure is None:
-            at_ns = self._journal.now_ns()
-            try:
-                self._recording.server_said(data, at_ns)
-                self._hear(data, at_ns)
-            except Exception as error:
-                self._failure = error
+        """Write down what was read, at once; what goes wrong is told to the loop, and nothing is taken behind it.
+
+        To understand it can wait a moment: then the archive's process, which was told of it, need not share a processor.
+        """
+        if self._failure is not None:
+            return
+        at_ns = self._journal.now_ns()
+        try:
+            self._recording.server_said(data, at_ns)
+            if self._sealing is not None and (answers := self._sealing.answers(data, at_ns // 1_000_000)):
+                self._write(answers)
+        except Exception as error:
+            self._failure = error
             self._woken.set()
+            return
+        if not self._unheard:
+            asyncio.get_running_loop().call_later(_MOMENT_S, self._woken.set)
+        self._unheard.append((data, at_ns))
 
     def _hear(self, data: bytes, at_ns: int) -> None:
         """Look at what came and is written down."""
         at_ms = at_ns // 1_000_000
         self._pulse.heard(at_ms)
-        if self._sealing is not None and (answers := self._sealing.answers(data, at_ms)):
-            self._write(answers)
         conversation = self._conversation
         before, boards = conversation.stage, conversation.boards
         utc_ms = (self._journal.anchor_utc_ns + at_ns) // 1_000_000  # as the archive will have it
