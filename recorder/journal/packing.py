@@ -11,6 +11,8 @@ from pathlib import Path
 from recorder.errors import JournalError
 from recorder.journal.parts import compress_part
 
+__all__ = ["main"]
+
 
 def main() -> int:
     """Do it; returns the exit status, and says why if it is not 0."""

@@ -71,7 +71,8 @@ class Connection:
         self._leaving_ms: int | None = None
         self._woken = asyncio.Event()
         self._failure: Exception | None = None
-        self._unheard: list[tuple[bytes, int]] = []  # what is written down and nobody has looked at, and when it came
+        self._unheard: list[tuple[bytes, int]] = []  # what is written down and not understood yet, and when it came
+        self._over = False  # it is only written down
 
     async def run(self, connected: socket.socket, stop: asyncio.Event) -> str:
         """Record until one side ends it; tells how it ended.
@@ -106,11 +107,11 @@ class Connection:
                     async with asyncio.timeout(self._wait_s()):
                         await self._woken.wait()
                 self._woken.clear()
-                if self._failure is not None:
-                    raise self._failure
                 unheard, self._unheard = self._unheard, []
                 for data, at_ns in unheard:
                     self._hear(data, at_ns)
+                if self._failure is not None:
+                    raise self._failure
                 self._journal.tick()
                 if self._incoming.ended:
                     if self._incoming.failure is not None:
@@ -129,6 +130,7 @@ class Connection:
                     self._understand(self._conversation.disconnected)
                     return f"the line is dead: {why}"
         finally:
+            self._over = True
             self._incoming.pause()
             self._recording.release()
             stopped.cancel()
@@ -146,13 +148,15 @@ class Connection:
     def _arrived(self, data: bytes) -> None:
         """Write down what was read, at once; what goes wrong is told to the loop, and nothing is taken behind it.
 
-        To understand it can wait a moment: then the archive's process, which was told of it, need not share a processor.
+        Understanding can wait a moment: then the archive's process, which was told of it, need not share a processor.
         """
         if self._failure is not None:
             return
         at_ns = self._journal.now_ns()
         try:
             self._recording.server_said(data, at_ns)
+            if self._over:
+                return
             if self._sealing is not None and (answers := self._sealing.answers(data, at_ns // 1_000_000)):
                 self._write(answers)
         except Exception as error:

@@ -1,4 +1,4 @@
-"""A loop in which some sockets are looked at before everything else, and heard in the same breath.
+"""A loop in which some sockets are looked at before everything else, and read in the same breath.
 
 asyncio runs through some fifteen functions between the moment when the system says that something has come and the one
 when somebody gets it. On a processor that was asleep they take longer than the rest of the way to the disk.

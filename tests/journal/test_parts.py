@@ -235,9 +235,19 @@ def test_large_parts_that_a_crash_left_are_compressed_but_for_those_that_cannot_
     (tmp_path / f"{paths[0].name}.zst").mkdir()
     compressor = Compressor(tmp_path)
     compressor.finish()
-    assert compressor.failures() == []
+    ((name, why),) = compressor.failures()
+    assert name == paths[0].name
+    assert "Is a directory" in why
     assert [path.exists() for path in paths] == [True, False, False]
     assert [content(find_part(path)) == LARGE + END + b"\n" for path in paths[1:]] == [True, True]
+
+
+def test_what_another_has_compressed_is_no_failure(large: Path) -> None:
+    compress_part(large)
+    compressor = Compressor(large.parent)
+    compressor.compress(large)
+    compressor.finish()
+    assert compressor.failures() == []
 
 
 def test_one_process_at_a_time_and_none_if_there_can_be_none(large: Path, monkeypatch: pytest.MonkeyPatch) -> None:

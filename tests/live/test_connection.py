@@ -1,0 +1,114 @@
+"""What is read is written down at once and understood a moment later: nothing of it is left out at an end."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import Callable
+from typing import Any, cast
+
+import pytest
+
+from recorder.errors import JournalError, LoginError
+from recorder.journal import JournalWriter
+from recorder.live.connection import Connection
+from recorder.live.conversation import Conversation, Stage
+
+LONG_S = 30.0  # nobody understands anything for this long unless there is a reason
+
+
+class FakeJournal:
+    """Fails when it gets its second record from the server."""
+
+    anchor_utc_ns = 0
+
+    def __init__(self, fails: bool) -> None:
+        self.written: list[bytes] = []
+        self._fails = fails
+
+    def now_ns(self) -> int:
+        return 5_000_000
+
+    def received(self, data: bytes, _: int | None = None) -> None:
+        if self._fails and self.written:
+            raise JournalError("the disk is full")
+        self.written.append(data)
+
+    def note(self, *_: Any, **__: Any) -> None:
+        pass
+
+    def tick(self) -> None:
+        pass
+
+
+class FakeConversation:
+    """Says nothing; ``done`` tells what it was told."""
+
+    stage = Stage.RECORDING
+    boards = 0
+    we = lost = None
+
+    def __init__(self, refuses: bytes) -> None:
+        self.done: list[bytes] = []
+        self._refuses = refuses
+
+    def receive(self, data: bytes, *_: int) -> None:
+        self.done.append(data)
+        if data == self._refuses:
+            raise LoginError("the name is taken")
+
+    def disconnected(self) -> None:
+        self.done.append(b"disconnected")
+
+    def take(self, _: int) -> bytes:
+        return b""
+
+    def next_at_ms(self, _: int) -> None:
+        return None
+
+
+async def run(act: Callable[[socket.socket], None], *, fails: bool = False, refuses: bytes = b"") -> list[bytes]:
+    """What was understood when the connection had ended, after ``a`` came and then what ``act`` does."""
+    ours, server = socket.socketpair()
+    ours.setblocking(False)
+    journal, conversation = FakeJournal(fails), FakeConversation(refuses)
+    connection = Connection(
+        cast(JournalWriter, journal), cast(Conversation, conversation), None, lambda *_, **__: None, lambda *_: None
+    )
+    with server:
+        running = asyncio.create_task(connection.run(ours, asyncio.Event()))
+        server.sendall(b"a")
+        while not journal.written:
+            await asyncio.sleep(0.001)
+        assert conversation.done == []
+        act(server)
+        try:
+            async with asyncio.timeout(20):
+                await running
+        except (JournalError, LoginError) as error:
+            conversation.done.append(str(error).encode())
+    return conversation.done
+
+
+@pytest.fixture(autouse=True)
+def _no_moment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("recorder.live.connection._MOMENT_S", LONG_S)
+    monkeypatch.setattr("recorder.live.connection._TICK_S", LONG_S)
+
+
+def test_what_came_is_understood_before_the_end() -> None:
+    def end(server: socket.socket) -> None:
+        server.sendall(b"b")
+        server.close()
+
+    done = asyncio.run(run(end))
+    assert b"".join(done[:-1]) == b"ab"
+    assert done[-1] == b"disconnected"
+
+
+def test_what_came_is_understood_before_the_journal_failed() -> None:
+    assert asyncio.run(run(lambda server: server.sendall(b"b"), fails=True)) == [b"a", b"the disk is full"]
+
+
+def test_a_refusal_is_told_although_the_line_is_gone() -> None:
+    assert asyncio.run(run(lambda server: server.close(), refuses=b"a")) == [b"a", b"the name is taken"]
