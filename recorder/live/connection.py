@@ -30,7 +30,7 @@ __all__ = ["LEAVE_S", "Connection", "TakenOverError"]
 LEAVE_S: Final = 3.0
 """So long a server has to close the connection when we have said good-bye."""
 _TICK_S: Final = 1.0
-_MOMENT_S: Final = 0.001
+_MOMENT_S: Final = 0.001  # the archive's process has its row by then
 _MOST_WAITING: Final = 1 << 16
 
 
