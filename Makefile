@@ -3,54 +3,81 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 RUN := $(BIN)/ics-recorder
-CORPUS := tests/corpus/server
+CORPUS := tests/corpus
 JOBS ?= 3
 # The tests start hundreds of processes: with the compiled modules on the disk each of them costs a third less.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test lint docs score bench soak clean
+.PHONY: demo test test-all test-newest lint docs score bench soak clean
 
 COMPILED := $(shell sed -n '/^compiled = \[/,/^\]/s/^ *"\(.*\)",/\1/p' pyproject.toml)
+BUILD := pyproject.toml .ci/ics_recorder_build.py .ci/constraints.txt
+# The versions in .ci/constraints.txt, and no folder of its own for a build: everything is downloaded once.
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --constraint .ci/constraints.txt
 
-# The stamp is newer than pyproject.toml and the compiled modules' sources only if the last installation succeeded.
-$(VENV)/.installed: pyproject.toml .ci/ics_recorder_build.py $(COMPILED)
+# Each stamp is newer than what it depends on only if the last installation succeeded.
+# What a user needs: the program with its reports, from its sources.
+$(VENV)/.installed: $(BUILD)
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	$(PIP) setuptools
+	ICS_RECORDER_PURE=1 $(PIP) --no-build-isolation -e '.[report]'
 	touch $@
+
+# What a developer needs: everything else, and the hot path compiled where there is a compiler.
+$(VENV)/.installed-for-development: $(BUILD) $(COMPILED)
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(PIP) setuptools mypy
+	$(PIP) --no-build-isolation -e '.[dev]'
+	touch $(VENV)/.installed $@
 
 demo: $(VENV)/.installed
 	rm -rf demo && mkdir demo
-	$(RUN) import --db demo/archive.sqlite $(CORPUS)/a01_standard/observer_GuestObsA.raw.gz
-	$(RUN) games --db demo/archive.sqlite
-	$(RUN) export pgn --db demo/archive.sqlite --last 1
-	$(RUN) clocks --db demo/archive.sqlite
+	$(RUN) import --db demo/archive.sqlite $(CORPUS)/server/a01_standard/observer_GuestObsA.raw.gz $(CORPUS)/pgn
+	$(RUN) games --db demo/archive.sqlite --last 12
+	$(RUN) clocks --db demo/archive.sqlite --player Helmsman
+	$(RUN) export pgn --db demo/archive.sqlite --player Helmsman
 	$(RUN) export pgn --db demo/archive.sqlite -o demo/games.pgn
+	key=$$($(RUN) games --db demo/archive.sqlite --player Helmsman | tail -n 1 | cut -f 1) && \
+		$(RUN) report --db demo/archive.sqlite "$$key" -o demo/game.html
 	@echo "The archive is demo/archive.sqlite, its games are in demo/games.pgn."
+	@echo "Open this game with its real think times in a browser: $(CURDIR)/demo/game.html"
 
-test: $(VENV)/.installed
-	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal -q
-	$(BIN)/python -m pytest -n 2 -q --nbmake --nbmake-timeout=120 examples
+PYTEST := $(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal --nbmake --nbmake-timeout=120 tests examples
+test: $(VENV)/.installed-for-development
+	$(PYTEST) -m 'not long' --hypothesis-profile=few $(ARGS)
 
-lint: $(VENV)/.installed
+# What test does, and everything that takes longer: more examples, all recorded connections, each fault 8 times.
+test-all: $(VENV)/.installed-for-development
+	$(PYTEST) $(ARGS)
+
+# The newest version of everything, in an environment of its own that is made again each time.
+test-newest:
+	$(PYTHON) -m venv --clear .venv-newest
+	.venv-newest/bin/python -m pip install --quiet --upgrade pip
+	ICS_RECORDER_PURE=1 .venv-newest/bin/python -m pip install --quiet --no-compile '.[dev]'
+	.venv-newest/bin/$(PYTEST:$(BIN)/%=%) -m 'not long' --hypothesis-profile=few $(ARGS)
+
+lint: $(VENV)/.installed-for-development
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/mypy --config-file tests/mypy.ini tests
 
-docs: $(VENV)/.installed
+docs: $(VENV)/.installed-for-development
 	$(BIN)/python -m recorder.cli.reference docs/cli.md
 
-score: $(VENV)/.installed
+score: $(VENV)/.installed-for-development
 	$(BIN)/python -m tests.score
 	$(BIN)/python -m tests.clock_figures
 
-bench: $(VENV)/.installed
+bench: $(VENV)/.installed-for-development
 	$(BIN)/python -m benchmarks.run $(ARGS)
 
-# Hours: every fault 200 times. ARGS="--minutes 20" makes it shorter.
-soak: $(VENV)/.installed
+# Hours: 200 MB of mutated logs, then every fault 200 times. ARGS="--minutes 20" makes the faults shorter.
+soak: $(VENV)/.installed-for-development
+	$(BIN)/python -m tests.fuzz --megabytes 200 --write docs/reliability.md
 	$(BIN)/python -m tests.faults.soak --write docs/reliability.md $(ARGS)
 
 clean:
 	rm -rf demo build .pytest_cache .mypy_cache .ruff_cache .benchmarks
-	rm -f recorder/*.so recorder/*/*.so $(VENV)/.installed
+	rm -f recorder/*.so recorder/*/*.so $(VENV)/.installed*

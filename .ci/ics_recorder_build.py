@@ -10,7 +10,9 @@ Nothing of the package may be imported here: its dependencies are not installed 
 from __future__ import annotations
 
 import os
+import shutil
 import sys
+import sysconfig
 import tomllib
 import traceback
 from collections.abc import Callable
@@ -44,10 +46,18 @@ def _compiled() -> list[str]:
     return paths
 
 
-def _extensions() -> list[Extension]:
-    """Translate the modules to C; none with ``ICS_RECORDER_PURE=1``."""
-    _remove_binaries()
+def _can_compile() -> bool:
+    """Whether the hot path shall be compiled, and a C compiler and Python's headers are there to do it."""
     if os.environ.get("ICS_RECORDER_PURE") == "1":
+        return False
+    compiler = (os.environ.get("CC") or sysconfig.get_config_var("CC") or "cc").split()[0]
+    header = Path(sysconfig.get_path("include"), "Python.h")
+    return os.name == "nt" or (shutil.which(compiler) is not None and header.is_file())
+
+
+def _extensions() -> list[Extension]:
+    """Translate the modules to C; none where they cannot be compiled, or with ``ICS_RECORDER_PURE=1``."""
+    if not _can_compile():
         return []
     from mypyc.build import mypycify  # only where something is compiled
 
@@ -77,19 +87,35 @@ def _or_pure(build: Callable[[], str]) -> str:
         return build()
 
 
+def _requirements(found: list[str]) -> list[str]:
+    """What a build needs besides setuptools: mypy's compiler, only where it is used."""
+    return [*found, "mypy>=2"] if _can_compile() else found
+
+
 class _Sdist(sdist):
-    """A source distribution that can be built: it holds this file."""
+    """A source distribution: the packages, what builds them, the documents and the examples; no tests."""
 
     def make_release_tree(self, base_dir: str, files: list[str]) -> None:
-        super().make_release_tree(base_dir, [*files, str(Path(__file__).relative_to(_ROOT))])
+        extra = [Path(__file__), _ROOT / "CHANGELOG.md", *(_ROOT / "docs").rglob("*"), *(_ROOT / "examples").glob("*")]
+        kept = [name for name in files if not name.startswith("tests")]
+        kept += [str(path.relative_to(_ROOT)) for path in extra if path.is_file()]
+        super().make_release_tree(base_dir, sorted(set(kept)))
 
 
 class _Backend(_BuildMetaBackend):
     """setuptools' hooks without a setup.py."""
 
     def run_setup(self, setup_script: str = "setup.py") -> None:
+        if "editable_wheel" in sys.argv:
+            _remove_binaries()
         binary = {"bdist_wheel", "editable_wheel"} & set(sys.argv)
         setup(ext_modules=_extensions() if binary else [], cmdclass={"sdist": _Sdist})
+
+    def get_requires_for_build_wheel(self, *args: Any, **how: Any) -> list[str]:
+        return _requirements(super().get_requires_for_build_wheel(*args, **how))
+
+    def get_requires_for_build_editable(self, *args: Any, **how: Any) -> list[str]:
+        return _requirements(super().get_requires_for_build_editable(*args, **how))
 
     def build_wheel(self, *args: Any, **how: Any) -> str:
         return _or_pure(lambda: super(_Backend, self).build_wheel(*args, **how))
@@ -111,6 +137,7 @@ build_editable = _backend.build_editable
 
 if __name__ == "__main__":
     os.chdir(_ROOT)
+    _remove_binaries()
     command = Distribution({"ext_modules": _extensions()}).get_command_obj("build_ext")
     command.inplace = command.force = True
     command.ensure_finalized()

@@ -19,10 +19,10 @@ class PlyAccessor:
     """Measures of a table of plies. Each returns a new DataFrame; ``docs/measures.md`` has definitions and formulas.
 
     ``attrs`` of a result: ``games`` and ``plies`` that count, ``left_out`` (reason → plies that do not) and ``marked``
-    (``seconds only``, ``incomplete``, ``derived clock`` → plies that count). Times are integers of milliseconds, shares
-    and scores go from 0 to 1, and what is not known is NA. ``by`` takes names of dimensions: any column of words or
-    small numbers, or ``player``, ``opponent``, ``guest``, ``computer``, ``sealed``, ``game``, ``precision``,
-    ``time_trouble``, ``rating_band``, ``hour``, ``weekday``.
+    (``seconds only``, ``incomplete``, ``derived clock``, ``derived time`` → plies that count). Times are integers of
+    milliseconds, shares and scores go from 0 to 1, and what is not known is NA. ``by`` takes names of
+    dimensions: any column of words or small numbers, or ``player``, ``opponent``, ``guest``, ``computer``, ``sealed``,
+    ``game``, ``precision``, ``time_trouble``, ``rating_band``, ``hour``, ``weekday``.
 
     Raises:
         AttributeError: the DataFrame has no ``key`` and ``ply``, or lacks columns that a measure reads.

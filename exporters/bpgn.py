@@ -15,9 +15,9 @@ from exporters.base import ExportReport
 from exporters.pgn import ENDS
 from exporters.pgn_tags import event_name
 from exporters.pgn_text import GLUE, readable, tag, wrap
-from exporters.times import date_of, decimal_seconds
+from exporters.times import decimal_seconds, start_of_second
 from recorder.errors import ExportError
-from recorder.model import EventKind, Game, GameEvent, LinkKind, ObservationKind, Player, Precision
+from recorder.model import EXACT, EventKind, Game, GameEvent, LinkKind, ObservationKind, Player
 from recorder.relating.bughouse import pair_bughouse
 from recorder.relating.match import Match, Moment, board_order, timeline
 
@@ -107,7 +107,7 @@ class BpgnExporter:
         moments = timeline(match)
         self.report.games += 1 if other is None else 2
         self.report.plies += len(moments)
-        exact = any(moment.ply.precision == Precision.MILLISECONDS for moment in moments)
+        exact = any(moment.ply.precision in EXACT for moment in moments)
         comments = self._comments(match)
         head = "".join(f"{one}\n" for one in _known_order(match, moments) + comments.pop(("A", 0), []))
         head += "".join(f"{one}\n" for one in comments.pop(("B", 0), []))
@@ -129,12 +129,11 @@ class BpgnExporter:
         clock_ms = ply.white_clock_ms if ply.white_moved else ply.black_clock_ms
         if clock_ms is None or "clk" not in self.options.clock:
             return move
-        return f"{move}{'' if exact else GLUE}{{{decimal_seconds(clock_ms, ply.precision == Precision.MILLISECONDS)}}}"
+        return f"{move}{'' if exact else GLUE}{{{decimal_seconds(clock_ms, ply.precision in EXACT)}}}"
 
     def _tags(self, match: Match, moments: Sequence[Moment], result: str, *, alone: bool) -> str:
         first = min((match.a, match.b), key=lambda game: (game.started_at_ms is None, game.started_at_ms or 0))
-        begun = date_of(first.started_at_ms, first.time_basis)
-        day = begun or first.day
+        begun, day = start_of_second(first), first.day
         saved = [event for event in match.a.events if event.kind is EventKind.TAG]
         event = next((one.text for one in saved if one.detail == "Event"), None)
         found = [

@@ -11,9 +11,10 @@ from dataclasses import dataclass, field
 from typing import BinaryIO, NamedTuple
 
 from exporters.base import ExportReport
+from exporters.csvfile import write_csv
 from exporters.games_json import PRECISIONS
-from exporters.plies import write_csv, write_json_lines
-from recorder.model import Game, Ply, Precision, control_of
+from exporters.plies import write_json_lines
+from recorder.model import EXACT, Game, Ply, Precision, control_of
 
 __all__ = ["ClockSummary", "ClocksCsvExporter", "ClocksJsonExporter", "SideClocks", "side_clocks"]
 
@@ -90,12 +91,19 @@ class ClockSummary:
 
 
 class ClocksCsvExporter:
-    """The summary as CSV with a header."""
+    """The summary as CSV; see ``exporters.csvfile``.
+
+    Args:
+        raw: write texts that look like formulas as they are.
+    """
+
+    def __init__(self, *, raw: bool = False) -> None:
+        self._raw = raw
 
     def write(self, games: Iterable[Game], out: BinaryIO) -> ExportReport:
         """Write all rows; ``left_out`` and the counts are the summary's."""
         summary = ClockSummary()
-        write_csv(SideClocks._fields, ([row] for row in summary.rows(games)), out)
+        write_csv(SideClocks._fields, ([row] for row in summary.rows(games)), out, raw=self._raw)
         return ExportReport(summary.games, summary.plies, summary.left_out)
 
 
@@ -125,7 +133,7 @@ def _side(game: Game, plies: list[Ply], white: bool) -> SideClocks | None:
     longest_ms, longest = max(timed, key=lambda pair: pair[0])
     clocks = {(ply.ply + 1) // 2: ply.white_clock_ms if white else ply.black_clock_ms for ply in own}
     lags = sorted(ply.lag_ms for ply in own if ply.lag_ms is not None)
-    whole_seconds = any(ply.precision in (Precision.SECONDS, Precision.DERIVED_SECONDS) for _, ply in timed)
+    whole_seconds = any(ply.precision is not None and ply.precision not in EXACT for _, ply in timed)
     base_s, increment_s = control_of(game, white)
     players = (game.white.handle, game.black.handle)
     return SideClocks(
@@ -140,8 +148,8 @@ def _side(game: Game, plies: list[Ply], white: bool) -> SideClocks | None:
         opponent=players[1 if white else 0],
         moves=len(times),
         total_ms=sum(times),
-        mean_ms=_mean(times),
-        median_ms=_mean(times[(len(times) - 1) // 2 : len(times) // 2 + 1]),
+        mean_ms=_in_unit(_mean(times), whole_seconds),
+        median_ms=_in_unit(_mean(times[(len(times) - 1) // 2 : len(times) // 2 + 1]), whole_seconds),
         longest_ms=longest_ms,
         longest_move_no=(longest.ply + 1) // 2,
         longest_san=longest.san,
@@ -155,6 +163,11 @@ def _side(game: Game, plies: list[Ply], white: bool) -> SideClocks | None:
         lag_max_ms=lags[-1] if lags else None,
         precision=PRECISIONS[Precision.SECONDS if whole_seconds else Precision.MILLISECONDS],
     )
+
+
+def _in_unit(ms: int, whole_seconds: bool) -> int:
+    """Rounded half up to whole seconds where such were printed, as ``exporters.measures`` rounds."""
+    return (ms + 500) // 1000 * 1000 if whole_seconds else ms
 
 
 def _mean(values: list[int]) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from exporters.pgn_text import GLUE, brace_comment
+from exporters.pgn_text import GLUE, brace_text
 from recorder.model import Game, Observation, Origin, Ply, Thinking
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ __all__ = [
     "main_thoughts",
     "pawns_text",
     "score_text",
-    "thought_comment",
+    "thought_text",
     "thoughts_by_ply",
 ]
 
@@ -124,13 +124,13 @@ def pawns_text(score_cp: int | None, mate: int | None) -> str | None:
     return f"{'-' if score_cp < 0 else ''}{whole}.{hundredths:02}"
 
 
-def thought_comment(thought: Thinking) -> str:
-    """``{[%eval 0.24] [%depth 10] d2d4 d7d5}`` for PGN."""
+def thought_text(thought: Thinking) -> str:
+    """``[%eval 0.24] [%depth 10] d2d4 d7d5`` for a comment of PGN."""
     words = []
     score = score_text(thought)
     if score is not None and thought.white is not None:
         words.append(f"[%eval{GLUE}{score}]")
     if thought.depth is not None:
         words.append(f"[%depth{GLUE}{thought.depth}]")
-    pv = brace_comment(thought.pv)[1:-1]
-    return f"{{{' '.join([*words, pv] if pv else words)}}}"
+    pv = brace_text(thought.pv)
+    return " ".join([*words, pv] if pv else words)

@@ -9,7 +9,7 @@ from typing import Any, BinaryIO
 from exporters.base import ExportReport
 from exporters.holdings import Hands, hands_after, hands_of, with_hands
 from exporters.taken_back import told_once
-from exporters.times import iso
+from exporters.times import iso, iso_start
 from recorder.model import Game, LineKind, ObservationKind, Origin, Player, Ply, Precision, Proof, TimeBasis
 
 __all__ = ["ORIGINS", "PRECISIONS", "PROOFS", "GamesJsonExporter", "game_object", "ply_object"]
@@ -64,7 +64,8 @@ def game_object(game: Game) -> dict[str, Any]:
         "result": game.result,
         "reason": game.reason,
         "termination": game.termination or None,
-        "started_at": iso(game.started_at_ms, basis),
+        "started_at": iso_start(game),
+        "start_precision": None if game.start_precision is None else game.start_precision.value,
         "ended_at": iso(game.ended_at_ms, basis),
         "complete": game.complete,
         "plies": [ply_object(ply, basis, hands) for ply, hands in with_hands(game)],
@@ -192,6 +193,7 @@ def ply_object(ply: Ply, basis: TimeBasis, hands: Hands) -> dict[str, Any]:
         "white_clock_ms": ply.white_clock_ms,
         "black_clock_ms": ply.black_clock_ms,
         "elapsed_ms": ply.elapsed_ms,
+        "elapsed_origin": ply.elapsed_origin,
         "lag_ms": ply.lag_ms,
         "at": iso(ply.at_ms, basis),
         "precision": PRECISIONS[ply.precision],

@@ -5,13 +5,18 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator
 from operator import attrgetter
+from typing import TYPE_CHECKING
 
 from recorder.model import Game, HoldingsChange, Observation, Origin, Ply
 
-__all__ = ["Hands", "hands_after", "hands_at", "hands_of", "with_hands"]
+if TYPE_CHECKING:
+    from recorder.relating.match import Match
+
+__all__ = ["Hands", "hands_after", "hands_at", "hands_in_match", "hands_of", "with_hands"]
 
 Hands = tuple[str | None, str | None]
 _UNKNOWN: Hands = (None, None)
+_PIECES = "PNBRQ"
 _OFFSET = attrgetter("offset")
 _NOT_SHOWN = frozenset((Origin.MOVELIST.value, Origin.INFERRED.value))
 
@@ -37,6 +42,46 @@ def hands_after(ply: Ply, changes: list[HoldingsChange]) -> Hands:
     if place == len(changes) or changes[place].ply != ply.ply:
         place -= 1
     return _UNKNOWN if place < 0 else (changes[place].white, changes[place].black)
+
+
+def hands_in_match(match: Match) -> dict[str, dict[int, Hands]]:
+    """By board and ply the hands that follow from both boards' captures and drops, for a match without holdings lines.
+
+    A saved match (BPGN) tells the order of all moves and no holdings. Nothing is concluded where holdings were printed,
+    where the order is not known, or from the first move on whose capture or drop cannot be told.
+    """
+    from recorder.relating.captures import captures  # it loads the rules, which most exports do not need
+    from recorder.relating.match import timeline
+
+    found: dict[str, dict[int, Hands]] = {"A": {}, "B": {}}
+    games = {"A": match.a, "B": match.b}
+    moments = timeline(match)
+    if any(seen.holdings for game in games.values() for seen in game.observations) or not all(
+        moment.certain for moment in moments
+    ):
+        return found
+    if any(game.start_ply or game.start_fen is not None for game in games.values()):
+        return found
+    taken = {letter: {one.ply: one for one in captures(game)} for letter, game in games.items()}
+    hands = {(letter, white): "" for letter in "AB" for white in (True, False)}
+    last = dict.fromkeys("AB", 0)
+    for moment in moments:
+        letter, ply = moment.board, moment.ply
+        capture = taken[letter].get(ply.ply)
+        told = ply.move is not None and ply.ply == last[letter] + 1 and ("x" in ply.san) is (capture is not None)
+        own, other = (letter, ply.white_moved), ("B" if letter == "A" else "A", not ply.white_moved)
+        if told and "@" in ply.san:
+            piece = ply.san[0] if ply.san[0] != "@" else "P"
+            told = piece in hands[own]
+            hands[own] = hands[own].replace(piece, "", 1)
+        if capture is not None:
+            told = told and len(capture.pieces) == 1
+            hands[other] = "".join(sorted(hands[other] + capture.pieces, key=_PIECES.index))
+        if not told:
+            break
+        last[letter] = ply.ply
+        found[letter][ply.ply] = hands[letter, True], hands[letter, False]
+    return found
 
 
 def hands_at(game: Game, ply: int, offset: int) -> tuple[str, str] | None:

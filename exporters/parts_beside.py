@@ -1,6 +1,6 @@
 """What of an examined game is not its main line and stands in no variation of it, as parts of their own.
 
-That are positions that were set up, and what lies behind plies that were not shown: movetext must be legal.
+That is what lies behind plies that were not shown: movetext must be legal.
 """
 
 from __future__ import annotations
@@ -10,11 +10,24 @@ from dataclasses import replace
 from exporters.parts import Part, cut_line, fen_with_hands
 from recorder.model import Anchor, Game, LineKind, Observation, ObservationKind, PlyLine
 
-__all__ = ["named_as", "parts_beside"]
+__all__ = ["named_as", "parts_around"]
 
 
-def parts_beside(game: Game) -> list[Part]:
-    """The parts of an examined game that follow those of its main line."""
+def parts_around(game: Game, main: list[Part]) -> tuple[list[Part], int]:
+    """All parts of an examined game, in the order in which its positions were first shown.
+
+    Args:
+        main: the parts of its main line.
+    Returns:
+        The parts, and how many of them reach to the end of the main line.
+    """
+    first = min((segment.observation for segment in game.segments), default=0)
+    beside = _parts_beside(game)
+    before = [part for part in beside if part.beside is not None and part.beside[0] < first]
+    return [*before, *main, *beside[len(before) :]], len(before) + len(main)
+
+
+def _parts_beside(game: Game) -> list[Part]:
     main = {segment.observation for segment in game.segments} or {0}
     parts: list[Part] = []
     for index, seen in enumerate(game.observations):
@@ -33,7 +46,7 @@ def parts_beside(game: Game) -> list[Part]:
 
 
 def named_as(game: Game, part: Part) -> Game:
-    """The game with the names that were printed with the part's boards: set-up positions often have their own."""
+    """The game with the names that were printed with the part's boards."""
     if part.beside is None:
         return game
     seen = game.observations[part.beside[0]]

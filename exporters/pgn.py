@@ -13,15 +13,15 @@ from typing import BinaryIO
 
 from exporters.base import ExportReport
 from exporters.parts import Part, cut_into_parts
-from exporters.parts_beside import named_as, parts_beside
+from exporters.parts_beside import named_as, parts_around
 from exporters.pgn_bughouse import as_crazyhouse
-from exporters.pgn_extras import Extras, Variation, find_extras
+from exporters.pgn_extras import Annotation, Extras, Variation, find_extras
 from exporters.pgn_saved import add_losses, is_saved
 from exporters.pgn_tags import KEY_TAG, fics_tags, tags
-from exporters.pgn_text import GLUE, brace_comment, colours_for_handles, wrap
+from exporters.pgn_text import GLUE, Item, brace_comment, colours_for_handles, comment_of, wrap
 from exporters.times import decimal_seconds, hms, short_seconds
 from recorder.errors import ExportError
-from recorder.model import Game, GameKind, Ply, Precision, Proof
+from recorder.model import ELAPSED_DERIVED, EXACT, Game, GameKind, Ply, Proof
 from recorder.movetext import move_number, movetext, timed_move
 from recorder.shown import ShownPlies
 
@@ -29,7 +29,6 @@ __all__ = ["CLOCK_WORDS", "ENDS", "STYLES", "PgnExporter", "PgnOptions"]
 
 CLOCK_WORDS = ("clk", "emt", "lag")
 STYLES = ("default", "fics", "lichess")
-_EXACT = (Precision.MILLISECONDS.value, Precision.DERIVED_MILLISECONDS.value)
 _INFERRED = Proof.INFERRED.value
 ENDS = {
     "adjourned": "Game adjourned",
@@ -40,7 +39,7 @@ ENDS = {
     "reused": "Game number taken by another game",
 }
 
-_Annotate = Callable[[Ply], str]
+_Annotate = Callable[[Ply], Item | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +92,7 @@ class PgnExporter:
         self.key_mark = None if self.options.style == "fics" else f'[{KEY_TAG} "'
         self._fics = self.options.style == "fics"
         self._annotate: _Annotate = _annotator(self.options)
+        self._pad = GLUE if self.options.style == "lichess" else ""
         self._usual = self.options.style == "default" and self.options.clock == {"clk", "emt"}
 
     def write(self, games: Iterable[Game], out: BinaryIO) -> ExportReport:
@@ -111,7 +111,7 @@ class PgnExporter:
         parts = cut_into_parts(game)
         main = len(parts)
         if game.kind is not GameKind.PLAYED:
-            parts += parts_beside(game)
+            parts, main = parts_around(game, parts)
         if self.options.as_crazyhouse and game.variant == "bughouse":
             game, parts = as_crazyhouse(game, parts)
         report = self.report
@@ -175,9 +175,9 @@ class PgnExporter:
                 engine=options.engine or saved,
                 analysis=options.analysis if options.engine else None,
             )
-        tokens = [] if part.remark is None else [part.remark]
-        if extras is not None and part.start_ply in extras.comments:
-            tokens += extras.comments[part.start_ply]
+        annotation = Annotation() if extras is None else extras.annotations.get(part.start_ply, Annotation())
+        items = [*([] if part.remark is None else [Item(part.remark)]), *annotation.items]
+        tokens = [*annotation.nags, *([comment_of(items, self._pad)] if items else [])]
         plies = part.shown
         begun = movetext(*plies) if self._usual and extras is None and not tokens else None
         if begun is None:
@@ -190,27 +190,33 @@ class PgnExporter:
         interrupted = True
         for number, san, clock_ms, elapsed_ms in zip(count(plies.first), plies.sans, plies.clocks_ms, plies.elapsed_ms):
             move = f"{_number(number)}{san}" if number & 1 or interrupted else san
-            timed = timed_move(move, clock_ms, elapsed_ms) if usual else None
+            annotation = None if extras is None else extras.annotations.get(number)
+            timed = timed_move(move, clock_ms, elapsed_ms) if usual and annotation is None else None
             if timed is None:
-                interrupted = self._move(part.ply(number), tokens, interrupted)
+                interrupted = self._move(part.ply(number), tokens, interrupted, annotation)
             else:
                 tokens.append(timed)
                 interrupted = True
-            if extras is not None and self._add_extras(number, tokens, extras):
+            if extras is not None and number in extras.variations:
+                self._add_variations(extras.variations[number], tokens)
                 interrupted = True
 
-    def _move(self, ply: Ply, tokens: list[str], interrupted: bool) -> bool:
-        """Append any move; True if something stands between it and the next one."""
-        comment = self._annotate(ply)
-        move = f"{_number(ply.ply)}{ply.san}" if ply.white_moved or interrupted else ply.san
-        tokens.append(f"{move} {comment}" if comment else move)
-        return not self._fics and comment != ""
+    def _move(self, ply: Ply, tokens: list[str], interrupted: bool, annotation: Annotation | None) -> bool:
+        """Append any move with its marks and its comment; True if something stands between it and the next one."""
+        times = self._annotate(ply)
+        words = [f"{_number(ply.ply)}{ply.san}" if ply.white_moved or interrupted else ply.san]
+        items = [] if times is None else [times]
+        if annotation is not None:
+            words += annotation.nags
+            items += annotation.items
+        if items:
+            words.append(comment_of(items, self._pad))
+        tokens.append(" ".join(words))
+        return annotation is not None or (times is not None and not self._fics)
 
-    def _add_extras(self, number: int, tokens: list[str], extras: Extras) -> bool:
-        """Append what stands after a ply; True if there was anything."""
-        before = len(tokens)
-        tokens += extras.comments.get(number, ())
-        for line in extras.variations.get(number, ()):
+    def _add_variations(self, variations: list[Variation], tokens: list[str]) -> None:
+        """Append the lines that replace a ply."""
+        for line in variations:
             # Not by calling itself: lectures branch more deeply than Python calls.
             running = [self._variation(line, tokens)]
             while running:
@@ -219,16 +225,14 @@ class PgnExporter:
                     running.pop()
                 else:
                     running.append(self._variation(inner, tokens))
-        return len(tokens) > before
 
     def _variation(self, line: Variation, tokens: list[str]) -> Iterator[Variation]:
         """Append a variation in its parentheses; stops at each one inside it until that is written."""
         begin = len(tokens)
         interrupted = True
         for ply in line.plies:
-            interrupted = self._move(ply, tokens, interrupted)
+            interrupted = self._move(ply, tokens, interrupted, line.annotations.get(ply.ply))
             after = len(tokens)
-            tokens += line.comments.get(ply.ply, ())
             yield from line.children.get(ply.ply, ())
             interrupted = interrupted or len(tokens) > after
         tokens[begin] = f"({tokens[begin]}"
@@ -252,37 +256,40 @@ def _annotator(options: PgnOptions) -> _Annotate:
         return _lichess_comment if "clk" in options.clock else _no_comment
     words = options.clock
 
-    def annotate(ply: Ply) -> str:
+    def annotate(ply: Ply) -> Item | None:
         return _comment(ply, "clk" in words, "emt" in words, "lag" in words)
 
     return annotate
 
 
-def _comment(ply: Ply, clk: bool, emt: bool, lag: bool) -> str:
+def _comment(ply: Ply, clk: bool, emt: bool, lag: bool) -> Item | None:
     """Any comment. A negative clock is 0 plus ``[%flag -0.917]``: readers of ``%clk`` take no sign."""
     words = []
-    exact = ply.precision in _EXACT
+    exact = ply.precision in EXACT
     clock_ms = ply.white_clock_ms if ply.white_moved else ply.black_clock_ms
     if clk and clock_ms is not None:
         words.append(f"[%clk{GLUE}{hms(max(clock_ms, 0), exact and clock_ms >= 0)}]")
         if clock_ms < 0:
             words.append(f"[%flag{GLUE}{decimal_seconds(clock_ms, exact)}]")
-    if emt and ply.elapsed_ms is not None and ply.elapsed_ms >= 0:
+    if emt and ply.elapsed_ms is not None and ply.elapsed_ms >= 0 and ply.precision not in ELAPSED_DERIVED:
         words.append(f"[%emt{GLUE}{hms(ply.elapsed_ms, exact)}]")
     if lag and ply.lag_ms is not None:
         words.append(f"[%lag{GLUE}{decimal_seconds(ply.lag_ms)}]")
-    if ply.proof == _INFERRED:
+    inferred = ply.proof == _INFERRED
+    if inferred:
         words.append("inferred")
-    return f"{{{' '.join(words)}}}" if words else ""
+    return Item(" ".join(words), bare=not inferred) if words else None
 
 
-def _fics_comment(ply: Ply) -> str:
-    return "" if ply.elapsed_ms is None else f"{{[%emt {short_seconds(ply.elapsed_ms)}]}}"
+def _fics_comment(ply: Ply) -> Item | None:
+    if ply.elapsed_ms is None or ply.precision in ELAPSED_DERIVED:
+        return None
+    return Item(f"[%emt {short_seconds(ply.elapsed_ms)}]", bare=True)
 
 
-def _lichess_comment(ply: Ply) -> str:
+def _lichess_comment(ply: Ply) -> Item | None:
     clock_ms = ply.white_clock_ms if ply.white_moved else ply.black_clock_ms
-    return "" if clock_ms is None else f"{{{GLUE}[%clk{GLUE}{hms(max(clock_ms, 0), False)}]{GLUE}}}"
+    return None if clock_ms is None else Item(f"[%clk{GLUE}{hms(max(clock_ms, 0), False)}]", bare=True)
 
 
 def _with_fics_san(plies: list[Ply], variant: str | None) -> list[Ply]:
@@ -292,5 +299,5 @@ def _with_fics_san(plies: list[Ply], variant: str | None) -> list[Ply]:
     return [ply._replace(san=f"P{ply.san}") if ply.san[:1] == "@" else ply for ply in plies]
 
 
-def _no_comment(_: Ply) -> str:
-    return ""
+def _no_comment(_: Ply) -> Item | None:
+    return None

@@ -10,7 +10,7 @@ from recorder.model import Game
 
 __all__ = ["as_crazyhouse"]
 
-_REMARK = "{Bughouse: what came from the other board is in hand from the start}"
+_REMARK = "Bughouse: what came from the other board is in hand from the start"
 _START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 _ORDER = "QRBNP"
 

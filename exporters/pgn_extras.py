@@ -1,23 +1,43 @@
-"""What may stand between the moves: other lines as variations, chat and engines' thinking as comments."""
+"""What may stand between the moves: other lines as variations; marks, chat and engines' thinking behind a move."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from exporters.engine import analysis_that_counts, thought_comment, thoughts_by_ply
+from exporters.engine import analysis_that_counts, thought_text, thoughts_by_ply
 from exporters.parts import Part
 from exporters.pgn_saved import is_saved
-from exporters.pgn_text import brace_comment
+from exporters.pgn_text import GLUE, Item, brace_text
 from exporters.taken_back import told_once
 from recorder.model import EventKind, Game, GameEvent, GameKind, LineKind, Observation, Ply, PlyLine, Proof
+from recorder.movetext import with_bars
 
-__all__ = ["Extras", "Variation", "find_extras", "said_in"]
+__all__ = ["Annotation", "Extras", "Variation", "find_extras", "said_in"]
 
 _PROVED = frozenset({Proof.FULL.value, Proof.LIST.value, Proof.INFERRED.value})
 
-#: Line → ply → comments.
-_Comments = dict[int, dict[int, list[str]]]
+
+@dataclass(slots=True)
+class Annotation:
+    """What is written after a move: ``$1`` and the like, then one comment of all items."""
+
+    nags: list[str] = field(default_factory=list)
+    items: list[Item] = field(default_factory=list)
+
+    def add(self, event: GameEvent) -> None:
+        """Add what somebody said, or a saved game's mark or comment."""
+        if event.detail == "nag":
+            self.nags.append(event.text)
+        elif event.detail == "command":
+            self.items.append(Item(with_bars(event.text).replace(" ", GLUE), bare=True))
+        else:
+            words = f"{event.actor} {event.detail}: {event.text}" if event.actor else event.text
+            self.items.append(Item(brace_text(words)))
+
+
+#: Line → ply → what is said there.
+_Said = dict[int, dict[int, Annotation]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,17 +46,17 @@ class Variation:
 
     plies: list[Ply]
     children: dict[int, list[Variation]]
-    comments: dict[int, list[str]]
+    annotations: dict[int, Annotation]
 
 
 @dataclass(slots=True)
 class Extras:
-    """By ply: comments to write after it, variations to write after it (they replace it).
+    """By ply: what to write after it, and after that variations (they replace it).
 
     ``annotator``: the engine whose analysis is among the comments; None: none is.
     """
 
-    comments: dict[int, list[str]] = field(default_factory=dict)
+    annotations: dict[int, Annotation] = field(default_factory=dict)
     variations: dict[int, list[Variation]] = field(default_factory=dict)
     annotator: str | None = None
 
@@ -78,9 +98,11 @@ def find_extras(
             extras.annotator = one.engine if any(first < ply <= last for ply in lines) else None
         for ply, told in thoughts.items():
             if first < ply <= last:
-                extras.comments.setdefault(ply, []).extend(map(thought_comment, told))
+                extras.annotations.setdefault(ply, Annotation()).items += [
+                    Item(thought_text(thought)) for thought in told
+                ]
     for index, (seen, low, high) in enumerate(places):
-        said = _comments(seen) if comments and (saved or game.kind is not GameKind.PLAYED) else {}
+        said = _said(seen) if comments and (saved or game.kind is not GameKind.PLAYED) else {}
         left_out = set() if once is None else {line.number for line in seen.lines if (index, line.number) not in once}
         bounds = max(low, first), min(high, last), last
         _find_variations(seen, number, bounds, extras, variations, said, left_out)
@@ -88,11 +110,11 @@ def find_extras(
         final = part.plies[-1:] == game.plies[-1:]
         for event in _said_in_main(game):
             if event.ply >= first and (event.ply <= last or final or _has(part, event.ply)):
-                extras.comments.setdefault(min(event.ply, last), []).append(_comment(event))
+                extras.annotations.setdefault(min(event.ply, last), Annotation()).add(event)
     elif comments and part.beside is not None:
         for line, event in said_in(game.observations[part.beside[0]]):
             if line == number and (first <= event.ply <= last or _has(part, event.ply)):
-                extras.comments.setdefault(min(event.ply, last), []).append(_comment(event))
+                extras.annotations.setdefault(min(event.ply, last), Annotation()).add(event)
     return extras
 
 
@@ -117,18 +139,10 @@ def _has(part: Part, ply: int) -> bool:
     return any(unproved.ply == ply for unproved in part.unproved)
 
 
-def _comment(event: GameEvent) -> str:
-    if event.detail == "nag":
-        return event.text
-    if event.detail == "command":
-        return f"{{{event.text}}}"
-    return brace_comment(f"{event.actor} {event.detail}: {event.text}" if event.actor else event.text)
-
-
-def _comments(seen: Observation) -> _Comments:
-    found: _Comments = {}
+def _said(seen: Observation) -> _Said:
+    found: _Said = {}
     for line, event in said_in(seen):
-        found.setdefault(line, {}).setdefault(event.ply, []).append(_comment(event))
+        found.setdefault(line, {}).setdefault(event.ply, Annotation()).add(event)
     return found
 
 
@@ -138,7 +152,7 @@ def _find_variations(
     bounds: tuple[int, int, int],
     extras: Extras,
     taken_back: bool,
-    said: _Comments,
+    said: _Said,
     left_out: set[int],
 ) -> None:
     low, high, last = bounds
@@ -158,10 +172,10 @@ def _find_variations(
         elif not any(anchor.line == line.number and anchor.ply == at for anchor in seen.anchors):
             moves = " ".join(ply.san for ply in variation.plies)
             word = "Taken back" if line.kind is LineKind.TAKEBACK else "Variation"
-            extras.comments.setdefault(last, []).append(brace_comment(f"{word}: {moves}"))
+            extras.annotations.setdefault(last, Annotation()).items.append(Item(brace_text(f"{word}: {moves}")))
 
 
-def _variation(top: PlyLine, below: dict[int, list[PlyLine]], said: _Comments) -> Variation:
+def _variation(top: PlyLine, below: dict[int, list[PlyLine]], said: _Said) -> Variation:
     """A line with those that leave it, by its number in ``below``, and theirs."""
     found = _replayed(top, said)
     waiting = [(top, found)]
@@ -177,7 +191,7 @@ def _variation(top: PlyLine, below: dict[int, list[PlyLine]], said: _Comments) -
     return found
 
 
-def _replayed(line: PlyLine, said: _Comments) -> Variation:
+def _replayed(line: PlyLine, said: _Said) -> Variation:
     plies: list[Ply] = []
     expected = line.parent_ply or 0
     for ply in line.plies:
@@ -186,4 +200,6 @@ def _replayed(line: PlyLine, said: _Comments) -> Variation:
             break
         plies.append(ply)
     numbers = {ply.ply for ply in plies}
-    return Variation(plies, {}, {ply: texts for ply, texts in said.get(line.number, {}).items() if ply in numbers})
+    return Variation(
+        plies, {}, {ply: annotation for ply, annotation in said.get(line.number, {}).items() if ply in numbers}
+    )

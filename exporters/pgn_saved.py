@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import Final
 
-from exporters.pgn_text import tag
-from recorder.model import EventKind, Game, GameEvent, ObservationKind, Precision
+from exporters.pgn_text import tag, tag_lines
+from recorder.model import CLOCK_DERIVED, ELAPSED_DERIVED, EventKind, Game, GameEvent, ObservationKind
 
 __all__ = ["add_losses", "is_saved", "saved_tags", "with_fics_tags", "with_saved_tags"]
 
@@ -14,7 +14,6 @@ __all__ = ["add_losses", "is_saved", "saved_tags", "with_fics_tags", "with_saved
 _COMPUTED: Final = frozenset(("TimeControl", "Date", "Result", "FEN", "SetUp", "PlyCount"))
 #: Where the FICS archive has tags that a log does not know: after which of ours.
 _FICS: Final = {"Site": ("FICSGamesDBGameNo",), "BlackElo": ("WhiteRD", "BlackRD"), "BlackClock": ("ECO",)}
-_DERIVED: Final = (Precision.DERIVED_MILLISECONDS.value, Precision.DERIVED_SECONDS.value)
 
 
 def is_saved(game: Game) -> bool:
@@ -42,7 +41,7 @@ def with_saved_tags(text: str, game: Game, saved: bool) -> str:
     told = {event.detail: event.text for event in saved_tags(game)}
     if not told:
         return text
-    lines = text.splitlines(keepends=True)
+    lines = tag_lines(text)
     names = [line[1 : line.index(" ")] for line in lines]
     out = []
     for name, line in zip(names, lines, strict=True):
@@ -59,7 +58,7 @@ def with_fics_tags(text: str, game: Game) -> str:
     if not told:
         return text
     out = []
-    for line in text.splitlines(keepends=True):
+    for line in tag_lines(text):
         wanted = _FICS.get(line[1 : line.index(" ")], ())
         out += [line, *(tag(event.detail, event.text) for event in told if event.detail in wanted)]
     return "".join(out)
@@ -70,12 +69,13 @@ def add_losses(left_out: Counter[str], game: Game, *, clock: frozenset[str], fic
     clk, emt, lag = (not fics and "clk" in clock), (bool(clock) if fics else "emt" in clock), "lag" in clock
     for ply in game.plies:
         clock_ms = ply.white_clock_ms if ply.white_moved else ply.black_clock_ms
-        derived = ply.precision in _DERIVED
+        derived = ply.precision in CLOCK_DERIVED
         if clock_ms is not None and not derived and not clk:
             left_out["clocks"] += 1
         if clock_ms is not None and clk and lichess and (clock_ms % 1000 or clock_ms < 0):
             left_out["clocks cut to whole seconds"] += 1
-        if ply.elapsed_ms is not None and (not emt or lichess):
+        printed = ply.elapsed_ms is not None and ply.precision not in ELAPSED_DERIVED
+        if printed and (not emt or lichess):
             left_out["elapsed times"] += 1
         if ply.lag_ms is not None and (not lag or fics or lichess):
             left_out["lags"] += 1

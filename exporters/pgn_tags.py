@@ -6,9 +6,9 @@ import re
 
 from exporters.parts import Part, is_chess_fen
 from exporters.pgn_saved import is_saved, with_fics_tags, with_saved_tags
-from exporters.pgn_text import tag
-from exporters.times import date_of, start_clock
-from recorder.model import EventKind, Game, GameKind, Player, Precision, TimeBasis, control_of
+from exporters.pgn_text import tag, tag_lines
+from exporters.times import date_of, start_clock, start_of_second
+from recorder.model import CLOCK_DERIVED, EventKind, Game, GameKind, Player, TimeBasis, control_of
 from recorder.variants import pgn_variant
 
 __all__ = [
@@ -21,7 +21,6 @@ __all__ = [
 ]
 
 KEY_TAG = "RecorderKey"
-_DERIVED = (Precision.DERIVED_MILLISECONDS.value, Precision.DERIVED_SECONDS.value)
 
 _PERIOD = r"\*?[0-9]+(?:/[0-9]+)?(?:\+[0-9]+(?:\.[0-9]+)?)?"
 _PGN_CONTROL = re.compile(rf"-|{_PERIOD}(?::{_PERIOD})*", re.ASCII)
@@ -46,8 +45,7 @@ def tags(game: Game, part: Part, number: int, count: int, last: bool = True, ann
         annotator: the engine that evaluated it.
     """
     end = game.end if game.end != "result" else None
-    begun = date_of(game.started_at_ms, game.time_basis)
-    day = begun or game.day
+    begun, day = start_of_second(game), game.day
     ended = date_of(game.ended_at_ms, game.time_basis)
     utc = game.time_basis is TimeBasis.UTC
     white, black = game.white, game.black
@@ -67,6 +65,8 @@ def tags(game: Game, part: Part, number: int, count: int, last: bool = True, ann
         found.append(tag("Time", f"{begun:%H:%M:%S}"))
     if begun and utc:
         found.append(tag("UTCDate", f"{begun:%Y.%m.%d}") + tag("UTCTime", f"{begun:%H:%M:%S}"))
+    elif utc and day and game.started_at_ms is not None:
+        found.append(tag("UTCDate", f"{day:%Y.%m.%d}"))
     if ended and utc:
         found.append(tag("UTCEndDate", f"{ended:%Y.%m.%d}") + tag("UTCEndTime", f"{ended:%H:%M:%S}"))
     if variant := variant_name(game):
@@ -89,7 +89,7 @@ def tags(game: Game, part: Part, number: int, count: int, last: bool = True, ann
     if game.game_no is not None:
         found.append(f'[ICSGameNo "{game.game_no}"]\n')
     saved = is_saved(game)
-    if saved and any(row[12] in _DERIVED for row in part.rows):
+    if saved and any(row[12] in CLOCK_DERIVED for row in part.rows):
         found.append('[RecorderClocks "derived"]\n')
     if saved and end == "log-ends":
         found.remove(tag("RecorderEnd", end))
@@ -105,7 +105,7 @@ def fics_tags(game: Game, part: Part, last: bool, annotator: str | None = None) 
     Args:
         annotator: the engine that evaluated it, if that is written; the archive has no such tag.
     """
-    begun = date_of(game.started_at_ms, game.time_basis)
+    begun = start_of_second(game)
     white, black = game.white, game.black
     found = [tag("Event", event_name(game)), tag("Site", _fics_site(game)), tag("White", white.handle or "?")]
     found.append(tag("Black", black.handle or "?"))
@@ -138,7 +138,7 @@ def _annotated(text: str, annotator: str | None) -> str:
     """Tag pairs, and who evaluated the game before the last one; who annotated it before stays named."""
     if annotator is None:
         return text
-    *lines, last = text.splitlines(keepends=True)
+    *lines, last = tag_lines(text)
     ours = tag("Annotator", annotator)
     begin, name = '[Annotator "', ours[len('[Annotator "') : -len('"]\n')]
     for place, line in enumerate(lines):

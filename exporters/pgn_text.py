@@ -3,14 +3,29 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from contextlib import suppress
+from typing import NamedTuple
 
-from recorder.movetext import GLUE, LINE_LENGTH
+from recorder.movetext import GLUE, LINE_LENGTH, with_bars
 
-__all__ = ["GLUE", "brace_comment", "colours_for_handles", "decoded", "readable", "tag", "wrap"]
+__all__ = [
+    "GLUE",
+    "Item",
+    "brace_comment",
+    "brace_text",
+    "colours_for_handles",
+    "comment_of",
+    "decoded",
+    "readable",
+    "tag",
+    "tag_lines",
+    "wrap",
+]
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
 _LINE = re.compile(rf"(.{{1,{LINE_LENGTH}}}|[^ ]{{{LINE_LENGTH + 1},}})(?: |\Z)", re.DOTALL)
+_DEPTH = "[%depth"  # belongs to an evaluation before it
 _BRACES = str.maketrans("{}", "()")
 
 
@@ -36,14 +51,49 @@ def tag(name: str, value: str) -> str:
     return f'[{name} "{value}"]\n'
 
 
-def brace_comment(text: str) -> str:
-    """A comment with any text in it.
+def tag_lines(text: str) -> list[str]:
+    """Tag pairs line by line, each with its line feed; no other character of a value ends a line (U+2028 …)."""
+    return [f"{line}\n" for line in text.split("\n")[:-1]]
+
+
+class Item(NamedTuple):
+    """One part of a comment as it is written, without braces; ``bare``: it is only times or other commands."""
+
+    text: str
+    bare: bool = False
+
+
+def brace_text(text: str) -> str:
+    """Any text as it can stand in a comment.
 
     PGN has no escape inside braces, so braces become parentheses. ``[%`` would be read as a command and ``%`` at the
     start of a line as an escape line: neither can come from somebody's words.
     """
-    text = " ".join(readable(text).translate(_BRACES).split())
-    return "{" + text.replace("[%", "[ %").replace(" %", GLUE + "%") + "}"
+    text = with_bars(" ".join(readable(text).translate(_BRACES).split()))
+    return text.replace("[%", "[ %").replace(" %", GLUE + "%")
+
+
+def brace_comment(text: str) -> str:
+    """A comment with any text in it."""
+    return comment_of([Item(brace_text(text))])
+
+
+def comment_of(items: Sequence[Item], pad: str = "") -> str:
+    """One comment with all items, separated by ``|`` where they could be read as one.
+
+    ``recorder.movetext.split_remark`` takes it apart again.
+
+    Args:
+        pad: what follows the opening brace and precedes the closing one.
+    """
+    parts: list[str] = []
+    alone = True
+    for item in items:
+        if not alone or (parts and item.text.startswith(_DEPTH)):
+            parts.append("|")
+        parts.append(item.text)
+        alone = item.bare and not item.text.startswith(_DEPTH)
+    return f"{{{pad}{' '.join(parts)}{pad}}}"
 
 
 def colours_for_handles(reason: str, white: str, black: str) -> str:

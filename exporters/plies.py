@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Iterable, Iterator
 from itertools import chain, islice
 from typing import Any, BinaryIO
 
 from exporters.base import ExportReport
+from exporters.csvfile import write_csv
 from exporters.dataset import arrow_schema, import_pyarrow
 from exporters.frames.rows import PLY_NAMES, ply_rows
 from recorder.model import Game, TimeBasis
@@ -18,7 +17,6 @@ __all__ = [
     "PliesCsvExporter",
     "PliesJsonExporter",
     "PliesParquetExporter",
-    "write_csv",
     "write_json_lines",
 ]
 
@@ -29,12 +27,19 @@ _Row = tuple[Any, ...]
 
 
 class PliesCsvExporter:
-    """CSV in UTF-8 with a header line and LF line ends; empty for None, ``true`` and ``false``."""
+    """CSV; see ``exporters.csvfile``.
+
+    Args:
+        raw: write texts that look like formulas as they are.
+    """
+
+    def __init__(self, *, raw: bool = False) -> None:
+        self._raw = raw
 
     def write(self, games: Iterable[Game], out: BinaryIO) -> ExportReport:
         """Write the header and all rows."""
         report = ExportReport()
-        write_csv(PLY_NAMES, _counted(games, report), out)
+        write_csv(PLY_NAMES, _counted(games, report), out, raw=self._raw)
         return report
 
 
@@ -76,22 +81,6 @@ def _instants(values: dict[str, tuple[Any, ...]]) -> list[int | None]:
     return [
         at_ms if basis == utc else None for at_ms, basis in zip(values["arrival_ms"], values["time_basis"], strict=True)
     ]
-
-
-def write_csv(names: Iterable[str], batches: Iterable[Iterable[_Row]], out: BinaryIO) -> None:
-    """Write a header and batches of rows as CSV."""
-    buffer = io.StringIO()
-    writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow(names)
-    for batch in batches:
-        # Said in place: a call for each of millions of values takes longer than the writer.
-        writer.writerows(
-            ["true" if value is True else "false" if value is False else value for value in row] for row in batch
-        )
-        out.write(buffer.getvalue().encode("utf-8", "replace"))
-        buffer.seek(0)
-        buffer.truncate()
-    out.write(buffer.getvalue().encode("utf-8", "replace"))
 
 
 def write_json_lines(names: tuple[str, ...], batches: Iterable[Iterable[_Row]], out: BinaryIO) -> None:

@@ -14,7 +14,7 @@ from recorder.errors import ExportError
 
 __all__ = ["EXPORTERS", "make_exporter"]
 
-EXPORTERS: dict[str, dict[str, Callable[[], Exporter]]] = {
+EXPORTERS: dict[str, dict[str, Callable[..., Exporter]]] = {
     "pgn": {"pgn": PgnExporter},
     "bpgn": {"bpgn": BpgnExporter},
     "games": {"jsonl": GamesJsonExporter},
@@ -23,9 +23,11 @@ EXPORTERS: dict[str, dict[str, Callable[[], Exporter]]] = {
 }
 
 
-def make_exporter(what: str, format_name: str) -> Exporter:
+def make_exporter(what: str, format_name: str, *, raw: bool = False) -> Exporter:
     """The exporter of ``what`` in ``format_name`` with its default options.
 
+    Args:
+        what, format_name: keys of ``EXPORTERS``. raw: of CSV, see ``exporters.csvfile``.
     Raises:
         ExportError: there is none.
     """
@@ -34,4 +36,5 @@ def make_exporter(what: str, format_name: str) -> Exporter:
         raise ExportError(f"There is no export of {what!r}; use one of {', '.join(EXPORTERS)}.")
     if format_name not in formats:
         raise ExportError(f"{what} cannot be written as {format_name!r}; use one of {', '.join(formats)}.")
-    return formats[format_name]()
+    make = formats[format_name]
+    return make(raw=raw) if format_name == "csv" else make()

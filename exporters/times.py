@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from recorder.model import TimeBasis
+from recorder.model import Game, StartPrecision, TimeBasis
 from recorder.movetext import THOUSANDTHS, whole_hms
 
 __all__ = [
@@ -20,9 +20,11 @@ __all__ = [
     "decimal_seconds",
     "hms",
     "iso",
+    "iso_start",
     "short_hms",
     "short_seconds",
     "start_clock",
+    "start_of_second",
     "whole_hms",
 ]
 
@@ -88,6 +90,19 @@ def iso(at_ms: int | None, basis: TimeBasis) -> str | None:
     days, rest = divmod(at_ms, 86_400_000)
     text = f"{_day(days)}T{whole_hms(rest // 1000).zfill(8)}{THOUSANDTHS[rest % 1000]}"
     return text + "Z" if basis is TimeBasis.UTC else text
+
+
+def iso_start(game: Game) -> str | None:
+    """When a game began, as ``iso``; without seconds, ``2020-01-01T12:00Z``, where only the minute is known."""
+    text = iso(game.started_at_ms, game.time_basis)
+    if text is None or game.start_precision is not StartPrecision.MINUTE:
+        return text
+    return text[: len("2020-01-01T12:00")] + ("Z" if text[-1] == "Z" else "")
+
+
+def start_of_second(game: Game) -> datetime | None:
+    """When a game began, as ``date_of``; None where not even the second is known."""
+    return None if game.start_precision is StartPrecision.MINUTE else date_of(game.started_at_ms, game.time_basis)
 
 
 _DAYS: dict[int, str] = {}

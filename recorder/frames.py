@@ -81,6 +81,7 @@ PLAYED_RELATIONS: Final = frozenset(("0", "1", "-1"))
 
 _ELAPSED: Final = re.compile(r"\((?:(-?)(\d{1,9}):)?(-?)(\d{1,9}):(-?)(\d{1,2})(?:\.(\d{1,3}))?\)", re.ASCII)
 _CASTLING: Final = {tuple("01"[rights >> bit & 1] for bit in range(4)): rights for rights in range(16)}
+_FLAGS: Final = frozenset(("0", "1"))
 _MOST_TEXTS: Final = 1 << 12
 _LONGEST_NUMBER: Final = 13  # what is printed from uninitialised memory has eleven characters
 #: Usual elapsed times as milliseconds. Those with thousandths are looked up in two parts, ``(1:02`` and ``662)``: a
@@ -241,6 +242,10 @@ class Style12:
         if place >= len(tail):
             raise LineError(f"the frame ends before its {field}", self.text, field)
         return tail[place]
+
+    def number(self, place: int) -> int:
+        """The token at a place of the tail, which must be a number."""
+        return self._int(place, "number")
 
     def _int(self, place: int, field: str) -> int:
         value = self._text(place, field)
@@ -412,9 +417,15 @@ def read_values(frame: Style12, lag_meaningless: bool) -> FrameValues | None:
     if len(tail) <= TAIL_PRETTY or tail[TAIL_RELATION] not in PLAYED_RELATIONS:
         return None
     number = tail[TAIL_MOVE_NO]
-    if not number.isdecimal() or number[0] == "0":
+    if not number.isdecimal() or number[0] == "0" or tail[TAIL_TURN] not in ("W", "B"):
+        return None
+    if tuple(tail[TAIL_CASTLING:TAIL_IRREVERSIBLE]) not in _CASTLING or not _FLAGS.issuperset(tail[TAIL_FLIP:TAIL_LAG]):
         return None
     try:
+        for place in range(TAIL_BASE, TAIL_WHITE_CLOCK):  # nothing here needs them, but they must be numbers
+            frame.number(place)
+        frame.number(TAIL_PUSH)
+        frame.number(TAIL_GAME)
         elapsed_ms, ms = parse_elapsed(tail[TAIL_ELAPSED])
         unit_ms = 1 if ms else 1000
         return FrameValues(
@@ -422,8 +433,8 @@ def read_values(frame: Style12, lag_meaningless: bool) -> FrameValues | None:
             tail[TAIL_GAME],
             frame.names,
             frame.irreversible,
-            int(tail[TAIL_WHITE_CLOCK]) * unit_ms,
-            int(tail[TAIL_BLACK_CLOCK]) * unit_ms,
+            frame.number(TAIL_WHITE_CLOCK) * unit_ms,
+            frame.number(TAIL_BLACK_CLOCK) * unit_ms,
             tail[TAIL_VERBOSE],
             elapsed_ms,
             int(ms),

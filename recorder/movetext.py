@@ -7,13 +7,25 @@ imports nothing that mypy would have to follow far.
 
 from __future__ import annotations
 
+import re
 from types import FunctionType
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from mypy_extensions import i64  # as in ``dialects.style12``
 
-__all__ = ["GLUE", "LINE_LENGTH", "THOUSANDTHS", "integers", "move_number", "movetext", "timed_move", "whole_hms"]
+__all__ = [
+    "GLUE",
+    "LINE_LENGTH",
+    "THOUSANDTHS",
+    "integers",
+    "move_number",
+    "movetext",
+    "split_remark",
+    "timed_move",
+    "whole_hms",
+    "with_bars",
+]
 
 GLUE: Final = "\x01"
 """Stands for a blank at which a line must not be broken, until lines are broken."""
@@ -23,6 +35,8 @@ LINE_LENGTH: Final = 79
 
 THOUSANDTHS: Final[tuple[str, ...]] = tuple([f".{n:03d}" for n in range(1000)])
 
+_BARS: Final = re.compile(r"(?<!\S)\|++(?!\S)")
+_SEPARATOR: Final = re.compile(r"(?<!\S)\|(?!\S)")
 _NUMBERS: Final[tuple[str, ...]] = tuple([f"{(ply + 1) // 2}{'.' if ply % 2 else '...'}" for ply in range(1000)])
 _CLOCK_ENDS: Final[tuple[str, ...]] = tuple([f"{text}]" for text in THOUSANDTHS])
 _ELAPSED_ENDS: Final[tuple[str, ...]] = tuple([f"{text}]}}" for text in THOUSANDTHS])
@@ -160,3 +174,15 @@ def movetext(
             f"{before_elapsed}{elapsed}{_ELAPSED_ENDS[elapsed_ms % 1000]}"
         )
     return "".join(pieces)[1:]
+
+
+def with_bars(text: str) -> str:
+    """Text for a comment of several parts: a word of bars gets one more, so that ``|`` alone separates parts."""
+    return _BARS.sub(r"\g<0>|", text) if "|" in text else text
+
+
+def split_remark(text: str) -> list[str]:
+    """The parts of a comment that this program wrote, as they were before ``with_bars``."""
+    if "|" not in text:
+        return [text]
+    return [_BARS.sub(lambda bars: bars[0][1:], part) for part in _SEPARATOR.split(text)]

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import datetime
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from recorder.containment import Failures
 from recorder.dialects.recogniser import Recogniser
 from recorder.errors import SourceError
 from recorder.events import Chunk, CutLines, EngineLine, Line, LineRow, SessionNotice, SessionNoticeKind
@@ -34,9 +35,9 @@ from recorder.wire.lines import COUNTED_TAGS, LineReader
 if TYPE_CHECKING:
     from recorder.tracking.engines import Engines
 
-__all__ = ["PARSER_VERSION", "AnyPipeline", "Pipeline", "make_pipeline", "read_games"]
+__all__ = ["PARSER_VERSION", "AnyPipeline", "Pipeline", "joined_games", "make_pipeline", "read_games"]
 
-PARSER_VERSION = "4"
+PARSER_VERSION = "5"
 _PIECE_BYTES = 1 << 16
 _RESTART_BYTES = 1 << 20
 _FEW_LINES = 32
@@ -84,6 +85,7 @@ class Pipeline:
         tracker = LivingTracker if living else Tracker
         self._tracker = tracker(basis=self._decoder.time_basis, server=server, chat=chat, date=date)
         self._engines: Engines | None = None  # there are engines' lines
+        self._broken = False  # the decoder failed: nothing behind that place is read
         self._date, self._chat = date, chat
         self._base = self._end = offset
         self._line_count = 0
@@ -118,8 +120,8 @@ class Pipeline:
             if self._end < self._mark:
                 stop = min(stop, start + self._mark - self._end)
             piece = block[start:stop]
+            games += self._take(self._decode(piece))
             self._end += len(piece)
-            games += self._take(self._decoder.receive(piece))
             start = stop
             if self._end >= self._restart_again and (place := self._restart()) is not None:
                 self._restart_before = place
@@ -134,7 +136,7 @@ class Pipeline:
         """
         games: list[Game] = []
         if not unfinished:
-            games += self._take(self._decoder.finish())
+            games += self._take(self._decode(None))
             games += self._understand(self._reader.finish())
         if self._resume is not None:
             self._pass_mark(self._resume)
@@ -151,6 +153,22 @@ class Pipeline:
         assert isinstance(self._tracker, LivingTracker)
         return self._tracker
 
+    @property
+    def failures(self) -> Failures:
+        """What an error of this program kept from being read."""
+        return self._tracker.failures
+
+    def _decode(self, piece: bytes | None) -> Sequence[Chunk | CutLines | EngineLine]:
+        """What the decoder makes of the next piece; None: of the end."""
+        if self._broken:
+            return ()
+        try:
+            return self._decoder.finish() if piece is None else self._decoder.receive(piece)
+        except Exception as error:
+            self._broken = True  # where the next line begins is not known any more
+            self.failures.note(error, self._end, None, "nothing of the log behind this place was read")
+            return ()
+
     def _take(self, chunks: Sequence[Chunk | CutLines | EngineLine]) -> list[Game]:
         games: list[Game] = []
         lines: list[LineRow] = []
@@ -162,7 +180,13 @@ class Pipeline:
             chunks = cut
         for chunk in chunks:
             if isinstance(chunk, CutLines):
-                lines += receive(chunk.moved(self._base) if self._base else chunk)
+                if self._base:
+                    chunk = chunk.moved(self._base)
+                try:
+                    lines += receive(chunk)
+                except Exception as error:
+                    lines += self._salvage(chunk, error)
+                    receive = self._reader.receive_rows
                 continue
             if isinstance(chunk, EngineLine):
                 games += self._understand(lines) + self._hear_engine(chunk)
@@ -177,15 +201,60 @@ class Pipeline:
                 continue
             if self._dropped_before is None and chunk.offset + len(chunk.data) > self._mark:
                 self._dropped_before = Counter(self._reader.dropped)
-            lines += receive(chunk)
+            try:
+                lines += receive(chunk)
+            except Exception as error:
+                lines += self._salvage(chunk, error)
+                receive = self._reader.receive_rows
         return games + self._understand(lines)
+
+    def _salvage(self, chunk: Chunk | CutLines, error: Exception) -> list[LineRow]:
+        """Read a chunk line by line that cannot be read at once; the line in which it begins is left out."""
+        note = self.failures.note
+        if isinstance(chunk, CutLines):
+            pieces = chunk.chunks()
+        else:
+            pieces, offset = [], chunk.offset
+            for data in chunk.data.split(b"\n"):
+                pieces.append(chunk._replace(data=data + b"\n", offset=offset))
+                offset += len(data) + 1
+            last = pieces.pop()
+            pieces += [last._replace(data=last.data[:-1])] if len(last.data) > 1 else []
+        first = pieces.pop(0)
+        note(error, first.offset, None, self._shown(first.data))
+        lines = self._begin_anew(first.offset)
+        for piece in pieces:
+            try:
+                lines += self._reader.receive_rows(piece)
+            except Exception as again:
+                note(again, piece.offset, None, self._shown(piece.data))
+                lines += self._begin_anew(piece.offset)
+        return lines
+
+    def _begin_anew(self, offset: int) -> list[LineRow]:
+        """Take another reader of lines.
+
+        Returns:
+            What the old one held back of what came before this place.
+        """
+        old, self._reader = self._reader, LineReader()
+        self._reader.anomalies, self._reader.dropped, self._reader.prompt = old.anomalies, old.dropped, old.prompt
+        try:
+            return [line for line in old.finish() if line.offset < offset]
+        except Exception as error:
+            self.failures.note(error, offset, None, "")
+            return []
+
+    def _shown(self, data: bytes) -> str:
+        text = data.decode("latin-1").strip()
+        return self._forgotten.text(text) if self._forgotten else text
 
     def _hear_engine(self, line: EngineLine) -> list[Game]:
         """A line of an engine; games that it ends wait while they may be the server's that are still open."""
         if self._engines is None:
             from recorder.tracking.engines import Engines  # hardly any log needs it
 
-            self._engines = self._tracker.engines = Engines(date=self._date, chat=self._chat)
+            self._engines = self._tracker.engines = Engines(self.failures, date=self._date, chat=self._chat)
         if self._forgotten:
             line = line._replace(text=self._forgotten.text(line.text))
         over = self._engines.feed(line)
@@ -237,7 +306,8 @@ class Pipeline:
         session = tracker.session
         tracker.basis = decoder.time_basis
         if isinstance(decoder, JournalDecoder):
-            session.host = decoder.host
+            known = len(session.hosts)
+            session.hosts += [(place + self._base, host) for place, host in decoder.hosts[known:]]
         if session.prompt is None:
             session.prompt = self._reader.prompt
         if len(lines) <= _FEW_LINES:
@@ -268,7 +338,7 @@ class Pipeline:
     def _restart(self) -> tuple[int, dict[str, Any]] | None:
         """What ``restart`` gives, or None where reading cannot go on."""
         decoder = self._decoder
-        if not isinstance(decoder, RawDecoder | JournalDecoder) or self._resume is not None:
+        if not isinstance(decoder, RawDecoder | JournalDecoder) or self._resume is not None or self._broken:
             return None  # if it was resumed, nothing new was understood yet
         if self._recogniser.pending_offset is not None:
             return None
@@ -320,11 +390,12 @@ class Pipeline:
                 f"{self._end:,} bytes gave no line when read as kind {self._kind.value}: "
                 "is the log of another (--kind)?"
             )
+        warnings += tracker.failures.warnings
         decoder_anomalies: list[Anomaly] = []
         if isinstance(self._decoder, JournalDecoder):
             warnings += self._decoder.warnings
             decoder_anomalies = [found._replace(offset=found.offset + self._base) for found in self._decoder.anomalies]
-        server, dialect, me = tracker.session.facts(self._end + 1)
+        server, dialect, me = tracker.session.facts(self._end + 1, self._end + 1)
         return SourceReport(
             kind=self._kind.value,
             server=server,
@@ -343,6 +414,7 @@ class Pipeline:
                         *decoder_anomalies,
                         *map(self._redacted, self._reader.anomalies),
                         *tracker.anomalies,
+                        *tracker.failures.anomalies,
                         *([] if engines is None else engines.anomalies),
                     ]
                     if found.offset >= self._mark
@@ -388,6 +460,27 @@ def make_pipeline(
     )
 
 
+def joined_games(pipeline: AnyPipeline, blocks: Iterable[bytes]) -> Iterator[Game]:
+    """The games of a source as they are finished, the parts of a resumed one joined.
+
+    Saved games pass as they are: nothing in a file tells that one goes on with another.
+    """
+    if isinstance(pipeline, SavedPipeline):
+        for block in blocks:
+            yield from pipeline.receive(block)
+        yield from pipeline.finish()
+        return
+    from recorder.relating.joining import HalfJoiner  # importing a log into an archive joins there
+
+    joiner = HalfJoiner(pipeline.failures)
+    for block in blocks:
+        for game in pipeline.receive(block):
+            yield from joiner.take(game)
+    for game in pipeline.finish():
+        yield from joiner.take(game)
+    yield from joiner.finish()
+
+
 def read_games(
     path: str | Path,
     *,
@@ -398,6 +491,8 @@ def read_games(
     chat: str = "public",
 ) -> Iterator[Game]:
     """Read the games of a saved log or of a PGN file, one by one, in memory that does not grow with the file.
+
+    The parts of an adjourned game that was resumed are one game; only adjourned games are held until then.
 
     Passwords are replaced by filler before anything is read (see ``Scrubber``). A typescript's timing file is found
     beside it by name (see ``find_timing``).
@@ -423,8 +518,6 @@ def read_games(
     beside = None if str(path) == "-" else find_timing(Path(path))
     timing = None if beside is None else beside.read_bytes()
     pipeline = make_pipeline(known, server=server, date=date, tz=tz, chat=chat, timing=timing)
-    for block in scrubbed(chain(ahead, blocks), known):
-        yield from pipeline.receive(block)
-    yield from pipeline.finish()
+    yield from joined_games(pipeline, scrubbed(chain(ahead, blocks), known))
     if blocks.problem is not None:
         raise blocks.problem

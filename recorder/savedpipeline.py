@@ -108,14 +108,16 @@ class SavedPipeline:
             warnings.append(
                 f"{self._end:,} bytes gave no game when read as kind {self._kind.value}: is it of another (--kind)?"
             )
+        reader = self._reader
+        anomalies = [*reader.anomalies, *reader.failures.anomalies]
         return SourceReport(
             kind=self._kind.value,
             time_basis=TimeBasis.NONE,
             size_bytes=self._end,
-            line_count=self._reader.line_count,
-            anomalies=[found for found in self._reader.anomalies if found.offset >= self._from],
+            line_count=reader.line_count,
+            anomalies=[found for found in anomalies if found.offset >= self._from],
             anomalies_from=self._from,
-            warnings=warnings,
+            warnings=[*warnings, *reader.failures.warnings],
         )
 
 

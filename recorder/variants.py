@@ -25,6 +25,8 @@ __all__ = [
     "read_pgn_variant",
 ]
 
+_GAPS = re.compile(r"[\s_-]+")
+
 
 class Variant(NamedTuple):
     """One kind of chess.
@@ -79,6 +81,7 @@ VARIANTS: tuple[Variant, ...] = (
     # Shuffles whose number the engine protocol does not tell: with and without castling.
     _named("wildcastle"),
     _named("nocastle"),
+    _wild("wild", "wildcastle"),  # a shuffle whose number the server does not print
     _wild("wild/0", "wildcastle"),  # ICC's wild(0) is normal chess
     _wild("wild/1", "wildcastle", 1),
     _wild("wild/2", "nocastle", 2),
@@ -115,7 +118,7 @@ _ICC_WILD = re.compile(r"w(?:ild)?\(([0-9]{1,3})\)", re.ASCII)
 
 def _squeezed(text: str) -> str:
     """A spelling without what differs between writers: case, blanks, hyphens and underscores."""
-    return re.sub(r"[\s_-]+", "", text.lower())
+    return _GAPS.sub("", text.lower())
 
 
 _BY_NAME = {variant.name: variant for variant in VARIANTS}

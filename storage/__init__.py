@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from storage.analyses import AnalysedPosition
 from storage.archive import Archive
 from storage.check import check
-from storage.engine import backup, file_of
+from storage.engine import backup, corrupt, file_of
 from storage.forgotten import ForgottenSource
 from storage.other import is_database, reading_other
 from storage.query import GameFilter
@@ -41,6 +41,7 @@ __all__ = [
     "SourceWriter",
     "backup",
     "check",
+    "corrupt",
     "current",
     "file_of",
     "head",

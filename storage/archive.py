@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -25,7 +26,7 @@ from storage.forgotten import (
 from storage.kept import beginnings_of, drop_kept, packed_timing, read_kept, timing_of
 from storage.query import ALL_PLAYED, GameFilter, count_games, game_ids, resolve, undated
 from storage.reader import load_games
-from storage.relating import stale, touch
+from storage.relating import stale
 from storage.sourcerows import (
     READ_AGAIN,
     SourceRow,
@@ -370,6 +371,26 @@ class Archive(Database):
         with self.reading() as driver:
             return undated(driver, where)
 
+    def count_of_sources(self, sources: Collection[str]) -> int:
+        """How many games these sources, by their sha256, tell of; one that several observed counts once."""
+        query = (
+            "SELECT count(DISTINCT coalesce(g.merged_into, g.id)) FROM json_each(?) wanted"
+            " JOIN sources s ON s.sha256 = wanted.value JOIN games g ON g.source_id = s.id"
+        )
+        with self.reading() as driver:
+            (count,) = driver.execute(query, (json.dumps(sorted(sources)),)).fetchone()
+        return int(count)
+
+    def unended(self, sources: Collection[str]) -> frozenset[str]:
+        """Keys of games that go on when these sources, by their sha256, end; no other source tells how they ended."""
+        query = (
+            "SELECT coalesce(g.key, w.key) FROM json_each(?) wanted JOIN sources s ON s.sha256 = wanted.value"
+            " JOIN games w ON w.source_id = s.id LEFT JOIN games g ON g.id = w.merged_into"
+            " WHERE w.ending = 'log-ends' AND coalesce(g.ending, w.ending) = 'log-ends'"
+        )
+        with self.reading() as driver:
+            return frozenset(key for (key,) in driver.execute(query, (json.dumps(sorted(sources)),)))
+
     def conflicts(self, sha256: str) -> list[tuple[str, str]]:
         """In what the witnesses of games contradict each other, of which this source is one: key and words."""
         query = (
@@ -379,11 +400,6 @@ class Archive(Database):
         )
         with self.reading() as driver:
             return [(key, text) for key, _, text in driver.execute(query, (sha256,))]
-
-    def relate_all(self) -> None:
-        """Make all games of several sources and all links anew, as after an upgrade from a schema without them."""
-        with self.writing() as connection:
-            touch(driver_of(connection), "SELECT id FROM games WHERE source_id IS NOT NULL")
 
     def stale_games(self) -> list[str]:
         """Keys of games of several sources that are not what their witnesses make: none, if all is well."""

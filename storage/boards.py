@@ -17,7 +17,8 @@ _TOGETHER_MS: Final = 5_000
 
 _BOARDS: Final = """
 SELECT id, coalesce(merged_into, id), source_id, server, base_s, increment_s, server_game_no, partner_server_game_no,
-  iif(time_basis = 'utc', started_at_ms, NULL), iif(time_basis = 'utc', ended_at_ms, NULL)
+  iif(time_basis = 'utc', started_at_ms, NULL), iif(time_basis = 'utc', ended_at_ms, NULL),
+  iif(start_precision = 'minute', 59999, 0)
 FROM games WHERE variant = 'bughouse' AND kind = 'played' AND source_id IS NOT NULL ORDER BY id
 """
 _PARTNERS: Final = """
@@ -28,7 +29,10 @@ JOIN games a ON a.id = l.game_id JOIN games b ON b.id = l.other_game_id WHERE l.
 
 @dataclass
 class _Board:
-    """A game, by whatever sources it is told. ``row_id``: its own, or that of the game made of several."""
+    """A game, by whatever sources it is told. ``row_id``: its own, or that of the game made of several.
+
+    ``spans``: from when to when it was played, in UTC. ``latest``: the latest moment at which it may have begun.
+    """
 
     row_id: int
     facts: tuple[object, ...]
@@ -37,6 +41,7 @@ class _Board:
     numbers: set[int] = field(default_factory=set)
     named: set[int] = field(default_factory=set)
     spans: list[tuple[int, int]] = field(default_factory=list)
+    latest: int | None = None
 
     def may_be(self, other: _Board) -> bool:
         """Whether nothing known cheaply contradicts that they are the boards of one match."""
@@ -60,7 +65,7 @@ def boards_of_several(driver: sqlite3.Connection, again: Collection[int]) -> Ite
     """
     boards: dict[int, _Board] = {}
     of: dict[int, int] = {}
-    for number, one, source, server, base_s, increment_s, no, partner, begun, ended in driver.execute(_BOARDS):
+    for number, one, source, server, base_s, increment_s, no, partner, begun, ended, within in driver.execute(_BOARDS):
         board = boards.setdefault(one, _Board(one, (server, base_s, increment_s)))
         of[number] = one
         board.members.append(number)
@@ -68,7 +73,8 @@ def boards_of_several(driver: sqlite3.Connection, again: Collection[int]) -> Ite
         board.numbers.update(() if no is None else (no,))
         board.named.update(() if partner is None else (partner,))
         if begun is not None:
-            board.spans.append((begun, begun if ended is None else ended))
+            board.spans.append((begun, begun + within if ended is None else ended))
+            board.latest = begun + within if board.latest is None else min(board.latest, begun + within)
     wanted = {of[number] for number in again if number in of}
     partners = driver.execute(_PARTNERS, (LinkKind.PARTNER.value,)).fetchall()
     paired = {of[number] for *pair, within in partners if within for number in pair}
@@ -103,8 +109,8 @@ def _pairs(free: list[_Board]) -> Iterator[tuple[_Board, _Board]]:
         for number in board.named:
             yield from ((board, other) for other in numbered.get(number, ()) if other is not board)
     begun = sorted((min(board.spans)[0], board.row_id, board) for board in free if board.spans)
-    for at, (begun_ms, _, board) in enumerate(begun):
+    for at, (_, _, board) in enumerate(begun):
         for place in range(at + 1, len(begun)):
-            if begun[place][0] > begun_ms + _TOGETHER_MS:
+            if begun[place][0] > (board.latest or 0) + _TOGETHER_MS:
                 break
             yield board, begun[place][2]

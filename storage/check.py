@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from storage.engine import make_engine
+from storage.engine import driver_of, make_engine, open_sqlite, told
+from storage.malformed import foreign_statements, malformed_pages, malformed_values, missing_rows
+from storage.relating import unmerged
 from storage.schema import differences, require_current
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-__all__ = ["check"]
+__all__ = ["check", "first_malformed"]
 
 _RULES: tuple[tuple[str, str], ...] = (
     (
@@ -81,7 +86,7 @@ _RULES: tuple[tuple[str, str], ...] = (
 
 
 def check(path: Path) -> list[str]:
-    """Look at the whole file: SQLite's own structures, foreign keys, the schema, and the rules between tables.
+    """Look at the whole file: SQLite's own structures, each value, foreign keys, the schema, and rules between tables.
 
     Args:
         path: an archive with the newest schema.
@@ -93,21 +98,42 @@ def check(path: Path) -> list[str]:
     require_current(path)
     engine = make_engine(path, read_only=True)
     try:
-        with engine.connect() as connection:
+        with told(path), engine.connect() as connection:
             return _findings(connection)
     finally:
         engine.dispose()
 
 
+def first_malformed(path: Path) -> str | None:
+    """The first part of a file that is not what an archive holds there: why reading it failed. None: all values are.
+
+    It reads the whole file, so it is for callers that have failed already.
+    """
+    try:
+        with closing(open_sqlite(path, read_only=True)) as driver:
+            return next(chain(malformed_pages(driver), malformed_values(driver), missing_rows(driver)), None)
+    except sqlite3.Error:
+        return None
+
+
 def _findings(connection: Connection) -> list[str]:
-    found = [str(row[0]) for row in connection.exec_driver_sql("PRAGMA integrity_check") if row[0] != "ok"]
+    driver = driver_of(connection)
+    found = list(malformed_pages(driver))
     if found:
         return found  # the other questions would only repeat it
-    for table, row_id, parent, _ in connection.exec_driver_sql("PRAGMA foreign_key_check"):
-        found.append(f"Row {row_id} of {table} names a row of {parent} that is not there.")
+    found = list(malformed_values(driver))
+    found += missing_rows(driver)
     found += [f"The schema differs from the migrations': {difference}." for difference in differences(connection)]
+    found += foreign_statements(driver)
+    if found:
+        return found  # the rules between tables are about values of the right types
     for what, sql in _RULES:
         count = connection.exec_driver_sql(sql).scalar_one()
         if count:
             found.append(f"There are {what}: {count}.")
-    return found
+    return found or _unmerged(driver)
+
+
+def _unmerged(driver: sqlite3.Connection) -> list[str]:
+    keys = unmerged(driver)
+    return [f"Game {key} is not merged from its sources: run `ics-recorder db upgrade`." for key in keys]

@@ -66,11 +66,13 @@ class GameFacts(NamedTuple):
     result: str
     ending: str
     termination: str
+    reason_key: str | None
     complete: int
     time_basis: str
     start_fen: str | None
     start_ply: int
     started_at_ms: int | None
+    start_precision: str | None
     date_text: str | None
     me: str | None
     source_sha256: str | None

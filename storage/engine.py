@@ -10,10 +10,10 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
-from recorder.errors import StorageError
+from recorder.errors import RecorderError, StorageError
 from recorder.model import Player
 
 if TYPE_CHECKING:
@@ -23,6 +23,8 @@ __all__ = [
     "BUSY_TIMEOUT_MS",
     "as_told",
     "backup",
+    "copy_to",
+    "corrupt",
     "create_file",
     "driver_of",
     "file_of",
@@ -31,6 +33,7 @@ __all__ = [
     "open_sqlite",
     "reading",
     "told",
+    "written_beside",
 ]
 
 BUSY_TIMEOUT_MS = 30_000
@@ -77,14 +80,24 @@ def create_file(path: Path) -> None:
 
 
 def open_sqlite(path: Path, *, read_only: bool = False) -> sqlite3.Connection:
-    """A driver connection in autocommit mode: every transaction is begun by a statement of ours."""
-    uri = f"file:{quote(str(path.absolute()))}?mode={'ro' if read_only else 'rw'}"
-    return sqlite3.connect(uri, uri=True, isolation_level=None, timeout=BUSY_TIMEOUT_MS / 1000, check_same_thread=False)
+    """A driver connection in autocommit mode: every transaction is begun by a statement of ours.
+
+    Where a process was killed while it made a new archive, SQLite must undo that before anybody reads, which it does
+    not do for a connection that may only read: then the connection may write, but takes no statement that does.
+    """
+    undo = read_only and path.with_name(f"{path.name}-journal").exists() and os.access(path, os.W_OK)
+    uri = f"file:{quote(str(path.absolute()))}?mode={'ro' if read_only and not undo else 'rw'}"
+    connection = sqlite3.connect(
+        uri, uri=True, isolation_level=None, timeout=BUSY_TIMEOUT_MS / 1000, check_same_thread=False
+    )
+    if undo:
+        connection.execute("PRAGMA query_only=ON")
+    return connection
 
 
 @contextmanager
 def told(path: Path) -> Iterator[None]:
-    """Database errors as one sentence."""
+    """Errors of the database, and of what is malformed in it, as one sentence."""
     try:
         yield
     except Exception as error:
@@ -93,17 +106,41 @@ def told(path: Path) -> Iterator[None]:
         raise
 
 
+_OF_VALUES: Final = (
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    LookupError,
+    RecursionError,
+    TypeError,
+    ValueError,
+)
+"""What a value of the wrong type or size causes where it is used."""
+
+
 def as_told(path: Path, error: BaseException) -> StorageError | None:
-    """What ``told`` makes of an error; None: it is none of the database's."""
+    """What ``told`` makes of an error: one of the database's, or one that a malformed value in it caused; else None."""
     reason = getattr(error, "orig", error)  # of an error of SQLAlchemy's, which only those who write have loaded
-    if not isinstance(reason, sqlite3.Error):
+    if isinstance(reason, sqlite3.Error):
+        if getattr(reason, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY:
+            return StorageError(
+                f"The archive {path} is locked: another program has been writing to it for {BUSY_TIMEOUT_MS / 1000:g} "
+                "seconds and more; try again when it is done."
+            )
+        return corrupt(path) or StorageError(f"The archive {path} cannot be read or written: {reason}.")
+    if isinstance(error, _OF_VALUES) and not isinstance(error, RecorderError):
+        return corrupt(path)
+    return None
+
+
+def corrupt(path: Path) -> StorageError | None:
+    """Why an archive could not be used, if anything in it is malformed: asked only when it could not."""
+    from storage.check import first_malformed
+
+    found = first_malformed(path)
+    if found is None:
         return None
-    if getattr(reason, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY:
-        return StorageError(
-            f"The archive {path} is locked: another program has been writing to it for {BUSY_TIMEOUT_MS / 1000:g} "
-            "seconds and more; try again when it is done."
-        )
-    return StorageError(f"The archive {path} cannot be read or written: {reason}.")
+    return StorageError(f"{path}: {found} The archive is corrupt: `ics-recorder db check` lists all findings.")
 
 
 def identity_of(path: Path | str) -> tuple[int, int] | None:
@@ -187,22 +224,49 @@ def _is_computer(titles: str | None) -> bool:
     return Player("", titles=titles).is_computer
 
 
+@contextmanager
+def written_beside(target: Path) -> Iterator[Path]:
+    """A name beside a new database's for the time in which it is written: the final name is given to a whole file only.
+
+    Raises:
+        StorageError: ``target`` exists, or cannot be written.
+    """
+    if os.path.lexists(target):
+        raise StorageError(f"Cannot create {target}: the file exists already; give another name.")
+    unfinished = target.with_name(f"{target.name}.{os.getpid()}.part")
+    unfinished.unlink(missing_ok=True)
+    try:
+        yield unfinished
+        with unfinished.open("rb") as file:
+            os.fsync(file.fileno())
+        unfinished.rename(target)
+    except OSError as error:
+        raise StorageError(f"Cannot create {target}: {error.strerror}.") from error
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
 def backup(path: Path, target: Path) -> None:
-    """Copy a database by SQLite's backup API, consistent even while somebody writes to it.
+    """Copy a database by SQLite's backup API, consistent even while another process writes to it.
 
     Args:
         path: the database.
-        target: a file that does not exist yet; it gets mode 0600.
+        target: a file that does not exist yet; it gets mode 0600, and its name when the copy is complete.
     Raises:
         StorageError: ``target`` exists or cannot be written.
     """
+    with written_beside(target) as unfinished:
+        copy_to(path, unfinished)
+
+
+def copy_to(path: Path, target: Path) -> None:
+    """As ``backup``, straight into a file that is not finished by this."""
     create_file(target)
     source, copy = open_sqlite(path, read_only=True), open_sqlite(target)
     try:
         source.backup(copy)
         copy.execute("PRAGMA journal_mode=DELETE")  # one file, no -wal beside it
     except sqlite3.Error as error:
-        target.unlink()
         raise StorageError(f"Cannot copy {path} to {target}: {error}.") from error
     finally:
         source.close()

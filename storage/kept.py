@@ -4,23 +4,45 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Collection, Iterator
-from typing import TYPE_CHECKING
+from typing import Final
 
 from recorder.errors import StorageError
 from storage.sourcerows import SourceRow, row_number
 
-if TYPE_CHECKING:
-    import zstandard
-
-__all__ = ["beginnings_of", "drop_kept", "packed_timing", "read_kept", "timing_of"]
+__all__ = ["beginnings_of", "drop_kept", "packed_timing", "read_kept", "timing_of", "unpacked"]
 
 _ONE_BLOCK = 140_000  # bytes that hold the first compressed block: at most 128 KiB and its header
+_BLOCK: Final = 1 << 20
+_MOST_BYTES: Final = 1 << 28  # no timing file is as large, nor is any chunk
 
 
-def _decompressor() -> zstandard.ZstdDecompressor:
+def unpacked(data: object, place: str, *, cut: bool = False) -> bytes:
+    """What a BLOB of zstd holds.
+
+    Args:
+        data: the value as it is in the row. place: names its table and row in the error.
+        cut: only its beginning is given.
+    Raises:
+        StorageError: it is no BLOB, no zstd, not whole, or holds more than ``_MOST_BYTES``.
+    """
     import zstandard  # who asks for games needs none
 
-    return zstandard.ZstdDecompressor()
+    if not isinstance(data, bytes):
+        raise StorageError(f"{place} is no BLOB.")
+    blocks, size = [], 0
+    try:
+        with zstandard.ZstdDecompressor().stream_reader(data) as reader:
+            while block := reader.read(_BLOCK):
+                blocks.append(block)
+                size += len(block)
+                if size > _MOST_BYTES:
+                    raise StorageError(f"{place} holds more than {_MOST_BYTES >> 20} MiB.")
+        whole = cut or zstandard.frame_content_size(data) == size
+    except zstandard.ZstdError as error:
+        raise StorageError(f"{place} cannot be decompressed: {error}.") from error
+    if not whole:
+        raise StorageError(f"{place} is cut.")
+    return b"".join(blocks)
 
 
 def read_kept(
@@ -39,12 +61,15 @@ def read_kept(
             f"The bytes of {row.name} ({row.id}) are not in the archive: it was imported with --no-keep-source."
         )
     query = (
-        'SELECT "offset", zstd FROM source_chunks'
+        'SELECT source_id, "offset", size_bytes, zstd FROM source_chunks'
         ' WHERE source_id = ? AND "offset" < ? AND "offset" + size_bytes > ? ORDER BY "offset"'
     )
-    decompressor = _decompressor()
-    for start, compressed in driver.execute(query, (row_number(driver, row.sha256), end, offset)):
-        yield decompressor.decompress(compressed)[max(offset - start, 0) : end - start]
+    for number, start, size, compressed in driver.execute(query, (row_number(driver, row.sha256), end, offset)):
+        place = f"zstd in the row of source_chunks with source_id {number}, offset {start} ({row.name})"
+        block = unpacked(compressed, place)
+        if len(block) != size:
+            raise StorageError(f"{place} holds {len(block)} bytes, not {size}.")
+        yield block[max(offset - start, 0) : end - start]
 
 
 def beginnings_of(driver: sqlite3.Connection, hashes: Collection[str], length: int) -> dict[str, bytes]:
@@ -61,22 +86,22 @@ def beginnings_of(driver: sqlite3.Connection, hashes: Collection[str], length: i
     for sha256 in sorted(hashes):
         first = driver.execute(query, (_ONE_BLOCK, sha256)).fetchone()
         if first is not None:
-            reader = _decompressor().stream_reader(first[0])
-            found[sha256] = reader.read(length)
+            place = f"zstd in the row of source_chunks with offset 0 of the source {sha256[:12]}"
+            found[sha256] = unpacked(first[0], place, cut=True)[:length]
     return found
 
 
 def timing_of(driver: sqlite3.Connection, row: SourceRow) -> bytes | None:
     """The timing file of a kept typescript; None where there was none or the source is not kept."""
     (timing,) = driver.execute("SELECT timing FROM sources WHERE sha256 = ?", (row.sha256,)).fetchone() or (None,)
-    return None if timing is None else _decompressor().decompress(timing)
+    return None if timing is None else unpacked(timing, f"timing in the row of sources with sha256 {row.sha256}")
 
 
 def packed_timing(timing: bytes) -> bytes:
     """What ``timing_of`` unpacks."""
     import zstandard
 
-    return zstandard.ZstdCompressor(level=6).compress(timing)
+    return zstandard.ZstdCompressor(level=6, write_checksum=True).compress(timing)
 
 
 def drop_kept(driver: sqlite3.Connection, row_id: int) -> None:

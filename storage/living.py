@@ -35,12 +35,10 @@ from storage.names import insert_sql
 from storage.plyrows import add_values, insert_numbered
 from storage.relating import dissolve, relate
 from storage.removal import delete_unused_players
+from storage.sourcerows import UNFINISHED
 from storage.writer import SourceWriter, reopen_last_chunk
 
-__all__ = ["UNFINISHED", "LivingSource", "OvertakenError", "Place"]
-
-UNFINISHED: Final = "unfinished"
-"""In a source's ``restart_state``: more of it may be there than the archive knows, even if it has not grown."""
+__all__ = ["LivingSource", "OvertakenError", "Place"]
 
 _WAIT_MS: Final = 5_000  # for another writer; who waits longer comes again
 _ROOM: Final = 128

@@ -19,6 +19,7 @@ from recorder.model import (
     PlyLine,
     Segment,
     StartFacts,
+    StartPrecision,
     Thinking,
     TimeBasis,
 )
@@ -86,6 +87,7 @@ def game_row(game: Game, key: str, row_id: int, white_id: int, black_id: int, so
         game.first_offset,
         game.last_offset,
         None,
+        None if game.start_precision is None else game.start_precision.value,
     )
 
 
@@ -104,7 +106,7 @@ def game_from_row(row: Row) -> Game:
     rated, variant, category, base_s, increment_s, black_base_s, black_increment_s = row[20:27]
     base_inferred, variant_inferred, start_fen, start_ply, result, reason, reason_key, termination, end = row[27:36]
     started_at_ms, ended_at_ms, time_basis, date_text, complete, continued, partner_game_no, me = row[36:44]
-    _ply_count, _source_id, first_offset, last_offset, _merged_into = row[44:]
+    _ply_count, _source_id, first_offset, last_offset, _merged_into, start_precision = row[44:]
     return Game(
         key=key,
         kind=GameKind(kind),
@@ -141,6 +143,7 @@ def game_from_row(row: Row) -> Game:
         segments=[],
         first_offset=first_offset,
         last_offset=last_offset,
+        start_precision=None if start_precision is None else StartPrecision(start_precision),
     )
 
 

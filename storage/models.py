@@ -8,6 +8,7 @@ observation's ``offset``, which counts from the source's first byte. Null means 
 
 from __future__ import annotations
 
+from enum import Enum
 from typing import Any
 
 from sqlalchemy import (
@@ -26,6 +27,20 @@ from sqlalchemy import (
     UniqueConstraint,
     text,
 )
+
+from recorder.model import (
+    AnomalyKind,
+    Disposition,
+    EventKind,
+    EvidenceKind,
+    GameKind,
+    LineKind,
+    LinkKind,
+    ObservationKind,
+    SourceKind,
+    TimeBasis,
+)
+from storage.plyrows import QUALITIES
 
 __all__ = [
     "analysed_positions",
@@ -63,6 +78,22 @@ metadata = MetaData(
 )
 
 
+def _word(name: str, words: type[Enum], *, primary_key: bool = False) -> Column[Any]:
+    """A text column that holds the value of a member."""
+    values = [word.value for word in words]
+    return Column(name, Text, primary_key=primary_key, nullable=False, info={"values": values})
+
+
+def _json(name: str, shape: str, kind: type[Any] = JSON) -> Column[Any]:
+    """A column that holds JSON of this shape: ``array`` or ``object``."""
+    return Column(name, kind, nullable=False, info={"json": shape})
+
+
+def _instant(name: str, *, nullable: bool = True) -> Column[Any]:
+    """Milliseconds since 1970, within the years 1 to 9999."""
+    return Column(name, BigInteger, nullable=nullable, info={"range": (-62_135_596_800_000, 253_402_300_799_999)})
+
+
 def _reference(name: str, target: str, *, primary_key: bool = False, nullable: bool = False) -> Column[Any]:
     """An integer column that names a row of ``target``; deleting that row deletes this one."""
     return Column(name, Integer, ForeignKey(target, ondelete="CASCADE"), primary_key=primary_key, nullable=nullable)
@@ -83,19 +114,19 @@ sources = Table(
     Column("size_bytes", BigInteger, nullable=False),
     Column("name", Text, nullable=False),
     Column("path", Text),
-    Column("kind", Text, nullable=False),
+    _word("kind", SourceKind),
     Column("server", Text),
     Column("dialect", Text),
     Column("me", Text),
-    Column("time_basis", Text, nullable=False),
-    Column("options", JSON, nullable=False),
+    _word("time_basis", TimeBasis),
+    _json("options", "object"),
     Column("timing", LargeBinary),
     Column("parser_version", Text, nullable=False),
     Column("read_up_to", BigInteger, nullable=False),
-    Column("restart_state", JSON, nullable=False),
+    _json("restart_state", "object"),
     Column("kept_bytes", BigInteger, nullable=False),
     Column("line_count", BigInteger, nullable=False),
-    Column("warnings", JSON, nullable=False),
+    _json("warnings", "array"),
     UniqueConstraint("sha256"),
     CheckConstraint("length(sha256) = 64", name="sha256"),
     CheckConstraint("kept_bytes BETWEEN 0 AND size_bytes", name="kept_bytes"),
@@ -107,9 +138,12 @@ source_chunks = Table(
     _reference("source_id", "sources.id", primary_key=True),
     Column("offset", BigInteger, primary_key=True),
     Column("size_bytes", Integer, nullable=False),
-    Column("zstd", LargeBinary, nullable=False),
+    Column("zstd", LargeBinary, nullable=False, info={"size": "size_bytes"}),
     CheckConstraint("size_bytes BETWEEN 1 AND 1048576", name="size_bytes"),
 )
+
+_DISPOSITIONS = ", ".join(repr(word.value) for word in Disposition)
+_COUNTED = f"tag = 'elsewhere' OR (tag IN ('<12>', '<b1>') AND disposition IN ({_DISPOSITIONS}))"
 
 source_counts = Table(
     "source_counts",
@@ -119,6 +153,7 @@ source_counts = Table(
     Column("disposition", Text, primary_key=True),
     Column("count", Integer, nullable=False),
     sqlite_with_rowid=False,
+    info={"rules": (_COUNTED,)},
 )
 
 source_shapes = Table(
@@ -137,7 +172,7 @@ anomalies = Table(
     metadata,
     _reference("source_id", "sources.id", primary_key=True),
     Column("seq", Integer, primary_key=True),
-    Column("kind", Text, nullable=False),
+    _word("kind", AnomalyKind),
     Column("offset", BigInteger, nullable=False),
     Column("server_game_no", Integer),
     Column("message", Text, nullable=False),
@@ -173,7 +208,7 @@ games = Table(
     metadata,
     Column("id", Integer, primary_key=True),
     Column("key", Text, nullable=False),
-    Column("kind", Text, nullable=False),
+    _word("kind", GameKind),
     Column("server", Text),
     Column("dialect", Text),
     Column("server_game_no", Integer),
@@ -195,9 +230,9 @@ games = Table(
     Column("reason_key", Text),
     Column("termination", Text, nullable=False),
     Column("ending", Text, nullable=False),
-    Column("started_at_ms", BigInteger),
-    Column("ended_at_ms", BigInteger),
-    Column("time_basis", Text, nullable=False),
+    _instant("started_at_ms"),
+    _instant("ended_at_ms"),
+    _word("time_basis", TimeBasis),
     Column("date_text", Text),
     Column("complete", Boolean, nullable=False),
     Column("continued", Boolean, nullable=False),
@@ -208,6 +243,7 @@ games = Table(
     Column("first_offset", BigInteger, nullable=False),
     Column("last_offset", BigInteger, nullable=False),
     Column("merged_into", Integer, ForeignKey("games.id", ondelete="SET NULL"), index=True),
+    Column("start_precision", Text),
     CheckConstraint("result IN ('1-0', '0-1', '1/2-1/2', '*')", name="result"),
     Index("ix_games_source_id_first_offset", "source_id", "first_offset"),
     Index("ix_games_white_id_black_id", "white_id", "black_id"),
@@ -216,6 +252,7 @@ games = Table(
     # a merged game has the key of one of its witnesses
     Index("uq_games_key", "key", unique=True, sqlite_where=text("source_id IS NOT NULL")),
     Index("uq_games_merged_key", "key", unique=True, sqlite_where=text("source_id IS NULL")),
+    info={"rules": ("key <> '' AND key NOT GLOB '*[^0-9a-f]*'",)},
 )
 
 game_evidence = Table(
@@ -223,7 +260,7 @@ game_evidence = Table(
     metadata,
     _reference("game_id", "games.id", primary_key=True),
     Column("seq", Integer, primary_key=True),
-    Column("kind", Text, nullable=False),
+    _word("kind", EvidenceKind),
     Column("text", Text, nullable=False),
     sqlite_with_rowid=False,
 )
@@ -235,15 +272,15 @@ observations = Table(
     _reference("source_id", "sources.id"),
     _reference("game_id", "games.id"),
     Column("seq", Integer, nullable=False),
-    Column("kind", Text, nullable=False),
+    _word("kind", ObservationKind),
     Column("server_game_no", Integer),
     Column("white", Text, nullable=False),
     Column("black", Text, nullable=False),
     Column("relation", Integer),
     Column("offset", BigInteger, nullable=False),
     Column("end_offset", BigInteger, nullable=False),
-    Column("started_at_ms", BigInteger),
-    Column("ended_at_ms", BigInteger),
+    _instant("started_at_ms"),
+    _instant("ended_at_ms"),
     Column("start_ply", Integer),
     Column("start_verbose", Text),
     Column("start_pretty", Text),
@@ -263,7 +300,7 @@ ply_lines = Table(
     metadata,
     _reference("observation_id", "observations.id", primary_key=True),
     Column("line_no", Integer, primary_key=True),
-    Column("kind", Text, nullable=False),
+    _word("kind", LineKind),
     Column("parent_line_no", Integer),
     Column("parent_ply", Integer),
     Column("first_ply_id", Integer, nullable=False),
@@ -281,7 +318,7 @@ plies = Table(
     metadata,
     Column("id", Integer, primary_key=True),
     Column("ply", Integer, nullable=False),
-    Column("move", Integer),
+    Column("move", Integer, info={"range": (0, 0xFFFF)}),
     Column("san", Text, nullable=False),
     Column("white_clock_ms", Integer),
     Column("black_clock_ms", Integer),
@@ -290,7 +327,7 @@ plies = Table(
     Column("at_ms", BigInteger),
     Column("flags", Integer),
     Column("irreversible", Integer),
-    Column("quality", Integer, nullable=False),
+    Column("quality", Integer, nullable=False, info={"values": QUALITIES}),
     Column("from_offset", BigInteger, nullable=False),
 )
 
@@ -326,7 +363,7 @@ events = Table(
     metadata,
     _reference("observation_id", "observations.id", primary_key=True),
     Column("seq", Integer, primary_key=True),
-    Column("kind", Text, nullable=False),
+    _word("kind", EventKind),
     Column("detail", Text, nullable=False),
     Column("ply", Integer, nullable=False),
     Column("actor", Text),
@@ -378,7 +415,7 @@ game_links = Table(
     metadata,
     _reference("game_id", "games.id", primary_key=True),
     Column("other_game_id", Integer, ForeignKey("games.id", ondelete="CASCADE"), primary_key=True, index=True),
-    Column("kind", Text, primary_key=True),
+    _word("kind", LinkKind, primary_key=True),
     Column("evidence", Text, nullable=False),
     sqlite_with_rowid=False,
 )
@@ -391,8 +428,8 @@ analyses = Table(
     Column("game_key", Text, nullable=False, index=True),
     Column("engine", Text, nullable=False),
     Column("protocol", Text, nullable=False),
-    Column("settings", Text, nullable=False),
-    Column("begun_ms", BigInteger, nullable=False),
+    _json("settings", "object", Text),
+    _instant("begun_ms", nullable=False),
     CheckConstraint("protocol IN ('cecp', 'uci')", name="protocol"),
 )
 

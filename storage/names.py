@@ -27,7 +27,7 @@ _COLUMNS: Final = {
         " rated variant category base_s increment_s black_base_s black_increment_s base_inferred variant_inferred"
         " start_fen start_ply result reason reason_key termination ending started_at_ms ended_at_ms time_basis"
         " date_text complete continued partner_server_game_no me ply_count source_id first_offset last_offset"
-        " merged_into"
+        " merged_into start_precision"
     ),
     "game_evidence": "game_id seq kind text",
     "game_links": "game_id other_game_id kind evidence",

@@ -5,13 +5,13 @@ from __future__ import annotations
 import sqlite3
 from typing import Any, Final
 
-from recorder.model import Ply, PlyRow, Precision, Proof
+from recorder.model import Origin, Ply, PlyRow, Precision, Proof
 from recorder.movetext import integers
 from recorder.shown import USUAL, ShownLine, ShownPlies, whole_row
 from storage.bulk import insert_values
 from storage.names import COLUMNS
 
-__all__ = ["add_untimed", "add_values", "insert_numbered", "insert_plies", "load_plies", "load_shown"]
+__all__ = ["QUALITIES", "add_untimed", "add_values", "insert_numbered", "insert_plies", "load_plies", "load_shown"]
 
 _TIMED: Final = tuple(name for name in COLUMNS["plies"] if name != "id")
 _UNTIMED: Final = tuple(name for name in _TIMED if name != "at_ms")  # to bind a None costs the driver most of all
@@ -30,18 +30,27 @@ _PRECISION_CODES: Final = {
     None: 2,
     Precision.DERIVED_MILLISECONDS.value: 3,
     Precision.DERIVED_SECONDS.value: 4,
+    Precision.ELAPSED_DERIVED_MILLISECONDS.value: 5,
+    Precision.ELAPSED_DERIVED_SECONDS.value: 6,
 }
 _PRECISIONS: Final = {code: precision for precision, code in _PRECISION_CODES.items()}
 _STORED: Final = {
     "at_ms": "at_ms + ?",
     "proof": "quality & 7",
     "origin": "quality >> 3 & 7",
-    "precision": "CASE quality >> 6 WHEN 0 THEN 1 WHEN 1 THEN 0 WHEN 3 THEN 3 WHEN 4 THEN 2 END",
+    "precision": (
+        "CASE quality >> 6 WHEN 0 THEN 1 WHEN 1 THEN 0 WHEN 3 THEN 3 WHEN 4 THEN 2 WHEN 5 THEN 5 WHEN 6 THEN 4 END"
+    ),
     "offset": "from_offset + ?",
 }
 _RUN: Final = "FROM plies WHERE id BETWEEN ? AND ? ORDER BY id"
 _SELECT: Final = f"SELECT {', '.join(_STORED.get(name, name) for name in Ply._fields)} {_RUN}"
 _MOVERS_CLOCK: Final = "CASE ply & 1 WHEN 1 THEN white_clock_ms ELSE black_clock_ms END"
+
+QUALITIES: Final = tuple(
+    proof | origin << 3 | code << 6 for code in _PRECISIONS for origin in map(int, Origin) for proof in map(int, Proof)
+)
+"""All that ``quality`` can be."""
 
 #: ``quality`` of a proved ply → proof, origin, precision.
 _PROVED: Final = {
@@ -52,10 +61,10 @@ _PROVED: Final = {
 _USUAL: Final = next(quality for quality, parts in _PROVED.items() if parts == USUAL)
 _SELECT_SHOWN: Final = f"SELECT ply, san, {_MOVERS_CLOCK}, elapsed_ms, quality {_RUN}"
 _SELECT_USUAL: Final = (  # in the order of ``id``, as a run of them is read
-    "SELECT (SELECT ply FROM plies WHERE id = ?1), json_group_array(san), "
-    f"json_group_array({_MOVERS_CLOCK}), json_group_array(elapsed_ms), (SELECT ply FROM plies WHERE id = ?2) "
-    f"FROM plies WHERE id BETWEEN ?1 AND ?2 AND quality = {_USUAL}"
-    f" AND (SELECT quality FROM plies WHERE id = ?1) = {_USUAL}"  # else there is nothing to look for
+    "SELECT (SELECT ply FROM plies WHERE id = :first), json_group_array(san), "
+    f"json_group_array({_MOVERS_CLOCK}), json_group_array(elapsed_ms), (SELECT ply FROM plies WHERE id = :last) "
+    f"FROM plies WHERE id BETWEEN :first AND :last AND quality = {_USUAL}"
+    f" AND (SELECT quality FROM plies WHERE id = :first) = {_USUAL}"  # else there is nothing to look for
 )
 
 
@@ -157,7 +166,7 @@ def _usual_plies(driver: sqlite3.Connection, run: tuple[int, int]) -> ShownPlies
 
     Numbers rise in a line (``db check`` tells where they do not), so the first, the last and how many they are suffice.
     """
-    number, sans, clocks, elapsed, last = driver.execute(_SELECT_USUAL, run).fetchone()
+    number, sans, clocks, elapsed, last = driver.execute(_SELECT_USUAL, {"first": run[0], "last": run[1]}).fetchone()
     if "\\" in sans or not sans.startswith('["'):
         return None  # no SAN of any server, or no ply
     moves = sans[2:-2].split('","')

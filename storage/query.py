@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from recorder.errors import StorageError
-from recorder.model import GameKind, TimeBasis
+from recorder.model import MINUTE_MS, GameKind, TimeBasis
 
 __all__ = [
     "ALL_PLAYED",
@@ -23,7 +23,12 @@ __all__ = [
     "undated",
 ]
 
+_LAST = re.compile(r"last(?:~(\d{1,9}))?")
+_HEX = re.compile(r"[0-9a-fA-F]+")
+
 ANY: frozenset[str] = frozenset()
+_UNKNOWN = "unknown"
+"""The word for games whose server no log names."""
 
 
 @dataclass(frozen=True)
@@ -32,9 +37,9 @@ class GameFilter:
 
     Attributes:
         players: handles of which at least one played, in any colour. white, black: in that colour.
-            Handles are case-insensitive.
+            Handles are case-insensitive. opponents: handles of which one played against one of ``players``.
         variants, categories, results, servers: the values as stored; variants, categories and servers are
-            case-insensitive.
+            case-insensitive. The server ``unknown`` also means games of no known server.
         since_ms, until_ms: first and last allowed start (inclusive, milliseconds since 1970). Games without a known
             date do not match; ``Archive.undated`` counts them.
         min_plies: least number of known half-moves; 1 by default.
@@ -49,6 +54,7 @@ class GameFilter:
     """
 
     players: frozenset[str] = ANY
+    opponents: frozenset[str] = ANY
     white: frozenset[str] = ANY
     black: frozenset[str] = ANY
     variants: frozenset[str] = ANY
@@ -118,6 +124,15 @@ def _played(handles: frozenset[str], column: str) -> _Condition:
     return f"{column} IN (SELECT id FROM players WHERE {text})", values
 
 
+def _met(players: frozenset[str], opponents: frozenset[str]) -> _Condition:
+    """One of the players had one colour, and one of the opponents the other; an empty set asks nothing."""
+    ways: list[_Condition] = []
+    for own, other in (("g.white_id", "g.black_id"), ("g.black_id", "g.white_id")):
+        sides = ((players, own), (opponents, other))
+        ways.append(_all([_played(handles, column) for handles, column in sides if handles]))
+    return _either(ways)
+
+
 def _guest(side: str) -> str:
     return f"is_guest(g.{side}, g.{side}_rating_text, g.{side}_titles, g.{side}_registered)"
 
@@ -128,8 +143,8 @@ def _computer(side: str) -> str:
 
 def _conditions(where: GameFilter, *, dates: bool = True) -> _Condition:
     found: list[_Condition] = []
-    if where.players:
-        found.append(_either([_played(where.players, column) for column in ("g.white_id", "g.black_id")]))
+    if where.players or where.opponents:
+        found.append(_met(where.players, where.opponents))
     if where.white:
         found.append(_played(where.white, "g.white_id"))
     if where.black:
@@ -137,14 +152,17 @@ def _conditions(where: GameFilter, *, dates: bool = True) -> _Condition:
     for words, column in (
         (where.variants, "g.variant"),
         (where.categories, "g.category"),
-        (where.servers, "g.server"),
     ):
         if words:
             found.append(_in(f"lower({column})", {word.lower() for word in words}))
+    if where.servers:
+        servers = {word.lower() for word in where.servers}
+        named = _in("lower(g.server)", servers)
+        found.append(_either([named, ("g.server IS NULL", ())]) if _UNKNOWN in servers else named)
     if where.rated is not None:
         found.append(("g.rated IS ?", (where.rated,)))
     if dates and where.since_ms is not None:
-        found.append((f"{_DATED_MS} >= ?", (where.since_ms,)))
+        found.append((f"{_DATED_MS} + iif(g.start_precision = 'minute', {MINUTE_MS - 1}, 0) >= ?", (where.since_ms,)))
     if dates and where.until_ms is not None:
         found.append((f"{_DATED_MS} <= ?", (where.until_ms,)))
     if where.results:
@@ -231,7 +249,7 @@ def resolve(driver: sqlite3.Connection, spec: str) -> int:
     Raises:
         StorageError: no game, or several (they are listed).
     """
-    if match := re.fullmatch(r"last(?:~(\d{1,9}))?", spec):
+    if match := _LAST.fullmatch(spec):
         text, values = _conditions(ALL_PLAYED)
         query = f"{_SHOWN} {_FROM} WHERE {text} {_NEWEST_FIRST} LIMIT 1 OFFSET ?"
         row = driver.execute(query, (*values, int(match[1] or 0))).fetchone()
@@ -239,7 +257,7 @@ def resolve(driver: sqlite3.Connection, spec: str) -> int:
             count = count_games(driver, ALL_PLAYED)
             raise StorageError(f"There is no game {spec}: the archive holds {count} played games with moves.")
         return int(row[0])
-    if not re.fullmatch(r"[0-9a-fA-F]+", spec):
+    if not _HEX.fullmatch(spec):
         raise StorageError(f"{spec!r} names no game: give the beginning of a key, last, or last~2.")
     named = "SELECT coalesce(w.merged_into, w.id) FROM games w WHERE w.key LIKE ? ESCAPE '/'"
     query = f"{_SHOWN} FROM games g WHERE g.id IN ({named}) ORDER BY g.key LIMIT 11"

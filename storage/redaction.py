@@ -21,8 +21,9 @@ from storage.analyses import forget_analyses
 from storage.engine import driver_of
 from storage.equalkeys import closing_up
 from storage.forgotten import forgotten_sources, note_source
-from storage.living import UNFINISHED
+from storage.kept import unpacked
 from storage.removal import delete_games, delete_unused_players
+from storage.sourcerows import UNFINISHED
 
 __all__ = ["HandleReport", "Words", "redact_kept", "redact_rows"]
 
@@ -146,7 +147,7 @@ def redact_kept(driver: sqlite3.Connection, row_id: int, redact: Callable[[Itera
     places = driver.execute(
         'SELECT "offset", size_bytes FROM source_chunks WHERE source_id = ? ORDER BY "offset"', (row_id,)
     ).fetchall()
-    compressor, decompressor = zstandard.ZstdCompressor(level=1), zstandard.ZstdDecompressor()
+    compressor = zstandard.ZstdCompressor(level=1, write_checksum=True)
     held: dict[int, bytes] = {}
 
     def stored() -> Iterator[bytes]:
@@ -154,7 +155,8 @@ def redact_kept(driver: sqlite3.Connection, row_id: int, redact: Callable[[Itera
             (packed,) = driver.execute(
                 'SELECT zstd FROM source_chunks WHERE source_id = ? AND "offset" = ?', (row_id, offset)
             ).fetchone()
-            held[offset] = decompressor.decompress(packed)
+            place = f"zstd in the row of source_chunks with source_id {row_id}, offset {offset}"
+            held[offset] = unpacked(packed, place)
             yield held[offset]
 
     stream, ready, changed = redact(stored()), b"", False

@@ -24,7 +24,7 @@ from storage.names import insert_into
 from storage.reader import load_games
 from storage.standing import settle_analyses, touched_analyses
 
-__all__ = ["dissolve", "relate", "stale", "touch", "touch_others"]
+__all__ = ["dissolve", "relate", "relate_all", "stale", "touch", "touch_others", "unmerged"]
 
 _SKEW_MS: Final = 3_000
 """As ``recorder.relating.compare.SKEW_MS``, which need not be loaded for archives whose players never meet."""
@@ -69,7 +69,8 @@ _EVIDENCE: Final = insert_into("game_evidence")
 _MAY_BE_PARTNERS: Final = """
 SELECT o.id FROM games g CROSS JOIN games o
 WHERE g.id = ? AND g.variant = 'bughouse' AND o.variant = 'bughouse' AND o.source_id IS NOT NULL AND (
-  o.started_at_ms BETWEEN g.started_at_ms - 5000 AND g.started_at_ms + 5000
+  o.started_at_ms BETWEEN g.started_at_ms - 5000 - iif(o.start_precision = 'minute', 59999, 0)
+    AND g.started_at_ms + 5000 + iif(g.start_precision = 'minute', 59999, 0)
   OR o.server_game_no = g.partner_server_game_no OR o.partner_server_game_no = g.server_game_no)
 """
 _MEMBERS: Final = "SELECT id, white_id, black_id FROM games WHERE key = ? AND source_id IS NOT NULL"
@@ -147,14 +148,15 @@ def relate(driver: sqlite3.Connection) -> None:
     driver.execute("DELETE FROM temp.touched")
 
 
+def relate_all(driver: sqlite3.Connection) -> None:
+    """Make all games of several sources and all links anew, as after an upgrade from a schema without them."""
+    touch(driver, "SELECT id FROM games WHERE source_id IS NOT NULL")
+    relate(driver)
+
+
 def stale(driver: sqlite3.Connection) -> list[str]:
     """Keys of games of several sources that are not what their witnesses make, or that there should be."""
-    touch(driver, "SELECT id FROM games WHERE kind = 'played' AND source_id IS NOT NULL")
-    wanted: dict[str, Game] = {}
-    for pair in driver.execute(_PAIRS).fetchall():
-        for group in _groups(driver, *pair):
-            wanted |= {game.key: game for game in _made_of(driver, group)}
-    driver.execute("DELETE FROM temp.touched")
+    wanted = _wanted(driver)
     numbers = [number for (number,) in driver.execute("SELECT id FROM games WHERE source_id IS NULL ORDER BY id")]
     stored = {game.key: game for game in _load(driver, numbers)}
     return sorted(
@@ -162,6 +164,23 @@ def stale(driver: sqlite3.Connection) -> list[str]:
         for key in wanted.keys() | stored.keys()
         if key not in wanted or key not in stored or _bare(wanted[key]) != _bare(stored[key])
     )
+
+
+def unmerged(driver: sqlite3.Connection) -> list[str]:
+    """Keys of games of several sources that there should be, and are not."""
+    stored = {key for (key,) in driver.execute("SELECT key FROM games WHERE source_id IS NULL")}
+    return sorted(_wanted(driver).keys() - stored)
+
+
+def _wanted(driver: sqlite3.Connection) -> dict[str, Game]:
+    """The games of several sources that there should be, by their keys."""
+    touch(driver, "SELECT id FROM games WHERE kind = 'played' AND source_id IS NOT NULL")
+    wanted: dict[str, Game] = {}
+    for pair in driver.execute(_PAIRS).fetchall():
+        for group in _groups(driver, *pair):
+            wanted |= {game.key: game for game in _made_of(driver, group)}
+    driver.execute("DELETE FROM temp.touched")
+    return wanted
 
 
 def _bare(game: Game) -> Game:

@@ -8,13 +8,14 @@ keep both ways equal. Whoever only asks which schema a file has loads neither Al
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import migrations
 from recorder.errors import StorageError
-from storage.engine import backup, create_file, make_engine, open_sqlite
+from storage.engine import backup, create_file, driver_of, make_engine, open_sqlite, told
 from storage.views import VIEWS
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ __all__ = [
     "upgrade",
 ]
 
-HEAD = "0006"
+HEAD = "0007"
 """The newest revision. Known without the scripts, so that opening an archive does not load Alembic."""
 
 SCRIPTS = Path(migrations.__path__[0])
@@ -155,6 +156,9 @@ def create(path: Path) -> None:
 def upgrade(path: Path, scripts: Path = SCRIPTS, target: str = "head") -> Path | None:
     """Bring an archive to the newest schema in one transaction, after a backup beside it.
 
+    That transaction also merges the games of several sources. An archive of the newest schema whose games were not
+    merged, because an older version was killed between the two, is merged now.
+
     Args:
         path: the archive.
         scripts: the script directory (tests have their own).
@@ -167,6 +171,8 @@ def upgrade(path: Path, scripts: Path = SCRIPTS, target: str = "head") -> Path |
     revision, known = current(path), revisions(scripts)
     wanted = known[-1] if target == "head" else target
     if revision == wanted:
+        if revision == HEAD and scripts == SCRIPTS:
+            _finish_merging(path)
         return None
     if revision is not None and revision not in known:
         raise _newer(path, revision, known[-1])
@@ -197,12 +203,28 @@ def _migrate(path: Path, scripts: Path, target: str) -> None:
             config.attributes["connection"] = connection
             command.upgrade(config, target)
             _prove(connection, before)
+            if target == HEAD and scripts == SCRIPTS:
+                from storage.relating import relate_all
+
+                relate_all(driver_of(connection))
     except StorageError:
         raise
     except Exception as error:  # whatever a migration raises, the user is told that nothing happened
         raise StorageError(f"The schema of {path} could not be changed, it is as before: {error}") from error
     finally:
         engine.dispose()
+
+
+def _finish_merging(path: Path) -> None:
+    """Merge the games of several sources where that was interrupted."""
+    from storage.relating import relate_all, unmerged
+
+    with closing(open_sqlite(path, read_only=True)) as driver, told(path):
+        if not unmerged(driver):
+            return
+    engine = make_engine(path, foreign_keys=False)
+    with told(path), engine.connect().execution_options(immediate=True) as connection, connection.begin():
+        relate_all(driver_of(connection))
 
 
 def _prove(connection: Connection, before: dict[str, int]) -> None:

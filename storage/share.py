@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import re
 import sqlite3
 from collections.abc import Callable, Sequence
@@ -12,10 +11,11 @@ from pathlib import Path
 
 from recorder.errors import StorageError
 from recorder.model import EventKind
-from storage.engine import backup, open_sqlite
+from storage.engine import copy_to, open_sqlite, written_beside
 from storage.forgotten import PREFIX as FORGOTTEN
 from storage.query import fold
 from storage.schema import require_current
+from storage.views import VIEWS
 
 __all__ = [
     "PUBLIC_CHAT",
@@ -48,8 +48,9 @@ _TEXTS = (
     ("analyses", "engine"),
     ("analysis_lines", "pv"),
     ("anomalies", "message"),
-    ("sources", "name"),
+    ("game_evidence", "text"),
     ("game_links", "evidence"),
+    ("sources", "name"),  # with pseudonyms it is one itself: a file's name often has handles in it
 )
 
 Rewrite = Callable[[str], str]
@@ -60,26 +61,21 @@ def share(path: Path, target: Path, *, pseudonyms: bool = False, redact: Sequenc
 
     Args:
         path: the archive. target: the copy, which must not exist; mode 0600 like every archive.
-        pseudonyms: replace each handle by a word that is the same in all shares of this archive, in texts too.
+        pseudonyms: replace each handle by a word that is the same in all shares of this archive, in texts too, and
+            each log's name.
         redact: regular expressions (case-insensitive); what they match in texts becomes ``[redacted]``.
     Raises:
         StorageError: the archive cannot be read, the target exists, or one of ``redact`` is no regular expression.
     """
     require_current(path)
     rewrites = [_redaction(expression) for expression in redact]
-    if target.exists():
-        raise StorageError(f"{target} exists already: give another name.")
-    unfinished = target.with_name(f"{target.name}.{os.getpid()}.part")
-    try:
-        backup(path, unfinished)
+    with written_beside(target) as unfinished:
+        copy_to(path, unfinished)
         connection = open_sqlite(unfinished)
         try:
             _strip(connection, pseudonyms, rewrites)
         finally:
             connection.close()
-        unfinished.rename(target)
-    finally:
-        unfinished.unlink(missing_ok=True)
 
 
 def _redaction(expression: str) -> Rewrite:
@@ -93,6 +89,7 @@ def _redaction(expression: str) -> Rewrite:
 def _strip(connection: sqlite3.Connection, pseudonyms: bool, rewrites: list[Rewrite]) -> None:
     connection.execute("PRAGMA secure_delete=ON")
     connection.execute("BEGIN IMMEDIATE")
+    _drop_foreign(connection)
     # the restart state holds lines that were not whole yet; shapes and anomalies quote lines as they came
     connection.execute("DELETE FROM source_chunks")
     connection.execute("DELETE FROM source_shapes")
@@ -114,6 +111,8 @@ def _strip(connection: sqlite3.Connection, pseudonyms: bool, rewrites: list[Rewr
         for table, column in _HANDLES:
             connection.execute(f"UPDATE {table} SET {column} = pseudonym({column}) WHERE {column} IS NOT NULL")
         connection.execute("UPDATE players SET handle_folded = lower(handle)")
+        connection.create_function("renamed", 1, lambda name: f"log-{_keyed(name, secret, 6)}", deterministic=True)
+        connection.execute("UPDATE sources SET name = renamed(name)")
         # A key is a hash of the handles and of facts that are in the copy: it would tell whether a guessed pair fits.
         connection.create_function("rekey", 1, lambda key: _keyed(key, secret, len(key) // 2), deterministic=True)
         connection.execute("UPDATE games SET key = rekey(key)")
@@ -127,6 +126,17 @@ def _strip(connection: sqlite3.Connection, pseudonyms: bool, rewrites: list[Rewr
     connection.execute("DELETE FROM settings WHERE name = 'pseudonym-secret' OR name GLOB ?", (f"{FORGOTTEN}*",))
     connection.execute("COMMIT")
     connection.execute("VACUUM")  # nothing deleted stays in free pages
+
+
+def _drop_foreign(connection: sqlite3.Connection) -> None:
+    """Drop what is not part of an archive: a trigger could copy what is deleted, a table may hold anything."""
+    from storage.models import metadata
+
+    own = {*metadata.tables, "alembic_version", *(sql.split()[2] for sql in VIEWS)}
+    found = connection.execute("SELECT type, name FROM sqlite_master WHERE type IN ('table', 'trigger', 'view')")
+    for kind, name in sorted(found.fetchall(), key=lambda one: one[0] != "trigger"):
+        if kind == "trigger" or (name not in own and not name.startswith("sqlite_")):
+            connection.execute(f'DROP {kind} "{name.replace(chr(34), chr(34) * 2)}"')
 
 
 def _strip_settings(connection: sqlite3.Connection) -> None:

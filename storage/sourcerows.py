@@ -19,6 +19,7 @@ __all__ = [
     "sources_of_game",
     "ID_DIGITS",
     "READ_AGAIN",
+    "UNFINISHED",
     "SourceRow",
     "anomalies_of",
     "one_source",
@@ -31,6 +32,8 @@ ELSEWHERE = "elsewhere"
 ID_DIGITS = 12
 READ_AGAIN = "again"
 """As a source's parser version: somebody was left out of it who is wanted now."""
+UNFINISHED: Final = "unfinished"
+"""In a source's ``restart_state``: more of it may be there than the archive knows, even if it has not grown."""
 
 
 @dataclass(frozen=True)
@@ -150,11 +153,11 @@ def report_of(driver: sqlite3.Connection, row: SourceRow) -> SourceReport:
 
 def sources_of_game(driver: sqlite3.Connection, game_id: int) -> list[SourceRow]:
     """The sources that witness a game, first the one its offsets are in."""
-    members = "(SELECT id FROM games WHERE id = ?1 OR merged_into = ?1)"
+    members = "(SELECT id FROM games WHERE id = :game OR merged_into = :game)"
     leads = f"SELECT source_id FROM games WHERE id IN {members} AND source_id IS NOT NULL ORDER BY key LIMIT 1"
-    (first,) = driver.execute(leads, (game_id,)).fetchone() or (None,)
+    (first,) = driver.execute(leads, {"game": game_id}).fetchone() or (None,)
     seen = f"SELECT source_id FROM observations WHERE game_id IN {members}"
-    query = f"SELECT sha256, id FROM sources WHERE id IN ({seen}) OR id = ?2"
-    numbers = dict(driver.execute(query, (game_id, first)).fetchall())
+    query = f"SELECT sha256, id FROM sources WHERE id IN ({seen}) OR id = :first"
+    numbers = dict(driver.execute(query, {"game": game_id, "first": first}).fetchall())
     rows = [row for row in source_rows(driver) if row.sha256 in numbers]
     return sorted(rows, key=lambda row: numbers[row.sha256] != first)

@@ -23,7 +23,7 @@ _SHOWN: Final = (
 _POSITIONS: Final = (
     "SELECT p.id, p.ply, p.fen, p.stands FROM games g JOIN analyses a ON a.game_key = g.key"
     " JOIN analysed_positions p ON p.analysis_id = a.id"
-    " WHERE g.source_id IS NOT NULL AND (g.id = ?1 OR g.merged_into = ?1)"
+    " WHERE g.source_id IS NOT NULL AND (g.id = :game OR g.merged_into = :game)"
 )
 
 
@@ -93,7 +93,7 @@ def find_standing(driver: sqlite3.Connection, games: Collection[int]) -> list[tu
         whole_plies=True,
     )
     for number, game in zip(games, loaded, strict=True):
-        positions = driver.execute(_POSITIONS, (number,)).fetchall()
+        positions = driver.execute(_POSITIONS, {"game": number}).fetchall()
         boards = boards_after(game, {ply for _, ply, _, _ in positions})
         changed = []
         for row_id, ply, fen, stands in positions:

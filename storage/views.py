@@ -9,7 +9,8 @@ CREATE VIEW v_games AS
 SELECT g.key, g.kind, g.server, g.server_game_no, g.white, g.white_rating, g.black, g.black_rating, g.rated, g.variant,
   g.category, g.base_s, g.increment_s, g.result, g.reason, g.termination, g.ending,
   CASE WHEN g.time_basis IN ('utc', 'zone-unknown')
-    THEN strftime('%Y-%m-%dT%H:%M:%f', g.started_at_ms / 1000.0, 'unixepoch') END AS started_at,
+    THEN strftime(iif(g.start_precision = 'minute', '%Y-%m-%dT%H:%M', '%Y-%m-%dT%H:%M:%f'), g.started_at_ms / 1000.0,
+      'unixepoch') END AS started_at, g.start_precision,
   g.time_basis, g.ply_count AS plies, g.complete, s.name AS source, g.first_offset
 FROM games g LEFT JOIN sources s ON s.id = g.source_id
 WHERE g.merged_into IS NULL"""
@@ -34,7 +35,10 @@ SELECT g.key, p.ply, (p.ply + 1) / 2 AS move_no, iif(p.ply % 2, 'white', 'black'
   CASE p.quality >> 3 & 7 WHEN 0 THEN 'frame' WHEN 1 THEN 'movelist' WHEN 2 THEN 'inferred' WHEN 3 THEN 'pgn'
     WHEN 4 THEN 'datagram' WHEN 5 THEN 'delta' WHEN 6 THEN 'engine' END AS origin,
   CASE p.quality >> 6 WHEN 0 THEN 'ms' WHEN 1 THEN 's' WHEN 3 THEN 'ms, clock derived' WHEN 4 THEN 's, clock derived'
-    END AS precision, o.offset + p.from_offset AS "offset"
+    WHEN 5 THEN 'ms, elapsed derived' WHEN 6 THEN 's, elapsed derived' END AS precision,
+  CASE WHEN p.elapsed_ms IS NULL THEN NULL WHEN p.quality >> 6 IN (5, 6) THEN 'derived'
+    WHEN p.quality >> 3 & 7 = 3 THEN 'imported' ELSE 'printed' END AS elapsed_origin,
+  o.offset + p.from_offset AS "offset"
 FROM games g
 JOIN segments s ON s.game_id = g.id
 JOIN observations o ON o.id = s.observation_id

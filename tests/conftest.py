@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 import signal
+from typing import Any
 
 import pytest
 from hypothesis import settings
 
+from recorder.containment import SWITCH
+from tests.support import programs
 from tests.support.compiled import ROOT, stale_binaries
 
 # Commands that tests start inherit what is ignored: whoever runs us in the background or under nohup ignores these.
@@ -16,19 +19,76 @@ signal.signal(signal.SIGHUP, signal.SIG_DFL)
 # As a user's: modules are compiled once. Compiling them in every process is most of a small command's time.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
+# No error hides: it ends the command, and fails the test. Commands that tests start inherit this, too.
+os.environ[SWITCH] = "off"
+
 # How long an example takes says more about the machine than about the code.
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
+# `make test` has `--hypothesis-profile=few`, `make test-all` has not.
+settings.register_profile("few", settings.get_profile("untimed"), max_examples=15)
+
+MISSING = pytest.StashKey[dict[str, list[str]]]()
+"""Test → the missing programs for which it was deselected."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """``--update-golden`` writes the golden files anew instead of comparing with them."""
     parser.addoption("--update-golden", action="store_true", help="rewrite tests/corpus/golden from this run")
+    parser.addoption("--all-programs", action="store_true", help="refuse to run where a program of a test is missing")
 
 
-def pytest_configure() -> None:
-    """Refuse to test compiled modules that are not what their sources say."""
+def pytest_configure(config: pytest.Config) -> None:
+    """Refuse to test compiled modules that are not what their sources say; with --all-programs, without a program."""
     stale = ", ".join(str(path.relative_to(ROOT)) for path in stale_binaries())
     if stale:
         how = "compile them (python .ci/ics_recorder_build.py) or remove them (make clean)"
         raise pytest.UsageError(f"compiled modules are older than their sources: {stale}; {how}")
+    missing = sorted(filter(programs.is_missing, programs.PACKAGES))
+    if missing and config.getoption("all_programs"):
+        raise pytest.UsageError(f"not installed: {', '.join(missing)}; {programs.how_to_install(missing)}")
+    config.stash[MISSING] = {}
+
+
+def _needed(item: pytest.Item) -> list[str]:
+    return [name for marker in item.iter_markers("needs") for name in marker.args]
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Deselect the tests whose programs are not installed."""
+    lacking = {item: [name for name in _needed(item) if programs.is_missing(name)] for item in items}
+    deselected = [item for item in items if lacking[item]]
+    if deselected:
+        config.stash[MISSING] = {item.nodeid: lacking[item] for item in deselected}
+        config.hook.pytest_deselected(items=deselected)
+        items[:] = [item for item in items if not lacking[item]]
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Let a test run only the programs that its marker names."""
+    programs.allow(_needed(item))
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """A worker of xdist sends what it deselected to the process that prints the summary."""
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["missing"] = session.config.stash[MISSING]
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Every worker deselects the same tests."""
+    node.config.stash[MISSING].update(getattr(node, "workeroutput", {}).get("missing", {}))
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Print as the last line which programs are missing."""
+    lacking = config.stash.get(MISSING, {})
+    if lacking and not hasattr(config, "workerinput"):
+        names = sorted({name for missing in lacking.values() for name in missing})
+        tests = f"{len(lacking)} test{'s' * (len(lacking) > 1)}"
+        print(
+            f"{tests} deselected, programs missing: {', '.join(names)}. Install them: {programs.how_to_install(names)}"
+        )

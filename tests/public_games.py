@@ -2,7 +2,8 @@
 
 A row is game number, White, Black, the moves and the result as the text shows them. A move is listed when its board and
 the board before stand in the excerpt, when a movelist prints it, or when only one move can join two boards. The first
-board of a joined game shows a move that is not counted. ``examined`` marks games that are shown, not played.
+board of a joined game shows a move that is counted only if it is the game's first. ``examined`` marks games that are
+shown, not played.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ PUBLIC_GAMES: dict[str, list[Shown]] = {
     "bughouse-play-58": [Shown(58, "fixerator", "GuestGTWN")],
     "bughouse-start-end-and-bugwho": [],
     "chesspad-frames": [
-        Shown(100, "guestBLARG", "guestcday"),
+        Shown(100, "guestBLARG", "guestcday", "e4"),
         Shown(34, "blore", "GrandLapin", "gxh6 bxc6"),
         Shown(99, "abfics", "puzzlebot", examined=True),
     ],
@@ -78,7 +79,7 @@ PUBLIC_GAMES: dict[str, list[Shown]] = {
         Shown(214, "GuestLQFZ", "GuestSFKS"),
         Shown(18, "chicapucp", "GuestFTYL"),
         Shown(157, "IMUrkedal", "GMRomanov"),
-        Shown(217, "GuestJZFG", "GuestKNSF"),
+        Shown(217, "GuestJZFG", "GuestKNSF", "e4"),
     ],
     "macbeth-gameend-lines": [],
     "macbeth-glued-observe-157": [Shown(157, "IMUrkedal", "GMRomanov")],
@@ -88,7 +89,7 @@ PUBLIC_GAMES: dict[str, list[Shown]] = {
     "mekk-gameend-lines": [],
     "mekk-games-listing": [],
     "mekk-observe-normal": [Shown(92, "Motyl", "Aretus")],
-    "mekk-observe-spec-shortrating-white": [Shown(221, "GuestMGVG", "Mekk")],
+    "mekk-observe-spec-shortrating-white": [Shown(221, "GuestMGVG", "Mekk", "e4")],
     "mekk-observe-wild4": [Shown(226, "Raph", "andycappablanca")],
     "mekk-session-short": [
         Shown(60, "GYOI", "urtooeasy"),

@@ -354,6 +354,7 @@ def _takebacks_equal(want: Wanted, game: Game, problems: list[str]) -> bool | No
 def _compare_times(runs: list[Run], game: Game, reading: Reading, problems: list[str]) -> tuple[int, int]:
     """Compare clocks, elapsed and lag of plies read from frames and deltas with the raw ones; also the offsets."""
     shown = {ply: frame for run in runs for ply, frame in run.main_line().items()}
+    joined = {seen.start.offset for seen in game.observations if seen.start is not None}
     compared = different = 0
     for ply in game.plies:
         if ply.origin == Origin.DELTA:
@@ -362,15 +363,16 @@ def _compare_times(runs: list[Run], game: Game, reading: Reading, problems: list
         if ply.origin != Origin.FRAME:
             continue
         compared += 1
-        frame = shown.get(ply.ply)
-        if frame is None:
+        running = ply.offset in joined  # the board on joining: the clock of who has not moved is no clock of this move
+        frame = reading.frames_by_line.get(reading.line_of(ply.offset)) if running else shown.get(ply.ply)
+        if frame is None or frame.ply != ply.ply:
             different += 1
             problems.append(f"ply {ply.ply} says that it is from a frame, but no frame shows it")
             continue
         ours = (ply.white_clock_ms, ply.black_clock_ms, ply.elapsed_ms, ply.lag_ms, ply.precision)
         theirs = (
-            frame.white_clock_ms,
-            frame.black_clock_ms,
+            None if running and not ply.ply % 2 else frame.white_clock_ms,
+            None if running and ply.ply % 2 else frame.black_clock_ms,
             frame.elapsed_ms,
             frame.lag_ms,
             int(frame.milliseconds),

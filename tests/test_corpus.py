@@ -18,6 +18,7 @@ from recorder.model import Game, GameKind, LineKind, Proof, SourceReport
 from tests import score
 from tests.support import corpus, frames, product
 from tests.support.corpus import Stream
+from tests.support.effort import examples
 
 GOLDEN = Path(__file__).parent / "corpus" / "golden"
 
@@ -79,7 +80,7 @@ def test_byte_by_byte_changes_nothing(name: tuple[str, str]) -> None:
 
 
 @pytest.mark.parametrize("name", SMALL)
-@settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(8), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(draw=st.data())
 def test_cuts_change_nothing(name: tuple[str, str], draw: st.DataObject) -> None:
     stream = _stream(*name)

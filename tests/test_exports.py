@@ -46,19 +46,40 @@ def imported_names() -> dict[str, set[str]]:
     return found
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
-def test_all_is_complete(path: Path) -> None:
-    name = module_name(path)
+def faults_of(path: Path, name: str) -> dict[str, set[str]]:
+    """What is wrong with the names of a module: sentence → names."""
     module = importlib.import_module(name)
     listed: list[str] = getattr(module, "__all__", [])
-    assert len(listed) == len(set(listed))
-    assert [entry for entry in listed if not hasattr(module, entry)] == []
     modules_below = {below.stem for below in path.parent.iterdir()} if path.name == "__init__.py" else set()
     used = imported_names().get(name, set()) - modules_below
-    assert {entry for entry in used if entry.startswith("_")} == set()
-    assert used <= set(listed), "imported elsewhere, but not in __all__"
-    # What nobody else uses is either public on purpose or should have an underscore.
-    assert defined_names(path) <= set(listed)
+    found = {
+        "stands twice in __all__": {entry for entry in listed if listed.count(entry) > 1},
+        "in __all__, but not defined": {entry for entry in listed if not hasattr(module, entry)},
+        "imported elsewhere, but private": {entry for entry in used if entry.startswith("_")},
+        "imported elsewhere, but not in __all__": used - set(listed),
+        # What nobody else uses is either public on purpose or should have an underscore.
+        "public, but not in __all__": defined_names(path) - set(listed),
+    }
+    return {fault: names for fault, names in found.items() if names}
+
+
+def test_all_is_complete() -> None:
+    faults = {name: faults_of(path, name) for path in FILES for name in [module_name(path)]}
+    assert {name: found for name, found in faults.items() if found} == {}
+
+
+def test_each_fault_of_the_names_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "odd_names.py"
+    path.write_text("def f(): ...\ndef _g(): ...\nA = B = 1\n__all__ = ['A', 'A', 'Z']\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setitem(imported_names(), "odd_names", {"_g", "f"})
+    assert faults_of(path, "odd_names") == {
+        "stands twice in __all__": {"A"},
+        "in __all__, but not defined": {"Z"},
+        "imported elsewhere, but private": {"_g"},
+        "imported elsewhere, but not in __all__": {"_g", "f"},
+        "public, but not in __all__": {"B", "f"},
+    }
 
 
 def test_a_name_that_is_not_listed_is_seen(tmp_path: Path) -> None:

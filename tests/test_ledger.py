@@ -281,6 +281,12 @@ def test_a_clock_seen_running_is_no_clock_before() -> None:
     assert _last(game).cause is Cause.UNEXPLAINED
 
 
+def test_the_clocks_of_a_game_joined_after_its_first_move_begin_as_the_time_control_has_them() -> None:
+    game = _game((1, 297_000, 300_000, 3_000))
+    _start(game, 1, 297_000, 300_000)
+    assert (_last(game).before_ms, _found(game)) == (300_000, (0, Cause.EXACT, None))
+
+
 def test_the_other_side_of_a_joined_board_stands() -> None:
     game = _game((75, 593_625, 300_000, 60_000), (76, 593_625, 335_000, 10_000), base_s=2700, increment_s=45)
     _start(game, 74, 557_871, 300_000)

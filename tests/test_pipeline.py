@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from recorder.model import Anomaly, Disposition, Game
 from recorder.pipeline import Pipeline, read_games
 from recorder.sources import SourceKind
+from tests.support.effort import examples
 from tests.support.icc import session
 from tests.support.journals import journal_of
 
@@ -54,7 +55,7 @@ def counts(pipeline: Pipeline) -> tuple[dict[Disposition, int], dict[Disposition
 
 @pytest.mark.parametrize("name", STREAMS)
 @given(data=st.data())
-@settings(max_examples=8, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(8), suppress_health_check=list(HealthCheck))
 def test_cutting_the_bytes_anywhere_changes_nothing(name: str, data: st.DataObject) -> None:
     stream = read_stream(name)[:120_000]
     expected, reference = whole(stream)
@@ -104,7 +105,7 @@ class Archived:
 
 @pytest.mark.parametrize("name", STREAMS)
 @given(data=st.data())
-@settings(max_examples=8, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(8), suppress_health_check=list(HealthCheck))
 def test_a_log_that_grew_gives_what_one_reading_gives(name: str, data: st.DataObject) -> None:
     """Games from the restart point on are dropped and read again, as often as the log has grown."""
     grows_without_a_difference(data, read_stream(name), SourceKind.RAW)
@@ -112,7 +113,7 @@ def test_a_log_that_grew_gives_what_one_reading_gives(name: str, data: st.DataOb
 
 @pytest.mark.parametrize("name", STREAMS)
 @given(data=st.data())
-@settings(max_examples=6, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(6), suppress_health_check=list(HealthCheck))
 def test_a_journal_that_grew_gives_what_one_reading_gives(name: str, data: st.DataObject) -> None:
     journal = journal_of(read_stream(name), data.draw(st.integers(0, 1 << 16)))
     grows_without_a_difference(data, journal, SourceKind.JOURNAL)
@@ -144,7 +145,7 @@ def grow(data: st.DataObject, stream: bytes, kind: SourceKind, expected: list[Ga
 
 
 @given(st.data())
-@settings(max_examples=25, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(25), suppress_health_check=list(HealthCheck))
 def test_a_log_of_datagrams_that_grows(data: st.DataObject) -> None:
     grows_without_a_difference(data, session(), SourceKind.RAW)
 

@@ -60,7 +60,7 @@ def whole(values: Ints, kind: type[np.signedinteger[Any]] = np.int64) -> Any:
 
 def instants(values: Ints) -> Any:
     """Milliseconds since 1970 as instants in UTC."""
-    missing = np.datetime64("NaT").view(np.int64)
+    missing = np.iinfo(np.int64).min  # NumPy's and pandas' "no instant"
     return pd.Series(np.where(values == NULL, missing, values).view("datetime64[ms]")).dt.tz_localize("UTC")
 
 

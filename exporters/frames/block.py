@@ -17,7 +17,15 @@ MOST_PLIES = 1 << 20
 
 #: The third part of ``quality`` → ``Precision``; see docs/schema.md.
 _PRECISIONS = np.array(
-    [Precision.MILLISECONDS, Precision.SECONDS, -1, Precision.DERIVED_MILLISECONDS, Precision.DERIVED_SECONDS],
+    [
+        Precision.MILLISECONDS,
+        Precision.SECONDS,
+        -1,
+        Precision.DERIVED_MILLISECONDS,
+        Precision.DERIVED_SECONDS,
+        Precision.ELAPSED_DERIVED_MILLISECONDS,
+        Precision.ELAPSED_DERIVED_SECONDS,
+    ],
     dtype=np.int64,
 )
 

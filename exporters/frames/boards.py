@@ -28,6 +28,8 @@ __all__ = [
     "replay",
 ]
 
+_EMPTY = re.compile("[1-8]")
+
 NORMAL_START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR"
 LETTERS = ".PNBRQK..pnbrqk"
 _KING, _ROOK, _BLACK = 6, 4, 8
@@ -69,7 +71,7 @@ def board_of_fen(fen: str) -> bytes | None:
     field = fen.split(" ", 1)[0].split("[", 1)[0]
     if not _FIELD.fullmatch(field):
         return None
-    text = re.sub("[1-8]", lambda digit: "." * int(digit[0]), field.replace("~", ""))
+    text = _EMPTY.sub(lambda digit: "." * int(digit[0]), field.replace("~", ""))
     ranks = text.split("/")
     if any(len(rank) != 8 for rank in ranks):
         return None

@@ -6,7 +6,7 @@ from enum import IntEnum
 from typing import NamedTuple
 
 from recorder.ledger import Cause
-from recorder.model import GameKind, Origin, Precision, Proof, TimeBasis
+from recorder.model import ELAPSED_ORIGINS, GameKind, Origin, Precision, Proof, StartPrecision, TimeBasis
 
 __all__ = [
     "EVALUATIONS",
@@ -97,6 +97,7 @@ PLY_COLUMNS = (
     _word("result", "`1-0`, `0-1`, `1/2-1/2`, `*`", ("1-0", "0-1", "1/2-1/2", "*"), always=True),
     _word("ending", "`result`, `adjourned`, `aborted`, `lost-feed`, `unobserved`, `log-ends`, `reused`", always=True),
     _word("termination", "PGN's word; missing where a saved game tells only its result"),
+    _word("reason", "why it ended: `checkmate`, `resign`, `time`, `agreed` … as `reason_key` in docs/schema.md"),
     _truth("complete", "all plies of the game and its end are there", always=True),
     _text("san", "canonical SAN; the printed text where `proof` is `unproved` or `conflict`", always=True),
     _text("uci", "UCI move; drops `N@e4`; chess960 castling is king takes rook"),
@@ -106,7 +107,12 @@ PLY_COLUMNS = (
     _ms("opponent_clock_ms", "the opponent's clock after the move; not printed: after the opponent's move before"),
     _ms("white_clock_ms", "White's clock after the move"),
     _ms("black_clock_ms", "Black's clock after the move"),
-    _ms("elapsed_ms", "what the server charged for the move, as printed"),
+    _ms("elapsed_ms", "what the server charged for the move"),
+    _word(
+        "elapsed_origin",
+        "of `elapsed_ms`: `printed` by the server, `imported` from a saved game, `derived` from clocks: see below",
+        ELAPSED_ORIGINS,
+    ),
     _ms("lag_ms", "the lag as printed"),
     Column("at", "instant", "datetime64[ms, UTC]", "", "when the move arrived; in DataFrames and Parquet only if UTC"),
     _ms("arrival_ms", "the same in milliseconds from the zero of `time_basis`: only differences mean something"),
@@ -121,7 +127,7 @@ PLY_COLUMNS = (
     _truth("mover_sealed", "whether the mover's lag is measured and given back by a time seal"),
     _word(
         "precision",
-        "unit that was printed: `seconds`, `milliseconds`; `derived_…`: the clock is computed",
+        "unit that was printed: `seconds`, `milliseconds`; `derived_…`, `elapsed_derived_…`: clock or time is computed",
         _names(Precision),
     ),
     _word("proof", "`full`, `list`, `inferred`, `unproved`, `conflict`", _names(Proof), always=True),
@@ -155,11 +161,16 @@ ON_REQUEST = (
 """Columns of plies that are there only when they are asked for."""
 
 _OF_GAMES = ("key", "server", "server_game_no", "kind", "variant", "category", "rated")
-_ENDED = ("result", "ending", "termination", "complete")
+_ENDED = ("result", "ending", "termination", "reason", "complete")
 _PLY = {column.name: column for column in PLY_COLUMNS}
 _STARTED = (
     Column("started_at", "instant", "datetime64[ms, UTC]", "", "when the game began; only if UTC"),
     _ms("started_ms", "the same in milliseconds from the zero of `time_basis`"),
+    _word(
+        "start_precision",
+        "of the start: `minute` (the first moment of it stands here), `second` or `millisecond`",
+        tuple(precision.value for precision in StartPrecision),
+    ),
     _PLY["time_basis"],
     _text("day", "the day on which it began, `2020-01-31`, in the zone of its times; saved games tell only that"),
     _whole("plies", "known half-moves of the main line, of both sides", always=True),
@@ -212,6 +223,7 @@ EVENT_COLUMNS = (
     _text("text", "the words", always=True),
     _ms("white_clock_ms", "White's clock, where a board showed it"),
     _ms("black_clock_ms", "Black's clock, where a board showed it"),
+    _word("reason", "why the game ended, as in plies"),
     Column("at", "instant", "datetime64[ms, UTC]", "", "when its line arrived; only if UTC"),
     _ms("arrival_ms", "the same in milliseconds from the zero of `time_basis`"),
     _PLY["time_basis"],

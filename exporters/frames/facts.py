@@ -2,15 +2,66 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, NamedTuple
 
+from recorder.errors import ExportError
 from recorder.model import Player, SourceKind, control_of
 from storage.columns import GameFacts
 
-__all__ = ["SCORES", "Side", "connection_of", "identity", "side_of", "time_control"]
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = [
+    "SCORES",
+    "ChosenPlayer",
+    "Side",
+    "choose_player",
+    "connection_of",
+    "identity",
+    "reason_words",
+    "side_of",
+    "time_control",
+]
 
 SCORES = {"1-0": 1.0, "0-1": 0.0, "1/2-1/2": 0.5}
 """White's."""
+
+_REASONS = {
+    "checkmate": "mate",
+    "checkmate-both": "mate",
+    "resign": "resignation",
+    "agreed": "agreement",
+    "fifty": "50-move rule",
+    "no-material": "insufficient material",
+    "time-vs-bare": "time, no mating material",
+    "both-flag": "time on both sides",
+    "disconnect-loss": "disconnection",
+    "adjudicated": "adjudication",
+    "adjudicated-draw": "adjudication",
+    "drawn": "draw, reason not given",
+    "max-length": "length",
+    "suicide-all": "all pieces lost",
+    "suicide-fewer": "fewer pieces",
+    "losers-stalemate": "stalemate",
+    "king-exploded": "king exploded",
+    "bare-king": "bare king",
+    "perpetual": "perpetual check",
+    "partner-decided": "result of the other board",
+    "partner-won": "result of the other board",
+    "partner-draw": "result of the other board",
+    "unknown": "another reason",
+}
+"""Keys of reasons that are no words by themselves."""
+_CUT_SHORT = {
+    "agreed": "agreement",
+    "lost": "connection lost",
+    "server": "server shutdown",
+    "early": "too few moves",
+    "adjudicated": "adjudication",
+    "bug": "bughouse match",
+}
+"""What follows ``adjourned-`` and ``aborted-``."""
 
 
 class Side(NamedTuple):
@@ -26,6 +77,48 @@ class Side(NamedTuple):
     time_control: str | None
     base_s: int | None
     increment_s: int | None
+
+
+class ChosenPlayer(NamedTuple):
+    """Whom a handle means in a table.
+
+    Attributes:
+        identities: of the player, one a server; empty where nobody of the table has the handle. handle: as in the
+            last row. excluded: reason → games of this handle that are not this player's.
+    """
+
+    identities: frozenset[str]
+    handle: str
+    excluded: Mapping[str, int]
+
+
+def choose_player(frame: pd.DataFrame, handle: str, column: str = "mover") -> ChosenPlayer:
+    """The player of a handle: the registered one of all servers in the table, else the only guest who had it.
+
+    Guests are never pooled, with each other or with a registered player: a guest's handle is somebody else's tomorrow.
+
+    Args:
+        frame: a ply frame or a side frame. handle: in any case. column: of the handles, ``mover`` or ``player``.
+    Raises:
+        ExportError: only guests had the handle, several of them.
+    """
+    own = frame[frame[column].astype("string").str.lower() == handle.lower()]
+    if own.empty:
+        return ChosenPlayer(frozenset(), handle, {})
+    guest = own[f"{column}_guest"].fillna(False).astype(bool)
+    chosen = own[~guest]
+    excluded = {}
+    if chosen.empty:
+        chosen = own
+        if (guests := chosen[f"{column}_id"].nunique()) > 1:
+            raise ExportError(
+                f"{handle} is the handle of {guests} guests, maybe of several people: choose one by a game's KEY, or "
+                "by --source where a journal recorded the games."
+            )
+    elif guest.any():
+        excluded["of guests who had this handle"] = int(own.loc[guest, "key"].nunique())
+    identities = frozenset(chosen[f"{column}_id"].astype("string").unique())
+    return ChosenPlayer(identities, str(chosen[column].iloc[-1]), excluded)
 
 
 def side_of(game: GameFacts, white: bool) -> Side:
@@ -63,6 +156,16 @@ def identity(server: str | None, player: Player, connection: str) -> str:
     """For grouping: handles do not differ by case, and another guest may have the same handle tomorrow."""
     name = f"{server or '?'}/{player.handle.lower()}"
     return f"{name}/{connection}" if player.is_guest else name
+
+
+def reason_words(key: str | None) -> str:
+    """A reason's key in words: ``resignation`` for ``resign``; empty where no reason is known."""
+    if key is None:
+        return ""
+    how, _, why = key.partition("-")
+    if why and how in ("adjourned", "aborted"):
+        return f"{how}: {_CUT_SHORT.get(why, why)}"
+    return _REASONS.get(key, key.replace("-", " "))
 
 
 def time_control(base_s: int | None, increment_s: int | None) -> str | None:

@@ -12,6 +12,7 @@ from storage.columns import NULL, PlyArrays
 
 __all__ = ["fens"]
 
+_EMPTY = re.compile(r"\.+")
 _CASTLING = tuple("".join(letter for bit, letter in enumerate("KQkq") if code >> bit & 1) or "-" for code in range(16))
 
 
@@ -44,7 +45,7 @@ def fens(
 
 
 def _word(squares: bytes) -> str:
-    return re.sub(r"\.+", lambda run: str(len(run[0])), "".join(LETTERS[code] for code in squares))
+    return _EMPTY.sub(lambda run: str(len(run[0])), "".join(LETTERS[code] for code in squares))
 
 
 def _en_passant(boards: NDArray[np.uint8], pushed: NDArray[np.int64], white: NDArray[np.bool_]) -> NDArray[np.object_]:

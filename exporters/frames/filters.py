@@ -22,7 +22,8 @@ class Filters(TypedDict, total=False):
     """What a game must be; what is not given asks nothing. Words: one, or several of which one must fit.
 
     Attributes:
-        player, white, black: handles, in any case. variant, category, result, server: as on the command line.
+        player, white, black: handles, in any case. opponent: handles that one of the players played against.
+        variant, category, result, server: as on the command line.
         rated: True or False. complete: True leaves out games with gaps, without a beginning or without an end.
         since, until: first and last day of the start (UTC), both inclusive: a date, or ``2026-01-31``; a datetime is
             taken to the millisecond. Games without a known date do not match.
@@ -33,6 +34,7 @@ class Filters(TypedDict, total=False):
     """
 
     player: _Words
+    opponent: _Words
     white: _Words
     black: _Words
     variant: _Words
@@ -76,6 +78,7 @@ def make_filter(filters: Filters) -> GameFilter:
     variants = _words(filters.get("variant"))
     return GameFilter(
         players=_words(filters.get("player")),
+        opponents=_words(filters.get("opponent")),
         white=_words(filters.get("white")),
         black=_words(filters.get("black")),
         variants=variants | frozenset(filter(None, map(read_pgn_variant, variants))),

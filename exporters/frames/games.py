@@ -16,7 +16,7 @@ from exporters.frames.facts import Side, side_of
 from recorder.model import Game, TimeBasis
 from storage.columns import NULL, ColumnReader, GameFacts
 
-__all__ = ["event_frame", "game_frame", "side_frame"]
+__all__ = ["event_frame", "game_frame", "game_rows", "side_frame"]
 
 _DAY_MS = 86_400_000
 _ISO_DAY = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
@@ -47,6 +47,11 @@ def side_frame(reader: ColumnReader, games: list[tuple[int, int]]) -> pd.DataFra
 
 def game_frame(reader: ColumnReader, games: list[tuple[int, int]]) -> pd.DataFrame:
     """One row for each of these games; ``games`` are row numbers and numbers of plies."""
+    return _frame(GAME_COLUMNS, game_rows(reader, games))
+
+
+def game_rows(reader: ColumnReader, games: list[tuple[int, int]]) -> list[dict[str, Any]]:
+    """The same as plain values by column: an instant is milliseconds since 1970, a truth may be 0 or 1."""
     rows = []
     for facts, (_, plies) in zip(reader.facts([row_id for row_id, _ in games]), games, strict=True):
         white, black = side_of(facts, True), side_of(facts, False)
@@ -59,7 +64,7 @@ def game_frame(reader: ColumnReader, games: list[tuple[int, int]]) -> pd.DataFra
                 "black_time_control": black.time_control,
             }
         )
-    return _frame(GAME_COLUMNS, rows)
+    return rows
 
 
 def event_frame(games: Iterable[Game]) -> pd.DataFrame:
@@ -75,6 +80,7 @@ def event_frame(games: Iterable[Game]) -> pd.DataFrame:
             "text": event.text,
             "white_clock_ms": event.white_clock_ms,
             "black_clock_ms": event.black_clock_ms,
+            "reason": game.reason_key,
             "at": event.at_ms if game.time_basis is TimeBasis.UTC else None,
             "arrival_ms": event.at_ms,
             "time_basis": game.time_basis.value,
@@ -89,6 +95,7 @@ def _common(facts: GameFacts, plies: int) -> dict[str, Any]:
     return {
         **facts._asdict(),
         "termination": facts.termination or None,
+        "reason": facts.reason_key,
         "started_at": facts.started_at_ms if facts.time_basis == TimeBasis.UTC.value else None,
         "started_ms": facts.started_at_ms,
         "day": _day(facts),

@@ -18,7 +18,7 @@ from exporters.frames.facts import side_of
 from exporters.frames.fens import fens
 from exporters.frames.hands import hands_of
 from exporters.frames.positions import moves_of
-from recorder.model import TimeBasis
+from recorder.model import ELAPSED_DERIVED, ELAPSED_ORIGINS, Origin, TimeBasis
 from recorder.moves import decode_move
 from storage import Archive, GameFilter
 from storage.columns import NULL, ColumnReader, Ints
@@ -111,6 +111,7 @@ def _values(block: Block, reader: ColumnReader, *, keep: bool) -> dict[str, Any]
         "result": of_game("result"),
         "ending": of_game("ending"),
         "termination": spread(_BY_NAME["termination"], [one.termination or None for one in block.games], game),
+        "reason": spread(_BY_NAME["reason"], [one.reason_key for one in block.games], game),
         "complete": of_game("complete"),
         "san": pd.array(plies.san, dtype="string"),
         "uci": _uci(plies.move),
@@ -121,6 +122,7 @@ def _values(block: Block, reader: ColumnReader, *, keep: bool) -> dict[str, Any]
         "white_clock_ms": whole(plies.white_clock_ms),
         "black_clock_ms": whole(plies.black_clock_ms),
         "elapsed_ms": whole(plies.elapsed_ms),
+        "elapsed_origin": coded(ELAPSED_ORIGINS, _elapsed_origin(block)),
         "lag_ms": whole(plies.lag_ms),
         "at": instants(np.where(utc, plies.at_ms, NULL)),
         "arrival_ms": whole(plies.at_ms),
@@ -149,6 +151,13 @@ def _evaluations(judged: Judged | None, rows: int) -> dict[str, Any]:
     (*before, engine, loss_cp, loss_permille, engines) = judged
     columns = [*map(whole, before), coded(engines, engine), whole(loss_cp, np.int32), whole(loss_permille, np.int32)]
     return dict(zip(EVALUATIONS, columns, strict=True))
+
+
+def _elapsed_origin(block: Block) -> Ints:
+    """As ``Ply.elapsed_origin``: a place in ``ELAPSED_ORIGINS``, or -1."""
+    imported = np.where(block.origin == Origin.PGN, 1, 0)
+    origin = np.where(np.isin(block.precision, list(ELAPSED_DERIVED)), 2, imported)
+    return np.where(block.plies.elapsed_ms == NULL, -1, origin)
 
 
 def _waiting(block: Block, after: Ints) -> Ints:

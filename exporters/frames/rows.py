@@ -103,7 +103,7 @@ def _rows(game: Game, phases: Iterator[str | None], judged: Iterator[_Row]) -> I
     connection = connection_of(game.key, journal)
     sides = {white: _Side(game, white, connection) for white in (True, False)}
     whole = (game.key, game.server, game.game_no, game.kind.value, game.variant, game.category, game.rated)
-    ended = (game.result, game.end, game.termination or None, game.complete)
+    ended = (game.result, game.end, game.termination or None, game.reason_key, game.complete)
     basis = game.time_basis
     moved, waiting_ms = -1, None  # the ply before, and its mover's clock: it stands until the next one
     for (ply, hands), entry in zip(with_hands(game), ledger(game), strict=True):
@@ -144,6 +144,7 @@ def _rows(game: Game, phases: Iterator[str | None], judged: Iterator[_Row]) -> I
             ply.white_clock_ms,
             ply.black_clock_ms,
             ply.elapsed_ms,
+            ply.elapsed_origin,
             ply.lag_ms,
             iso(ply.at_ms, basis),
             None if basis is TimeBasis.NONE else ply.at_ms,

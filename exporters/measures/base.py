@@ -53,7 +53,7 @@ def flag(condition: nw.Expr) -> nw.Expr:
     return nw.when(is_true(condition)).then(nw.lit(1)).otherwise(nw.lit(0))
 
 
-COARSE = flag(nw.col("precision").is_in(["seconds", "derived_seconds"]))
+COARSE = flag(nw.col("precision").is_in(["seconds", "derived_seconds", "elapsed_derived_seconds"]))
 """1 where a ply's times were printed in whole seconds."""
 
 
@@ -173,11 +173,11 @@ class Plies:
         marked = self.rows.with_columns(
             partly=flag(~nw.col("complete")),
             derived=flag(nw.col("precision").is_in(["derived_seconds", "derived_milliseconds"])),
+            computed=flag(nw.col("precision").is_in(["elapsed_derived_seconds", "elapsed_derived_milliseconds"])),
         )
-        games = marked.group_by("key").agg(
-            nw.col("coarse").sum(), nw.col("partly").sum(), nw.col("derived").sum(), plies=nw.len()
-        )
-        sums = (nw.col(name).sum() for name in ("plies", "coarse", "partly", "derived"))
+        marks = ("coarse", "partly", "derived", "computed")
+        games = marked.group_by("key").agg(*(nw.col(name).sum() for name in marks), plies=nw.len())
+        sums = (nw.col(name).sum() for name in ("plies", *marks))
         return games.select(*sums, games=nw.col("plies").count())
 
     def omitted(self) -> nw.LazyFrame[Any]:

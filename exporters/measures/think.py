@@ -39,16 +39,19 @@ _SHOWN_THINKS = (
 _THOUSAND = 1000
 
 
-def time_usage(plies: IntoFrame, by: str | Iterable[str] = ("time_control",)) -> pd.DataFrame:
+def time_usage(
+    plies: IntoFrame, by: str | Iterable[str] = ("time_control",), *, first_moves: bool = True
+) -> pd.DataFrame:
     """How much time moves took.
 
     Args:
         plies: the ply frame. by: dimensions.
+        first_moves: False: leave out each side's first move, which is no think.
     Returns:
         A row a group: ``games``, ``plies``, ``total_ms``, ``share`` (of the whole table's time, 0 to 1), ``mean_ms``,
         ``median_ms``, ``p95_ms`` (nearest rank), ``longest_ms``, ``precision``.
     """
-    source = Plies.of(plies, by, ("elapsed_ms",), THINKS)
+    source = Plies.of(plies, by, ("elapsed_ms",), THINKS if first_moves else (*THINKS, FIRST_MOVE))
     found = compute(source, {"values": source.counts("elapsed_ms"), "games": source.games()})
     table = summary(found["values"], source.by, "elapsed_ms", {"median_ms": None, "p95_ms": 95})
     table = by_group(source, table, found["games"]).rename(columns={"most_ms": "longest_ms"})

@@ -38,7 +38,8 @@ def told(
         then: columns that tell the rows apart besides the dimensions; they stand behind these.
     Returns:
         The table, sorted. ``attrs``: ``games`` and ``plies`` that count; ``left_out``: reason → plies that do not;
-        ``marked``: what is told of the plies that count → plies (``seconds only``, ``incomplete``, ``derived clock``).
+        ``marked``: what is told of the plies that count → plies (``seconds only``, ``incomplete``, ``derived clock``,
+        ``derived time``).
     """
     shown: list[str] = []
     for one in plies.dimensions:
@@ -96,7 +97,7 @@ def _attributes(plies: Plies, computed: Mapping[str, pd.DataFrame]) -> dict[Hash
         name, plies_out = (plies.reasons[int(number) - 1], count) if number else (plies.apart, count - kept["plies"])
         if plies_out:
             left_out = {name: int(plies_out)} | left_out
-    marks = {"seconds only": "coarse", "incomplete": "partly", "derived clock": "derived"}
+    marks = {"seconds only": "coarse", "incomplete": "partly", "derived clock": "derived", "derived time": "computed"}
     return {
         "games": kept["games"],
         "plies": kept["plies"],

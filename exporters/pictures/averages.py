@@ -12,6 +12,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 
+from exporters.frames.facts import reason_words
 from exporters.measures import clock_lead
 from exporters.measures.exact import summary
 from exporters.pictures.style import (
@@ -22,11 +23,12 @@ from exporters.pictures.style import (
     clock_axis,
     new_axes,
     numbers,
+    percent_axis,
     plain,
     theme_of,
 )
 from exporters.pictures.thinking import headline
-from exporters.pictures.words import footer_text, games_of, is_coarse, moves_of, name_of, usable
+from exporters.pictures.words import counted, footer_text, games_of, moves_of, name_of, usable
 from recorder.errors import ExportError
 
 __all__ = ["clock_curve", "clock_quartiles", "endings", "lead_scores", "result_counts", "score_by_lead"]
@@ -38,6 +40,7 @@ _LEFT_OUT = {
     "untimed": "of untimed games",
     "inferred": "inferred",
     "no result": "without a result",
+    "no clock": "without both clocks",
     "no base time": "of games without a base time",
 }
 _FEWEST = 3
@@ -74,13 +77,11 @@ def clock_quartiles(plies: pd.DataFrame, player: str | None = None) -> pd.DataFr
     by = ["who", "move_no"]
     values = pd.DataFrame(
         {"who": who, "move_no": drawn["move_no"].astype("Int64"), "clock": clocks.astype("Int64")}, index=drawn.index
-    ).assign(coarse=is_coarse(drawn).astype("Int64"), precise=drawn["precision"].notna().astype("Int64"))
-    counted = (
-        values.groupby([*by, "clock", "coarse"]).agg(n=("precise", "size"), known=("precise", "sum")).reset_index()
-    )
-    counted["n"] = counted["n"].astype("Int64")
+    ).assign(precision=drawn["precision"])
     quartiles = {"q25": 25, "median": None, "q75": 75}
-    table = summary(counted, by, "clock", quartiles, rounded=one_base).rename(columns={"plies": "sides"})
+    table = summary(counted(values, by, "clock"), by, "clock", quartiles, rounded=one_base).rename(
+        columns={"plies": "sides"}
+    )
     games = values.assign(key=drawn["key"]).groupby(by)["key"].nunique().rename("games").reset_index()
     table = table.merge(games, on=by).sort_values(by, ignore_index=True)[[*by, "games", "sides", *quartiles]]
     if one_base:
@@ -154,7 +155,7 @@ def clock_curve(
         clock_axis(ax.yaxis, least, most, whole_seconds=True)
         ax.set_ylabel("clock left (min:s)")
     else:
-        ax.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
+        percent_axis(ax.yaxis, most)
         ax.set_ylabel("clock left, of the base time")
     ax.set_xlim(0, int(table["move_no"].max()) + 1)
     ax.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=12))
@@ -197,9 +198,6 @@ def lead_scores(plies: pd.DataFrame, player: str | None = None, move: int = 20) 
         rows.append((" ".join(word.split()), number, int(sides), float(score)))
     shown = pd.DataFrame(rows, columns=["lead", "lead_no", "sides", "score"])
     left_out = {_LEFT_OUT[reason]: count for reason, count in table.attrs["left_out"].items()}
-    no_clocks = len(told) - table.attrs["plies"] - sum(left_out.values())
-    if no_clocks:
-        left_out["without both clocks"] = no_clocks
     shown.attrs = {"games": table.attrs["games"], "plies": table.attrs["plies"], "left_out": left_out}
     return shown
 
@@ -261,7 +259,7 @@ def result_counts(plies: pd.DataFrame, player: str) -> pd.DataFrame:
     """What ``endings`` draws: one row for each way in which this player's games ended.
 
     Returns:
-        ``ended`` (PGN's word, or how the recording ended), ``won``, ``drawn``, ``lost``, ``no_result``.
+        ``ended`` (the reason, or how the recording ended), ``won``, ``drawn``, ``lost``, ``no_result``.
     Raises:
         ExportError: the player made no move.
     """
@@ -269,7 +267,7 @@ def result_counts(plies: pd.DataFrame, player: str) -> pd.DataFrame:
     if own.empty:
         raise ExportError(f"There is nothing to draw: {plain(player)} made no move in the chosen games.")
     games = own.drop_duplicates("key")
-    ended = games["termination"].astype("string").fillna("no reason told")
+    ended = games["reason"].map(reason_words, na_action="ignore").astype("string").fillna("reason not known")
     ended = ended.where(games["ending"].eq("result").fillna(False).astype(bool), games["ending"].astype("string"))
     score = numbers(games["mover_score"])
     table = pd.DataFrame(
@@ -279,9 +277,9 @@ def result_counts(plies: pd.DataFrame, player: str) -> pd.DataFrame:
             "no_result": np.isnan(score).astype(int),
         }
     )
-    counted = table.groupby("ended").sum().reset_index()
-    counted["all"] = counted[["won", "drawn", "lost", "no_result"]].sum(axis=1)
-    found = counted.sort_values(["all", "ended"], ascending=[False, True]).drop(columns="all").reset_index(drop=True)
+    tallied = table.groupby("ended").sum().reset_index()
+    tallied["all"] = tallied[["won", "drawn", "lost", "no_result"]].sum(axis=1)
+    found = tallied.sort_values(["all", "ended"], ascending=[False, True]).drop(columns="all").reset_index(drop=True)
     found.attrs = {"games": len(games), "plies": len(own), "left_out": {}}
     return found
 

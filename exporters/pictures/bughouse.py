@@ -65,7 +65,7 @@ def bughouse_clocks(
     boards = _by_arrival(rows) if by_arrival else _by_clocks(rows)
     handles: list[Artist] = []
     labels: list[str] = []
-    seen = [0.0]
+    seen: list[float] = []
     for board in boards:
         names = dict(zip(("white", "black"), handles_of(board.plies), strict=True))
         for side in ("white", "black"):
@@ -99,8 +99,10 @@ def bughouse_clocks(
             )
             labels.append(f"{names[side]} ({side}, board {board.letter})")
     low, high = min(seen), max(seen)
+    from_zero = 0 <= low <= high - low  # where the curves would fill less than half of the axis it begins below them
+    low = 0.0 if from_zero else low
     margin = max(high - low, 1.0) * 0.05
-    ax.set_ylim(low - (margin if low < 0 else 0), high + margin)
+    ax.set_ylim(low if from_zero else low - margin, high + margin)
     if low < 0:
         ax.axhline(0, color=look.text, linewidth=0.9, gid="zero")
     end = max(max(board.seconds.values()) for board in boards)
@@ -112,7 +114,7 @@ def bughouse_clocks(
         if by_arrival
         else "time used on the board, by both its clocks (min:s)"
     )
-    ax.set_ylabel("clock left (min:s)")
+    ax.set_ylabel("clock left (min:s)" if low <= 0 else "clock left (min:s), not from 0")
     if titles:
         title = "  |  ".join(title_of(board.plies) for board in boards)
         add_titles(ax, look, title, f"Bughouse · {about_game(boards[0].plies)}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -21,10 +21,16 @@ class Classes(NamedTuple):
 
     Attributes:
         labels: of the classes in use, one after the other. places: the class of each row.
+        edges: where the classes in use begin, in seconds.
     """
 
     labels: list[str]
     places: list[int]
+    edges: tuple[float, ...]
+
+    def of(self, times_ms: pd.Series[Any]) -> list[int]:
+        """The classes of other times, which are no shorter and no longer than those that were sorted."""
+        return [int(place) - 1 for place in np.searchsorted(self.edges, numbers(times_ms) / 1000, side="right")]
 
 
 def classes_of(plies: pd.DataFrame) -> Classes:
@@ -37,7 +43,7 @@ def classes_of(plies: pd.DataFrame) -> Classes:
     found = np.clip(np.searchsorted(edges, times, side="right") - 1, 0, len(edges) - 2)
     first, last = (int(found.min()), int(found.max())) if len(found) else (0, -1)
     labels = [_label(edges[place], edges[place + 1]) for place in range(first, last + 1)]
-    return Classes(labels, [int(place) - first for place in found])
+    return Classes(labels, [int(place) - first for place in found], edges[first : last + 1])
 
 
 def _label(low_s: float, high_s: float) -> str:

@@ -13,14 +13,23 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
-from matplotlib.ticker import MaxNLocator, PercentFormatter
+from matplotlib.ticker import MaxNLocator
 
 from exporters import measures
 from exporters.evaluation import BLUNDER_PERMILLE, BOUND_CP, CHANCES, INACCURACY_PERMILLE, MISTAKE_PERMILLE
 from exporters.measures.dimensions import TIME_TROUBLE
 from exporters.pictures.race import clock_race
 from exporters.pictures.sheet import add_sheet_titles
-from exporters.pictures.style import Theme, add_legend, add_titles, new_axes, new_figure, numbers, theme_of
+from exporters.pictures.style import (
+    Theme,
+    add_legend,
+    add_titles,
+    new_axes,
+    new_figure,
+    numbers,
+    percent_axis,
+    theme_of,
+)
 from exporters.pictures.thinking import headline
 from exporters.pictures.words import (
     about_game,
@@ -271,8 +280,9 @@ def blunder_rates(
                     color=look.text)  # fmt: skip
     ends = zip(table[f"{by}_from_s"], table[f"{by}_to_s"], strict=True)
     ax.set_xticks(places, [_band(begin, end) for begin, end in ends])
-    ax.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
-    ax.set_ylim(0, max(float(bottom.max()) * 1.15, 0.05))
+    highest = max(float(bottom.max()) * 1.15, 0.05)
+    ax.set_ylim(0, highest)
+    percent_axis(ax.yaxis, highest)
     ax.set_xlabel(_AXES[by])
     ax.set_ylabel("share of the moves")
     if titles:

@@ -11,15 +11,18 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
+from exporters.measures import lag
+from exporters.measures.exact import quantiles
 from exporters.pictures.sheet import add_sheet_titles
 from exporters.pictures.style import Theme, add_legend, add_titles, new_axes, new_figure, numbers, theme_of
 from exporters.pictures.thinking import headline
 from exporters.pictures.words import footer_text, games_of, handles_of, moves_of, name_of, usable
 
-__all__ = ["lag_course", "lag_histogram", "lag_sheet"]
+__all__ = ["lag_bands", "lag_course", "lag_histogram", "lag_sheet"]
 
 _BINS = 40
 _BAND = "line: median, band: 5 % to 95 % of the moves"
+_QUANTILES = {"p05_ms": 5, "p50_ms": None, "p95_ms": 95}
 _Series = list[tuple[str, str, pd.DataFrame]]
 
 
@@ -37,9 +40,14 @@ def _series(drawn: pd.DataFrame, plies: pd.DataFrame, player: str | None) -> _Se
 
 
 def _about(rows: pd.DataFrame) -> str:
-    lags = numbers(rows["lag_ms"])
-    middle, high = np.percentile(lags, [50, 95], method="inverted_cdf")
-    return f"median {middle:.0f} ms, 95 % ≤ {high:.0f} ms, most {lags.max():.0f} ms"
+    (found,) = lag(rows, by=()).to_dict("records")
+    return f"median {found['p50_ms']} ms, 95 % ≤ {found['p95_ms']} ms, most {found['longest_ms']} ms"
+
+
+def lag_bands(rows: pd.DataFrame) -> pd.DataFrame:
+    """By ``move_no`` what ``lag_course`` draws of several games: ``p05_ms``, ``p50_ms`` (the median), ``p95_ms``."""
+    counted = rows.groupby(["move_no", "lag_ms"]).size().rename("n").reset_index()
+    return quantiles(counted, ["move_no"], "lag_ms", _QUANTILES).sort_values("move_no", ignore_index=True)
 
 
 def _notes(drawn: pd.DataFrame) -> str | None:
@@ -83,11 +91,11 @@ def lag_course(
             lags = numbers(rows["lag_ms"])
             moves = (numbers(rows["ply"]) + 1) / 2
             ax.plot(moves, lags, color=colour, linewidth=1.0, alpha=0.8, gid=f"lag-{side}")
-            for ply, at, lag in zip(rows["ply"], moves, lags, strict=True):
+            for ply, at, lag_ms in zip(rows["ply"], moves, lags, strict=True):
                 ax.add_artist(
                     Line2D(
                         [float(at)],
-                        [float(lag)],
+                        [float(lag_ms)],
                         marker="o",
                         markersize=4,
                         color=colour,
@@ -97,13 +105,9 @@ def lag_course(
                     )
                 )
         else:
-            moves = numbers(rows["move_no"])
-            known = np.unique(moves)
-            lags = numbers(rows["lag_ms"])
-            low, middle, high = (
-                [float(np.percentile(lags[moves == move], share, method="inverted_cdf")) for move in known]
-                for share in (5, 50, 95)
-            )
+            bands = lag_bands(rows)
+            known = numbers(bands["move_no"])
+            low, middle, high = (numbers(bands[name]) for name in _QUANTILES)
             ax.fill_between(known, low, high, color=colour, alpha=0.2, linewidth=0, gid=f"band-{side}")
             ax.plot(known, middle, color=colour, linewidth=1.4, marker="o", markersize=3, markerfacecolor=face)
         handles.append(Line2D([], [], color=colour, marker="o", markersize=4, markerfacecolor=face))

@@ -9,6 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
+from exporters.measures.exact import summary
 from exporters.pictures.style import (
     Theme,
     add_legend,
@@ -21,11 +22,26 @@ from exporters.pictures.style import (
     numbers,
     theme_of,
 )
-from exporters.pictures.words import about_game, footer_text, handles_of, only_game, title_of, usable, whole_seconds
+from exporters.pictures.words import (
+    about_game,
+    counted,
+    footer_text,
+    handles_of,
+    only_game,
+    title_of,
+    usable,
+    whole_seconds,
+)
 
-__all__ = ["move_times"]
+__all__ = ["move_times", "side_medians"]
 
 _BAR = 0.86
+
+
+def side_medians(plies: pd.DataFrame) -> dict[str, int]:
+    """The median of each side's times, by the rule of ``exporters.measures.game_sides``."""
+    found = summary(counted(plies, ["side"], "elapsed_ms"), ["side"], "elapsed_ms", {"median_ms": None})
+    return dict(zip(found["side"], found["median_ms"].astype(int), strict=True))
 
 
 def move_times(
@@ -60,6 +76,7 @@ def move_times(
     highest, most = 0.0, 0.0
     handles: list[Artist] = []
     labels: list[str] = []
+    medians = side_medians(drawn)
     for side, sign, handle in zip(("white", "black"), (1, -1), handles_of(plies), strict=True):
         own = drawn[drawn["side"] == side]
         if own.empty:
@@ -82,7 +99,7 @@ def move_times(
         )
         highest, most = max(highest, float(np.abs(times).max())), max(most, float(np.abs(sums).max()))
         total = duration_text(float(sums[-1]) * 1000, whole_seconds=coarse > 0)
-        median = duration_text(float(np.median(times)) * 1000, whole_seconds=coarse > 0)
+        median = duration_text(medians[side], whole_seconds=coarse > 0)
         handles.append(Patch(color=colour))
         labels.append(f"{handle} ({side}): {total} in all, median {median}")
     for axes, limit in ((ax, highest), (right, most)):

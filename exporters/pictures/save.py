@@ -11,9 +11,13 @@ import matplotlib as mpl
 import pandas as pd
 from matplotlib.figure import Figure
 
+from exporters.csvfile import shielded
 from recorder.errors import ExportError
 
 __all__ = ["FORMATS", "TABLE_FORMATS", "svg_text", "write_picture", "write_table"]
+
+_PREFIX = re.compile(r"[A-Za-z0-9_-]*")
+_ELEMENT = re.compile(r"<[^<>]*>")
 
 FORMATS: Final = ("svg", "png", "pdf")
 """What a picture can be written as: the suffixes of their files."""
@@ -61,22 +65,23 @@ def svg_text(figure: Figure, prefix: str = "") -> str:
     Raises:
         ValueError: the prefix has other characters.
     """
-    if not re.fullmatch(r"[A-Za-z0-9_-]*", prefix):
+    if not _PREFIX.fullmatch(prefix):
         raise ValueError(f"an id cannot begin with {prefix!r}")
     buffer = io.BytesIO()
     write_picture(figure, buffer, "svg")
     text = buffer.getvalue().decode("utf-8")
     element = text[text.index("<svg") :]
     # Only inside tags: somebody's words may look like an id.
-    return re.sub(r"<[^>]*>", lambda tag: _NAMED.sub(rf"\g<1>{prefix}", tag[0]), element) if prefix else element
+    return _ELEMENT.sub(lambda tag: _NAMED.sub(rf"\g<1>{prefix}", tag[0]), element) if prefix else element
 
 
-def write_table(table: pd.DataFrame, out: BinaryIO, format_name: str) -> None:
+def write_table(table: pd.DataFrame, out: BinaryIO, format_name: str, *, raw: bool = False) -> None:
     """Write the rows behind a picture.
 
     Args:
         table: as ``Picture.table`` gives it. out: takes the bytes.
         format_name: ``csv`` (UTF-8, a header, LF, empty for unknown), ``jsonl`` (null) or ``parquet``.
+        raw: in CSV, write texts that look like formulas as they are.
     Raises:
         ExportError: it is Parquet, and pyarrow is not installed.
     """
@@ -88,4 +93,8 @@ def write_table(table: pd.DataFrame, out: BinaryIO, format_name: str) -> None:
     elif format_name == "jsonl":
         table.to_json(out, orient="records", lines=True, force_ascii=False)
     else:
+        if not raw:
+            table = table.copy()
+            for name in table.select_dtypes(["object", "string", "category"]).columns.difference(["san"]):
+                table[name] = table[name].astype(object).map(shielded)
         table.to_csv(out, index=False, lineterminator="\n")

@@ -19,7 +19,7 @@ from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, MultipleLocator
+from matplotlib.ticker import FuncFormatter, MultipleLocator, PercentFormatter
 from matplotlib.transforms import ScaledTranslation
 
 from exporters.pictures.save import write_picture
@@ -40,6 +40,7 @@ __all__ = [
     "new_axes",
     "new_figure",
     "numbers",
+    "percent_axis",
     "plain",
     "theme_of",
     "width_points",
@@ -112,6 +113,7 @@ _BLANK = "\N{NO-BREAK SPACE}"
 _LEGEND_COLUMN = 37.0  # what a column needs besides its words
 _LONGEST_WORD = 40
 _CHARACTER = 0.6  # of the size in points: the mean width of a character
+_STEPS_PERCENT = (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100)
 _STEPS_S = (0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 36000, 86400)
 
 
@@ -326,6 +328,13 @@ def duration_text(ms: float, *, whole_seconds: bool = False) -> str:
     if whole_seconds:
         return f"{seconds:.0f} s"
     return f"{seconds:.1f} s" if abs(seconds) >= 1 else f"{ms:.0f} ms"
+
+
+def percent_axis(axis: Axis, most: float, *, ticks: int = 7) -> None:
+    """Ticks at round percents of shares from 0 to ``most``, with the decimals that the step between them has."""
+    step = next((step for step in _STEPS_PERCENT if most * 100 / step <= ticks), math.ceil(most * 100 / ticks))
+    axis.set_major_locator(MultipleLocator(step / 100))
+    axis.set_major_formatter(PercentFormatter(1.0, decimals=0 if step >= 1 else 1))
 
 
 def clock_axis(axis: Axis, low_s: float, high_s: float, *, ticks: int = 7, whole_seconds: bool = False) -> None:

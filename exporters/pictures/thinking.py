@@ -10,8 +10,10 @@ from matplotlib.colors import LinearSegmentedColormap, PowerNorm
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.patheffects import withStroke
-from matplotlib.ticker import MaxNLocator, PercentFormatter
+from matplotlib.ticker import MaxNLocator
 
+from exporters.measures import time_usage
+from exporters.measures.exact import quantiles
 from exporters.pictures.classes import classes_of
 from exporters.pictures.style import (
     Theme,
@@ -20,7 +22,7 @@ from exporters.pictures.style import (
     dress,
     duration_text,
     new_axes,
-    numbers,
+    percent_axis,
     theme_of,
     width_points,
 )
@@ -65,6 +67,8 @@ def phase_shares(plies: pd.DataFrame, player: str | None = None) -> pd.DataFrame
     drawn = usable(moves_of(plies, player), "elapsed_ms", thinks=True)
     classes = classes_of(drawn)
     index = np.array(classes.places)
+    usage = time_usage(drawn, by="phase", first_moves=False)
+    medians = dict(zip(usage["phase"].fillna(_UNKNOWN), usage["median_ms"], strict=True))
     rows = []
     for phase in (*PHASES, _UNKNOWN):
         told = drawn["phase"].isna() if phase == _UNKNOWN else drawn["phase"].eq(phase).fillna(False)
@@ -72,10 +76,9 @@ def phase_shares(plies: pd.DataFrame, player: str | None = None) -> pd.DataFrame
         count = int(inside.sum())
         if not count:
             continue
-        median = float(np.median(numbers(drawn["elapsed_ms"])[inside]))
         for place, label in enumerate(classes.labels):
             plies_in = int((index[inside] == place).sum())
-            rows.append((phase, label, plies_in, plies_in / count, count, median))
+            rows.append((phase, label, plies_in, plies_in / count, count, medians[phase]))
     shares = pd.DataFrame(rows, columns=["phase", "think", "plies", "share", "phase_plies", "median_ms"])
     shares.attrs = drawn.attrs
     return shares
@@ -135,8 +138,8 @@ def think_times(
     crowded = len(labels) * max(map(len, labels)) * 5.5 > width_points(ax)
     if crowded:
         ax.tick_params(axis="x", labelrotation=30)
-    ax.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
     ax.set_ylim(bottom=0)
+    percent_axis(ax.yaxis, ax.get_ylim()[1])
     ax.set_xlabel("time for the move")
     ax.set_ylabel("share of the phase's moves")
     if titles:
@@ -250,7 +253,7 @@ def think_heatmap(
 
 def _medians(drawn: pd.DataFrame, width: int) -> dict[int, float]:
     """Column → the class in which the median of its times lies."""
-    classes = classes_of(drawn)
-    columns = (drawn["move_no"].astype(int).to_numpy() - 1) // width
-    index = np.array(classes.places)
-    return {int(column): float(np.floor(np.median(index[columns == column]))) for column in np.unique(columns)}
+    times = pd.DataFrame({"column": (drawn["move_no"].astype(int) - 1) // width, "elapsed_ms": drawn["elapsed_ms"]})
+    counted = times.groupby(["column", "elapsed_ms"]).size().rename("n").reset_index()
+    medians = quantiles(counted, ["column"], "elapsed_ms", {"median_ms": None})
+    return dict(zip(medians["column"], classes_of(drawn).of(medians["median_ms"]), strict=True))

@@ -7,12 +7,14 @@ from typing import Any
 
 import pandas as pd
 
+from exporters.frames.facts import choose_player
 from exporters.pictures.style import plain
 from recorder.errors import ExportError
 
 __all__ = [
     "about_game",
     "about_games",
+    "counted",
     "footer_text",
     "games_of",
     "handles_of",
@@ -48,15 +50,7 @@ def moves_of(plies: pd.DataFrame, player: str | None) -> pd.DataFrame:
     Raises:
         ExportError: several guests had this handle: nobody knows whether they were one person.
     """
-    if player is None:
-        return plies
-    own = plies[plies["mover"].isin(_spellings(plies, player))]
-    guests = own.loc[own["mover_guest"].fillna(False).astype(bool), "mover_id"].nunique()
-    if guests > 1:
-        raise ExportError(
-            f"{plain(player)} is the handle of {guests} guests, maybe of several people: choose one game by its key."
-        )
-    return own
+    return plies if player is None else plies[plies["mover_id"].isin(choose_player(plies, player).identities)]
 
 
 def _spellings(plies: pd.DataFrame, player: str) -> list[str]:
@@ -77,8 +71,8 @@ def usable(plies: pd.DataFrame, column: str, *, clocks: bool = False, thinks: bo
     """The rows whose ``column`` is known.
 
     Args:
-        clocks: leave out untimed games. thinks: leave out each side's first move, which is no think: the same rule
-            as ``exporters.measures.instant`` and ``autocorrelation`` have.
+        clocks: leave out untimed games. thinks: leave out these and each side's first move, which is no think: the
+            rule of ``exporters.measures.time_usage`` without first moves.
     Returns:
         The rows, with ``attrs`` ``games``, ``plies`` and ``left_out`` (reason → plies).
     Raises:
@@ -94,11 +88,12 @@ def usable(plies: pd.DataFrame, column: str, *, clocks: bool = False, thinks: bo
             left_out[reason] = count
             kept = kept[~which]
 
-    if clocks:
+    if clocks or thinks:
         leave_out("of untimed games", kept["time_control"].eq("-").fillna(False).astype(bool))
     leave_out("of examined games", kept["kind"].ne("played").fillna(False).astype(bool))
     unknown = kept[column].isna()
-    leave_out("inferred", unknown & kept["origin"].eq("inferred").fillna(False).astype(bool))
+    measured = thinks or column == "lag_ms"  # the measures of these leave out all that nobody saw
+    leave_out("inferred", (unknown | measured) & kept["origin"].eq("inferred").fillna(False).astype(bool))
     leave_out(f"without a known {_MEANING[column]}", kept[column].isna())
     if thinks:
         leave_out("of first moves", kept["move_no"].eq(1).fillna(False).astype(bool))
@@ -117,6 +112,15 @@ _MEANING = {
     "arrival_ms": "arrival time",
     "evaluation": "evaluation",
 }
+
+
+def counted(plies: pd.DataFrame, by: list[str], value: str) -> pd.DataFrame:
+    """How often each value occurs by group: what ``exporters.measures.exact.summary`` takes."""
+    rows = plies[[*by, value]].assign(
+        coarse=is_coarse(plies).astype("Int64"), known=plies["precision"].notna().astype("Int64"), n=1
+    )
+    found = rows.groupby([*by, value, "coarse"], observed=True).agg(n=("n", "sum"), known=("known", "sum"))
+    return found.astype("Int64").reset_index()
 
 
 def _counted(left_out: dict[str, int]) -> str:
@@ -138,12 +142,15 @@ def footer_text(drawn: pd.DataFrame, *notes: str | None) -> str:
     derived = int(drawn["precision"].astype("string").str.startswith("derived").fillna(False).sum())
     if derived:
         parts.append("clocks are computed from the elapsed times")
+    computed = int(drawn["precision"].astype("string").str.startswith("elapsed_derived").fillna(False).sum())
+    if computed:
+        parts.append("elapsed times are computed from the clocks")
     return " · ".join([*parts, *(note for note in notes if note)])
 
 
 def is_coarse(plies: pd.DataFrame) -> pd.Series[bool]:
     """Which plies' times were printed in whole seconds."""
-    return plies["precision"].astype("string").isin(["seconds", "derived_seconds"])
+    return plies["precision"].astype("string").isin(["seconds", "derived_seconds", "elapsed_derived_seconds"])
 
 
 def whole_seconds(plies: pd.DataFrame) -> int:

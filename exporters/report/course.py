@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -60,7 +60,9 @@ class Course:
         start: the first one. main: the main line. branches: what else was played or shown, by number from 1.
     """
 
-    def __init__(self, game: Game) -> None:
+    def __init__(self, game: Game, hands: Mapping[int, Hands] | None = None) -> None:
+        """Take a game; ``hands``: by ply what both sides had in hand, where the record itself does not tell it."""
+        concluded = hands or {}
         boards = boards_by_ply(game)
         (white_base_s, _), (black_base_s, _) = control_of(game, True), control_of(game, False)
         first = game.start_ply == 0
@@ -77,10 +79,12 @@ class Course:
         self.main: list[State] = []
         self.branches: list[Branch] = []
         last = game.start_ply
-        for ply, hands in _main(game):
+        for ply, printed in _main(game):
             missing = max(0, ply.ply - last - 1)
             clocks = _clocks(ply, None if missing else (self.main or [self.start])[-1])
-            self.main.append(State(ply.ply, ply, boards.get(ply.ply), hands, *clocks, missing))
+            self.main.append(
+                State(ply.ply, ply, boards.get(ply.ply), concluded.get(ply.ply, printed), *clocks, missing)
+            )
             last = ply.ply
         main = {state.ply: state for state in (self.start, *self.main)}
         self._states = {(index, 0): main for index in range(len(game.observations))}

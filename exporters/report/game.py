@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from exporters.bpgn import BpgnExporter
 from exporters.clocks import SideClocks, side_clocks
 from exporters.engine import score_text, thoughts_by_ply
+from exporters.holdings import Hands, hands_in_match
 from exporters.pgn import PgnExporter, PgnOptions
 from exporters.report.charts import Chart, draw_charts
 from exporters.report.course import Course
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
 
 __all__ = ["game_report"]
 
+_HANDS = "The file tells no pieces in hand: they follow from the captures and drops of both boards."
 _RESULTS = {"1-0": "1–0", "0-1": "0–1", "1/2-1/2": "½–½", "*": "unfinished"}
 
 
@@ -55,6 +57,7 @@ def game_report(
     anomalies: Sequence[Sequence[Anomaly]] = (),
     plies: pd.DataFrame | None = None,
     events: pd.DataFrame | None = None,
+    in_progress: Collection[str] = (),
 ) -> bytes:
     """A self-contained page that plays a game back.
 
@@ -62,6 +65,7 @@ def game_report(
         game: any that is no mere set-up position.
         match: both boards, if it is one of them. evidence: what tells that they are one match.
         anomalies: of the game, or of board A and of board B.
+        in_progress: keys of games that have not ended.
         plies, events: the ply frame and the event frame of the game or of both boards; without plies no pictures.
     Returns:
         HTML in UTF-8; the same game gives the same bytes.
@@ -70,9 +74,12 @@ def game_report(
     """
     games = [game] if match is None else [match.a, match.b]
     told = [*anomalies, *[()] * len(games)]
+    hands: dict[str, dict[int, Hands]] = {} if match is None else hands_in_match(match)
     boards = [
         # Partners sit side by side: the second board is seen from the other side.
-        Board("" if match is None else "AB"[number], one, Course(one), number == 1, told[number])
+        Board(
+            "" if match is None else "AB"[number], one, Course(one, hands.get("AB"[number])), number == 1, told[number]
+        )
         for number, one in enumerate(games)
     ]
     gives = _gives(match)
@@ -86,7 +93,17 @@ def game_report(
         "title": _title(boards),
         "description": _description(boards),
         "drawings": drawings(),
-        "boards": [_board_values(board, number, shown, gives[board.letter]) for number, board in enumerate(boards)],
+        "boards": [
+            _board_values(
+                board,
+                number,
+                shown,
+                gives[board.letter],
+                bool(hands.get(board.letter)),
+                board.game.key in in_progress,
+            )
+            for number, board in enumerate(boards)
+        ],
         "evidence": evidence,
         "long": spoken_duration(shown.long_ms),
         "caps": [spoken_duration(ms) for ms in CAPS_MS],
@@ -125,7 +142,7 @@ def _thoughts(game: Game) -> list[dict[str, str]]:
             "engine": thought.engine or "",
             "score": score_text(thought) or "–",
             "depth": "–" if thought.depth is None else str(thought.depth),
-            "time": "–" if thought.time_ms is None else took_text(thought.time_ms, thought.time_ms % 1000 != 0),
+            "time": "–" if thought.time_ms is None else took_text(thought.time_ms, exact=True),
             "pv": thought.pv,
         }
         for ply, thoughts in sorted(thoughts_by_ply(game).items())
@@ -145,7 +162,9 @@ def _description(boards: Sequence[Board]) -> str:
     return " · ".join(part for part in parts if part)
 
 
-def _board_values(board: Board, number: int, shown: Play, gives: Mapping[int, str]) -> dict[str, Any]:
+def _board_values(
+    board: Board, number: int, shown: Play, gives: Mapping[int, str], concluded_hands: bool, in_progress: bool
+) -> dict[str, Any]:
     game, course = board.game, board.course
     final = course.main[-1] if course.main else course.start
     first = course.start
@@ -156,7 +175,7 @@ def _board_values(board: Board, number: int, shown: Play, gives: Mapping[int, st
         "index": number,
         "heading": f"Board {board.letter}" if board.letter else "Game",
         "result": _RESULTS.get(game.result, game.result),
-        "reason": result_words(game),
+        "reason": result_words(game, in_progress),
         "white": _player(game.white),
         "black": _player(game.black),
         "flipped": board.flipped,
@@ -174,7 +193,7 @@ def _board_values(board: Board, number: int, shown: Play, gives: Mapping[int, st
         "about": about(game),
         "clocks": [] if is_untimed(game) else _clock_rows(game),
         "clock_words": clock_words(game),
-        "proof": proof_words(game),
+        "proof": [*proof_words(game), *([_HANDS] if concluded_hands else [])],
         "provenance": provenance(game),
         "anomalies": list(anomaly_words(board.anomalies)),
         "links": [
@@ -260,4 +279,4 @@ def _pgn_lines(boards: Sequence[Board]) -> list[str]:
     else:
         options = PgnOptions(variations=True, comments=True, engine=True)
         PgnExporter(options).write(games, out)
-    return [visible(line) for line in out.getvalue().decode("utf-8", "replace").splitlines()]
+    return [visible(line) for line in out.getvalue().decode("utf-8", "replace").removesuffix("\n").split("\n")]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from exporters.frames.facts import reason_words
 from exporters.report.page import render_page
 from exporters.report.tables import (
     NOTHING,
@@ -137,8 +138,8 @@ def _controls(games: pd.DataFrame) -> Table | None:
 
 def _endings(games: pd.DataFrame) -> Table | None:
     rows = []
-    for (result, ending, termination), group in _counted(games, ["result", "ending", "termination"]):
-        how = text_of(termination) or "no reason told"
+    for (result, ending, reason), group in _counted(games, ["result", "ending", "reason"]):
+        how = reason_words(text_of(reason) or None) or "not known"
         rows.append([result_text(text_of(result), text_of(ending)), how, f"{len(group):,}"])
     return Table("Games by result and reason", ("Result", "Reason", "Games"), rows, frozenset({0, 1})) if rows else None
 
@@ -183,7 +184,7 @@ def _game(row: Mapping[str, Any], links: Mapping[str, str]) -> dict[str, Any]:
         "kind": game_kind(row),
         "control": control_words(row["time_control"]),
         "result": result_text(str(row["result"]), str(row["ending"])),
-        "termination": text_of(row["termination"]),
+        "reason": reason_words(text_of(row["reason"]) or None),
         "plies": f"{int(row['plies']):,}" + ("" if row["complete"] else " *"),
     }
 

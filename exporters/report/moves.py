@@ -97,10 +97,11 @@ class _Rows:
         self._places: dict[int, int] = {}
         self._events: dict[int, list[tuple[int, Told]]] = {}
         self._order: list[tuple[int, State, Told | None]] = []
+        exact = any(map(is_exact, game.plies))
         for place, one in enumerate(play.showings):
             if one.board != board:
                 continue
-            told = None if one.event is None else event_words(one.event)
+            told = None if one.event is None else event_words(one.event, exact)
             if one.event is None:
                 self._places.setdefault(id(one.state), place)
             elif told is not None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
+from exporters.frames.facts import ChosenPlayer, choose_player, reason_words
 from exporters.report.charts import draw_player_charts
 from exporters.report.page import render_page
 from exporters.report.tables import (
@@ -29,59 +30,32 @@ from recorder.errors import ExportError
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["MOST_GAMES", "Someone", "player_report", "who_is_meant"]
+__all__ = ["MOST_GAMES", "games_by_server", "player_report", "who_is_meant"]
 
 MOST_GAMES = 1000
 """How many games the page lists; its figures are of all."""
 _MOST_OPPONENTS = 20
 
 
-class Someone(NamedTuple):
-    """Whom a report is about.
-
-    Attributes:
-        identity: as ``player_id`` of the tables. handle: as the server wrote it last.
-        others: sentences about games of the same handle that are not pooled.
-    """
-
-    identity: str
-    handle: str
-    others: tuple[str, ...]
-
-
-def who_is_meant(sides: pd.DataFrame, player: str) -> Someone:
-    """The one player of a handle. Guests of one name are never pooled, nor are players of different servers.
+def who_is_meant(sides: pd.DataFrame, player: str) -> ChosenPlayer:
+    """The player of a handle, over all servers of the games; guests are never pooled.
 
     Args:
         sides: the side frame of games with this handle. player: the handle, in any case.
     Raises:
-        ExportError: the handle is that of several players or guests, and nothing tells which is meant, or of nobody.
+        ExportError: the handle is that of several guests, or of nobody.
     """
-    own = sides[sides["player"].astype("string").str.lower() == player.lower()]
-    if own.empty:
+    found = choose_player(sides, player, "player")
+    if not found.identities:
         raise ExportError(f"{player} played none of the chosen games.")
-    guest = own["player_guest"].fillna(False).astype(bool)
-    members, guests = own[~guest], own[guest]
-    by_server = {text_of(server): group for server, group in members.groupby("server", dropna=False, observed=True)}
-    named = {server: group for server, group in by_server.items() if server}
-    if len(named) > 1:
-        raise ExportError(f"{player} is a handle on {', '.join(sorted(named))}: choose one of them with --server.")
-    chosen = next(iter(named.values()), by_server.get("", members))
-    others = []
-    if not chosen.empty:
-        if (nameless := len(members) - len(chosen)) > 0:
-            others.append(f"{count(nameless, 'game')} of this handle where the log does not tell the server")
-        if len(guests):
-            others.append(f"{count(len(guests), 'game')} of guests who had this handle")
-    else:
-        chosen = guests
-        if (guests_of_it := guests["player_id"].nunique()) > 1:
-            raise ExportError(
-                f"{player} is the handle of {guests_of_it} guests, maybe of several people: choose one by a game's KEY "
-                "or by --source."
-            )
-    last = chosen.iloc[-1]
-    return Someone(str(last["player_id"]), str(last["player"]), tuple(others))
+    return found
+
+
+def games_by_server(sides: pd.DataFrame, someone: ChosenPlayer) -> dict[str, int]:
+    """How many of the player's games are of which server, the most first; ``unknown``: no log names it."""
+    own = sides[sides["player_id"].isin(someone.identities)].drop_duplicates("key")
+    counts = own["server"].astype("string").fillna("unknown").value_counts()
+    return {str(name): int(number) for name, number in sorted(counts.items(), key=lambda one: (-one[1], str(one[0])))}
 
 
 def player_report(
@@ -107,19 +81,20 @@ def player_report(
     from exporters.report.playertables import sections_of
 
     someone = who_is_meant(sides, player)
-    own_sides = sides[sides["player_id"] == someone.identity]
+    own_sides = sides[sides["player_id"].isin(someone.identities)]
     games = plies[plies["key"].isin(own_sides["key"])]
-    own = games[games["mover_id"] == someone.identity]
+    own = games[games["mover_id"].isin(someone.identities)]
+    servers = games_by_server(sides, someone)
     charts, style = draw_player_charts(games, someone.handle)
     values = {
         "title": f"{plain_name(someone.handle)}: use of time",
-        "description": _description(own_sides),
+        "description": _description(own_sides, servers),
         "handle": plain_name(someone.handle),
         "marks": _marks(own_sides),
-        "facts": list(_facts(own_sides, own)),
-        "left_out": [*_reasons(left_out or {}), *someone.others],
+        "facts": list(_facts(own_sides, own, servers)),
+        "left_out": [*_reasons(left_out or {}), *_reasons(someone.excluded)],
         "charts": charts,
-        "sections": sections_of(games, own, someone.identity),
+        "sections": sections_of(games, own),
         "opponents": _opponents(own_sides),
         "games": [_game(row, links or {}) for row in records(newest_first(own_sides).head(MOST_GAMES))],
         "game_count": own_sides["key"].nunique(),
@@ -132,8 +107,9 @@ def _marks(own: pd.DataFrame) -> list[str]:
     return [*marks, "guest"] if own["player_guest"].fillna(False).any() else marks
 
 
-def _description(own: pd.DataFrame) -> str:
-    server = next((text_of(value) for value in own["server"] if known(value)), "server not told")
+def _description(own: pd.DataFrame, servers: Mapping[str, int]) -> str:
+    (first, *others) = servers
+    server = f"{len(servers)} servers" if others else "server unknown" if first == "unknown" else first
     return " · ".join(part for part in (server, period(own["day"]), count(own["key"].nunique(), "game")) if part)
 
 
@@ -149,8 +125,12 @@ def _tally(own: pd.DataFrame) -> str:
     return told + (f"; {count(without, 'game')} without a result" if without else "")
 
 
-def _facts(own: pd.DataFrame, moves: pd.DataFrame) -> Iterator[tuple[str, str]]:
-    yield "Server", next((text_of(value) for value in own["server"] if known(value)), "not told by the logs")
+def _facts(own: pd.DataFrame, moves: pd.DataFrame, servers: Mapping[str, int]) -> Iterator[tuple[str, str]]:
+    if len(servers) > 1:
+        counts = ", ".join(f"{name} ({number:,})" for name, number in servers.items())
+        yield "Servers", f"{counts}: one handle, maybe of several people"
+    else:
+        yield "Server", next(iter(servers))
     yield "Games", f"{own['key'].nunique():,}, with {count(len(moves), 'move')} of this player"
     yield "Results", _tally(own)
     ratings = own["player_rating"].dropna()
@@ -207,6 +187,6 @@ def _game(row: Mapping[str, Any], links: Mapping[str, str]) -> dict[str, Any]:
         "kind": game_kind(row),
         "control": control_words(row["time_control"]),
         "score": score or result_text("*", str(row["ending"])),
-        "termination": text_of(row["termination"]),
+        "reason": reason_words(text_of(row["reason"]) or None),
         "plies": f"{int(row['plies']):,}" + ("" if row["complete"] else " *"),
     }

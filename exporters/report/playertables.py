@@ -30,17 +30,17 @@ if TYPE_CHECKING:
 
 __all__ = ["sections_of"]
 
+_PLAYER = "player"
 _THINKS = 10
 _MOST_THINKS = 20
 _WEEKDAYS = ("", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
 
-def sections_of(games: pd.DataFrame, own: pd.DataFrame, identity: str) -> list[Section]:
+def sections_of(games: pd.DataFrame, own: pd.DataFrame) -> list[Section]:
     """What the measures tell about one player; docs/measures.md defines them.
 
     Args:
         games: the ply frame of the player's games, both sides. own: the player's plies of them.
-        identity: the player's ``mover_id``.
     Returns:
         The sections that have something to show.
     """
@@ -51,9 +51,7 @@ def sections_of(games: pd.DataFrame, own: pd.DataFrame, identity: str) -> list[S
         Section("Thinking by phase", "phases", _some(_phases(own), _follows(own)), _PHASES),
         Section("Longest thinks", "thinks", _some(_longest(own, what_counts(profile)))),
         Section("Under pressure", "pressure", _some(_scrambles(games), _flags(own)), _PRESSURE),
-        Section(
-            "Ahead or behind on the clock", "leads", _some(_leads(own), _budget(own), _odds(games, identity)), _LEADS
-        ),
+        Section("Ahead or behind on the clock", "leads", _some(_leads(own), _budget(own), _odds(games, own)), _LEADS),
         Section("Blunders", "blunders", _judged(own), _BLUNDERS),
         Section("Lag", "lag", _some(_lag(games, own)), _LAG),
         Section("When games are played", "hours", _some(_hours(own), _weekdays(own)), _HOURS),
@@ -71,7 +69,7 @@ _LEFT = (
 )
 _PHASES = (
     "Middlegame: at most ten pieces besides kings and pawns are left, or a first rank is thin; endgame: six or fewer. "
-    "The correlation goes from −1 to 1: above 0 a long think follows a long think."
+    "First moves are not counted. The correlation goes from −1 to 1: above 0 a long think follows a long think."
 )
 _PRESSURE = (
     "A scramble: both clocks are below 30 seconds. The lowest clock of a game is that after a move of the player."
@@ -184,7 +182,8 @@ def _phases(own: pd.DataFrame) -> Table | None:
         "95 %": took("p95_ms"),
         "Longest": took("longest_ms"),
     }
-    return from_frame("Time for a move by phase", measures.time_usage(own, by="phase"), columns)
+    thinks = measures.time_usage(own, by="phase", first_moves=False)
+    return from_frame("Time for a move by phase", thinks, columns)
 
 
 def _follows(own: pd.DataFrame) -> Table | None:
@@ -271,16 +270,18 @@ def _budget(own: pd.DataFrame) -> Table | None:
     return from_frame("Clock against even spending", measures.even_budget(own), columns)
 
 
-def _odds(games: pd.DataFrame, identity: str) -> Table | None:
-    found = measures.time_odds(games, by="player")
-    own = found[found["player_id"] == identity]
+def _odds(games: pd.DataFrame, own: pd.DataFrame) -> Table | None:
+    # One player, whatever servers the games are of.
+    identities = games["mover_id"].astype("string").where(~games.index.isin(own.index), _PLAYER)
+    found = measures.time_odds(games.assign(mover_id=identities), by="player")
+    found = found[found["player_id"] == _PLAYER]
     columns = {
         "Own time": _control,
         "Opponent's": lambda row: control_words(row["opponent_time_control"]),
         "Games": number("games"),
         **_SCORES,
     }
-    return from_frame("Games with time odds", own, columns, words=(0, 1), note="")
+    return from_frame("Games with time odds", found, columns, words=(0, 1), note="")
 
 
 _BAD: dict[str, Callable[[Any], str]] = {

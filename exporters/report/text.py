@@ -6,7 +6,7 @@ import re
 
 from exporters.pgn_text import decoded
 from exporters.times import THOUSANDTHS, short_hms
-from recorder.model import Ply, Precision
+from recorder.model import EXACT, Ply
 
 __all__ = [
     "PIECES",
@@ -51,7 +51,7 @@ def clock_text(ms: int | None, exact: bool) -> str:
     """``4:57.338``, ``1:04:57``; a negative clock keeps its sign; unknown is a dash.
 
     Args:
-        exact: whether thousandths were printed; else the value is whole seconds and is written so.
+        exact: whether thousandths were printed; they are shown, also where they are 000. Else whole seconds are.
     """
     if ms is None:
         return "–"
@@ -66,7 +66,7 @@ def number_text(ply: int) -> str:
 
 def is_exact(ply: Ply) -> bool:
     """Whether this ply's times were printed in milliseconds."""
-    return ply.precision in (Precision.MILLISECONDS, Precision.DERIVED_MILLISECONDS)
+    return ply.precision in EXACT
 
 
 def spoken_duration(ms: int) -> str:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from exporters.pgn import ENDS
 from exporters.report.text import clock_text, count
-from exporters.times import iso
+from exporters.times import iso, iso_start
 from recorder.ledger import Cause, ledger
 from recorder.model import (
     Anomaly,
@@ -66,8 +66,12 @@ _FEEDS = {
 }
 
 
-def event_words(event: GameEvent) -> Told | None:
-    """An event in words; None where the boards already show it, or it is about the log and not about the game."""
+def event_words(event: GameEvent, exact: bool) -> Told | None:
+    """An event in words; None where the boards already show it, or it is about the log and not about the game.
+
+    Args:
+        exact: whether the game's clocks were printed with thousandths.
+    """
     kind, detail = event.kind, event.detail
     if kind is EventKind.CHAT:
         return Told("chat", event.actor, detail, event.text)
@@ -77,10 +81,14 @@ def event_words(event: GameEvent) -> Told | None:
         return Told("notice", None, "", f"{count(event.value or 0, 'half-move')} taken back.")
     if kind is EventKind.GAP:
         return Told("gap", None, "", f"{count(event.value or 0, 'half-move')} not seen.")
+    if kind is EventKind.GAP_FILLED and detail == "start":
+        return Told("gap", None, "", "Joined after the first move: it was made from the start position.")
     if kind is EventKind.GAP_FILLED:
-        return Told("gap", None, "", "A move list told what had not been seen.")
+        return Told(
+            "gap", None, "", f"{count(event.value or 0, 'half-move')} not seen: only these lead to the next board."
+        )
     if kind is EventKind.CLOCK and detail in ("adjusted", "opponent-adjusted"):
-        clocks = f"White {clock_text(event.white_clock_ms, False)}, Black {clock_text(event.black_clock_ms, False)}"
+        clocks = f"White {clock_text(event.white_clock_ms, exact)}, Black {clock_text(event.black_clock_ms, exact)}"
         return Told("notice", None, "", f"The clocks were changed: {clocks}.")
     if kind is EventKind.NAMES:
         return Told("notice", None, "", f"The names changed: {event.text}")
@@ -93,10 +101,14 @@ def event_words(event: GameEvent) -> Told | None:
 
 def instant(at_ms: int | None, basis: TimeBasis) -> str | None:
     """``2020-01-01 12:00:00 UTC``; None where no date is known."""
-    text = iso(at_ms, basis) if basis in (TimeBasis.UTC, TimeBasis.LOCAL) else None
-    if text is None:
+    return _read(iso(at_ms, basis), basis)
+
+
+def _read(text: str | None, basis: TimeBasis) -> str | None:
+    if text is None or basis not in (TimeBasis.UTC, TimeBasis.LOCAL):
         return None
-    return f"{text[:10]} {text[11:19]}" + (" UTC" if basis is TimeBasis.UTC else " (zone not known)")
+    zone = " UTC" if basis is TimeBasis.UTC else " (zone not known)"
+    return f"{text[:10]} {text[11:19].removesuffix('Z')}{zone}"
 
 
 def _control(base_s: int, increment_s: int | None) -> str:
@@ -120,14 +132,16 @@ def about(game: Game) -> list[tuple[str, str]]:
         found.append(("Time control", control))
     number = "" if game.game_no is None else f", game {game.game_no} there"
     found.append(("Server", f"{game.server or 'not told'}{number}"))
-    found.append(("Begun", instant(game.started_at_ms, game.time_basis) or game.date_text or ""))
+    found.append(("Begun", _read(iso_start(game), game.time_basis) or game.date_text or ""))
     found.append(("Ended", instant(game.ended_at_ms, game.time_basis) or ""))
     tags = [(event.detail, event.text) for event in game.events if event.kind is EventKind.TAG]
     return [(name, value) for name, value in (*found, *tags) if value]
 
 
-def result_words(game: Game) -> str:
-    """Why a game ended as it did."""
+def result_words(game: Game, in_progress: bool) -> str:
+    """Why a game ended as it did, or that it has not ended."""
+    if in_progress:
+        return "In progress"
     if game.reason:
         return game.reason
     return ENDS.get(game.end, "")
@@ -254,6 +268,8 @@ _ANOMALIES = {
     "cut": "A line was cut off",
     "lost-data": "The server lost data",
     "damaged": "The log is damaged",
+    "clock-disagrees": "The server's date and arrival times contradict each other",
+    "internal-error": "An error in this program",
 }
 
 

@@ -21,7 +21,8 @@ import click
 from click.exceptions import Exit
 
 from recorder.cli.garbage import rare_collections
-from recorder.cli.terminal import ExitCode, exit_status, say
+from recorder.cli.options import archive_option
+from recorder.cli.terminal import ARCHIVE_FACT, ExitCode, exit_status, say
 from recorder.errors import ExportError, RecorderError
 
 __all__ = ["main"]
@@ -83,21 +84,25 @@ class _Group(click.Group):
     """A group that turns our errors into one sentence and the documented exit code."""
 
     def make_context(self, *args: Any, **how: Any) -> click.Context:
-        with _failures():  # help and version are printed here
+        with _failures({}):  # help and version are printed here
             if sys.stdout is None:
                 raise ExportError("Standard output is closed.")
             return super().make_context(*args, **how)
 
     def invoke(self, ctx: click.Context) -> Any:
-        with _failures(), rare_collections():
+        with _failures(ctx.meta), rare_collections():
             result = super().invoke(ctx)
             sys.stdout.flush()
             return result
 
 
 @contextlib.contextmanager
-def _failures() -> Iterator[None]:
-    """Errors as one line on stderr and an exit code."""
+def _failures(facts: dict[str, Any]) -> Iterator[None]:
+    """Errors as one line on stderr and an exit code.
+
+    Args:
+        facts: the context's, in which ``archive_option`` notes the archive.
+    """
     try:
         yield
     except RecorderError as error:
@@ -109,14 +114,31 @@ def _failures() -> Iterator[None]:
     except BrokenPipeError as error:
         _leave_stdout()
         raise Exit(ExitCode.PIPE) from error  # the reader has gone (``| head``): nobody to talk to
-    except sqlite3.Error as error:
-        say(f"Error: The archive cannot be used: {error}.")
-        raise Exit(ExitCode.ARCHIVE) from error
     except OSError as error:
         _leave_stdout()
         what = "Standard output cannot be written" if error.filename is None else error.filename
         say(f"Error: {what}: {error.strerror or error}.")
         raise Exit(ExitCode.OUTPUT) from error
+    except (click.ClickException, click.Abort, Exit):
+        raise
+    except Exception as error:  # a value that no archive holds, or else a defect of ours
+        reason = _reason(facts.get(ARCHIVE_FACT), error)
+        if reason is None:
+            raise
+        say(f"Error: {reason}")
+        raise Exit(ExitCode.ARCHIVE) from error
+
+
+def _reason(where: str | None, error: Exception) -> str | None:
+    """What is wrong with the archive, if that is why a command failed."""
+    found = None
+    if where is not None:
+        from storage import corrupt, file_of
+
+        found = corrupt(file_of(where))
+    if found is None:
+        return f"The archive cannot be used: {error}." if isinstance(error, sqlite3.Error) else None
+    return str(found)
 
 
 def _leave_stdout() -> None:
@@ -150,14 +172,16 @@ Examples:
 @click.version_option(
     package_name="ics-recorder", prog_name="ics-recorder", message=f"%(prog)s, version %(version)s ({_built()})"
 )
-def main() -> None:
+@archive_option
+def main(where: str) -> None:
     """The flight recorder for Internet chess servers.
 
     Turns saved server logs into an archive in which every move is proved and every clock, think time and lag
     figure is kept, and writes PGN and tables from it. Data goes to stdout, talk to stderr.
 
     Every option has a variable in the environment, ICS_RECORDER_ and the words of the command and the option:
-    --chat of import is ICS_RECORDER_IMPORT_CHAT. Only --db is ICS_RECORDER_DB for all commands.
+    --chat of import is ICS_RECORDER_IMPORT_CHAT. Only --db is ICS_RECORDER_DB for all commands; it can also be
+    typed before the command: ics-recorder --db my.sqlite games.
     """
 
 

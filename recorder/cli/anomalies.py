@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from recorder.cli.options import ANOMALIES, archive_option, json_option, open_archive
+from recorder.cli.options import ANOMALIES, archive_option, json_option, open_archive, wide_option
 from recorder.cli.terminal import print_json, print_table
 
 __all__ = ["command"]
@@ -22,6 +22,7 @@ Examples:
 @click.option("--kind", "kinds", multiple=True, type=click.Choice(ANOMALIES), help="Only these.")
 @archive_option
 @json_option
+@wide_option
 def command(source_id: str | None, kinds: tuple[str, ...], where: str, as_json: bool) -> None:
     """List what was wrong in the logs, or in the log ID: kind, place, what and the line."""
     from recorder.cli.kept import short_names
@@ -55,4 +56,5 @@ def command(source_id: str | None, kinds: tuple[str, ...], where: str, as_json: 
             for row, anomaly in found
         ],
         right=("Offset", "Game"),
+        narrow=(("Line", 24), ("What", 32), "Line", ("What", 16), ("Source", 16)),
     )

@@ -2,7 +2,8 @@
 
 It is told on standard input, a line each: first how (``Orders``), then journals to take, and an empty line whenever
 something was written. When that ends, whoever wrote is done or dead: what came last is read, and this ends too. So it
-needs no signal, and is never left behind. What there is to tell goes to standard error as JSON lines.
+needs no signal; a ``Watchdog`` ends it when it makes no progress, or is too busy to see that end. What there is to tell
+goes to standard error as JSON lines.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from recorder.cli.child import Orders
+from recorder.cli.child import Orders, plain_name
 from recorder.cli.eventpipe import EventPipe
 from recorder.cli.finished import FinishedGames
 from recorder.cli.ingest import is_unfinished
@@ -27,6 +28,7 @@ from recorder.cli.resident import Outlet, Resident
 from recorder.cli.terminal import ExitCode
 from recorder.cli.ticker import Ticker
 from recorder.cli.turns import take_long_turns
+from recorder.cli.watchdog import Unwatched, Watchdog
 from recorder.errors import JournalError, RecorderError
 from recorder.journal.format import NOTE_OUTLETS
 from recorder.journal.parts import find_part, is_being_written, part_blocks
@@ -47,7 +49,7 @@ _HINTS_BYTES: Final = 1 << 12  # more would be memory that the system gives and 
 class _Taken:
     """One journal."""
 
-    def __init__(self, orders: Orders, path: Path, left: bool, pipe: EventPipe | None) -> None:
+    def __init__(self, orders: Orders, path: Path, left: bool, pipe: EventPipe | None, watchdog: Unwatched) -> None:
         from exporters.pgn import PgnOptions
 
         self.path = path
@@ -66,6 +68,7 @@ class _Taken:
             keep=False,
             outlets=tuple(outlet for outlet in outlets if outlet is not None),
             named=not left,  # what was taken out of the archive does not come back by itself
+            watchdog=watchdog,
         )
 
     @property
@@ -77,11 +80,12 @@ class _Taken:
 class _Archiving:
     """Takes journals."""
 
-    def __init__(self, orders: Orders) -> None:
+    def __init__(self, orders: Orders, watchdog: Unwatched) -> None:
         self._orders = orders
         self._taken: dict[Path, _Taken] = {}
         self._pipe = EventPipe() if orders.events else None
         self._left = False
+        self._watchdog = watchdog
 
     def obey(self, line: bytes) -> None:
         """Do what a line says."""
@@ -101,28 +105,32 @@ class _Archiving:
                 self._take(path, left=True)
 
     def _take(self, path: Path, *, left: bool) -> None:
-        if path not in self._taken:
-            self._taken[path] = _Taken(self._orders, path, left, self._pipe)
+        if path not in self._taken and str(plain_name(path)) not in self._orders.aside:
+            self._taken[path] = _Taken(self._orders, path, left, self._pipe, self._watchdog)
 
     def look(self) -> None:
         """Read what is new in all journals."""
         for taken in list(self._taken.values()):
+            self._watchdog.begin(taken.path)
             taken.resident.look()
             if (taken.resident.ended or taken.left) and not taken.resident.resting:
                 self._finish(taken)
             self._tell(taken)
+        self._watchdog.end()
 
     def finish(self) -> bool:
         """Read what came last; tell whether everything is in the archive and in the PGN."""
         end_s = time.monotonic() + _END_S
         while self._taken:
             for taken in list(self._taken.values()):
+                self._watchdog.begin(taken.path)
                 self._finish(taken)
                 self._tell(taken)
             if self._taken:
                 if time.monotonic() > end_s:
                     break
                 time.sleep(0.5)
+        self._watchdog.end()
         if self._pipe is not None:
             self._pipe.close()
             self._tell_lost()
@@ -188,7 +196,8 @@ def main() -> int:
                 *lines, rest = (rest + data).split(b"\n")
                 for line in lines:
                     if archiving is None:
-                        archiving = _Archiving(Orders(**json.loads(line)))
+                        orders = Orders(**json.loads(line))
+                        archiving = _Archiving(orders, Watchdog(orders.limit_s, orders.name_fd))
                         archiving.take_unfinished()
                     else:
                         archiving.obey(line)

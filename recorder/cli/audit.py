@@ -7,7 +7,8 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from recorder.cli.forgetting import forgotten_in
 from recorder.cli.ingest import is_unfinished
@@ -15,6 +16,7 @@ from recorder.cli.inputs import ReadOptions
 from recorder.cli.kept import source_blocks, source_timing
 from recorder.cli.matches import match_findings
 from recorder.cli.terminal import plural
+from recorder.containment import contain, failures_sentence
 from recorder.errors import SourceError
 from recorder.events import Chunk, CutLines, EngineLine
 from recorder.ledger import Cause, ledger
@@ -23,16 +25,62 @@ from recorder.pipeline import PARSER_VERSION
 from recorder.relating.bughouse import pair_bughouse
 from recorder.relating.match import board_order
 from recorder.sources import SourceKind, make_decoder
+from recorder.wire.telnet import TelnetFilter
 from storage import GameFilter
+from storage.engine import told
 
 if TYPE_CHECKING:
     from recorder.cli.terminal import Progress
+    from recorder.ledger import Entry
+    from recorder.model import Ply
     from storage import Archive, SourceRow
 
-__all__ = ["Audit", "audit_source", "game_parts"]
+__all__ = ["Audit", "UnexplainedClock", "audit_source", "game_parts"]
 
 _Digest = dict[str, bytes]
 _Place = tuple[int, int | None, str, str]
+_Found = dict[_Place, list[_Digest]]  # both boards of a match without names begin at one place
+
+
+class UnexplainedClock(NamedTuple):
+    """A move whose clock no line or board explains (docs/fidelity.md).
+
+    ``residual_ms`` is ``after_ms - (before_ms - elapsed_ms + increment_ms)``. ``before_ms`` is None where the clock was
+    seen only while it ran.
+    """
+
+    game: str
+    ply: int
+    san: str
+    white: bool
+    before_ms: int | None
+    elapsed_ms: int | None
+    increment_ms: int | None
+    after_ms: int | None
+    residual_ms: int
+
+    @classmethod
+    def of(cls, game: Game, ply: Ply, entry: Entry) -> UnexplainedClock:
+        """The ply of a game whose entry has the cause ``UNEXPLAINED``."""
+        assert entry.residual_ms is not None
+        return cls(
+            game.key, entry.ply, ply.san, entry.white, entry.before_ms, entry.elapsed_ms, entry.increment_ms,
+            entry.after_ms, entry.residual_ms,
+        )  # fmt: skip
+
+    def __str__(self) -> str:
+        side, more = ("White" if self.white else "Black"), ("more" if self.residual_ms > 0 else "less")
+        move = f"{(self.ply + 1) // 2}.{'' if self.white else '..'} {self.san}"
+        return (
+            f"Game {self.game[:8]}, ply {self.ply} ({move}): {side}'s clock is {abs(self.residual_ms)} ms {more} than"
+            " clock before - elapsed + increment; nothing explains it"
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """All of it as JSON values."""
+        values = self._asdict()
+        del values["white"]
+        return {"game": values.pop("game"), "side": "white" if self.white else "black", **values}
 
 
 @dataclass(slots=True)
@@ -46,6 +94,8 @@ class Audit:
         living: it is being written, or was left so: games that can still go on were not compared.
         clocks: moves of its played games by what explains the mover's clock (docs/fidelity.md).
         clocks_not_known: the others, of which nothing can be added up.
+        unexplained: the moves whose clock nothing explains.
+        unread: what an error of this program kept from being read, one sentence, or None.
         conflicts: in what it contradicts other witnesses of its games; no finding, since nobody knows who is right.
     """
 
@@ -59,10 +109,14 @@ class Audit:
     living: bool = False
     clocks: Counter[Cause] = field(default_factory=Counter)
     clocks_not_known: int = 0
+    unexplained: list[UnexplainedClock] = field(default_factory=list)
     conflicts: list[str] = field(default_factory=list)
+    unread: str | None = None
 
     def summary(self) -> str:
         """One line."""
+        if not self.read and self.unread is not None:
+            return "not audited, an error of this program"
         if not self.read:
             return "not audited: its bytes are not kept, and the file is gone or has changed"
         verdict = plural(len(self.findings), "difference") if self.findings else "agrees"
@@ -83,8 +137,10 @@ class Audit:
             "findings": self.findings,
             "clocks": {cause.value: self.clocks[cause] for cause in Cause},
             "clocks_not_known": self.clocks_not_known,
+            "unexplained_clocks": [one.to_json() for one in self.unexplained],
             "conflicts": self.conflicts,
             "being_written": self.living,
+            "unread": self.unread,
         }
 
 
@@ -94,6 +150,15 @@ def audit_source(archive: Archive, row: SourceRow, progress: Progress) -> Audit:
     Raises:
         StorageError: the archive cannot be read.
     """
+    try:
+        with told(archive.path):
+            return _audit(archive, row, progress)
+    except Exception as error:
+        unread = f"{row.name}: an error of this program, please report it: {contain(error)}"
+        return Audit(row.id, row.name, read=False, unread=unread)
+
+
+def _audit(archive: Archive, row: SourceRow, progress: Progress) -> Audit:
     audit = Audit(row.id, row.name)
     blocks = source_blocks(archive, row)
     try:
@@ -106,7 +171,7 @@ def audit_source(archive: Archive, row: SourceRow, progress: Progress) -> Audit:
     options = replace(ReadOptions.from_json(row.options, timing), forgotten=forgotten_in(archive))
     pipeline = options.pipeline(SourceKind(row.kind))
     counter = _Counter(SourceKind(row.kind))
-    found: dict[_Place, _Digest] = {}
+    found: _Found = {}
     done = 0
     for block in blocks:
         counter.receive(block)
@@ -115,9 +180,10 @@ def audit_source(archive: Archive, row: SourceRow, progress: Progress) -> Audit:
         progress(row.name, done, row.size_bytes)
     living = is_unfinished(row)
     _note(found, pipeline.finish(unfinished=living))
+    audit.unread = failures_sentence(pipeline.report, row.name)
     if living:
         found = {place: parts for place, parts in found.items() if place[0] < row.read_up_to}
-    audit.games, audit.living = len(found), living
+    audit.games, audit.living = sum(map(len, found.values())), living
     if row.lacks_player:
         audit.findings.append("A player who is left out of it is not forgotten any more: import it again.")
     elif row.parser_version != PARSER_VERSION:
@@ -133,7 +199,7 @@ def audit_source(archive: Archive, row: SourceRow, progress: Progress) -> Audit:
             ("<b1>", stored.holdings, pipeline.report.holdings),
         ):
             audit.findings += _compare_counts(tag, dispositions, again, counted[tag])
-    kept: dict[_Place, _Digest] = {}
+    kept: _Found = {}
     everything = GameFilter(source=row.sha256, kinds=frozenset(), min_plies=0, witnesses=True)
     bughouse: list[Game] = []
     for game in archive.games(everything):
@@ -142,10 +208,16 @@ def audit_source(archive: Archive, row: SourceRow, progress: Progress) -> Audit:
         if game.variant == "bughouse":
             bughouse.append(game)
         if game.kind is GameKind.PLAYED:
-            causes = [entry.cause for entry in ledger(game)]
-            known = [cause for cause in causes if cause is not None]
+            entries = ledger(game)
+            known = [entry.cause for entry in entries if entry.cause is not None]
             audit.clocks.update(known)
-            audit.clocks_not_known += len(causes) - len(known)
+            audit.clocks_not_known += len(entries) - len(known)
+            if Cause.UNEXPLAINED in known:
+                audit.unexplained += [
+                    UnexplainedClock.of(game, ply, entry)
+                    for ply, entry in zip(game.plies, entries, strict=True)
+                    if entry.cause is Cause.UNEXPLAINED
+                ]
     audit.findings += _compare_games(kept, found)
     audit.findings += _compare_boards(bughouse)
     audit.conflicts = [f"Game {key[:8]}, witnesses differ: {text}" for key, text in archive.conflicts(row.sha256)]
@@ -165,6 +237,7 @@ class _Counter:
 
     def __init__(self, kind: SourceKind) -> None:
         self._decoder = None if kind in SAVED_KINDS else make_decoder(kind)
+        self._telnet = TelnetFilter()
         self._counts = {"<12>": 0, "<b1>": 0}
         self._rest = b""
 
@@ -181,7 +254,13 @@ class _Counter:
         for chunk in chunks:
             if isinstance(chunk, EngineLine):
                 continue
-            data = self._rest + chunk.data
+            if not chunk.data:
+                self._rest = b""  # a gap: what stood before it does not go on behind it
+                continue
+            data = chunk.data
+            if isinstance(chunk, Chunk):
+                data = b"".join(piece for piece, _ in self._telnet.receive(data, chunk.offset))
+            data = self._rest + data
             for tag in self._counts:
                 self._counts[tag] += data.count(tag.encode())
             self._rest = data[-3:]  # a tag has four bytes, so none is counted twice
@@ -202,9 +281,9 @@ def _place(game: Game) -> _Place:
     return game.first_offset, game.game_no, game.white.handle, game.black.handle
 
 
-def _note(found: dict[_Place, _Digest], games: Iterable[Game]) -> None:
+def _note(found: _Found, games: Iterable[Game]) -> None:
     for game in games:
-        found[_place(game)] = game_parts(game)
+        found.setdefault(_place(game), []).append(game_parts(game))
 
 
 def game_parts(game: Game) -> dict[str, bytes]:
@@ -229,13 +308,20 @@ def game_parts(game: Game) -> dict[str, bytes]:
     return {name: hashlib.sha256(json.dumps(part, default=str).encode()).digest() for name, part in parts.items()}
 
 
-def _compare_games(stored: Mapping[_Place, _Digest], found: Mapping[_Place, _Digest]) -> Iterable[str]:
+def _compare_games(stored: _Found, found: _Found) -> Iterable[str]:
     for place in sorted({*stored, *found}, key=lambda place: (place[0], place[2], place[3])):
         offset, number, white, black = place
         name = f"Game {number} {white} vs. {black} at {offset}"
-        if place not in found:
-            yield f"{name} is stored, but the log does not give it."
-        elif place not in stored:
-            yield f"{name} is in the log, but not stored."
-        elif differing := [part for part, digest in found[place].items() if stored[place][part] != digest]:
-            yield f"{name} differs in its {', '.join(differing)}."
+        before = sorted(stored.get(place, ()), key=_in_order)
+        now = sorted(found.get(place, ()), key=_in_order)
+        for one, other in zip_longest(before, now):
+            if other is None:
+                yield f"{name} is stored, but the log does not give it."
+            elif one is None:
+                yield f"{name} is in the log, but not stored."
+            elif differing := [part for part, digest in other.items() if one[part] != digest]:
+                yield f"{name} differs in its {', '.join(differing)}."
+
+
+def _in_order(parts: _Digest) -> list[bytes]:
+    return list(parts.values())

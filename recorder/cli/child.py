@@ -1,7 +1,8 @@
 """The archive's process as ``record`` and ``proxy`` see it: started, told what to take, and waited for.
 
 Whoever records never waits for it: a hint that something was written is left out when the pipe is full. If the process
-ends before its time it is started again, and reads on from where the archive is.
+ends before its time it is started again, and reads on from where the archive is. If it made no progress on a journal,
+that one is set aside.
 """
 
 from __future__ import annotations
@@ -11,25 +12,30 @@ import contextlib
 import json
 import os
 import sys
+import tempfile
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from recorder.cli.options import import_command
 from recorder.cli.password import PASSWORD_VARIABLE
-from recorder.cli.terminal import ExitCode, clean
+from recorder.cli.terminal import ExitCode, clean, plural
+from recorder.cli.watchdog import STUCK_SIGNALS, read_name
 from recorder.journal.format import NOTE_OUTLETS
-from recorder.journal.parts import PartFile, new_part
+from recorder.journal.parts import PartFile, find_part, new_part
 from recorder.live.hints import Hints
 from recorder.sources import log_files
 
 if TYPE_CHECKING:
     from recorder.journal.writer import JournalWriter
 
-__all__ = ["ArchiveChild", "Orders"]
+__all__ = ["ArchiveChild", "Orders", "plain_name"]
 
 _END_S: Final = 60.0
+_STUCK_S: Final = 30.0
+"""How long the process may take for one block of a journal."""
 _KILLED_S: Final = 5.0
 _GLANCE_S: Final = 0.1
 _LONGEST_PAUSE_S: Final = 60.0
@@ -45,12 +51,17 @@ class Orders:
     Attributes:
         where: the archive, as ``--db`` names it. pgn: as ``--pgn``, or None. events: whether they are printed.
         chat: as ``--chat``, or None.
+        limit_s, name_fd: as for ``Watchdog``. aside: journals that are not taken, by
+            ``plain_name``.
     """
 
     where: str
     pgn: str | None
     events: bool
     chat: str | None
+    limit_s: float
+    name_fd: int = -1
+    aside: tuple[str, ...] = ()
 
     def to_line(self) -> str:
         """As the process reads it."""
@@ -82,10 +93,11 @@ class ArchiveChild:
         self.state = "begins"
         self.left = False
         self.appended = 0
-        self._orders = Orders(where, None if pgn is None else _absolute(pgn), events, chat)
+        self._orders = Orders(where, None if pgn is None else _absolute(pgn), events, chat, _STUCK_S)
         self._say = say
         self._done = done
         self._wanted: dict[Path, bool] = {}  # journals that are not done; whether nobody writes them any more
+        self._aside: list[Path] = []  # journals on which the process made no progress, by ``plain_name``
         self._lock = threading.Lock()  # journals may be written by other threads
         self._hints = Hints()
         self._problem = False
@@ -94,6 +106,7 @@ class ArchiveChild:
         self._changed = asyncio.Event()
         self._running: asyncio.Task[None] | None = None
         self._process: asyncio.subprocess.Process | None = None
+        self._stuck_on: Path | None = None  # the journal on which the last process made no progress
 
     # --- from whoever records
 
@@ -123,7 +136,7 @@ class ArchiveChild:
             self._changed.clear()
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._changed.wait(), 1.0)
-        return True
+        return not any(plain_name(path) in self._aside for path in paths)
 
     def start(self) -> None:
         """Begin; to be called in the loop."""
@@ -159,7 +172,7 @@ class ArchiveChild:
                     task.cancel()
                     await asyncio.gather(task, return_exceptions=True)
         self._changed.set()
-        return list(self._wanted)
+        return [*self._aside, *self._wanted]
 
     async def _let_take(self, taking: asyncio.Task[None], hurry: asyncio.Event | None) -> None:
         """A journal that was just ended is told of while the process still listens."""
@@ -185,6 +198,11 @@ class ArchiveChild:
         while True:
             began = asyncio.get_running_loop().time()
             why = await self._live()
+            if self._stuck_on is not None:
+                self._set_aside(self._stuck_on)
+                if self._ending.is_set() and not self._wanted:
+                    return
+                continue
             if self._ending.is_set():
                 told = self._could_not_write and bool(self._wanted)  # why, by itself
                 if why is not None and not self._given_up and not told:
@@ -206,25 +224,47 @@ class ArchiveChild:
 
     async def _live(self) -> str | None:
         """One process from its start to its end; what is wrong with it, or None. Whatever it is, recording goes on."""
-        try:
-            self._process = process = await self._start()
-        except Exception as error:
-            return f"cannot be started ({getattr(error, 'strerror', None) or type(error).__name__})"
-        failure: str | None = None
+        self._stuck_on = None
+        with contextlib.ExitStack() as files:
+            try:
+                name_fd = files.enter_context(tempfile.TemporaryFile()).fileno()
+                self._process = process = await self._start(name_fd)
+            except Exception as error:
+                return f"cannot be started ({getattr(error, 'strerror', None) or type(error).__name__})"
+            failure = await self._hear_out(process)
+            status = await process.wait()
+            self._hints.close()
+            if -status in STUCK_SIGNALS:
+                self._stuck_on = read_name(name_fd)
+        return failure or (f"has ended (status {status})" if status else None)
+
+    async def _hear_out(self, process: asyncio.subprocess.Process) -> str | None:
+        """Listen to a process until it has said all; what is wrong with what it says, or None."""
         try:
             await self._listen(process)
         except Exception as error:
-            failure = f"is not understood ({type(error).__name__}: a bug)"
             with contextlib.suppress(ProcessLookupError):
                 process.kill()
             assert process.stderr is not None
             while await process.stderr.read(_LONGEST_LINE):
                 pass  # else its end is not seen
-        status = await process.wait()
-        self._hints.close()
-        return failure or (f"has ended (status {status})" if status else None)
+            return f"is not understood ({type(error).__name__}: a bug)"
+        return None
 
-    async def _start(self) -> asyncio.subprocess.Process:
+    def _set_aside(self, journal: Path) -> None:
+        with self._lock:
+            self._aside.append(plain_name(journal))
+            self._wanted = {path: left for path, left in self._wanted.items() if plain_name(path) not in self._aside}
+        chat = [] if self._orders.chat is None else ["--chat", self._orders.chat]
+        self.state = self._what_is_aside()
+        part = find_part(journal)
+        self._say(
+            f"The archive made no progress on {part} for {self._orders.limit_s:g} s or longer: it is set aside, and "
+            f"the archive goes on without it. Import it later: {import_command(part, self._orders.where, *chat)}"
+        )
+        self._changed.set()
+
+    async def _start(self, name_fd: int) -> asyncio.subprocess.Process:
         read, write = os.pipe()
         try:
             os.set_blocking(write, False)
@@ -234,6 +274,7 @@ class ArchiveChild:
                 stdin=read,
                 stdout=None if self._orders.events else asyncio.subprocess.DEVNULL,
                 stderr=asyncio.subprocess.PIPE,
+                pass_fds=(name_fd,),
                 start_new_session=True,  # Ctrl-C on the terminal is for us, not for it
                 limit=_LONGEST_LINE,
             )
@@ -242,12 +283,13 @@ class ArchiveChild:
             raise
         finally:
             os.close(read)
+        orders = replace(self._orders, name_fd=name_fd, aside=tuple(map(str, self._aside)))
         with contextlib.suppress(OSError):  # it has ended at once: its status tells
-            os.write(write, f"{self._orders.to_line()}\n".encode())  # less than a pipe takes at once
+            os.write(write, f"{orders.to_line()}\n".encode())  # less than a pipe takes at once
         with self._lock:
             self._hints.connect(write, [_order(path, left) for path, left in self._wanted.items()])
         self._hints.give()
-        self.state = "follows the journal"
+        self.state = self._what_is_aside() or "follows the journal"
         if self._ending.is_set():
             self._hints.close()
         return process
@@ -287,7 +329,10 @@ class ArchiveChild:
                 self._say(clean(facts["problem"]))
             elif facts["over"]:
                 self._say("That is over: the archive goes on.")
-        self.state = "is behind" if self._problem else "is up to date"
+        self.state = "is behind" if self._problem else self._what_is_aside() or "is up to date"
+
+    def _what_is_aside(self) -> str:
+        return f"lacks {plural(len(self._aside), 'journal')} set aside" if self._aside else ""
 
     def _want(self, journal: Path, *, left: bool) -> Path:
         try:
@@ -295,11 +340,16 @@ class ArchiveChild:
         except OSError:
             path = journal
         with self._lock:
-            if path not in self._wanted:
+            if path not in self._wanted and plain_name(path) not in self._aside:
                 self._wanted[path] = left
                 self._hints.order(_order(path, left))
         self._hints.give()
         return path
+
+
+def plain_name(part: Path) -> Path:
+    """What a journal's part is called before it is compressed."""
+    return part.with_suffix("") if part.suffix == ".zst" else part
 
 
 def _order(journal: Path, left: bool) -> bytes:

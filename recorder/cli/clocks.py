@@ -9,6 +9,7 @@ import click
 from recorder.cli.clocktables import DIMENSIONS, TABLES, Asked, clock_table, write_table
 from recorder.cli.exporting import (
     chosen_games,
+    csv_option,
     format_of,
     named_games,
     output_options,
@@ -18,7 +19,7 @@ from recorder.cli.exporting import (
     say_written,
     write_json,
 )
-from recorder.cli.options import archive_option, filter_options, game_filter, open_archive
+from recorder.cli.options import archive_option, filter_options, game_filter, open_archive, wide_option
 from recorder.cli.terminal import format_clock, plural, print_table, say
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ Examples:
 )
 @filter_options
 @archive_option
+@wide_option
 @output_options
 @click.option("--by", multiple=True, type=click.Choice(DIMENSIONS), help="A row for each; may be given several times.")
 @click.option(
@@ -70,6 +72,7 @@ Examples:
     help="table is for reading; csv, jsonl and json have all columns, in milliseconds.",
 )
 @click.option("--csv", "shortcut", flag_value="csv", help="The same as --format csv.")
+@csv_option
 @click.option("--json", "shortcut", flag_value="json", help="The same as --format json.")
 @click.option(
     "--list",
@@ -88,6 +91,7 @@ def command(
     top: int | None,
     format_name: str | None,
     shortcut: str | None,
+    csv_raw: bool,
     **filters: Any,
 ) -> None:
     """Tell how time was used: think times, clocks and lag.
@@ -114,15 +118,15 @@ def command(
     if name is None and (by or top is not None):
         name = "usage" if by else "longest"
     if name is None:
-        _tell_games(where, chosen, format_name, output, force)
+        _tell_games(where, chosen, format_name, output, force, csv_raw)
         return
     asked = Asked(name, by, top)
     with open_archive(where) as archive:
         table, reasons = clock_table(archive, chosen, asked)
-        write_table(table, asked, reasons, format_name, output, force, archive)
+        write_table(table, asked, reasons, format_name, output, force, archive, csv_raw)
 
 
-def _tell_games(where: str, chosen: GameFilter, format_name: str, output: str, force: bool) -> None:
+def _tell_games(where: str, chosen: GameFilter, format_name: str, output: str, force: bool, csv_raw: bool) -> None:
     """Two rows a game."""
     from exporters.clocks import ClockSummary
     from exporters.output import open_output
@@ -135,7 +139,7 @@ def _tell_games(where: str, chosen: GameFilter, format_name: str, output: str, f
         with chosen_games(archive, named, events=False, holdings=False, lines=False, thinking=False) as games:
             if format_name in ("csv", "jsonl"):
                 with open_output(output, force, keep) as out:
-                    report = make_exporter("clocks", format_name).write(games, out)
+                    report = make_exporter("clocks", format_name, raw=csv_raw).write(games, out)
                 say_written(report, output, reasons)
                 return
             summary = ClockSummary()
@@ -149,24 +153,7 @@ def _tell_games(where: str, chosen: GameFilter, format_name: str, output: str, f
 
 
 def _print(sides: list[SideClocks]) -> None:
-    dots = {"white": ".", "black": "..."}
-    rows = [
-        (
-            side.key[:8],
-            side.handle,
-            side.opponent,
-            side.moves,
-            format_clock(side.total_ms),
-            format_clock(side.mean_ms),
-            format_clock(side.median_ms),
-            f"{format_clock(side.longest_ms)} {side.longest_move_no}{dots[side.side]} {side.longest_san}",
-            *map(format_clock, side[16:20]),
-            side.lag_mean_ms,
-            side.lag_p95_ms,
-            side.lag_max_ms,
-        )
-        for side in sides
-    ]
+    rows = [_row(side) for side in sides]
     names = (
         "Total",
         "Mean",
@@ -180,4 +167,28 @@ def _print(sides: list[SideClocks]) -> None:
         "Lag p95",
         "Lag max",
     )
-    print_table(("Key", "Player", "Opponent", "Moves", *names), rows, right=("Moves", *names))
+    print_table(
+        ("Key", "Player", "Opponent", "Moves", *names),
+        rows,
+        right=("Moves", *names),
+        narrow=(*reversed(names[4:]), ("Opponent", 12), ("Player", 12)),
+    )
+
+
+def _row(side: SideClocks) -> tuple[object, ...]:
+    exact = side.precision != "seconds"
+    dots = "." if side.side == "white" else "..."
+    return (
+        side.key[:8],
+        side.handle,
+        side.opponent,
+        side.moves,
+        format_clock(side.total_ms, exact),
+        format_clock(side.mean_ms, exact),
+        format_clock(side.median_ms, exact),
+        f"{format_clock(side.longest_ms, exact)} {side.longest_move_no}{dots} {side.longest_san}",
+        *(format_clock(clock_ms, exact) for clock_ms in side[16:20]),
+        side.lag_mean_ms,
+        side.lag_p95_ms,
+        side.lag_max_ms,
+    )

@@ -5,6 +5,8 @@ pandas is loaded only when a table is made.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from inspect import signature
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
@@ -112,10 +114,17 @@ def clock_table(archive: Archive, chosen: GameFilter, asked: Asked) -> tuple[pd.
     chosen = named_games(archive, chosen)
     reasons = require_games(archive, chosen)
     plies = _matches(archive, chosen) if table.matches else _plies(archive, chosen)
+    measure = getattr(measures, table.measure)
     if chosen.players and not table.both_sides:
         movers = {handle.lower() for handle in chosen.players}
-        plies = plies[plies["mover"].astype("string").str.lower().isin(movers)]
-    measure = getattr(measures, table.measure)
+        own = plies[plies["mover"].astype("string").str.lower().isin(movers)]
+        if _pools(asked, measure):
+            from exporters.frames.facts import choose_player
+
+            players = [choose_player(own, handle) for handle in sorted(chosen.players)]
+            reasons |= {reason: number for one in players for reason, number in one.excluded.items()}
+            own = own[own["mover_id"].isin({identity for one in players for identity in one.identities})]
+        plies = own
     if not table.grouped:
         return (measure(plies) if asked.top is None else measure(plies, asked.top)), reasons
     names = [word.replace("-", "_") for word in asked.by]
@@ -130,8 +139,21 @@ def clock_table(archive: Archive, chosen: GameFilter, asked: Asked) -> tuple[pd.
         ) from None
 
 
+def _pools(asked: Asked, measure: Callable[..., Any]) -> bool:
+    """Whether a row of the table may be about several people of one handle: not if it tells players or games apart."""
+    by = asked.by or signature(measure).parameters["by"].default if TABLES[asked.name].grouped else ("game",)
+    return {"player", "game"}.isdisjoint([by] if isinstance(by, str) else by)
+
+
 def write_table(
-    table: pd.DataFrame, asked: Asked, reasons: _Reasons, format_name: str, output: str, force: bool, archive: Archive
+    table: pd.DataFrame,
+    asked: Asked,
+    reasons: _Reasons,
+    format_name: str,
+    output: str,
+    force: bool,
+    archive: Archive,
+    csv_raw: bool,
 ) -> None:
     """Write the table, and tell on stderr what it counts and what was left out.
 
@@ -144,11 +166,16 @@ def write_table(
         write_json(_as_json(table, asked, reasons), output, force, protected(archive))
     else:
         from exporters.output import open_output
-        from exporters.plies import write_csv, write_json_lines
 
-        write = write_csv if format_name == "csv" else write_json_lines
         with open_output(output, force, protected(archive)) as out:
-            write(tuple(table.columns), [_rows(table)], out)
+            if format_name == "csv":
+                from exporters.csvfile import write_csv
+
+                write_csv(table.columns, [_rows(table)], out, raw=csv_raw)
+            else:
+                from exporters.plies import write_json_lines
+
+                write_json_lines(tuple(table.columns), [_rows(table)], out)
     _say_counts(table.attrs, reasons)
 
 
@@ -210,7 +237,7 @@ def _print(table: pd.DataFrame, *, of_lag: bool) -> None:
         rows.append([_text(name, values, of_lag) for name in names])
     headings = [_HEADINGS.get(name, name.removesuffix("_ms").replace("_", " ").capitalize()) for name in names]
     numbers = [heading for name, heading in zip(names, headings, strict=True) if table[name].dtype.kind in "iuf"]
-    print_table(headings, rows, right=numbers)
+    print_table(headings, rows, right=numbers, narrow=headings[:2:-1])
 
 
 def _text(name: str, values: dict[str, Any], of_lag: bool) -> str | None:
@@ -220,7 +247,8 @@ def _text(name: str, values: dict[str, Any], of_lag: bool) -> str | None:
     if name.startswith("lag_") or (of_lag and name in _LAGS):
         return f"{value:,} ms"
     if name.endswith("_ms"):
-        return format_clock(value)
+        # Times of arrival and lag, whose tables have no precision, are measured in milliseconds.
+        return format_clock(value, str(values.get("precision", "milliseconds")).endswith("milliseconds"))
     if name == "share" or name == "score" or name.endswith("_share"):
         return f"{value:.1%}"
     if name == "correlation":

@@ -10,11 +10,31 @@ from typing import Any, TypeVar
 import click
 from click.core import ParameterSource
 
-__all__ = ["config_option", "origin", "weight"]
+__all__ = ["RereadCommand", "config_option", "origin", "reread", "weight"]
 
 _AnyCommand = TypeVar("_AnyCommand", bound=Callable[..., Any])
 _FILE = "recorder.config"
+_WORDS = "recorder.config.words"
 _WEIGHTS = {ParameterSource.COMMANDLINE: 3, ParameterSource.ENVIRONMENT: 2, ParameterSource.DEFAULT_MAP: 1}
+
+
+class RereadCommand(click.Command):
+    """A command whose options ``reread`` can read again."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        ctx.meta[_WORDS] = tuple(args)
+        return super().parse_args(ctx, args)
+
+
+def reread(ctx: click.Context) -> click.Context:
+    """Read the command line, the environment and the file of ``--config`` again.
+
+    Args:
+        ctx: of a ``RereadCommand``; it stays as it is.
+    Raises:
+        click.ClickException: something is not as it must be.
+    """
+    return ctx.command.make_context(ctx.info_name, list(ctx.meta[_WORDS]), parent=ctx.parent)
 
 
 def config_option(command: _AnyCommand) -> _AnyCommand:

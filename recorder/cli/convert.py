@@ -71,6 +71,7 @@ def command(
     from exporters.output import open_output, refuse_protected
     from exporters.selection import Selection
     from recorder.cli.inputs import GameReader, open_inputs, read_options
+    from recorder.containment import failures_sentence
     from recorder.sources import path_kind
 
     if log != "-" and path_kind(log) == "folder":
@@ -101,11 +102,16 @@ def command(
                 say(warning)
             if reader.damage:
                 say(reader.damage)
+            unread = failures_sentence(reader.report, source.name)
+            if unread is not None:
+                say(unread)
             found = reader.report.anomalies
             if found:
                 say(f"{plural(len(found), 'anomaly', 'anomalies')} in {source.name}; import -v -n lists them.")
                 if strict:
                     ctx.exit(ExitCode.FINDINGS)
+            if unread is not None:
+                ctx.exit(ExitCode.INPUT)
 
 
 def _exporter(

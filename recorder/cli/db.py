@@ -69,15 +69,12 @@ def _expressions(_context: click.Context, _param: click.Parameter, values: tuple
 @archive_option
 def _upgrade(where: str) -> None:
     """Bring an older archive to this program's schema; a backup is made first."""
-    from storage import Archive, current, upgrade
+    from storage import current, upgrade
 
     path = archive_file(where)
     before = current(path)
     saved = upgrade(path)
     after = current(path)
-    if before != after:
-        with Archive.open(str(path)) as archive:
-            archive.relate_all()
     say(f"{path} had schema {before}, has {after}." + (f" The old archive is saved as {saved}." if saved else ""))
 
 
@@ -131,7 +128,7 @@ def _rebuild(ctx: click.Context, dry_run: bool, no_backup: bool, carry_over: boo
     it is named and the old archive stays, unless --carry-over is given. The new archive needs as much room as the old
     one. A journal without its first part is not the log that was imported: only importing it tells what is left.
     """
-    from recorder.cli.rebuild import compare, read_again, why_unreadable
+    from recorder.cli.rebuild import compare, read_again
     from recorder.cli.report import say_analyses
     from storage import Archive, replacing
 
@@ -142,16 +139,18 @@ def _rebuild(ctx: click.Context, dry_run: bool, no_backup: bool, carry_over: boo
             Archive.open(str(replacement.path)) as new,
             show_progress() as progress,
         ):
-            missing = read_again(old, new, progress, carry_over=carry_over)
+            missing, unread = read_again(old, new, progress, carry_over=carry_over)
             changes = compare(old, new) if carry_over or not missing else None
-        for row in missing:
-            say(f"{clean(row.path or row.name)} ({row.id}) {why_unreadable(row)}.")
+        for row, why, _ in missing:
+            say(f"{clean(row.path or row.name)} ({row.id}) {clean(why)}.")
+        for sentence in unread:
+            say(clean(sentence))
         if changes is None:
-            known = sum(row.path is not None for row in missing)
+            known = sum(row.path is not None and not is_there for row, _, is_there in missing)
             back = ("", "put it back where it was, ")[known] if known < 2 else "put them back where they were, "
             say(
                 f"{path} stays as it is: {back}take the games over as they are with --carry-over, or take them out "
-                f"for good: ics-recorder sources forget {missing[0].id}"
+                f"for good: ics-recorder sources forget {missing[0].row.id}"
             )
             ctx.exit(ExitCode.INPUT)
         for word, games in (("added", changes.added), ("gone", changes.gone)):
@@ -168,11 +167,13 @@ def _rebuild(ctx: click.Context, dry_run: bool, no_backup: bool, carry_over: boo
             say_analyses(changes.analyses)
         if dry_run:
             say(f"{said}; nothing was replaced.")
-            return
+            ctx.exit(ExitCode.INPUT if unread else ExitCode.OK)
         if missing:
             said += f"; {plural(len(missing), 'log')} taken over as before"
         saved = replacement.swap(keep_old=not no_backup)
     say(f"{path} is rebuilt. {said}." + (f" The old archive is saved as {saved}." if saved else ""))
+    if unread:
+        ctx.exit(ExitCode.INPUT)
 
 
 @command.command("share")

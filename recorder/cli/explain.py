@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from recorder.cli.observation import make_plan, policy_options
-from recorder.cli.options import json_option
+from recorder.cli.options import json_option, wide_option
 from recorder.cli.terminal import ExitCode, clean, plural, print_json, print_table, say
 from recorder.errors import PolicyError, SourceError
 
@@ -46,6 +46,7 @@ Examples:
 @click.argument("numbers", nargs=-1, type=click.IntRange(min=0), metavar="[GAME_NO…]")
 @policy_options
 @json_option
+@wide_option
 @click.pass_context
 def command(
     ctx: click.Context,
@@ -55,6 +56,7 @@ def command(
     observe_handles: Path | None,
     limit: int | None,
     rotate: float | None,
+    share: str | None,
     as_json: bool,
 ) -> None:
     """Tell which games of a session were observed, which were not, and why.
@@ -66,9 +68,11 @@ def command(
     from recorder.model import TimeBasis
 
     told = observe is not None or observe_handles is not None
-    plan = make_plan(ctx, observe, observe_handles, limit, rotate) if told else None
-    if plan is None and (limit is not None or rotate is not None):
-        raise click.UsageError("--limit and --rotate are parts of another policy: give --observe or --observe-handles.")
+    plan = make_plan(ctx, observe, observe_handles, limit, rotate, share) if told else None
+    if plan is None and not (limit is None and rotate is None and share is None):
+        raise click.UsageError(
+            "--limit, --rotate and --share are parts of another policy: give --observe or --observe-handles."
+        )
     decoder, chunks = _read(file)
     explaining: Explaining | None = None
     for chunk in chunks:
@@ -85,6 +89,10 @@ def command(
             _print_parts(account, timed)
     elif found:
         _print_all(found, timed)
+    if explaining is not None and plan is None and explaining.tally.matched:
+        say(explaining.tally.sentence)
+    if explaining is not None and explaining.unread_rows:
+        say(f"{plural(explaining.unread_rows, 'line')} of the tables of games could not be read.")
     missing = sorted(set(numbers) - {account.game_no for account in found})
     if not accounts:
         say(f"No line of {file} tells of a game.")
@@ -102,12 +110,13 @@ def _begin(file: str, plan: Plan | None, decoder: Decoder) -> Explaining:
     if plan is not None:
         return Explaining(plan, granted=True)
     noted = PlanReader()
-    for note in decoder.opening if isinstance(decoder, JournalDecoder) else ():
+    opening, policies = (decoder.opening, decoder.policies) if isinstance(decoder, JournalDecoder) else ([], [])
+    for note in opening:
         noted.note(note)
     if noted.plan is None:
         raise click.UsageError(f"{file} does not tell by which policy it was recorded: give one with --observe.")
     try:
-        return Explaining(noted.plan, granted=False)
+        return Explaining(noted.plan, granted=False, policies=policies)
     except PolicyError as error:
         raise SourceError(f"The policy in {file} cannot be read ({error}); give one with --observe.") from error
 
@@ -155,6 +164,7 @@ def _print_all(accounts: list[Account], timed: bool) -> None:
             for account in accounts
         ],
         right=("game",),
+        narrow=(("why", 24), "until", ("White", 12), ("Black", 12), "type", "from"),
     )
     observed = sum(account.watched_ms is not None for account in accounts)
     say(f"{plural(len(accounts), 'game')}, {observed:,} observed.")
@@ -176,7 +186,7 @@ def _print_parts(account: Account, timed: bool) -> None:
     state = "not observed" if account.watched_ms is None else "observed"
     click.echo(clean(f"  {state}: {_reason(account)}"))
     if account.part is not None:
-        for line in format_part(account.part, "    ").splitlines():
+        for line in format_part(account.part, "    ").split("\n"):
             click.echo(clean(line))
 
 

@@ -11,6 +11,7 @@ import click
 
 from recorder.cli.exporting import (
     chosen_games,
+    csv_option,
     format_of,
     left_out,
     make_pgn_options,
@@ -27,6 +28,7 @@ __all__ = ["command"]
 
 _SPLITS = ("day", "player", "variant")
 _PLY_FORMATS = ("csv", "jsonl", "parquet")
+_GAME_FORMATS = ("jsonl", "csv", "parquet")
 _APPEND_OR_FORCE = "--append adds to the file and --force replaces it: give one of them."
 
 
@@ -39,10 +41,11 @@ Examples:
   ics-recorder export bpgn -o matches.bpgn
   ics-recorder export plies --format parquet -o plies.parquet
   ics-recorder export games --format jsonl --player Morphy
+  ics-recorder export games -o games.csv
 """,
 )
 def command() -> None:
-    """Write games as PGN or BPGN, as tables of plies, or as JSON.
+    """Write games as PGN or BPGN, as tables of games or plies, or as JSON.
 
     By default all played games with at least one known move are written, also incomplete, adjourned and aborted
     ones, which are marked. What was left out is counted on stderr. KEY is the beginning of a game's key.
@@ -217,8 +220,11 @@ Examples:
     show_default="as the file's suffix says, else csv",
     help="parquet needs pyarrow, which ics-recorder[parquet] brings.",
 )
+@csv_option
 @click.option("--dataset", is_flag=True, help="Write a folder of Parquet files to -o: one a variant and month.")
-def _plies(where: str, output: str, force: bool, format_name: str | None, dataset: bool, **filters: Any) -> None:
+def _plies(
+    where: str, output: str, force: bool, format_name: str | None, csv_raw: bool, dataset: bool, **filters: Any
+) -> None:
     """Write one row a ply, with clocks, elapsed time and lag in milliseconds.
 
     docs/tables.md lists the columns. A dataset is for DuckDB, Dask and the like.
@@ -228,7 +234,7 @@ def _plies(where: str, output: str, force: bool, format_name: str | None, datase
             raise click.UsageError("--dataset writes Parquet and needs -o with a folder.")
         _write_dataset(where, Path(output), force, filters)
         return
-    _write_table("plies", format_of(format_name, output, _PLY_FORMATS), where, output, force, filters)
+    _write_table("plies", format_of(format_name, output, _PLY_FORMATS), where, output, force, filters, raw=csv_raw)
 
 
 @command.command(
@@ -236,6 +242,8 @@ def _plies(where: str, output: str, force: bool, format_name: str | None, datase
     epilog="""\b
 Examples:
   ics-recorder export games --format jsonl -o games.jsonl
+  ics-recorder export games -o games.csv
+  ics-recorder export games --player Morphy -o morphy.parquet
 """,
 )
 @filter_options
@@ -244,19 +252,30 @@ Examples:
 @click.option(
     "--format",
     "format_name",
-    type=click.Choice(("jsonl",)),
-    default="jsonl",
-    show_default=True,
-    help="JSON Lines: one game a line.",
+    type=click.Choice(_GAME_FORMATS),
+    show_default="as the file's suffix says, else jsonl",
+    help="jsonl: one game a line with all about it; csv, parquet (ics-recorder[parquet]): one row a game.",
 )
+@csv_option
 @click.option("--append", is_flag=True, help="Add the games that the file does not hold yet.")
-def _games(where: str, output: str, force: bool, format_name: str, append: bool, **filters: Any) -> None:
-    """Write one JSON object a game, with plies, taken-back lines, events and sources."""
+def _games(
+    where: str, output: str, force: bool, format_name: str | None, append: bool, csv_raw: bool, **filters: Any
+) -> None:
+    """Write one JSON object a game, with plies, taken-back lines, events and sources, or a table of games.
+
+    docs/formats.md lists the fields of JSON Lines, docs/tables.md the columns of CSV and Parquet.
+    """
     from exporters.games_json import GamesJsonExporter
     from exporters.output import append_games
 
+    chosen_format = format_of(format_name, output, _GAME_FORMATS)
+    if append and chosen_format != "jsonl":
+        raise click.UsageError("--append adds to JSON Lines only: use --force to replace a table.")
+    if chosen_format != "jsonl":
+        _write_games(chosen_format, where, output, force, filters, raw=csv_raw)
+        return
     if not append:
-        _write_table("games", format_name, where, output, force, filters)
+        _write_table("games", chosen_format, where, output, force, filters)
         return
     if output == "-":
         raise click.UsageError("--append needs -o with a file.")
@@ -270,6 +289,19 @@ def _games(where: str, output: str, force: bool, format_name: str, append: bool,
         say_written(report, output, left_out(archive, chosen))
 
 
+def _write_games(format_name: str, where: str, output: str, force: bool, filters: dict[str, Any], *, raw: bool) -> None:
+    from exporters.games_table import write_games
+    from exporters.output import open_output
+
+    chosen = game_filter(**filters)
+    with open_archive(where) as archive:
+        require_keys(archive, chosen)
+        reasons = left_out(archive, chosen)
+        with open_output(output, force, protected(archive)) as out:
+            report = write_games(archive, chosen, out, format_name, raw=raw)
+    say_written(report, output, reasons)
+
+
 def _write_dataset(where: str, folder: Path, force: bool, filters: dict[str, Any]) -> None:
     from exporters.dataset import write_dataset
 
@@ -281,11 +313,13 @@ def _write_dataset(where: str, folder: Path, force: bool, filters: dict[str, Any
     say_written(report, str(folder), reasons)
 
 
-def _write_table(what: str, format_name: str, where: str, output: str, force: bool, filters: dict[str, Any]) -> None:
+def _write_table(
+    what: str, format_name: str, where: str, output: str, force: bool, filters: dict[str, Any], *, raw: bool = False
+) -> None:
     from exporters.output import open_output
     from exporters.registry import make_exporter
 
-    exporter = make_exporter(what, format_name)
+    exporter = make_exporter(what, format_name, raw=raw)
     chosen = game_filter(**filters)
     with open_archive(where) as archive:
         require_keys(archive, chosen)

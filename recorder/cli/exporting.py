@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = [
     "archive_files",
     "chosen_games",
+    "csv_option",
     "format_of",
     "left_out",
     "make_pgn_options",
@@ -55,6 +56,13 @@ def output_options(command: _AnyCommand) -> _AnyCommand:
     ):
         command = option(command)
     return command
+
+
+def csv_option(command: _AnyCommand) -> _AnyCommand:
+    """``--csv-raw``."""
+    return click.option(
+        "--csv-raw", is_flag=True, help="Write no apostrophe in CSV before texts that begin like a formula."
+    )(command)
 
 
 def pgn_options(command: _AnyCommand) -> _AnyCommand:
@@ -229,7 +237,10 @@ def require_games(archive: Archive, where: GameFilter) -> dict[str, int]:
     reasons = left_out(archive, where)
     if not archive.count(where):
         words = ", ".join(f"{number:,} {reason}" for reason, number in reasons.items())
-        raise StorageError(f"No game is there as asked for{f' (left out: {words})' if words else ''}.")
+        raise StorageError(
+            f"No games match these filters{f' (left out: {words})' if words else ''}; "
+            "`ics-recorder games` lists the games."
+        )
     return reasons
 
 

@@ -69,10 +69,12 @@ def command(
 ) -> None:
     """Import a log while another program is writing it, until interrupted.
 
-    LOG is of any kind that import knows. Each ply is in the archive, and among the events, as soon as its line is
-    read. A log that is renamed, replaced or cut short is told, and the new one is followed. An archive that cannot be
-    written now is filled when it can be. When the reader of the events goes away or is too slow, the archive goes on,
-    and the exit status at the end is 141; else Ctrl-C or SIGTERM is the way to end it, and the status is 0.
+    LOG is of any kind that import knows. Each ply is in the archive, and among the events, as soon as its line is read.
+    A log that is renamed, replaced or cut short is told, and the new one is followed. An archive that cannot be written
+    now is filled when it can be. If the log does not name the site or the date of its games, a message says so at the
+    first game and names the options that supply them. When the reader of the events goes away or is too slow, the
+    archive goes on, and the exit status at the end is 141; else Ctrl-C or SIGTERM is the way to end it, and the status
+    is 0.
 
     A game is appended to the PGN when nothing that the log may still tell can go on with it: one that was cut short
     only when its log was replaced, too.
@@ -80,6 +82,7 @@ def command(
     from recorder.cli.eventpipe import EventPipe
     from recorder.cli.finished import FinishedGames, refuse_unwritable
     from recorder.cli.inputs import read_options
+    from recorder.cli.missingfacts import MissingFacts
     from recorder.cli.resident import Resident
     from recorder.cli.tail import state_of
     from recorder.cli.ticker import Ticker
@@ -110,7 +113,10 @@ def command(
             ),
         )
     pipe = EventPipe() if events else None
-    outlets = tuple(outlet for outlet in (finished, None if pipe is None else Ticker(pipe)) if outlet is not None)
+    facts = MissingFacts(clean(log), say)
+    outlets = tuple(
+        outlet for outlet in (finished, None if pipe is None else Ticker(pipe), facts) if outlet is not None
+    )
     resident = Resident(where, path, read_options(**reading), keep=not no_keep_source, outlets=outlets)
     follower = Follower(path, resident, finished, pipe)
     with _asked_to_stop() as stop:

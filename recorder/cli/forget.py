@@ -60,7 +60,7 @@ def command(handles: tuple[str, ...], dry_run: bool, yes: bool, undo: bool, as_j
         if not is_handle(handle):
             raise click.UsageError(f"{handle!r} cannot be forgotten: it is no handle, or a word that servers print.")
     if undo and dry_run:
-        raise click.UsageError("--undo takes nothing out that a dry run could tell: leave out one of them.")
+        raise click.UsageError("--undo cannot be combined with --dry-run.")
     if undo:
         with open_archive(where, read_only=False) as archive, archive.transaction():
             for handle in {handle.lower(): handle for handle in handles}.values():
@@ -73,7 +73,7 @@ def command(handles: tuple[str, ...], dry_run: bool, yes: bool, undo: bool, as_j
         return
     if not dry_run and not yes:
         if not sys.stdin.isatty():
-            raise click.UsageError("Nobody can be asked here: give --yes.")
+            raise click.UsageError("Confirmation needs a terminal; give --yes to erase without asking.")
         click.confirm(f"Take {', '.join(handles)} out of {archive_file(where)} for good?", abort=True, err=True)
     wanted = [hash_handle(handle) for handle in handles]
     with open_archive(where, create=not dry_run, read_only=False) as archive, show_progress() as progress:

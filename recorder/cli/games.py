@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from recorder.cli.exporting import left_out, require_keys, say_left_out
-from recorder.cli.options import archive_option, filter_options, game_filter, json_option, open_archive
+from recorder.cli.options import archive_option, filter_options, game_filter, json_option, open_archive, wide_option
 from recorder.cli.terminal import plural, print_json, print_table, say
 
 if TYPE_CHECKING:
@@ -16,6 +16,11 @@ if TYPE_CHECKING:
 __all__ = ["command", "told_variant"]
 
 _KEY_DIGITS = 8
+# In 80 columns there is room for date, players, ratings, time control, result and plies, and mostly for the key.
+_NARROW = (
+    *(("Remarks", 20), "Remarks", ("Kind", 14), "Kind", ("Date", 10)),
+    *(("White", 12), ("Black", 12), ("White", 10), ("Black", 10), "Key"),
+)
 _UNFINISHED = {"result": "", "log-ends": "log ends", "lost-feed": "feed lost", "reused": "number reused"}
 
 
@@ -30,25 +35,33 @@ Examples:
 @filter_options
 @archive_option
 @json_option
+@wide_option
 def command(where: str, as_json: bool, **filters: Any) -> None:
     """List games: all played ones with a known move unless options say otherwise.
 
     KEY is the beginning of a game's key. What the default and the options left out is counted on stderr.
     """
+    from recorder.cli.inprogress import games_in_progress
+
     chosen = game_filter(**filters)
     with open_archive(where) as archive:
         require_keys(archive, chosen)
+        going_on = games_in_progress(archive)
         games = archive.games(chosen, with_events=False, with_holdings=False, with_lines=False, with_thinking=False)
         if as_json:
-            print_json([_summary(game) for game in games])
+            print_json([{**_summary(game), "in_progress": game.key in going_on} for game in games])
         else:
-            rows = [_row(game) for game in games]
+            rows = [_row(game, game.key in going_on) for game in games]
             print_table(
                 ("Key", "Date", "White", "Rating", "Black", "Rating", "Kind", "Time", "Result", "Plies", "Remarks"),
                 rows,
                 right=("Rating", "Plies"),
+                narrow=_NARROW,
             )
-            say(f"{plural(len(rows), 'game')}.")
+            if rows:
+                say(f"{plural(len(rows), 'game')}.")
+            else:
+                say(f"No games match these filters ({plural(archive.count(), 'played game')} in the archive).")
         say_left_out(left_out(archive, chosen).items())
 
 
@@ -65,13 +78,13 @@ def _ply_count(game: Game) -> int:
     return sum(max(segment.to_ply - segment.from_ply + 1, 0) for segment in game.segments)
 
 
-def _row(game: Game) -> tuple[object, ...]:
-    from exporters.times import iso
+def _row(game: Game, in_progress: bool) -> tuple[object, ...]:
+    from exporters.times import iso_start
 
-    begun = iso(game.started_at_ms, game.time_basis)
+    begun = iso_start(game)
+    ended = game.reason if game.end == "result" else _UNFINISHED.get(game.end, game.end)
     remarks = [
-        game.reason if game.end == "result" else _UNFINISHED.get(game.end, game.end),
-        None if game.complete else "incomplete",
+        *(["in progress"] if in_progress else [ended, None if game.complete else "incomplete"]),
         None if game.kind.value == "played" else game.kind.value,
     ]
     rated = {True: "rated", False: "unrated", None: None}[game.rated]
@@ -97,7 +110,7 @@ def _player(player: Player) -> dict[str, Any]:
 
 def _summary(game: Game) -> dict[str, Any]:
     """The fields of ``export games`` without what is one entry a ply."""
-    from exporters.times import iso
+    from exporters.times import iso, iso_start
 
     return {
         "key": game.key,
@@ -115,7 +128,8 @@ def _summary(game: Game) -> dict[str, Any]:
         "reason": game.reason,
         "termination": game.termination or None,
         "end": game.end,
-        "started_at": iso(game.started_at_ms, game.time_basis),
+        "started_at": iso_start(game),
+        "start_precision": None if game.start_precision is None else game.start_precision.value,
         "ended_at": iso(game.ended_at_ms, game.time_basis),
         "complete": game.complete,
         "ply_count": _ply_count(game),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from recorder.cli.options import archive_file, archive_option, json_option, open_archive, reading_options
-from recorder.cli.terminal import ExitCode, plural, print_json, say, show_progress
+from recorder.cli.terminal import ExitCode, of_several, plural, print_json, say, show_progress
 from recorder.errors import StorageError
 
 if TYPE_CHECKING:
@@ -39,7 +39,9 @@ Examples:
 @click.option("-n", "--dry-run", is_flag=True, help="Only tell what each file is; store nothing.")
 @click.option("--no-keep-source", is_flag=True, help="Keep path and sha256 of the logs only, not their bytes.")
 @click.option("--strict", is_flag=True, help="Exit with status 1 if a log has anomalies.")
-@click.option("-v", "--verbose", is_flag=True, help="List the anomalies, and unrecognised lines by shape.")
+@click.option(
+    "-v", "--verbose", is_flag=True, help="List anomalies, unrecognised lines by shape, and notes file by file."
+)
 @json_option
 @click.pass_context
 def command(
@@ -78,7 +80,6 @@ def command(
         print_merged,
         print_outcome,
         print_players,
-        print_total,
     )
     from storage import is_database
 
@@ -90,9 +91,11 @@ def command(
     copies = None if archive is None else Copies(archive)
     try:
         with open_inputs(paths, skipped) as inputs, show_progress() as progress:
-            for source in inputs:
+            sources = list(inputs)
+            for number, source in enumerate(sources, 1):
+                told = of_several(progress, number, len(sources))
                 if source.named and is_database(source.path):
-                    merged = _merge(where, archive, source, progress)
+                    merged = _merge(where, archive, source, told)
                     outcomes += merged.outcomes
                     for outcome in [] if as_json else merged.outcomes:
                         print_merged(outcome)
@@ -109,20 +112,20 @@ def command(
                     outcome = tell_kind(source, options)
                 else:
                     outcome = import_source(
-                        archive, source, options, copies=copies, keep=not no_keep_source, progress=progress
+                        archive, source, options, copies=copies, keep=not no_keep_source, progress=told
                     )
                     if verbose and outcome.status == "known" and outcome.sha256 and outcome.part_of is None:
                         outcome.report = archive.report(outcome.sha256)
                 outcomes.append(outcome)
                 if not as_json:
-                    print_outcome(outcome, verbose=verbose)
+                    print_outcome(outcome, verbose=verbose, alone=len(sources) == 1)
+        if not as_json:
+            _sum_up(outcomes, archive, verbose=verbose)
     finally:
         if archive is not None:
             archive.close()
     if as_json:
         print_json([*(outcome_json(outcome, verbose=verbose) for outcome in outcomes), *besides])
-    elif len(outcomes) > 1:
-        print_total(outcomes, dry_run=dry_run)
     if skipped:
         say(f"{plural(len(skipped), 'file')} skipped by name: hidden files, tables and databases.")
     if any(outcome.unreadable for outcome in outcomes) or all(outcome.kind is None for outcome in outcomes):
@@ -131,6 +134,22 @@ def command(
     if strict and flawed:
         say(f"{plural(flawed, 'log')} with anomalies (--strict).")
         ctx.exit(ExitCode.FINDINGS)
+
+
+def _sum_up(outcomes: list[Outcome], archive: Archive | None, *, verbose: bool) -> None:
+    """Tell of all files together; ``archive`` None: nothing was stored."""
+    from recorder.cli.report import print_notes, print_total, say_archive
+
+    stored = [outcome for outcome in outcomes if outcome.status in ("new", "grown", "replaced")]
+    if len(outcomes) > 1:
+        distinct = None
+        if archive is not None and all(outcome.status == "new" for outcome in stored):
+            distinct = archive.count_of_sources([outcome.sha256 for outcome in stored if outcome.sha256])
+        print_total(outcomes, dry_run=archive is None, distinct=distinct)
+        if not verbose:
+            print_notes(outcomes)
+    if stored and archive is not None:
+        say_archive(archive)
 
 
 def _merge(where: str, archive: Archive | None, source: Input, progress: Progress) -> Merged:

@@ -18,9 +18,10 @@ from typing import TYPE_CHECKING, Any
 from recorder.cli.copies import Copies
 from recorder.cli.forgetting import forgotten_in, holds
 from recorder.cli.inputs import Fingerprint, Input, Reading, ReadOptions, fingerprint, timing_of
+from recorder.containment import contain, failures_sentence
 from recorder.errors import JournalError, SourceError
 from recorder.journal.parts import find_part, is_being_written
-from recorder.model import SAVED_KINDS, SourceReport
+from recorder.model import SAVED_KINDS, AnomalyKind, SourceReport
 from recorder.pipeline import PARSER_VERSION, AnyPipeline, Pipeline
 from recorder.sources import (
     Scrubbing,
@@ -33,7 +34,7 @@ from recorder.sources import (
     why_not_a_log,
 )
 from recorder.sources.forgotten import Forgotten, Redactor, redacted
-from storage.living import UNFINISHED
+from storage.sourcerows import UNFINISHED
 
 if TYPE_CHECKING:
     from recorder.cli.terminal import Progress
@@ -163,10 +164,10 @@ def import_source(
 ) -> Outcome:
     """Read one log into the archive, in one transaction.
 
-    A source that an earlier parser version read, or that was read with other options than are given now, is read
-    again as a whole; options that are not given now are those it was read with. An earlier part of a source has
-    nothing new, however it is read. A source that was forgotten comes back only if the user names it. Of a source that
-    is no longer where it was the archive learns where it is now.
+    A source that an earlier parser version read, that was read with other options than are given now, or that an error
+    of this program kept from being read whole, is read again as a whole; options that are not given now are those it
+    was read with. An earlier part of a source has nothing new, however it is read. A source that was forgotten comes
+    back only if the user names it. Of a source that is no longer where it was the archive learns where it is now.
 
     Args:
         archive: open for writing.
@@ -211,6 +212,7 @@ def import_source(
     if before is not None:
         given = {name: value for name, value in options.to_json().items() if value is not None}
         same = lost is None and before.parser_version == PARSER_VERSION and before.options | given == before.options
+        same = same and not _has_failures(archive, before.sha256)
         options = options.over(ReadOptions.from_json(before.options, archive.source_timing(before.id)))
         if same and before.sha256 == seen.sha256 and not (living or is_unfinished(before)):
             outcome.status, outcome.kind = "known", before.kind
@@ -249,6 +251,11 @@ def import_source(
         return Outcome(source.name, "failed", str(error), outcome.kind, seen.sha256, seen.size)
     except JournalError as error:
         return Outcome(source.name, "failed", f"{source.name}: {error}", outcome.kind, seen.sha256, seen.size)
+    except Exception as error:
+        message = f"{source.name}: an error of this program, please report it: {contain(error)}"
+        return Outcome(source.name, "failed", message, outcome.kind, seen.sha256, seen.size)
+    if outcome.report is not None:
+        outcome.message = outcome.message or failures_sentence(outcome.report, source.name)
     for row in forgotten:
         archive.recall_source(row.sha256)
     outcome.flawed = _is_flawed(archive, outcome)
@@ -272,6 +279,10 @@ def _longer(candidates: list[tuple[int, str, SourceRow]], source: Input, seen: F
 
 def _is_flawed(archive: Archive, outcome: Outcome) -> bool:
     return any(True for _ in archive.anomalies(outcome.sha256))
+
+
+def _has_failures(archive: Archive, sha256: str) -> bool:
+    return any(found.kind is AnomalyKind.INTERNAL_ERROR for _, found in archive.anomalies(sha256))
 
 
 def _name(source: Input, kind: SourceKind, forgotten: Forgotten) -> str:

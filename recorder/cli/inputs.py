@@ -6,7 +6,7 @@ import hashlib
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from datetime import date
@@ -17,7 +17,7 @@ from typing import IO, TYPE_CHECKING, Any
 from recorder.cli.zones import parse_zone
 from recorder.errors import SourceError
 from recorder.model import SourceReport
-from recorder.pipeline import AnyPipeline, Pipeline, make_pipeline
+from recorder.pipeline import AnyPipeline, Pipeline, joined_games, make_pipeline
 from recorder.sources import (
     HEAD_BYTES,
     SourceKind,
@@ -135,6 +135,7 @@ class Input:
         name: what the user is told. path: what is opened. spooled: it is a copy of standard input or of a pipe.
         named: the user named this file, not a folder in which it is.
         error: why there is nothing to read, one sentence, or None.
+        on_block: called after each block that is read of it, in every pass; None: nobody wants to know.
     """
 
     name: str
@@ -142,6 +143,7 @@ class Input:
     spooled: bool = False
     named: bool = True
     error: str | None = None
+    on_block: Callable[[], None] | None = None
 
 
 @contextmanager
@@ -211,6 +213,8 @@ class Reading:
                 if self._size is not None:
                     block = block[: self._size - done]  # what a running client appends meanwhile waits for next time
                 done += len(block)
+                if self._source.on_block is not None:
+                    self._source.on_block()
                 if self._progress is not None:
                     self._progress(self._source.name, done, self._size)
                 yield block
@@ -304,7 +308,5 @@ class GameReader:
         if kind is None:
             raise SourceError(f"{name} {why_not_a_log(head, nameable=True)}")
         pipeline = replace(self._options, timing=timing_of(self._source)).pipeline(kind)
-        for block in scrubbed(chain(ahead, blocks), kind):
-            yield from pipeline.receive(block)
-        yield from pipeline.finish()
+        yield from joined_games(pipeline, scrubbed(chain(ahead, blocks), kind))
         self.report = pipeline.report

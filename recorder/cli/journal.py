@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from recorder.cli.options import KINDS, force_option, json_option
-from recorder.cli.terminal import ExitCode, clean, format_clock, plural, print_json, say
-from recorder.errors import JournalError, SourceError
+from recorder.cli.terminal import ExitCode, clean, exit_status, format_clock, plural, print_json, say
+from recorder.errors import JournalError, RecorderError, SourceError
 
 if TYPE_CHECKING:
     from recorder.journal import Damage, Entry, Finding, JournalReader, Survey
@@ -32,6 +32,7 @@ Examples:
   ics-recorder journal info 20251121T220000123Z_freechess.org_5000_5b1f0c9a3e7d2468_00001.journal
   ics-recorder journal cat --times --direction both session.journal
   ics-recorder journal check session.journal
+  ics-recorder journal check journals/
 """,
 )
 def command() -> None:
@@ -85,7 +86,7 @@ def _info(file: str, as_json: bool) -> None:
             ),
         ]
     rows += [
-        ("Lasted", format_clock(lasted // 1_000_000)),
+        ("Lasted", format_clock(lasted // 1_000_000, exact=True)),
         ("Received", plural(survey.received_bytes, "byte")),
         ("Sent", plural(survey.sent_bytes, "byte") + f", and {survey.withheld_bytes:,} not kept"),
         ("Records", f"{sum(survey.records.values()):,}"),
@@ -141,19 +142,62 @@ def _cat(ctx: click.Context, file: str, direction: str, times: bool) -> None:
 
 
 @command.command("check")
-@click.argument("file", metavar="FILE")
+@click.argument("files", metavar="FILE…", nargs=-1, required=True)
 @click.pass_context
-def _check(ctx: click.Context, file: str) -> None:
-    """Check every line, the order of times, and that all parts are there; - is standard input."""
-    survey, _ = _survey(file)
+def _check(ctx: click.Context, files: tuple[str, ...]) -> None:
+    """Check every line, the order of times, and that all parts are there; - is standard input.
+
+    Folders are searched for journals. The exit status is that of the worst journal.
+    """
+    worst = ExitCode.OK
+    checked: set[Path] = set()
+    for file in files:
+        try:
+            for journal, first in _journals(file):
+                if first not in checked:
+                    checked.add(first)
+                    worst = max(worst, _check_one(journal))
+        except RecorderError as error:
+            say(f"Error: {error}")
+            worst = max(worst, exit_status(error))
+    ctx.exit(worst)
+
+
+def _journals(file: str) -> Iterator[tuple[str, Path]]:
+    """The journals that an argument names, each with the first file of its session.
+
+    Raises:
+        SourceError: it cannot be read, or is a folder without journals.
+    """
+    from recorder.sources import find_logs, is_journal, log_files, path_kind
+
+    if file == "-" or path_kind(file) != "folder":
+        with _reading(file):
+            yield file, Path(file) if file == "-" else log_files(Path(file))[0]
+        return
+    found = [path for path in find_logs([file]) if is_journal(path)]
+    if not found:
+        raise SourceError(f"{file}: the folder contains no journal.")
+    yield from ((str(path), path) for path in found)
+
+
+def _check_one(file: str) -> ExitCode:
+    """Check one session and print what was found."""
+    try:
+        survey, _ = _survey(file)
+    except RecorderError as error:
+        say(f"Error: {error}")
+        return exit_status(error)
     for finding in survey.findings:
         click.echo(clean(_told(finding)))
     if survey.findings:
-        ctx.exit(ExitCode.FINDINGS)
+        say(f"{clean(file)}: {plural(len(survey.findings), 'finding')}.")
+        return ExitCode.FINDINGS
     records = plural(sum(survey.records.values()), "record")
     state = "" if survey.closed else "; it is not closed: still being written, or its recorder was killed"
     state = "; its recorder was killed" if survey.crashed else state
-    say(f"The journal is sound: {records} in {plural(len(survey.parts), 'part')}{state}.")
+    say(f"{clean(file)}: the journal is sound: {records} in {plural(len(survey.parts), 'part')}{state}.")
+    return ExitCode.OK
 
 
 @command.command("scrub")
@@ -297,9 +341,9 @@ def _utc(anchor_ns: int, at_ns: int) -> str:
 
 def _outage(survey: Survey, number: int) -> str:
     outage = survey.outages[number - 1]
-    begun = f"at {format_clock(outage.from_ns // 1_000_000)}"
+    begun = f"at {format_clock(outage.from_ns // 1_000_000, exact=True)}"
     if outage.from_ns < 0:
-        begun = f"began {format_clock(-outage.from_ns // 1_000_000)} before this journal"
+        begun = f"began {format_clock(-outage.from_ns // 1_000_000, exact=True)} before this journal"
     if outage.until_ns is None:
         return f"{begun}, to the end"
-    return f"{begun}, for {format_clock((outage.until_ns - outage.from_ns) // 1_000_000)}"
+    return f"{begun}, for {format_clock((outage.until_ns - outage.from_ns) // 1_000_000, exact=True)}"

@@ -116,6 +116,7 @@ def _facts(snapshot: Snapshot, rate: float | None) -> list[Text]:
     outages = plural(snapshot.outages, "outage") if snapshot.outages else "no outage"
     return [
         _line(f" {games}; {snapshot.games:,} over; {plural(snapshot.frames, 'board')}{speed}"),
+        _line(f" {snapshot.tally}"),
         _line(f" {journal}"),
         _line(f" {archive}; {outages}; {_size(snapshot.received_bytes)} received"),
     ]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from recorder.cli.terminal import clean, format_clock, print_table
-from recorder.model import Game, LinkKind
+from recorder.model import ELAPSED_DERIVED, EXACT, Game, LinkKind
 from recorder.relating.bughouse import pair_bughouse
 from recorder.relating.match import Match, board_order, check_clocks, leads, timeline, transfers
 
@@ -80,6 +80,7 @@ def print_match(match: Match, evidence: str) -> None:
     rows: list[tuple[object, ...]] = []
     for moment, lead in zip(timeline(match), leads(match), strict=True):
         ply = moment.ply
+        exact = ply.precision in EXACT
         transfer = given.get((moment.board, ply.ply))
         gives = None
         if transfer is not None:
@@ -88,15 +89,17 @@ def print_match(match: Match, evidence: str) -> None:
             seen = "" if transfer.passed is not None else " (not seen there)"
             piece = transfer.capture.pieces if transfer.passed is None else transfer.passed.piece
             gives = f"{'/'.join(piece)} to {handle}{seen}"
+        notes = [] if moment.certain else ["order not known"]
+        notes += ["elapsed derived"] if ply.precision in ELAPSED_DERIVED else []
         rows.append(
             (
                 _number(moment.board, ply.ply),
                 ply.san,
-                format_clock(ply.white_clock_ms if ply.white_moved else ply.black_clock_ms),
-                format_clock(ply.elapsed_ms),
+                format_clock(ply.white_clock_ms if ply.white_moved else ply.black_clock_ms, exact),
+                format_clock(ply.elapsed_ms, exact),
                 gives,
-                None if lead is None else f"{'+' if lead >= 0 else ''}{format_clock(lead)}",
-                "" if moment.certain else "order not known",
+                None if lead is None else f"{'+' if lead >= 0 else ''}{format_clock(lead, exact)}",
+                ", ".join(notes),
             )
         )
     columns = ("No", "Move", "Clock", "Elapsed", "Gives", "Lead of A", "Notes")

@@ -10,7 +10,7 @@ from recorder.live.snapshot import Board, Snapshot
 __all__ = ["MESSAGE_LINES", "Message", "encode_news", "parse_news", "rows_for_boards"]
 
 MESSAGE_LINES: Final = 4
-_OTHER_LINES: Final = 6  # the title, three of facts, the headings, which of the games these are
+_OTHER_LINES: Final = 7  # the title, four of facts, the headings, which of the games these are
 
 Message = tuple[str, str]  # time of day (UTC), sentence
 

@@ -21,8 +21,13 @@ _AnyCommand = TypeVar("_AnyCommand", bound=Callable[..., Any])
 
 
 def policy_options(command: _AnyCommand) -> _AnyCommand:
-    """``--observe --observe-handles --limit --rotate``."""
+    """``--observe --observe-handles --limit --rotate --share``."""
     for option in (
+        click.option(
+            "--share",
+            metavar="N/M",
+            help="Observe only share N of M of these games: 1/2 here, 2/2 in a recorder with another account.",
+        ),
         click.option(
             "--rotate",
             type=click.FloatRange(min=0, min_open=True),
@@ -39,7 +44,9 @@ def policy_options(command: _AnyCommand) -> _AnyCommand:
             help="Observe the games of these players too: one handle a line.",
         ),
         click.option(
-            "--observe", metavar="EXPRESSION", help="Which games to observe; docs/observing.md has the language."
+            "--observe",
+            metavar="EXPRESSION",
+            help="Which games to observe: all, or as docs/observing.md describes.",
         ),
     ):
         command = option(command)
@@ -47,7 +54,12 @@ def policy_options(command: _AnyCommand) -> _AnyCommand:
 
 
 def make_plan(
-    ctx: click.Context, observe: str | None, observe_handles: Path | None, limit: int | None, rotate: float | None
+    ctx: click.Context,
+    observe: str | None,
+    observe_handles: Path | None,
+    limit: int | None,
+    rotate: float | None,
+    share: str | None,
 ) -> Plan:
     """The plan that the options give.
 
@@ -56,6 +68,7 @@ def make_plan(
     """
     from recorder.live.plan import Plan
     from recorder.live.policy import parse_handles, parse_policy
+    from recorder.live.share import parse_share
 
     if observe is None and observe_handles is None:
         raise click.UsageError("Say what to record: --observe EXPRESSION or --observe-handles FILE.")
@@ -64,6 +77,10 @@ def make_plan(
             parse_policy(observe)
     except PolicyError as error:
         raise click.BadParameter(str(error), param_hint=origin(ctx, "observe", "--observe")) from error
+    try:
+        part = None if share is None else parse_share(share)
+    except PolicyError as error:
+        raise click.BadParameter(str(error), param_hint=origin(ctx, "share", "--share")) from error
     names: tuple[str, ...] = ()
     if observe_handles is not None:
         try:
@@ -77,4 +94,4 @@ def make_plan(
             )
         if not names:
             say(f"{observe_handles} names nobody.")
-    return Plan(observe, names, limit, None if rotate is None else round(rotate * 60_000))
+    return Plan(observe, names, limit, None if rotate is None else round(rotate * 60_000), part)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from recorder.cli.terminal import ARCHIVE_FACT, WIDE
 from recorder.cli.zones import parse_zone
 from recorder.errors import StorageError
 
@@ -39,6 +40,7 @@ __all__ = [
     "json_option",
     "open_archive",
     "reading_options",
+    "wide_option",
 ]
 
 _AnyCommand = TypeVar("_AnyCommand", bound=Callable[..., Any])
@@ -58,6 +60,8 @@ ANOMALIES = (
     "cut",
     "lost-data",
     "damaged",
+    "clock-disagrees",
+    "internal-error",
 )
 INCLUDES = ("examined", "setup", "empty")
 
@@ -128,12 +132,17 @@ class _Date(_ParamType):
 
 
 def _of_group(ctx: click.Context, param: click.Parameter, value: str) -> str:
-    """``sources --db X forget ID`` is about X, too: the group's own option counts unless the command has one."""
-    name, group = param.name, ctx.parent
+    """``--db X sources forget ID`` is about X, too: the nearest option that was typed counts."""
+    name = param.name
     assert name is not None
-    given = click.core.ParameterSource.COMMANDLINE
-    if group is not None and ctx.get_parameter_source(name) is not given and group.get_parameter_source(name) is given:
-        return str(group.params[name])
+    at: click.Context | None = ctx
+    while at is not None:
+        if at.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
+            value = value if at is ctx else str(at.params[name])
+            break
+        at = at.parent
+    if ctx.parent is not None:  # a command's, not the program's own option
+        ctx.meta[ARCHIVE_FACT] = value
     return value
 
 
@@ -154,6 +163,21 @@ def archive_option(command: _AnyCommand) -> _AnyCommand:
 def json_option(command: _AnyCommand) -> _AnyCommand:
     """``--json``: the answer as JSON on stdout."""
     return click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")(command)
+
+
+def wide_option(command: _AnyCommand) -> _AnyCommand:
+    """``--wide``: tables with all columns, however wide the terminal is."""
+
+    def note(context: click.Context, _: click.Parameter, value: bool) -> None:
+        context.meta[WIDE] = value
+
+    return click.option(
+        "--wide",
+        is_flag=True,
+        expose_value=False,
+        callback=note,
+        help="Show all columns, however wide the terminal is.",
+    )(command)
 
 
 def force_option(command: _AnyCommand) -> _AnyCommand:
@@ -195,7 +219,12 @@ def filter_options(command: _AnyCommand) -> _AnyCommand:
         click.option("--source", type=_Name(), metavar="ID", help="Only games of this log, as `sources` names it."),
         click.option("--me", type=_Name(), metavar="HANDLE", help="Only games recorded by this handle's connection."),
         click.option(
-            "--server", "servers", multiple=True, type=_Name(), metavar="NAME", help="Only games of this site."
+            "--server",
+            "servers",
+            multiple=True,
+            type=_Name(),
+            metavar="NAME",
+            help="Only games of this site; unknown: where no log names it.",
         ),
         click.option("--result", "results", multiple=True, type=click.Choice(RESULTS), help="Only this result."),
         click.option("--until", type=_Date(), help="Only games begun on this day (UTC) or before (YYYY-MM-DD)."),
@@ -214,6 +243,14 @@ def filter_options(command: _AnyCommand) -> _AnyCommand:
         ),
         click.option("--black", multiple=True, type=_Name(), metavar="HANDLE", help="Black's handle."),
         click.option("--white", multiple=True, type=_Name(), metavar="HANDLE", help="White's handle."),
+        click.option(
+            "--opponent",
+            "opponents",
+            multiple=True,
+            type=_Name(),
+            metavar="HANDLE",
+            help="Against this handle, any colour; with --player that player's games against it.",
+        ),
         click.option(
             "--player",
             "players",

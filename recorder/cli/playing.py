@@ -37,7 +37,7 @@ __all__ = [
     "warn_of_pauses",
 ]
 
-NO_GAME: Final = "There is no such game to replay."
+NO_GAME: Final = "No games to replay match these filters; `ics-recorder games` lists the games."
 
 
 class SpeedType(_ParamType):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from recorder.cli.exporting import named_games, protected, require_games, say_left_out
+from recorder.cli.exporting import csv_option, named_games, protected, require_games, say_left_out
 from recorder.cli.options import archive_option, filter_options, force_option, game_filter, open_archive
 from recorder.cli.terminal import plural, say
 from recorder.errors import ExportError, StorageError
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from storage import Archive, GameFilter
 
 __all__ = ["NAMES", "command"]
+
+_SIZE = re.compile(r"([0-9]{1,3}(?:\.[0-9]{1,9})?)x([0-9]{1,3}(?:\.[0-9]{1,9})?)")
 
 NAMES = {
     "race": "both clocks of one game by move, the even budget, takebacks, added time, pauses, flags",
@@ -59,7 +61,7 @@ def _read_size(ctx: click.Context, param: click.Parameter, text: str | None) -> 
     """``9x5`` as inches."""
     if text is None:
         return None
-    match = re.fullmatch(r"([0-9]{1,3}(?:\.[0-9]+)?)x([0-9]{1,3}(?:\.[0-9]+)?)", text)
+    match = _SIZE.fullmatch(text)
     size = (float(match[1]), float(match[2])) if match else (0.0, 0.0)
     if not all(1 <= inches <= _MOST_INCHES for inches in size):
         raise click.BadParameter(f"{text!r} is no size; write width x height in inches, 1 to 100, as 9x5.", ctx, param)
@@ -91,6 +93,7 @@ Examples:
     help="Of the picture.",
 )
 @click.option("--data", metavar="FILE", help="Also write what is drawn as a table: FILE.csv, .jsonl or .parquet.")
+@csv_option
 @click.option("--theme", type=click.Choice(_THEMES), default="light", show_default=True, help="Colours.")
 @click.option("--size", metavar="WxH", callback=_read_size, show_default="as the picture needs", help="In inches.")
 @click.option("--dpi", type=click.IntRange(20, 1200), default=150, show_default=True, help="Dots an inch of a PNG.")
@@ -108,6 +111,7 @@ def command(
     force: bool,
     format_name: str | None,
     data: str | None,
+    csv_raw: bool,
     theme: str,
     size: tuple[float, float] | None,
     dpi: int,
@@ -149,11 +153,16 @@ def command(
         out = outputs.enter_context(open_output(output, force, keep))
         pictures.write_picture(figure, out, chosen_format, dpi=dpi)
         if data is not None and table is not None:
-            pictures.write_table(table, outputs.enter_context(open_output(data, force, keep)), data_format)
+            table_out = outputs.enter_context(open_output(data, force, keep))
+            pictures.write_table(table, table_out, data_format, raw=csv_raw)
     target = "standard output" if output == "-" else output
     say(f"Drew {name} of {plural(plies['key'].nunique(), 'game')} to {target}.")
     if data is not None and table is not None:
         say(f"Wrote {plural(len(table), 'row')} to {'standard output' if data == '-' else data}.")
+    if player is not None:
+        from exporters.frames.facts import choose_player
+
+        reasons |= choose_player(plies, player).excluded
     say_left_out(reasons.items())
 
 
@@ -173,14 +182,14 @@ def _format_of(output: str | None, format_name: str | None) -> str:
         return format_name
     suffix = Path(output).suffix.lower().lstrip(".")
     if format_name is None and suffix not in _FORMATS:
-        raise click.UsageError(f"{output} tells no format: name it .svg, .png or .pdf, or give --format.")
+        raise click.UsageError(f"{output}: unknown picture format; name the file .svg, .png or .pdf, or give --format.")
     return format_name or suffix
 
 
 def _data_format_of(data: str | None) -> str:
     suffix = "csv" if data in (None, "-") else Path(str(data)).suffix.lower().lstrip(".")
     if suffix not in _DATA_FORMATS:
-        raise click.UsageError(f"{data} tells no format of a table: name it .csv, .jsonl or .parquet.")
+        raise click.UsageError(f"{data}: unknown table format; name the file .csv, .jsonl or .parquet.")
     return suffix
 
 

@@ -28,6 +28,7 @@ from recorder.cli.runlog import RunLog, log_option, teller
 from recorder.cli.terminal import ExitCode, plural, say
 from recorder.errors import JournalError
 from recorder.live.address import Address, format_address
+from recorder.live.listening import MAX_CLIENTS
 
 if TYPE_CHECKING:
     from recorder.live.proxy import Closed, Proxy
@@ -58,6 +59,14 @@ Examples:
     show_default=True,
     help="Where clients connect to; a port alone is on loopback. Elsewhere anybody on the network may connect.",
 )
+@click.option(
+    "--max-clients",
+    type=click.IntRange(min=1),
+    default=MAX_CLIENTS,
+    metavar="N",
+    show_default=True,
+    help="Serve at most N clients at a time; turn others away with one sentence.",
+)
 @journal_options
 @import_option
 @outlet_options
@@ -66,6 +75,7 @@ Examples:
 def command(
     server: Address,
     listen_at: Address,
+    max_clients: int,
     journal_dir: Path,
     sync_word: str,
     to_archive: bool,
@@ -107,7 +117,7 @@ def command(
             raise Exit(ExitCode.LISTEN) from error
         tell = teller(log, lambda _event, sentence: talk.say(sentence))
         archiving = _Archiving(where, pgn, events is not None, tell, talk) if to_archive else None
-        proxy = asyncio.run(_run(server, listeners, journals, sync_word, where, archiving, tell, talk))
+        proxy = asyncio.run(_run(server, listeners, max_clients, journals, sync_word, where, archiving, tell, talk))
         _tell_end(proxy, journals, tell, talk)
         if log is not None:
             log.settle()
@@ -138,6 +148,7 @@ def _make_folder(journals: Path) -> None:
 async def _run(
     server: Address,
     listeners: list[socket.socket],
+    max_clients: int,
     journals: Path,
     sync_word: str,
     where: str,
@@ -179,7 +190,14 @@ async def _run(
     def on_closed(closed: Closed) -> None:
         _tell_closed(closed, tell)
 
-    proxy = Proxy(server, record, tell=tell, on_closed=on_closed, journal_first=sync is Sync.ALWAYS)
+    proxy = Proxy(
+        server,
+        record,
+        tell=tell,
+        on_closed=on_closed,
+        journal_first=sync is Sync.ALWAYS,
+        max_clients=max_clients,
+    )
     stop, hurry = asyncio.Event(), asyncio.Event()
     heed_signals(stop, hurry)
     _tell_beginning(server, listeners, journals, tell, talk)  # who reads this may end us at once

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from recorder.cli.audit import game_parts
 from recorder.cli.forgetting import forgotten_in
@@ -14,23 +14,37 @@ from recorder.cli.ingest import marked
 from recorder.cli.inputs import ReadOptions
 from recorder.cli.kept import reads_kept, source_blocks, source_timing
 from recorder.cli.merging import copy_source
-from recorder.cli.terminal import plural
+from recorder.cli.terminal import of_several, plural
+from recorder.containment import contain, failures_sentence
 from recorder.errors import SourceError
 from recorder.journal.parts import session_parts
 from recorder.pipeline import PARSER_VERSION
 from recorder.sources import SourceKind
 from recorder.sources.forgotten import Forgotten, redacted
 from storage import Archive, GameFilter, SourceRow
-from storage.living import UNFINISHED
+from storage.sourcerows import UNFINISHED
 
 if TYPE_CHECKING:
     from recorder.cli.terminal import Progress
     from recorder.model import Game
     from storage.standing import AnalysisCounts
 
-__all__ = ["Changes", "compare", "read_again", "why_unreadable"]
+__all__ = ["Changes", "Unread", "compare", "read_again"]
 
 _EVERYTHING = GameFilter(kinds=frozenset(), min_plies=0, witnesses=True)
+
+
+class Unread(NamedTuple):
+    """A source that could not be read again.
+
+    Attributes:
+        row: of the old archive. why: one clause.
+        is_there: its bytes are, but an error of this program ended the reading.
+    """
+
+    row: SourceRow
+    why: str
+    is_there: bool
 
 
 @dataclass(slots=True)
@@ -50,7 +64,9 @@ class Changes:
     analyses: AnalysisCounts | None = None
 
 
-def read_again(old: Archive, new: Archive, progress: Progress, *, carry_over: bool = False) -> list[SourceRow]:
+def read_again(
+    old: Archive, new: Archive, progress: Progress, *, carry_over: bool = False
+) -> tuple[list[Unread], list[str]]:
     """Read every source of an archive into an empty one, which gets the analyses, too.
 
     What is read is what was read then, with the same options: bytes that a journal got since wait for its next import.
@@ -60,32 +76,45 @@ def read_again(old: Archive, new: Archive, progress: Progress, *, carry_over: bo
         progress: told after each block.
         carry_over: sources that cannot be read again are copied as they are.
     Returns:
-        The sources whose bytes are neither kept nor where they were.
+        The sources that could not be read again, and a sentence about each other one that errors of this program kept
+        from being read whole.
     Raises:
         StorageError: an archive cannot be read or written.
         SourceError: the bytes of a source became fewer while they were read.
     """
-    missing: list[SourceRow] = []
+    missing: list[Unread] = []
+    unread: list[str] = []
     wanted = old.successors() if carry_over else {}
-    for row in old.sources():
+    rows = old.sources()
+    for number, row in enumerate(rows, 1):
         blocks = source_blocks(old, row)
         try:
             timing = source_timing(old, row)
         except SourceError:
             blocks = timing = None
         if blocks is None:
-            missing.append(row)
-            if carry_over:
-                copy_source(new, old, row, wanted)
+            why = _why_unreadable(row)
         else:
-            _read(new, row, blocks, timing, progress)
+            try:
+                failures = _read(new, row, blocks, timing, of_several(progress, number, len(rows)))
+            except Exception as error:
+                why = f"is not read because of an error of this program, please report it: {contain(error)}"
+            else:
+                unread += [] if failures is None else [failures]
+                continue
+        missing.append(Unread(row, why, blocks is not None))
+        if carry_over:
+            copy_source(new, old, row, wanted)
     if carry_over or not missing:
         new.order_equal_keys(old)
         new.carry_analyses(old, homeless=True)
-    return missing
+    return missing, unread
 
 
-def _read(new: Archive, row: SourceRow, blocks: Iterator[bytes], timing: bytes | None, progress: Progress) -> None:
+def _read(
+    new: Archive, row: SourceRow, blocks: Iterator[bytes], timing: bytes | None, progress: Progress
+) -> str | None:
+    """Read one source. Returns a sentence about what errors of this program kept from being read, or None."""
     options = replace(ReadOptions.from_json(row.options, timing), forgotten=forgotten_in(new))
     kind = SourceKind(row.kind)
     pipeline = options.pipeline(kind)
@@ -116,9 +145,10 @@ def _read(new: Archive, row: SourceRow, blocks: Iterator[bytes], timing: bytes |
         if pipeline.unredacted and row.kept_bytes:
             writer.keep_nothing()
         writer.finish(pipeline.report)
+    return failures_sentence(pipeline.report, row.name)
 
 
-def why_unreadable(row: SourceRow) -> str:
+def _why_unreadable(row: SourceRow) -> str:
     """Why a source cannot be read again, one clause."""
     if row.path is None:
         return "is not kept in the archive, nor is its place known"

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
+import signal
+import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +16,7 @@ import click
 from click.exceptions import Exit
 
 from recorder.cli.aside import Talk
-from recorder.cli.config import config_option, weight
+from recorder.cli.config import RereadCommand, config_option, reread, weight
 from recorder.cli.leftover import take_left_over
 from recorder.cli.living import (
     DEFAULT_PORT,
@@ -29,7 +32,7 @@ from recorder.cli.options import archive_file, archive_option, import_command
 from recorder.cli.password import PASSWORD_VARIABLE, find_password
 from recorder.cli.runlog import RunLog, log_option, teller
 from recorder.cli.terminal import ExitCode, exit_status, plural
-from recorder.errors import RecorderError
+from recorder.errors import JournalError, RecorderError
 from recorder.live.address import Address, format_address
 
 if TYPE_CHECKING:
@@ -37,6 +40,7 @@ if TYPE_CHECKING:
 
     from recorder.cli.child import ArchiveChild
     from recorder.cli.screen import Screen
+    from recorder.journal import JournalWriter
     from recorder.live.capture import Capture
     from recorder.live.observing import Observing
     from recorder.live.plan import Plan
@@ -45,12 +49,17 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
+_STATE_S = 1.0
+_CHOOSING = ("observe", "observe_handles", "limit", "rotate", "share")
+
 
 @click.command(
     "record",
+    cls=RereadCommand,
     epilog=f"""\b
 Examples:
   ics-recorder record freechess.org --guest --observe 'rated & (blitz | standard) & rating > 2000'
+  ics-recorder record freechess.org --guest --observe all
   ics-recorder record freechess.org --guest --observe-handles masters.txt --pgn games/
   ics-recorder record chess.example:5000 --user Ann      # asks for the password
   ICS_RECORDER_RECORD_LIMIT=10 ics-recorder record --config record.toml chess.example
@@ -69,6 +78,12 @@ ICS_RECORDER_RECORD_OBSERVE is that of --observe.
     help=f"Log in with this name; its password is {PASSWORD_VARIABLE}, in the keyring, or asked for.",
 )
 @policy_options
+@click.option(
+    "--poll",
+    type=click.FloatRange(min=1),
+    metavar="SECONDS",
+    help="Ask for the table of games so often while more games may be observed; else as it suits the server.",
+)
 @click.option(
     "--timeseal", is_flag=True, help="Seal what is sent, as FICS's own helper does; who observes needs it not."
 )
@@ -99,6 +114,8 @@ def command(
     observe_handles: Path | None,
     limit: int | None,
     rotate: float | None,
+    share: str | None,
+    poll: float | None,
     timeseal: bool,
     timeseal2: bool,
     journal_dir: Path,
@@ -118,6 +135,9 @@ def command(
     journal by a process of its own, so nothing that goes wrong there loses a move. A connection that is lost is made
     again. Only settings of the session are changed; what outlives it is put back.
 
+    SIGUSR1 reads the files of --config and --observe-handles again: --observe, --observe-handles, --limit, --rotate,
+    --share and --poll apply at once, a changed value of another option at the next start.
+
     Ctrl-C ends it cleanly, with exit status 0; a second Ctrl-C leaves out what is not in the archive yet. If that, or
     the PGN, does not have all of it, the exit status is 4. If the journal cannot be written, recording stops with exit
     status 7. When the reader of the events goes away or is too slow, recording goes on without them, and the exit
@@ -130,20 +150,20 @@ def command(
 
     user = _who(ctx, guest, user)
     refuse_outlets(where, to_archive, pgn, events)
-    plan = make_plan(ctx, observe, observe_handles, limit, rotate)
+    plan = _plan(ctx)
     seal = 2 if timeseal2 else 1 if timeseal else None
     password = _password(user, server, sealed=seal is not None)
     if dry:
         dry_run(server, user, password, seal, plan)
         return
-    observing = plan.observing()
+    observing = plan.observing(poll_ms=_poll_ms(ctx))
     journals = journal_dir.absolute()
     with Talk() as talk:
         log = None if log_file is None else RunLog(log_file.absolute(), talk.say)
         child = ArchiveChild(where, talk.say, pgn=pgn, events=events is not None) if to_archive else None
         screen = Screen(Manner.choose(quiet=quiet, plain=plain, events=events is not None), talk)
         tell = teller(log, screen.tell)
-        run = _Run(server, user, password, seal, plan, observing, journals, sync_word, where, child, screen, tell)
+        run = _Run(ctx, server, user, password, seal, plan, observing, journals, sync_word, where, child, screen, tell)
         status, recorded = run_promptly(_record(run))
         if not quiet and recorded:
             _say_places(talk.say, journals, where, pgn, to_archive=to_archive)
@@ -158,10 +178,20 @@ def command(
         raise Exit(status)
 
 
-@dataclass(frozen=True, slots=True)
+def _plan(ctx: click.Context) -> Plan:
+    return make_plan(ctx, *(ctx.params[name] for name in _CHOOSING))
+
+
+def _poll_ms(ctx: click.Context) -> int | None:
+    poll = ctx.params["poll"]
+    return None if poll is None else round(poll * 1000)
+
+
+@dataclass(slots=True)
 class _Run:
     """What one run is to do. ``password``: for every login; None: of a guest. ``child`` None: nothing is imported."""
 
+    ctx: click.Context
     server: Address
     user: str | None
     password: Callable[[], str] | None
@@ -174,6 +204,30 @@ class _Run:
     child: ArchiveChild | None
     screen: Screen
     tell: Tell
+
+
+def _reread(run: _Run, journal: JournalWriter | None) -> None:
+    """Choose games by what the options say now; what cannot be read changes nothing."""
+    from recorder.live.plan import plan_notes
+
+    try:
+        ctx = reread(run.ctx)
+        plan = _plan(ctx)
+    except click.ClickException as error:
+        why = error.format_message()
+        run.tell("not_reread", f"The options cannot be read, all stays as it was: {why}", error=why)
+        return
+    run.plan = plan
+    plan.apply(run.observing, poll_ms=_poll_ms(ctx))
+    if journal is not None:
+        with contextlib.suppress(JournalError):  # the next byte fails, too, and ends the recording
+            for facts in plan_notes(plan):
+                journal.note("policy", **facts)
+    others = [param for param in ctx.command.params if param.name not in {*_CHOOSING, "poll"}]
+    changed = [param for param in others if ctx.params.get(param.name or "") != run.ctx.params.get(param.name or "")]
+    restart = ", ".join(param.opts[0] for param in changed) or None
+    later = f" Only a restart changes {restart}." if restart else ""
+    run.tell("reread", f"The options were read again: games are chosen by them now.{later}", restart=restart)
 
 
 def _who(ctx: click.Context, guest: bool, user: str | None) -> str | None:
@@ -207,10 +261,12 @@ async def _record(run: _Run) -> tuple[ExitCode, bool]:
     from recorder.journal import JournalWriter, Sync
     from recorder.journal.parts import new_part
     from recorder.live.capture import Capture
-    from recorder.live.conversation import Conversation, Lasting
+    from recorder.live.conversation import Conversation, Lasting, Stage
     from recorder.live.login import Login
+    from recorder.live.notifying import ServiceManager
     from recorder.live.plan import plan_notes
     from recorder.live.snapshot import take_snapshot
+    from recorder.live.statefile import RecorderState, StateFile
 
     server, child, observing, tell = run.server, run.child, run.observing, run.tell
 
@@ -239,13 +295,55 @@ async def _record(run: _Run) -> tuple[ExitCode, bool]:
     heed_signals(stop, hurry)
     opened = None if child is None else child.take
     capture = Capture(server, open_journal, converse, tell, opened=opened, timeseal=run.timeseal)
+    loop = asyncio.get_running_loop()
+    loop.add_signal_handler(signal.SIGUSR1, lambda: _reread(run, capture.standing.journal))
 
     def look(first: int, most: int) -> Snapshot:
         now_s, utc_ms = time.monotonic(), time.time_ns() // 1_000_000
         archive = None if child is None else child.state
         return take_snapshot(capture, observing, now_s=now_s, utc_ms=utc_ms, archive=archive, first=first, most=most)
 
+    def is_recording() -> bool:
+        conversation = capture.standing.conversation
+        return conversation is not None and conversation.stage is Stage.RECORDING
+
+    def not_notified(why: str) -> None:
+        tell("not_notified", f"The service manager cannot be notified: {why}.", error=why)
+
+    def state() -> RecorderState:
+        found, tally = look(0, sys.maxsize), observing.tally
+        heard_s = capture.progress.heard_s
+        return RecorderState(
+            pid=os.getpid(),
+            at_ms=time.time_ns() // 1_000_000,
+            server=found.server,
+            state=found.state,
+            retry_ms=found.retry_ms,
+            outages=found.outages,
+            received_bytes=found.received_bytes,
+            watched=found.watched,
+            matched=tally.matched,
+            whole=tally.whole,
+            partly=tally.partly,
+            recovered=tally.recovered,
+            missed=tally.missed,
+            lag_ms=max((board.lag_ms for board in found.boards if board.lag_ms is not None), default=None),
+            quiet_ms=None if heard_s is None else found.at_ms - round(heard_s * 1000),
+        )
+
+    async def publish() -> None:
+        file = StateFile(run.journals)
+        try:
+            while True:
+                file.write(state())
+                await asyncio.sleep(_STATE_S)
+        finally:
+            file.remove()
+
+    manager = ServiceManager(os.environ, not_notified)
     await run.screen.open()
+    notifying = asyncio.create_task(manager.run(is_recording, stop))
+    publishing = asyncio.create_task(publish())
     showing = asyncio.create_task(run.screen.run(look, tell))
 
     async def show_no_more() -> None:
@@ -272,17 +370,22 @@ async def _record(run: _Run) -> tuple[ExitCode, bool]:
         finally:
             if left := lasting.left_behind():
                 tell("style_left", left)
-        _tell_end(capture, tell)
+        _tell_end(capture, observing, tell)
     except RecorderError as error:  # said at once, whatever the archive waits for
         status = exit_status(error)
         await show_no_more()
         tell("failed", f"Error: {error}", error=type(error).__name__)
     finally:
+        manager.stopping()
+        publishing.cancel()
+        await asyncio.gather(publishing, return_exceptions=True)
         if child is not None and not await _finish(child, run.where, hurry, taking, tell) and status is ExitCode.OK:
             status = ExitCode.ARCHIVE
         if hurry.is_set():
             taking.cancel()
         await asyncio.gather(taking, return_exceptions=True)
+        notifying.cancel()
+        await asyncio.gather(notifying, return_exceptions=True)
         await show_no_more()
     return status, capture.progress.connections > 0
 
@@ -300,7 +403,12 @@ async def _finish(
     return not missing
 
 
-def _tell_end(capture: Capture, tell: Tell) -> None:
+def _tell_end(capture: Capture, observing: Observing, tell: Tell) -> None:
+    if lines := observing.unread_rows:
+        lost = f"{plural(lines, 'line')} of the tables of games could not be read; such games were not observed."
+        tell("rows_unread", lost, lines=lines)
+    if observing.tally.matched:
+        tell("tally", observing.tally.sentence, **observing.tally.facts())
     came = capture.progress
     tell(
         "ended",

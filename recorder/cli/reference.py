@@ -16,11 +16,12 @@ from recorder.cli.terminal import ExitCode
 
 __all__ = ["reference"]
 
+_BLANKS = re.compile(r"\s+")
 _CODES = {
     ExitCode.OK: "all is well",
     ExitCode.FINDINGS: "`verify`, `db check` or `journal check` found something, or `--strict` was given and a log has"
     " anomalies",
-    ExitCode.USAGE: "the command line makes no sense",
+    ExitCode.USAGE: "usage error: an unknown command or option, or an invalid value",
     ExitCode.INPUT: "a named file is no log, a folder holds none, a log could not be read whole (the others were), or"
     " files have no game to replay, or a recording not the place of `--from`",
     ExitCode.ARCHIVE: "the archive cannot be used as asked, or does not have all that was recorded",
@@ -31,6 +32,8 @@ _CODES = {
     ExitCode.LISTEN: "clients cannot be waited for at the address of `--listen`",
     ExitCode.ENGINE: "a chess engine cannot be started, lacks an option of `--option`, or failed with some game;"
     " the others were analysed",
+    ExitCode.RECONNECTING: "`status --check`: a recorder runs, but is not connected or not logged in",
+    ExitCode.NOT_RECORDING: "`status --check`: nothing is being recorded",
     ExitCode.INTERRUPTED: "interrupted by the user; what was finished before is kept (`record`, `proxy` and `follow`"
     " are ended by Ctrl-C: 0)",
     ExitCode.PIPE: "the reader of standard output has gone away, or is too slow for `--events`",
@@ -93,7 +96,7 @@ def _option_row(option: click.Option) -> str:
 
 
 def _cell(text: str) -> str:
-    return re.sub(r"\s+", " ", text).replace("|", "\\|")
+    return _BLANKS.sub(" ", text).replace("|", "\\|")
 
 
 def _paragraphs(text: str) -> str:

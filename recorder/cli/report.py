@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from recorder.cli.exporting import left_out, say_left_out
 from recorder.cli.terminal import clean, plural, say
 
 if TYPE_CHECKING:
     from recorder.cli.ingest import Outcome
     from recorder.cli.merging import Merged
     from recorder.model import Disposition, SourceReport
+    from storage import Archive
     from storage.standing import AnalysisCounts
 
 __all__ = [
@@ -22,14 +25,17 @@ __all__ = [
     "players_json",
     "print_analyses",
     "print_merged",
+    "print_notes",
     "print_outcome",
     "print_players",
     "print_total",
     "report_json",
     "say_analyses",
+    "say_archive",
 ]
 
 
+_BY_NAME = "import it by its own name to read it all the same"
 _KNOWN = "already in the archive, nothing new"
 
 
@@ -42,18 +48,23 @@ def _counts(counts: Mapping[Disposition, int]) -> str:
     return f"{sum(counts.values()):,}" + (f" ({inner})" if inner else "")
 
 
-def print_outcome(outcome: Outcome, *, verbose: bool) -> None:
-    """Tell what became of one log."""
+def print_outcome(outcome: Outcome, *, verbose: bool, alone: bool = True) -> None:
+    """Tell what became of one log.
+
+    Args:
+        alone: it is the only one; else ``print_notes`` tells what may be true of many, unless ``verbose``.
+    """
     name = clean(outcome.name)
-    if outcome.message:
+    alone = alone or verbose
+    if outcome.message and (alone or not _is_stray(outcome)):
         say(clean(outcome.message))
     if outcome.report is None:
         if outcome.part_of is not None:
             click.echo(f"{name}: an earlier part of {clean(outcome.part_of)}; nothing new")
         elif outcome.status == "forgotten":
-            click.echo(f"{name}: left out, it was forgotten; import it by its own name to have it again")
+            click.echo(f"{name}: left out, it was forgotten{f'; {_BY_NAME}' if alone else ''}")
         elif outcome.status == "exported":
-            click.echo(f"{name}: left out, ics-recorder wrote it; import it by its own name to read it all the same")
+            click.echo(f"{name}: left out, ics-recorder wrote it{f'; {_BY_NAME}' if alone else ''}")
         elif outcome.kind is not None:
             click.echo(f"{name}: {_KNOWN if outcome.status == 'known' else f'{outcome.kind} log'}")
         return
@@ -66,7 +77,7 @@ def print_outcome(outcome: Outcome, *, verbose: bool) -> None:
     status = {"new": "", "grown": ", grew", "replaced": ", read again"}[outcome.status]
     click.echo(f"{name}: {', '.join(word for word in words if word)}{status}")
     click.echo(f"  {plural(outcome.games, 'game')}, {plural(outcome.plies, 'ply', 'plies')}")
-    if outcome.undated:
+    if outcome.undated and alone:
         click.echo(f"  {plural(outcome.undated, 'game')} without a known date (--date can tell it)")
     for tag, counts in (("<12>", report.frames), ("<b1>", report.holdings)):
         if counts:
@@ -151,8 +162,45 @@ def _print_findings(report: SourceReport, *, verbose: bool) -> None:
             click.echo(f"    {shape.lines:>6} from {shape.first_offset}: {clean(shape.shape)}")
 
 
-def print_total(outcomes: Sequence[Outcome], *, dry_run: bool) -> None:
-    """One line for all files together."""
+def _is_stray(outcome: Outcome) -> bool:
+    """Whether it is a file of a folder that is no log."""
+    return outcome.message is not None and not outcome.unreadable
+
+
+def print_notes(outcomes: Sequence[Outcome]) -> None:
+    """Tell once what is true of several files."""
+    strays: dict[str, list[Outcome]] = {}
+    for outcome in filter(_is_stray, outcomes):
+        strays.setdefault((outcome.message or "").removeprefix(outcome.name), []).append(outcome)
+    for first, *others in strays.values():
+        rest = f". The same is true of {plural(len(others), 'other file')} (--verbose names them)." if others else ""
+        say(clean(f"{first.message}{rest}"))
+    undated = [outcome.undated for outcome in outcomes if outcome.undated]
+    if undated:
+        say(
+            f"{plural(sum(undated), 'game')} of {plural(len(undated), 'log')} without a known date: --date can tell it."
+        )
+    if any(outcome.status in ("forgotten", "exported") for outcome in outcomes):
+        say(f"Of a file that was left out: {_BY_NAME}.")
+
+
+def say_archive(archive: Archive) -> None:
+    """How many games there are, how many of them ``games`` lists, and why not the others."""
+    from storage import GameFilter
+
+    usual = GameFilter()
+    total, listed = archive.count(replace(usual, kinds=frozenset(), min_plies=0)), archive.count(usual)
+    say(f"The archive has {plural(total, 'game')}{'' if total == listed else f'; `games` lists {listed:,}'}.")
+    if total != listed:
+        say_left_out(left_out(archive, usual).items())
+
+
+def print_total(outcomes: Sequence[Outcome], *, dry_run: bool, distinct: int | None) -> None:
+    """One line for all files together.
+
+    Args:
+        distinct: how many games were observed, each counted once; None: not known.
+    """
     states = Counter(outcome.status.replace("-", " ") for outcome in outcomes)
     if dry_run and "log" in states:
         logs = plural(states.pop("log", 0), "log")
@@ -162,7 +210,10 @@ def print_total(outcomes: Sequence[Outcome], *, dry_run: bool) -> None:
     words = ", ".join(f"{count:,} {status}" for status, count in sorted(states.items()))
     what = "log" if all(outcome.kind is not None for outcome in outcomes) else "file"
     games, plies = sum(outcome.games for outcome in outcomes), sum(outcome.plies for outcome in outcomes)
-    found = "nothing was stored" if dry_run else f"{plural(games, 'game')}, {plural(plies, 'ply', 'plies')}"
+    told = plural(games, "game")
+    if distinct not in (None, games):
+        told = f"{plural(games, 'observation')} of {plural(distinct or 0, 'game')}"
+    found = "nothing was stored" if dry_run else f"{told}, {plural(plies, 'ply', 'plies')}"
     click.echo(f"{plural(len(outcomes), what)} ({words}): {found}")
 
 

@@ -92,6 +92,7 @@ def _game(archive: Archive, where: str, spec: str) -> tuple[bytes, str]:
     from exporters.archive import Archive as Tables
     from exporters.report.game import game_report
     from recorder.cli.findings import anomalies_of_game
+    from recorder.cli.inprogress import games_in_progress
     from recorder.cli.matches import match_of
 
     game = archive.game(spec)
@@ -100,7 +101,15 @@ def _game(archive: Archive, where: str, spec: str) -> tuple[bytes, str]:
     anomalies = [anomalies_of_game(archive, one) for one in games]
     tables, keys, every = Tables(where), [one.key for one in games], ("examined", "setup", "empty")
     plies, events = tables.plies(keys=keys, include=every), tables.events(keys=keys, include=every)
-    page = game_report(game, match=match, evidence=evidence, anomalies=anomalies, plies=plies, events=events)
+    page = game_report(
+        game,
+        match=match,
+        evidence=evidence,
+        anomalies=anomalies,
+        plies=plies,
+        events=events,
+        in_progress=games_in_progress(archive),
+    )
     return page, f"the report of game {game.key[:8]}"
 
 
@@ -108,16 +117,26 @@ def _player(archive: Archive, player: str, chosen: GameFilter) -> tuple[bytes, s
     """The page of a player, and what it is."""
     from exporters.frames.games import side_frame
     from exporters.frames.load import plies_of
-    from exporters.report.player import player_report, who_is_meant
+    from exporters.report.player import games_by_server, player_report, who_is_meant
+    from exporters.report.tables import with_progress
+    from recorder.cli.inprogress import games_in_progress
 
     reasons = require_games(archive, chosen)
+    if chosen.servers:
+        counts = [archive.count(replace(one, last=None)) for one in (replace(chosen, servers=frozenset()), chosen)]
+        reasons |= {"on other servers": counts[0] - counts[1]} if counts[0] > counts[1] else {}
     with archive.columns() as reader:  # both tables of one moment
         games = reader.games_of(chosen)
         sides, plies = side_frame(reader, games), plies_of(reader, [row_id for row_id, _ in games])
     someone = who_is_meant(sides, player)
-    page = player_report(plies, sides, player=player, left_out=reasons)
-    say_left_out(reasons.items())
-    count = int((sides["player_id"] == someone.identity).sum())
+    going_on = games_in_progress(archive)
+    page = player_report(plies, with_progress(sides, going_on), player=player, left_out=reasons)
+    say_left_out([*reasons.items(), *someone.excluded.items()])
+    servers = games_by_server(sides, someone)
+    if len(servers) > 1:
+        counted = ", ".join(f"{number:,} on {name}" for name, number in servers.items())
+        say(f"Counted together: {counted}; --server NAME (or unknown) chooses one.")
+    count = sum(servers.values())
     return page, f"the report of {plural(count, 'game')} of {someone.handle}"
 
 
@@ -125,11 +144,14 @@ def _index(archive: Archive, chosen: GameFilter) -> tuple[bytes, str]:
     """The page about the archive, and what it is."""
     from exporters.frames.games import game_frame, side_frame
     from exporters.report.index import index_report
+    from exporters.report.tables import with_progress
+    from recorder.cli.inprogress import games_in_progress
 
     reasons = require_games(archive, chosen)
     with archive.columns(arrow=False) as reader:
         rows = reader.games_of(chosen)
         games, sides = game_frame(reader, rows), side_frame(reader, rows)
+    games = with_progress(games, games_in_progress(archive))
     page = index_report(games, sides, archive.sources(), left_out=reasons, most=chosen.last)
     say_left_out(reasons.items())
     return page, f"the index of {plural(len(games), 'game')}"

@@ -8,6 +8,7 @@ growing log is imported: what the archive holds at last is what one import of th
 
 from __future__ import annotations
 
+import sqlite3
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
@@ -17,6 +18,8 @@ from recorder.cli.ingest import Begun, import_source, marked
 from recorder.cli.inputs import Input, ReadOptions, timing_of
 from recorder.cli.options import open_archive
 from recorder.cli.tail import BLOCK, State, Tail, open_tail, state_of
+from recorder.cli.watchdog import Unwatched
+from recorder.containment import contain
 from recorder.errors import RecorderError, SourceError
 from recorder.sources import SourceKind, is_journal
 from storage.living import OvertakenError
@@ -75,6 +78,7 @@ class Resident:
         options: how it is read. keep: whether its bytes are kept in the archive; a journal's never are.
         outlets: get what was committed.
         named: whoever wants it means this log: if the archive was told to forget it, it comes back.
+        watchdog: is told of each step of progress.
     Attributes:
         problem: why the archive is not up to date, one sentence, or None: the next ``look`` tries again.
         waiting: why there is nothing to read yet, or None. known: because the archive has all of it.
@@ -91,6 +95,7 @@ class Resident:
         keep: bool = True,
         outlets: tuple[Outlet, ...] = (),
         named: bool = True,
+        watchdog: Unwatched | None = None,
     ) -> None:
         self.problem: str | None = None
         self.waiting: str | None = None
@@ -103,6 +108,7 @@ class Resident:
         self._keep = keep and not is_journal(path)
         self._outlets = outlets
         self._named = named
+        self._watchdog = watchdog or Unwatched()
         self._tail: Tail | None = None
         self._begun: Begun | None = None
         self._source: LivingSource | None = None
@@ -186,8 +192,10 @@ class Resident:
                 found = step(*how)
         except RecorderError as error:
             self.problem = str(error)
-        except Exception as error:  # a bug of ours must not end a recording
+        except (MemoryError, OSError, sqlite3.Error) as error:
             self.problem = f"{type(error).__name__}: {error}"
+        except Exception as error:  # a bug of ours must not end a recording
+            self.problem = contain(error)
         else:
             self.problem = self._failed_s = None
             return found
@@ -245,8 +253,9 @@ class Resident:
         """Import what is there and stay."""
         from storage.living import LivingSource
 
-        source = Input(str(self._path), self._path, named=self._named)
+        source = Input(str(self._path), self._path, named=self._named, on_block=self._watchdog.progress)
         given: list[Game] = []
+        self._watchdog.pause()
         with open_archive(self._where, create=True, read_only=False) as archive:
             outcome = import_source(
                 archive,
@@ -258,6 +267,7 @@ class Resident:
                 on_games=given.extend,
             )
             path = archive.path
+            self._watchdog.pause()
         if outcome.status == "failed":
             raise SourceError(outcome.message or f"{self._path} cannot be read")
         if outcome.status == "forgotten":
@@ -295,14 +305,18 @@ class Resident:
         found = False
         while data := tail.read():
             found = self._unsettled = True
+            self._watchdog.understand()
             clean = begun.scrubbing.receive(data)
+            games = begun.pipeline.receive(clean) if clean else []
+            self._watchdog.progress()
             # Who is behind shows games only when they are over: the quickest way to catch up.
-            self._commit(begun.pipeline.receive(clean) if clean else [], behind=len(data) >= BLOCK)
+            self._commit(games, behind=len(data) >= BLOCK)
             begun.held += data  # what a row can do without comes behind its commit
             self._advance(clean)
             if time.monotonic() - self._settled_s >= _SETTLE_S:
                 self._settle()
         if self._lagging:
+            self._watchdog.pause()
             self._settle()
             lagging, self._lagging = self._lagging, []
             for outlet in lagging:
@@ -431,6 +445,7 @@ class Resident:
         assert source is not None
         tail = self._tail
         assert tail is not None
+        self._watchdog.pause()
         final = tail.ended or tail.replaced is not None
         rest = begun.scrubbing.finish()
         self._advance(rest)
@@ -439,7 +454,8 @@ class Resident:
         games = begun.pipeline.finish()
         self._write(games)
         self._count(games)
-        self._store(offset, state, begun.mark)  # the outlets find in the archive what they lack
+        if self._outlets:
+            self._store(offset, state, begun.mark)  # they find in the archive what they lack
         for outlet in self._outlets:
             outlet.end(self._where, begun.running.hexdigest(), games, final)
         # What an outlet lacks, the next one that takes this source finds.

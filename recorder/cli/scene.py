@@ -7,10 +7,10 @@ import textwrap
 import unicodedata
 from typing import Final, NamedTuple
 
-from exporters.times import short_hms
-from recorder.cli.terminal import clean
-from recorder.model import Player, Ply
-from recorder.replay.boards import EXACT, Board
+from exporters.times import THOUSANDTHS, short_hms
+from recorder.cli.terminal import clean, format_clock
+from recorder.model import EXACT, Player, Ply
+from recorder.replay.boards import Board
 from recorder.replay.viewing import KEYS, Clock, Viewing, ply_text
 
 __all__ = ["LEAST_COLUMNS", "LEAST_LINES", "Look", "Row", "Span", "clock_text", "draw", "plain", "width_of"]
@@ -19,7 +19,6 @@ LEAST_COLUMNS: Final = 30
 LEAST_LINES: Final = 16
 _CELL: Final = 3
 _LABELS: Final = 2  # columns for the ranks' numbers
-_BLOCK: Final = _LABELS + 8 * _CELL
 _LARGE: Final = 6  # columns of a square in large windows, half as many lines
 _GAP: Final = 2
 _MOVES: Final = 22  # columns that a list of moves needs
@@ -81,14 +80,14 @@ def _fit(text: str, columns: int, look: Look) -> str:
     return text + " " * (columns - width_of(text))
 
 
-def clock_text(clock: Clock, tenths: bool = True) -> str:
-    """``4:57.3``, whole seconds where no more was recorded, ``-`` if it is not known; ``~`` before what is inferred."""
+def clock_text(clock: Clock) -> str:
+    """``4:57.338``, running ``4:57.3``; ``4:57`` where no more was recorded; unknown ``-``; inferred ``~4:57``."""
     if clock.ms is None:
         return "-"
     seconds, thousandths = divmod(abs(clock.ms), 1000)
     sign = "-" if clock.ms < 0 and (clock.exact or abs(clock.ms) >= 1000) else ""
-    tenth = f".{thousandths // 100}" if clock.exact and tenths else ""
-    return f"{'~' if clock.inferred else ''}{sign}{short_hms(seconds)}{tenth}"
+    part = "" if not clock.exact else f".{thousandths // 100}" if clock.runs else THOUSANDTHS[thousandths]
+    return f"{'~' if clock.inferred else ''}{sign}{short_hms(seconds)}{part}"
 
 
 def draw(viewing: Viewing, now_ns: int, width: int, height: int, look: Look) -> list[Row]:
@@ -186,30 +185,37 @@ def _names(board: Board | None, viewing: Viewing, number: int) -> str:
 def _stage(viewing: Viewing, now_ns: int, width: int, height: int, look: Look) -> tuple[list[Row], list[int], int]:
     """The boards; the other games, for which there was no room; the columns that are left for the list of moves."""
     others = viewing.others()
-    beside: list[int] = []
+    large = height >= 8 * _LARGE // 2 + 12 and width >= _columns_of(_LARGE) + _MOVES
+    shown = [(viewing.focus, _LARGE if large else _CELL)]
+    room = width - _columns_of(shown[0][1])
     for number in others:
-        needed = _MOVES if viewing.is_partner(number) else 2 * _MOVES
-        if width < (len(beside) + 2) * (_BLOCK + _GAP) + needed:
+        partner = viewing.is_partner(number)
+        needed = _MOVES if partner else 2 * _MOVES
+        cell = _LARGE if large and partner and room >= _columns_of(_LARGE) + needed else _CELL
+        if room < _columns_of(cell) + needed:
             break
-        beside.append(number)
-    cell = _CELL
-    large = _LABELS + 8 * _LARGE
-    if height >= 8 * _LARGE // 2 + 12 and width >= (len(beside) + 1) * (large + _GAP) + _MOVES:
-        cell = _LARGE
-    shown = [viewing.focus, *beside]
-    pockets = any(board is not None and board.pockets for board in map(viewing.board, shown))
-    flips = [viewing.flip != viewing.is_partner(number) for number in shown]
+        shown.append((number, cell))
+        room -= _columns_of(cell)
+    pockets = any(board is not None and board.pockets for board in (viewing.board(number) for number, _ in shown))
+    blocks = []
+    for number, cell in shown:
+        flip = viewing.flip != viewing.is_partner(number)
+        blocks.append(_block(viewing, number, now_ns, flip, cell, pockets, look))
+    lines = max(map(len, blocks))
     blocks = [
-        _block(viewing, number, now_ns, flip, cell, pockets, look) for number, flip in zip(shown, flips, strict=True)
+        _filled(block, _columns_of(cell) - _GAP, lines, look) for block, (_, cell) in zip(blocks, shown, strict=True)
     ]
-    used = sum(_LABELS + 8 * cell + _GAP for _ in shown)
-    room = width - used
     rows = [[span for part in parts for span in (*part, Span(" " * _GAP))] for parts in zip(*blocks, strict=True)]
     if room < _MOVES:
         board = viewing.board(viewing.focus)
         last = board.plies[-1] if board is not None and board.plies else None
         rows.append([Span("  " + clean("" if last is None else ply_text(last)), "bold")])
-    return rows, [number for number in others if number not in beside], room
+    return rows, others[len(shown) - 1 :], room
+
+
+def _columns_of(cell: int) -> int:
+    """The columns that a board takes, with the gap behind it."""
+    return _LABELS + 8 * cell + _GAP
 
 
 def _block(viewing: Viewing, number: int, now_ns: int, flip: bool, cell: int, pockets: bool, look: Look) -> list[Row]:
@@ -230,11 +236,10 @@ def _player(viewing: Viewing, number: int, white: bool, now_ns: int, width: int,
     player = game.white if white else game.black
     handle = player.handle if board is None else board.white if white else board.black
     clock = viewing.clock(number, white, now_ns)
-    shown = f" {clock_text(clock)} "
+    rest = "  " if clock.runs and clock.exact else ""  # so that minutes stay where they are when it stands
+    shown = f" {clock_text(clock)}{rest} "
     name = _fit(f"{_person(handle, player)}", width - len(shown), look)
-    if look.colours:
-        return [Span(name, "bold"), Span(shown, "runs" if clock.runs else "clock")]
-    return [Span(name, "bold"), Span(f">{shown[1:]}" if clock.runs else shown, "reverse" if clock.runs else "")]
+    return [Span(name, "bold"), Span(f">{shown[1:]}" if clock.runs else shown, "runs" if clock.runs else "")]
 
 
 def _person(handle: str, player: Player) -> str:
@@ -352,16 +357,16 @@ def _moves(viewing: Viewing, width: int, height: int, look: Look) -> list[Row]:
 
 
 def _listed(ply: Ply, column: int) -> str:
-    if column < 16 or ply.elapsed_ms is None:
+    if ply.elapsed_ms is None:
         return ply.san
-    clock = Clock(ply.elapsed_ms, ply.precision in EXACT, False, False)
-    return f"{ply.san:<8}{clock_text(clock)}"
+    text = f"{ply.san:<8}{format_clock(ply.elapsed_ms, ply.precision in EXACT)}"
+    return text if len(text) < column else ply.san
 
 
 def _other(viewing: Viewing, number: int, now_ns: int) -> str:
     board = viewing.board(number)
     assert board is not None
-    clocks = [clock_text(viewing.clock(number, white, now_ns), tenths=False) for white in (True, False)]
+    clocks = [clock_text(viewing.clock(number, white, now_ns)) for white in (True, False)]
     last = board.plies[-1] if board.plies else None
     partner = "partner " if viewing.is_partner(number) else ""
     result = f"  {board.result[0]}" if board.result is not None else ""

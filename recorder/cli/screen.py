@@ -231,7 +231,7 @@ def _tell_progress(snapshot: Snapshot, tell: Tell) -> None:
     waiting = f", {snapshot.waiting:,} waiting" if snapshot.waiting else ""
     tell(
         "progress",
-        f"{plural(snapshot.watched, 'game')} observed{waiting}, {snapshot.games:,} over; "
+        f"{plural(snapshot.watched, 'game')} observed{waiting}; {snapshot.tally}; "
         f"{plural(snapshot.frames, 'board')}, {snapshot.received_bytes:,} bytes.",
         watched=snapshot.watched,
         waiting=snapshot.waiting,

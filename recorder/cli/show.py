@@ -9,13 +9,13 @@ import click
 
 from recorder.cli.findings import anomalies_of_game, as_told
 from recorder.cli.games import told_variant
-from recorder.cli.options import archive_option, json_option, open_archive
+from recorder.cli.options import archive_option, json_option, open_archive, wide_option
 from recorder.cli.terminal import clean, format_clock, plural, print_json, print_table
 from recorder.errors import StorageError
 
 if TYPE_CHECKING:
     from recorder.analysis import Analysis
-    from recorder.model import Game, Player
+    from recorder.model import Game, Player, Thinking
     from storage import Archive, SourceRow
 
 __all__ = ["command"]
@@ -29,14 +29,22 @@ Examples:
   ics-recorder show 3f09
   ics-recorder show last~2 --raw
   ics-recorder show 3f09 --match
+  ics-recorder show 3f09 --analysis stockfish
 """,
 )
 @click.argument("spec", metavar="GAME")
 @archive_option
 @click.option("--raw", is_flag=True, help="Print the game's own lines with file and offset instead.")
 @click.option("--match", "as_match", is_flag=True, help="Show both boards of a bughouse match by time instead.")
+@click.option(
+    "--analysis",
+    metavar="ENGINE",
+    show_default="the one that covers most of the game, else the newest",
+    help="The analysis for the column Eval, by the beginning of the engine's name; none: no such column.",
+)
 @json_option
-def command(spec: str, where: str, raw: bool, as_match: bool, as_json: bool) -> None:
+@wide_option
+def command(spec: str, where: str, raw: bool, as_match: bool, analysis: str | None, as_json: bool) -> None:
     """Show GAME: the beginning of its key, last, or last~2 for the third newest.
 
     Prints the headers, the moves with clock, elapsed time and lag, the final board, the events and the anomalies; of an
@@ -48,6 +56,10 @@ def command(spec: str, where: str, raw: bool, as_match: bool, as_json: bool) -> 
         raise click.UsageError("--raw prints the log's lines as they are: leave out --json.")
     if as_match and (raw or as_json):
         raise click.UsageError("--match is for people: leave out --raw and --json.")
+    if analysis is not None and (raw or as_match or as_json):
+        raise click.UsageError("--analysis chooses the column Eval: leave out --raw, --match and --json.")
+    from recorder.cli.inprogress import games_in_progress
+
     with open_archive(where) as archive:
         game = archive.game(spec)
         if raw:
@@ -59,10 +71,12 @@ def command(spec: str, where: str, raw: bool, as_match: bool, as_json: bool) -> 
 
             print_json(game_object(game))
         else:
-            _print_headers(game)
+            counts = _choose_analysis(game, analysis)
+            in_progress = game.key in games_in_progress(archive)
+            _print_headers(game, in_progress, None if counts is None else counts[0])
             _print_partner(archive, game)
             _print_examinations(archive, game)
-            _print_moves(game)
+            _print_moves(game, {} if counts is None else counts[1])
             _print_tree(game)
             _print_board(game)
             _print_thinking(game)
@@ -73,43 +87,62 @@ def command(spec: str, where: str, raw: bool, as_match: bool, as_json: bool) -> 
 _EVIDENCE = {"same": "One game, because", "continues": "Adjourned, and", "conflict": "Told differently"}
 
 
+def _choose_analysis(game: Game, engine: str | None) -> tuple[Analysis, dict[int, Thinking]] | None:
+    """The analysis whose evaluations are shown, with its last line by half-moves played; None: none.
+
+    Raises:
+        StorageError: ``engine`` begins the name of none that looked at the game.
+    """
+    from exporters.engine import analysis_that_counts
+
+    if engine == "none":
+        return None
+    found = analysis_that_counts(game, engine)
+    if found is None and engine is not None:
+        names = ", ".join(dict.fromkeys(one.engine for one in game.analyses))
+        there = f"there are those of {names}" if names else "there is no analysis of it"
+        raise StorageError(
+            f"No analysis of game {game.key[:8]} is by an engine whose name begins with {engine}: {there}."
+        )
+    return found
+
+
 def _person(player: Player) -> str:
     return f"{player.handle}{player.titles or ''} ({player.rating_text or '?'})"
 
 
-def _print_headers(game: Game) -> None:
-    from exporters.engine import analysis_that_counts
-    from exporters.times import iso
+def _print_headers(game: Game, in_progress: bool, shown: Analysis | None) -> None:
+    from exporters.times import iso, iso_start
 
     rated = {True: "rated", False: "unrated", None: None}[game.rated]
     variant = game.variant if game.variant == "chess" else told_variant(game)
     time = None if game.base_s is None else f"{game.base_s} s + {game.increment_s} s"
     if game.black_base_s is not None and (game.black_base_s, game.black_increment_s) != (game.base_s, game.increment_s):
         time = f"{time}, Black {game.black_base_s} s + {game.black_increment_s} s"
-    marks = [] if game.complete else ["incomplete"]
+    marks = [] if game.complete or in_progress else ["incomplete"]
+    end = "in progress" if in_progress else game.end
     marks += ["continues an adjourned game"] if game.continued else []
     told = [seen.source.name for seen in game.observations if seen.source is not None] if game.witnesses else []
-    counts = analysis_that_counts(game)
     for name, value in (
         ("Key", game.key),
         ("White", _person(game.white)),
         ("Black", _person(game.black)),
         ("Result", f"{game.result} {game.reason or ''}".strip()),
-        ("Ended", f"{game.end} ({game.termination})" if game.termination else game.end),
+        ("Ended", f"{end} ({game.termination})" if game.termination and not in_progress else end),
         ("Kind", " ".join(word for word in (game.kind.value, rated, game.category, variant) if word)),
         ("Time control", time),
         ("Server", game.server),
         ("Dialect", game.dialect),
         ("Server's game number", game.game_no),
         ("Partner's game number", game.partner_game_no),
-        ("Started", iso(game.started_at_ms, game.time_basis) or game.date_text),
+        ("Started", iso_start(game) or game.date_text),
         ("Finished", iso(game.ended_at_ms, game.time_basis)),
         ("Arrival times", game.time_basis.value),
         ("Start position", game.start_fen),
         ("Recorded by", game.me),
         ("Marks", ", ".join(marks) or None),
         ("Told by", ", ".join(dict.fromkeys(told)) or None),
-        *(("Analysed by", _analyst(one, counts is not None and one is counts[0])) for one in game.analyses),
+        *(("Analysed by", _analyst(one, one is shown)) for one in game.analyses),
         *((_EVIDENCE[one.kind.value], one.text) for one in dict.fromkeys(game.evidence)),
     ):
         if value is not None:
@@ -159,12 +192,11 @@ def _print_match(archive: Archive, game: Game) -> None:
     print_match(*found)
 
 
-def _print_moves(game: Game) -> None:
-    from exporters.engine import analysed_by_ply, score_text
-    from recorder.model import Origin, Proof
+def _print_moves(game: Game, analysed: dict[int, Thinking]) -> None:
+    from exporters.engine import score_text
+    from recorder.model import ELAPSED_DERIVED, EXACT, Origin, Proof
 
     click.echo()
-    analysed = analysed_by_ply(game)
     rows: list[tuple[object, ...]] = []
     previous = game.start_ply
     for ply in game.plies:
@@ -173,12 +205,13 @@ def _print_moves(game: Game) -> None:
         previous = ply.ply
         notes = [] if ply.proof == Proof.FULL else [Proof(ply.proof).name.lower()]
         notes += [] if ply.origin == Origin.FRAME else [Origin(ply.origin).name.lower()]
+        notes += ["elapsed derived"] if ply.precision in ELAPSED_DERIVED else []
         rows.append(
             (
                 f"{(ply.ply + 1) // 2}{'.' if ply.white_moved else '...'}",
                 ply.san,
-                format_clock(ply.white_clock_ms if ply.white_moved else ply.black_clock_ms),
-                format_clock(ply.elapsed_ms),
+                format_clock(ply.white_clock_ms if ply.white_moved else ply.black_clock_ms, ply.precision in EXACT),
+                format_clock(ply.elapsed_ms, ply.precision in EXACT),
                 ply.lag_ms,
                 ", ".join(dict.fromkeys(notes)),
                 score_text(analysed[ply.ply]) if ply.ply in analysed else None,
@@ -215,7 +248,7 @@ def _print_thinking(game: Game) -> None:
             thought.engine,
             score_text(thought),
             thought.depth,
-            format_clock(thought.time_ms),
+            format_clock(thought.time_ms, exact=True),
             thought.nodes,
             thought.pv,
         )
@@ -228,6 +261,7 @@ def _print_thinking(game: Game) -> None:
             ("No", "Engine", "Score", "Depth", "Time", "Nodes", "Line"),
             rows,
             right=("No", "Score", "Depth", "Time", "Nodes"),
+            narrow=(("Line", 20), "Nodes", ("Engine", 10)),
         )
 
 

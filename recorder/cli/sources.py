@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from recorder.cli.options import archive_option, json_option, open_archive
+from recorder.cli.options import archive_option, json_option, open_archive, wide_option
 from recorder.cli.terminal import clean, plural, print_json, print_table, say
 
 __all__ = ["command"]
@@ -21,6 +21,7 @@ Examples:
 )
 @archive_option
 @json_option
+@wide_option
 @click.pass_context
 def command(ctx: click.Context, where: str, as_json: bool) -> None:
     """List the logs in the archive; `sources forget ID` takes one out again."""
@@ -73,6 +74,7 @@ def command(ctx: click.Context, where: str, as_json: bool) -> None:
             for row in rows
         ],
         right=("Bytes", "Games"),
+        narrow=(("Name", 30), "Kept", "Dialect", "Times", "Me", "Bytes", "Server", ("Name", 16)),
     )
 
 

@@ -28,10 +28,11 @@ _ENDING: Final = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 _NOTED: Final = (signal.SIGTSTP, signal.SIGCONT, signal.SIGWINCH)
 _SETTLE_S: Final = 0.05  # after which an escape is no longer the beginning of a sequence
 _SIZE: Final = (80, 24)
-_CODES: Final = {"bold": "1", "dim": "2", "reverse": "7"}
+# Of colours only those whose ground is drawn, too: any other may vanish on a light or on a dark terminal.
+_CODES: Final = {"bold": "1", "dim": "2", "reverse": "7", "runs": "1;7", "now": "1;7", "said": "1"}
 _COLOURS: Final = {
     "light": "48;5;144", "dark": "48;5;65", "light-last": "48;5;179", "dark-last": "48;5;136",
-    "white": "1;38;5;231", "black": "38;5;16", "runs": "1;30;42", "clock": "7", "now": "1;7", "said": "36",
+    "white": "1;38;5;231", "black": "38;5;16",
 }  # fmt: skip
 
 

@@ -5,19 +5,21 @@ from __future__ import annotations
 import time
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import click
 from click.core import ParameterSource
 
 from recorder.cli.living import journal_dir_option
-from recorder.cli.options import archive_file, archive_option, import_command, json_option, open_archive
+from recorder.cli.options import archive_file, archive_option, import_command, json_option, open_archive, wide_option
 from recorder.cli.terminal import plural, print_json, print_table, say
 from recorder.errors import SourceError, StorageError
 
 __all__ = ["command"]
 
 _SECOND = 1_000_000_000
-_COLUMNS = ("state", "role", "server", "begun", "bytes", "not in archive", "last record", "journal")
+_COUNTS = ("matched", "whole", "partly", "recovered", "missed")
+_COLUMNS = ("state", "role", "server", "begun", "bytes", "not in archive", "last record", "games", "share", "journal")
 
 
 @click.command(
@@ -26,20 +28,45 @@ _COLUMNS = ("state", "role", "server", "begun", "bytes", "not in archive", "last
 Examples:
   ics-recorder status
   ics-recorder status --json | jq '.[] | select(.written)'
+  ics-recorder status --check || systemctl restart ics-recorder
+  ics-recorder status --metrics > /var/lib/node_exporter/ics-recorder.prom
 """,
 )
 @journal_dir_option
 @archive_option
+@click.option(
+    "--check",
+    "only_check",
+    is_flag=True,
+    help="Report by the exit status: 0 recording, 11 reconnecting, 12 not running.",
+)
+@click.option("--metrics", "as_metrics", is_flag=True, help="Print the recorders' counts as Prometheus text.")
 @json_option
+@wide_option
 @click.pass_context
-def command(ctx: click.Context, journal_dir: Path, where: str, as_json: bool) -> None:
+def command(
+    ctx: click.Context, journal_dir: Path, where: str, only_check: bool, as_metrics: bool, as_json: bool
+) -> None:
     """Tell which connections are being recorded now, which journals a crash has left open, and how far the archive is.
 
     A journal is read as far as it was written and needs no repair: import takes it as it is, and record and proxy do
     so when they start. Then a journal that was left open is ended, and not told any more.
+
+    Without --check the exit status is 0 whether or not something is being recorded.
     """
+    from recorder.cli.metrics import check, current_states, metrics
     from recorder.journal import open_sessions, session_name, session_sizes
 
+    if only_check + as_metrics + as_json > 1:
+        raise click.UsageError("Choose one of --check, --metrics and --json.")
+    states = current_states(journal_dir)
+    if only_check:
+        status, sentence = check(states, any(each.written for each in open_sessions(journal_dir)), journal_dir)
+        say(sentence)
+        ctx.exit(status)
+    if as_metrics:
+        click.echo(metrics(states), nl=False)
+        return
     if not journal_dir.is_dir():
         told = f"There is no folder {journal_dir}"
         if ctx.get_parameter_source("journal_dir") is not ParameterSource.DEFAULT:
@@ -75,6 +102,8 @@ def command(ctx: click.Context, journal_dir: Path, where: str, as_json: bool) ->
                 f"{each.size_bytes:,}",
                 None if behind is None else f"{behind:,}",
                 "never" if ago is None else f"{ago:,} s ago",
+                _games(each.games),
+                (each.games or {}).get("share"),
                 each.path.name,
             )
         )
@@ -89,16 +118,30 @@ def command(ctx: click.Context, journal_dir: Path, where: str, as_json: bool) ->
                 "last": None if last_ns is None else _utc(last_ns),
                 "size_bytes": each.size_bytes,
                 "unarchived_bytes": behind,
+                "games": each.games and {name: each.games.get(name) for name in _COUNTS},
+                "share": (each.games or {}).get("share"),
                 "file": str(each.path),
             }
         )
     if as_json:
         print_json(objects)
     elif rows:
-        print_table(_COLUMNS, rows)
+        print_table(
+            _COLUMNS, rows, narrow=(("journal", 24), "share", ("games", 20), "begun", "role", "bytes", ("server", 20))
+        )
     else:
         say(f"Nothing is being recorded into {journal_dir}.")
+    if any(state.state != "recording" for state in states):
+        say(check(states, False, journal_dir)[1])
     say(problem or _told(list(filter(None, missing.values())), where, journal_dir))
+
+
+def _games(note: dict[str, Any] | None) -> str | None:
+    """How many games matched and are over, how many of them are whole, and what else is known of the others."""
+    if note is None:
+        return None
+    counts = {name: value for name in _COUNTS if type(value := note.get(name)) is int}
+    return ", ".join(f"{count:,} {name}" for name, count in counts.items() if count or name in _COUNTS[:2])
 
 
 def _told(missing: list[int], where: str, journals: Path) -> str:

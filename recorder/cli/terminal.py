@@ -8,7 +8,8 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from enum import IntEnum
-from typing import Any, Final, Protocol
+from pathlib import PurePath
+from typing import Any, Final, Literal, Protocol
 
 import click
 
@@ -16,10 +17,13 @@ from exporters.times import THOUSANDTHS, short_hms
 from recorder.errors import EngineError, ExportError, JournalError, LoginError, RecorderError, SourceError, StorageError
 
 __all__ = [
+    "WIDE",
+    "ARCHIVE_FACT",
     "ExitCode",
     "Progress",
     "clean",
     "format_clock",
+    "of_several",
     "plural",
     "exit_status",
     "print_json",
@@ -28,6 +32,12 @@ __all__ = [
     "say",
     "show_progress",
 ]
+
+
+WIDE: Final = "ics_recorder.wide"
+"""Key in ``click.Context.meta`` of a command with ``--wide``: whether it was given."""
+ARCHIVE_FACT: Final = "ics-recorder.archive"
+"""Under which name a command's context notes the archive that it uses."""
 
 
 class ExitCode(IntEnum):
@@ -44,6 +54,8 @@ class ExitCode(IntEnum):
     LOGIN = 8  # the server cannot be reached, or does not let us in
     LISTEN = 9  # nobody can be served at the address of --listen
     ENGINE = 10  # an engine cannot be started, or failed with some game
+    RECONNECTING = 11  # status --check: a recorder runs and has no connection
+    NOT_RECORDING = 12  # status --check: no recorder runs
     INTERRUPTED = 130
     PIPE = 141
 
@@ -91,12 +103,16 @@ def reason_of(error: Exception) -> str:
     return str(getattr(error, "strerror", None) or error)
 
 
-def format_clock(ms: int | None) -> str:
-    """``4:57.338`` or ``1:04:57.338``; a negative clock keeps its sign; unknown is a dash."""
+def format_clock(ms: int | None, exact: bool) -> str:
+    """``4:57.338`` or ``1:04:57``; a negative clock keeps its sign; unknown is a dash.
+
+    Args:
+        exact: the time was measured in milliseconds; they are shown, also where they are 000.
+    """
     if ms is None:
         return "-"
     seconds, thousandths = divmod(abs(ms), 1000)
-    return f"{'-' if ms < 0 else ''}{short_hms(seconds)}{THOUSANDTHS[thousandths] if thousandths else ''}"
+    return f"{'-' if ms < 0 else ''}{short_hms(seconds)}{THOUSANDTHS[thousandths] if exact or thousandths else ''}"
 
 
 def print_json(value: Any) -> None:
@@ -104,15 +120,23 @@ def print_json(value: Any) -> None:
     click.echo(json.dumps(value, ensure_ascii=False))
 
 
-def print_table(columns: Sequence[str], rows: Sequence[Sequence[object]], *, right: Sequence[str] = ()) -> None:
-    """Print a table: ruled on a terminal, columns parted by tabs elsewhere (so that ``cut`` and ``awk`` work).
+def print_table(
+    columns: Sequence[str],
+    rows: Sequence[Sequence[object]],
+    *,
+    right: Sequence[str] = (),
+    narrow: Sequence[str | tuple[str, int]] = (),
+) -> None:
+    """Print a table, one line a row: under headings on a terminal, columns separated by tabs elsewhere.
 
-    A terminal on which the columns find no room without cutting words gets them closer, or a line for each value.
+    A terminal that is too narrow shows fewer columns, and the ends of long texts are cut. What is missing is named on
+    stderr. With ``--wide`` (``WIDE`` in click's context) every column is printed whole.
 
     Args:
-        columns: headings.
-        rows: values; None prints as a dash.
-        right: headings of the columns that stand to the right.
+        columns: headings. rows: values; None prints as a dash.
+        right: headings of the columns that are aligned to the right.
+        narrow: what a narrow terminal does without, least important first: a heading is left out, ``(heading, width)``
+            is cut down to this width at the most. After these the widest columns are cut.
     """
     texts = [["-" if value is None else clean(str(value)) for value in row] for row in rows]
     if not sys.stdout.isatty():
@@ -125,33 +149,61 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[object]], *, rig
     from rich.table import Table
     from rich.text import Text
 
-    console = Console()
-    longest, widths = [], []
-    for column in zip(columns, *texts, strict=True):
-        longest.append(max(cell_len(word) for text in column for word in [*text.split(), ""]))
-        widths.append(max(map(cell_len, column)))
-    count = len(columns)
-    ruled = sum(longest) + 3 * count + 1 <= console.width
-    room = console.width - (3 * count + 1 if ruled else count)
-    if sum(longest) > room:
-        _print_records(columns, texts)
+    if not rows:
         return
-    while sum(widths) > room:  # lines are broken where most can be saved, and between words
-        at = max(range(count), key=lambda number: widths[number] - longest[number])
-        widths[at] -= 1
-    table = Table(box=box.SIMPLE_HEAD) if ruled else Table(box=None, padding=(0, 1, 0, 0))
-    for heading, width in zip(columns, widths, strict=True):
-        table.add_column(heading, width=width, justify="right" if heading in right else "left")
+    context = click.get_current_context(silent=True)
+    wide = None if context is None else context.meta.get(WIDE)
+    console = Console()
+    natural = [max(map(cell_len, column)) for column in zip(columns, *texts, strict=True)]
+    whole = sum(natural) + 2 * len(natural)
+    gap = 2 if whole <= console.width or wide else 1
+    widths = dict(enumerate(natural)) if wide else _fit(columns, natural, narrow, gap, console.width)
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, gap - 1, 0, 0), pad_edge=False, show_edge=False)
+    for number, width in widths.items():
+        heading = columns[number]
+        side: Literal["left", "right"] = "right" if heading in right else "left"
+        cut: Literal["crop", "ellipsis"] = "crop" if heading == "Date" else "ellipsis"  # the day alone is whole
+        table.add_column(heading, width=width, justify=side, no_wrap=True, overflow=cut)
     for row in texts:
-        table.add_row(*map(Text, row))
-    console.print(table)
+        table.add_row(*(Text(row[number]) for number in widths))
+    if wide:
+        console.width = max(console.width, whole)
+    console.print(table, soft_wrap=bool(wide))
+    missing = [heading for number, heading in enumerate(columns) if number not in widths]
+    if missing:
+        how = "" if wide is None else "; --wide shows all columns"
+        say(f"This terminal is too narrow for {', '.join(missing)}{how}.")
 
 
-def _print_records(columns: Sequence[str], texts: Sequence[Sequence[str]]) -> None:
-    """A line for each value, an empty one between rows."""
-    width = max(map(len, columns))
-    rows = ("\n".join(f"{name:<{width}}  {text}" for name, text in zip(columns, row, strict=True)) for row in texts)
-    click.echo("\n\n".join(rows))
+def _fit(
+    columns: Sequence[str], natural: Sequence[int], narrow: Sequence[str | tuple[str, int]], gap: int, room: int
+) -> dict[int, int]:
+    """Numbers of the columns that a terminal of this width shows, and their widths."""
+    widths = dict(enumerate(natural))
+    order: list[str | tuple[str, int]] = [*narrow, *(("", least) for least in (12, 6, 1) for _ in columns)]
+    for step in order:
+        over = sum(widths.values()) + gap * (len(widths) - 1) - room
+        if over <= 0:
+            break
+        heading, least = (step, None) if isinstance(step, str) else step
+        number = columns.index(heading) if heading else max(widths, key=lambda each: widths[each])
+        if least is None:
+            del widths[number]
+        elif number in widths:
+            widths[number] = max(widths[number] - over, min(least, widths[number]))
+    spare = room - sum(widths.values()) - gap * (len(widths) - 1)
+    for number in widths:  # what a later step has freed goes to columns that an earlier one has cut
+        more = max(min(spare, natural[number] - widths[number]), 0)
+        widths[number] += more
+        spare -= more
+    return widths
+
+
+def of_several(progress: Progress, number: int, count: int) -> Progress:
+    """Progress with one of several files: its name begins with ``file 45 of 98``."""
+    if count == 1:
+        return progress
+    return lambda name, done, total: progress(f"file {number:,} of {count:,}: {PurePath(name).name}", done, total)
 
 
 @contextmanager

@@ -17,7 +17,7 @@ __all__ = ["Ticker"]
 
 _START = (
     *("server", "server_game_no", "white", "black", "rated", "variant", "base_s", "increment_s", "start_fen"),
-    "started_at",
+    *("started_at", "start_precision"),
 )
 _END = ("result", "reason", "termination", "ended_at", "complete")
 _HANDS = frozenset(("white_holdings", "black_holdings"))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from recorder.cli.options import archive_option, json_option, open_archive
-from recorder.cli.terminal import ExitCode, clean, plural, print_json, say, show_progress
+from recorder.cli.terminal import ExitCode, clean, of_several, plural, print_json, say, show_progress
 
 if TYPE_CHECKING:
     from recorder.cli.audit import Audit
@@ -33,9 +33,10 @@ def command(ctx: click.Context, source_ids: tuple[str, ...], where: str, as_json
 
     Counts <12> and <b1> in the decoded bytes and compares them with the stored dispositions, and every game with
     what is stored. A log that is not kept is read from its file if that is still the same. Games of several logs are
-    put together again and compared, too; in what those logs contradict each other stands in parentheses and is no
-    difference. Positions of analyses are looked for in the games as they are now. Exit status 1 if anything differs,
-    6 if no log could be read again.
+    put together again and compared, too. What stands in parentheses is no difference: in what those logs contradict
+    each other, and every move whose clock nothing explains. Positions of analyses are looked for in the games as they
+    are now. Exit status 1 if anything differs, 3 if an error of this program kept a log from being read whole, 6 if no
+    log could be read again.
     """
     from recorder.cli.audit import audit_source
     from recorder.cli.report import say_analyses
@@ -43,7 +44,9 @@ def command(ctx: click.Context, source_ids: tuple[str, ...], where: str, as_json
     # Of one moment: a source that is being written has another id in the next.
     with open_archive(where) as archive, archive.snapshot(), show_progress() as progress:
         rows = [archive.source(one) for one in source_ids] if source_ids else archive.sources()
-        audits = [audit_source(archive, row, progress) for row in rows]
+        audits = [
+            audit_source(archive, row, of_several(progress, number, len(rows))) for number, row in enumerate(rows, 1)
+        ]
         stale = archive.stale_games() if not source_ids and any(audit.read for audit in audits) else []
         analyses = None if source_ids else archive.count_analyses()
     if as_json:
@@ -53,8 +56,8 @@ def command(ctx: click.Context, source_ids: tuple[str, ...], where: str, as_json
             click.echo(f"{clean(audit.name)} ({audit.id}): {audit.summary()}")
             for finding in audit.findings:
                 click.echo(f"  {clean(finding)}")
-            for conflict in audit.conflicts:
-                click.echo(f"  ({clean(conflict)})")
+            for remark in (*audit.unexplained, *audit.conflicts):
+                click.echo(f"  ({clean(str(remark))})")
     for key in stale:
         say(f"Game {key[:8]} is not what its witnesses make: `ics-recorder db rebuild` makes it anew.")
     findings = sum(len(audit.findings) for audit in audits) + len(stale)
@@ -66,13 +69,18 @@ def command(ctx: click.Context, source_ids: tuple[str, ...], where: str, as_json
     read = sum(audit.read for audit in audits)
     if not audits:
         say("The archive holds no log: there is nothing to audit.")
-    elif not read:
+    elif not read and not any(audit.unread for audit in audits):
         say(f"NOTHING WAS AUDITED: {plural(len(audits), 'log')}, none of which could be read again.")
         ctx.exit(ExitCode.UNPROVED)
     else:
         unread = f" {plural(len(audits) - read, 'log')} could not be audited." if read < len(audits) else ""
         say(f"{plural(read, 'log')} of {len(audits)} read again, {plural(findings, 'finding')}.{unread}")
         _tell_clocks(audits)
+    failures = [audit.unread for audit in audits if audit.unread is not None]
+    for sentence in failures:
+        say(sentence)
+    if failures:
+        ctx.exit(ExitCode.INPUT)
     if findings:
         ctx.exit(ExitCode.FINDINGS)
 

@@ -209,7 +209,7 @@ def _print_moment(recording: Recording, place: int) -> None:
 def _lines(game: Game, what: What, several: bool) -> Iterator[str]:
     """What is printed of a moment: at most one line. Of several games each line tells which."""
     from recorder.cli.terminal import format_clock
-    from recorder.model import EventKind
+    from recorder.model import EXACT, EventKind
     from recorder.replay.moments import Begin, End, Shown
     from recorder.replay.telling import told_text
     from recorder.replay.viewing import ply_text
@@ -219,8 +219,9 @@ def _lines(game: Game, what: What, several: bool) -> Iterator[str]:
         yield f"{game.white.handle} - {game.black.handle}, {game.category or game.variant or 'chess'}"
     elif isinstance(what, Shown):
         ply = what.ply
-        clocks = f"{format_clock(ply.white_clock_ms)} {format_clock(ply.black_clock_ms)}"
-        took = "" if ply.elapsed_ms is None else f"  ({format_clock(ply.elapsed_ms)})"
+        exact = ply.precision in EXACT
+        clocks = f"{format_clock(ply.white_clock_ms, exact)} {format_clock(ply.black_clock_ms, exact)}"
+        took = "" if ply.elapsed_ms is None else f"  ({format_clock(ply.elapsed_ms, exact)})"
         yield f"{front}{ply_text(ply):<14} {clocks}{took}"
     elif isinstance(what, End):
         if not any(event.kind is EventKind.RESULT for event in game.events):

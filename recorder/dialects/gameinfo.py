@@ -6,7 +6,6 @@ their help pages. A partner number of 0 is none.
 
 from __future__ import annotations
 
-import re
 from typing import NamedTuple
 
 from recorder.errors import LineError
@@ -24,6 +23,8 @@ __all__ = [
     "parse_gameinfo",
     "parse_smith",
 ]
+
+_INT = later(r"-?[0-9]{1,12}")
 
 GAMEINFO_TAG = "<g1>"
 DELTA_TAG = "<d1>"
@@ -93,7 +94,7 @@ def _number(fields: dict[str, str], key: str) -> int | None:
     value = fields.get(key)
     if value is None:
         return None
-    if re.fullmatch(r"-?[0-9]{1,12}", value) is None:
+    if _INT().fullmatch(value) is None:
         raise LineError(f"{key} cannot be {value!r}", field=key, value=value)
     return int(value)
 

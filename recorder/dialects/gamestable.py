@@ -35,17 +35,18 @@ _CLOCK = r"([0-9:]{1,12})"
 _PLAYERS = rf"{_RATED_TEXT} +{_NAME} +{_RATED_TEXT} +{_NAME}"
 _ROW = later(
     rf" *{_NUMBER} +(?:\((Exam\.|Setup) +{_PLAYERS} *\)|{_PLAYERS})"
-    rf" +(?:\[([ p]?)([A-Za-z])([ru]) *{_NUMBER} +{_NUMBER}\]|(p?)([A-Za-z])([ru]) +{_NUMBER} +{_NUMBER})"
+    rf" +(?:\[([ p]?)([!-~])([ru]) *{_NUMBER} +{_NUMBER}\]|(p?)([!-~])([ru]) +{_NUMBER} +{_NUMBER})"
     rf" +(?:{_CLOCK} +- *{_CLOCK} +\( *{_NUMBER}- *{_NUMBER}\) +)?([WB]): *{_NUMBER} *"
 )
 _COUNTED = later(r" *([0-9]{1,6}) games? displayed(?: \(of +([0-9]{1,6})(?: in progress)?\))?\.? *")
+_NO_MATCHES = later(r"No matching games were found \(of +([0-9]{1,6}) in progress\)\. *")
 _NO_GAMES = later(r"There are no games in progress\. *")
 _NOTIFIED = later(
     rf"Game notification: (\S+) {RATING} vs\. (\S+) {RATING} (rated|unrated) ?(\S*|\S+ \S+) {_NUMBER} {_NUMBER}"
     rf": Game {_NUMBER} *"
 )
 
-# Letters in brackets are those of the C servers, FICS and FatICS.
+# Letters in brackets are those of the C servers, FICS and FatICS, which has a digit and a sign, too.
 _CATEGORIES = {
     "b": "blitz",
     "s": "standard",
@@ -58,6 +59,12 @@ _CATEGORIES = {
     "S": "suicide",
     "L": "losers",
     "n": "nonstandard",
+    "9": "chess960",
+    "?": "untimed",
+    "o": "slow",
+    "G": "gothic",
+    "K": "knightmate",
+    "C": "capablanca",
 }
 # Without brackets the server is ICC, whose letters mean other things; these are certain.
 _ICC_CATEGORIES = {"b": "blitz", "s": "standard", "u": "untimed", "w": "wild"}
@@ -164,6 +171,8 @@ def parse_counted(line: Line) -> GamesCounted | None:
     """Read the line behind the table's last row, or the one that stands for an empty table, or None."""
     if _NO_GAMES().fullmatch(line.text) is not None:
         return GamesCounted(line, 0, None)
+    if (match := _NO_MATCHES().fullmatch(line.text)) is not None:
+        return GamesCounted(line, 0, int(match[1]))
     match = _COUNTED().fullmatch(line.text)
     return None if match is None else GamesCounted(line, int(match[1]), None if match[2] is None else int(match[2]))
 

@@ -2,6 +2,7 @@
 
 A list begins at its line of names, may hold a start position, and ends at its trailer ``{…} result``; some servers
 stop long lists without one, then it ends at the first line that is no row. Rows are read by words, not by columns.
+A log may lack the lines before the table; then the list begins at its columns, its dashes or its first row.
 Source: FICS, FatICS and ICC captures, the C servers' gamedb code.
 """
 
@@ -12,16 +13,17 @@ from datetime import UTC, datetime, timedelta, timezone
 
 from recorder.dialects.ratings import RATING, read_rating
 from recorder.dialects.results import read_reason
+from recorder.dialects.style12 import check_frame, format_style12
 from recorder.dialects.translated import RUNNING
 from recorder.errors import LineError
 from recorder.events import Line, ListRow, MovelistRead, RatingText
 from recorder.frames import Style12, parse_elapsed
 from recorder.patterns import later
 
-__all__ = ["MovelistReader", "format_movelist", "parse_started"]
+__all__ = ["MONTHS", "MovelistReader", "format_movelist", "parse_started"]
 
 _GAME_NUMBER = re.compile(r"Movelist for game ([0-9]{1,9}):\s*")
-_NAMES = re.compile(rf"(\S+) {RATING} vs\. (\S+) {RATING} --- (\S.*?)\s*")
+_NAMES = re.compile(rf"(\S+) {RATING} vs\. (\S+) {RATING} --- (\S(?:.*\S)?)\s*")
 _MATCH = later(
     r"(Rated|Unrated) (\S*|\S+ \S+) ?match, initial time: ([0-9]{1,9}) minutes?, increment: ([0-9]{1,9}) seconds?"
     r"(?: AND ([0-9]{1,9}) minutes?, increment: ([0-9]{1,9}) seconds?)?\.?\s*"
@@ -32,7 +34,7 @@ _MATCH_TRANSLATED = later(
     r"([0-9]{1,9}) minutos, incremento: ([0-9]{1,9}) segundos"
     r"(?: E ([0-9]{1,9}) minutos, incremento: ([0-9]{1,9}) segundos)?\.\s*"
 )
-_COLUMNS = later(r"\s*Move\s+\S+\s+\S+\s*")
+_COLUMNS = later(r"\s*Move\s+(\S+)\s+(\S+)\s*")
 _DASHES = later(r"\s*-{2,}\s+-{2,}\s+-{2,}\s*")
 _HALF = r"(\.\.\.|[A-Za-z][A-Za-z0-9@=x-]*[+#]*)(?:\s+(\([-0-9:.]+\)))?"
 _ROW = later(rf"\s*([0-9]{{1,9}})\.\s+{_HALF}(?:\s+{_HALF})?\s*")
@@ -45,12 +47,12 @@ _ZONES = {
     "UTC": 0, "GMT": 0, "EST": -5, "EDT": -4, "CST": -6, "CDT": -5, "MST": -7, "MDT": -6, "PST": -8, "PDT": -7,
     "CET": 1, "CEST": 2,
 }  # fmt: skip
-_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _FICS_DATE = later(r"[A-Z][a-z]{2} ([A-Z][a-z]{2}) +([0-9]{1,9}), +([0-9]{1,9}):([0-9]{2}) (\S+) ([0-9]{4})")
 _PLAIN_DATE = later(r"([0-9]{4})[.-]([0-9]{2})[.-]([0-9]{2}) +([0-9]{1,9}):([0-9]{2})(?::([0-9]{2}))?(?: (\S+))?")
 
 
-def parse_started(text: str) -> tuple[int | None, bool]:
+def parse_started(text: str) -> tuple[int | None, bool, bool]:
     """Read the date of a movelist's header.
 
     ``Mon Nov  4, 08:38 CET 2002``, ``2010-10-14 20:36 UTC`` or ``2008.01.19 16:55:38``.
@@ -58,25 +60,25 @@ def parse_started(text: str) -> tuple[int | None, bool]:
     Args:
         text: as printed.
     Returns:
-        Milliseconds since 1970 and whether they are UTC: with a zone whose offset is not certain they are local ones
-        of the server. ``(None, False)`` when it is no date.
+        Milliseconds since 1970, whether they are UTC, and whether the seconds were printed: with a zone whose offset is
+        not certain they are local ones of the server. ``(None, False, False)`` when it is no date.
     """
     fics, plain = _FICS_DATE().fullmatch(text), _PLAIN_DATE().fullmatch(text)
     try:
         if fics is not None:
             zone = fics[5]
-            local = datetime(int(fics[6]), _MONTHS.index(fics[1]) + 1, int(fics[2]), int(fics[3]), int(fics[4]))
+            local = datetime(int(fics[6]), MONTHS.index(fics[1]) + 1, int(fics[2]), int(fics[3]), int(fics[4]))
         elif plain is not None:
             zone = plain[7]
             year, month, day, hour, minute = (int(plain[place]) for place in range(1, 6))
             local = datetime(year, month, day, hour, minute, int(plain[6] or 0))
         else:
-            return None, False
+            return None, False, False
     except ValueError:
-        return None, False
+        return None, False, False
     hours = _ZONES.get(zone) if zone else None
     moment = local.replace(tzinfo=UTC if hours is None else timezone(timedelta(hours=hours)))
-    return int(moment.timestamp()) * 1000, hours is not None
+    return int(moment.timestamp()) * 1000, hours is not None, plain is not None and plain[6] is not None
 
 
 class MovelistReader:
@@ -96,6 +98,7 @@ class MovelistReader:
         self._first_offset: int | None = None
         self._header: Line | None = None
         self._names: tuple[str, RatingText, str, RatingText, str] | None = None
+        self._columns: tuple[str, str] = ("", "")  # the names above the columns
         self._match: re.Match[str] | None = None
         self._start: Style12 | None = None
         self._in_rows = False
@@ -121,6 +124,8 @@ class MovelistReader:
             self._first_offset = line.offset
             return True
         match = _NAMES.fullmatch(line.text)
+        if match is None and self._begin_table(line):
+            return True
         if match is None:
             self._game_no = None  # the number belongs to the list that follows it at once, to no later one
             self._first_offset = None
@@ -130,6 +135,24 @@ class MovelistReader:
         if self._first_offset is None:
             self._first_offset = line.offset
         self._names = white, read_rating(white_rating), black, read_rating(black_rating), date
+        self.open = True
+        return True
+
+    def _begin_table(self, line: Line) -> bool:
+        """Begin a list whose header the log lacks, at its columns, its dashes or its first row with a time."""
+        columns = _COLUMNS().fullmatch(line.text)
+        if columns is not None:
+            self._columns = columns[1], columns[2]
+        elif _DASHES().fullmatch(line.text) is not None:
+            self._in_rows = True
+        else:
+            row = _ROW().fullmatch(line.text)
+            if row is None or int(row[1]) != 1 or (row[3] is None and row[5] is None) or not self._row(line):
+                return False
+            self._in_rows = True
+        self._header = line
+        if self._first_offset is None:
+            self._first_offset = line.offset
         self.open = True
         return True
 
@@ -147,7 +170,7 @@ class MovelistReader:
             return False
         if relation not in (-4, -3) and not (relation == 0 and fresh):
             return False
-        if (frame.white, frame.black) != (self._names[0], self._names[2]):
+        if (frame.white, frame.black) != (self._names[0], self._names[2]) or check_frame(frame) is not None:
             return False
         self._start = frame
         return True
@@ -164,10 +187,12 @@ class MovelistReader:
         text = line.text
         if not self._in_rows:
             if self._match is None:
-                self._match = _MATCH().fullmatch(text) or _MATCH_TRANSLATED().fullmatch(text)
+                self._match = self._names and (_MATCH().fullmatch(text) or _MATCH_TRANSLATED().fullmatch(text))
                 if self._match is not None:
                     return True
-            if _COLUMNS().fullmatch(text) is not None:
+            columns = _COLUMNS().fullmatch(text)
+            if columns is not None and self._columns == ("", ""):
+                self._columns = columns[1], columns[2]
                 return True
             if _DASHES().fullmatch(text) is not None:
                 self._in_rows = True
@@ -200,10 +225,11 @@ class MovelistReader:
         """End an open list that has no trailer.
 
         Returns:
-            The incomplete list, or its line of names if no second header line followed: then it was no list.
+            The incomplete list, or its first line if neither a second header line nor a row followed: then it was
+            no list.
         """
         assert self._header is not None
-        if self._match is None:
+        if self._match is None and not self._rows:
             header = self._header
             self._clear()
             self._game_no = None
@@ -212,9 +238,10 @@ class MovelistReader:
 
     def _made(self, reason: str | None, result: str | None) -> MovelistRead:
         assert self._header is not None
-        assert self._names is not None
-        white, white_rating, black, black_rating, date = self._names
-        at_ms, zone_known = parse_started(date)
+        names = self._names
+        white, black = self._columns if names is None else (names[0], names[2])
+        date = None if names is None else names[4]
+        at_ms, zone_known, with_seconds = (None, False, False) if date is None else parse_started(date)
         kind = self._match
         running = reason in _RUNNING
         told = None
@@ -224,12 +251,13 @@ class MovelistReader:
             line=self._header,
             game_no=self._game_no,
             white=white,
-            white_rating=white_rating,
+            white_rating=None if names is None else names[1],
             black=black,
-            black_rating=black_rating,
+            black_rating=None if names is None else names[3],
             started=date,
             started_at_ms=at_ms,
             started_zone_known=zone_known,
+            started_with_seconds=with_seconds,
             rated=None if kind is None else kind[1] in ("Rated", "Classificado"),
             category=None if kind is None else kind[2].lower() or None,
             base_min=None if kind is None else int(kind[3]),
@@ -244,6 +272,7 @@ class MovelistReader:
             termination=None if told is None else told.termination,
             still_running=running,
             complete=result is not None,
+            headed=names is not None,
         )
         self._clear()
         self._game_no = None
@@ -258,12 +287,12 @@ def format_movelist(event: MovelistRead) -> list[str]:
     Returns:
         Its lines, blank ones included.
     """
-    from recorder.dialects.style12 import format_style12
-
     lines = [] if event.game_no is None else [f"Movelist for game {event.game_no}:", ""]
-    lines.append(
-        f"{event.white} ({event.white_rating.text}) vs. {event.black} ({event.black_rating.text}) --- {event.started}"
+    white, black = (
+        f"{name} ({'UNR' if rating is None else rating.text})"
+        for name, rating in ((event.white, event.white_rating), (event.black, event.black_rating))
     )
+    lines.append(f"{white} vs. {black} --- {event.started}")
     odds = (
         f" AND {event.black_base_min} minutes, increment: {event.black_increment_s} seconds"
         if event.black_base_min is not None

@@ -48,7 +48,7 @@ __all__ = [
 _RATED = rf"(rated|unrated|{RATED}|{UNRATED})"
 _CREATED = re.compile(
     rf"{GAME}(Creating|Continuing|{CONTINUING}) "
-    rf"(?:{_RATED} )?(?:(\S+(?: \S+)?) )?(match|simul)\.\}}(?: \*)?\s*"
+    rf"(?:{_RATED} )?(?:(\S+(?: \S+)?) | )?(match|simul)\.\}}(?: \*)?\s*"
 )
 _CREATING = re.compile(
     rf"Creating: (\S+) {RATING} (?:\[(white|black)\] )?(\S+) {RATING} {_RATED} ?(\S*|\S+ \S+) "
@@ -239,9 +239,11 @@ _NOTICES = make_forms(
         (_K.ABORT_REQUEST, "", "Abort request sent.", ""),
         (_K.ADJOURN_REQUEST, "", "Requesting to adjourn game ", rf"(?P<number>{_N})\."),
         (_K.ADJOURN_REQUEST, "", "Adjourn request sent.", ""),
-        (_K.PAUSE_REQUEST, "(?:Pause|Unpause)", " request sent.", ""),
+        (_K.PAUSE_REQUEST, "", "Pause request sent.", ""),
+        (_K.UNPAUSE_REQUEST, "", "Unpause request sent.", ""),
         (_K.DRAW_OFFER, "", "Draw request sent.", ""),
-        (_K.PAUSE_REQUEST, rf"{_GAME}{_WHO} (?:requests|would like) to (?:un)?", "pause the game.", ""),
+        (_K.PAUSE_REQUEST, _ASKS, " to pause the game.", ""),
+        (_K.UNPAUSE_REQUEST, _ASKS, " to unpause the game.", ""),
         (_K.PAUSED, rf"{_GAME}(?:{_WHO} accepted pause\. )?", "Game clock paused.", ""),
         (_K.RESUMED, rf"{_GAME}(?:{_WHO} accepted unpause\. )?", "Game clock resumed.", ""),
         (_K.TIME_ADDED, rf"(?P<value>{_N})", " seconds were added to your opponent", r"s? clock\.?"),
@@ -313,7 +315,8 @@ _EXAMINE = make_forms(
 # Answers to offers; whoever says "You" or nothing about himself is the owner of the log.
 _ANSWER = re.compile(
     rf"{_GAME}(?:(?:You |)(?P<verb>accept|decline|withdraw|update|Accepting|Declining|Withdrawing|Updating)"
-    rf"|{_WHO} (?P<theirs>accept|decline|withdraw|update)s)(?: the| your| his| her| their)? "
+    rf"|{_WHO} (?:(?P<theirs>accept|decline|withdraw|update)s|has (?P<have>accept|decline)e?d))"
+    r"(?: the| your| his| her| their)? "
     r"(?P<what>draw|takeback|abort|adjourn|pause|unpause|switch|courtesyabort|courtesyadjourn) "
     r"(?:request|offer)s?(?: (?:from|to) \S+)?\.\s*"
 )
@@ -322,6 +325,14 @@ _ANSWERS = {
     ("draw", "decline"): _K.DRAW_DECLINED,
     ("takeback", "accept"): _K.TAKEBACK_ACCEPTED,
     ("takeback", "decline"): _K.TAKEBACK_DECLINED,
+    ("abort", "accept"): _K.ABORT_ACCEPTED,
+    ("abort", "decline"): _K.ABORT_DECLINED,
+    ("adjourn", "accept"): _K.ADJOURN_ACCEPTED,
+    ("adjourn", "decline"): _K.ADJOURN_DECLINED,
+    ("pause", "accept"): _K.PAUSE_ACCEPTED,
+    ("pause", "decline"): _K.PAUSE_DECLINED,
+    ("unpause", "accept"): _K.UNPAUSE_ACCEPTED,
+    ("unpause", "decline"): _K.UNPAUSE_DECLINED,
 }
 _VERBS = {"Accepting": "accept", "Declining": "decline"}
 
@@ -344,7 +355,7 @@ def parse_notice(line: Line) -> GameNotice | None:
     match = _ANSWER.fullmatch(line.text)
     if match is None:
         return None
-    verb = match["verb"] or match["theirs"]
+    verb = match["verb"] or match["theirs"] or match["have"]
     kind = _ANSWERS.get((match["what"], _VERBS.get(verb, verb)), _K.OFFER_OTHER)
     return GameNotice(line, kind, *_facts(match), line.text.rstrip())
 

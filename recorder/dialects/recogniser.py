@@ -10,8 +10,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from operator import length_hint
 from typing import Final
 
+from recorder.containment import contain
 from recorder.dialects.blocks import TEXT_BLOCKS, answers
 from recorder.dialects.chat import parse_chat
 from recorder.dialects.gameinfo import parse_delta, parse_gameinfo
@@ -83,14 +85,21 @@ class Recogniser:
         """
         out: list[Event] = []
         waiting = iter(lines)
+        while True:
+            try:
+                self._take(waiting, out)
+                return out
+            except Exception as error:
+                self._leave_out(Line._make(lines[len(lines) - length_hint(waiting) - 1]), error, out)
+
+    def _take(self, lines: Iterator[LineRow], out: list[Event]) -> None:
         if self._busy:
-            self._take_busy(waiting, out)
-        for line in take_usual(waiting, out):
+            self._take_busy(lines, out)
+        for line in take_usual(lines, out):
             if line[0]:
                 self._line(Line._make(line), out)
                 if self._busy:
-                    self._take_busy(waiting, out)
-        return out
+                    self._take_busy(lines, out)
 
     def _take_busy(self, lines: Iterator[LineRow], out: list[Event]) -> None:
         """Take lines one by one for as long as something is open that a frame may belong to."""
@@ -129,7 +138,27 @@ class Recogniser:
     def _again(self, lines: list[Line], out: list[Event]) -> None:
         """Lines that waited for their unit's end."""
         for line in lines:
-            self._line(line, out)
+            try:
+                self._line(line, out)
+            except Exception as error:
+                self._leave_out(line, error, out)
+
+    def _leave_out(self, line: Line, error: Exception, out: list[Event]) -> None:
+        """An error of this program: make an anomaly of the line, and end what was open.
+
+        Raises:
+            Exception: the error, where it is not to be contained.
+        """
+        message = contain(error)
+        tag = FRAME_TAG if line.text.startswith(FRAME_TAG) else ""
+        self._quote(line.text[len(tag) :])
+        if self._held is not None:
+            out.append(self._held[1])
+        self._held = None
+        out.append(Malformed(line, tag, message, error))
+        self._end_list(out)
+        self._again(self.units.release(), out)
+        self._look()
 
     def _look(self) -> None:
         self._busy = self._list.open or self._held is not None or self.units.depth > 0
@@ -256,7 +285,8 @@ class Recogniser:
     def _known(self, line: Line, out: list[Event]) -> bool:
         text = line.text
         if text[-1:] != "}" and text.startswith("{Game "):  # a result ends with its token
-            ends = parse_results(line)
+            created = parse_created(line)  # some servers write * behind it
+            ends = [created] if created is not None else parse_results(line)
             if ends:
                 out += ends
                 self._quote(text)
@@ -305,11 +335,17 @@ class Recogniser:
         first = line.text[:1]
         if first.isdecimal() or first == " ":
             return parse_row(line) or parse_counted(line)
-        return (parse_counted(line) or parse_notified(line) or parse_refusal(line)) if first in "GTY" else None
+        return (parse_counted(line) or parse_notified(line) or parse_refusal(line)) if first in "GNTY" else None
 
     def _end_list(self, out: list[Event]) -> None:
         if self._list.open:
-            ended = self._list.close()
+            begin = self._list.pending_offset
+            try:
+                ended = self._list.close()
+            except Exception as error:
+                self._list = MovelistReader()
+                self._leave_out(Line("", begin or 0), error, out)
+                return
             if isinstance(ended, Line):
                 self._unknown(ended, out)
             else:

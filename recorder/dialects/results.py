@@ -13,14 +13,14 @@ from typing import NamedTuple
 from recorder.dialects.translated import RUNNING, unended_key
 from recorder.events import GameEnded, Line
 
-__all__ = ["GAME", "RESULT", "Reason", "format_result", "parse_result", "parse_results", "read_reason"]
+__all__ = ["GAME", "RESULT", "Reason", "format_result", "parse_result", "parse_results", "read_reason", "read_winner"]
 
 # A name ends before a blank or a parenthesis; it may hold the latter, then the shortest that fits is taken.
 _PLAYER = r"(\S[^\s()]*+(?:[()][^\s()]*+)*?)(?: ?\([^()]*\))?"
 GAME = rf"\{{Game ([0-9]{{1,9}}) \({_PLAYER} vs\. {_PLAYER}\) "
 """The beginning of what is said about a game as such: number and names, the ratings left out."""
 
-RESULT = re.compile(rf"{GAME}(.*?)\}} (1-0|0-1|1/2-1/2|\*)(?: \[[^\]]*\])?\s*")
+RESULT = re.compile(rf"{GAME}(.*?)\}} (1-0|0-1|1/2-1/2|\*)(?: \[[^\[\]{{}}]*+\])?\s*+")
 """One result text at any place of a line."""
 
 _TERMINATIONS = {
@@ -147,6 +147,19 @@ _WHOLE = {
 }
 
 
+# What a reason says of the player whom it names, unless it says that he wins.
+_LOST = frozenset(("checkmate", "resign", "time", "disconnect-loss", "king-exploded", "partner-decided"))
+_WINS = tuple(
+    after
+    for after in _AFTER_NAME
+    if after.startswith((" wins ", " won ", " declared the winner ")) or after == "'s partner won"
+)
+_DRAWN = frozenset((
+    "agreed", "repetition", "fifty", "no-material", "time-vs-bare", "both-flag", "adjudicated-draw", "max-length",
+    "drawn", "partner-draw",
+))  # fmt: skip
+
+
 class Reason(NamedTuple):
     """What a reason means: normalised key, PGN Termination, the handle it names."""
 
@@ -200,6 +213,26 @@ def _key(words: str, white: str, black: str) -> tuple[str, str | None]:
             if words == before + name:
                 return key, actor
     return "unknown", None
+
+
+def read_winner(words: str, white: str, black: str) -> str | None:
+    """The result that the words tell where a saved game has no token: ``Black resigns`` is ``1-0``.
+
+    Args:
+        words, white, black: as for ``read_reason``.
+    Returns:
+        None where the words are none of the known ones, or do not tell who won (``Black stalemated``).
+    """
+    words = " ".join(words.split()).removesuffix(".")
+    if white == black:
+        white, black = "White", "Black"  # a name would tell nothing
+    key, actor = _key(words, white, black)
+    if key in _DRAWN and (actor is None or key == "time-vs-bare"):
+        return "1/2-1/2"
+    wins = any(words == name + after for name in (actor or "", "White", "Black") for after in _WINS)
+    if actor is None or not (wins or key in _LOST):
+        return None
+    return "1-0" if (actor == white) is wins else "0-1"
 
 
 def parse_results(line: Line) -> list[GameEnded]:

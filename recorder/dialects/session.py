@@ -14,6 +14,8 @@ from recorder.events import Line, SessionNotice, SessionNoticeKind
 __all__ = ["format_session", "is_noise", "parse_session"]
 
 _K = SessionNoticeKind
+_MORE = r"(?:[ ,;:.!(].*)?"
+_TOO_FAST = rf"(?:fast|quickly|often){_MORE}"
 _FORMS = make_forms(
     [
         (_K.LOGIN, "", "**** Starting ", r"(?:\S+ )?session as (?P<value>[A-Za-z]\w*)(?:\([^()]*\))* \*{4}"),
@@ -31,7 +33,10 @@ _FORMS = make_forms(
         (_K.LOGOUT, "", "Thank you for using ", ".*"),
         (_K.STYLE, "[Ss]", "tyle ", r"(?:set to )?(?P<value>[0-9]{1,9})(?: set)?\.?"),
         (_K.LOST_DATA, "", "\x1a", ""),
-        (_K.ZONE, "", "Server time ", r" *- (?P<value>\S.*?)"),
+        (_K.TOO_FAST, "You(?: are|'re) (?:sending|giving|typing|entering|issuing) ", "commands too ", _TOO_FAST),
+        (_K.TOO_FAST, "You(?: are|'re) (?:sending|giving|typing|entering|issuing) ", "too many commands", _MORE),
+        (_K.TOO_FAST, "", "Too many commands", _MORE),
+        (_K.ZONE, "", "Server time ", r" *- (?P<value>\S(?:.*\S)?)"),
         (_K.PROMPT, "[Pp]", "rompt ", r"(?:now |is now )?set to:? \"(?P<value>[^\"]*)\"\.?"),
     ],
     before=r"\s*",
@@ -96,6 +101,8 @@ _NOISE = re.compile(
     r"|(?:Width|width|Height|height|Interface|interface|Prompt|prompt|Style|style)(?: now)? set to .*"
     r"|\S+ (?:set|unset|enabled|disabled)\."
     r"|Ads removed: .*"
+    r"|History for \S+:| +Opponent +Type +ECO End Date *|\S+ has no history games\.?"
+    r"|Last game for \S+ was history game [0-9]+\.?"
     r"|Local time +- .*|Your primary game is now game .*|There is no such game\.|\S+: Command not found\."
     r"|You are not playing a game\.|Your opponent is not out of time!|Game is not paused\."
     r"|Observing +[0-9]+ \[\S+ vs\. \S+\]: .*|Your partner (?:is playing game|has joined a game) .*"

@@ -71,7 +71,8 @@ _NUMBERS: Final = re.compile(
 )
 # What may stand after the verbose move of a cut frame: parts of the two next fields, and the prompt.
 _CUT: Final = re.compile(
-    r"(?: (?:(?P<elapsed>\(-?[0-9][-0-9:.]*\))(?: [A-Za-z0-9@=+#-]*)?|\([-0-9:.]*)?)?(?:\S*[%>])? ?(?:\S+[%>] ?)*"
+    r"(?: (?:(?P<elapsed>\(-?[0-9][-0-9:.]*+\))(?: [A-Za-z0-9@=+#-]*+)?|\([-0-9:.]*+)?)?"
+    r"(?:\S*+(?<=[%>]))? ?(?:\S++(?<=[%>])(?: |\Z))*+"
 )
 _LAST_NUMBER = re.compile(r"(-?[0-9]{1,12})(?![0-9])(\S*)")
 _TOKEN: Final = re.compile(r"\S+")
@@ -169,7 +170,7 @@ def scan_values(text: str) -> FrameValues | None:
         if turn not in (_W, _B) or ord(text[TAIL_BEGIN + 1]) != _BLANK or not _is_digit(ord(text[at])):
             return None
         for _ in range(4):  # the castling rights
-            if ord(text[at + 1]) != _BLANK or not _is_digit(ord(text[at + 2])):
+            if ord(text[at + 1]) != _BLANK or ord(text[at + 2]) not in (_ZERO, _ONE):
                 return None
             at += 2
         if ord(text[at + 1]) != _BLANK:
@@ -286,7 +287,7 @@ def _lag(text: str, at: i64) -> int | None:
     """The lag at the end, behind two flags or what there is of them; None: there is none."""
     end: i64 = len(text)
     for _ in range(2):
-        if not _is_digit(ord(text[at])):
+        if ord(text[at]) not in (_ZERO, _ONE):
             raise _UnusualError
         if at + 1 == end:
             return None

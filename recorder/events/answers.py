@@ -117,9 +117,12 @@ class MovelistRead:
 
     Attributes:
         game_no: from ``Movelist for game N:``, or None where the server prints no such line.
+        white, black: from the line of names; from the line above the columns where the log lacks that line; empty
+            where it lacks both.
+        white_rating, black_rating: None where the log lacks the line of names.
         started: the date in the header as printed, or None.
         started_at_ms: UTC milliseconds if the header's zone is known, else local ones; None: no date.
-        started_zone_known: whether ``started_at_ms`` is UTC.
+        started_zone_known: whether ``started_at_ms`` is UTC. started_with_seconds: the header prints seconds.
         start_frame: the ``<12>`` between header and table, or None.
         rows: half-moves in order.
         result: ``*`` with ``still_running`` True for ``{Still in progress}``; None: no trailer was seen.
@@ -129,12 +132,13 @@ class MovelistRead:
     line: Line
     game_no: int | None
     white: str
-    white_rating: RatingText
+    white_rating: RatingText | None
     black: str
-    black_rating: RatingText
+    black_rating: RatingText | None
     started: str | None
     started_at_ms: int | None
     started_zone_known: bool
+    started_with_seconds: bool
     rated: bool | None
     category: str | None
     base_min: int | None
@@ -149,3 +153,4 @@ class MovelistRead:
     termination: str | None
     still_running: bool
     complete: bool
+    headed: bool = True  # the line of names was there

@@ -51,12 +51,13 @@ class Datagram:
 class Malformed:
     """A line of a known kind that cannot be read: counted and stored, never guessed at.
 
-    ``tag`` is ``<12>``, ``<b1>`` … or the line kind's name.
+    ``tag`` is ``<12>``, ``<b1>`` … or the line kind's name. ``cause``: the error of this program, if it is one.
     """
 
     line: Line
     tag: str
     error: str
+    cause: Exception | None = None
 
 
 @dataclass(frozen=True, slots=True)

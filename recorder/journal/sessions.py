@@ -6,7 +6,7 @@ import fcntl
 import os
 from importlib.metadata import version
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from recorder.errors import JournalError
 from recorder.journal.format import (
@@ -16,6 +16,7 @@ from recorder.journal.format import (
     format_note,
     format_record,
     parse_header,
+    parse_note,
     parse_record,
 )
 from recorder.journal.parts import SUFFIX, is_being_written, is_closed, part_blocks
@@ -24,7 +25,7 @@ from recorder.journal.reader import JournalReader
 __all__ = ["OpenSession", "close_left_open", "open_sessions"]
 
 _FIRST_LINE_BYTES: Final = 4096
-_LAST_BYTES: Final = 1 << 17  # more than two of the longest records
+_LAST_BYTES: Final = 1 << 20  # more than two of the longest records, and than what comes between two notes
 
 
 class OpenSession(NamedTuple):
@@ -33,6 +34,7 @@ class OpenSession(NamedTuple):
     Attributes:
         path, size_bytes: of that part. header: its own.
         last_ns: when its last whole record was made, since the header's anchor; None: there is none.
+        games: its last note ``games``, if one stands near its end.
         written: whether a living process goes on with it.
     """
 
@@ -40,6 +42,7 @@ class OpenSession(NamedTuple):
     size_bytes: int
     header: Header
     last_ns: int | None
+    games: dict[str, Any] | None
     written: bool
 
 
@@ -58,22 +61,27 @@ def open_sessions(folder: Path) -> list[OpenSession]:
                 header = parse_header(file.readline(_FIRST_LINE_BYTES).removesuffix(b"\n"))
             if not is_closed(path):
                 size = path.stat().st_size
-                found.append(OpenSession(path, size, header, _last_ns(path, size), is_being_written(path)))
+                found.append(OpenSession(path, size, header, *_near_end(path, size), is_being_written(path)))
         except (OSError, JournalError):
             continue
     return found
 
 
-def _last_ns(path: Path, size: int) -> int | None:
+def _near_end(path: Path, size: int) -> tuple[int | None, dict[str, Any] | None]:
+    """When the last whole record was made, and the last note ``games``."""
     with path.open("rb") as file:
         file.seek(max(0, size - _LAST_BYTES))
         lines = file.read().split(b"\n")
+    last_ns = None
     for line in reversed(lines[1:]):  # the first is the header, or may be cut
         try:
-            return parse_record(line).at_ns
+            record = parse_record(line)
+            last_ns = record.at_ns if last_ns is None else last_ns
+            if record.kind is RecordKind.NOTE and (note := parse_note(record.data))["kind"] == "games":
+                return last_ns, note
         except JournalError:
             continue  # a torn one
-    return None
+    return last_ns, None
 
 
 def close_left_open(path: Path) -> bool:

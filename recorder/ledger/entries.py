@@ -13,6 +13,7 @@ from recorder.model import (
     ObservationKind,
     Ply,
     PlyRow,
+    StartFacts,
     control_of,
 )
 
@@ -110,8 +111,8 @@ class _Book:
         stood = self._at_start(seen, rows)
         judged = self._judged
         if start is not None:
-            before_ply = start.ply
-            if before_ply == 0:
+            before_ply = start.ply - _shows_its_move(start, rows)
+            if start.ply == 0:
                 before_at = start.at_ms
                 judged = judged and bool(start.white_clock_ms or start.black_clock_ms)  # else nobody uses them
         proofs = Proofs(self._names, self._own.index(True) if any(self._own) else None, seen, rows)
@@ -203,14 +204,18 @@ class _Book:
         ]
         if start.ply == 0:
             return [self._began(side, clock, rows) for side, clock in enumerate(shown)]
+        its_move = _shows_its_move(start, rows)
+        if its_move and start.ply == 1 and self._left is None:
+            return [None if ms is None else Clock(ms, 1, seen.offset) for ms in self._base_ms]
         found: list[Clock | None] = [None, None]
         if self._left is not None and not self._game.witnesses:
             last_ply, clocks = self._left
-            if start.ply <= last_ply:
+            if start.ply - its_move <= last_ply:
                 return clocks
             if start.ply == last_ply + 1:
                 found[last_ply & 1] = clocks[last_ply & 1]
-        found[start.ply & 1] = shown[start.ply & 1]  # who has just moved: it stands
+        if not its_move:
+            found[start.ply & 1] = shown[start.ply & 1]  # who has just moved: it stands
         return found
 
     def _began(self, side: int, shown: Clock | None, rows: list[Ply] | list[PlyRow]) -> Clock | None:
@@ -236,6 +241,11 @@ class _Book:
             _without_network(rows, 0, self._game.black.sealed, 0 in lagged),
             _without_network(rows, 1, self._game.white.sealed, 1 in lagged),
         )
+
+
+def _shows_its_move(start: StartFacts, rows: list[Ply] | list[PlyRow]) -> bool:
+    """Whether the move that the first board of an observation prints is a ply."""
+    return bool(rows) and rows[0][0] == start.ply
 
 
 def _without_network(rows: list[Ply] | list[PlyRow], side: int, sealed: bool | None, lagged: bool) -> bool | None:

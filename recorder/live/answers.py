@@ -1,19 +1,28 @@
-"""What a server says → what of it may be kept: it repeats passwords in some of its answers."""
+"""What a server says → what of it may be kept: it repeats passwords in some of its answers.
+
+A word that a read cuts is held back, if it may become a password, until its rest has come or a moment has passed; so is
+a password until its line shows whether it tells of a game.
+"""
 
 from __future__ import annotations
 
 import re
-from typing import Final
+from typing import Final, NamedTuple
 
-from recorder.sources.scrub import FILLER, fill, fill_key, find_repeated
+from recorder.live.known import SHORTEST_WORD, KnownSecrets, plain_text
+from recorder.sources.scrub import FILLER, fill, fill_key, find_repeated, is_of_game, without_boards
 
-__all__ = ["AnswerGuard"]
+__all__ = ["AnswerGuard", "Said"]
 
 _REPEATS: Final = (b"password", b"added: >")  # in lower case
 _ANSWER_BYTES: Final = 4096
 _MOST: Final = 32
 """So many passwords are looked for at a time."""
 _LONGEST_WORDS: Final = 1024  # before such a password: name and address of a new player among them
+_MARKS: Final = 8  # so much punctuation may stand around a password that a read cuts
+_IDLE_NS: Final = 300_000_000
+_LONGEST_WAIT: Final = 256  # a line that has gone on for so long behind a password shows what it is
+_ESCAPE: Final = 0x1B
 # ICC's datagrams that carry a password or the key of a session.
 _KEY: Final = re.compile(rb"\x19\((?:93|114|134) ")
 _KEY_END: Final = b"\x19)"
@@ -21,35 +30,149 @@ _LONGEST_KEY_MARK: Final = 7
 _PIECE: Final = re.compile(rb"[^\n]*\n|[^\n]+")
 
 
-class AnswerGuard:
-    """Replaces the passwords that a server repeats: in its answers to commands that change or make them, and soon after
-    one was typed.
+class Said(NamedTuple):
+    """Bytes of the server that may be journalled, and when they arrived."""
 
-    The server's words come before the password, so nothing has to be held back. Where a read ends within a repeated
-    password, its first two letters may stay.
+    at_ns: int
+    data: bytes
+
+
+class _Soon:
+    """A secret that was typed just now. ``left``: how many of the server's bytes are looked at for it."""
+
+    def __init__(self, secret: bytes) -> None:
+        self.known = KnownSecrets()
+        self.known.learn(secret)
+        self.parted = len(secret.split()) > 1
+        self.left = _ANSWER_BYTES
+
+
+class AnswerGuard:
+    """Replaces the passwords that a server repeats: in its answers to commands that change or make them, anywhere soon
+    after one was typed, and as whole words as long as the connection lasts. Lines that tell of a game stay as they are.
+
+    Of a password only a digest is kept.
     """
 
     def __init__(self) -> None:
         self._line = b""  # what has come of a line, up to the longest beginning that could matter
-        self._repeated: dict[bytes, int] = {}  # secret → how many of the server's bytes are looked at for it
-        self._last = b""  # the end of what came
+        self._soon: list[_Soon] = []
+        self._lasting = KnownSecrets()
+        self._held: list[Said] = []  # the end of what came: a word that may become a password
+        self._held_clean = b""  # what may be kept of it, as far as it is known
+        self._in_word = False  # a word that was begun before goes on with what is held, or comes next
         self._in_key = False  # inside a datagram that carries a secret
         self._before = b""  # the end of what came, in which such a datagram's mark or end may begin
 
     def expect(self, secret: bytes) -> None:
         """A secret was typed: the server may echo it, or "hunter2: Command not found." may follow."""
-        self._repeated.pop(secret, None)
-        self._repeated[secret] = _ANSWER_BYTES
-        if len(self._repeated) > _MOST:
-            del self._repeated[next(iter(self._repeated))]
+        self._soon = [soon for soon in self._soon if soon.known.find(secret) != [(0, len(secret))]]
+        self._soon.append(_Soon(secret))
+        del self._soon[:-_MOST]
 
-    def receive(self, data: bytes) -> bytes:
-        """Return the server's bytes as they may be journalled: as many, at once."""
+    def learn(self, secret: bytes) -> None:
+        """A secret is a password of this connection: it is looked for as long as that lasts."""
+        if len(secret) >= SHORTEST_WORD and len(secret.split()) == 1:
+            self._lasting.learn(secret)
+
+    def receive(self, data: bytes, at_ns: int = 0) -> list[Said]:
+        """Take the server's bytes.
+
+        Returns:
+            What may be journalled of what was held back and of these, in order: as many bytes, at once, but for a word
+            at the end that is held back now.
+        """
+        line = self._line
         clean = self._clean_change(data)
         if self._in_key or b"\x19" in data or b"\x19" in self._before:
             clean = self._clean_keys(data, clean)
         self._before = (self._before + data)[1 - _LONGEST_KEY_MARK :]
-        return self._clean_answer(data, clean) if self._repeated else clean
+        if not self._soon and not self._held:
+            if self._lasting.longest == 0:
+                return [Said(at_ns, clean)]
+            if not self._in_word and data[-1:].isspace() and not self._lasting.has_word(without_boards(data)):
+                return [Said(at_ns, clean)]  # nearly all that comes
+        size = len(self._held_clean)
+        self._held.append(Said(at_ns, data))
+        self._held_clean += clean
+        out = self._give(line[:-size] if size else line, ended=False)
+        for soon in self._soon:
+            soon.left -= len(data)
+        if self._soon:
+            self._soon = [soon for soon in self._soon if soon.left > 0]
+        return out
+
+    def tick(self, now_ns: int) -> list[Said]:
+        """Return what has been held back for long enough."""
+        return self.finish() if self._held and now_ns - self._held[0].at_ns >= _IDLE_NS else []
+
+    def finish(self) -> list[Said]:
+        """Return what is held back."""
+        return self._give(self._line[: -len(self._held_clean)], ended=True) if self._held else []
+
+    def _give(self, line: bytes, *, ended: bool) -> list[Said]:
+        """Replace the passwords in what is held, and let go of it but for the end.
+
+        Args:
+            line: what came before it of its first line. ended: nothing goes on with its last word.
+        """
+        seen = self._held[0].data if len(self._held) == 1 else b"".join([said.data for said in self._held])
+        plain = plain_text(seen)
+        size = len(seen)
+        word = size - len(plain.rpartition(b" ")[2])
+        kept = 0 if ended or word == size else self._kept_back(seen, word)
+        out = bytearray(self._held_clean)
+        for begin, end in self._find(seen, plain, word if kept else size):
+            first = seen.rfind(b"\n", 0, begin) + 1
+            last = seen.find(b"\n", end)
+            whole = seen[first:] if last < 0 else seen[first:last]
+            if is_of_game(whole if first else line + whole):
+                continue
+            if last < 0 and not ended and size - begin <= _LONGEST_WAIT:  # its line may still show that it is of a game
+                kept = max(kept, size - plain.rfind(b" ", 0, begin) - 1)
+            else:
+                out[begin:end] = FILLER * (end - begin)
+        clean, going = bytes(out), size - kept
+        if going:
+            self._in_word = plain[going - 1 : going] != b" "
+        given: list[Said] = []
+        left: list[Said] = []
+        done = 0
+        for said in self._held:
+            count = min(max(going - done, 0), len(said.data))
+            if count:
+                given.append(Said(said.at_ns, clean[done : done + count]))
+            if count < len(said.data):
+                left.append(Said(said.at_ns, said.data[count:]))
+            done += len(said.data)
+        self._held, self._held_clean = left, clean[going:]
+        return given
+
+    def _kept_back(self, seen: bytes, word: int) -> int:
+        """How much of the end may become a password; ``word``: where the word begins that may go on."""
+        if word and seen[word - 1] == _ESCAPE:  # a colour, perhaps
+            word -= 1
+        size = len(seen) - word
+        kept = 0
+        if self._lasting.longest and size <= self._lasting.longest + _MARKS and (word or not self._in_word):
+            kept = size
+        for soon in self._soon:
+            kept = max(kept, min(soon.known.longest - 1, len(seen) if soon.parted else size))
+        return kept
+
+    def _find(self, seen: bytes, plain: bytes, end: int) -> list[tuple[int, int]]:
+        """Where passwords stand; ``end``: up to where words are whole."""
+        places: list[tuple[int, int]] = []
+        for soon in self._soon:
+            places += soon.known.find(seen[: len(seen) - len(self._held[-1].data) + soon.left + soon.known.longest])
+        if self._lasting.longest:
+            begin = 0
+            if self._in_word and (begin := plain.find(b" ")) < 0:
+                return places
+            whole = seen[begin:end]
+            if self._lasting.has_word(without_boards(whole)):
+                places += [(begin + first, begin + last) for first, last in self._lasting.find_words(whole)]
+        return places
 
     def _clean_keys(self, data: bytes, clean: bytes) -> bytes:
         """Replace what datagrams with secrets carry."""
@@ -71,27 +194,6 @@ class AnswerGuard:
             if end < 0:
                 return bytes(out)
             self._in_key, at = False, end + len(_KEY_END)
-
-    def _clean_answer(self, data: bytes, clean: bytes) -> bytes:
-        out = bytearray(self._last + clean)
-        seen = self._last + data
-        for secret, left in list(self._repeated.items()):
-            begin = seen.find(secret)
-            while begin >= 0:
-                out[begin : begin + len(secret)] = FILLER * len(secret)
-                begin = seen.find(secret, begin + len(secret))
-            for size in range(len(secret) - 1, 2, -1):
-                if seen.endswith(secret[:size]):
-                    out[len(out) - size :] = FILLER * size
-                    break
-            if left > len(data):
-                self._repeated[secret] = left - len(data)
-            else:
-                del self._repeated[secret]
-        done = len(self._last)
-        longest = max(map(len, self._repeated), default=1)
-        self._last = seen[max(len(seen) - longest + 1, 0) :]
-        return bytes(out[done:])
 
     def _clean_change(self, data: bytes) -> bytes:
         lower = (self._line + data).lower()

@@ -90,9 +90,8 @@ def _covers(run: Run, index: int, ply: int) -> bool:
     """Whether a list that came already holds every ply up to this one, none of them taken back since."""
     seen = run.lists[index]
     reaches = seen.first_ply + len(seen.positions) - 1
-    if seen.valid_to is not None:
-        reaches = min(reaches, seen.valid_to)
-    return reaches >= ply
+    stands_to = run.stands_to(index)
+    return reaches >= ply and (stands_to is None or stands_to >= ply)
 
 
 def _add(requests: list[Request], request: Request) -> None:

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from enum import Enum, IntEnum
 from typing import NamedTuple
 
-from recorder.live.judging import Judgement, explain
+from recorder.events import GameEnded
+from recorder.live.judging import Judgement, explain, row_decides
 from recorder.live.listed import Listed
 from recorder.live.policy import Expression
+from recorder.live.share import Share
 from recorder.variants import read_category
 
 __all__ = ["Candidate", "Fate", "Rank", "State", "Why", "Wishes", "partners_of"]
@@ -44,6 +46,9 @@ class Candidate:
         again: it was watched before the connection was lost. refused: why it is not asked for any more.
         on_cut_name: asked for while a name was printed cut.
         judgement: of the policy, until another line tells more.
+        began_at_ms: UTC, when the server announced it; None: it did not. end: how it ended, if the server told so.
+        announced: the server told that it began, on this connection. row_asked: a row of the table told of it, or was
+            asked for.
         informed: a line told whether it has a partner. partner_asked: the server was asked for the partner's game.
     """
 
@@ -60,6 +65,10 @@ class Candidate:
     refused: str | None = None
     on_cut_name: bool = False
     judgement: Judgement | None = None
+    began_at_ms: int | None = None
+    end: GameEnded | None = None
+    announced: bool = False
+    row_asked: bool = False
     informed: bool = False
     partner_asked: bool = False
 
@@ -123,10 +132,12 @@ class Wishes:
     Args:
         policy: an expression, or None for the handles alone.
         handles: players whose games are wanted whatever the policy says.
+        share: of all these games; None: every one.
     """
 
-    def __init__(self, policy: Expression | None, handles: Iterable[str] = ()) -> None:
+    def __init__(self, policy: Expression | None, handles: Iterable[str] = (), share: Share | None = None) -> None:
         self._policy = policy
+        self._share = share
         self._handles = frozenset(handle.lower() for handle in handles)
 
     def rank(self, game: Candidate, partners: Mapping[int, int]) -> tuple[Rank | None, str]:
@@ -143,6 +154,8 @@ class Wishes:
             return Rank.PARTNER, f"its bughouse partner, game {partner}, is observed"
         if listed.facts.white is None or listed.facts.black is None:
             return None, "no line tells who plays it"
+        if self._share is not None and not self._share.has(listed):
+            return None, "it is in the share of another recorder"
         handle = self._listed_handle(listed)
         if handle is not None and not listed.examined and not listed.private:
             return Rank.HANDLE, f"{handle} is in the list of handles"
@@ -152,12 +165,37 @@ class Wishes:
             game.judgement = explain(self._policy, listed)
         return (Rank.POLICY if game.judgement.observed else None), ""
 
+    def needs_row(self, game: Candidate) -> bool:
+        """Whether a game that is not wanted may be, depending on what the table tells of it; after ``rank``."""
+        judgement = game.judgement  # None: the policy was not asked
+        return judgement is not None and judgement.barred is None and row_decides(judgement.part, game.listed)
+
     def reason(self, game: Candidate, partners: Mapping[int, int]) -> tuple[Rank | None, str]:
         """The same with the reason in words, which take longer than the decision."""
         rank, reason = self.rank(game, partners)
         if not reason and game.judgement is not None:
             reason = game.judgement.reason
         return rank, reason
+
+    def standing(self, game: Candidate, partners: Mapping[int, int], *, confirmed: bool) -> Why:
+        """What is being done about a game, and why.
+
+        Args:
+            partners: what ``partners_of`` gives. confirmed: a line has named it since we are connected.
+        """
+        rank, reason = self.reason(game, partners)
+        if game.state is State.WATCHED:
+            unasked = game.wanted or "the server began to show it without being asked"
+            return Why(Fate.OBSERVED, reason if rank is not None else unasked)
+        if game.state is State.ASKED:
+            return Why(Fate.ASKED, reason if rank is not None else game.wanted or reason)
+        if game.state is State.LEAVING:
+            return Why(Fate.LEAVING, "its place goes to a game that waits")
+        if game.refused is not None:
+            return Why(Fate.REFUSED, game.refused)
+        if rank is None:
+            return Why(Fate.UNWANTED, reason)
+        return Why(Fate.WAITING if confirmed else Fate.UNCONFIRMED, reason)
 
     def _listed_handle(self, listed: Listed) -> str | None:
         for name, cut in ((listed.facts.white, listed.white_cut), (listed.facts.black, listed.black_cut)):

@@ -49,12 +49,13 @@ def pause_s(failures: int, chance: float) -> float:
 
 @dataclass(slots=True)
 class Progress:
-    """What came so far, over all connections."""
+    """What came so far, over all connections. ``heard_s``: monotonic, when the last byte came."""
 
     connections: int = 0
     received: int = 0
     boards: int = 0
     games: int = 0
+    heard_s: float | None = None
 
 
 class Standing(NamedTuple):
@@ -241,8 +242,9 @@ class Capture:
     def _count(self, conversation: Conversation, journal: JournalWriter, received: int, boards: int) -> None:
         """Add what one read brought."""
         self._heard_ns = journal.anchor_utc_ns + journal.now_ns()  # the wall clock may be set meanwhile
+        self.progress.heard_s = time.monotonic()
         self.progress.received += received
         self.progress.boards += boards
-        if conversation.stage is Stage.RECORDING:
+        if conversation.stage in (Stage.ASKING, Stage.RECORDING):
             self._been_in = True
             self._lost_ns = None

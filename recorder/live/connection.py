@@ -10,9 +10,9 @@ import asyncio
 import contextlib
 import socket
 from collections.abc import Callable
-from typing import Final
+from typing import Any, Final
 
-from recorder.errors import LoginError
+from recorder.errors import JournalError, LoginError
 from recorder.events import SessionNoticeKind
 from recorder.journal import JournalWriter
 from recorder.live.conversation import Conversation, Stage
@@ -29,6 +29,7 @@ __all__ = ["LEAVE_S", "Connection", "TakenOverError"]
 
 LEAVE_S: Final = 3.0
 """So long a server has to close the connection when we have said good-bye."""
+_NOTE_MS: Final = 10_000
 _TICK_S: Final = 1.0
 _MOMENT_S: Final = 0.001  # the archive's process has its row by then
 _MOST_WAITING: Final = 1 << 16
@@ -73,6 +74,8 @@ class Connection:
         self._failure: Exception | None = None
         self._unheard: list[tuple[bytes, int]] = []  # what is written down and not understood yet, and when it came
         self._over = False  # it is only written down
+        self._noted: dict[str, Any] | None = None  # of games
+        self._noted_ms: int | None = None
 
     async def run(self, connected: socket.socket, stop: asyncio.Event) -> str:
         """Record until one side ends it; tells how it ended.
@@ -112,7 +115,8 @@ class Connection:
                     self._hear(data, at_ns)
                 if self._failure is not None:
                     raise self._failure
-                self._journal.tick()
+                self._recording.tick()
+                self._note_games(_NOTE_MS)
                 if self._incoming.ended:
                     if self._incoming.failure is not None:
                         self._journal.note("reset", reason=failure_reason(self._incoming.failure))
@@ -131,9 +135,21 @@ class Connection:
                     return f"the line is dead: {why}"
         finally:
             self._over = True
+            with contextlib.suppress(JournalError):  # what is on its way up already counts
+                self._note_games(0)
             self._incoming.pause()
             self._recording.release()
             stopped.cancel()
+
+    def _note_games(self, every_ms: int) -> None:
+        """Keep what became of the games, for whoever asks how the recording is."""
+        now_ms = self._now_ms()
+        facts = self._conversation.note_games()
+        if facts is None or facts == self._noted:
+            return
+        if self._noted_ms is None or now_ms >= self._noted_ms + every_ms:
+            self._noted, self._noted_ms = facts, now_ms
+            self._journal.note("games", **facts)
 
     def _now_ms(self) -> int:
         return self._journal.now_ns() // 1_000_000

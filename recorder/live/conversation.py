@@ -1,17 +1,18 @@
 """What a recorder says to a server from the first byte to the last. Pure: bytes and times in, bytes out.
 
 After the login come the settings that make the server's output whole (milliseconds, unwrapped lines, start positions,
-game facts), then the games: which to observe, and what to ask for where something is missing. On leaving, a setting
-that outlives the session is put back. All that arrives is understood here only to know what to say; the archive is
-filled from the journal.
+game facts) and let it announce games, then the games: which to observe, and what to ask for where something is missing.
+On leaving, settings that outlive the session are put back. All that arrives is understood here only to know what to
+say; the archive is filled from the journal.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import Enum
-from typing import Final
+from typing import Any, Final
 
 from recorder.dialects.recogniser import Recogniser
 from recorder.dialects.registry import Family
@@ -19,7 +20,8 @@ from recorder.events import Chunk, Event, Noise, SessionNotice, SessionNoticeKin
 from recorder.live.backfill import Backfill
 from recorder.live.login import LoggedIn, Login
 from recorder.live.observing import Observing
-from recorder.live.requests import KeepAlive, RequestQueue, Setting
+from recorder.live.requests import KeepAlive, Setting
+from recorder.live.sending import RequestQueue
 from recorder.model import TimeBasis
 from recorder.tracking.tracker import Tracker
 from recorder.wire.lines import LineReader
@@ -31,10 +33,12 @@ _VARIABLES_ASKED: Final = 3
 _LAST_WORDS_MS: Final = 60_000
 _MOST_ANOMALIES: Final = 1_000
 # "style=1" among others on a line of the answer to `variables`; nothing but such pairs stands on it.
-_VARIABLES: Final = re.compile(r"\s*(?:[a-z_]+=\S+\s*)+")
-_STYLE: Final = re.compile(r"(?:^|\s)style=([0-9]+)")
-_ISETS: Final = ("defprompt", "nohighlight", "ms", "nowrap", "startpos", "gameinfo", "allresults")
-_LASTING: Final = "12"
+_VARIABLES: Final = re.compile(r"\s*+(?:[a-z_]++=\S++\s*+)++")
+_REST_MS: Final = 1_000  # for the rest of that answer
+_ISETS: Final = ("ms", "gameinfo", "nowrap", "startpos", "defprompt", "nohighlight", "allresults")
+_FIRST_ISETS: Final = 2  # with style and gin they are all that a server takes at once
+_LASTING: Final = {"style": "12", "gin": "1"}
+_TELLING: Final = {name: re.compile(rf"(?:^|\s){name}=([0-9]+)") for name in _LASTING}
 
 
 class Stage(Enum):
@@ -48,38 +52,54 @@ class Stage(Enum):
 
 @dataclass(slots=True)
 class Lasting:
-    """The one setting that outlives a session, and that a recorder cannot do without.
+    """The settings that outlive a session: boards need style 12, and gin announces games.
 
     Attributes:
-        style: the user's own; None: not known, or a guest's, whose settings do not last.
-        changed: it is another one now.
+        own: the user's, as the server tells them; empty: not known, or a guest's, whose settings do not last.
+        changed: names of those that are other ones now.
     """
 
-    style: str | None = None
-    changed: bool = False
+    own: dict[str, str] = field(default_factory=dict)
+    changed: set[str] = field(default_factory=set)
 
     def left_behind(self) -> str | None:
-        """What the user must know at the end, in one sentence; None: nothing stays changed."""
-        if not self.changed:
-            return None
-        own = "which style it had, the server did not tell" if self.style is None else f"it had style {self.style}"
-        return f"The account has style {_LASTING} now and could not get its own back: {own}. “set style” changes it."
+        """What the user must know at the end; None: nothing stays changed."""
+        sentences = []
+        for name, value in _LASTING.items():
+            if name in self.changed:
+                had = self.own.get(name)
+                own = f"which {name} it had, the server did not tell" if had is None else f"it had {name} {had}"
+                sentences.append(
+                    f"The account has {name} {value} now and could not get its own back: {own}. "
+                    f"“set {name}” changes it."
+                )
+        return " ".join(sentences) or None
 
 
-def setting_commands(family: Family | None, style: str | None) -> tuple[list[str], list[str]]:
-    """The commands that make the output whole, and those that put back what outlives the session.
+def setting_commands(family: Family | None, own: Mapping[str, str]) -> tuple[list[str], list[str]]:
+    """The commands that make the output whole and let the server announce games, and those that put things back.
 
     Args:
-        family: of server. style: the user's own, as ``variables`` tells it; None: not known, or a guest's.
-    Source: ``help iset`` of FICS; chess.net and ICC take a ``/`` in front.
+        family: of server. own: the user's settings that outlive the session; empty: not known, or a guest's. One that
+            is not among them the server does not have.
+    Source: ``help iset`` and ``help set`` of FICS; chess.net and ICC take a ``/`` in front. ICC's description of its
+    formats (section 3) names ``gin``, too.
     """
-    if family in (Family.ICC, Family.CHESSNET):
-        quietly = "/set-quietly style" if family is Family.ICC else "/style"
-        return [f"{quietly} {_LASTING}"], ([f"{quietly} {style}"] if style not in (None, _LASTING) else [])
-    commands = [f"iset {name} 1" for name in _ISETS]
-    if style == _LASTING:
-        return commands, []
-    return [*commands, f"set style {_LASTING}"], [f"set style {style}"] if style is not None else []
+    words = {name: f"set {name}" for name in _LASTING}
+    if family is Family.ICC:
+        words = {name: f"/set-quietly {name}" for name in _LASTING}
+    elif family is Family.CHESSNET:
+        words = {"style": "/style", "gin": "/set gin"}
+    # Boards and announcements come first, and before them what tells all about the first of them.
+    isets = [] if family in (Family.ICC, Family.CHESSNET) else [f"iset {name} 1" for name in _ISETS]
+    commands, back = isets[:_FIRST_ISETS], []
+    for name, value in _LASTING.items():
+        had = own.get(name)
+        if had != value and (had is not None or not own):
+            commands.append(f"{words[name]} {value}")
+            back += [] if had is None else [f"{words[name]} {had}"]
+    commands += isets[_FIRST_ISETS:]
+    return commands, back
 
 
 class Conversation:
@@ -124,11 +144,18 @@ class Conversation:
         self._heard_ms = 0
         self._lost_ms = 0  # when ``lost`` was said
         self._lasting = Lasting() if lasting is None else lasting
-        self._ours_before = self._lasting.changed  # the server may tell the style that we have set
+        self._ours_before = frozenset(self._lasting.changed)  # the server may tell what we have set
         self._offset = 0
         self._due_ms = 0  # when the answer to `variables` is given up
         self._asked = 0  # times that we asked for them
         self._again_ms: int | None = None  # when the queue wants to be asked again
+
+    def note_games(self) -> dict[str, Any] | None:
+        """What a journal is to keep of the games that matched; None: there is nothing to tell."""
+        tally, share = self._observing.tally, self._observing.share
+        if not tally.matched and share is None:
+            return None
+        return {**tally.facts(), "share": None if share is None else str(share)}
 
     @property
     def boards(self) -> int:
@@ -154,16 +181,14 @@ class Conversation:
         if self.tracker.session.prompt is None:
             self.tracker.session.prompt = self._reader.prompt
         self.games += len(self.tracker.feed(events))
-        if self.we is not None and not self.we.guest and self._lasting.style is None:
-            self._look_for_style(events)
-        if self.stage is Stage.ASKING and self._lasting.style is not None:
-            self._begin(now_ms)
+        if self.we is not None and not self.we.guest and len(self._lasting.own) < len(_LASTING):
+            self._look_for_own(events, now_ms)
         if self.lost is not None and now_ms > self._lost_ms + _LAST_WORDS_MS:
             self.lost = None  # it has gone on: a shutdown was only announced
         self._note_loss(events, now_ms)
         if self.stage is Stage.RECORDING:
-            self._observing.feed(events, now_ms, self._queue.under_way)
-            self._queue.feed(events)
+            for event in events:
+                self._observing.feed((event,), now_ms, self._queue.hear(event, now_ms))
             self._queue.put(self._backfill.look(self.tracker, events), now_ms)
         if len(self.tracker.anomalies) + len(self._reader.anomalies) > _MOST_ANOMALIES:  # the import tells them
             self.tracker.anomalies.clear()
@@ -183,20 +208,28 @@ class Conversation:
         self._due_ms = now_ms + _VARIABLES_MS
         self._queue.put([Setting("variables")], now_ms)
 
-    def _look_for_style(self, events: list[Event]) -> None:
+    def _look_for_own(self, events: list[Event], now_ms: int) -> None:
+        own, changed = self._lasting.own, self._lasting.changed
         for event in events:
             if isinstance(event, Unrecognised | Noise) and _VARIABLES.fullmatch(event.line.text):
-                found = _STYLE.search(event.line.text)
-                if found is not None and not (self._ours_before and found[1] == _LASTING):
-                    self._lasting.style = found[1]
-                    self._lasting.changed = self._lasting.changed and found[1] != _LASTING
+                for name, telling in _TELLING.items():
+                    found = telling.search(event.line.text)
+                    if found is not None and not (name in self._ours_before and found[1] == _LASTING[name]):
+                        own[name] = found[1]
+                        if found[1] == _LASTING[name]:
+                            changed.discard(name)
+        if self.stage is Stage.ASKING and "style" in own:
+            if len(own) == len(_LASTING):
+                self._begin(now_ms)
+            else:
+                self._due_ms = min(self._due_ms, now_ms + _REST_MS)
 
     def _begin(self, now_ms: int) -> None:
         """Set what makes the output whole, and begin to observe."""
         self.stage = Stage.RECORDING
-        commands, _ = setting_commands(self._queue.family, self._lasting.style)
+        commands, _ = setting_commands(self._queue.family, self._lasting.own)
         self._queue.put(map(Setting, commands), now_ms)
-        self._observing.connected(now_ms)
+        self._observing.connected(now_ms, self.tracker.is_whole)
 
     def _note_loss(self, events: list[Event], now_ms: int) -> None:
         for event in events:
@@ -220,7 +253,7 @@ class Conversation:
             self._heard_ms = now_ms
             self._to_send += self._login.timed_out()
         if self.stage is Stage.ASKING and now_ms >= self._due_ms:
-            if self._asked < _VARIABLES_ASKED:
+            if "style" not in self._lasting.own and self._asked < _VARIABLES_ASKED:
                 self._ask(now_ms)
             else:
                 self._begin(now_ms)
@@ -230,10 +263,15 @@ class Conversation:
             sending = self._queue.take(now_ms)
             self._to_send += sending.data
             self._again_ms = sending.again_at_ms
-            if self.we is not None and not self.we.guest and self._lasting.style != _LASTING:
-                self._lasting.changed |= f"style {_LASTING}\n".encode("ascii") in sending.data
+            if self.we is not None and not self.we.guest:
+                self._note_changed(sending.data)
         data, self._to_send = self._to_send, b""
         return data
+
+    def _note_changed(self, said: bytes) -> None:
+        for name, value in _LASTING.items():
+            if f"{name} {value}\n".encode("ascii") in said:
+                self._lasting.changed.add(name)
 
     def next_at_ms(self, now_ms: int) -> int | None:
         """When ``take`` may have something even if nothing arrives; None: not before something does."""
@@ -254,9 +292,9 @@ class Conversation:
     def leave(self) -> None:
         """Put back what was changed and say good-bye; nothing is asked for any more."""
         if self.stage is Stage.RECORDING:
-            for command in setting_commands(self._queue.family, self._lasting.style)[1]:
+            for command in setting_commands(self._queue.family, self._lasting.own)[1]:
                 self._say(command)
-                self._lasting.changed = False
+            self._lasting.changed.difference_update(self._lasting.own)
             self._observing.disconnected()
         if self.stage is not Stage.LEFT:
             self._say("quit")

@@ -6,9 +6,9 @@ in force the server's own answers count; under another one every request is gran
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from recorder.dialects.recogniser import Recogniser
 from recorder.events import (
@@ -25,9 +25,11 @@ from recorder.events import (
 from recorder.frames import Style12
 from recorder.live.candidates import Candidate, Fate, Why
 from recorder.live.judging import Part
-from recorder.live.plan import Plan
+from recorder.live.plan import Plan, PlanReader
 from recorder.live.requests import Observe, Request, Unobserve
+from recorder.model import TimeBasis
 from recorder.tracking.facts import Facts
+from recorder.tracking.tracker import Tracker
 from recorder.wire.lines import LineReader
 
 __all__ = ["Account", "Explaining"]
@@ -62,24 +64,36 @@ class Explaining:
     Args:
         plan: what to observe.
         granted: nobody answers, every request is granted; else the session's own answers count.
+        policies: notes that hold later plans, with the places from which they count; it may grow before its lines come.
     Attributes:
         accounts: of the games that are over; of all after ``finish``, in the order of their first lines.
         asked: numbers of the games that were asked for, in order.
         tables: whole tables of games that came.
+        tally: what became of the games that matched, by the session's own answers.
     Raises:
         PolicyError: the plan's expression is none.
     """
 
-    def __init__(self, plan: Plan, *, granted: bool) -> None:
+    def __init__(self, plan: Plan, *, granted: bool, policies: Sequence[tuple[int, Mapping[str, Any]]] = ()) -> None:
         self.accounts: list[Account] = []
         self.asked: list[int] = []
         self.tables = 0
         self._observing = plan.observing(self._gone)
+        self.tally = self._observing.tally
+        self._tracker = None if granted else Tracker(basis=TimeBasis.UTC, chat="none")
         self._granted = granted
+        self._policies = policies
+        self._policies_read = 0
+        self._plans = PlanReader()
         self._reader = LineReader()
         self._recogniser = Recogniser()
         self._now_ms = 0
         self._begun = False
+
+    @property
+    def unread_rows(self) -> int:
+        """How many lines of the tables of games could not be read."""
+        return self._observing.unread_rows
 
     def receive(self, chunk: Chunk | CutLines) -> None:
         """Take bytes of the server; in a source without times a millisecond passes with every line.
@@ -107,11 +121,25 @@ class Explaining:
             self._now_ms = self._now_ms + 1 if line.at_ms is None else max(self._now_ms, line.at_ms)
             if not self._begun:
                 self._begin()
+            if self._policies_read < len(self._policies):
+                self._replan(line.offset)
             self._hear(self._recogniser.feed([line]))
+
+    def _replan(self, offset: int) -> None:
+        """Read the notes before this place."""
+        for place, note in self._policies[self._policies_read :]:
+            if place >= offset:
+                break
+            self._policies_read += 1
+            before = self._plans.plan
+            self._plans.note(note)
+            if self._plans.plan is not None and self._plans.plan is not before:
+                self._plans.plan.apply(self._observing)
+                self._decide(self._now_ms)
 
     def _begin(self) -> None:
         self._begun = True
-        self._observing.connected(self._now_ms)
+        self._observing.connected(self._now_ms, None if self._tracker is None else self._tracker.is_whole)
         self._observing.decide(self._now_ms)
         if self._granted:  # announcements count from the first line, with or without a table
             self._observing.feed([GamesCounted(Line("", 0), 0, 0)], self._now_ms)
@@ -123,6 +151,9 @@ class Explaining:
                 event for event in events
                 if not isinstance(event, Style12 | ObservingStarted | ObservingEnded | ObserveRefused)
             ]  # fmt: skip
+        if self._tracker is not None:
+            self._tracker.feed(events)
+            self._tracker.anomalies.clear()
         if events:
             self._observing.feed(events, self._now_ms)
             if not isinstance(events[-1], GamesRow):  # the table goes on; what it has comes in its own order

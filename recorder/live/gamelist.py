@@ -19,6 +19,7 @@ __all__ = ["GameList"]
 
 _TITLES_KEPT = 1024  # of those who spoke last
 _CREATING_KEPT = 64
+_SAME_MS = 2_000  # another line may tell of a game just before it is announced
 
 
 class GameList:
@@ -28,12 +29,13 @@ class GameList:
         gone: gets each game that is over or forgotten, and the time.
 
     Attributes:
-        games: by number. seen: how many there have been.
+        games: by number. seen: how many there have been. unread_rows: lines of tables that could not be read.
     """
 
     def __init__(self, gone: Callable[[Candidate, int], None]) -> None:
         self.games: dict[int, Candidate] = {}
         self.seen = 0
+        self.unread_rows = 0
         self._gone = gone
         self._titles: dict[str, frozenset[str]] = {}
         self._creating: dict[frozenset[str], CreatingLine] = {}
@@ -74,7 +76,7 @@ class GameList:
         old = self.games.get(number)
         if old is not None and not old.listed.between(event):
             self.drop(number, now_ms)  # the number has another game now
-        elif old is not None and isinstance(event, GameCreated) and old.state in (State.SEEN, State.WATCHED):
+        elif old is not None and isinstance(event, GameCreated) and _begins_again(old, now_ms):
             self.drop(number, now_ms)  # the same players again
         game = self.known(number, now_ms, event.line.offset)
         before = copy(game.listed.facts), game.listed.private, game.listed.examined
@@ -86,6 +88,7 @@ class GameList:
             if event.partner_game_no is not None:
                 self.known(event.partner_game_no, now_ms, event.line.offset)
         if isinstance(event, GameCreated):
+            game.began_at_ms = event.line.at_ms
             facts = self._creating.pop(frozenset((event.white.lower(), event.black.lower())), None)
             if facts is not None:
                 game.listed.facts.add_creating(facts, event.white)
@@ -139,6 +142,7 @@ class GameList:
 
     def table_ends(self, event: GamesCounted, now_ms: int) -> None:
         """The last line of a table: what a whole one does not show, and no line has named since, is over."""
+        self.unread_rows += max(0, event.displayed - self._rows)
         whole = event.total is None or event.total <= event.displayed
         if whole and self._rows >= event.displayed:
             for number, game in list(self.games.items()):
@@ -153,9 +157,17 @@ class GameList:
         if game is not None:
             players = GameCreated(event.line, event.game_no, event.white, event.black, None, None, False)
             if game.listed.between(players):
+                game.end = event
                 self.drop(event.game_no, now_ms)
 
     def drop(self, number: int, now_ms: int) -> None:
         """Forget a game: it is over, or the number has another."""
         self._gone(self.games[number], now_ms)
         del self.games[number]
+
+
+def _begins_again(old: Candidate, now_ms: int) -> bool:
+    """Whether an announcement is of another game than the one of the same players that is known."""
+    if old.state is State.SEEN:
+        return old.began_at_ms is not None or now_ms >= old.seen_ms + _SAME_MS
+    return old.state is State.WATCHED

@@ -42,11 +42,15 @@ class Incoming(asyncio.Protocol):
         self._reads = False
         self._take = take
         self._tell_end = ended
+        self._early: list[bytes] = []
 
     def resume(self) -> None:
         """Read what arrives."""
         if not self._reads and not self.ended:
             self._reads = True
+            early, self._early = self._early, []
+            for data in early:
+                self._take(data)
             watch(self._heard.fileno(), self._read)
 
     def pause(self) -> None:
@@ -55,10 +59,12 @@ class Incoming(asyncio.Protocol):
             self._reads = False
             unwatch(self._heard.fileno())
 
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Have the transport read nothing."""
-        assert isinstance(transport, asyncio.Transport)
-        transport.pause_reading()
+    def data_received(self, data: bytes) -> None:
+        """Keep what asyncio has read before it could be told not to."""
+        if self._reads:
+            self._take(data)
+        else:
+            self._early.append(data)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Read what the system still holds if it was writing that failed."""
@@ -82,7 +88,12 @@ class Incoming(asyncio.Protocol):
 
 
 async def open_connection(connected: socket.socket, incoming: Incoming) -> asyncio.Transport:
-    """A transport for a socket that does not block, for what is to be written."""
+    """A transport for a socket that does not block, for what is to be written.
+
+    It is told to read nothing only when it is there: Python 3.11.2, which is Debian 12's, forgets it when it is told in
+    ``connection_made``.
+    """
     loop = asyncio.get_running_loop()
     transport, _ = await loop.create_connection(lambda: incoming, sock=connected)
+    transport.pause_reading()
     return transport

@@ -21,12 +21,13 @@ from recorder.live.policy import (
     Not,
     Or,
     Plays,
+    Word,
     format_policy,
     words_of,
 )
 from recorder.variants import read_category
 
-__all__ = ["Judgement", "Part", "explain", "format_part"]
+__all__ = ["Judgement", "Part", "explain", "format_part", "row_decides"]
 
 _SIGNS: dict[str, Callable[[Fraction, Fraction], bool]] = {
     "<": operator.lt,
@@ -36,6 +37,7 @@ _SIGNS: dict[str, Callable[[Fraction, Fraction], bool]] = {
     "=": operator.eq,
     "!=": operator.ne,
 }
+_ROW_WORDS = ("rated", "unrated", "private", "examined")
 _SHOWN = {True: "true", False: "false", None: "unknown"}
 
 
@@ -85,6 +87,31 @@ def explain(tree: Expression, game: Listed) -> Judgement:
     return Judgement(part.value is True, None, part)
 
 
+def row_decides(part: Part, game: Listed) -> bool:
+    """Whether an expression that is unknown of a game may become true by what a row of the table tells."""
+    return part.value is None and _may_be_now(part, game, value=True)
+
+
+def _may_be_now(part: Part, game: Listed, *, value: bool) -> bool:
+    if part.value is not None:
+        return part.value is value
+    tree = part.tree
+    if isinstance(tree, Not):
+        return _may_be_now(part.parts[0], game, value=not value)
+    if isinstance(tree, And | Or):
+        each = (_may_be_now(inner, game, value=value) for inner in part.parts)
+        return all(each) if isinstance(tree, And) is value else any(each)
+    facts = game.facts
+    unrated = facts.white_rating is None or facts.black_rating is None
+    if isinstance(tree, Compare):
+        return unrated if tree.field.endswith("rating") else facts.white_base_s is None
+    if isinstance(tree, Category):
+        return facts.category is None
+    if isinstance(tree, Word):
+        return tree.name in _ROW_WORDS or (tree.name in ("guest", "registered") and unrated)
+    return False
+
+
 def format_part(part: Part, indent: str = "") -> str:
     """The tree as lines of text, each part with its value."""
     reason = f" ({part.reason})" if part.reason else ""
@@ -131,6 +158,8 @@ def _judge(tree: Expression, game: Listed) -> Part:
 
 def _word(name: str, game: Listed) -> tuple[bool | None, str]:
     facts = game.facts
+    if name == "all":
+        return True, "it is true of every game"
     if name in ("rated", "unrated"):
         if facts.rated is None:
             return None, "no line tells whether the game is rated"
@@ -172,7 +201,7 @@ def _category(name: str, game: Listed) -> tuple[bool | None, str]:
     category = game.facts.category
     if category is None:
         return None, "no line tells the game's type"
-    category = category.lower()
+    category = category.lower().replace("non-standard", "nonstandard")
     if category == name or (name == "wild" and category.startswith(("wild/", "wild("))):
         return True, f"the game is {category}"
     variant, wanted = read_category(category), read_category(name)

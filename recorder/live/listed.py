@@ -62,6 +62,7 @@ class Listed:
             self._row(event)
         elif isinstance(event, GameCreated):
             facts.add_created(event)
+            self.examined = False
         else:
             facts.add_header(event)
         if not isinstance(event, GamesRow):

@@ -10,7 +10,10 @@ from typing import Final
 
 from recorder.live.address import Address
 
-__all__ = ["is_loopback", "listen", "say_farewell"]
+__all__ = ["MAX_CLIENTS", "is_loopback", "listen", "say_farewell"]
+
+MAX_CLIENTS: Final = 64
+"""How many clients a proxy serves at a time; each takes three file descriptors and two threads."""
 
 _READ_BYTES: Final = 1 << 16
 _FAREWELL_S: Final = 1

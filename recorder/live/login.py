@@ -46,6 +46,7 @@ class _Stage(IntEnum):
 _GUEST: Final = "guest"
 _HANDLE: Final = re.compile(r"[!-~]{1,60}")
 _HIDDEN_MS: Final = 3_000  # echo was switched off, and what stands there is not a prompt that we know
+_LONGEST_WORDS: Final = 400  # of a line that is looked at for why the server does not let us in
 _PATIENCE_MS: Final = {_Stage.CALLING: 30_000, _Stage.NAMED: 60_000, _Stage.ENTERING: 60_000}
 # A banner's own words, where no line of it is known.
 _BANNER_WORDS: Final = (
@@ -303,6 +304,7 @@ class Login:
             raise LoginError(f"Somebody else has just logged in as {self._who}.")
 
     def _hear_line(self, text: str) -> None:
+        text = text[:_LONGEST_WORDS]
         if self._stage is _Stage.CALLING and self._family is None:
             self._family = next((family for family, words in _BANNER_WORDS if words.search(text)), None)
         self._last_words = "".join(character for character in text.strip() if character.isprintable())[:120]

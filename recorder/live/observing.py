@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
+from recorder.dialects.style12 import check_frame
 from recorder.events import (
     ChatLine,
     CreatingLine,
@@ -31,12 +32,17 @@ from recorder.events import (
     Unrecognised,
 )
 from recorder.frames import TAIL_BLACK, TAIL_GAME, Style12
-from recorder.live.candidates import Candidate, Fate, Rank, State, Why, Wishes, partners_of
+from recorder.live.candidates import Candidate, State, Why, Wishes, partners_of
 from recorder.live.gamelist import GameList
+from recorder.live.leaving import find_mistaken, find_outstayed
+from recorder.live.listed import ListedEvent
 from recorder.live.partners import Partners
 from recorder.live.policy import Expression
+from recorder.live.polling import Polling
+from recorder.live.recovery import Recovery
 from recorder.live.requests import (
     TURN_MS,
+    AskGame,
     AskGames,
     AskMoves,
     AskPartner,
@@ -45,11 +51,14 @@ from recorder.live.requests import (
     Request,
     Unobserve,
 )
+from recorder.live.share import Share
+from recorder.live.tally import Tally
 
 __all__ = ["Observing"]
 
-_IN_FLIGHT = 4  # observes without an answer: a refusal that names no game must be one of few
+_IN_FLIGHT = 12  # observes without an answer: the next game may be a better one
 _MAX_TRIES = 3
+_RETRY_MS = 60_000
 
 
 class Observing:
@@ -59,12 +68,14 @@ class Observing:
         policy: what to observe, or None for the handles alone.
         handles: players whose games are observed whatever the policy says.
         limit: games that may be observed at a time; None: as many as the server lets us, learned from its refusal.
-        games_every_ms: how often the table of games is asked for.
+        poll_ms: between two tables of games while a place is free; None: as it suits the server.
         rotate_after_ms: a game watched for longer gives its place to one that waits; None: it is watched to its end.
+        share: of the games that match, between several recorders; None: all of them.
         gone: gets each game that is over or forgotten, why it was or was not observed to the last, and the time.
 
     Attributes:
         limit: the limit in force; None: not known.
+        share: as given. tally: what became of the games that matched.
         chosen: how many of the games that were seen were asked for.
     """
 
@@ -74,27 +85,29 @@ class Observing:
         handles: Iterable[str] = (),
         *,
         limit: int | None = None,
-        games_every_ms: int = 60_000,
+        poll_ms: int | None = None,
         rotate_after_ms: int | None = None,
+        share: Share | None = None,
         gone: Callable[[Candidate, Why, int], None] | None = None,
     ) -> None:
         if limit is not None and limit < 1:
             raise ValueError("the limit must be at least 1")
         self.limit = limit
         self.chosen = 0
+        self.tally = Tally()
+        self._recovery = Recovery(self.tally)
         self._told_limit = limit
-        self._wishes = Wishes(policy, handles)
-        self._games_every_ms = games_every_ms
+        self.share = share
+        self._wishes = Wishes(policy, handles, share)
+        self._polling = Polling(poll_ms)
         self._rotate_after_ms = rotate_after_ms
         self._gone = gone
         self._list = GameList(self._is_gone)
         self._games = self._list.games
-        self._table_asked_ms: int | None = None  # an answer is waited for
-        self._table_due_ms: int | None = None  # None: not connected
-        self._table_seen = False  # since the connection began
         self._held_until_ms = 0
         self._partners = Partners()
         self._unnamed: set[str] = set()  # numbers of games whose observation has just begun
+        self._idle = True  # a place is free and no game waits for it
         self._changed = True  # something but a board has come since the last decision
         self._due_ms = 0  # when time alone makes another decision possible
 
@@ -103,57 +116,81 @@ class Observing:
         """How many games lines told of, over all connections."""
         return self._list.seen
 
+    @property
+    def unread_rows(self) -> int:
+        """How many lines of the tables of games could not be read, over all connections."""
+        return self._list.unread_rows
+
     # -- the connection ----------------------------------------------------------------------------------------
 
-    def connected(self, now_ms: int) -> None:
-        """We are logged in, for the first time or again: what was watched is to be watched again."""
+    def connected(self, now_ms: int, is_whole: Callable[[int], bool] | None = None) -> None:
+        """We are logged in, for the first time or again: what was watched is to be watched again.
+
+        Args:
+            now_ms: monotonic. is_whole: tells of a game that is over whether all of it came; None: that is not known.
+        """
+        self._recovery.connected(is_whole)
         for game in self._games.values():
             game.again = game.again or game.state is State.WATCHED
             game.state = State.SEEN
             game.tries = 0
             game.refused = None
-            game.partner_asked = False
+            game.partner_asked = game.announced = game.row_asked = False
         self.limit = self._told_limit
         self._list.connected()
         self._held_until_ms = now_ms
-        self._table_due_ms = now_ms
-        self._table_asked_ms = None
-        self._table_seen = False
+        self._polling.connected(now_ms)
         self._partners = Partners()
         self._unnamed.clear()
         self._changed = True
 
+    def replan(
+        self,
+        policy: Expression | None,
+        handles: Iterable[str],
+        *,
+        limit: int | None,
+        poll_ms: int | None,
+        rotate_after_ms: int | None,
+        share: Share | None,
+    ) -> None:
+        """Choose by something else from now on, as for the constructor; what is watched stays watched to its end."""
+        self._wishes = Wishes(policy, handles, share)
+        self.share = share
+        self._rotate_after_ms = rotate_after_ms
+        self._polling.set_every(poll_ms)
+        if limit != self._told_limit:
+            self.limit = self._told_limit = limit
+        for game in self._games.values():
+            game.judgement = None
+        self._changed = True
+
     def disconnected(self) -> None:
         """The connection is gone: nothing is asked for until ``connected``."""
-        self._table_due_ms = None
+        self._polling.disconnected()
 
     # -- what arrives ------------------------------------------------------------------------------------------
 
-    def feed(self, events: Iterable[Event], now_ms: int, under_way: Request | None = None) -> None:
+    def feed(self, events: Iterable[Event], now_ms: int, answered: Request | None = None) -> None:
         """Take events in order; of the boards only the first of an observation tells something here: who plays.
 
         Args:
-            now_ms: monotonic. under_way: the request that the server has not answered yet: a refusal that names no
-                game is about this one. None: not known, then about the observation that was asked for first.
+            now_ms: monotonic. answered: the request that the events answer; None: not known, then a refusal that names
+                no game is about the observation that was asked for first.
         """
         for event in events:
             if type(event) is Style12:
-                if self._unnamed:
+                if self._unnamed and check_frame(event) is None:
                     self._shown(event, now_ms)
                 continue
             self._changed = True
+            self._recovery.hear(event, answered, now_ms)
             if isinstance(event, GamesRow | GameInfo | GameCreated | GameHeader):
-                game = self._list.told(event, now_ms)
-                asked = isinstance(event, GameHeader) and not isinstance(event, GameNotified)
-                if asked and game.state is State.ASKED:
-                    game.move(State.WATCHED, now_ms)
-                self._partners.look_at(game, now_ms)
+                self._told(event, now_ms)
             elif isinstance(event, GamesCounted):
                 self._list.table_ends(event, now_ms)
-                self._table_seen = True
-                self._table_asked_ms = None
-                if self._table_due_ms is not None:
-                    self._table_due_ms = now_ms + self._games_every_ms
+                if not isinstance(answered, AskGame):
+                    self._polling.ended(now_ms)
             elif isinstance(event, ObservingStarted):
                 game = self._list.known(event.game_no, now_ms, event.line.offset)
                 if game.state is State.SEEN:
@@ -164,7 +201,7 @@ class Observing:
             elif isinstance(event, ObservingEnded):
                 self._left(event.game_no, now_ms)
             elif isinstance(event, ObserveRefused):
-                self._refused(event, now_ms, under_way)
+                self._refused(event, now_ms, answered)
             elif isinstance(event, GameEnded):
                 self._list.ended(event, now_ms)
             elif isinstance(event, GameNotice):
@@ -179,6 +216,21 @@ class Observing:
             elif isinstance(event, Unrecognised | Noise):
                 self._partners.hear(event.line.text)
 
+    def _told(self, event: ListedEvent, now_ms: int) -> None:
+        seen = self._list.seen
+        game = self._list.told(event, now_ms)
+        if isinstance(event, GameCreated | GameNotified):
+            game.announced = True
+        if isinstance(event, GameCreated):
+            self._polling.announced()
+        elif isinstance(event, GamesRow):
+            game.row_asked = True
+            if self._list.seen > seen:
+                self._polling.surprised()
+        elif isinstance(event, GameHeader) and not isinstance(event, GameNotified) and game.state is State.ASKED:
+            game.move(State.WATCHED, now_ms)
+        self._partners.look_at(game, now_ms)
+
     def _shown(self, board: Style12, now_ms: int) -> None:
         """The first board of an observation: the number may have got another game since a line told of it."""
         if len(board.tail) <= TAIL_BLACK or board.tail[TAIL_GAME] not in self._unnamed:
@@ -190,8 +242,12 @@ class Observing:
             game.move(State.WATCHED, now_ms)
 
     def _is_gone(self, game: Candidate, now_ms: int) -> None:
+        why = self.standing(game)
         if self._gone is not None:
-            self._gone(game, self.standing(game), now_ms)
+            self._gone(game, why, now_ms)
+        if game.wanted is not None or self._wishes.rank(game, partners_of(self._games))[0] is not None:
+            full = self.limit is not None and self._taken() >= self.limit
+            self._recovery.over(game, why, full=full)
 
     def _left(self, number: int, now_ms: int) -> None:
         game = self._games.get(number)
@@ -203,7 +259,7 @@ class Observing:
         # An answer to our observe: the game was watched already, and the command toggles. Then it is asked for again.
         game.move(State.SEEN, now_ms)
 
-    def _refused(self, event: ObserveRefused, now_ms: int, under_way: Request | None) -> None:
+    def _refused(self, event: ObserveRefused, now_ms: int, answered: Request | None) -> None:
         if event.reason is Refusal.NOT_OBSERVING:
             left = [game for game in self._games.values() if game.state is State.LEAVING]
             for game in left:
@@ -215,14 +271,14 @@ class Observing:
             if event.reason is Refusal.ALREADY:
                 game.move(State.WATCHED, now_ms)
             return
-        if (meant := self._meant(event.reason, under_way)) is None:
+        if (meant := self._meant(event.reason, answered)) is None:
             return
         game = meant
         if event.reason is Refusal.LIMIT:
             places = sum(other.state in (State.WATCHED, State.LEAVING) for other in self._games.values())
             self.limit = max(1, places)
             if places == 0:  # others of our account observe, or we cannot count: try again later
-                self._held_until_ms = now_ms + self._games_every_ms
+                self._held_until_ms = now_ms + _RETRY_MS
             game.move(State.SEEN, now_ms)
         elif event.reason is Refusal.NO_SUCH_GAME:
             self._list.drop(game.listed.game_no, now_ms)
@@ -231,19 +287,20 @@ class Observing:
         else:
             game.give_up("we are examining a game", now_ms)
 
-    def _meant(self, reason: Refusal, under_way: Request | None) -> Candidate | None:
+    def _meant(self, reason: Refusal, answered: Request | None) -> Candidate | None:
         """The game that a refusal without a number is about."""
-        if isinstance(under_way, Observe):
-            return self._games.get(under_way.game_no)
-        if isinstance(under_way, AskMoves | AskRefresh | Unobserve):  # it is over, whatever was asked about it
-            return self._games.get(under_way.game_no) if reason is Refusal.NO_SUCH_GAME else None
-        if isinstance(under_way, AskPartner):  # who has none is told in other words
+        if isinstance(answered, Observe):
+            return self._games.get(answered.game_no)
+        if isinstance(answered, AskMoves | AskRefresh | AskGame | Unobserve):  # it is over, whatever was asked about it
+            return self._games.get(answered.game_no) if reason is Refusal.NO_SUCH_GAME else None
+        if isinstance(answered, AskPartner):  # who has none is told in other words
             return None
         asked = [game for game in self._games.values() if game.state is State.ASKED]
         return min(asked, key=lambda game: (game.since_ms, game.order), default=None)
 
     def finish(self, now_ms: int) -> None:
-        """There is nothing more to come: every game is given to ``gone``."""
+        """There is nothing more to come: every game is given to ``gone``; those that go on are not counted."""
+        self._recovery.finish()
         for number in sorted(self._list.games):
             self._list.drop(number, now_ms)
 
@@ -260,55 +317,70 @@ class Observing:
         Args:
             now_ms: monotonic milliseconds.
         """
-        if self._table_due_ms is None or not (self._changed or now_ms >= self._due_ms):
+        if not self._polling.is_connected or not (self._changed or now_ms >= self._due_ms):
             return []  # with every board that comes
         self._changed = False
-        requests = self._decide(self._table_due_ms, now_ms)
-        self._due_ms = self._times(self._table_due_ms, now_ms)
+        requests = self._decide(now_ms)
+        self._due_ms = self._times(now_ms)
         return requests
 
-    def _decide(self, table_due_ms: int, now_ms: int) -> list[Request]:
-        requests: list[Request] = []
-        if self._table_asked_ms is not None and now_ms >= self._table_asked_ms + TURN_MS:
-            self._table_asked_ms = None
-            self._table_seen = True  # a server without an answer: go on with what else it tells
-            self._table_due_ms = now_ms + self._games_every_ms
-        elif self._table_asked_ms is None and now_ms >= table_due_ms:
-            self._table_asked_ms = now_ms
-            requests.append(AskGames())
+    def _decide(self, now_ms: int) -> list[Request]:
         self._time_out(now_ms)
-        if not self._table_seen:
-            return requests  # numbers may be those of other games since we were here last
-        requests += self._drop_mistaken(now_ms)
-        if now_ms < self._held_until_ms:
-            return requests
+        requests: list[Request] = [self._leave(game, now_ms) for game in find_mistaken(self._games, self._wishes)]
+        queue = self._queue()
+        if now_ms < self._polling.held_until_ms:
+            queue = [game for game in queue if game.announced]
+        if now_ms >= self._held_until_ms:
+            requests += self._ask_for(queue, now_ms)
+        taken = self._taken()
+        free = self.limit is None or taken < self.limit
+        if free:
+            requests += self._partners.ask(self._games, now_ms)
+            requests += self._ask_rows()
+        requests += self._rotate(now_ms)
+        requests += self._recovery.ask(now_ms)
+        self._idle = free and not any(game.state is State.SEEN for game in queue)
+        if self._polling.asks(now_ms, idle=self._idle):
+            requests.append(AskGames())
+        return requests
+
+    def _taken(self) -> int:
+        return sum(game.state is not State.SEEN for game in self._games.values())
+
+    def _ask_for(self, queue: list[Candidate], now_ms: int) -> list[Request]:
         in_flight = sum(game.state is State.ASKED for game in self._games.values())
-        taken = sum(game.state is not State.SEEN for game in self._games.values())
-        for game in self._queue():
-            if in_flight >= _IN_FLIGHT or (self.limit is not None and taken >= self.limit):
-                break
+        places = _IN_FLIGHT - in_flight
+        if self.limit is not None:
+            places = min(places, self.limit - self._taken())
+        requests: list[Request] = []
+        for game in queue[: max(0, places)]:
+            game.wanted = self._wishes.reason(game, partners_of(self._games))[1]
             game.move(State.ASKED, now_ms)
             game.tries += 1
-            game.wanted = self._wishes.reason(game, partners_of(self._games))[1]
             self.chosen += game.tries == 1
-            in_flight += 1
-            taken += 1
             game.on_cut_name = game.listed.white_cut or game.listed.black_cut
             requests.append(Observe(game.listed.game_no))
-        if self.limit is None or taken < self.limit:
-            requests += self._partners.ask(self._games, now_ms)
-        return requests + self._rotate(now_ms)
+        return requests
+
+    def _ask_rows(self) -> list[Request]:
+        """Ask for what the table tells of games that were announced, where it decides."""
+        requests: list[Request] = []
+        for number, game in self._games.items():
+            if game.announced and not game.row_asked and game.state is State.SEEN and self._wishes.needs_row(game):
+                game.row_asked = True
+                requests.append(AskGame(number))
+        return requests
 
     def next_at_ms(self, now_ms: int) -> int | None:
         """When ``decide`` may have something to do even if nothing arrives; None: not connected."""
-        if self._table_due_ms is None:
+        if not self._polling.is_connected:
             return None
-        return self._times(self._table_due_ms, now_ms) if self._changed else self._due_ms
+        return self._times(now_ms) if self._changed else self._due_ms
 
-    def _times(self, table_due_ms: int, now_ms: int) -> int:
-        times = [table_due_ms if self._table_asked_ms is None else self._table_asked_ms + TURN_MS]
+    def _times(self, now_ms: int) -> int:
+        times = [self._polling.next_ms(idle=self._idle)]
         # Times that have passed need something to arrive: another game that waits, a place that becomes free.
-        later = [self._held_until_ms]
+        later = [self._held_until_ms, self._polling.held_until_ms, *self._recovery.times()]
         if self._partners.due_ms is not None:
             later.append(self._partners.due_ms)
         for game in self._games.values():
@@ -337,36 +409,15 @@ class Observing:
         ]
         return [game for _, _, game in sorted(waiting, key=lambda entry: entry[:2])]
 
-    def _drop_mistaken(self, now_ms: int) -> list[Request]:
-        """Leave games that were taken for the beginning of a name and turned out to be another player's."""
-        requests: list[Request] = []
-        for game in self._games.values():
-            if (
-                game.on_cut_name
-                and game.state is State.WATCHED
-                and not (game.listed.white_cut or game.listed.black_cut)
-            ):
-                game.on_cut_name = False
-                if self._wishes.rank(game, partners_of(self._games))[0] is None:
-                    requests.append(self._leave(game, now_ms))
-        return requests
-
     def _rotate(self, now_ms: int) -> list[Request]:
         if self._rotate_after_ms is None or self.limit is None:
             return []
-        partners = partners_of(self._games)
-        watched = [game for game in self._games.values() if game.state is State.WATCHED]
-        old = [
-            game for game in watched
-            if now_ms >= game.since_ms + self._rotate_after_ms and self._wishes.rank(game, partners)[0] is Rank.POLICY
-        ]  # fmt: skip
         free = self.limit - sum(game.state in (State.WATCHED, State.ASKED) for game in self._games.values())
-        wanted = max(0, len(self._queue()) - free)
-        requests: list[Request] = []
-        for game in sorted(old, key=lambda game: game.since_ms)[:wanted]:
+        wanted = len(self._queue()) - free
+        old = find_outstayed(self._games, self._wishes, now_ms - self._rotate_after_ms, wanted)
+        for game in old:
             self._list.put_last(game)
-            requests.append(self._leave(game, now_ms))
-        return requests
+        return [self._leave(game, now_ms) for game in old]
 
     def _leave(self, game: Candidate, now_ms: int) -> Request:
         game.move(State.LEAVING, now_ms)
@@ -376,17 +427,4 @@ class Observing:
 
     def standing(self, game: Candidate) -> Why:
         """What is being done about a game, and why."""
-        rank, reason = self._wishes.reason(game, partners_of(self._games))
-        if game.state is State.WATCHED:
-            return Why(Fate.OBSERVED, reason if rank is not None else "the server began to show it without being asked")
-        if game.state is State.ASKED:
-            return Why(Fate.ASKED, reason)
-        if game.state is State.LEAVING:
-            return Why(Fate.LEAVING, "its place goes to a game that waits")
-        if game.refused is not None:
-            return Why(Fate.REFUSED, game.refused)
-        if rank is None:
-            return Why(Fate.UNWANTED, reason)
-        if not self._list.confirmed(game):
-            return Why(Fate.UNCONFIRMED, reason)
-        return Why(Fate.WAITING, reason)
+        return self._wishes.standing(game, partners_of(self._games), confirmed=self._list.confirmed(game))

@@ -6,9 +6,11 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import zip_longest
 from typing import Any, Final, NamedTuple
 
+from recorder.errors import PolicyError
 from recorder.live.candidates import Candidate, Why
 from recorder.live.observing import Observing
 from recorder.live.policy import parse_policy
+from recorder.live.share import Share, parse_share
 
 __all__ = ["Plan", "PlanReader", "plan_notes"]
 
@@ -22,22 +24,47 @@ class Plan(NamedTuple):
 
     Attributes:
         observe: an expression of ``policy.py``, or None for the handles alone. handles: always observed.
-        limit: games at a time; None: as many as the server lets us. rotate_ms: see ``Observing``.
+        limit: games at a time; None: as many as the server lets us. rotate_ms, share: see ``Observing``.
     """
 
     observe: str | None
     handles: tuple[str, ...] = ()
     limit: int | None = None
     rotate_ms: int | None = None
+    share: Share | None = None
 
-    def observing(self, gone: Callable[[Candidate, Why, int], None] | None = None) -> Observing:
-        """What carries it out; ``gone`` as there.
+    def observing(
+        self, gone: Callable[[Candidate, Why, int], None] | None = None, *, poll_ms: int | None = None
+    ) -> Observing:
+        """What carries it out; ``gone`` and ``poll_ms`` as there.
 
         Raises:
             PolicyError: the expression is none.
         """
         policy = None if self.observe is None else parse_policy(self.observe)
-        return Observing(policy, self.handles, limit=self.limit, rotate_after_ms=self.rotate_ms, gone=gone)
+        return Observing(
+            *(policy, self.handles),
+            limit=self.limit,
+            poll_ms=poll_ms,
+            rotate_after_ms=self.rotate_ms,
+            share=self.share,
+            gone=gone,
+        )
+
+    def apply(self, observing: Observing, *, poll_ms: int | None = None) -> None:
+        """Have games chosen by this plan from now on; ``poll_ms`` as there.
+
+        Raises:
+            PolicyError: the expression is none.
+        """
+        policy = None if self.observe is None else parse_policy(self.observe)
+        observing.replan(
+            *(policy, self.handles),
+            limit=self.limit,
+            poll_ms=poll_ms,
+            rotate_after_ms=self.rotate_ms,
+            share=self.share,
+        )
 
 
 def plan_notes(plan: Plan) -> Iterator[dict[str, Any]]:
@@ -49,6 +76,7 @@ def plan_notes(plan: Plan) -> Iterator[dict[str, Any]]:
         facts: dict[str, Any] = {"observe": text, "handles": handles or []}
         if number == 1:
             facts |= {"limit": plan.limit, "rotate_ms": plan.rotate_ms}
+            facts |= {} if plan.share is None else {"share": str(plan.share)}
         yield facts | {"part": number, "parts": len(rows)}
 
 
@@ -90,4 +118,12 @@ def _parse(parts: list[Mapping[str, Any]]) -> Plan:
         tuple(handles),
         limit if type(limit) is int and limit > 0 else None,
         rotate_ms if type(rotate_ms) is int and rotate_ms > 0 else None,
+        _parse_share(parts[0].get("share")),
     )
+
+
+def _parse_share(text: Any) -> Share | None:
+    try:
+        return parse_share(text) if isinstance(text, str) else None
+    except PolicyError:
+        return None

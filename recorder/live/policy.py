@@ -32,7 +32,9 @@ __all__ = [
     "words_of",
 ]
 
-WORDS = ("rated", "unrated", "private", "guest", "registered", "computer", "titled", "examined")
+_PLAIN = re.compile(r"[A-Za-z0-9_][\w-]*")
+
+WORDS = ("all", "rated", "unrated", "private", "guest", "registered", "computer", "titled", "examined")
 TITLES = ("gm", "im", "fm", "cm", "nm", "wgm", "wim", "wfm", "wcm")
 CATEGORIES = (
     "lightning", "blitz", "standard", "untimed", "bullet", "bughouse", "crazyhouse", "suicide", "losers", "atomic",
@@ -286,7 +288,7 @@ def format_policy(tree: Expression) -> str:
     if isinstance(tree, Compare):
         return f"{tree.field} {tree.sign} {_decimal(tree.value)}"
     if isinstance(tree, Plays):
-        plain = tree.handle.lower() not in _OPERATORS and re.fullmatch(r"[A-Za-z0-9_][\w-]*", tree.handle) is not None
+        plain = tree.handle.lower() not in _OPERATORS and _PLAIN.fullmatch(tree.handle) is not None
         return f"{tree.side} {tree.handle}" if plain else f'{tree.side} "{tree.handle}"'
     if isinstance(tree, Not):
         return f"!{_inside(tree.part, And, Or)}"
@@ -327,7 +329,7 @@ def parse_handles(text: str) -> tuple[str, ...]:
         PolicyError: a line holds something else than a handle.
     """
     handles: dict[str, str] = {}
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(text.split("\n"), 1):
         handle = line.partition("#")[0].strip()
         if handle and _HANDLE.fullmatch(handle) is None:
             raise PolicyError(

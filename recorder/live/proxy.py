@@ -18,7 +18,7 @@ from typing import Any, Final, NamedTuple
 from recorder.errors import JournalError
 from recorder.live.address import Address
 from recorder.live.dialling import connect, failure_reason, prepare, why_no_connection
-from recorder.live.listening import say_farewell
+from recorder.live.listening import MAX_CLIENTS, say_farewell
 from recorder.live.recording import Recording
 from recorder.live.relay import Relay, Side
 from recorder.live.telling import Tell
@@ -61,6 +61,7 @@ class Proxy:
         tell: takes what happens, by the names of ``telling``.
         on_closed: told of every connection that is over; must not raise.
         journal_first: journal before writing on.
+        max_clients: how many clients are served at a time; more are turned away with one sentence.
 
     Attributes:
         connections: how many clients were joined with the server.
@@ -76,6 +77,7 @@ class Proxy:
         tell: Tell,
         on_closed: Callable[[Closed], None] = lambda closed: None,
         journal_first: bool = False,
+        max_clients: int = MAX_CLIENTS,
     ) -> None:
         self._server = server
         self._record = record
@@ -85,6 +87,9 @@ class Proxy:
         self._links: set[_Link] = set()
         self._joining: set[asyncio.Task[None]] = set()
         self._closing: set[asyncio.Task[None]] = set()
+        self._refusing: set[asyncio.Task[None]] = set()
+        self._max_clients = max_clients
+        self._full_told = False  # since a client was served last
         self._clients = 0
         self.connections = 0
         self.forwarded = {Side.CLIENT: 0, Side.SERVER: 0}
@@ -97,7 +102,7 @@ class Proxy:
         try:
             await stop.wait()
         finally:
-            tasks = [*accepting, ticking, *self._joining]
+            tasks = [*accepting, ticking, *self._joining, *self._refusing]
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
@@ -117,7 +122,30 @@ class Proxy:
                 self._tell("client_refused", f"A client could not be accepted: {why}.", client=None, how=why)
                 await asyncio.sleep(_ACCEPT_AGAIN_S)
                 continue
-            self._start(self._join(client), self._joining)
+            if len(self._joining) + len(self._links) + len(self._closing) < self._max_clients:
+                self._full_told = False
+                self._start(self._join(client), self._joining)
+            else:
+                self._refuse(client)
+
+    def _refuse(self, client: socket.socket) -> None:
+        why = f"{self._max_clients} clients are connected, which is the limit"
+        if not self._full_told:
+            self._full_told = True
+            self._tell(
+                "client_refused",
+                f"A client was turned away: {why} (--max-clients). This is said again after another was served.",
+                client=None,
+                how=why,
+            )
+        if len(self._refusing) < self._max_clients:
+            self._start(self._dismiss(client, f"ics-recorder: {why}. Try again later."), self._refusing)
+        else:
+            client.close()
+
+    async def _dismiss(self, client: socket.socket, sentence: str) -> None:
+        with client:
+            await say_farewell(client, sentence)
 
     def _start(self, work: Coroutine[Any, Any, None], tasks: set[asyncio.Task[None]]) -> None:
         task = asyncio.create_task(work)

@@ -1,6 +1,7 @@
 """What a connection leaves in its journal.
 
-What the server says is written as it comes, but for a password that it repeats. What the client says goes through
+What the server says is written as it comes, but for a password that it repeats; a word that a read cuts, and that may
+become one, is written a moment later. What the client says goes through
 the guard, which may hold it back until it knows whether it is a password. If the guard fails, only the number of the
 client's bytes is kept from then on: they may hold a secret. If the journal fails, a person's connection goes on: the
 recording has ended, and says so once. A connection that is there for its journal alone is told by an error.
@@ -14,7 +15,7 @@ from functools import partial
 from typing import Any, Protocol
 
 from recorder.errors import JournalError
-from recorder.live.answers import AnswerGuard
+from recorder.live.answers import AnswerGuard, Said
 from recorder.live.secrets import Release
 
 __all__ = ["Guard", "Journal", "Recording"]
@@ -57,6 +58,9 @@ class Guard(Protocol):
     def take_repeated(self) -> list[bytes]:
         """Secrets that the server may repeat now."""
 
+    def take_learned(self) -> list[bytes]:
+        """Passwords of this connection: the server may repeat them at any time."""
+
     def finish(self) -> list[Release]:
         """Tell what is left."""
 
@@ -97,7 +101,7 @@ class Recording:
     def server_said(self, data: bytes, at_ns: int) -> None:
         """The server has sent bytes; what they let go of the client's stands behind them."""
         releases = self._ask(lambda guard: guard.server_said(data))
-        self._write(lambda: self._journal.received(self._answers.receive(data), at_ns))
+        self._write(lambda: self._put_said(self._answers.receive(data, at_ns)))
         self._give(releases)
 
     def client_said(self, data: bytes, at_ns: int) -> None:
@@ -109,11 +113,13 @@ class Recording:
             self._give(self._ask(lambda guard: guard.client_said(data, at_ns)))
 
     def tick(self) -> None:
-        """Let the journal do what it does by time."""
+        """To be called at least once a second: let the journal do what it does by time."""
+        self._write(lambda: self._put_said(self._answers.tick(self._journal.now_ns())))
         self._write(self._journal.tick)
 
     def release(self) -> None:
-        """The connection has ended: write what the guard held."""
+        """The connection has ended: write what the guards held."""
+        self._write(lambda: self._put_said(self._answers.finish()))
         self._give(self._ask(lambda guard: guard.finish()))
         if self._held > 0:
             self._withhold(None)
@@ -132,6 +138,8 @@ class Recording:
             releases = ask(self._guard)
             for secret in self._guard.take_repeated():
                 self._answers.expect(secret)
+            for secret in self._guard.take_learned():
+                self._answers.learn(secret)
         except Exception as error:  # a bug; its text may hold what the client typed
             self._guard = None
             self.failed = True
@@ -146,6 +154,10 @@ class Recording:
             self._write(partial(self._put, release))
         if self._guard is None:
             self._withhold(None)
+
+    def _put_said(self, said: list[Said]) -> None:
+        for at_ns, data in said:
+            self._journal.received(data, at_ns)
 
     def _put(self, release: Release) -> None:
         if release.withheld:

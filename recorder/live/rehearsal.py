@@ -98,7 +98,7 @@ class Rehearsal:
         games = self._explaining.finish()
         watched = {game.game_no: game for game in games if game.watched_ms is not None}
         said = [] if guest else [Said("variables")]
-        said += [Said(command) for command in setting_commands(family, None)[0]]
+        said += [Said(command) for command in setting_commands(family, {})[0]]
         said.append(Said(format_request(AskGames(), family)))
         for number in self._explaining.asked:
             said.append(Said(format_request(Observe(number), family), watched.get(number)))

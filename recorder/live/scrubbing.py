@@ -16,7 +16,7 @@ from typing import Any
 
 from recorder.errors import JournalError
 from recorder.journal import Header, Record, RecordKind, format_header, format_note, format_record, parse_note
-from recorder.live.answers import AnswerGuard
+from recorder.live.answers import AnswerGuard, Said
 from recorder.live.secrets import Release, SecretGuard
 from recorder.sources import Scrubber, SourceKind
 
@@ -37,7 +37,9 @@ class JournalCleaner:
         self.replaced = 0
         self.counted = 0
         self._size = 0  # headers and records there were at first: a journal may grow meanwhile
-        self._repeated: dict[int, list[bytes]] = {}  # secrets that may stand in what was received from this record on
+        # Secrets that may stand in what was received from this record on: for a while, and to its end.
+        self._repeated: dict[int, list[bytes]] = {}
+        self._learned: dict[int, list[bytes]] = {}
 
     def lines(self) -> Iterator[bytes]:
         """The clean journal's lines, with their ends."""
@@ -51,11 +53,13 @@ class JournalCleaner:
             if isinstance(value, Record) and value.kind is RecordKind.RECEIVED:
                 for secret in self._repeated.get(received, ()):
                     answers.expect(secret)
+                for secret in self._learned.get(received, ()):
+                    answers.learn(secret)
                 received += 1
-                clean += scrubber.receive(answers.receive(value.data))
+                clean += scrubber.receive(_joined(answers.receive(value.data)))
             held.append(value)
             yield from self._release(held, clean, sent)
-        clean += scrubber.finish()
+        clean += scrubber.receive(_joined(answers.finish())) + scrubber.finish()
         yield from self._release(held, clean, sent)
 
     def _release(self, held: deque[Header | Record], clean: bytearray, sent: deque[list[Release]]) -> Iterator[bytes]:
@@ -124,11 +128,17 @@ class JournalCleaner:
                 out += guard.server_said(value.data)
                 if repeated := guard.take_repeated():
                     self._repeated[received] = repeated
+                if learned := guard.take_learned():
+                    self._learned[received] = learned
                 received += 1
         for at_ns, data in sent[fed:]:
             out += guard.client_said(data, at_ns)
         out += guard.finish()
         return _cut(out, [len(data) for _, data in sent])
+
+
+def _joined(said: list[Said]) -> bytes:
+    return b"".join([data for _, data in said])
 
 
 def _note(record: Record) -> dict[str, Any]:

@@ -28,6 +28,8 @@ _WORD: Final = re.compile(rb"\S+")
 _TAG: Final = re.compile(rb"[\r$/ \t]*(?:`[^`]*`[ \t]*)?(?:[0-9]{1,9}[ \t]+)?")
 # What was refused may be a command that was typed too early, unless it looks like no word.
 _NO_WORD: Final = re.compile(rb"(?=.*[A-Za-z])(?=.*[^A-Za-z])\S{6,}")
+_MOST_WORDS: Final = 2
+"""The old password and the new one; in a longer line most are other words."""
 _LONGEST_COMMAND: Final = 4096
 """No server takes a longer one: what is longer is not looked at, and not kept."""
 
@@ -46,6 +48,7 @@ class SecretGuard:
     def __init__(self) -> None:
         self._known = KnownSecrets()
         self._repeated: list[bytes] = []
+        self._learned: list[bytes] = []
         self._server = CueReader()
         self._client = ClientLines()
         self._held: list[Typed] = []
@@ -91,6 +94,11 @@ class SecretGuard:
         """Secrets that were typed since the last call: the server may answer with them."""
         repeated, self._repeated = self._repeated, []
         return repeated
+
+    def take_learned(self) -> list[bytes]:
+        """Passwords of this connection, certain since the last call: the server may repeat them at any time."""
+        learned, self._learned = self._learned, []
+        return learned
 
     def finish(self) -> list[Release]:
         """Tell what is left when the connection has ended: before a login only how much it was."""
@@ -212,7 +220,7 @@ class SecretGuard:
             for index, line in enumerate(self._held[: self._paired]):
                 secret = _secret_of(line)
                 if index >= self._attempt or _NO_WORD.fullmatch(secret):
-                    self._known.learn(secret)
+                    self._learn(secret)
         for index, line in enumerate(self._held):
             login = index < self._paired or not counted
             self._give(line, self._at_login(line) if login else self._at_command(line), out)
@@ -222,6 +230,12 @@ class SecretGuard:
         self._lost = self._by_echo = self._prompted = False
         self._early = self._client.begun
         self._server.logged_in = True
+
+    def _learn(self, secret: bytes) -> None:
+        """A secret is a password, no slip."""
+        self._known.learn(secret)
+        if secret.lower() not in self._called:
+            self._learned.append(secret)
 
     def _expect(self, secret: bytes) -> None:
         """The server may answer with a secret; one that is the name, too, cannot be told from it."""
@@ -259,7 +273,7 @@ class SecretGuard:
             self._questions.popleft()
             self._by_echo = self._prompted = False
             line.question = CueKind.PASSWORD
-            self._known.learn(_secret_of(line))
+            self._learn(_secret_of(line))
             self._expect(_secret_of(line))
             return _at_secret(line)
         return self._at_login(line) if early else self._at_command(line)
@@ -273,8 +287,12 @@ class SecretGuard:
         begin = tag.end() if tag else 0
         filled = typed[:begin] + fill_command(typed[begin:])
         if filled != typed:
-            for word in _hidden(typed, filled):
-                self._known.learn(word)
+            words = _hidden(typed, filled)
+            for word in words:
+                if len(words) <= _MOST_WORDS:
+                    self._learn(word)
+                else:
+                    self._known.learn(word)
                 self._expect(word)
         for first, end in self._known.find(filled):
             self._repeated.append(filled[first:end])

@@ -49,6 +49,7 @@ class Snapshot(NamedTuple):
         handle: who is logged in. connections, received_bytes, frames, games: since the program began.
         outages: connections that were lost.
         watched, waiting, limit: games that are observed; that would be if there were places; how many may be.
+        tally: what became of the games that matched, in words.
         journal, journal_bytes, synced_ms: the file being written, its size, and how long ago the disk confirmed that
             it has all of it; None: never yet, or there is no file.
         archive: how far the archive is, in words; None: none is kept.
@@ -69,6 +70,7 @@ class Snapshot(NamedTuple):
     watched: int
     waiting: int
     limit: int | None
+    tally: str
     journal: str | None
     journal_bytes: int
     synced_ms: int | None
@@ -113,6 +115,7 @@ def take_snapshot(
         watched=len(runs),
         waiting=observing.waiting,
         limit=observing.limit,
+        tally=observing.tally.words,
         journal=None if journal is None else journal.path.name,
         journal_bytes=0 if journal is None else journal.size_bytes,
         synced_ms=(

@@ -58,9 +58,7 @@ EVENTS: Final[Mapping[str, Kind]] = {
     "client_connected": Kind(
         Level.INFO, "a client of `proxy` is joined with the server, its journal is open", ("connection", "journal")
     ),
-    "client_refused": Kind(
-        Level.WARNING, "a client could not be served; null: it was gone before it was counted", ("client", "how")
-    ),
+    "client_refused": Kind(Level.WARNING, "a client could not be served; null: it was not counted", ("client", "how")),
     "unrecorded": Kind(
         Level.ERROR, "a connection of `proxy` goes on, but it is not recorded, or not as a whole", ("connection",)
     ),
@@ -78,7 +76,22 @@ EVENTS: Final[Mapping[str, Kind]] = {
         ("connections", "received_bytes", "sent_bytes", "unrecorded"),
     ),
     "view_lost": Kind(Level.WARNING, "the live view has ended, recording goes on"),
-    "style_left": Kind(Level.WARNING, "the account has another style than before, which could not be put back"),
+    "reread": Kind(
+        Level.INFO,
+        "SIGUSR1 came: options and handles were read again; restart: options that change only with a restart, or null",
+        ("restart",),
+    ),
+    "not_reread": Kind(
+        Level.WARNING, "SIGUSR1 came, and the options could not be read; all stays as it was", ("error",)
+    ),
+    "not_notified": Kind(Level.WARNING, "the service manager (`NOTIFY_SOCKET`) cannot be notified", ("error",)),
+    "style_left": Kind(Level.WARNING, "the account has another style or gin than before, which could not be put back"),
+    "tally": Kind(
+        Level.INFO,
+        "recording ends: what became of the games that matched and are over",
+        ("matched", "whole", "partly", "recovered", "missed"),
+    ),
+    "rows_unread": Kind(Level.WARNING, "lines of the tables of games could not be read", ("lines",)),
     "ended": Kind(
         Level.INFO, "recording has ended as it was told to", ("connections", "received_bytes", "boards", "games")
     ),

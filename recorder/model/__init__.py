@@ -8,6 +8,7 @@ Times are integers with units in their names. ``_at_ms`` is milliseconds since 1
 """
 
 from recorder.model.games import (
+    MINUTE_MS,
     Evidence,
     EvidenceKind,
     Game,
@@ -15,6 +16,7 @@ from recorder.model.games import (
     Link,
     LinkKind,
     Segment,
+    StartPrecision,
     TimeControlled,
     control_of,
     day_of,
@@ -22,6 +24,10 @@ from recorder.model.games import (
 from recorder.model.observations import EventKind, GameEvent, HoldingsChange, Observation, ObservationKind, Thinking
 from recorder.model.players import Player, is_forgotten
 from recorder.model.plies import (
+    CLOCK_DERIVED,
+    ELAPSED_DERIVED,
+    ELAPSED_ORIGINS,
+    EXACT,
     Anchor,
     LineKind,
     Origin,
@@ -46,6 +52,10 @@ from recorder.model.sources import (
 )
 
 __all__ = [
+    "CLOCK_DERIVED",
+    "ELAPSED_DERIVED",
+    "ELAPSED_ORIGINS",
+    "EXACT",
     "SAVED_KINDS",
     "Anchor",
     "Anomaly",
@@ -61,6 +71,7 @@ __all__ = [
     "LineKind",
     "Link",
     "LinkKind",
+    "MINUTE_MS",
     "Observation",
     "ObservationKind",
     "Origin",
@@ -76,6 +87,7 @@ __all__ = [
     "SourceName",
     "SourceReport",
     "StartFacts",
+    "StartPrecision",
     "Thinking",
     "TimeBasis",
     "TimeControlled",

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
 from recorder.model.observations import GameEvent, Observation
 from recorder.model.players import Player
@@ -25,7 +25,9 @@ __all__ = [
     "GameKind",
     "Link",
     "LinkKind",
+    "MINUTE_MS",
     "Segment",
+    "StartPrecision",
     "TimeControlled",
     "control_of",
     "day_of",
@@ -38,6 +40,17 @@ class GameKind(Enum):
     PLAYED = "played"
     EXAMINED = "examined"
     SETUP = "setup"
+
+
+class StartPrecision(Enum):
+    """The unit in which the start of a game is known; it lies within that unit from ``started_at_ms`` on."""
+
+    MINUTE = "minute"  # the header of a move list
+    SECOND = "second"  # the tags of a saved game, or a header that prints seconds
+    MILLISECOND = "millisecond"  # when its first line arrived, as the log's own times tell it
+
+
+MINUTE_MS: Final = 60_000
 
 
 class LinkKind(Enum):
@@ -102,6 +115,7 @@ class Game:
             ``unobserved``, ``log-ends``, ``reused`` (number taken by another game).
         complete: the first ply to the end line are all there.
         variant_inferred: the variant was concluded from holdings or boards, not printed.
+        start_precision: of ``started_at_ms``; None with it.
         links: games that belong to this one; only an archive knows them.
         witnesses: keys of the games that this one was made of, each as one source tells it; empty: there is one source.
         evidence: what comparing them gave.
@@ -144,6 +158,7 @@ class Game:
     segments: list[Segment]
     first_offset: int
     last_offset: int
+    start_precision: StartPrecision | None = None
     links: list[Link] = field(default_factory=list)
     witnesses: list[str] = field(default_factory=list)
     evidence: list[Evidence] = field(default_factory=list)
@@ -168,6 +183,13 @@ class Game:
             for row in self.observations[segment.observation].lines[0].rows
             if segment.from_ply <= row[0] <= segment.to_ply
         ]
+
+    @property
+    def latest_start_ms(self) -> int | None:
+        """The latest moment at which it may have begun: ``started_at_ms``, or the end of that minute."""
+        if self.started_at_ms is None or self.start_precision is not StartPrecision.MINUTE:
+            return self.started_at_ms
+        return self.started_at_ms + MINUTE_MS - 1
 
     @property
     def day(self) -> datetime.date | None:

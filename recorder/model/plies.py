@@ -4,11 +4,26 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum, IntEnum
-from typing import NamedTuple, cast
+from typing import Final, NamedTuple, cast
 
 from recorder.moves import decode_move
 
-__all__ = ["Anchor", "LineKind", "Origin", "Ply", "PlyLine", "PlyRow", "Precision", "Proof", "StartFacts", "name_plies"]
+__all__ = [
+    "CLOCK_DERIVED",
+    "ELAPSED_DERIVED",
+    "ELAPSED_ORIGINS",
+    "EXACT",
+    "Anchor",
+    "LineKind",
+    "Origin",
+    "Ply",
+    "PlyLine",
+    "PlyRow",
+    "Precision",
+    "Proof",
+    "StartFacts",
+    "name_plies",
+]
 
 
 class Proof(IntEnum):
@@ -40,6 +55,24 @@ class Precision(IntEnum):
     MILLISECONDS = 1
     DERIVED_SECONDS = 2  # the elapsed time was printed so; the clock is computed from those and the time control
     DERIVED_MILLISECONDS = 3
+    ELAPSED_DERIVED_SECONDS = 4  # the clock was printed so; the elapsed time is computed from two clocks
+    ELAPSED_DERIVED_MILLISECONDS = 5
+
+
+EXACT: Final = frozenset((
+    Precision.MILLISECONDS.value, Precision.DERIVED_MILLISECONDS.value, Precision.ELAPSED_DERIVED_MILLISECONDS.value,
+))  # fmt: skip
+"""Precisions of times in milliseconds."""
+CLOCK_DERIVED: Final = frozenset((Precision.DERIVED_SECONDS.value, Precision.DERIVED_MILLISECONDS.value))
+"""Precisions of plies whose clock is computed."""
+ELAPSED_DERIVED: Final = frozenset((
+    Precision.ELAPSED_DERIVED_SECONDS.value, Precision.ELAPSED_DERIVED_MILLISECONDS.value,
+))  # fmt: skip
+"""Precisions of plies whose elapsed time is computed."""
+
+
+ELAPSED_ORIGINS: Final = ("printed", "imported", "derived")
+"""What tells an elapsed time: a server or an engine's interface; a saved game; two clocks and the increment."""
 
 
 class Ply(NamedTuple):
@@ -50,7 +83,8 @@ class Ply(NamedTuple):
         move: ``encode_move``'s integer, or None when squares are not known (an unproved list move).
         san: canonical SAN; the printed text where ``proof`` is UNPROVED or CONFLICT and the board before is not known.
         white_clock_ms, black_clock_ms: left after the move; in whole seconds × 1000 where precision is SECONDS.
-        elapsed_ms: taken by this move as printed. lag_ms: the number printed, None where none was.
+        elapsed_ms: taken by this move, as printed or computed (``elapsed_origin``).
+        lag_ms: the number printed, None where none was.
         at_ms: arrival.
         flags: castling rights after the move (1 K, 2 Q, 4 k, 8 q) plus 16 × (file of a double push just made + 1).
         irreversible: the printed count of half-moves since the last irreversible one, raw; None for lists.
@@ -80,6 +114,15 @@ class Ply(NamedTuple):
         Drops are ``N@e4``; castling in chess960 is king takes rook, that of a king on d in wild games its two steps.
         """
         return None if self.move is None else decode_move(self.move)
+
+    @property
+    def elapsed_origin(self) -> str | None:
+        """Where the elapsed time comes from: a word of ``ELAPSED_ORIGINS``; None where it is not known."""
+        if self.elapsed_ms is None:
+            return None
+        if self.precision in ELAPSED_DERIVED:
+            return "derived"
+        return "imported" if self.origin == Origin.PGN else "printed"
 
     @property
     def white_moved(self) -> bool:

@@ -70,6 +70,8 @@ class AnomalyKind(Enum):
     CUT = "cut"
     LOST_DATA = "lost-data"
     DAMAGED = "damaged"
+    CLOCK_DISAGREES = "clock-disagrees"  # the server's date and arrival times
+    INTERNAL_ERROR = "internal-error"  # of this program: see ``recorder.containment``
 
 
 class Anomaly(NamedTuple):
@@ -151,3 +153,8 @@ class SourceReport:
     anomalies_from: int = 0
     shapes: list[Shape] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
+
+    @property
+    def failures(self) -> list[Anomaly]:
+        """Places that an error of this program kept from being read."""
+        return [found for found in self.anomalies if found.kind is AnomalyKind.INTERNAL_ERROR]

@@ -105,13 +105,13 @@ def _candidates(games: list[_Seen]) -> list[_Pair]:
             for other in numbered.get(seen.game.partner_game_no, ()):
                 add(seen, other)
     begun = sorted(
-        (seen.game.started_at_ms, seen.game.key, seen)
+        (seen.game.started_at_ms, seen.game.key, seen.game.latest_start_ms or 0, seen)
         for seen in games
         if seen.whole and seen.game.started_at_ms is not None and seen.game.time_basis.value == "utc"
     )
-    for at, (begun_ms, _, seen) in enumerate(begun):
-        for also_ms, _, other in (begun[place] for place in range(at + 1, len(begun))):
-            if also_ms > begun_ms + TOGETHER_MS:
+    for at, (_, _, latest_ms, seen) in enumerate(begun):
+        for also_ms, _, _, other in (begun[place] for place in range(at + 1, len(begun))):
+            if also_ms > latest_ms + TOGETHER_MS:
                 break
             add(seen, other)
     return [pairs[keys] for keys in sorted(pairs)]
@@ -134,7 +134,7 @@ def _may_be(one: Game, other: Game) -> bool:
     facts = ((one.server, other.server), (one.base_s, other.base_s), (one.increment_s, other.increment_s))
     if any(None not in pair and pair[0] != pair[1] for pair in facts):
         return False
-    if {one.white.handle.lower(), one.black.handle.lower()} & {other.white.handle.lower(), other.black.handle.lower()}:
+    if _known_players(one) & _known_players(other):
         return False
     if None not in (one.rated, other.rated) and one.rated != other.rated:
         return False
@@ -148,6 +148,11 @@ def _may_be(one: Game, other: Game) -> bool:
         begun, ended, also_begun, also_ended = (time or 0 for time in times)
         return begun <= also_ended + TOGETHER_MS and also_begun <= ended + TOGETHER_MS
     return True
+
+
+def _known_players(game: Game) -> set[str]:
+    """The handles of a game in lower case, without those that a saved match does not name."""
+    return {game.white.handle.lower(), game.black.handle.lower()} - {"", "?"}
 
 
 def _shared(one: _Seen, other: _Seen) -> bool:

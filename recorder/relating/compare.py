@@ -2,8 +2,9 @@
 
 The rule: the same server and players; equal moves; equal times as far as they were printed; the same moment where both
 know it. Games are often repeated, so equal moves say little, and times that any quick game has say nothing: there must
-be enough of them that differ from each other, or both sources must have seen the moves in the same moment. What is not
-told is left open, since a false merge is worse than a missed one.
+be enough of them that differ from each other, or that tell enough together with equal clocks (``information``), or both
+sources must have seen the moves in the same moment. What is not told is left open, since a false merge is worse than a
+missed one.
 """
 
 from __future__ import annotations
@@ -15,7 +16,19 @@ from enum import IntEnum
 from functools import cached_property
 from typing import NamedTuple
 
-from recorder.model import Game, GameKind, Observation, ObservationKind, Ply, Precision, StartFacts, TimeBasis
+from recorder.model import (
+    CLOCK_DERIVED,
+    ELAPSED_DERIVED,
+    EXACT,
+    Game,
+    GameKind,
+    Observation,
+    ObservationKind,
+    Ply,
+    StartFacts,
+    TimeBasis,
+)
+from recorder.relating.information import REQUIRED_BITS, bits_of
 
 __all__ = ["LIVE_KINDS", "SKEW_MS", "Verdict", "Verdicts", "View", "clock_of", "compare", "headers_differ", "may_meet"]
 
@@ -25,8 +38,7 @@ LIVE_KINDS = frozenset((ObservationKind.LIVE, ObservationKind.ENGINE))
 SKEW_MS = 3_000
 """Within this time two connections get the same line, unless one of them is stuck or its clock is wrong."""
 
-_FINE = frozenset((Precision.MILLISECONDS.value, Precision.DERIVED_MILLISECONDS.value))
-_COMPUTED = frozenset((Precision.DERIVED_MILLISECONDS.value, Precision.DERIVED_SECONDS.value))
+_LOST_ENDS = ("log-ends", "lost-feed", "unobserved")
 _TELLING_MOVES = 12
 _TELLING_VALUES = 4
 _TELLING_SECONDS = 5
@@ -132,10 +144,11 @@ class View:
             return self.span_ms[0], self.span_ms[0]
         if any(seen.kind is not ObservationKind.PGN for seen in game.observations):
             return None
-        if game.started_at_ms is not None and game.time_basis is TimeBasis.UTC:
-            return game.started_at_ms, game.started_at_ms
-        if game.started_at_ms is not None and game.time_basis is TimeBasis.LOCAL:
-            return game.started_at_ms - _EAST_MS, game.started_at_ms + _WEST_MS
+        begun_ms, latest_ms = game.started_at_ms, game.latest_start_ms
+        if begun_ms is not None and latest_ms is not None and game.time_basis is TimeBasis.UTC:
+            return begun_ms, latest_ms
+        if begun_ms is not None and latest_ms is not None and game.time_basis is TimeBasis.LOCAL:
+            return begun_ms - _EAST_MS, latest_ms + _WEST_MS
         if game.date_text is None:
             return None
         try:
@@ -159,11 +172,11 @@ class View:
         found: dict[int, _Spent] = {}
         for number, ply in self.plies.items():
             before, clock = self.plies.get(number - 2), clock_of(ply)
-            if ply.elapsed_ms is not None:
-                found[number] = _Spent(ply.elapsed_ms, ply.precision in _FINE, True)
+            if ply.elapsed_ms is not None and ply.precision not in ELAPSED_DERIVED:
+                found[number] = _Spent(ply.elapsed_ms, ply.precision in EXACT, True)
             elif before is not None and clock is not None and (left := clock_of(before)) is not None:
                 spent_ms = left + 1_000 * (self.increment_s(number) or 0) - clock
-                found[number] = _Spent(spent_ms, ply.precision in _FINE, False)
+                found[number] = _Spent(spent_ms, ply.precision in EXACT, False)
         return found
 
     @cached_property
@@ -204,6 +217,21 @@ def _printed_before(listed: View, seen: View) -> bool:
     return listed.listed_ms is not None and seen.span_ms is not None and listed.listed_ms + SKEW_MS < seen.span_ms[0]
 
 
+def _seen_again(earlier: View, later: View) -> bool:
+    """Whether a source that lost a game may have seen it again: later, under its number, in mid-game."""
+    before, after = earlier.game, later.game
+    return (
+        earlier.source == later.source
+        and before.end in _LOST_ENDS
+        and before.last_offset <= after.first_offset
+        and before.game_no is not None
+        and before.game_no == after.game_no
+        and not after.continued
+        and bool(later.starts)
+        and max(earlier.live_plies, default=0) <= later.starts[0].ply
+    )
+
+
 def _ended_before(one: View, other: View) -> bool:
     """Whether all of one was seen, and the other has more moves."""
     game = one.game
@@ -223,10 +251,11 @@ def compare(one: View, other: View) -> Verdicts:
     why = headers_differ(one.game, other.game)
     if why is not None:
         return Verdicts(Verdict.APART, why)
-    if one.live and other.live and one.source == other.source:
-        return Verdicts(Verdict.APART, "one source saw both")
-    if not may_meet(one.span_ms, other.span_ms):
-        return Verdicts(Verdict.APART, "they were at other times")
+    if not (_seen_again(one, other) or _seen_again(other, one)):
+        if one.live and other.live and one.source == other.source:
+            return Verdicts(Verdict.APART, "one source saw both")
+        if not may_meet(one.span_ms, other.span_ms):
+            return Verdicts(Verdict.APART, "they were at other times")
     if _other_day(one, other) or _printed_before(one, other) or _printed_before(other, one):
         return Verdicts(Verdict.APART, "they were on other days")
     if _ended_before(one, other) or _ended_before(other, one):
@@ -291,6 +320,9 @@ class _Told:
         self.fine: list[int] = []  # in milliseconds, the same in both
         self.coarse: list[int] = []  # in seconds
         self.apart_ms: list[int] = []  # between the arrivals of one line
+        self.spent_s: dict[int, int] = {}  # of plies whose clocks both saw and whose times both printed
+        self.exact = True  # those times are equal in whole seconds, cut
+        self.cut = self.rounded = True  # so clocks in seconds may have come from those in milliseconds
 
     def take(self, one: View, other: View, number: int) -> bool:
         """Compare the times of a ply; False: they contradict each other."""
@@ -301,10 +333,32 @@ class _Told:
         spent = one.spent_ms.get(number), other.spent_ms.get(number)
         if spent[0] is not None and spent[1] is not None and not self._take_spent(spent[0], spent[1]):
             return False
-        if both_live or any(one is None or not one.printed for one in spent):
-            clocks = clock_of(mine), clock_of(its)
-            return _close(clocks, (mine.precision, its.precision))
+        clocks, precisions = (clock_of(mine), clock_of(its)), (mine.precision, its.precision)
+        if (both_live or any(one is None or not one.printed for one in spent)) and not _close(clocks, precisions):
+            return False
+        if both_live and CLOCK_DERIVED.isdisjoint(precisions):
+            self._take_seconds(number, spent, clocks, (mine.precision in EXACT, its.precision in EXACT))
         return True
+
+    def _take_seconds(
+        self,
+        number: int,
+        spent: tuple[_Spent | None, _Spent | None],
+        clocks: tuple[int | None, int | None],
+        fine: tuple[bool, bool],
+    ) -> None:
+        """Compare what both print of a ply in whole seconds."""
+        (mine, its), (my_clock, its_clock) = spent, clocks
+        if mine is None or its is None or my_clock is None or its_clock is None or not (mine.printed and its.printed):
+            return
+        self.spent_s[number] = mine.ms // _SECOND_MS
+        self.exact &= self.spent_s[number] == its.ms // _SECOND_MS
+        if fine[0] is fine[1]:
+            self.exact &= fine[0] or my_clock == its_clock
+            return
+        left_ms = my_clock - its_clock if fine[0] else its_clock - my_clock
+        self.cut &= 0 <= left_ms < _SECOND_MS
+        self.rounded &= abs(left_ms) <= _SECOND_MS // 2
 
     def _take_spent(self, mine: _Spent, its: _Spent) -> bool:
         if not mine.equals(its):
@@ -338,6 +392,8 @@ class _Told:
         telling = fine >= _TELLING_VALUES or (
             coarse >= _TELLING_SECONDS and sum(value > 0 for value in self.coarse) >= _TELLING_MOVES
         )
+        exact = self.exact and (self.cut or self.rounded)
+        telling = telling or (exact and bits_of(self.spent_s) >= REQUIRED_BITS)
         together = bool(self.apart_ms) and max(self.apart_ms) <= SKEW_MS
         if not (telling or (together and same_number)):
             return Verdicts(Verdict.OPEN, "nothing tells")
@@ -351,7 +407,7 @@ class _Told:
 def _close(clocks: tuple[int | None, int | None], precisions: Iterable[int | None]) -> bool:
     mine, its = clocks
     precisions = tuple(precisions)
-    if mine is None or its is None or not _COMPUTED.isdisjoint(precisions):
+    if mine is None or its is None or not CLOCK_DERIVED.isdisjoint(precisions):
         return True
-    fine = all(precision == Precision.MILLISECONDS for precision in precisions)
+    fine = EXACT.issuperset(precisions)
     return abs(mine - its) <= (_CLOCK_MS if fine else _SECOND_MS)

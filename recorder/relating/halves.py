@@ -16,6 +16,7 @@ from recorder.tracking.variants import rules_of
 __all__ = ["board_of", "boards_after", "continues", "may_end", "resumed_at"]
 
 _ROUNDED_MS = 1_000
+_TELLING_TIMES = 3
 _START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 
 
@@ -37,7 +38,8 @@ def continues(earlier: View, later: View) -> str | None:
 
     The same players, kind and time control; the last position of the one is the first of the other; the clocks are as
     they were, but for the time of the side to move; and either that the first was adjourned or that the second
-    continues a game was printed.
+    continues a game was printed. Where the second was first seen some moves later, its list begins with the first's
+    moves.
     """
     begun = resumed_at(later)
     if begun is None or not may_end(earlier) or not earlier.plies or headers_differ(earlier.game, later.game):
@@ -45,6 +47,8 @@ def continues(earlier: View, later: View) -> str | None:
     if earlier.game.end != "adjourned" and not later.game.continued:
         return None
     seen, start = begun
+    if start.ply > max(earlier.plies) and _in_order(earlier, later):
+        return _listed(earlier, later, start.ply)
     if start.ply != max(earlier.plies) or start.ply not in earlier.live_plies or not _in_order(earlier, later):
         return None
     last = earlier.plies[start.ply]
@@ -62,10 +66,39 @@ def continues(earlier: View, later: View) -> str | None:
     if (running[1] or 0) > (running[0] or 0) + _ROUNDED_MS:
         return None
     first = next((anchor for anchor in seen.anchors if anchor.line == 0 and anchor.ply == start.ply), None)
+    begins = boards_after(later.game, (start.ply,)).get(start.ply) if first is None else board_of(first.fen)
     reached = boards_after(earlier.game, (start.ply,)).get(start.ply)
-    if first is None or reached is None or reached != board_of(first.fen):
+    if reached is None or reached != begins:
         return None
     return f"goes on after ply {start.ply} with the same position and clocks"
+
+
+def _listed(earlier: View, later: View, joined: int) -> str | None:
+    """Why a game that was joined at a ply goes on with an earlier one whose moves its list repeats, or None.
+
+    Lists print the times of the moves before; one server prints 0 for all that were made before the adjournment.
+    """
+    last = max(earlier.plies)
+    if any(ply not in later.plies for ply in range(1, joined + 1)):
+        return None
+    equal = zero = 0
+    for number, ply in earlier.plies.items():
+        listed = later.plies[number]
+        if (ply.move, ply.san.rstrip("+#")) != (listed.move, listed.san.rstrip("+#")):
+            return None
+        spent_ms, printed_ms = ply.elapsed_ms, listed.elapsed_ms
+        if spent_ms is None or printed_ms is None or spent_ms < _ROUNDED_MS:
+            continue
+        if abs(spent_ms - printed_ms) <= (0 if ply.precision == listed.precision else _ROUNDED_MS):
+            equal += 1
+        elif printed_ms == 0:
+            zero += 1
+        else:
+            return None
+    telling = later.game.continued or max(equal, zero) >= _TELLING_TIMES
+    if not telling or (equal and zero):
+        return None
+    return f"goes on after ply {last}: its list begins with the same {len(earlier.plies)} plies"
 
 
 def _in_order(earlier: View, later: View) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from recorder.model import Game, Ply, Precision, control_of
+from recorder.model import EXACT, Game, Ply, control_of
 from recorder.relating.captures import Capture, Passed, Place, captures, passes, witnesses
 
 __all__ = [
@@ -232,7 +232,7 @@ def check_clocks(match: Match, tolerance_ms: int = CLOCK_TOLERANCE_MS) -> list[F
         used_ms, earlier = own.take(moment), other.last
         if used_ms is None or earlier is None or other.used_ms is None or not (moment.certain and earlier.certain):
             continue
-        coarse = Precision.SECONDS in (moment.ply.precision, earlier.ply.precision)
+        coarse = any(one.ply.precision is not None and one.ply.precision not in EXACT for one in (moment, earlier))
         allowed_ms = tolerance_ms + own.explained_ms + other.explained_ms + coarse * _ROUNDING_MS
         ahead_ms = other.used_ms - used_ms
         if ahead_ms > allowed_ms and not wrong:

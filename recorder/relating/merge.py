@@ -9,7 +9,7 @@ fits two others which contradict each other is left apart, since nobody can tell
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TypeVar
@@ -24,6 +24,7 @@ from recorder.model import (
     Precision,
     Proof,
     Segment,
+    StartPrecision,
     TimeBasis,
 )
 from recorder.relating.compare import Verdict, View, clock_of, compare
@@ -43,10 +44,12 @@ _PROOFS = {
 }
 _PRECISIONS = {
     Precision.MILLISECONDS.value: 0,
-    Precision.SECONDS.value: 1,
-    Precision.DERIVED_MILLISECONDS.value: 2,
-    Precision.DERIVED_SECONDS.value: 3,
-    None: 4,
+    Precision.ELAPSED_DERIVED_MILLISECONDS.value: 1,
+    Precision.SECONDS.value: 2,
+    Precision.ELAPSED_DERIVED_SECONDS.value: 3,
+    Precision.DERIVED_MILLISECONDS.value: 4,
+    Precision.DERIVED_SECONDS.value: 5,
+    None: 6,
 }
 _BASES = (TimeBasis.UTC, TimeBasis.LOCAL, TimeBasis.CLOCK, TimeBasis.NONE)
 _ENDS = {"result": 0, "adjourned": 1, "aborted": 2}
@@ -84,24 +87,25 @@ def merge_games(games: Iterable[Game]) -> list[Game]:
 
 
 def _same_parts(views: list[View]) -> list[_Part]:
-    verdicts: dict[tuple[int, int], Verdict] = {}
     whys: dict[tuple[int, int], str] = {}
     near: list[set[int]] = [set() for _ in views]
+    open_to: list[set[int]] = [{number} for number in range(len(views))]  # itself and those that it does not contradict
     for one, other in _not_apart(views):
-        verdicts[one, other], whys[one, other] = compare(views[one], views[other])
-        if verdicts[one, other] is Verdict.SAME:
+        verdict, whys[one, other] = compare(views[one], views[other])
+        if verdict is not Verdict.APART:
+            open_to[one].add(other)
+            open_to[other].add(one)
+        if verdict is Verdict.SAME:
             near[one].add(other)
             near[other].add(one)
 
-    def contradict(members: Iterable[int]) -> bool:
-        ordered = sorted(members)
-        return any(
-            verdicts.get((one, other), Verdict.APART) is Verdict.APART
-            for at, one in enumerate(ordered)
-            for other in ordered[at + 1 :]
-        )
+    def contradict(members: Collection[int]) -> bool:
+        return any(not open_to[number].issuperset(members) for number in members)
 
-    doubtful = {number for number in range(len(views)) if contradict(near[number])}
+    # Where nobody contradicts anybody, no part of the group needs a look of its own.
+    doubtful = {
+        number for group in _components(near) if contradict(group) for number in group if contradict(near[number])
+    }
     near = [set() if number in doubtful else others - doubtful for number, others in enumerate(near)]
     parts: list[_Part] = []
     for group in _components(near):
@@ -223,6 +227,7 @@ def _canonical(chain: list[_Part]) -> Game:
     segments = segments_of(plies)
     lead = members[0].game
     best, opening, ending = _ranked(members), _ranked(chain[0].views), _ranked(chain[-1].views)
+    begun = _begun(chain[0].views, basis)
     told = min(ending, key=lambda game: _ENDS.get(game.end, 3))
     named = next((game for game in best if game.variant is not None and not game.variant_inferred), None)
     named = named or next((game for game in best if game.variant is not None), best[0])
@@ -254,7 +259,8 @@ def _canonical(chain: list[_Part]) -> Game:
         reason_key=told.reason_key,
         termination=told.termination,
         end=told.end,
-        started_at_ms=_begun(chain[0].views, basis),
+        started_at_ms=None if begun is None else begun.started_at_ms,
+        start_precision=None if begun is None else begun.start_precision,
         ended_at_ms=_first([told, *ending], lambda game: game.ended_at_ms if game.time_basis is basis else None),
         time_basis=basis,
         date_text=_first(opening, lambda game: game.date_text) or _first(best, lambda game: game.date_text),
@@ -274,12 +280,24 @@ def _canonical(chain: list[_Part]) -> Game:
 def _ranked(views: Iterable[View]) -> list[Game]:
     """Games, the best witness of header fields first: who was there, players before observers, more before less."""
 
-    def rank(view: View) -> tuple[bool, bool, bool, int, str]:
+    def rank(view: View) -> tuple[bool, bool, bool, int, tuple[object, ...]]:
         game = view.game
         played = any(abs(seen.relation or 0) == 1 for seen in view.live)
-        return not view.live, not played, not game.complete, -len(view.plies), game.key
+        return not view.live, not played, not game.complete, -len(view.plies), _earlier(view)
 
     return [view.game for view in sorted(views, key=rank)]
+
+
+def _earlier(view: View) -> tuple[object, ...]:
+    """What decides between witnesses that know equally much: who began earlier, in time or in the log.
+
+    One order for all plies, so that a game is not put together from alternate plies of two logs; and no hash: a key
+    says nothing, and a log that grows gets another one.
+    """
+    began = view.span_ms[0] if view.span_ms is not None else None
+    arrivals = [ply.at_ms or 0 for ply in view.plies.values()]
+    name = next((seen.source.name for seen in view.game.observations if seen.source is not None), "")
+    return began is None, began or 0, view.game.first_offset, view.game.me or "", arrivals, name
 
 
 def _first(games: Iterable[Game], field: Callable[[Game], _Value | None]) -> _Value | None:
@@ -302,8 +320,9 @@ def _player(told: list[Player]) -> Player:
 def _best_plies(chain: list[_Part], firsts: dict[str, int], basis: TimeBasis) -> dict[int, tuple[int, Ply]]:
     """Ply → observation and ply, from the best witness.
 
-    Better is what is proved better, has a clock, is printed in milliseconds, seen live, with lag and arrival,
-    of the witness with more plies. What was played before a game was adjourned counts as far as it was resumed there.
+    Better is what is proved better, has both clocks rather than the mover's only (as a delta prints it) or none, is
+    printed in milliseconds, seen live, with lag and arrival, of the witness with more plies, of the earlier witness.
+    What was played before a game was adjourned counts as far as it was resumed there.
     """
     found: dict[int, tuple[tuple[object, ...], int, Ply]] = {}
     limit: int | None = None
@@ -311,19 +330,20 @@ def _best_plies(chain: list[_Part], firsts: dict[str, int], basis: TimeBasis) ->
         for view in part.views:
             first = firsts[view.game.key]
             timed = view.game.time_basis is basis
+            earlier = _earlier(view)
             for segment in view.game.segments:
                 for ply in view.game.observations[segment.observation].lines[0].plies:
                     if not segment.from_ply <= ply.ply <= segment.to_ply or (limit is not None and ply.ply > limit):
                         continue
                     rank = (
                         _PROOFS[ply.proof],
-                        ply.white_clock_ms is None and ply.black_clock_ms is None,
+                        (ply.white_clock_ms is None) + (ply.black_clock_ms is None),
                         _PRECISIONS[ply.precision],
                         ply.ply not in view.live_plies,
                         ply.lag_ms is None,
                         ply.at_ms is None or not timed,
                         -len(view.plies),
-                        view.game.key,
+                        earlier,
                     )
                     if ply.ply not in found or rank < found[ply.ply][0]:
                         found[ply.ply] = (rank, first + segment.observation, ply)
@@ -343,14 +363,15 @@ def _start(segments: list[Segment], observations: list[Observation], lead: Game)
     return next((one.fen for one in anchors if one.line == 0 and one.ply == wanted), None), wanted
 
 
-def _begun(views: list[View], basis: TimeBasis) -> int | None:
-    """When it began: as those tell who were there and saw most of the beginning."""
-    told = [
-        (not view.live, view.game.start_ply, view.game.started_at_ms)
-        for view in views
-        if view.game.time_basis is basis and view.game.started_at_ms is not None
-    ]
-    return min(told)[2] if told else None
+def _begun(views: list[View], basis: TimeBasis) -> Game | None:
+    """The witness that tells when it began: one that was there and saw most of the beginning, and not to the minute."""
+
+    def rank(view: View) -> tuple[bool, int, bool, int]:
+        game = view.game
+        return not view.live, game.start_ply, game.start_precision is StartPrecision.MINUTE, game.started_at_ms or 0
+
+    told = [view for view in views if view.game.time_basis is basis and view.game.started_at_ms is not None]
+    return min(told, key=rank).game if told else None
 
 
 # --- in what they contradict each other

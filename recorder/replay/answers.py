@@ -33,8 +33,8 @@ from recorder.events import (
     TablePlayer,
 )
 from recorder.frames import Style12
-from recorder.model import Game, GameEvent, Player, Ply, TimeBasis, control_of
-from recorder.replay.boards import EXACT, Board, Standing, frame_text
+from recorder.model import EXACT, Game, GameEvent, Player, Ply, TimeBasis, control_of
+from recorder.replay.boards import Board, Standing, frame_text
 from recorder.tracking.variants import STANDARD_BOARD
 
 __all__ = [
@@ -191,7 +191,7 @@ def list_lines(board: Board, plies: Sequence[Ply], ms: bool, startpos: bool, sto
     return format_movelist(
         MovelistRead(
             _NOWHERE, None if stored else board.number, board.white, _list_rating(game.white),
-            board.black, _list_rating(game.black), _started(game), None, False,
+            board.black, _list_rating(game.black), _started(game), None, False, False,
             bool(game.rated), game.category, board.base_min, game.increment_s or 0,
             None if game.black_base_s in (None, game.base_s) else (game.black_base_s or 0) // 60,
             None if game.black_base_s in (None, game.base_s) else game.black_increment_s,

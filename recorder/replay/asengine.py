@@ -53,6 +53,7 @@ from recorder.variants import cecp_variant, read_cecp_variant
 
 __all__ = ["RecordedEngine"]
 
+_EMPTY = re.compile("-+")
 _NEAR_MS: Final = 500  # an opponent who moves so near his recorded time leaves the time as it runs
 _GRACE_MS: Final = 2000  # whoever lost says so first
 _MOST_TOLD: Final = 80  # characters of a line that is not understood
@@ -388,7 +389,7 @@ class RecordedEngine:
             case EditEnd():
                 self._edited = None
                 turn = "w" if self._track[-1].white_to_move else "b"
-                rows = re.sub("-+", lambda run: str(len(run[0])), "".join(board)).replace(" ", "/")
+                rows = _EMPTY.sub(lambda run: str(len(run[0])), "".join(board)).replace(" ", "/")
                 self._set_board(f"{rows} {turn} KQkq - 0 1")
 
 

@@ -26,12 +26,12 @@ from recorder.frames import (
     TAIL_WHITE_CLOCK,
     Style12,
 )
-from recorder.model import EventKind, Game, GameEvent, HoldingsChange, Ply, Precision, StartFacts
+from recorder.model import EXACT, EventKind, Game, GameEvent, HoldingsChange, Ply, StartFacts
 from recorder.replay.moments import Begin, Shown, What
 from recorder.tracking.position import Position, Rules, advance, position_from_fen, start_position, with_hands
 from recorder.tracking.variants import STANDARD_BOARD, has_pockets, rules_of
 
-__all__ = ["EXACT", "SHOWN_WITH", "Board", "Lines", "Standing", "elapsed_text", "frame_text", "start_of"]
+__all__ = ["SHOWN_WITH", "Board", "Lines", "Standing", "elapsed_text", "frame_text", "start_of"]
 
 Lines = Mapping[tuple[str, int], str]
 """A game's ``<12>`` lines as they were recorded, by the log (its SHA-256; "": there is one) and the offset in it."""
@@ -46,7 +46,6 @@ _AGREES: Final = (
     TAIL_TURN, TAIL_GAME, TAIL_WHITE, TAIL_BLACK, TAIL_RELATION, TAIL_BASE, TAIL_INCREMENT, TAIL_WHITE_CLOCK,
     TAIL_BLACK_CLOCK, TAIL_MOVE_NO, TAIL_FLIP,
 )  # fmt: skip
-EXACT: Final = (Precision.MILLISECONDS, Precision.DERIVED_MILLISECONDS)
 
 
 class Standing(NamedTuple):

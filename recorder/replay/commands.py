@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ANSWERS"]
 
+_MOVE_NO = re.compile(r"(\d{1,5})([wb])?", re.ASCII)
 _LONGEST_HISTORY: Final = 10
 _NUMBER: Final = re.compile(r"\d{1,6}", re.ASCII)
 
@@ -250,7 +251,7 @@ def _to(session: Session, rest: str) -> None:
         session.bad_parameters("You are not examining or setting up a game.")
         return
     word = rest.split()[0].lower() if rest else ""
-    match = re.fullmatch(r"(\d{1,5})([wb])?", word, re.ASCII)
+    match = _MOVE_NO.fullmatch(word)
     if match is None:
         session.bad_parameters('Say which half-move: "to 20w", or how many are played: "to 39".')
         return

@@ -157,7 +157,7 @@ def _as_engines_write(text: str) -> str:
     if match := _SQUARES.fullmatch(text):
         return f"{match[1]}{match[2]}{match[3].lower()}"
     if _CASTLING.fullmatch(text):
-        return "O-O" if len(re.findall("[oO0]", text)) == len("OO") else "O-O-O"
+        return "O-O" if sum(map(text.count, "oO0")) == len("OO") else "O-O-O"
     return f"{text[0].upper()}{text[1:]}" if text[1:2] == "@" else text
 
 

@@ -4,11 +4,72 @@ from __future__ import annotations
 
 from typing import Final, Protocol
 
-from recorder.model import Anomaly, Game
+from recorder.containment import Failures
+from recorder.model import CLOCK_DERIVED, Anomaly, Game, PlyRow, Precision
 
-__all__ = ["LONGEST_LINE", "GameLines", "SavedReader"]
+__all__ = ["CHESS_COM", "FATICS", "FICS", "LICHESS", "LONGEST_LINE", "GameLines", "SavedReader", "derive_elapsed"]
 
 LONGEST_LINE: Final = 1 << 20
+FICS: Final = "FICS"
+FATICS: Final = "FatICS"
+LICHESS: Final = "lichess"
+CHESS_COM: Final = "chess.com"
+"""Families of servers, as ``Game.dialect`` names them."""
+_FREE_FIRST_MOVES: Final = frozenset((FICS, FATICS, LICHESS))
+_SECOND_MS: Final = 1000
+_COARSE: Final = int(Precision.SECONDS)
+_ELAPSED_DERIVED: Final = int(Precision.ELAPSED_DERIVED_SECONDS)  # that of milliseconds is this | 1
+
+#: Base time and increment in seconds.
+_Control = tuple[int | None, int | None]
+
+
+def derive_elapsed(rows: list[PlyRow], start_ply: int, white: _Control, black: _Control, dialect: str | None) -> None:
+    """Compute the elapsed time of moves of which a saved game tells the clock only, and mark it as derived.
+
+    It is the mover's clock before + increment - clock after. Nothing is computed where the clock before is not known,
+    where the result is below 0 (somebody added time), and in untimed games. Times in whole seconds stay so.
+
+    A side's first move is counted from the base time. FICS, FatICS and lichess neither charge it nor credit the
+    increment; of other servers that is not known, so a first move with an increment that leaves the clock at the base
+    time tells nothing. On lichess a player who begins with less has given up half of the time and the increment.
+
+    Args:
+        rows: the main line, in place. start_ply: half-moves played before it.
+        white, black: the sides' time controls. dialect: the server family.
+    """
+    free = dialect in _FREE_FIRST_MOVES
+    controls = (black, white)
+    increments_ms = [None if one[1] is None or one == (0, 0) else one[1] * _SECOND_MS for one in controls]
+    before: list[PlyRow | None] = [None, None]
+    for place, row in enumerate(rows):
+        ply, precision = row[0], row[12]
+        side = ply & 1
+        increment_ms, base_s, own = increments_ms[side], controls[side][0], before[side]
+        after_ms = row[3] if side else row[4]
+        if after_ms is None or precision is None or precision in CLOCK_DERIVED:
+            before[side] = None
+            continue
+        before[side] = row
+        took_ms: int | None = None
+        if increment_ms is None:
+            continue
+        if own is not None and own[0] == ply - 2:
+            before_ms = (own[3] if side else own[4]) or 0
+            if precision == _COARSE:
+                took_ms = before_ms // _SECOND_MS * _SECOND_MS + increment_ms - after_ms
+            elif own[12] != _COARSE:  # else it is known to a second only, and the ply says milliseconds
+                took_ms = before_ms + increment_ms - after_ms
+        elif base_s is not None and ply <= 2 and start_ply <= 1:
+            base_ms = base_s * _SECOND_MS
+            if after_ms == base_ms and (free or not increment_ms):
+                took_ms = 0
+            elif after_ms != base_ms and not free:
+                took_ms = base_ms + increment_ms - after_ms
+            elif after_ms < base_ms and dialect == LICHESS:
+                increments_ms[side] = 0
+        if row[5] is None and took_ms is not None and took_ms >= 0:
+            rows[place] = (*row[:5], took_ms, *row[6:12], precision | _ELAPSED_DERIVED, row[13])
 
 
 class SavedReader(Protocol):
@@ -16,11 +77,13 @@ class SavedReader(Protocol):
 
     Attributes:
         anomalies: what is wrong, with its offset. line_count: lines read.
+        failures: games that an error of this program kept from being read.
         pending: where the first game stands that was not given yet, and the lines before it; a file that has grown is
             read on there.
     """
 
     anomalies: list[Anomaly]
+    failures: Failures
     line_count: int
 
     @property

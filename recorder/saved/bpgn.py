@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from recorder.containment import Failures
 from recorder.events import RatingText
 from recorder.model import Anomaly, AnomalyKind, Game
 from recorder.saved.base import GameLines
@@ -19,9 +20,12 @@ from recorder.saved.bpgn_board import Board, Facts, make_games
 
 __all__ = ["BpgnReader"]
 
+_ESCAPED = re.compile(r"\\(.)")
 _LONGEST_MATCH = 1 << 20
 _TAG = re.compile(r'\[\s*([A-Za-z0-9_]+)\s+"((?:[^"\\\n]|\\.)*)"\s*\]')
 _TAG_LINE = re.compile(rb'[ \t]*\[\s*[A-Za-z0-9_]+\s+"')
+_NEXT_MATCH = re.compile(rb"\s*+(?:\{[^{}]*+\}\s*+)*+1[ABab]\.")
+_RESULT_LINE = re.compile(rb"(?:.*[\s}])?(?:1-0|0-1|1/2-1/2|\*)\s*")
 _MOVE = re.compile(r"(\d{1,4})([ABab])\.\s*([^\s{}()\[\]]+)")
 _COMMENT = re.compile(r"\{([^{}]*)\}")
 _CLOCK = re.compile(r"\s*(-?)(\d{1,6})(?:\.(\d{1,3}))?\s*")
@@ -31,6 +35,7 @@ _DATE = re.compile(r"(\d{4})\.(\d{2})\.(\d{2})")
 _TIME = re.compile(r"(\d{2}):(\d{2}):(\d{2})")
 _CONTROL = re.compile(r"(\d{1,6})\+(\d{1,6})")
 _OTHER = re.compile(r"\S+?(?=[{\[\s]|\Z)|\S")
+_PLAYERS = frozenset(("WhiteA", "BlackA", "WhiteB", "BlackB"))
 #: Tags that a game's own fields give back.
 _OWN_TAGS = frozenset(
     f"{side}{board}{word}" for side in ("White", "Black") for board in "AB" for word in ("", "Elo")
@@ -56,6 +61,7 @@ class BpgnReader:
 
     def __init__(self, *, server: str | None = None, chat: str = "public", offset: int = 0) -> None:
         self.anomalies: list[Anomaly] = []
+        self.failures = Failures()
         self.line_count = 0
         self._server, self._comments = server, chat != "none"
         self._lines = GameLines(offset)
@@ -63,7 +69,7 @@ class BpgnReader:
         self._text: list[bytes] = []
         self._begin = offset
         self._size = self._lines_before = 0
-        self._moves_seen = self._in_comment = False
+        self._moves_seen = self._in_comment = self._result_seen = False
 
     @property
     def pending(self) -> tuple[int, int]:
@@ -85,10 +91,13 @@ class BpgnReader:
             if self._moves_seen:
                 games = self._flush()
         elif line.strip():
+            if self._result_seen and not self._in_comment and _NEXT_MATCH.match(line):
+                games = self._flush()  # no tag stands between these two
             self._moves_seen = True
             last = max(line.rfind(b"{"), line.rfind(b"}"))
             if last >= 0:
                 self._in_comment = line[last : last + 1] == b"{"
+            self._result_seen |= not self._in_comment and _RESULT_LINE.fullmatch(line) is not None
         if not self._text:
             self._begin, self._lines_before = offset, self.line_count
         self.line_count += 1
@@ -103,8 +112,12 @@ class BpgnReader:
     def _flush(self) -> list[Game]:
         text = b"".join(self._text).decode("latin-1")
         self._text, self._size = [], 0
-        self._moves_seen = self._in_comment = False
-        return self._match(text, self._begin) if text.strip() else []
+        self._moves_seen = self._in_comment = self._result_seen = False
+        try:
+            return self._match(text, self._begin) if text.strip() else []
+        except Exception as error:
+            self.failures.note(error, self._begin, None, text.strip())
+            return []
 
     def _anomaly(self, kind: AnomalyKind, offset: int, message: str, text: str) -> None:
         self.anomalies.append(Anomaly.of(kind, offset, None, message, text))
@@ -121,7 +134,7 @@ class BpgnReader:
             found = _TAG.match(text, at)
             if found is None:
                 break
-            name, value = found[1], _decoded(re.sub(r"\\(.)", r"\1", found[2]))
+            name, value = found[1], _decoded(_ESCAPED.sub(r"\1", found[2]))
             if name in tags:
                 self._anomaly(AnomalyKind.MALFORMED, begin + at, f"the tag {name} stands here twice", found[0])
             else:
@@ -130,7 +143,8 @@ class BpgnReader:
                 if name not in _OWN_TAGS:
                     kept.append((begin + at, name, value))
             at = found.end()
-        if "WhiteB" not in tags and "WhiteA" not in tags:
+        first = next((token for token in _tokens(text, at) if token.kind not in ("comment", "result")), None)
+        if not _PLAYERS.intersection(tags) and (first is None or first.kind != "move"):
             self._anomaly(AnomalyKind.MALFORMED, begin, "text that is no bughouse match", text)
             return []
         boards = {

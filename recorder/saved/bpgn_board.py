@@ -6,7 +6,9 @@ import datetime
 import hashlib
 import json
 import re
+from bisect import bisect_left
 from dataclasses import dataclass, field
+from itertools import accumulate
 
 from recorder.dialects.results import Reason, read_reason
 from recorder.events import RatingText
@@ -24,11 +26,15 @@ from recorder.model import (
     Player,
     Ply,
     PlyLine,
+    PlyRow,
     Precision,
     Proof,
     Segment,
+    StartPrecision,
     TimeBasis,
+    name_plies,
 )
+from recorder.saved.base import derive_elapsed
 from recorder.tracking.assemble import end_word
 from recorder.tracking.captures import captured_piece
 from recorder.tracking.position import Position, Rules, play_san, start_position, with_hands
@@ -110,10 +116,12 @@ def make_games(a: Board, b: Board, facts: Facts) -> tuple[list[Game], list[Anoma
     seen = games[0].observations[0]
     for place, name, value in facts.kept:
         seen.events.append(_event(seen, EventKind.TAG, name, 0, value, place))
+    reached = {board.letter: list(accumulate((move.ply for move in board.moves), max, initial=0)) for board in (a, b)}
     for place, detail, text, board in facts.comments:
         # A comment stands where both boards' moves are; it is kept with the board that had moved last.
         where = games[1].observations[0] if board is b else seen
-        ply = max((move.ply for move in (board or a).moves if move.offset < place), default=0)
+        moves = (board or a).moves
+        ply = reached[(board or a).letter][bisect_left(moves, place, key=lambda move: move.offset)]
         where.events.append(_event(where, EventKind.CHAT, detail, ply, text, place))
     for game in games:
         if facts.reason is not None and game.reason_key is not None:
@@ -227,6 +235,10 @@ def _game(board: Board, plies: list[Ply], facts: Facts, reason: Reason) -> Game:
     ended = facts.reason is not None or result != "*"
     end = end_word(reason.key) if ended else "log-ends"
     last = plies[-1].ply if plies else 0
+    control = facts.base_s, facts.increment_s
+    rows: list[PlyRow] = [*plies]
+    derive_elapsed(rows, 0, control, control, None)
+    plies = name_plies(rows)
     rated = _RATED.fullmatch(facts.event)
     observation = Observation(
         kind=ObservationKind.PGN,
@@ -271,6 +283,7 @@ def _game(board: Board, plies: list[Ply], facts: Facts, reason: Reason) -> Game:
         termination=reason.termination,
         end=end,
         started_at_ms=facts.started_at_ms,
+        start_precision=None if facts.started_at_ms is None else StartPrecision.SECOND,
         ended_at_ms=None,
         time_basis=TimeBasis.NONE if facts.started_at_ms is None else TimeBasis.LOCAL,
         date_text=None if facts.day is None else facts.day.isoformat(),

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from recorder.containment import Failures
 from recorder.model import Anomaly, AnomalyKind, Game
 from recorder.saved.base import GameLines
 from recorder.saved.pgn_game import read_game
@@ -36,6 +37,7 @@ class PgnReader:
 
     def __init__(self, *, server: str | None = None, chat: str = "public", offset: int = 0) -> None:
         self.anomalies: list[Anomaly] = []
+        self.failures = Failures()
         self.line_count = 0
         self._server = server
         self._comments = chat != "none"
@@ -149,9 +151,13 @@ class PgnReader:
                 offset = tags[-1][2]
             if not tags and begin and not begins_moves(text[begin:].lstrip()):
                 break
-            game, anomalies, begin, part = read_game(
-                tags, text, begin, offset, server=self._server, comments=self._comments
-            )
+            try:
+                game, anomalies, begin, part = read_game(
+                    tags, text, begin, offset, server=self._server, comments=self._comments
+                )
+            except Exception as error:
+                self.failures.note(error, tags[0][2] if tags else offset + begin, None, text[begin:].strip())
+                break
             self.anomalies += anomalies
             tags = []
             if game is not None:

@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from recorder.dialects.results import read_reason
+from recorder.dialects.results import read_reason, read_winner
 from recorder.model import (
     Anchor,
     Anomaly,
@@ -22,9 +22,12 @@ from recorder.model import (
     Precision,
     Proof,
     Segment,
+    StartPrecision,
 )
+from recorder.saved.base import CHESS_COM, derive_elapsed
 from recorder.saved.pgn_moves import Movetext
 from recorder.saved.pgn_parts import MOVES_MISSING, PartOf
+from recorder.saved.pgn_remarks import TENTHS, THOUSANDTHS
 from recorder.saved.pgn_tags import FICS, Header, read_header
 from recorder.tracking.assemble import end_word
 from recorder.tracking.position import Position, Rules, fen, position_from_fen, start_position
@@ -66,7 +69,8 @@ def read_game(
         GameEvent(seq, EventKind.TAG, name, start_ply, None, None, value, None, None, None, first)
         for seq, (name, value) in enumerate(header.kept)
     ]
-    moves = Movetext(start, start_ply, offset, ours=header.ours, comments=comments, seq=len(kept))
+    decimals = TENTHS if header.dialect == FICS else THOUSANDTHS
+    moves = Movetext(start, start_ply, offset, ours=header.ours, comments=comments, seq=len(kept), decimals=decimals)
     moves.read(text, begin)
     if not tags and not moves.moved:
         return None, [], moves.end, None
@@ -81,6 +85,10 @@ def read_game(
         message = f"PlyCount is {header.plies}, and {len(rows)} half-moves are there"
         note(AnomalyKind.CONFLICT, first, message, f'[PlyCount "{header.plies}"]')
     _derive_clocks(header, moves, start_ply)
+    if header.dialect == CHESS_COM:
+        _keep_tenths(moves.rows)
+    white, black = (header.base_s, header.increment_s), (header.black_base_s, header.black_increment_s)
+    derive_elapsed(moves.rows, start_ply, white, black, header.dialect)
     seen = Observation(
         kind=ObservationKind.PGN,
         game_no=header.game_no,
@@ -124,6 +132,7 @@ def read_game(
         termination=termination,
         end=end,
         started_at_ms=header.started_at_ms,
+        start_precision=None if header.started_at_ms is None else StartPrecision.SECOND,
         ended_at_ms=header.ended_at_ms,
         time_basis=header.time_basis,
         date_text=header.date_text,
@@ -207,7 +216,11 @@ def _is_shuffled(text: str, position: Position) -> bool:
 
 
 def _result(header: Header, moves: Movetext, first: int, note: _Note) -> str:
-    """The result: the movetext's, unless it is open and the tag says more."""
+    """The result: the movetext's, unless it is open and a tag says more."""
+    if moves.result in (None, "*") and header.result in (None, "*"):
+        white, black = header.white.handle, header.black.handle
+        winners = (read_winner(words, white, black) for words in _told_ends(header))
+        return next((winner for winner in winners if winner is not None), "*")
     told = moves.result
     if told is None:
         return header.result or "*"
@@ -215,6 +228,11 @@ def _result(header: Header, moves: Movetext, first: int, note: _Note) -> str:
         note(AnomalyKind.CONFLICT, first, f"Result is {header.result}, and the movetext ends with {told}", told)
         return header.result if told == "*" and header.result is not None else told
     return told
+
+
+def _told_ends(header: Header) -> list[str]:
+    """What tags tell in words of how it ended."""
+    return [value for name, value in header.kept if name in ("LongResult", "ICCResult", "Termination")]
 
 
 def _end(header: Header, moves: Movetext, result: str) -> tuple[str | None, str | None, str, str]:
@@ -230,8 +248,7 @@ def _end(header: Header, moves: Movetext, result: str) -> tuple[str | None, str 
             if moves.events and moves.events[-1].text == words:
                 moves.events.pop()
     if reason is None:
-        told = (value for name, value in header.kept if name in ("LongResult", "ICCResult", "Termination"))
-        for words in told:
+        for words in _told_ends(header):
             if read_reason(words, header.white.handle, header.black.handle, result).key != "unknown":
                 reason = words
     if reason is not None:
@@ -244,6 +261,14 @@ def _end(header: Header, moves: Movetext, result: str) -> tuple[str | None, str 
     else:
         end = header.end or "log-ends"
     return key, reason, termination or ("unterminated" if result == "*" else ""), end
+
+
+def _keep_tenths(rows: list[PlyRow]) -> None:
+    """chess.com writes tenths, but no ``.0``: where one clock of a game has them, all are exact."""
+    if any(row[12] == Precision.MILLISECONDS for row in rows):
+        for place, row in enumerate(rows):
+            if row[12] == Precision.SECONDS:
+                rows[place] = (*row[:12], int(Precision.MILLISECONDS), row[13])
 
 
 def _derive_clocks(header: Header, moves: Movetext, start_ply: int) -> None:

@@ -18,7 +18,8 @@ from recorder.model import (
     Proof,
     Thinking,
 )
-from recorder.saved.pgn_remarks import Remark, read_remark
+from recorder.movetext import split_remark
+from recorder.saved.pgn_remarks import NEVER, THOUSANDTHS, Remark, read_remark
 from recorder.saved.pgn_text import MOVE_GROUP, Token, TokenKind, decoded, matches, token_of
 from recorder.tracking.position import Position, Rules, Step, advance, fen, play_san, start_position
 
@@ -107,7 +108,7 @@ class Movetext:
     Args:
         start: the first position; None: not known. start_ply: half-moves played before it.
         offset: of the text's first character. ours: this program wrote it.
-        comments: whether words are wanted. seq: number of the first event.
+        comments: whether words are wanted. seq: number of the first event. decimals: as for ``read_remark``.
 
     Attributes:
         lines, anchors, events, thinking: as in ``Observation``. problems: kind, offset, message and the word.
@@ -125,6 +126,7 @@ class Movetext:
         ours: bool = False,
         comments: bool = True,
         seq: int = 0,
+        decimals: int = THOUSANDTHS,
     ) -> None:
         self.rows: list[PlyRow] = []
         self.lines = [PlyLine(0, LineKind.MAIN, None, None, self.rows)]
@@ -141,6 +143,7 @@ class Movetext:
         self._ours = ours
         self._comments = comments
         self._seq = seq
+        self._decimals = decimals
         self._line = _Line(0, self.rows, start_ply, start)
         self._above: list[_Line] = []
         self._skipped = 0  # parentheses open that belong to no move, or are too deep
@@ -163,7 +166,8 @@ class Movetext:
                 if kind is TokenKind.UNCLOSED:
                     self._problem(AnomalyKind.CUT, token.at, "a comment has no end", token.text)
                 if not self._skipped:
-                    self._remark(read_remark(token.text), token)
+                    for part in split_remark(token.text) if self._ours else (token.text,):
+                        self._remark(read_remark(part, self._decimals if self._line.rows else NEVER), token)
             elif kind is TokenKind.OPEN:
                 self._open(token)
             elif kind is TokenKind.CLOSE:
@@ -280,10 +284,10 @@ class Movetext:
         for command in remark.commands:
             self._event("command", command, token)
         words = "" if self._ours and remark.evaluation is not None else remark.words
-        if self._ours and (words == "inferred" or words.startswith("inferred ")) and line.rows:
+        if self._ours and words == "inferred" and line.rows:
             last = line.rows[-1]
             line.rows[-1] = (*last[:10], int(Proof.INFERRED), *last[11:])
-            words = words[9:]
+            words = ""
         if self._ours and not line.number and (told := _NOT_PROVED.fullmatch(words)):
             self._not_proved(line, told[1], token)
             words = ""

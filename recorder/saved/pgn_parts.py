@@ -1,8 +1,8 @@
 """A game that was written as several: our own PGN cuts a game where moves are missing, and here it is put together.
 
 Movetext must be legal from its first position on, so each part has a FEN. All have one key, and a comment at the end of
-a part says that the game goes on. What of an examined game stands beside its main line (positions that were set up) has
-no such comment before it, and is read as a game of its own.
+a part says that the game goes on. What of an examined game stands beside its main line has no such comment
+before it, and is read as a game of its own.
 """
 
 from __future__ import annotations

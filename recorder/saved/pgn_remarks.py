@@ -1,7 +1,8 @@
 """What stands in a comment of movetext: clocks and elapsed times in every dialect, evaluations, and words.
 
 Sources: ``[%clk]`` and ``[%emt]`` of the PGN additions of 2001 (h:mm:ss); ``[%emt 2.063]`` in plain seconds of the FICS
-games database and Raptor; ``[%clkms]`` of BabasChess; ``{0:04:57}`` of ICC's clients; ``[%eval]`` of lichess
+games database and Raptor; ``{1.015}``, elapsed seconds without a name; ``[%clkms]`` of BabasChess; ``{0:04:57}`` of
+ICC's clients; ``[%eval]`` of lichess
 (pawns or ``#moves``, from White's side, a depth behind a comma) and of ChessBase (``33,20``: hundredths of a pawn);
 ``[%flag]`` and ``[%lag]`` are our own.
 """
@@ -14,14 +15,19 @@ from typing import Final, NamedTuple
 
 from recorder.saved.pgn_text import decoded
 
-__all__ = ["Evaluation", "Remark", "read_remark", "read_time"]
+__all__ = ["NEVER", "TENTHS", "THOUSANDTHS", "Evaluation", "Remark", "read_remark", "read_time"]
 
-_COMMAND: Final = re.compile(r"\[%([A-Za-z0-9_]+)\s+([^\]\[]*?)\s*\]")
+_COMMAND: Final = re.compile(r"\[%([A-Za-z0-9_]++)\s++([^\]\[]*+)\]")
 _HMS: Final = re.compile(r"(?:([0-9]{1,4}):)?([0-9]{1,3}):([0-9]{1,2})(?:[.,]([0-9]{1,9}))?", re.ASCII)
 _SECONDS: Final = re.compile(r"(-?)([0-9]{1,7})(?:[.,]([0-9]{1,9}))?", re.ASCII)
 _CLOCK: Final = re.compile(r"\s*([0-9]{1,3}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,3})?)\s*", re.ASCII)
+_BARE: Final = re.compile(r"\s*([0-9]{1,6}\.([0-9]{1,3}))\s*", re.ASCII)
 _EVALUATION: Final = re.compile(r"(?:#\s*([+-]?[0-9]{1,4})|([+-]?[0-9]{1,4}(?:\.[0-9]{1,3})?))(?:\s*,\s*([0-9]{1,3}))?")
 _WHOLE: Final = re.compile(r"[0-9]{1,9}", re.ASCII)
+
+THOUSANDTHS: Final = 3
+TENTHS: Final = 1
+NEVER: Final = 4
 
 
 class Evaluation(NamedTuple):
@@ -70,16 +76,21 @@ def read_time(text: str) -> tuple[int, bool] | None:
 
 
 @lru_cache(maxsize=8192)  # a few thousand times make up most comments of an archive
-def read_remark(text: str) -> Remark:
+def read_remark(text: str, decimals: int = THOUSANDTHS) -> Remark:
     """Take a comment apart.
 
     Args:
         text: latin-1, without its braces. A comment that is nothing but ``0:04:57`` is the clock.
+        decimals: so many a number needs that is all of a comment (``1.015``) to be the elapsed time in seconds. With
+            fewer it may be an evaluation; the FICS games database cuts zeros, and writes none of those.
     """
     if "[%" not in text:
         match = _CLOCK.fullmatch(text)
         if match is not None and (read := read_time(match[1])) is not None:
             return Remark(clock_ms=read[0], ms=read[1])
+        bare = _BARE.fullmatch(text)
+        if bare is not None and len(bare[2]) >= decimals and (read := read_time(bare[1])) is not None:
+            return Remark(elapsed_ms=read[0], ms=True)
         return Remark(words=" ".join(decoded(text).split()))
     clock_ms = elapsed_ms = lag_ms = None
     ms = below_zero = False
@@ -87,7 +98,7 @@ def read_remark(text: str) -> Remark:
     depth: int | None = None
     commands: list[str] = []
     for match in _COMMAND.finditer(text):
-        name, value = match.groups()
+        name, value = match[1], match[2].rstrip()
         read = read_time(value) if name in ("clk", "emt", "lag", "flag") else None
         if read is not None and name == "clk":
             if not below_zero:
@@ -112,7 +123,7 @@ def read_remark(text: str) -> Remark:
         elif name == "depth" and _WHOLE.fullmatch(value):
             depth = int(value)
         else:
-            commands.append(decoded(match[0]))
+            commands.append(" ".join(decoded(match[0]).split()))
     if depth is not None:
         if evaluation is None:
             commands.append(f"[%depth {depth}]")

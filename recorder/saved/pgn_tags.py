@@ -12,12 +12,13 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from recorder.model import Player, TimeBasis
+from recorder.saved.base import CHESS_COM, FATICS, FICS, LICHESS
 from recorder.saved.pgn_remarks import read_time
 from recorder.variants import pgn_variant, read_category, read_pgn_variant
 
 __all__ = ["FICS", "Header", "read_header"]
 
-FICS: Final = "FICS"
+_TITLE: Final = re.compile(r"W?(?:GM|IM|FM|CM)|NM")
 
 _SITES: Final = {
     "fics": (FICS, "FICS freechess.org"),
@@ -30,12 +31,12 @@ _SITES: Final = {
     "icc": ("ICC", "Internet Chess Club"),
     "internet chess club": ("ICC", "Internet Chess Club"),
     "chessclub.com": ("ICC", "Internet Chess Club"),
-    "lichess.org": ("lichess", "lichess.org"),
-    "chess.com": ("chess.com", "chess.com"),
+    "lichess.org": (LICHESS, "lichess.org"),
+    "chess.com": (CHESS_COM, "chess.com"),
 }
 #: What our Event begins with → the family; the longer of two that begin alike stands first.
 _FAMILIES: Final = {
-    "FICS 1.6.2": "FICS 1.6.2", "FICS": FICS, "FatICS": "FatICS", "ICC": "ICC", "BICS": "BICS", "chessd": "chessd",
+    "FICS 1.6.2": "FICS 1.6.2", "FICS": FICS, "FatICS": FATICS, "ICC": "ICC", "BICS": "BICS", "chessd": "chessd",
     "Lasker": "Lasker", "Capablanca": "Capablanca", "chess.net": "chess.net", "Engine": "cecp",
     "ICS": None,
 }  # fmt: skip
@@ -153,7 +154,7 @@ def _player(tags: dict[str, str], side: str, used: set[str]) -> Player:
         if text == match[1]:
             used.add(f"{side}Elo")
     titles = ""
-    if re.fullmatch(r"W?(?:GM|IM|FM|CM)|NM", tags.get(f"{side}Title", "")):
+    if _TITLE.fullmatch(tags.get(f"{side}Title", "")):
         titles = f"({tags[f'{side}Title']})"
         used.add(f"{side}Title")
     if tags.get(f"{side}IsComp") == "Yes":

@@ -22,9 +22,10 @@ HEAD_BYTES: Final = 65536
 _SERVER_TEXT: Final = re.compile(
     rb"<(?:12|b1|g1|d1|s|sc)> |[fa]ics%|\{Game \d+ \(|^Game \d+: |^(?:\r|[^\n]*% )?You are now observing game|"
     rb"^\r?Movelist for game \d|^\r?login: |freechess\.org|chessclub\.com|FatICS|Style 12 set|"
-    rb"^[^\n]*\(\S*\)\[\d+\] (?:kibitzes|whispers): |^Creating: \S+ \(|"
-    rb"^Move  ?\S+ +\S+\s*\r?\n-----? +-{16,}|\x15\d+\x16\d+\x16|"
-    rb"\x19\(\d{1,3}[ \x19]|\x19\[\d{1,4} \S+",
+    rb"\([^\s()]{0,24}\)\[\d{1,9}\] (?:kibitzes|whispers): |^Creating: \S+ \(|"
+    rb"^\r?Move  ?\S+ +\S+[ \r]*\n\r?-----? +-{16,}|\x15\d+\x16\d+\x16|"
+    rb"\x19\(\d{1,3}[ \x19]|\x19\[\d{1,4} \S+|"
+    rb"^\r?[ \t]*1\.[ \t]+(?:\.\.\.|[A-Za-z][A-Za-z0-9@=x-]*[+#]*)[ \t]+\(\d[0-9:.]*\)",
     re.MULTILINE,
 )
 _STAMPED_LINES: Final = 200
@@ -39,6 +40,12 @@ _MOVES: Final = re.compile(
 _SECOND_GAME: Final = re.compile(rb'(?<=\n)\[Event[ \t]+"')
 _OWN_KEY: Final = re.compile(rb'^\[RecorderKey[AB]?[ \t]+"', re.MULTILINE)
 _FOUR_PLAYERS: Final = re.compile(rb'^(?:\[[^\n]*\])?\[(?:White|Black)B[ \t]+"', re.MULTILINE)
+#: A match whose tags name no board B: behind tags, comments and matches without a move, its first move names its board.
+_FIRST_OF_MATCH: Final = re.compile(
+    rb"(?:\s++|\[[A-Za-z][A-Za-z0-9_]*+[ \t]++\"[^\r\n]*\"[ \t]*+\]|\{[^{}]*+\}"
+    rb"|(?:1-0|0-1|1/2-1/2|\*)(?!\S))*+"
+    rb"[0-9]{1,3}[ABab]\.\s*+(?:[a-h][1-8x]|[NBRQK][a-h1-8x]|[NBRQP]?@|O-O)"
+)
 _NOT_IN_PGN: Final = re.compile(rb"^(?:<(?:12|b1|g1|d1)> |[fa]ics% |Movelist for game \d)", re.MULTILINE)
 _NOT_LOGS: Final = (
     (b"\xff\xfe", "is UTF-16 text, not the server's bytes: convert it to UTF-8 first"),
@@ -64,7 +71,9 @@ def detect(head: bytes) -> SourceKind | None:
     if head.startswith(MAGIC):
         return SourceKind.JOURNAL
     if _is_pgn(head):
-        return SourceKind.BPGN if _FOUR_PLAYERS.search(head) else SourceKind.PGN
+        return SourceKind.BPGN if _FOUR_PLAYERS.search(head) or _is_bpgn(head) else SourceKind.PGN
+    if _FIRST_OF_MATCH.match(head):
+        return SourceKind.BPGN
     if head.startswith(b"Script started"):
         return SourceKind.TYPESCRIPT
     lines = head.split(b"\n")
@@ -149,6 +158,12 @@ def _is_pgn(head: bytes) -> bool:
         return True
     tags = {match[1] for match in _ROSTER.finditer(head)}
     return len(tags) > 1 and not _NOT_IN_PGN.search(head)
+
+
+def _is_bpgn(head: bytes) -> bool:
+    """Whether the first move of saved games names its board (``1A.``); other text may stand before their tags."""
+    roster = _ROSTER.search(head)
+    return bool(_FIRST_OF_MATCH.match(head) or (roster and _FIRST_OF_MATCH.match(head, roster.start())))
 
 
 def _foreign(head: bytes) -> str | None:

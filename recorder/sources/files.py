@@ -41,6 +41,8 @@ _KINDS: Final[dict[PathKind, Callable[[int], bool]]] = {
     "pipe": stat.S_ISFIFO,
 }
 _FRAME_HEADER_BYTES: Final = 18
+_COMPRESSED_BYTES: Final = 256
+_WINDOW_BYTES: Final = 128 << 20  # of the data before that a decompressor has to keep; `xz -9` wants 65 MiB
 _DAMAGE: Final = (EOFError, OSError, zlib.error, lzma.LZMAError, zstandard.ZstdError)
 
 
@@ -167,14 +169,12 @@ def is_journal(path: Path) -> bool:
 
 
 def _blocks_of(raw: BufferedReader, compression: str | None, size: int) -> Iterator[bytes]:
-    if compression == "zstd":
-        yield from _zstd_blocks(raw, size)
-        return
     openers: dict[str | None, Callable[[BufferedReader], _Readable]] = {
         None: lambda file: file,
         "gzip": lambda file: gzip.GzipFile(fileobj=file),
         "bzip2": bz2.BZ2File,
-        "xz": lzma.LZMAFile,
+        "xz": lambda file: _FrameReader(file, _xz_decoder),
+        "zstd": lambda file: _FrameReader(file, _zstd_decoder),
     }
     reader = openers[compression](raw)
     parts: list[bytes] = []  # a decompressor gives a few kilobytes at a time
@@ -183,34 +183,79 @@ def _blocks_of(raw: BufferedReader, compression: str | None, size: int) -> Itera
         try:
             part = reader.read1(size)
         except _DAMAGE:
-            if parts:
-                yield b"".join(parts)
+            yield from _cut(parts, size)
             raise
         if part:
             parts.append(part)
             length += len(part)
-        if parts and (length >= size or not part):
-            yield b"".join(parts)
+        if length >= size or not part:
+            yield from _cut(parts, size)
             parts.clear()
             length = 0
         if not part:
             return
 
 
-def _zstd_blocks(raw: BufferedReader, size: int) -> Iterator[bytes]:
-    decoder = zstandard.ZstdDecompressor().decompressobj()
-    open_frame = False
-    data = raw.read1(size)
-    while data:
-        block = decoder.decompress(data)
-        for begin in range(0, len(block), size):
-            yield block[begin : begin + size]
-        open_frame = not decoder.eof
-        data = decoder.unused_data or raw.read1(size)
-        if decoder.eof:
-            decoder = zstandard.ZstdDecompressor().decompressobj()
-    if open_frame:
-        raise EOFError
+def _cut(parts: list[bytes], size: int) -> Iterator[bytes]:
+    block = b"".join(parts)
+    for begin in range(0, len(block), size):
+        yield block[begin : begin + size]
+
+
+class _Decoder(Protocol):
+    """What decompresses one frame or stream."""
+
+    @property
+    def eof(self) -> bool: ...
+    @property
+    def unused_data(self) -> bytes: ...
+    def decompress(self, data: bytes, /) -> bytes: ...
+
+
+def _xz_decoder() -> _Decoder:
+    return lzma.LZMADecompressor(memlimit=_WINDOW_BYTES)
+
+
+def _zstd_decoder() -> _Decoder:
+    return zstandard.ZstdDecompressor(max_window_size=_WINDOW_BYTES).decompressobj()
+
+
+class _FrameReader:
+    """Frames that follow each other, decompressed in memory that does not depend on what is in them.
+
+    A few compressed bytes can stand for megabytes, so a decoder gets few of them at a time.
+    """
+
+    def __init__(self, raw: BufferedReader, make: Callable[[], _Decoder]) -> None:
+        self._raw = raw
+        self._make = make
+        self._decoder: _Decoder | None = None
+        self._rest = b""
+
+    def read1(self, size: int, /) -> bytes:
+        """The next decompressed bytes, empty at the end.
+
+        Raises:
+            EOFError: the last frame is cut short.
+        """
+        while True:
+            data = self._rest or self._raw.read1(min(size, _COMPRESSED_BYTES))
+            if not data:
+                if self._decoder is not None:
+                    raise EOFError
+                return b""
+            if self._decoder is None:
+                self._rest = data = data.lstrip(b"\0")  # zeros may stand between two streams
+                if not data:
+                    continue
+                self._decoder = self._make()
+            part = self._decoder.decompress(data)
+            self._rest = b""
+            if self._decoder.eof:
+                self._rest = self._decoder.unused_data
+                self._decoder = None
+            if part:
+                return part
 
 
 def find_logs(paths: Iterable[str | PathLike[str]], skipped: list[Path] | None = None) -> Iterator[Path]:

@@ -22,6 +22,7 @@ ForgottenHandle = tuple[str, int, str]
 """Salt and hash in hexadecimal digits, and the handle's length between them."""
 
 _HANDLE: Final = r"[A-Za-z][A-Za-z0-9]*(?:-[A-Za-z0-9]+)*"
+_WHOLE_HANDLE: Final = later(_HANDLE)
 _BEFORE: Final = r"(?<![A-Za-z0-9_])(?<![A-Za-z0-9_]-)"
 _WORD: Final = later(rf"{_BEFORE}{_HANDLE}(?![A-Za-z0-9_])")
 _IN_NAME: Final = later(r"(?<![A-Za-z0-9])[A-Za-z][A-Za-z0-9]*(?![A-Za-z0-9])")
@@ -35,24 +36,24 @@ _SHORTEST: Final = 3
 _MAX_LINE: Final = 1 << 16
 _MOST_KNOWN: Final = 100_000
 
-_PROMPTS: Final = r"[\r\x07]*(?:\([0-9]+\) )?(?:[^\s:<>{}()\[\]]{1,24}[%>$#] ?)*"
+_PROMPTS: Final = r"(?:\([0-9]+\) )?(?:(?!-->)[^\s:<>{}()\[\]%$#]{0,24}+[%>$#] ?)*+"
 _SPEAKER: Final = r"X_+(?:\([^()\n]{1,9}\))*(?:\[[0-9]+\])?"
 # The lines of ``recorder.dialects.chat`` in which somebody speaks.
 _SPEECH: Final = (
     rf"(?:{_SPEAKER} (?:kibitzes|whispers|says|\(your partner\) tells you|tells you|(?:(?:c|s|t|it)-)?shouts): ?"
-    rf"|{_SPEAKER}\([0-9]+\): ?|--> {_SPEAKER} ?|\s*\*\*(?:UNREG )?ANNOUNCEMENT\*\* from {_SPEAKER}: ?)"
+    rf"|{_SPEAKER}\([0-9]+\): ?|--> {_SPEAKER} ?|[ \t]*+\*\*(?:UNREG )?ANNOUNCEMENT\*\* from {_SPEAKER}: ?)"
 )
-_SPOKEN: Final = later(rf"{_PROMPTS}{_SPEECH}(?P<words>.*)", re.DOTALL)
+_SPOKEN: Final = later(rf"[\r\x07]*+{_PROMPTS}{_SPEECH}(?P<words>.*)", re.DOTALL)
 _STAMPS: Final = r"(?:[\[(]?[0-9][0-9:./, T-]{3,28}[\])]?:? ?)?"
 # ICC's datagrams in which somebody speaks: kibitzes, channels, tells, shouts, bots' tells.
 _SPOKEN_DATAGRAM: Final = later(
     r"\x19\((?:(?:26|28|82) \S+|31|32|83) X_+(?P<words>[ {\x19].*?)(?=\x19\)|\Z)", re.DOTALL
 )
 # What stays: the beginnings of lines that continue, datagrams' marks, and the tags of which every one is counted.
-_STAYS: Final = later(r"((?:^|[\r\n]+)\\   |\x19[{}()\[\]]|<12>|<b1>)")
+_STAYS: Final = later(r"((?:^|(?<![\r\n])[\r\n]++)\\   |\x19[{}()\[\]]|<12>|<b1>)")
 _CONTINUATIONS: Final = later(r"[\r\n]*(?:\\   [^\r\n]*(?:[\r\n]+|$))*")
 _SPOKEN_IN_RAW: Final = later(
-    rf"(?:^|(?<=[\r\n])){_STAMPS}{_PROMPTS}{_SPEECH}(?P<words>[^\r\n]*(?:[\r\n]+\\   [^\r\n]*)*)"
+    rf"(?:^|(?<=[\r\n])){_STAMPS}\x07*+{_PROMPTS}{_SPEECH}(?P<words>[^\r\n]*(?:[\r\n]+\\   [^\r\n]*)*)"
 )
 _SPOKEN_IN_WORDS: Final = later(rf"(?:^|(?<=[\r\n :])|(?<=\\[nr])|(?<=\\01[25])){_SPEECH}(?P<words>[^\r\n\\]*)")
 
@@ -95,7 +96,7 @@ def is_handle(text: str) -> bool:
 
     Words that servers' lines about games are made of cannot be: without them nobody's games could be read.
     """
-    if len(text) < _SHORTEST or re.fullmatch(_HANDLE, text) is None:
+    if len(text) < _SHORTEST or _WHOLE_HANDLE().fullmatch(text) is None:
         return False
     return text.lower() not in _SERVERS_WORDS and _BOARD().fullmatch(text) is None
 

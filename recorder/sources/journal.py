@@ -48,8 +48,9 @@ class JournalDecoder:
         begun: what ``restart`` gave; then the first byte is that of the place it gave.
     Attributes:
         decoded: offset of the first line that was not read yet.
-        host: of the server, as the header that was read last names it; None before one was.
+        hosts: of the server, as the headers name it, with their places; -1: before the first byte.
         opening: the notes that stand before all that was said: how it was recorded.
+        policies: later notes of the kind ``policy``, with their places.
     """
 
     def __init__(self, begun: dict[str, Any] | None = None) -> None:
@@ -67,8 +68,10 @@ class JournalDecoder:
         self._more = False  # the last part's end says that another follows
         self._anchor_ns: int | None = self._begun.get("anchor_utc_ns")
         self._at_ms: int | None = None
-        self.host: str | None = self._begun.get("host")
+        host = self._begun.get("host")
+        self.hosts: list[tuple[int, str]] = [] if host is None else [(-1, host)]
         self.opening: list[dict[str, Any]] = []
+        self.policies: list[tuple[int, dict[str, Any]]] = []
         self._opens = not self._begun  # nothing was said yet
 
     @property
@@ -198,7 +201,8 @@ class JournalDecoder:
         self._records, self._more, self._part_place = 0, False, place
         self._headers.append((place, header))
         self._session, self._part, self._anchor_ns = header.session, header.part, header.anchor_utc_ns
-        self.host = header.host
+        if not self.hosts or self.hosts[-1][1] != header.host:
+            self.hosts.append((place, header.host))
 
     def _record(self, place: int, record: Record, out: list[Chunk | CutLines]) -> None:
         at_ns, kind, data = record
@@ -214,6 +218,8 @@ class JournalDecoder:
     def _note(self, place: int, note: dict[str, Any], out: list[Chunk | CutLines]) -> None:
         if self._opens:
             self.opening.append(note)
+        elif note["kind"] == "policy":
+            self.policies.append((place, note))
         if note["kind"] in _ENDS:
             self._cut(place, out)
         elif note["kind"] == "end":

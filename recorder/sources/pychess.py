@@ -40,8 +40,12 @@ _PLAIN: Final = {
     b"v": b"\v",
     b"0": b"\0",
 }
-_FACT: Final = later(rb"<12> ?\S.*|<b1> .*|\{Game \d+ .*")
+# A board, holdings or a result: a whole line, after a bell, block marks and prompts; never what somebody says.
+_FACT: Final = later(
+    rb"(?:[\r\x07\x16]|\x15\d+\x16\d+|[^\s%<>{]{1,20}+[%>] )*+(<12> ?\S.*|<b1> .*|\{Game \d+ .*)", re.DOTALL
+)
 _REMEMBERED: Final = 256
+_SAME_WITHIN_MS: Final = 60_000  # two connections receive one event sooner than a board or result comes again
 _MAX_LINE: Final = 1 << 17
 
 
@@ -60,7 +64,7 @@ class PychessDecoder:
         self._in_text = False  # the record's text has a line already
         self._at_ms: int | None = None
         self._open: dict[bytes, tuple[bytes, int]] = {}  # user → unfinished line and its offset
-        self._seen: OrderedDict[bytes, bytes] = OrderedDict()  # board or result → user that received it last
+        self._seen: OrderedDict[bytes, tuple[bytes, int]] = OrderedDict()  # board or result → who received it, when
 
     @property
     def time_basis(self) -> TimeBasis:
@@ -104,7 +108,8 @@ class PychessDecoder:
                     self._append(_ESCAPE().sub(_unescape, piece[0]), offset + piece.start(), out)
         elif incoming and header["task"] in _SECOND_HAND:
             text = line[begin:].rstrip()
-            if _FACT().fullmatch(text) and text not in self._seen:
+            fact = _FACT().fullmatch(text)
+            if fact is not None and fact[1] not in self._seen:
                 self._give(self._user, text + b"\n", offset + begin, out)
 
     def _add(self, text: bytes, offset: int, out: list[Chunk]) -> None:
@@ -126,12 +131,14 @@ class PychessDecoder:
             self._open[self._user] = (data, start)
 
     def _give(self, user: bytes, line: bytes, offset: int, out: list[Chunk]) -> None:
-        if match := _FACT().search(line.rstrip()):
-            fact = match[0].replace(b"\r", b"")
-            other = self._seen.pop(fact, user)
-            self._seen[fact] = other
-            if other != user:
+        if match := _FACT().match(line.rstrip()):
+            fact = match[1].replace(b"\r", b"")
+            at_ms = self._at_ms or 0
+            other, other_ms = self._seen.pop(fact, (user, at_ms))
+            if other != user and abs(at_ms - other_ms) < _SAME_WITHIN_MS:
+                self._seen[fact] = other, other_ms
                 return
+            self._seen[fact] = user, at_ms
             if len(self._seen) > _REMEMBERED:
                 self._seen.popitem(last=False)
         out.append(Chunk(line, offset, self._at_ms))

@@ -18,7 +18,21 @@ from recorder.sources.pychess import HEADER
 from recorder.sources.stamped import STAMP
 from recorder.sources.xboard import ENTRY
 
-__all__ = ["FILLER", "Scrubber", "Scrubbing", "fill", "fill_command", "fill_key", "find_repeated", "scrubbed"]
+__all__ = [
+    "FILLER",
+    "Scrubber",
+    "Scrubbing",
+    "fill",
+    "fill_command",
+    "fill_key",
+    "find_repeated",
+    "is_of_game",
+    "scrubbed",
+    "without_boards",
+]
+
+_NAME: Final = later(rb"[^\s\\]*")
+_COMMAND_NUMBER: Final = later(rb"[0-9]* *")
 
 FILLER: Final = b"*"
 
@@ -31,12 +45,12 @@ _TYPED_CHANGE: Final = later(_COMMAND + rb"(?P<secret>\S.*)", re.I | re.S)
 _CHANGE: Final = later(
     rb"(?:" + _COMMAND + rb"(?=\S+\s+\S)|" + _SET + rb"passw(?:or)?d[ \t]+)(?P<secret>\S+(?:\s+\S+)?)[ \t]*\r*$", re.I
 )
-_CUT_CHANGE: Final = later(_COMMAND + rb"(?P<secret>\S+\s*\S*)\s*$", re.I)
+_CUT_CHANGE: Final = later(_COMMAND + rb"(?P<secret>\S++(?:\s++\S++)?)\s*+$", re.I)
 # Commands in which a password follows a name, or a name and an address. No server's help that we know has them; those
 # that people type by habit are hidden all the same, where it is known that they were typed.
 _NAMED: Final = later(
     _LEAD
-    + rb"(?:register[ \t]+\S+(?:[ \t]+\S*@\S+|(?=[ \t]+[^\s@]+[ \t]*\r*$))|su[ \t]+\S+(?=[ \t]+\S+[ \t]*\r*$))"
+    + rb"(?:register[ \t]+\S+(?:[ \t]+[^\s@]*+@\S++|(?=[ \t]+[^\s@]+[ \t]*\r*$))|su[ \t]+\S+(?=[ \t]+\S+[ \t]*\r*$))"
     + rb"[ \t]+(?P<secret>\S.*)",
     re.I | re.S,
 )
@@ -46,24 +60,33 @@ _REPEATED: Final = rb"(?:password (?:of \S+ )?changed (?:from|to) |added: (?:>[^
 _CHANGED: Final = later(_REPEATED + rb"(?P<secret>.*)", re.I | re.S)
 # The same where a read of several lines stands on one line of a log: after an escaped line end, and up to the next.
 _CHANGED_ESCAPED: Final = later(
-    rb"(?P<before>(?:^|\\01[25])(?:[^\s:<>{}()]{1,24}% ?)*" + _REPEATED + rb")(?P<secret>(?:(?!\\01[25]).)*)",
+    rb"(?P<before>(?:^|\\01[25])(?:[^\s:<>{}()\\%]{0,24}+% ?)*+" + _REPEATED + rb")(?P<secret>(?:(?!\\01[25]).)*)",
     re.I | re.S,
 )
 _CHANGED_PYCHESS: Final = later(
-    rb"(?P<before>(?:^(?:(?:bytearray\()?b['\"])?|\\n)(?:\\r|[^\s:<>{}()\\]{1,24}% ?)*"
+    rb"(?P<before>(?:^(?:(?:bytearray\()?b['\"])?|\\n)(?:\\r|[^\s:<>{}()\\%]{0,24}+% ?)*+"
     + _REPEATED
     + rb")(?P<secret>(?:(?!\\[rn]|['\"]\)?\r?$).)*)",
     re.I | re.S,
 )
+# Lines that tell of a game, as far as they have come: boards, holdings, moves, announcements, move lists.
+_OF_GAME: Final = later(
+    rb" *(?:<(?:12|b1|d1|g1)> |\{Game [0-9]{1,9} \(|Game [0-9]{1,9}: \S|Creating: \S|Movelist for game [0-9]{1,9}:"
+    rb"|\S{1,64} \( {0,8}[0-9A-Za-z+-]{1,8} {0,8}\) vs\. \S|Move {2,}\S"
+    rb"|[0-9]{1,9}\. +(?:\.\.\.|[A-Za-z][A-Za-z0-9@=x-]*+[+#]*+) +\([-0-9:.]{1,16}\)"
+    rb"|\{[^{}\r\n]*+\} (?:1-0|0-1|1/2-1/2|\*))"
+)
 # What a server or terminal puts before a line: telnet commands, colours, a bell.
 _NO_TEXT: Final = later(rb"(?:[\r\x07\x00]|\xff[\xfb-\xfe].|\xff[\xf0-\xfa]|\x1b\[[0-9;?]*[A-Za-z])*", re.S)
 _PROMPTS: Final = later(
-    rb"(?:[\r\x07\x00]|\x1b\[[0-9;?]*[A-Za-z]|(?:\d\d:\d\d_)?(?!-->)[^\s:<>{}()]{0,24}[%>] ?)*", re.S
+    rb"(?:[\r\x07\x00]|\x1b\[[0-9;?]*+[A-Za-z]|(?:\d\d:\d\d_)?(?!-->)[^\s:<>{}()%]{0,24}+[%>] ?)*+", re.S
 )
 _ASKED: Final = later(rb"(?:login: ?[^\s\xff]*[ \t]*(?:\xff[\xfb-\xfe].)*)?password: ?", re.I | re.S)
-_ASKED_ESCAPED: Final = later(rb"(?:^|\\01[25])(?:[^\s:<>{}()]{1,24}% ?)*(?:\\[0-3][0-7]{2})*password: ?", re.I)
+_ASKED_ESCAPED: Final = later(
+    rb"(?:^|\\01[25])(?:[^\s:<>{}()\\%]{0,24}+% ?)*+(?:\\(?!01[25])[0-3][0-7]{2})*+password: ?", re.I
+)
 _ASKED_PYCHESS: Final = later(
-    rb"(?:^(?:(?:bytearray\()?b['\"])?|\\n)(?:[\x00-\x1f]|[\xf0-\xff][\x00-\x1f]?|\\r|\\n|\\x[0-9a-f]{2})*password: ?",
+    rb"(?:^(?:(?:bytearray\()?b['\"])?|\\n)(?:[\x00-\x1f\xf0-\xff]|\\r|\\x[0-9a-f]{2})*+password: ?",
     re.I,
 )
 _TYPED_NAME: Final = later(rb"login: ?[^\s\xff]+ +(?P<secret>[^\s\xff]+)[ \t]*\r*$", re.I)
@@ -136,7 +159,7 @@ class Scrubber:
 
     def _scrub_hinted(self, data: bytes, begin: int) -> bytes:
         """Look only at lines that can hold a secret: the others are nearly all of a log."""
-        if b"\x19" not in data and not self._find_secrets(_without_boards(data[begin:]), 0):
+        if b"\x19" not in data and not self._find_secrets(without_boards(data[begin:]), 0):
             return data
         out: list[bytes] = []
         done = 0
@@ -194,7 +217,7 @@ class Scrubber:
         self._sent_before_login += 1
         if self._sent_before_login > 1:
             return _fill_typed(typed)
-        name = re.match(rb"[^\s\\]*", typed)
+        name = _NAME().match(typed)
         kept = name.end() if name else 0
         return typed[:kept] + _fill_typed(typed[kept:])
 
@@ -205,7 +228,7 @@ class Scrubber:
             if self._asked:
                 self._asked = False
                 return line[:begin] + fill(line[begin:])
-            command = re.compile(rb"\d* *").match(line, begin)
+            command = _COMMAND_NUMBER().match(line, begin)
             begin = command.end() if command else begin
             return line[:begin] + fill_command(line[begin:])
         begin = 0 if header is None else header.end()
@@ -217,7 +240,7 @@ class Scrubber:
         return line[:begin] + _fill_repeated(text, _CHANGED_PYCHESS())
 
 
-def _without_boards(data: bytes) -> bytes:
+def without_boards(data: bytes) -> bytes:
     """What stands between whole lines' boards: one of them that stands at a line's beginning hides nothing."""
     first, *rest = data.split(b"\n\r<12> " if b"\n\r<12> " in data else b"\n<12> ")
     return b"".join([first, *[part[end:] for part in rest if (end := part.find(b"\n")) >= 0]])
@@ -312,9 +335,23 @@ def _unchanged(lines: bytes) -> bytes:
 
 def find_repeated(line: bytes) -> int | None:
     """Where on a server's line the password begins that it repeats when one was changed, or made; None: it does not."""
-    place = _end(_PROMPTS(), line, _end(_NO_TEXT(), line, 0))
-    match = _CHANGED().match(line, place)
+    match = _CHANGED().match(line, _text_begin(line))
     return None if match is None else match.start("secret")
+
+
+def is_of_game(line: bytes) -> bool:
+    """Whether a server's line tells of a game, so that every word of it is data: a board, holdings, a move, an
+    announcement, a part of a move list.
+
+    Args:
+        line: as far as it has come.
+    """
+    return _OF_GAME().match(line, _text_begin(line)) is not None
+
+
+def _text_begin(line: bytes) -> int:
+    """Where a server's line begins behind its prompts."""
+    return _end(_PROMPTS(), line, _end(_NO_TEXT(), line, 0))
 
 
 def fill_key(text: bytes) -> bytes:

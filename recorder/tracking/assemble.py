@@ -8,7 +8,8 @@ from __future__ import annotations
 import datetime
 import hashlib
 import json
-from itertools import pairwise
+from bisect import bisect_left, bisect_right
+from itertools import accumulate, pairwise
 from typing import Final
 
 from recorder.model import (
@@ -22,10 +23,12 @@ from recorder.model import (
     PlyLine,
     Proof,
     Segment,
+    StartPrecision,
     TimeBasis,
 )
 from recorder.tracking.facts import Facts
-from recorder.tracking.position import Rules, board_from_fen, play_san
+from recorder.tracking.joined import time_listed
+from recorder.tracking.position import Position, Rules, board_from_fen, play_san
 from recorder.tracking.run import ListSeen, Run
 from recorder.tracking.session import SessionFacts
 from recorder.tracking.told_boards import DatagramBoard
@@ -34,11 +37,13 @@ from recorder.tracking.variants import STANDARD_BOARD, has_pockets
 
 __all__ = [
     "assemble",
+    "disputed_start",
     "end_word",
     "segments_of",
 ]
 
 _text = json.JSONEncoder().encode  # a key's facts are a JSON list, for which it would make a new encoder every time
+_DAY_MS: Final = 86_400_000
 _COMPLETE_ENDS: Final = ("result", "adjourned", "aborted")
 
 
@@ -52,6 +57,8 @@ def assemble(run: Run, *, session: SessionFacts, basis: TimeBasis, date: datetim
     server, dialect, me = session
     if run.tree is not None:
         run = with_lines(run)
+    elif run.lists:
+        time_listed(run)
     if run.rules is not None and has_pockets(run.rules):
         for observation in run.observations:
             _unprove_drops(observation)
@@ -64,7 +71,8 @@ def assemble(run: Run, *, session: SessionFacts, basis: TimeBasis, date: datetim
         segments = segments_of(_main_line(run))
     start_fen, start_ply = _start(segments, observations)
     first = run.observations[0] if run.observations else None
-    started_at_ms, basis = _started(run, first, basis)
+    told = disputed_start(run, basis) is None
+    started_at_ms, basis, start_precision = _started(run, first, basis, told)
     base = _base_times(run)
     variant, inferred = _variant(run)
     whole = (start_ply == 0 or run.start_frame is not None) and _contiguous(segments)
@@ -115,7 +123,7 @@ def assemble(run: Run, *, session: SessionFacts, basis: TimeBasis, date: datetim
         if run.result_at_ms is not None
         else (run.observations[-1].ended_at_ms if first else None),
         time_basis=basis,
-        date_text=facts.date_text or (date.isoformat() if date is not None else None),
+        date_text=(facts.date_text if told else None) or (date.isoformat() if date is not None else None),
         complete=whole and end in _COMPLETE_ENDS and not (run.gapped and _unproved(segments, observations)),
         continued=facts.continued,
         partner_game_no=facts.partner_game_no or None,
@@ -124,6 +132,7 @@ def assemble(run: Run, *, session: SessionFacts, basis: TimeBasis, date: datetim
         segments=segments,
         first_offset=run.first_offset,
         last_offset=max([run.end_offset, *(seen.end_offset for seen in observations)]),
+        start_precision=start_precision,
     )
 
 
@@ -186,14 +195,18 @@ def _main_line(run: Run) -> dict[int, tuple[int, Ply]]:
         if start is not None and index > 0:
             first_ply = plies[0].ply - 1 if plies else start.ply
             limit = min(first_ply, start.ply) if limit is None else min(limit, first_ply, start.ply)
-    for number, seen in enumerate(run.lists, start=len(run.observations)):
-        if run.examined or not _joins(seen, witness):
-            continue
-        _prove_by_list(run, seen, witness)
-        _cut_taken_back(run, seen)
-        for ply in seen.observation.lines[0].plies:
-            if ply.ply not in witness:
-                witness[ply.ply] = (number, ply)
+    if run.lists and not run.examined:
+        known = {ply.ply for observation in run.observations for line in observation.lines[1:] for ply in line.plies}
+        gaps = _Gaps(run)
+        for index, seen in enumerate(run.lists):
+            stands_to = run.stands_to(index)
+            if not _joins(seen, stands_to, witness):
+                continue
+            gaps.prove(seen, witness)
+            _cut_taken_back(seen, stands_to, known)
+            for ply in seen.plies:
+                if ply.ply not in witness:
+                    witness[ply.ply] = (len(run.observations) + index, ply)
     return dict(sorted(witness.items()))
 
 
@@ -201,70 +214,98 @@ def _unprove_drops(observation: Observation) -> None:
     """A piece dropped from a hand that nobody had told of is proved by nothing."""
     main = observation.lines[0]
     anchors = [anchor for anchor in observation.anchors if anchor.line == 0]
-    known_from = None if observation.start is not None and observation.start.ply > 0 else 0
+    start = observation.start
+    from_start = start is None or start.ply == 0 or (start.ply == 1 and bool(main.rows) and main.rows[0][0] == 1)
+    known_from = 0 if from_start else None
     if known_from == 0 and not anchors and (not main.rows or main.rows[0][0] > 0):
         return  # seen from the beginning, when hands are empty
     plies = main.plies
     told = [change for change in observation.holdings if change.passed is None]
+    offsets = [change.offset for change in told]
+    earliest = list(accumulate((change.ply for change in reversed(told)), min))[::-1]  # from each of them on
+    begins = {anchor.ply: anchor for anchor in reversed(anchors)}
+    begin_plies = sorted(begins)
     for place, ply in enumerate(plies):
-        before = [anchor for anchor in anchors if anchor.ply < ply.ply]
-        if before:
-            last = max(before, key=lambda anchor: anchor.ply)
-            later = [change.ply for change in told if change.offset > last.offset]
-            known_from = last.ply if "[" in last.fen else min(later, default=None)
+        if (at := bisect_left(begin_plies, ply.ply)) > 0:
+            last = begins[begin_plies[at - 1]]
+            later = bisect_right(offsets, last.offset)
+            known_from = last.ply if "[" in last.fen else earliest[later] if later < len(earliest) else None
         drop = ply.uci is not None and ply.uci[1] == "@"
         if drop and ply.proof == Proof.FULL and (known_from is None or ply.ply <= known_from):
             plies[place] = ply._replace(proof=int(Proof.UNPROVED))
 
 
-def _prove_by_list(run: Run, seen: ListSeen, witness: dict[int, tuple[int, Ply]]) -> None:
-    """Plies after a gap whose board before is known now: both its texts and both boards agree, or a delta's texts."""
-    if run.rules is Rules.FRAMES:
-        return
-    for index, observation in enumerate(run.observations):
-        plies = observation.lines[0].plies
-        if all(ply.proof != Proof.UNPROVED for ply in plies):
-            continue
-        boards = {anchor.ply: board_from_fen(anchor.fen) for anchor in observation.anchors if anchor.line == 0}
-        for place, ply in enumerate(plies):
-            before = seen.position_at(ply.ply - 1)
-            told = ply.origin == Origin.DELTA
-            if ply.proof != Proof.UNPROVED or before is None or not (told or ply.ply in boards):
+class _Gaps:
+    """Plies after a gap, which no board before proves, until a list tells that board."""
+
+    def __init__(self, run: Run) -> None:
+        self._observations = [] if run.rules is Rules.FRAMES else run.observations
+        self._unproved: dict[int, list[tuple[int, int]]] = {}  # ply → observation, place
+        self._boards: list[dict[int, str]] = []
+        self._tried: set[tuple[int, Position]] = set()
+        for index, observation in enumerate(self._observations):
+            plies = observation.lines[0].plies
+            for place, ply in enumerate(plies):
+                if ply.proof == Proof.UNPROVED:
+                    self._unproved.setdefault(ply.ply, []).append((index, place))
+            self._boards.append(
+                {anchor.ply: board_from_fen(anchor.fen) for anchor in observation.anchors if anchor.line == 0}
+                if any(ply.proof == Proof.UNPROVED for ply in plies)
+                else {}
+            )
+
+    def prove(self, seen: ListSeen, witness: dict[int, tuple[int, Ply]]) -> None:
+        """Prove those whose board before a list tells: both its texts and both boards agree, or a delta's texts."""
+        for number in range(seen.first_ply, seen.first_ply + len(seen.positions) + 1):
+            before = seen.position_at(number - 1)
+            if before is None or number not in self._unproved or (number, before) in self._tried:
                 continue
-            played = play_san(before, ply.san)
-            if isinstance(played, str) or ply.move not in (None, played[0]):
-                continue
-            if not told and played[2].board != boards[ply.ply]:
-                continue
-            move, san, after = played
-            flags = after.castling | (after.push_col + 1) << 4
-            proof = Proof.LIST if told else Proof.FULL
-            plies[place] = ply._replace(move=move, san=san, flags=flags, proof=int(proof))
-            if witness.get(ply.ply, (None,))[0] == index:
-                witness[ply.ply] = (index, plies[place])
+            self._tried.add((number, before))
+            for index, place in self._unproved[number]:
+                self._prove(index, place, before, witness)
+
+    def _prove(self, index: int, place: int, before: Position, witness: dict[int, tuple[int, Ply]]) -> None:
+        plies = self._observations[index].lines[0].plies
+        ply, boards = plies[place], self._boards[index]
+        told = ply.origin == Origin.DELTA
+        if ply.proof != Proof.UNPROVED or not (told or ply.ply in boards):
+            return
+        played = play_san(before, ply.san)
+        if isinstance(played, str) or ply.move not in (None, played[0]):
+            return
+        if not told and played[2].board != boards[ply.ply]:
+            return
+        move, san, after = played
+        flags = after.castling | (after.push_col + 1) << 4
+        proof = Proof.LIST if told else Proof.FULL
+        plies[place] = ply._replace(move=move, san=san, flags=flags, proof=int(proof))
+        if witness.get(ply.ply, (None,))[0] == index:
+            witness[ply.ply] = (index, plies[place])
 
 
-def _cut_taken_back(run: Run, seen: ListSeen) -> None:
-    """Plies of the list that were taken back after it was printed leave its main line and are kept beside it."""
-    if seen.valid_to is None:
+def _cut_taken_back(seen: ListSeen, stands_to: int | None, known: set[int]) -> None:
+    """Plies of the list that were taken back after it was printed leave its main line and are kept beside it.
+
+    ``known`` are the plies that boards showed and that were taken back.
+    """
+    if stands_to is None:
         return
     main = seen.observation.lines[0]
-    removed = [ply for ply in main.plies if ply.ply > seen.valid_to]
+    removed = [ply for ply in main.plies if ply.ply > stands_to]
     if not removed:
         return
-    main.plies[:] = [ply for ply in main.plies if ply.ply <= seen.valid_to]
-    known = {ply.ply for observation in run.observations for line in observation.lines[1:] for ply in line.plies}
+    main.plies[:] = [ply for ply in main.plies if ply.ply <= stands_to]
     if any(ply.ply not in known for ply in removed):
-        seen.observation.lines.append(PlyLine(1, LineKind.TAKEBACK, 0, seen.valid_to, removed))
+        seen.observation.lines.append(PlyLine(1, LineKind.TAKEBACK, 0, stands_to, removed))
 
 
-def _joins(seen: ListSeen, witness: dict[int, tuple[int, Ply]]) -> bool:
+def _joins(seen: ListSeen, stands_to: int | None, witness: dict[int, tuple[int, Ply]]) -> bool:
     """Whether the list says the same as the boards wherever both speak of the main line as it was then."""
-    for ply in seen.observation.lines[0].plies:
+    for ply in seen.plies:
         other = witness.get(ply.ply)
         if other is None or other[1].offset > seen.event.line.offset:
             continue
-        if seen.valid_to is not None and ply.ply > seen.valid_to:
+        if stands_to is not None and ply.ply > stands_to:
             continue
         if other[1].move is not None and ply.move is not None and other[1].move != ply.move:
             return False
@@ -300,16 +341,52 @@ def _start(segments: list[Segment], observations: list[Observation]) -> tuple[st
     return None, wanted
 
 
-def _started(run: Run, first: Observation | None, basis: TimeBasis) -> tuple[int | None, TimeBasis]:
+def disputed_start(run: Run, basis: TimeBasis) -> str | None:
+    """How the date in the header of a run's list contradicts the arrival of its lines, in words; None: it does not.
+
+    A game cannot have begun after its lines arrived, and no running game began longer ago than its clocks last; a day
+    is allowed for pauses and lag, two where a zone is not known. A resumed game began at any time before.
+
+    Args:
+        basis: of the arrival times. Those without a date contradict nothing.
+    """
+    facts = run.facts
+    if facts.started_at_ms is None or run.examined or basis not in (TimeBasis.UTC, TimeBasis.LOCAL):
+        return None
+    seen = [one.started_at_ms for one in run.observations if one.started_at_ms is not None]
+    listed = [one.event.line.at_ms for one in run.lists if one.event.line.at_ms is not None]
+    if not seen and not listed:
+        return None
+    zones_known = facts.started_zone_known and basis is TimeBasis.UTC
+    allowed_ms = _DAY_MS if zones_known else 2 * _DAY_MS
+    arrived_ms = min(seen) if seen else min(listed)
+    if facts.started_at_ms > arrived_ms + allowed_ms:
+        return "the list says that the game began later than its lines arrived"
+    if facts.continued or not (seen or run.lists[0].event.still_running):
+        return None
+    base_s, increment_s, black_base_s, black_increment_s, _ = _base_times(run)
+    plies = max([0, *(row[0] for one in run.observations for row in one.lines[0].rows)])
+    lasts_s = (base_s or 0) + (black_base_s or 0) + plies * ((increment_s or 0) + (black_increment_s or 0))
+    if facts.started_at_ms + 1000 * lasts_s + allowed_ms < arrived_ms:
+        return "the list says that the game began longer before its lines arrived than a game can last"
+    return None
+
+
+def _started(
+    run: Run, first: Observation | None, basis: TimeBasis, told: bool
+) -> tuple[int | None, TimeBasis, StartPrecision | None]:
     facts = run.facts
     joined = first is None or first.start is None or first.start.ply > 0
-    if facts.started_at_ms is not None and (
-        basis is TimeBasis.NONE or (joined and basis is TimeBasis.UTC and facts.started_zone_known)
+    if (
+        told
+        and facts.started_at_ms is not None
+        and (basis is TimeBasis.NONE or (joined and basis is TimeBasis.UTC and facts.started_zone_known))
     ):
-        return facts.started_at_ms, TimeBasis.UTC if facts.started_zone_known else TimeBasis.LOCAL
+        precision = StartPrecision.SECOND if facts.started_with_seconds else StartPrecision.MINUTE
+        return facts.started_at_ms, TimeBasis.UTC if facts.started_zone_known else TimeBasis.LOCAL, precision
     if first is None or first.started_at_ms is None:
-        return None, TimeBasis.NONE
-    return first.started_at_ms, basis
+        return None, TimeBasis.NONE, None
+    return first.started_at_ms, basis, StartPrecision.MILLISECOND
 
 
 def _base_times(run: Run) -> tuple[int | None, int | None, int | None, int | None, bool]:

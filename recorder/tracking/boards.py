@@ -110,9 +110,11 @@ class Boards(Held):
     def place_told(self, board: DatagramBoard) -> None:
         """Place a board that datagrams tell; it counts as no frame and shows no server's form of frames."""
         counts, next_plies, tokens = dict(self.counts), self.next_plies, self.session.tokens
-        self.frame(board)
-        self.counts.update(counts)
-        self.next_plies, self.session.tokens = next_plies, tokens
+        try:
+            self.frame(board)
+        finally:
+            self.counts.update(counts)
+            self.next_plies, self.session.tokens = next_plies, tokens
 
     def frame_counts(self) -> dict[Disposition, int]:
         """Disposition → frames so far."""
@@ -144,6 +146,8 @@ class Boards(Held):
         announced = number in self.announced
         self.announced.discard(number)
         if run is not None and (run.rules is Rules.FRAMES or not has_plain_board(frame.board)):
+            if self._strange(run, frame):
+                return
             run = self._shape_changed(run, frame)
         if run is None or (run.position is None and not run.between(frame.tail[8], frame.tail[9])):
             self.replace(run, frame)
@@ -157,6 +161,34 @@ class Boards(Held):
             self._board_found(run, frame)
         else:
             self._followed(run, frame, announced)
+
+    def _strange(self, run: Run, frame: Style12) -> bool:
+        """Whether a board is set aside because of a letter that is no piece of its game.
+
+        One such board is a broken line if its move is one of the game. A second one before the game has gone on shows
+        that the game has other pieces: then the first one counts, too.
+        """
+        place = run.position
+        if place is None or place.rules is Rules.FRAMES or run.end is not None or len(frame.board) != len(place.board):
+            return False
+        if not run.between(frame.tail[8], frame.tail[9]):
+            return False
+        if frame.ply == run.ply + 1 and isinstance(advance(place, frame.verbose, pretty_of(frame), None), str):
+            return False
+        before, run.strange = run.strange, None
+        if before is None or before[1] != run.ply or before[0].board == frame.board:
+            run.strange = frame, run.ply
+            self.count(Disposition.MALFORMED)
+            self.anomaly(AnomalyKind.MALFORMED, frame, "the board has a letter that is no piece of this game")
+            return True
+        first = before[0]
+        self.counts[Disposition.MALFORMED] -= 1
+        self.anomalies[:] = [
+            found for found in self.anomalies if found.offset != first.offset or found.kind is not AnomalyKind.MALFORMED
+        ]
+        self._shape_changed(run, first)
+        self.frame(first)
+        return False
 
     def _shape_changed(self, run: Run, frame: Style12) -> Run | None:
         """A board that the rules of its game cannot read: of another size, it is another game's."""
@@ -185,13 +217,13 @@ class Boards(Held):
             self.replace(run, frame)
             return
         if run.position is not None and frame.ply == run.ply and frame.board == run.position.board:
-            self._rename(run, frame)
+            self._other_names(run, frame)
             self.count(Disposition.SAME)
             return
         if run.position is not None and frame.ply == run.ply + 1 and _renamed(run, frame):
             played = advance(run.position, frame.verbose, pretty_of(frame), frame.board)
             if isinstance(played, tuple):
-                self._rename(run, frame)
+                self._other_names(run, frame)
                 self.append(run, frame, frame.ply, played, Disposition.PARTIAL if frame.partial else Disposition.PLY)
                 return
         rival = run.rival
@@ -210,15 +242,28 @@ class Boards(Held):
         run.rival = frame
         self.count(Disposition.SNAPSHOT)
 
-    @staticmethod
-    def _rename(run: Run, frame: Style12) -> None:
+    def _other_names(self, run: Run, frame: Style12) -> None:
+        """The game goes on under other names: it takes one player's only if another line says so too."""
+        if run.alias == (frame.white, frame.black):
+            run.rename(frame.white, frame.black)
+            run.names = frame.names
+            return
+        self.anomaly(
+            AnomalyKind.CONFLICT,
+            frame,
+            f"the game of {run.white} and {run.black} is shown as that of {frame.white} and {frame.black}",
+        )
         run.event(EventKind.NAMES, "names", frame, text=f"{frame.white} {frame.black}")
-        run.white, run.black = frame.white, frame.black
-        run.names = frame.names
+        if frame.white.lower() == run.white.lower() or frame.black.lower() == run.black.lower():
+            run.alias = frame.white, frame.black
+            run.names = None
+        else:
+            run.rename(frame.white, frame.black)
+            run.names = frame.names
 
     def _followed(self, run: Run, frame: Style12, announced: bool) -> None:
         assert run.position is not None
-        run.names = frame.names
+        run.names, run.alias = frame.names, None
         ply = frame.ply
         if not frame.has_move and (run.renewed or (announced and run.ply > 0) or _begins_anew(run, frame)):
             self.replace(run, frame)

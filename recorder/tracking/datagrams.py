@@ -121,6 +121,10 @@ class DatagramGames:
             self._moves.flush(game)
             game.lose()
 
+    def drop(self, game_no: int) -> None:
+        """Forget a game: where it stands is not known."""
+        self._book.games.pop(game_no, None)
+
     def finish(self) -> None:
         """The stream has ended: no board comes any more for a move that waits for one."""
         for game in self._book.games.values():

@@ -72,12 +72,15 @@ def _gap(held: Held, run: Run, delta: DeltaBoard) -> None:
 
 def _earlier(held: Held, run: Run, delta: DeltaBoard) -> None:
     """A ply that is known: said again, or what is left of the game after a takeback."""
-    at = next((at for at in range(len(run.rows) - 1, -1, -1) if run.rows[at][0] == delta.ply), None)
+    at = len(run.rows) - 1
+    while at >= 0 and run.rows[at][0] > delta.ply:
+        at -= 1  # these are taken back below
+    known = at >= 0 and run.rows[at][0] == delta.ply
     move = _squares(run, delta)
     before = run.position_at(delta.ply - 1)
-    if at is not None and run.rows[at][1] == move:
+    if known and run.rows[at][1] == move:
         same = True
-    elif at is None and delta.ply == run.base_ply and _shown_first(run, delta):
+    elif not known and delta.ply == run.base_ply and _shown_first(run, delta):
         same = True  # the move of the board that the observation began with
     elif before is not None and run.position is not None:
         same = False
@@ -153,6 +156,8 @@ def _keep(held: Held, run: Run, delta: DeltaBoard, played: Step | None, proof: P
         move = None if smith is None or smith.captured in _CASTLING else _encoded(smith)
         san = delta.san
         run.base_ply = delta.ply + 1  # no position of this line is known
+    if run.delta is None:
+        run.unjoined = len(run.rows)
     white_ms, black_ms = _clocks(delta)
     row = Ply(
         delta.ply, move, san, white_ms, black_ms, delta.elapsed_ms, None if held.lag_meaningless else delta.lag_ms,

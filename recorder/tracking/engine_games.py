@@ -9,27 +9,31 @@ import re
 from typing import Final
 
 from recorder.cecp.commands import Level
-from recorder.model import EventKind, Game, GameKind, Player, Segment, TimeBasis
+from recorder.model import EventKind, Game, GameKind, Player, Segment, StartPrecision, TimeBasis
+from recorder.patterns import later
 from recorder.tracking.assemble import end_word
 from recorder.tracking.engine_run import EngineRun
 
 __all__ = ["control_text", "engine_game", "read_engine_reason"]
 
-_REASONS: Final = (
-    (r"(?:White|Black) (?:check)?mates|Xboard adjudication: Checkmate", "checkmate"),
-    (r"(?:White|Black) resigns?", "resign"),
-    (r"(?:White|Black) forfeits on time|(?:White|Black) wins on time|.* ran out of time", "time"),
-    (r"(?:Xboard adjudication: )?Stalemate", "stalemate"),
-    (r"(?:Xboard adjudication: |Draw claim: )?50.move rule|Draw by (?:the )?(?:50|fifty).move rule", "fifty"),
-    (
-        r"Xboard adjudication: (?:repetition|repetition draw|perpetual checking)|XBoard adjudication: repetition draw|"
-        r"Draw claim: 3-fold repetition|Draw by (?:3-fold )?repetition",
-        "repetition",
-    ),
-    (r"(?:Xboard adjudication|Draw claim): [Ii]nsufficient mating material|.*insufficient material", "no-material"),
-    (r"Draw agreed|Draw by (?:mutual )?agreement", "agreed"),
-    (r"(?:Xboard|XBoard|User) adjudication.*", "adjudicated"),
-    (r"Error(?:: | (?:reading from|writing to) )(?:first|second) chess program.*", "disconnect-loss"),
+_REASONS: Final = tuple(
+    (later(pattern, re.IGNORECASE), key)
+    for pattern, key in (
+        (r"(?:White|Black) (?:check)?mates|Xboard adjudication: Checkmate", "checkmate"),
+        (r"(?:White|Black) resigns?", "resign"),
+        (r"(?:White|Black) forfeits on time|(?:White|Black) wins on time|.* ran out of time", "time"),
+        (r"(?:Xboard adjudication: )?Stalemate", "stalemate"),
+        (r"(?:Xboard adjudication: |Draw claim: )?50.move rule|Draw by (?:the )?(?:50|fifty).move rule", "fifty"),
+        (
+            r"Xboard adjudication: (?:repetition|repetition draw|perpetual checking)|"
+            r"XBoard adjudication: repetition draw|Draw claim: 3-fold repetition|Draw by (?:3-fold )?repetition",
+            "repetition",
+        ),
+        (r"(?:Xboard adjudication|Draw claim): [Ii]nsufficient mating material|.*insufficient material", "no-material"),
+        (r"Draw agreed|Draw by (?:mutual )?agreement", "agreed"),
+        (r"(?:Xboard|XBoard|User) adjudication.*", "adjudicated"),
+        (r"Error(?:: | (?:reading from|writing to) )(?:first|second) chess program.*", "disconnect-loss"),
+    )
 )
 
 
@@ -41,7 +45,7 @@ def read_engine_reason(words: str | None, result: str) -> tuple[str | None, str]
     if words is None:
         return None, "unterminated" if result == "*" else "normal"
     text = words.strip()
-    key = next((key for pattern, key in _REASONS if re.fullmatch(pattern, text, re.IGNORECASE)), "unknown")
+    key = next((key for pattern, key in _REASONS if pattern().fullmatch(text)), "unknown")
     if result == "*":
         return key, "unterminated"
     if key == "adjudicated" and result == "1/2-1/2":
@@ -102,6 +106,7 @@ def engine_game(run: EngineRun, other: EngineRun | None, *, date: datetime.date 
         termination=termination,
         end=end,
         started_at_ms=first.started_at_ms,
+        start_precision=None if first.started_at_ms is None else StartPrecision.MILLISECOND,
         ended_at_ms=max((one.observation.ended_at_ms or 0 for one in runs), default=None),
         time_basis=TimeBasis.CLOCK,
         date_text=None if date is None else date.isoformat(),

@@ -50,6 +50,7 @@ from recorder.variants import read_cecp_variant
 
 __all__ = ["EngineSide"]
 
+_EMPTY = re.compile("-+")
 _START: Final = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 _TOLD: Final = {"tellall": "kibitz", "tellothers": "whisper", "tellopponent": "say"}
 _NAME: Final = "myname"
@@ -296,7 +297,7 @@ class EngineSide:
                 self._edited = None
                 reached = self._position if self.run is None else self.run.position
                 turn = "w" if reached is None or reached.white_to_move else "b"
-                text = re.sub("-+", lambda run: str(len(run[0])), "".join(board)).replace(" ", "/")
+                text = _EMPTY.sub(lambda run: str(len(run[0])), "".join(board)).replace(" ", "/")
                 self._set_board(f"{text} {turn} KQkq - 0 1", line)
             case _ if parse_command(line.text) in _BEGINNINGS:
                 self._edited = None

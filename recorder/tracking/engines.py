@@ -7,8 +7,8 @@ have, and each move stands on that side of the other view's which the way it was
 from __future__ import annotations
 
 import datetime
-import re
 
+from recorder.containment import Failures
 from recorder.events import EngineLine
 from recorder.model import Anomaly, Game, TimeBasis, is_forgotten
 from recorder.tracking.engine_games import engine_game
@@ -22,12 +22,14 @@ class Engines:
     """Follows the engines of one log.
 
     Args:
+        failures: where errors of this program are noted.
         date: given by the user for the log. chat: the words that are kept, as for ``Tracker``.
     Attributes:
         lines: how many were taken.
     """
 
-    def __init__(self, *, date: datetime.date | None = None, chat: str = "public") -> None:
+    def __init__(self, failures: Failures, *, date: datetime.date | None = None, chat: str = "public") -> None:
+        self._failures = failures
         self._date = date
         self._chat = chat
         self._sides: dict[str, EngineSide] = {}
@@ -45,7 +47,12 @@ class Engines:
         side = self._sides.get(line.engine)
         if side is None:
             side = self._sides[line.engine] = EngineSide(line.engine, self._chat)
-        side.feed(line)
+        try:
+            side.feed(line)
+        except Exception as error:
+            self._failures.note(error, line.offset, None, line.text)
+            side.close("unobserved")  # it may be half changed
+            side.detach()
         over = bool(side.done)
         self._over += side.done
         side.done.clear()
@@ -103,7 +110,11 @@ class Engines:
                 partner.taken = True
                 shorter, longer = sorted((run, partner), key=lambda one: len(one.rows))
                 main, other = (shorter, longer) if _came_too_late(longer, shorter) else (longer, shorter)
-            game = engine_game(main, other, date=self._date)
+            try:
+                game = engine_game(main, other, date=self._date)
+            except Exception as error:
+                self._failures.note(error, main.observation.offset, None, "")
+                continue
             if not is_forgotten(game.white.handle, game.black.handle):
                 games.append(game)
         self._over = [run for run in waiting if not run.taken]
@@ -141,8 +152,8 @@ def _came_too_late(longer: EngineRun, shorter: EngineRun) -> bool:
     """
     if longer.result is None or shorter.result is None or longer.ply not in longer.own:
         return False
-    dead = rf"Error(?:: | (?:reading from|writing to) ){shorter.engine} chess program"
-    return len(longer.rows) > len(shorter.rows) and re.match(dead, shorter.reason or "") is None
+    dead = tuple(f"Error{how}{shorter.engine} chess program" for how in (": ", " reading from ", " writing to "))
+    return len(longer.rows) > len(shorter.rows) and not (shorter.reason or "").startswith(dead)
 
 
 def _is_view_of(run: EngineRun, game: Game) -> bool:

@@ -22,10 +22,20 @@ from recorder.tracking.run import ListSeen, Run
 from recorder.tracking.told_boards import DatagramBoard
 from recorder.tracking.tree import ExaminedTree
 from recorder.tracking.tree_lines import PLACED, SHOWN
-from recorder.tracking.tree_nodes import BACK, FORWARD, REVERT, TYPED, Seen
-from recorder.tracking.variants import STANDARD_BOARD, variant_of
+from recorder.tracking.tree_nodes import BACK, FORWARD, REVERT, TYPED, Node, Seen
+from recorder.tracking.variants import STANDARD_BOARD, is_bare_wild, variant_of
 
-__all__ = ["agrees", "close_left", "examined_run", "follow_examined", "leave", "lose_all", "take_moves", "take_notice"]
+__all__ = [
+    "agrees",
+    "close_left",
+    "examined_run",
+    "follow_examined",
+    "leave",
+    "lose_all",
+    "settle",
+    "take_moves",
+    "take_notice",
+]
 
 _LEFT_WAIT_BYTES: Final = 4096
 _TWO_KINGS: Final = (Rules.CHESS, Rules.CHESS960, Rules.CRAZYHOUSE, Rules.BUGHOUSE, Rules.LOSERS, Rules.WILD)
@@ -58,19 +68,21 @@ def follow_examined(held: Held, frame: Style12) -> Disposition:
     try:
         if len(frame.board) != len(STANDARD_BOARD):
             raise ValueError("not 8×8")
-        seen = _seen(frame, _rules(held, run, frame), held.lag_meaningless)
+        seen = _seen(frame, _rules(held, run, frame, starting), held.lag_meaningless)
     except ValueError:
         held.anomaly(AnomalyKind.VARIANT, frame, "an examined board that is kept in the source only")
         return Disposition.SETUP if setting_up else Disposition.EXAMINED
     if run is None:
-        run = _begin(held, frame, seen)
-    tree = _tree(run)
+        run = _begin(held, frame, seen, starting)
+        held.starting = None
+        node = None if starting is not None and starting.placed else _tree(run).show(seen, run.told)
+    else:
+        run, node = _go_on(held, run, frame, seen)
     if run.names != frame.names:
         run.event(EventKind.NAMES, "names", frame, text=f"{frame.white} {frame.black}")
         run.white, run.black = frame.white, frame.black
         run.names = frame.names
     run.me_plays = frame.tail[10] == "2"
-    node = tree.show(seen, run.told)
     run.told = TYPED
     run.last = frame
     clocks = clocks_of(frame)
@@ -85,23 +97,91 @@ def follow_examined(held: Held, frame: Style12) -> Disposition:
     return Disposition.SETUP if beginning and node.setup else Disposition.EXAMINED
 
 
-def _begin(held: Held, frame: Style12, seen: Seen) -> Run:
+def _go_on(held: Held, run: Run, frame: Style12, seen: Seen) -> tuple[Run, Node | None]:
+    """Show a board of an examination that goes on, or that goes on with another game under the same number.
+
+    Returns:
+        The game that the board belongs to, and what ``ExaminedTree.show`` gave.
+    """
+    tree = _tree(run)
+    renamed = not run.between(frame.white, frame.black)
+    if tree.holds(seen, run.told) or (run.told and not renamed and not tree.setting_up and _has_other_names(run)):
+        run = _set_apart(held, run)
+        return run, _tree(run).show(seen, run.told)
+    if not (renamed and tree.returns(seen, run.told)):
+        node = tree.show(seen, run.told)
+        if node is None or not (renamed and tree.is_unrelated(node, run.told)):
+            return run, node
+        tree.take_out(node)
+    held.close(run, "reused")
+    run = _begin(held, frame, seen, None)
+    return run, _tree(run).show(seen)
+
+
+def _has_other_names(run: Run) -> bool:
+    """Whether the position being set up has other names than the board before it."""
+    tree = _tree(run)
+    if tree.apart is None or tree.current is None or tree.current.names is None:
+        return False
+    return not run.between(*tree.current.names)
+
+
+def _set_apart(held: Held, run: Run) -> Run:
+    """Make the position that was set up a game of its own; the one that was examined before it is over.
+
+    What happened since its board was shown goes with it, so that it can be read alone.
+
+    Returns:
+        The game of the position; the same one if there was no other before it.
+    """
+    tree, frame, current = _tree(run), run.last, run.current
+    placed = tree.apart
+    if placed is None or frame is None or current is None or tree.current is None or placed.offset != frame.offset:
+        return run
+    since = [event for event in current.events if event.offset >= placed.offset]
+    changes = [change for change in current.holdings if change.offset >= placed.offset]
+    del current.events[len(current.events) - len(since) :]
+    del current.holdings[len(current.holdings) - len(changes) :]
+    category = run.facts.category
+    starting = Starting(tree.setting_up, frame.offset, frame.at_ms, "", True, category)
+    tree.placed, tree.setting_up, run.last = None, False, None
+    if tree.current.names is not None:
+        run.white, run.black = tree.current.names
+    held.close(run, "reused")
+    other = _begin(held, frame, placed, starting)
+    other.me_plays, other.told = run.me_plays, run.told
+    _stand(other, placed.position, placed.ply)
+    if other.current is not None:
+        since = [event for event in since if event.kind is not EventKind.NAMES or event.offset > frame.offset]
+        other.current.events += [event._replace(seq=seq) for seq, event in enumerate(since)]
+        other.seq = len(since)
+        for change in changes:
+            other.current.holdings.append(change._replace(seq=other.seq))
+            other.seq += 1
+    return other
+
+
+def _begin(held: Held, frame: Style12, seen: Seen, starting: Starting | None) -> Run:
     told = held.facts.pop(frame.game_no, None)
     facts = told if told is not None and told.matches(frame.white, frame.black) else Facts(frame.offset)
+    if starting is not None and facts.category is None:
+        facts.category = starting.category
     run = Run(frame.game_no, frame.white, frame.black, facts, frame.offset)
     run.examined = True
     run.session = held.session
     variant, rules = variant_of(facts.category)
-    run.variant, run.rules_told = variant, rules is not None
+    run.variant, run.rules_told = variant, rules is not None and not is_bare_wild(facts.category)
     run.tree = tree = ExaminedTree()
     tree.rules_told = run.rules_told and facts.category != "untimed"  # some servers call every examined game so
     run.names = frame.names
     run.observe(frame, seen.position, frame.ply, start_facts(frame), None)
     held.examined[frame.tail[7]] = run
-    run.starting = starting = _starting(held, frame)
-    held.starting = None
+    run.starting = starting
     if starting is not None:
         tree.setting_up = starting.setup
+    if starting is not None and starting.placed:
+        tree.place(seen)
+    elif starting is not None:
         where = (starting.offset, starting.at_ms)
         run.event(EventKind.EXAMINE, "setup-begin" if starting.setup else "start", where, text=starting.text)
     return run
@@ -117,12 +197,15 @@ def _tree(run: Run) -> ExaminedTree:
     return run.tree
 
 
-def _rules(held: Held, run: Run | None, frame: Style12) -> Rules:
+def _rules(held: Held, run: Run | None, frame: Style12, starting: Starting | None) -> Rules:
     """The rules that the game has as far as anything told them."""
     if run is not None and run.rules in (Rules.CRAZYHOUSE, Rules.BUGHOUSE):
         return run.rules
     facts = held.facts.get(frame.game_no) if run is None else run.facts
-    return (variant_of(facts.category)[1] if facts is not None else None) or Rules.CHESS
+    category = None if facts is None else facts.category
+    if run is None and category is None and starting is not None:
+        category = starting.category
+    return variant_of(category)[1] or Rules.CHESS
 
 
 def _stand(run: Run, position: Position, ply: int) -> None:
@@ -214,21 +297,32 @@ def take_notice(held: Held, event: ExamineNotice) -> None:
         run.told = _NAVIGATION[kind]
     elif kind == "commit":
         tree.commit()
-    elif kind == "move" and tree.current is not None:
+    elif kind == "move" and tree.current is not None and tree.placed is None:
         tree.current.typed = True
     elif kind == "setup-begin":
         tree.setting_up = True
     elif kind == "setup-end":
-        _confirm(run, line.offset, line.at_ms)
+        _confirm(_set_apart(held, run), line.offset, line.at_ms)
     elif kind == "examiner" and _OURS.match(event.text):
         run.renewed = run.suspended
-    elif kind == "result" and tree.current is not None:
-        told = _TOLD_RESULT.fullmatch(event.text)
-        if told is not None:
-            tree.current.result = (told["result"], told["words"])
+    elif kind == "result":
+        _take_result(held, run, event)
     elif kind == "end" and event.text.startswith("You are no longer"):
+        run = settle(held, run)
         del held.examined[str(run.game_no)]
         held.close(run, "unobserved")
+
+
+def _take_result(held: Held, run: Run, event: ExamineNotice) -> None:
+    """A result is told of the board being shown; one that was being set up holds with it."""
+    told = _TOLD_RESULT.fullmatch(event.text)
+    if told is None or _tree(run).setting_up:
+        return
+    run = _set_apart(held, run)
+    _confirm(run, event.line.offset, event.line.at_ms)
+    current = _tree(run).current
+    if current is not None:
+        current.result = (told["result"], told["words"])
 
 
 def _told_of(held: Held, setup: bool, event: ExamineNotice) -> None:
@@ -246,10 +340,20 @@ def _confirm(run: Run, offset: int, at_ms: int | None) -> None:
     run.event(EventKind.EXAMINE, SHOWN, (offset, at_ms), value=node.number)
 
 
+def settle(held: Held, run: Run) -> Run:
+    """Nothing more is told of an examined game: a position set up that nobody is setting up any more is what it is.
+
+    Returns:
+        The game that was examined last.
+    """
+    return run if _tree(run).setting_up else _set_apart(held, run)
+
+
 def leave(held: Held, number: str, offset: int) -> None:
     """We are told no more of an examined game, unless it is because we examine it ourselves from now on."""
     run = held.examined.get(number)
     if run is not None and not run.suspended:
+        run = settle(held, run)
         run.suspended = True
         run.renewed = run.following = False
         run.end_offset = offset
@@ -267,6 +371,7 @@ def lose_all(held: Held, line: Line) -> None:
     """The connection or the login ends with this line: be finished with every examined game."""
     for number, run in list(held.examined.items()):
         if not run.suspended:
+            run = settle(held, run)
             run.event(EventKind.FEED, "lost feed", (line.offset, line.at_ms), text=line.text)
         del held.examined[number]
         held.close(run, "unobserved" if run.suspended else "lost-feed")

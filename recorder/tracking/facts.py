@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from recorder.events import CreatingLine, GameCreated, GameHeader, GameInfo, MovelistRead, RatingText
+from recorder.tracking.variants import is_bare_wild
+from recorder.variants import read_category
 
 __all__ = [
     "Facts",
@@ -39,6 +41,8 @@ class Facts:
     date_text: str | None = None
     started_at_ms: int | None = None
     started_zone_known: bool = False
+    started_with_seconds: bool = False
+    started_offset: int | None = None
     private: bool | None = None
     informed: bool = False
 
@@ -99,6 +103,8 @@ class Facts:
             self.date_text = event.started
             self.started_at_ms = event.started_at_ms
             self.started_zone_known = event.started_zone_known
+            self.started_with_seconds = event.started_with_seconds
+            self.started_offset = event.line.offset
         if event.black_base_min is not None:
             self._fill(black_base_s=60 * event.black_base_min, black_increment_s=event.black_increment_s)
 
@@ -124,7 +130,11 @@ class Facts:
 
     def _fill(self, **values: object) -> None:
         for name, value in values.items():
-            if value is not None and value != "" and getattr(self, name) is None:
+            if value is None or value == "":
+                continue
+            # "wild" says less than a line that names which one.
+            refines = name == "category" and is_bare_wild(self.category)
+            if getattr(self, name) is None or (refines and read_category(str(value)) not in (None, "chess")):
                 setattr(self, name, value)
 
 

@@ -11,13 +11,14 @@ from recorder.events import GameNoticeKind, ObservingStarted
 from recorder.frames import Style12
 from recorder.model import Anomaly, AnomalyKind, Disposition, EventKind, Origin, Ply, Proof
 from recorder.tracking.facts import Facts
+from recorder.tracking.joined import first_move
 from recorder.tracking.lists import frame_position
 from recorder.tracking.plies import clocks_of, ply_from_frame, pretty_of, start_facts
 from recorder.tracking.position import Position, Rules, fen
 from recorder.tracking.rules_frames import has_plain_board
 from recorder.tracking.run import Run
 from recorder.tracking.session import Session
-from recorder.tracking.variants import STANDARD_BOARD, has_pockets, variant_of
+from recorder.tracking.variants import STANDARD_BOARD, has_pockets, is_bare_wild, known_start, start_variant
 
 __all__ = ["Held", "Starting", "rules_of_board"]
 
@@ -25,12 +26,19 @@ _FACTS_KEPT = 256
 
 
 class Starting(NamedTuple):
-    """A line without a number that told of an examination whose first board is still to come."""
+    """What told of an examination before its first board: a line without a number, or the game examined before it.
+
+    Attributes:
+        setup: the server is in set-up mode. text: the line.
+        placed: the first board is a position being set up. category: of the game examined before it.
+    """
 
     setup: bool
     offset: int
     at_ms: int | None
     text: str
+    placed: bool = False
+    category: str | None = None
 
 
 class Held:
@@ -71,15 +79,15 @@ class Held:
     def anomaly(self, kind: AnomalyKind, frame: Style12, message: str) -> None:
         """Note something wrong with a frame."""
         number = frame.tail[7] if len(frame.tail) > 7 else ""
-        game_no = int(number) if number.lstrip("-").isdecimal() and len(number) < 10 else None
+        game_no = int(number) if number.removeprefix("-").isdecimal() and len(number) < 10 else None
         self.anomalies.append(Anomaly.of(kind, frame.offset, game_no, message, frame.text))
 
     def every(self) -> list[Run]:
         """Runs that are not given out yet."""
         return [*self.runs.values(), *self.examined.values(), *self.listed]
 
-    def begin(self, frame: Style12) -> None:
-        """Begin a run with its first board."""
+    def begin(self, frame: Style12, *, again: bool = False) -> None:
+        """Begin a run with its first board; ``again``: its number had a game of the same players before."""
         number = frame.tail[7]
         facts = self._take_facts(frame)
         run = Run(frame.game_no, frame.white, frame.black, facts, frame.offset)
@@ -88,14 +96,16 @@ class Held:
         gone = self.examined.pop(number, None)
         if gone is not None:
             self.close(gone, "unobserved")
-        self.start(run, frame)
+        self.start(run, frame, again=again)
 
-    def start(self, run: Run, frame: Style12) -> None:
+    def start(self, run: Run, frame: Style12, *, again: bool = False) -> None:
         """Give a run its first board."""
         ply = frame.ply
         fresh = not frame.has_move
-        variant, rules = variant_of(run.facts.category)
-        run.variant, run.rules_told = variant, rules is not None
+        category = run.facts.category
+        variant, rules = start_variant(category, frame.board if fresh else None)
+        run.variant, run.variant_inferred = variant, variant == "chess960" and is_bare_wild(category)
+        run.rules_told = rules is not None and not is_bare_wild(category)
         if not has_plain_board(frame.board):
             rules = Rules.FRAMES
             self.anomaly(AnomalyKind.VARIANT, frame, "a board whose rules are not known: nothing is proved")
@@ -109,14 +119,28 @@ class Held:
         normal = ply == 0 and frame.board == STANDARD_BOARD
         text = None if normal else fen(position, frame.irreversible, frame.move_no)
         shown = start_facts(frame)
-        run.observe(frame, position, ply, shown, text)
+        known = (
+            known_start(category, rules) if frame.ply == 1 and not (again or run.observations or run.lists) else None
+        )
+        first = None if known is None or run.facts.continued else first_move(frame, rules, *known)
+        if first is None:
+            run.observe(frame, position, ply, shown, text)
+        else:
+            before = first[0]
+            run.observe(frame, before, 0, shown, None if before.board == STANDARD_BOARD else fen(before, 0, 1))
         run.white_clock_ms, run.black_clock_ms = shown.white_clock_ms or 0, shown.black_clock_ms or 0
         run.increment_ms = 1000 * frame.increment_s
         run.timed = frame.base_min > 0 or frame.increment_s > 0
         run.me_plays = frame.tail[10] != "0"
         if run.facts.private:
             run.event(EventKind.NOTICE, GameNoticeKind.PRIVATE_GAME.value, frame)
-        self.count(Disposition.START if fresh else Disposition.JOINED)
+        if first is None:
+            self.count(Disposition.START if fresh else Disposition.JOINED)
+        else:
+            run.event(EventKind.GAP_FILLED, "start", frame, value=0)
+            self.append(run, frame, 1, first[1], Disposition.JOINED)
+            # Black's clock is running, and the board arrived when we joined.
+            run.rows[-1] = Ply._make(run.rows[-1])._replace(black_clock_ms=None, at_ms=None)
 
     @staticmethod
     def clock_start(run: Run, frame: Style12) -> None:
@@ -223,7 +247,7 @@ class Held:
         """The number has another game now; ``run`` is the one that it had."""
         if run is not None:
             self.close(run, run.left if run.suspended else "reused")
-        self.begin(frame)
+        self.begin(frame, again=run is not None and run.between(frame.white, frame.black))
 
     def close(self, run: Run, end: str) -> None:
         """Be finished with a run."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from recorder.dialects.blocks import STORED_BLOCKS, answers
 from recorder.events import MovelistRead
 from recorder.model import Anomaly, AnomalyKind
@@ -20,10 +22,16 @@ _LISTED_KEPT = 64
 
 def take_list(held: Held, event: MovelistRead) -> None:
     """Join a movelist to the likeliest game that it fits; a game begins with it if it fits none."""
+    if not event.headed:
+        named = _named(held, event)
+        if named is None:
+            _note(held, event, "a move table without its header, and no line tells whose game it is: it is not read")
+            return
+        event = named
     for run in _candidates(held, event):
         seen, problem = read_list(event, run)
         if agrees(run, seen) if run.examined else fits(seen, run):
-            run.lists.append(seen)
+            run.add_list(seen)
             run.facts.add_list(event)
             learn_variant(run, seen)
             if run.examined:
@@ -34,17 +42,17 @@ def take_list(held: Held, event: MovelistRead) -> None:
     else:
         run = _list_run(held, event)
         seen, problem = read_list(event, None)
-        run.lists.append(seen)
+        run.add_list(seen)
         run.facts.add_list(event)
         learn_variant(run, seen)
         if event.complete and not event.still_running:
             run.end = end_word(event.reason_key)
             run.result, run.reason = event.result or "*", event.reason
             run.reason_key, run.termination = event.reason_key, event.termination
+        if not event.headed:
+            _note(held, event, "a move table without its header: only the names above its columns are known")
     if problem is not None:
-        held.anomalies.append(
-            Anomaly.of(AnomalyKind.MOVELIST, event.line.offset, event.game_no, problem, event.line.text)
-        )
+        _note(held, event, problem)
     if not event.complete:
         held.anomalies.append(
             Anomaly.of(
@@ -57,9 +65,39 @@ def take_list(held: Held, event: MovelistRead) -> None:
         )
 
 
+def _note(held: Held, event: MovelistRead, problem: str) -> None:
+    held.anomalies.append(Anomaly.of(AnomalyKind.MOVELIST, event.line.offset, event.game_no, problem, event.line.text))
+
+
+def _named(held: Held, event: MovelistRead) -> MovelistRead | None:
+    """A list without a header with the names of its game, which its number or its moves tell.
+
+    Returns:
+        None where neither the table nor exactly one known game that it fits tells the names.
+    """
+    if event.white:
+        return event
+    found: list[MovelistRead] = []
+    for run in held.every():
+        if event.game_no is not None and run.game_no != event.game_no:
+            continue
+        named = replace(event, white=run.white, black=run.black)
+        seen, _ = read_list(named, run)
+        shown = range(run.base_ply, run.ply + 1)
+        if run.examined:
+            fit = agrees(run, seen)
+        else:
+            fit = fits(seen, run) and (event.game_no is not None or any(seen.position_at(ply) for ply in shown))
+        if fit:
+            found.append(named)
+    names = {(named.white.lower(), named.black.lower()) for named in found}
+    return found[0] if len(names) == 1 else None
+
+
 def _candidates(held: Held, event: MovelistRead) -> list[Run]:
     """Games the list may belong to, the likeliest first."""
     runs = [run for run in held.every() if run.between(event.white, event.black) and not run.examined]
+    runs = [run for run in runs if not _began_apart(run, event)]
     if answers(event.line.block, STORED_BLOCKS):
         # The command asked for a stored game; one that goes on is not stored.
         runs = [run for run in runs if not run.following]
@@ -74,6 +112,13 @@ def _candidates(held: Held, event: MovelistRead) -> list[Run]:
     ]
     # While a game is examined, its players' list is that of the examined game.
     return sorted(runs, key=lambda run: (not run.examined, run.game_no != event.game_no, -run.end_offset))
+
+
+def _began_apart(run: Run, event: MovelistRead) -> bool:
+    """Whether a game that only lists show began at another time than a game that is over: equal moves prove nothing."""
+    if run.observations or not event.complete or event.still_running:
+        return False
+    return None not in (event.started, run.facts.date_text) and event.started != run.facts.date_text
 
 
 def _list_run(held: Held, event: MovelistRead) -> Run:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import takewhile
+
 from recorder.events import MovelistRead
 from recorder.frames import Style12
 from recorder.model import (
@@ -16,8 +18,9 @@ from recorder.model import (
     Proof,
 )
 from recorder.tracking.position import Position, Rules, fen, play_san, start_position
+from recorder.tracking.rules_frames import has_plain_board
 from recorder.tracking.run import ListSeen, Run
-from recorder.tracking.variants import STANDARD_BOARD, has_pockets, known_start, variant_of
+from recorder.tracking.variants import STANDARD_BOARD, has_pockets, is_bare_wild, known_start, start_variant
 
 __all__ = ["fits", "frame_position", "learn_variant", "read_list"]
 
@@ -39,16 +42,19 @@ def read_list(event: MovelistRead, run: Run | None) -> tuple[ListSeen, str | Non
     Returns:
         The replayed list, and a sentence for an anomaly when not every row could be replayed.
     """
-    _, rules = variant_of(event.category)
+    board = event.start_frame or (None if run is None else run.start_frame)
+    _, rules = start_variant(event.category, None if board is None else board.board)
     if run is not None and run.rules is not None and (rules is None or run.rules_told):
         rules = run.rules
-    start = _start(event, rules, run)
+    start, unreadable = _start(event, rules, run)
     first_ply = event.rows[0].ply if event.rows else 1
     offset = event.rows[0].offset if event.rows else event.line.offset
     plies: list[Ply] = []
     positions: list[Position] = []
     problem = None
-    if start is None and event.rows:
+    if unreadable is not None:
+        problem = f"the start board of the list cannot be read: {unreadable!r}"
+    elif start is None and event.rows:
         problem = "the list of a game that does not begin at the normal start position came without its start board"
     position = start
     expected = first_ply
@@ -98,14 +104,16 @@ def learn_variant(run: Run, seen: ListSeen) -> None:
 
     Hands that were seen weigh more than a category word that knows of none.
     """
-    variant, rules = variant_of(run.facts.category)
+    category = run.facts.category
+    variant, rules = start_variant(category, None if seen.start is None else seen.start.board)
     position = run.position
     if run.rules_told or rules is None:
         return
     if position is not None and has_pockets(position.rules) and not has_pockets(rules):
         return
-    run.variant, run.variant_inferred, run.rules_told = variant, False, True
-    if position is None or position.rules is rules:
+    bare = is_bare_wild(category)
+    run.variant, run.variant_inferred, run.rules_told = variant, bare and variant == "chess960", not bare
+    if position is None or position.rules is rules or not has_plain_board(position.board):
         return
     known = seen.position_at(run.ply)
     if known is None or known.board != position.board or known.rules is not rules:
@@ -114,20 +122,23 @@ def learn_variant(run: Run, seen: ListSeen) -> None:
     run.stand_on(known)
 
 
-def _start(event: MovelistRead, rules: Rules | None, run: Run | None) -> Position | None:
+def _start(event: MovelistRead, rules: Rules | None, run: Run | None) -> tuple[Position | None, str | None]:
+    """The position that a list begins with, None: not known; and the board that says so, if it cannot be read."""
     white_starts = not event.rows or event.rows[0].ply % 2 == 1
     frame = event.start_frame
     if frame is None and run is not None and run.start_frame is not None:
         frame = run.start_frame
     if frame is not None:
         known = rules or (Rules.CHESS if frame.board == STANDARD_BOARD else Rules.CHESS960)
+        if known is not Rules.FRAMES and not has_plain_board(frame.board):
+            return None, frame.board
         position = frame_position(frame, known, _empty_hands(known))
-        return position._replace(white_to_move=white_starts)
+        return position._replace(white_to_move=white_starts), None
     start = known_start(event.category, rules)
     if start is None:
-        return None
+        return None, None
     known = rules or Rules.CHESS
-    return start_position(start[0], white_starts, start[1], -1, known, _empty_hands(known))
+    return start_position(start[0], white_starts, start[1], -1, known, _empty_hands(known)), None
 
 
 def _empty_hands(rules: Rules) -> tuple[str, str] | None:
@@ -152,15 +163,15 @@ def fits(seen: ListSeen, run: Run) -> bool:
     if over and (event.result != run.result or len(event.rows) != run.ply - (seen.first_ply - 1)):
         return False
     compared = 0
-    made = {played.ply: played.offset for played in run.plies}
-    for index, position in enumerate(run.history):
-        ply = run.base_ply + index
+    later = {row[0] for row in takewhile(lambda row: row[-1] > event.line.offset, reversed(run.rows))}
+    first = max(run.base_ply, seen.first_ply - 1)
+    for ply in range(first, min(run.base_ply + len(run.history), seen.first_ply + len(seen.positions))):
         listed = seen.position_at(ply)
-        if listed is None or made.get(ply, 0) > event.line.offset:
-            continue  # not in the list, or played after it was printed
-        if listed.board != position[0]:
+        if listed is None or ply in later:  # played after it was printed
+            continue
+        if listed.board != run.history[ply - run.base_ply][0]:
             return False
-        compared = max(compared, ply)
+        compared = ply
     if event.game_no is not None:
         return event.game_no == run.game_no
     if event.still_running:
@@ -170,7 +181,7 @@ def fits(seen: ListSeen, run: Run) -> bool:
 
 def _times_agree(seen: ListSeen, run: Run) -> bool:
     """Whether the list prints the times that the frames of the same plies printed."""
-    listed = {ply.ply: ply for ply in seen.observation.lines[0].plies}
+    listed = {ply.ply: ply for ply in seen.plies}
     for played in run.plies:
         other = listed.get(played.ply)
         if other is None or other.elapsed_ms is None or played.elapsed_ms is None:
@@ -183,12 +194,14 @@ def _times_agree(seen: ListSeen, run: Run) -> bool:
 
 def _lists_agree(seen: ListSeen, run: Run) -> bool:
     """Whether another list of the same players is the same list, or the same running game's earlier or later one."""
-    for other in run.lists:
-        mine, theirs = seen.observation.lines[0].plies, other.observation.lines[0].plies
-        if not all(a.san == b.san and a.elapsed_ms == b.elapsed_ms for a, b in zip(mine, theirs, strict=False)):
+    if run.longest is None:
+        return True
+    # The others begin as the longest does.
+    for mine, its in zip(seen.plies, run.longest.plies, strict=False):
+        if mine.san != its.san or mine.elapsed_ms != its.elapsed_ms:
             return False
-        running = seen.event.still_running or other.event.still_running
-        same = len(mine) == len(theirs) and seen.event.result == other.event.result
-        if not same and not (running and seen.event.game_no is not None and seen.event.game_no == other.event.game_no):
-            return False
-    return True
+    length, result, running, game_no = form = seen.form
+    return form in run.list_forms or all(
+        (length, result) == other[:2] or (game_no is not None and game_no == other[3] and (running or other[2]))
+        for other in run.list_forms
+    )

@@ -97,6 +97,7 @@ class LivingTracker(Tracker):
         self._gone: list[Shown] = []
         self._touched: set[str] = set()
         self._any = False  # something may have touched any game
+        self._failed: set[Run] = set()  # cannot be shown
 
     def feed(self, events: list[Event]) -> list[Game]:
         touch = self._touched.add
@@ -119,23 +120,35 @@ class LivingTracker(Tracker):
         self._touched.clear()
         self._any = False
         for run in runs:
-            shown = self._shown.get(run)
-            if shown is not None and (gained := _gained(shown)) is not None:
-                if gained.rows or gained.events or gained.holdings:
-                    found.gained.append(gained)
+            if run in self._failed:
                 continue
-            if not (run.observations or run.lists):
-                continue
-            if run.tree is None and is_forgotten(run.white, run.black):
-                continue
-            if shown is None:
-                shown = self._shown[run] = Shown(run)
-            game = self.as_it_stands(shown)
-            if is_forgotten(game.white.handle, game.black.handle):  # an examined game bears its main line's names
-                found.gone.append(self._shown.pop(run))
-            else:
-                found.anew.append((shown, game))
+            try:
+                self._look(run, found)
+            except Exception as error:
+                self._fail(run, error)
+                self._failed.add(run)
+                if (shown := self._shown.pop(run, None)) is not None:
+                    found.gone.append(shown)
         return found
+
+    def _look(self, run: Run, found: Changes) -> None:
+        """What has become of one game."""
+        shown = self._shown.get(run)
+        if shown is not None and (gained := _gained(shown)) is not None:
+            if gained.rows or gained.events or gained.holdings:
+                found.gained.append(gained)
+            return
+        if not (run.observations or run.lists):
+            return
+        if run.tree is None and is_forgotten(run.white, run.black):
+            return
+        if shown is None:
+            shown = self._shown[run] = Shown(run)
+        game = self.as_it_stands(shown)
+        if is_forgotten(game.white.handle, game.black.handle):  # an examined game bears its main line's names
+            found.gone.append(self._shown.pop(run))
+        else:
+            found.anew.append((shown, game))
 
     def _named(self) -> list[Run]:
         boards = self.boards
@@ -144,6 +157,7 @@ class LivingTracker(Tracker):
 
     def _give_out(self, offset: int) -> None:
         self._gone += [shown for run in self.boards.over if (shown := self._shown.pop(run, None)) is not None]
+        self._failed.difference_update(self.boards.over)
         super()._give_out(offset)
 
     def gone(self) -> list[Shown]:
@@ -178,7 +192,7 @@ def _shape(run: Run) -> tuple[Any, ...]:
         id(current), len(run.observations), id(run.rows), run.white, run.black, run.variant, run.end, run.following,
         run.suspended, run.result, run.reason_key, run.gapped, run.delta is None, run.setup,
         None if current is None else (len(current.lines), tuple(current.anchors)),
-        tuple((id(seen), seen.valid_to) for seen in run.lists),
+        len(run.lists), len(run.limits), run.limits[-1:],
         _all_facts(run.facts),
     )  # fmt: skip
 
@@ -222,9 +236,7 @@ def _closed_copy(run: Run) -> Run:
     twin.current = None if run.current is None else places.get(id(run.current), run.current)
     twin.lists = []
     for seen in run.lists:
-        listed = ListSeen(seen.event, _copy(seen.observation), seen.start, seen.first_ply, seen.positions)
-        listed.valid_to = seen.valid_to
-        twin.lists.append(listed)
+        twin.lists.append(ListSeen(seen.event, _copy(seen.observation), seen.start, seen.first_ply, seen.positions))
     if twin.end is None:
         twin.end = twin.left if twin.suspended else "log-ends"
     twin.close_observation()

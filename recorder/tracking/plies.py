@@ -108,8 +108,11 @@ def try_rules(run: Run, frame: Style12) -> tuple[int, str, Position] | None:
     if _may_be_wild_castling(run, position, frame):
         castled = advance(position._replace(rules=Rules.WILD), frame.verbose, pretty, frame.board)
         if isinstance(castled, tuple):
-            # Only this move is not chess as we know it: go on by the rules.
             move, san, after = castled
+            if run.variant == "chess960" and run.variant_inferred:
+                run.variant = "wild"  # its set-up looked like one of chess960
+                return castled
+            # Only this move is not chess as we know it: go on by the rules.
             after = start_position(
                 after.board, after.white_to_move, after.castling, after.push_col, position.rules, position.hands
             )

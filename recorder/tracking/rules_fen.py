@@ -13,6 +13,9 @@ from recorder.tracking.rules_tables import PAWN_ATTACKERS
 
 __all__ = ["board_from_fen", "fen", "position_from_fen", "start_position"]
 
+_EMPTY = re.compile("-+")
+_COUNT = re.compile("[1-8]")
+_HANDS = re.compile(r"\[([PNBRQpnbrq]*)\]")
 _HAND_ORDER = "QRBNP"
 
 
@@ -115,7 +118,7 @@ def fen(position: Position, irreversible: int | None, fullmove: int) -> str:
     drops = position.rules in (Rules.CRAZYHOUSE, Rules.BUGHOUSE)
     if position.promoted and drops:
         board = "".join(f"{letter}~" if at in position.promoted else letter for at, letter in enumerate(board))
-    text = re.sub("-+", lambda run: str(len(run[0])), board).replace(" ", "/")
+    text = _EMPTY.sub(lambda run: str(len(run[0])), board).replace(" ", "/")
     if drops and position.hands is not None:
         white, black = ("".join(sorted(hand, key=_HAND_ORDER.find)) for hand in position.hands)
         text += f"[{white}{black.lower()}]"
@@ -143,7 +146,7 @@ def board_from_fen(text: str) -> str:
         ValueError: it is not an 8×8 board.
     """
     field = text.split(" ", 1)[0].split("[", 1)[0].replace("~", "").replace("/", " ")
-    board = re.sub("[1-8]", lambda digit: "-" * int(digit[0]), field)
+    board = _COUNT.sub(lambda digit: "-" * int(digit[0]), field)
     if not has_plain_board(board):
         raise ValueError(f"not the board of a FEN: {text!r}")
     return board
@@ -165,7 +168,7 @@ def position_from_fen(text: str, rules: Rules) -> Position:
     letters = fields[2] if len(fields) > 2 else "-"
     square = fields[3] if len(fields) > 3 else "-"
     hands = None
-    if match := re.search(r"\[([PNBRQpnbrq]*)\]", fields[0]):
+    if match := _HANDS.search(fields[0]):
         white_hand, black_hand = ("".join(filter(test, match[1])) for test in (str.isupper, str.islower))
         hands = (_ordered(white_hand), _ordered(black_hand.upper()))
     castling, rook_cols = _read_castling(board, letters)

@@ -15,6 +15,7 @@ from recorder.tracking.rules_state import NO_PROMOTED, STANDARD_ROOKS, Position,
 
 __all__ = ["can_follow", "frames_fen", "frames_position", "has_plain_board"]
 
+_EMPTY = re.compile("-+")
 _PLAIN = re.compile(r"[-pnbrqkPNBRQK]{8}(?: [-pnbrqkPNBRQK]{8}){7}")
 _SHIFT = re.compile(r"([A-Za-z])/([a-z])([0-9]{1,2})-([a-z])([0-9]{1,2})(?:=[A-Za-z])?")
 
@@ -31,7 +32,7 @@ def frames_position(board: str, white_to_move: bool, castling: int) -> Position:
 
 def frames_fen(position: Position, irreversible: int | None, fullmove: int) -> str:
     """The position in the form of a FEN; ranks may have other lengths than eight, and ``?`` stays as it is."""
-    text = re.sub("-+", lambda run: str(len(run[0])), position.board).replace(" ", "/")
+    text = _EMPTY.sub(lambda run: str(len(run[0])), position.board).replace(" ", "/")
     rights = "".join(letter for bit, letter in enumerate("KQkq") if position.castling >> bit & 1)
     side = "w" if position.white_to_move else "b"
     return f"{text} {side} {rights or '-'} - {max(irreversible or 0, 0)} {max(fullmove, 1)}"

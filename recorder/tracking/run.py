@@ -6,6 +6,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
+from operator import itemgetter
+
 from recorder.events import DeltaBoard, HoldingsLine, MovelistRead
 from recorder.frames import Style12
 from recorder.model import (
@@ -33,12 +36,9 @@ __all__ = ["ListSeen", "Run"]
 
 
 class ListSeen:
-    """A movelist that belongs to a run, replayed: its observation and the positions after each ply.
+    """A movelist that belongs to a run, replayed: its observation and the positions after each ply."""
 
-    ``valid_to`` is the last ply that no later takeback removed; None: all of it stands.
-    """
-
-    __slots__ = ("event", "first_ply", "observation", "positions", "start", "valid_to")
+    __slots__ = ("event", "first_ply", "observation", "positions", "start")
 
     def __init__(
         self,
@@ -53,7 +53,16 @@ class ListSeen:
         self.start = start
         self.first_ply = first_ply
         self.positions = positions
-        self.valid_to: int | None = None
+
+    @property
+    def plies(self) -> list[Ply]:
+        """Its moves."""
+        return self.observation.lines[0].plies
+
+    @property
+    def form(self) -> tuple[int, str | None, bool, int | None]:
+        """What of it besides its moves decides whether another list can be of the same game."""
+        return len(self.plies), self.event.result, self.event.still_running, self.event.game_no
 
     def position_at(self, ply: int) -> Position | None:
         """The position after ``ply`` half-moves, or None where the list does not reach."""
@@ -64,6 +73,8 @@ class ListSeen:
 
 
 _FIELDS = (
+    "alias",
+    "anchored",
     "base_ply",
     "black",
     "black_clock_ms",
@@ -83,7 +94,10 @@ _FIELDS = (
     "increment_ms",
     "last",
     "left",
+    "limits",
+    "list_forms",
     "lists",
+    "longest",
     "lost_rules",
     "me_plays",
     "names",
@@ -104,11 +118,13 @@ _FIELDS = (
     "setup",
     "start_frame",
     "starting",
+    "strange",
     "suspended",
     "termination",
     "timed",
     "told",
     "tree",
+    "unjoined",
     "variant",
     "variant_inferred",
     "white",
@@ -127,10 +143,16 @@ class Run:
         following: neither ended nor suspended: the next ply may come.
         clocks_settled: the last frame's clocks are those after a move, not of a running clock.
         end: how the run ended (see ``Game.end``), or None while it is followed.
-        delta: the last ``<d1>``, until a board joins it.
+        delta: the last ``<d1>``, until a board joins it. unjoined: the place in ``rows`` of the first such ply.
+        longest: of the lists. list_forms: every ``ListSeen.form`` among them.
+        limits: what later takebacks left of the lists: how many lists, and the last ply that stands of those of them
+            that no entry before counts; both grow.
         lost_rules: those in force when the position was lost: plies are told of, but no board before them.
+        anchored: places of the anchors that stand in the main line of the current observation.
+        alias: other names under which a board of the game was shown; None: the last one showed its own.
         names: White's and Black's as the last board printed them; None while a delta waits for a board, so that the
             next one is no common case.
+        strange: the last board with letters that are no pieces of this game, and the ply that was reached then.
         suspended: the feed of this board stopped without a result; ``left`` tells how (``Game.end``'s word).
         renewed: a line announced a new game under this number; the next first board begins it. Of an examined game: we
             were made an examiner after it was no longer observed.
@@ -145,12 +167,17 @@ class Run:
         self.white = white
         self.black = black
         self.names: str | None = f"{white} {black}"
+        self.alias: tuple[str, str] | None = None
         self.facts = facts
         self.first_offset = offset
         self.restart_offset = min(offset, facts.offset)
         self.end_offset = offset
         self.observations: list[Observation] = []
+        self.anchored: list[int] = []
         self.lists: list[ListSeen] = []
+        self.longest: ListSeen | None = None
+        self.list_forms: set[tuple[int, str | None, bool, int | None]] = set()
+        self.limits: list[tuple[int, int]] = []
         self.current: Observation | None = None
         self.rows: list[PlyRow] = []
         self.place: PositionRow | None = None
@@ -160,6 +187,7 @@ class Run:
         self.last: Style12 | None = None
         self.start_frame: Style12 | None = None
         self.rival: Style12 | None = None
+        self.strange: tuple[Style12, int] | None = None
         self.seq = 0
         self.session: Session | None = None
         self.increment_ms = 0
@@ -173,6 +201,7 @@ class Run:
         self.setup = False
         self.gapped = False
         self.delta: DeltaBoard | None = None
+        self.unjoined = 0
         self.lost_rules: Rules | None = None
         self.end: str | None = None
         self.result = "*"
@@ -187,7 +216,7 @@ class Run:
         self.timed = False
         self.tree: ExaminedTree | None = None
         self.told = ""
-        self.starting: tuple[bool, int, int | None, str] | None = None
+        self.starting: tuple[bool, int, int | None, str, bool, str | None] | None = None
         self.white_clock_ms = 0
         self.black_clock_ms = 0
 
@@ -208,6 +237,18 @@ class Run:
     def between(self, white: str, black: str) -> bool:
         """Whether these two play it, White and Black as named."""
         return self.white.lower() == white.lower() and self.black.lower() == black.lower()
+
+    def rename(self, white: str, black: str) -> None:
+        """Take other names; a line with those before still means this game."""
+        self.alias = self.white, self.black
+        self.white, self.black = white, black
+
+    def is_alias(self, white: str, black: str) -> bool:
+        """Whether a board of the game was shown under these names, which are not its own."""
+        return self.alias is not None and (white.lower(), black.lower()) == (
+            self.alias[0].lower(),
+            self.alias[1].lower(),
+        )
 
     def twin(self) -> Run:
         """A second run with the same values: what they hold is shared."""
@@ -240,7 +281,9 @@ class Run:
         )
         self.rows = []
         self.current.lines.append(PlyLine(0, LineKind.MAIN, None, None, self.rows))
+        self.anchored = []
         if anchor is not None:
+            self.anchored.append(0)
             self.current.anchors.append(Anchor(0, ply, anchor, "start", frame.offset))
         self.observations.append(self.current)
         self.place = position
@@ -277,6 +320,7 @@ class Run:
         self.history = [position]
         self.base_ply = self.ply = ply
         self.delta = None
+        self.anchored.append(len(self.current.anchors))
         self.current.anchors.append(Anchor(0, ply, fen, reason, offset))
 
     def position_at(self, ply: int) -> Position | None:
@@ -297,11 +341,9 @@ class Run:
         if self.delta is None:
             return
         self.delta = None
-        for place in range(len(self.rows) - 1, -1, -1):
+        for place in range(self.unjoined, len(self.rows)):
             row = Ply._make(self.rows[place])
-            if row.ply <= self.base_ply:
-                break
-            if row.origin == Origin.DELTA and row.proof == Proof.LIST:
+            if row.ply > self.base_ply and row.origin == Origin.DELTA and row.proof == Proof.LIST:
                 self.rows[place] = row._replace(proof=int(Proof.FULL))
 
     def take_back(
@@ -312,19 +354,23 @@ class Run:
         ``clocks`` are those of the board that shows ``ply`` again, with which the game goes on.
         """
         assert self.current is not None
-        removed = [played for played in self.plies if played.ply > ply]
+        removed: list[PlyRow] = []
+        while self.rows and self.rows[-1][0] > ply:
+            removed.append(self.rows.pop())
+        removed.reverse()
+        self.unjoined = min(self.unjoined, len(self.rows))
         count = self.ply - ply
         if removed:
-            kept = len(self.rows) - len(removed)
-            del self.rows[kept:]
             number = len(self.current.lines)
             self.current.lines.append(PlyLine(number, LineKind.TAKEBACK, 0, ply, removed))
-            self.current.anchors[:] = [
-                anchor._replace(line=number) if anchor.line == 0 and anchor.ply > ply else anchor
-                for anchor in self.current.anchors
-            ]
-        for seen in self.lists:
-            seen.valid_to = ply if seen.valid_to is None else min(seen.valid_to, ply)
+            anchors = self.current.anchors
+            while self.anchored and anchors[self.anchored[-1]].ply > ply:
+                place = self.anchored.pop()
+                anchors[place] = anchors[place]._replace(line=number)
+        while self.limits and self.limits[-1][1] >= ply:
+            self.limits.pop()
+        if len(self.lists) > (self.limits[-1][0] if self.limits else 0):
+            self.limits.append((len(self.lists), ply))
         self.event(EventKind.TAKEBACK, f"{self.ply}-{ply}", frame, value=count, clocks=clocks)
         keep = ply - self.base_ply + 1
         if keep > 0:
@@ -332,6 +378,20 @@ class Run:
         if self.history and keep > 0:
             self.place = self.history[-1]
         self.ply = ply
+
+    # -- lists -------------------------------------------------------------------------------------------------
+
+    def add_list(self, seen: ListSeen) -> None:
+        """Keep a list that belongs to it."""
+        self.lists.append(seen)
+        self.list_forms.add(seen.form)
+        if self.longest is None or len(seen.plies) > len(self.longest.plies):
+            self.longest = seen
+
+    def stands_to(self, index: int) -> int | None:
+        """The last ply of a list, named by its place, that no later takeback removed; None: all of it stands."""
+        at = bisect_right(self.limits, index, key=itemgetter(0))
+        return self.limits[at][1] if at < len(self.limits) else None
 
     # -- events and holdings -----------------------------------------------------------------------------------
 
@@ -378,6 +438,7 @@ class Run:
         return self.lost_rules if self.place is None else self.place[5]
 
     def set_rules(self, rules: Rules) -> None:
-        """Go on under other rules from the position reached."""
+        """Go on under other rules from the position reached, or from an earlier one after a takeback."""
         if self.place is not None:
+            self.history = [Position._make(row)._replace(rules=rules) for row in self.history]
             self.stand_on(Position._make(self.place)._replace(rules=rules))

@@ -27,7 +27,8 @@ class Session:
 
     Args:
         server: the site's name where the user gave it. family: what the banner told, or None.
-        host: whom the connection was made to; the site's name where nothing else tells it.
+        hosts: whom the connections were made to, behind the places that tell it; the site's name where nothing else
+            does. The sessions of a source have one list, and whoever reads it adds to it.
 
     Attributes:
         me: our handle. tokens: of the first whole frame, tag included.
@@ -36,10 +37,14 @@ class Session:
     """
 
     def __init__(
-        self, server: str | None, family: str | None = None, me: str | None = None, host: str | None = None
+        self,
+        server: str | None,
+        family: str | None = None,
+        me: str | None = None,
+        hosts: list[tuple[int, str]] | None = None,
     ) -> None:
         self.server = server
-        self.host = host
+        self.hosts = [] if hosts is None else hosts
         self.family = family
         self.me = me
         self.tokens: int | None = None
@@ -62,11 +67,12 @@ class Session:
         dialect = detect_dialect(self.family, None, None)
         return dialect is not None and dialect.lag_meaningless
 
-    def facts(self, offset: int) -> SessionFacts:
-        """What is known at a place of the source."""
+    def facts(self, offset: int, begun: int) -> SessionFacts:
+        """What is known at a place of the source of what began at another."""
+        host = next((host for place, host in reversed(self.hosts) if place < begun), None)
         prompt = self.prompt[0] if self.prompt is not None and self.prompt[1] < offset else None
         dialect = detect_dialect(self.family, prompt, self.tokens)
-        site = self.server or (dialect.site if dialect is not None else None) or self.host
+        site = self.server or (dialect.site if dialect is not None else None) or host
         return SessionFacts(site, dialect.name if dialect is not None else None, self.me)
 
     def saved(self) -> list[Any]:

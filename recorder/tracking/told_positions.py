@@ -143,8 +143,8 @@ class ToldPositions:
         take_list(
             self._book.boards,
             MovelistRead(
-                line, told.game_no, told.white, unknown, told.black, unknown, None, None, False, None, None, None, None,
-                None, None, start, tuple(rows), "*", None, None, None, True, True,
+                line, told.game_no, told.white, unknown, told.black, unknown, None, None, False, False, None, None,
+                None, None, None, None, start, tuple(rows), "*", None, None, None, True, True,
             ),
         )  # fmt: skip
 

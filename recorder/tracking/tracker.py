@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import datetime
 from collections import Counter, deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
+from operator import length_hint
 from typing import TYPE_CHECKING, Any
 
+from recorder.containment import Failures
 from recorder.dialects.blocks import LIST_BLOCKS, answers
 from recorder.events import (
     ChatLine,
@@ -37,10 +39,10 @@ from recorder.events import (
 )
 from recorder.frames import Style12
 from recorder.model import Anomaly, AnomalyKind, Disposition, EventKind, Game, TimeBasis, is_forgotten
-from recorder.tracking.assemble import assemble, end_word
+from recorder.tracking.assemble import assemble, disputed_start, end_word
 from recorder.tracking.boards import Boards
 from recorder.tracking.deltas import take_delta
-from recorder.tracking.examined import close_left, leave, lose_all, take_notice
+from recorder.tracking.examined import close_left, leave, lose_all, settle, take_notice
 from recorder.tracking.headers import begins_another, take_creating, take_header, take_info
 from recorder.tracking.held import Starting
 from recorder.tracking.holdings import take_holdings
@@ -84,6 +86,8 @@ class Tracker:
         basis: of the arrival times. server: the site's name where the log does not tell it.
         date: of the log, for games whose lines tell none.
         chat: ``none``, ``public``, ``own`` or ``all``: which words are kept with the games.
+    Attributes:
+        failures: events and games that an error of this program kept from being read.
     """
 
     def __init__(
@@ -93,6 +97,7 @@ class Tracker:
         self.date = date
         self.server = server
         self.boards = Boards(Session(server))
+        self.failures = Failures()
         self.holdings: dict[Disposition, int] = dict.fromkeys(Disposition, 0)
         self.list_frames = 0
         self.elsewhere: Counter[str] = Counter()
@@ -144,11 +149,23 @@ class Tracker:
         Returns:
             The games that were finished with by them.
         """
+        if self._resumed is not None:
+            events = [event for event in events if self._resumed.wanted(event)]
+        frames = self._count_frames()
+        waiting = iter(events)
+        while True:
+            try:
+                self._take(waiting)
+                break
+            except Exception as error:
+                self._contain(error, events[: len(events) - length_hint(waiting)], frames)
+        games, self._games = self._games, []
+        return games
+
+    def _take(self, events: Iterator[Event]) -> None:
         frame = self.boards.frame
         handlers = self._handlers
         over = self.boards.over
-        if self._resumed is not None:
-            events = [event for event in events if self._resumed.wanted(event)]
         for event in events:
             if type(event) is Style12:
                 frame(event)
@@ -158,42 +175,74 @@ class Tracker:
                     handler(event)
             if over:
                 self._give_out(event.offset if isinstance(event, Style12) else event.line.offset)
-        games, self._games = self._games, []
-        return games
+
+    def is_whole(self, number: int) -> bool:
+        """Whether the game that had a number last is over, and its first ply to its end came."""
+        run = self.boards.runs.get(str(number))
+        return run is not None and run.end is not None and self._game(run, run.end_offset).complete
 
     def finish(self) -> list[Game]:
         """The input has ended: give out everything that was still followed or waiting."""
         if self._datagrams is not None:
-            self._datagrams.finish()
+            try:
+                self._datagrams.finish()
+            except Exception as error:
+                self.failures.note(error, self._datagrams.oldest, None, "")
+        for run in list(self.boards.examined.values()):
+            try:
+                settle(self.boards, run)
+            except Exception as error:
+                self._fail(run, error)
         for run in self.boards.every():
-            if run.following:
-                ends = [run.end_offset]
-                ends += [run.last_word[0]]
-                ends += [run.current.end_offset] if run.current is not None else []
-                run.event(EventKind.FEED, "log ends here", (max(ends), None))
-            self.boards.close(run, run.left if run.suspended else "log-ends")
+            try:
+                self._end_with_log(run)
+            except Exception as error:
+                self._fail(run, error)
         self.boards.examined.clear()
         self.boards.listed.clear()
         self._give_out(1 << 62)
         games, self._games = self._games, []
         return games
 
+    def _end_with_log(self, run: Run) -> None:
+        if run.following:
+            ends = [run.end_offset]
+            ends += [run.last_word[0]]
+            ends += [run.current.end_offset] if run.current is not None else []
+            run.event(EventKind.FEED, "log ends here", (max(ends), None))
+        self.boards.close(run, run.left if run.suspended else "log-ends")
+
     def _give_out(self, offset: int) -> None:
         over = self.boards.over
         for run in over:
             if run.observations or run.lists:
-                game = self._game(run, offset)
-                if self.engines is not None:
-                    self.engines.join(game)
-                if not is_forgotten(game.white.handle, game.black.handle):  # a run may bear other names by now
-                    self._games.append(game)
-                self._given_out.add(game, self.oldest_held)
+                try:
+                    self._give(run, offset)
+                except Exception as error:
+                    self._fail(run, error)
         over.clear()
+
+    def _give(self, run: Run, offset: int) -> None:
+        game = self._game(run, offset)
+        self._compare_dates(run)
+        if self.engines is not None:
+            self.engines.join(game)
+        if not is_forgotten(game.white.handle, game.black.handle):  # a run may bear other names by now
+            self._games.append(game)
+        self._given_out.add(game, self.oldest_held)
+
+    def _compare_dates(self, run: Run) -> None:
+        """Note where the server's date and arrival times contradict each other; the game has the latter."""
+        words = disputed_start(run, self.basis)
+        if words is not None:
+            offset, text = run.facts.started_offset, run.facts.date_text or ""
+            at = run.first_offset if offset is None else offset
+            self.anomalies.append(Anomaly.of(AnomalyKind.CLOCK_DISAGREES, at, run.game_no, words, text))
 
     def _game(self, run: Run, offset: int) -> Game:
         """The game of a run that is closed, with what is known at a place of the source."""
         session = run.session or self.session
-        game = assemble(run, session=session.facts(offset), basis=self.basis, date=self.date)
+        game = assemble(run, session=session.facts(offset, run.first_offset), basis=self.basis, date=self.date)
         for side in ("white", "black"):
             player = getattr(game, side)
             titles = self._chat.titles.get(player.handle.lower())
@@ -212,6 +261,48 @@ class Tracker:
             run = self._suspended.popleft()
             if run.suspended and self.boards.runs.get(str(run.game_no)) is run:
                 self.boards.close(run, run.left)
+
+    # -- errors of this program --------------------------------------------------------------------------------
+
+    def _contain(self, error: Exception, taken: list[Event], frames: int) -> None:
+        """Leave the last of the events that were taken out, and break off the game that it is of.
+
+        Args:
+            frames: how many had been counted before the first of them.
+        """
+        event = taken[-1]
+        game_no: int | None
+        if isinstance(event, Style12):
+            number, offset, text = event.tail[7] if len(event.tail) > 7 else "", event.offset, event.text
+            game_no = event.game_no if number.isdecimal() else None
+        else:
+            game_no, offset, text = getattr(event, "game_no", None), event.line.offset, event.line.text
+            number = str(game_no)
+        self.failures.note(error, offset, game_no, text)
+        if self._count_frames() < frames + sum(_is_frame(one) for one in taken):
+            self.boards.count(Disposition.MALFORMED)
+        if isinstance(event, Datagram) and self._datagrams is not None and game_no is not None:
+            self._datagrams.drop(game_no)
+        if not isinstance(event, ChatLine | GameNotice):  # words move no piece
+            for held in (self.boards.runs, self.boards.examined):
+                run = held.pop(number, None)
+                if run is not None:
+                    self._break_off(run)
+        self._give_out(offset)
+
+    def _break_off(self, run: Run) -> None:
+        """Be finished with a game that may be half changed: what follows is another observation of it."""
+        try:
+            self.boards.close(run, "unobserved")
+        except Exception as error:
+            self._fail(run, error)
+
+    def _fail(self, run: Run, error: Exception) -> None:
+        """Leave a game out."""
+        self.failures.note(error, run.first_offset, run.game_no, f"{run.white} - {run.black}")
+
+    def _count_frames(self) -> int:
+        return sum(self.boards.counts.values()) + self.boards.next_plies
 
     # -- going on with a log that grew -------------------------------------------------------------------------
 
@@ -282,6 +373,7 @@ class Tracker:
         self.list_frames = self._baseline["list_frames"]
         self.elsewhere = Counter(self._baseline.get("elsewhere", {}))
         self.boards.anomalies.clear()
+        self.failures.clear()
 
     # -- beginnings and ends -----------------------------------------------------------------------------------
 
@@ -295,6 +387,8 @@ class Tracker:
         self._release(event.line.offset)
         last, last_run = self._last_end or (None, None)
         self._last_end = event, None
+        if run is not None and run.end is None and run.is_alias(event.white, event.black):
+            run.rename(event.white, event.black)
         if run is None or not run.between(event.white, event.black):
             self.elsewhere["results"] += 1
             return
@@ -363,7 +457,7 @@ class Tracker:
 
     def _begin_session(self, family: str | None, me: str | None) -> None:
         """A banner or a login that is not this session's begins another one; its games keep their own."""
-        self.boards.session = Session(self.server, family, me, self.session.host)
+        self.boards.session = Session(self.server, family, me, self.session.hosts)
         self.boards.lag_meaningless = self.session.lag_meaningless
 
     def _movelist(self, event: MovelistRead) -> None:
@@ -401,7 +495,16 @@ class Tracker:
             self.boards.counts[Disposition.MALFORMED] += 1
         elif event.tag == "<b1>":
             self.holdings[Disposition.MALFORMED] += 1
-        self.anomalies.append(Anomaly.of(AnomalyKind.MALFORMED, event.line.offset, None, event.error, event.line.text))
+        offset, text = event.line.offset, event.line.text
+        if event.cause is not None:
+            self.failures.note(event.cause, offset, None, text)
+        else:
+            self.anomalies.append(Anomaly.of(AnomalyKind.MALFORMED, offset, None, event.error, text))
+
+
+def _is_frame(event: Event) -> bool:
+    """Whether it is counted among the frames."""
+    return isinstance(event, Style12) or (isinstance(event, Malformed) and event.tag == "<12>")
 
 
 def _at(line: Any) -> tuple[int, int | None]:

@@ -31,19 +31,24 @@ class ExaminedTree:
         self.placed: Seen | None = None
         self.setting_up = False
         self.rules_told = False
+        self._roots: dict[int, Node] = {}  # by tree
         self._by_board: dict[tuple[int, str], list[Node]] = {}
-        self._by_ply: dict[int, list[Node]] = {}
+        self._in_tree: dict[tuple[int, int, str], list[Node]] = {}  # by tree, ply and board
+        self._by_ply: dict[tuple[int, int], list[Node]] = {}  # by tree and ply
+        self._hung_anew = 0
+        self._committed: Node | None = None  # all above it is the main line, and nothing beside it is stored
 
     @property
     def roots(self) -> list[Node]:
         """Nodes without a parent, in the order in which they were first known."""
-        return [node for node in self.nodes if node.parent is None]
+        return sorted(self._roots.values(), key=lambda node: node.number)
 
     # -- what feeds it -----------------------------------------------------------------------------------------
 
     def begin(self, seen: Seen, *, setup: bool = False) -> Node:
         """Show a position that hangs on nothing known: a root."""
-        node = self._add(seen, stored=True)
+        node = self._add(seen, True, len(self.nodes))
+        self._roots[node.tree] = node
         node.setup = setup
         self.current, self.placed = node, None
         return node
@@ -62,6 +67,41 @@ class ExaminedTree:
             return self.current
         return self.begin(seen, setup=True)
 
+    @property
+    def apart(self) -> Seen | None:
+        """The position being set up, if there are boards that it does not belong to."""
+        placed, current = self.placed, self.current
+        return None if placed is None or current is None or self._same(current, placed) else placed
+
+    def holds(self, seen: Seen, told: str) -> bool:
+        """Whether a board tells that the position that was set up holds from here on."""
+        if self.setting_up or self.placed is None:
+            return False
+        return (told != TYPED and self._is_placed(seen)) or self._follows_placed(seen)
+
+    def returns(self, seen: Seen, told: str) -> bool:
+        """Whether a board without a move is shown again, and no line says that anybody went back to it."""
+        if seen.lan is not None or told or self.placed is not None or self.current is None:
+            return False
+        return not self._same(self.current, seen) and self._known(seen, told) is not None
+
+    def is_unrelated(self, node: Node, told: str) -> bool:
+        """Whether neither a move nor a line leads from the other boards to a node that has just been shown."""
+        if node is not self.nodes[-1] or node.shown >= 0 or node.children:
+            return False
+        return len(self.nodes) > 1 if node.parent is None else not (node.joined or told)
+
+    def take_out(self, node: Node) -> None:
+        """Forget the newest node, which is of another game."""
+        if node.parent is not None:
+            node.parent.children.remove(node)
+        else:
+            del self._roots[node.tree]
+        self.nodes.pop()
+        ply, board = node.ply, node.seen.position.board
+        for kept in (self._by_board[ply, board], self._in_tree[node.tree, ply, board], self._by_ply[node.tree, ply]):
+            kept.pop()
+
     def show(self, seen: Seen, told: str = TYPED) -> Node | None:
         """Show a board.
 
@@ -76,7 +116,7 @@ class ExaminedTree:
         if self.placed is not None:
             if told and self._is_placed(seen):
                 return self.confirm()
-            if self._follows_placed(seen):
+            if self._follows_placed(seen) or (told and not self.nodes):
                 self.confirm()
             elif seen.lan is None and self._known(seen, told) is None and not told:
                 self.place(seen)
@@ -97,7 +137,7 @@ class ExaminedTree:
             if child.joined and child.row is not None and child.row.move == played[0]:
                 self.current = child
                 return child
-        node = self._add(seen, stored)
+        node = self._add(seen, stored, self.current.tree)
         self._join(node, self.current, played)
         self.current = node
         return node
@@ -120,14 +160,15 @@ class ExaminedTree:
 
     def commit(self) -> None:
         """The line being shown becomes the main line."""
-        if self.current is None:
-            return
-        for node in self.current.up():
+        node, last = self.current, self._committed
+        while node is not None and not (last is not None and last.is_under(node)):
             if node.parent is not None:
                 for other in node.parent.children:
                     other.stored = False
                 node.parent.chosen = node
             node.stored = True
+            node = node.parent
+        self._committed = self.current
 
     def learn(self, position: Position) -> None:
         """More is known of the position being shown: what is in hand."""
@@ -140,7 +181,8 @@ class ExaminedTree:
         """Whether the moves of a list can be the line being shown: wherever both know a board, it is the same."""
         if self.current is None or self.placed is not None:
             return False
-        compared = [node for node in self.current.up() if node.ply in listed]
+        on_line = ((self.current.up_to(ply), ply) for ply in listed)
+        compared = [node for node, ply in on_line if node is not None and node.ply == ply]
         return bool(compared) and all(node.position.board == listed[node.ply].board for node in compared)
 
     def take_list(self, start: Seen, steps: list[tuple[Seen, Step]]) -> None:
@@ -150,27 +192,32 @@ class ExaminedTree:
             start: the position before the first move. steps: each move, and the board after it as the list gives it.
         """
         assert self.current is not None
-        root = self.current.root
+        tree = self.current.tree
+        root = self._roots[tree]
         if root.ply == start.ply and root.position.board == start.position.board:
             node = root
         elif root.ply > start.ply:
-            node = self._add(start, stored=True)
-            root.parent = node
-            node.children.append(root)
+            node = self._add(start, True, tree)
+            self._hang(root, node)
         else:
             return
         for seen, played in steps:
-            below = next((child for child in node.children if self._is(child, seen, played)), None)
+            below = next((child for child in self._children(node, seen) if self._is(child, seen, played)), None)
             if below is None:
-                below = self._add(seen, self.current.stored)
-                line = set(self.current.up())
+                below = self._add(seen, self.current.stored, tree)
                 for child in node.children:
-                    if not child.joined and child.ply > seen.ply and child in line:
+                    if not child.joined and child.ply > seen.ply and self.current.is_under(child):
                         self._hang(child, below)
+                        break
                 self._join(below, node, played, Proof.LIST)
             elif not below.joined and not self._prove_under(below, node):
                 self._join(below, node, played, Proof.LIST)
             node = below
+
+    def _children(self, node: Node, seen: Seen) -> list[Node]:
+        """A node's children with this board after so many half-moves."""
+        found = self._in_tree.get((node.tree, seen.ply, seen.position.board), ())
+        return [child for child in found if child.parent is node]
 
     @staticmethod
     def _is(child: Node, seen: Seen, played: Step) -> bool:
@@ -188,7 +235,7 @@ class ExaminedTree:
             self._better(current, seen, told)
             return current
         if told not in UPWARDS and seen.ply == current.ply + 1 and seen.lan is not None:
-            child = next((node for node in current.children if self._same(node, seen)), None)
+            child = next((node for node in self._children(current, seen) if self._same(node, seen)), None)
             if child is None:
                 child = self._child(current, seen, told)
             if child is not None:
@@ -220,28 +267,28 @@ class ExaminedTree:
     def _known(self, seen: Seen, told: str) -> Node | None:
         """A node with this board: above the current one, below it, else elsewhere in its tree, else in another."""
         current = self.current
-        found = [node for node in self._by_board.get((seen.ply, seen.position.board), ()) if self._same(node, seen)]
-        if current is None or not found:
+        if current is None:
             return None
-        above = set(current.up())
-        root = current.root
-
-        def rank(node: Node) -> tuple[bool, bool, bool, int]:
-            inside = node.root is root
-            below = inside and current in node.up()
-            return node not in above, told in UPWARDS or not below, not inside, -node.shown
-
-        return min(found, key=rank)
+        above = current.up_to(seen.ply)
+        if above is not None and self._same(above, seen):
+            return above
+        board = (seen.ply, seen.position.board)
+        found = [node for node in self._in_tree.get((current.tree, *board), ()) if self._same(node, seen)]
+        if not found:
+            found = [node for node in self._by_board.get(board, ()) if self._same(node, seen)]
+        downwards = told not in UPWARDS
+        return min(found, key=lambda node: (not (downwards and node.is_under(current)), -node.shown), default=None)
 
     def _befores(self, seen: Seen, told: str) -> list[Node]:
         """Nodes one ply before the board, on the current one's line: those above it, or below it."""
         current = self.current
         assert current is not None
         if seen.ply <= current.ply:
-            return [node for node in current.up() if node.ply == seen.ply - 1]
+            above = current.up_to(seen.ply - 1)
+            return [] if above is None or above.ply != seen.ply - 1 else [above]
         if told in UPWARDS:
             return []
-        return [node for node in self._by_ply.get(seen.ply - 1, ()) if current in node.up()]
+        return [node for node in self._by_ply.get((current.tree, seen.ply - 1), ()) if node.is_under(current)]
 
     def _child(self, parent: Node, seen: Seen, told: str) -> Node | None:
         """A new child of a known board, if the move leads there."""
@@ -249,18 +296,18 @@ class ExaminedTree:
         if played is None:
             return None
         current = self.current
-        above_parent = set(parent.up())
-        for other in self._by_board.get((seen.ply, seen.position.board), ()):
+        for other in self._in_tree.get((parent.tree, seen.ply, seen.position.board), ()):
             # It was shown before, behind plies that were not.
-            if not other.joined and other.parent in above_parent and self._same(other, seen):
+            above = other.parent
+            if not other.joined and above is not None and parent.is_under(above) and self._same(other, seen):
                 self._join(other, parent, played)
                 return other
-        node = self._add(seen, self._is_stored(told))
-        above = set() if current is None else set(current.up())
+        node = self._add(seen, self._is_stored(told), parent.tree)
         for child in list(parent.children):
             # The unseen plies up to that board go on from here, if it is on the same line.
             if not child.joined and child.ply > seen.ply:
-                same = told == FORWARD and child.stored if child not in above else told in UPWARDS
+                on_line = current is not None and current.is_under(child)
+                same = told in UPWARDS if on_line else told == FORWARD and child.stored
                 if same and could_follow(played[2], child.position, child.ply - seen.ply):
                     self._hang(child, node)
         self._join(node, parent, played)
@@ -276,17 +323,10 @@ class ExaminedTree:
         over: Node | None
         under: Node | None
         if seen.ply < current.ply and told:
-            under = next(
-                (
-                    node
-                    for node in current.up()
-                    if not node.joined and node.ply > seen.ply and (node.parent is None or node.parent.ply < seen.ply)
-                ),
-                None,
-            )
-            if under is None:
-                return None
+            under = current.last_beyond(seen.ply)
             over = under.parent
+            if over is not None and over.ply == seen.ply:
+                return None
         elif seen.ply > current.ply and seen.lan is not None and told not in UPWARDS:
             over, under = current, None
             while over.ply < seen.ply:
@@ -307,7 +347,7 @@ class ExaminedTree:
             return None
         if over is not None and seen.lan is None:
             return None
-        node = self._add(seen, self._is_stored(told))
+        node = self._add(seen, self._is_stored(told), current.tree)
         if over is not None:
             self._hang(node, over)
         if under is not None:
@@ -323,22 +363,37 @@ class ExaminedTree:
 
     # -- hanging nodes -----------------------------------------------------------------------------------------
 
-    def _add(self, seen: Seen, stored: bool) -> Node:
-        node = Node(len(self.nodes), seen, stored)
+    def _add(self, seen: Seen, stored: bool, tree: int) -> Node:
+        node = Node(len(self.nodes), tree, seen, stored)
         self.nodes.append(node)
         self._by_board.setdefault((seen.ply, seen.position.board), []).append(node)
-        self._by_ply.setdefault(seen.ply, []).append(node)
+        self._in_tree.setdefault((tree, seen.ply, seen.position.board), []).append(node)
+        self._by_ply.setdefault((tree, seen.ply), []).append(node)
         return node
 
-    @staticmethod
-    def _hang(node: Node, parent: Node) -> None:
+    def _hang(self, node: Node, parent: Node) -> None:
         """Hang a node below another, with plies between that were not shown."""
         if node.parent is not None:
             node.parent.children.remove(node)
             if node.parent.chosen is node:
                 node.parent.chosen = None
+        elif self._roots[node.tree] is node:
+            self._roots[node.tree] = parent
+        if node.children or (node.stored and parent.children):
+            self._committed = None
         node.parent, node.joined = parent, False
         parent.children.append(node)
+        node.set_leap()
+        if node.children:
+            self._hang_all_anew()
+
+    def _hang_all_anew(self) -> None:
+        """Now and then reckon all leaps anew: those of what hangs below a node that was hung elsewhere are short."""
+        self._hung_anew += 1
+        if self._hung_anew**2 > len(self.nodes):
+            self._hung_anew = 0
+            for node in sorted(self.nodes, key=lambda node: node.ply):
+                node.set_leap()
 
     def _join(self, node: Node, parent: Node, played: Step, proof: Proof = Proof.FULL) -> None:
         """Hang a node below another by the move that leads there."""
@@ -363,7 +418,7 @@ class ExaminedTree:
         # Some servers go forward through what was typed, too: such a line does not begin at a stored move.
         row, stored = node.row, told == FORWARD and not node.stored and node.parent is not None and node.parent.stored
         if row is None or seen.row is None or not node.joined:
-            node.stored = node.stored or stored
+            self._store(node, stored)
             return
         if not stored and row.origin != Origin.MOVELIST:
             return
@@ -372,7 +427,12 @@ class ExaminedTree:
             node.seen = seen
             proof = _proof(seen)
             node.row = seen.row._replace(move=row.move, san=row.san, flags=row.flags, proof=int(proof))
-            node.stored = node.stored or stored
+            self._store(node, stored)
+
+    def _store(self, node: Node, stored: bool) -> None:
+        if stored and not node.stored:
+            node.stored = True
+            self._committed = None
 
     def _is_placed(self, seen: Seen) -> bool:
         placed = self.placed

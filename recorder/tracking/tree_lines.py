@@ -41,7 +41,7 @@ def with_lines(run: Run) -> Run:
     roots = tree.roots
     if tree.placed is not None and not (roots and tree.setting_up):
         # Nothing came after it that would tell more: it is what was examined last.
-        last = Node(len(tree.nodes), tree.placed, stored=True)
+        last = Node(len(tree.nodes), len(tree.nodes), tree.placed, stored=True)
         last.setup = True
         roots = [*roots, last]
     twin = run.twin()
@@ -53,16 +53,20 @@ def with_lines(run: Run) -> Run:
     _share_out(raw, twin.observations, places, begun)
     main = main_observation(twin.observations)
     root = roots[main]
-    shown = [node for node in tree.nodes if node.root is root and node.names is not None]
+    shown = [node for node in tree.nodes if node.tree == root.tree and node.names is not None]
     if shown:
         twin.white, twin.black = max(shown, key=lambda node: node.shown).names or (run.white, run.black)
-    twin.setup = root.setup
+    twin.setup = root.setup and not _is_normal_start(root)
     end = _end_of_main(root)
     if end.result is not None:
         twin.result, twin.reason = end.result
         told = read_reason(twin.reason, twin.white, twin.black, twin.result)
         twin.reason_key, twin.termination = told.key, told.termination
     return twin
+
+
+def _is_normal_start(root: Node) -> bool:
+    return root.ply == 0 and root.position.board == STANDARD_BOARD
 
 
 def main_observation(observations: list[Observation]) -> int:
@@ -76,29 +80,30 @@ def main_observation(observations: list[Observation]) -> int:
 def _observation(run: Run, raw: Observation, root: Node, places: dict[int, tuple[int, int]], index: int) -> Observation:
     lines: list[PlyLine] = []
     anchors: list[Anchor] = []
-    if not (root.ply == 0 and root.position.board == STANDARD_BOARD):
+    if not _is_normal_start(root):
         anchors.append(Anchor(0, root.ply, root.seen.fen, "start", root.seen.offset))
-    waiting: deque[tuple[Node, int | None, Node | None]] = deque([(root, None, None)])
+    waiting: deque[tuple[Node, int | None, Node | None, bool]] = deque([(root, None, None, False)])
     while waiting:
-        node, parent, above = waiting.popleft()
+        node, parent, above, alone = waiting.popleft()
         rows: list[Ply] = []
         number = len(lines)
         if above is None:
             lines.append(PlyLine(number, LineKind.MAIN, None, None, rows))
         else:
             lines.append(PlyLine(number, LineKind.VARIATION, parent, above.ply, rows))
-            main = above.branches()[0]
-            if node.joined and not main.joined and _bridged(main) is None:
+            if node.joined and alone:
                 # No move is known that this line could stand beside.
                 anchors.append(Anchor(number, above.ply, above.seen.fen, "variation", above.seen.offset))
             _add(node, number, rows, anchors)
         while True:
             places[node.number] = index, number
             branches = node.branches()
-            waiting += [(other, number, node) for other in branches[1:]]
             if not branches:
                 break
-            node = branches[0]
+            main = branches[0]
+            alone = len(branches) > 1 and not main.joined and _bridged(main) is None
+            waiting += [(other, number, node, alone) for other in branches[1:]]
+            node = main
             _add(node, number, rows, anchors)
     names = root.names or (run.white, run.black)
     return replace(

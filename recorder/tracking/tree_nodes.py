@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
 from recorder.model import Ply, StartFacts
@@ -41,6 +40,8 @@ class Node:
 
     Attributes:
         number: its place in ``ExaminedTree.nodes``: the order in which boards were first known.
+        tree: number of the root that it hangs on, itself included.
+        leap: a node further up, so that few steps lead far; None: there is none. depth: how deep it hung then.
         joined: whether ``row`` leads from the parent to here; False: plies between them were not shown, or no parent.
         stored: it was reached by going through a game that the server keeps, not by a move that somebody made.
         chosen: the child that a commit made the main one. setup: the position was set up.
@@ -52,7 +53,9 @@ class Node:
     __slots__ = (
         "children",
         "chosen",
+        "depth",
         "joined",
+        "leap",
         "names",
         "number",
         "parent",
@@ -63,15 +66,19 @@ class Node:
         "setup",
         "shown",
         "stored",
+        "tree",
         "typed",
     )
 
-    def __init__(self, number: int, seen: Seen, stored: bool) -> None:
+    def __init__(self, number: int, tree: int, seen: Seen, stored: bool) -> None:
         self.number = number
+        self.tree = tree
         self.seen = seen
         self.position = seen.position
         self.row = seen.row
         self.parent: Node | None = None
+        self.leap: Node | None = None
+        self.depth = 0
         self.joined = False
         self.children: list[Node] = []
         self.stored = stored
@@ -87,20 +94,36 @@ class Node:
         """Half-moves played to reach it."""
         return self.seen.ply
 
-    def up(self) -> Iterator[Node]:
-        """The node and all above it."""
-        node: Node | None = self
-        while node is not None:
-            yield node
-            node = node.parent
+    def up_to(self, ply: int) -> Node | None:
+        """The first node of the way up, itself included, with so many half-moves or fewer; None: all have more."""
+        return self if self.ply <= ply else self.last_beyond(ply).parent
 
-    @property
-    def root(self) -> Node:
-        """The topmost node above it, or itself."""
+    def last_beyond(self, ply: int) -> Node:
+        """The last node of the way up that has more than so many half-moves, as it has itself."""
         node = self
-        while node.parent is not None:
-            node = node.parent
-        return node
+        while True:
+            if node.leap is not None and node.leap.ply > ply:
+                node = node.leap
+            elif node.parent is not None and node.parent.ply > ply:
+                node = node.parent
+            else:
+                return node
+
+    def is_under(self, other: Node) -> bool:
+        """Whether it is the other node, or hangs somewhere below it."""
+        return self.up_to(other.ply) is other
+
+    def set_leap(self) -> None:
+        """Reckon ``leap`` from the parent's: of the ways up from all nodes, most leaps are long."""
+        above = self.parent
+        if above is None:
+            self.leap, self.depth = None, 0
+            return
+        far = above.leap
+        self.depth = above.depth + 1
+        self.leap = above
+        if far is not None and far.leap is not None and above.depth - far.depth == far.depth - far.leap.depth:
+            self.leap = far.leap
 
     def branches(self) -> list[Node]:
         """Its children, the main one first: the committed one, else stored moves, else the first one shown."""

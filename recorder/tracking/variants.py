@@ -7,7 +7,15 @@ from functools import lru_cache
 from recorder.tracking.position import Rules
 from recorder.variants import VARIANTS, read_category
 
-__all__ = ["STANDARD_BOARD", "has_pockets", "known_start", "rules_of", "variant_of"]
+__all__ = [
+    "STANDARD_BOARD",
+    "has_pockets",
+    "is_bare_wild",
+    "known_start",
+    "rules_of",
+    "start_variant",
+    "variant_of",
+]
 
 STANDARD_BOARD = "rnbqkbnr pppppppp -------- -------- -------- -------- PPPPPPPP RNBQKBNR"
 
@@ -30,7 +38,7 @@ _RULES = {
     "wildcastle": Rules.WILD,
     "nocastle": Rules.WILD,
 }
-_RULES.update({variant.name: Rules.WILD for variant in VARIANTS if variant.name.startswith("wild/")})
+_RULES.update({variant.name: Rules.WILD for variant in VARIANTS if variant.name.partition("/")[0] == "wild"})
 
 
 def rules_of(variant: str) -> Rules:
@@ -48,7 +56,40 @@ def variant_of(category: str | None) -> tuple[str | None, Rules | None]:
         The variant's name and its rules; (None, None) if the word does not decide.
     """
     variant = read_category(category)
+    if variant is None and is_bare_wild(category):
+        variant = "wild"
     return (None, None) if variant is None else (variant, rules_of(variant))
+
+
+def is_bare_wild(category: str | None) -> bool:
+    """Whether a category word says that the game is wild, and not which one."""
+    return bool(category) and (category or "").lower().split()[-1:] == ["wild"]
+
+
+def start_variant(category: str | None, board: str | None) -> tuple[str | None, Rules | None]:
+    """As ``variant_of``; a bare ``wild`` that begins with a set-up of chess960 is chess960.
+
+    Args:
+        category: as the server prints it. board: the start board, None: not known.
+    """
+    if board is not None and is_bare_wild(category) and _is_chess960_start(board):
+        return "chess960", Rules.CHESS960
+    return variant_of(category)
+
+
+def _is_chess960_start(board: str) -> bool:
+    """Whether it is a set-up of chess960 other than the normal one.
+
+    Both sides have the same back rank, the king between the rooks and bishops on both colours.
+    """
+    ranks = board.split(" ")
+    if len(ranks) != 8 or ranks[1:7] != STANDARD_BOARD.split(" ")[1:7] or board == STANDARD_BOARD:
+        return False
+    row = ranks[7]
+    if row.lower() != ranks[0] or sorted(row) != sorted("RNBQKBNR"):
+        return False
+    first, second = row.index("B"), row.rindex("B")
+    return (second - first) % 2 == 1 and row.index("R") < row.index("K") < row.rindex("R")
 
 
 #: Start positions that a category word alone tells, and the rights to castle; they are the same for every game of it.

@@ -40,6 +40,7 @@ _NEVER_RARE: Final = bytes({*range(256)} - {0, 8, *range(0x15, 0x1C)})  # taking
 _TOKEN: Final = re.compile(
     rb"\x15(?P<id>\d{0,9})\x16(?P<code>\d{0,9})\x16(?:\d{1,3}\x16)?|[\x15-\x18\x1a]|\x19[\[(](?=\d)|\x19[\])<>{}]|\x19"
 )
+_TAGGED: Final = re.compile(rb"\x19(?:<(?:12|b1|g1|d1)>|\{Game )")
 _UNIT_END: Final = re.compile(rb"\x19[)\]]")
 _PING: Final = b"[G]\x00"
 _LEAD: Final = rb"(?:[\r\x07\x00]|\[G\]\x00)*"
@@ -53,6 +54,7 @@ _ESCAPE: Final = re.compile(
 )
 _MAY_CONTINUE: Final = (b"", b"\\", b"[", b"(")
 _LONGEST_PROMPT: Final = 6
+_TAG_MARGIN: Final = max(map(len, COUNTED_TAGS)) - 1
 _OPEN: Final = ord("(")
 _WHOLE_TAGS: Final = ("<12>", "<b1>", "<g1>", "<d1>")
 _MARGIN: Final = len("\\   ")
@@ -96,6 +98,9 @@ class LineReader:
         self._tail = b""  # its last bytes, in which a tag may begin
         self._at_ms: int | None = None
         self._held: Line | None = None  # a line that the next one may continue
+        self._held_more: list[str] = []  # what continued it so far
+        self._held_end = ""  # its last characters, in which a tag may begin
+        self._held_size = 0
         self._held_part = ""  # its last physical line
         self._width = 0  # the longest of its physical lines
         self._keeps_blanks = False  # this server leaves the blank where it breaks a line
@@ -307,9 +312,7 @@ class LineReader:
     def _hold_last(self, last: str, out: list[LineRow]) -> None:
         """Take back the last line if the next one may continue it."""
         if last and not _is_prompt(last) and not _is_whole(last):
-            self._held = Line._make(out.pop())
-            self._held_part = last
-            self._width = len(last)
+            self._hold(Line._make(out.pop()))
 
     def _take(self, raw: bytes, start: int, at_ms: int | None, out: list[LineRow]) -> None:
         """Read one complete line of the byte stream, which may be several lines or a part of one."""
@@ -359,12 +362,12 @@ class LineReader:
             if _CONTINUATION.match(stripped) and not _RARE.search(stripped.replace(_PING, b"")):
                 self._join(stripped.replace(_PING, b"").translate(None, _DELETED).decode("latin-1"), at_ms, out)
                 return
+            self._release(out)
             if held.text.startswith("<12>") and _FRAME_REST.match(stripped):
                 rest = stripped.replace(_PING, b"").translate(None, _DELETED).decode("latin-1")
-                out.append(held._replace(text=f"{held.text.rstrip()} {rest}", at_ms=at_ms))
-                self._held = None
+                text, offset, _, block = out.pop()
+                out.append((f"{text.rstrip()} {rest}", offset, at_ms, block))
                 return
-            self._release(out)
         if not stripped.translate(None, _NEVER_RARE) or not _RARE.search(stripped):
             self._give(stripped.translate(None, _DELETED).decode("latin-1"), start, at_ms, out)
             return
@@ -373,8 +376,11 @@ class LineReader:
             cut_off = token[0] == b"\x1a" and not self._datagram.open
             self._give_piece(stripped[position : token.start()], start + position, at_ms, out, cut_off)
             self._release(out)
-            self._obey(token, start, out)
             position = token.end()
+            if not self._datagram.open and _TAGGED.match(stripped, token.start()):
+                position -= 1  # a lone mark before a line of the plain stream, whose first byte is none of the mark
+            else:
+                self._obey(token, start, out)
         self._give_piece(stripped[position:], start + position, at_ms, out)
 
     def _obey(self, token: re.Match[bytes], start: int, out: list[LineRow]) -> None:
@@ -471,9 +477,14 @@ class LineReader:
         if _is_whole(text):
             out.append(line)
         else:
-            self._held = line
-            self._held_part = text
-            self._width = len(text)
+            self._hold(line)
+
+    def _hold(self, line: Line) -> None:
+        """Hold a line back: the next one may continue it."""
+        self._held = line
+        self._held_end = line.text[-_TAG_MARGIN:]
+        self._held_size = self._width = len(line.text)
+        self._held_part = line.text
 
     def _add(self, text: str) -> None:
         """The open datagram goes on."""
@@ -489,13 +500,17 @@ class LineReader:
         held = self._held
         assert held is not None
         part = text[_MARGIN:]
-        if len(held.text) + len(part) > self._max:
+        if self._held_size + len(part) > self._max:
             self._release(out)
             self._give(text, held.offset, at_ms, out)
             return
-        joined = held.text + self._glue(part, text) + part
-        self._account(held.text + "\n" + part, joined)
-        self._held = held._replace(text=joined, at_ms=at_ms)
+        more = self._glue(part, text) + part
+        begin = part[:_TAG_MARGIN]  # only at the seam tags come or go
+        self._account(self._held_end + "\n" + begin, self._held_end + more[: len(more) - len(part)] + begin)
+        self._held_more.append(more)
+        self._held_end = (self._held_end + more)[-_TAG_MARGIN:]
+        self._held_size += len(more)
+        self._held = held._replace(at_ms=at_ms)
         self._held_part = text
         self._width = max(self._width, len(text))
 
@@ -516,8 +531,12 @@ class LineReader:
         return "" if len(before) >= max(self._width, len(physical)) and word > len(before) - _MARGIN else " "
 
     def _release(self, out: list[LineRow]) -> None:
-        if self._held is not None:
-            out.append(self._held)
+        held = self._held
+        if held is not None:
+            if self._held_more:
+                held = held._replace(text=held.text + "".join(self._held_more))
+                self._held_more.clear()
+            out.append(held)
             self._held = None
 
 

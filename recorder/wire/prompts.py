@@ -20,6 +20,8 @@ _SET: Final = re.compile(r'prompt (?:now |is now )?set to:? "(?P<prompt>[^"]{1,6
 LONE_PROMPT: Final = re.compile(r"(?:\d\d:\d\d_)?(?P<prompt>[^\s:<>{}()\[\]\\]{1,24}% )")
 """What any user's own prompt may look like."""
 _TIMES_ALONE = 3
+_MOST_PROMPTS: Final = 32
+_MOST_ALONE: Final = 1000
 _PROMPT_ENDS: Final = ("%", ">", "$", "#")
 
 
@@ -62,6 +64,8 @@ class PromptStripper:
         if match := _SET.fullmatch(rest):
             return self._add(match["prompt"])
         if match := LONE_PROMPT.fullmatch(rest):
+            if len(self._alone) >= _MOST_ALONE:
+                self._alone.clear()
             self._alone[match["prompt"]] += 1
             return self._alone[match["prompt"]] >= _TIMES_ALONE and self._add(match["prompt"])
         return False
@@ -69,7 +73,7 @@ class PromptStripper:
     def _add(self, prompt: str) -> bool:
         bare = prompt.rstrip()
         # A prompt that ends like a word or handle would take the speaker off a line of chat.
-        if not bare.endswith(_PROMPT_ENDS) or bare in self._learned:
+        if not bare.endswith(_PROMPT_ENDS) or bare in self._learned or len(self._learned) >= _MOST_PROMPTS:
             return False
         self._learned.add(bare)
         self._firsts |= {bare[0]}

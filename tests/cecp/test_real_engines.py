@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import os
 import re
-import shutil
 import subprocess
 import time
 from collections.abc import Iterator
@@ -20,9 +19,9 @@ from exporters.engine import thoughts_by_ply
 from recorder.model import Game, ObservationKind
 from recorder.pipeline import read_games
 from tests.support.cli import Cli
+from tests.support.programs import program
 
-PATH = f"{os.environ.get('PATH', '')}:/usr/games"  # Debian puts xboard and engines there
-PEERS = ("xboard", "Xvfb", "fairymax", "gnuchess", "sjeng")
+pytestmark = pytest.mark.needs("xboard", "Xvfb", "fairymax", "gnuchess", "sjeng")
 BESIDES = ("-mg", "1", "-inc", "0", "-autoCallFlag", "true", "-popupMoveErrors", "false", "-popupExitMessage", "false")
 # Short games: never chess960, which xboard saves wrongly.
 MATCHES = {
@@ -43,7 +42,7 @@ def screen() -> Iterator[str]:
     """A display nobody sees."""
     read, write = os.pipe()
     server = subprocess.Popen(
-        ("Xvfb", "-displayfd", str(write), "-screen", "0", "1024x768x24"),
+        (program("Xvfb"), "-displayfd", str(write), "-screen", "0", "1024x768x24"),
         pass_fds=(write,), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )  # fmt: skip
     os.close(write)
@@ -65,9 +64,9 @@ def match(name: str, folder: Path, display: str) -> Iterator[subprocess.Popen[by
     (home / "gnu").chmod(0o700)
     files = ("-debug", "-nameOfDebugFile", str(folder / f"{name}.debug"), "-sgf", str(folder / f"{name}.pgn"))
     running = subprocess.Popen(
-        ("xboard", *MATCHES[name], *BESIDES, *files),
+        (program("xboard"), *MATCHES[name], *BESIDES, *files),
         cwd=home,
-        env=os.environ | {"HOME": str(home), "DISPLAY": display, "PATH": PATH},
+        env=os.environ | {"HOME": str(home), "DISPLAY": display},
         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )  # fmt: skip
     try:
@@ -80,8 +79,6 @@ def match(name: str, folder: Path, display: str) -> Iterator[subprocess.Popen[by
 @pytest.fixture(scope="module")
 def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder with ``NAME.debug`` and ``NAME.pgn`` of each match."""
-    missing = [peer for peer in PEERS if shutil.which(peer, path=PATH) is None]
-    assert not missing, f"not installed: {missing}"
     folder = tmp_path_factory.mktemp("engines")
     with ExitStack() as stack:
         display = stack.enter_context(screen())

@@ -192,7 +192,7 @@ def test_games_of_files_become_pgn(cli: Cli, match: Path, tmp_path: Path) -> Non
     moves = " ".join(cli(*words).stdout.split("\n\n")[1].split())
     assert moves == (
         "1. e4 {[%eval -0.20] [%depth 1]} 1... e5 {[%eval 0.30] [%depth 1]} 2. Bc4 {[%eval -0.40] [%depth 1]} 2... Nc6"
-        " {[%eval 0.50] [%depth 1]} 3. Qh5 {[%eval -0.60] [%depth 1]} {one move} 3... Nf6 {[%eval 0.70] [%depth 1]}"
+        " {[%eval 0.50] [%depth 1]} 3. Qh5 {[%eval -0.60] [%depth 1] | one move} 3... Nf6 {[%eval 0.70] [%depth 1]}"
         " 4. Qxf7# 1-0"
     )
     out = tmp_path / "annotated.pgn"
@@ -229,10 +229,15 @@ def test_an_engine_that_is_not_there(cli: Cli, game: str) -> None:
     )
 
 
-@pytest.mark.parametrize(("protocol", "engine"), [("--engine", "fairymax"), ("--uci", "stockfish")])
-def test_real_engines(cli: Cli, match: Path, monkeypatch: pytest.MonkeyPatch, protocol: str, engine: str) -> None:
+@pytest.mark.parametrize(
+    ("protocol", "engine"),
+    [
+        pytest.param("--engine", "fairymax", marks=pytest.mark.needs("fairymax")),
+        pytest.param("--uci", "stockfish", marks=pytest.mark.needs("stockfish")),
+    ],
+)
+def test_real_engines(cli: Cli, match: Path, protocol: str, engine: str) -> None:
     """Three moves before the end everybody sees the mate."""
-    monkeypatch.setenv("PATH", f"{os.environ['PATH']}:/usr/games")  # Debian puts engines there
     cli("import", match)
     summary: dict[str, Any] = cli.json("replay", "engine", protocol, engine, "--depth", "5", "--json")
     assert (summary["positions"], summary["failed"]) == (7, [])

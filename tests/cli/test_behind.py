@@ -18,6 +18,7 @@ from recorder.cli.finished import FinishedGames
 from recorder.cli.inputs import ReadOptions
 from recorder.cli.resident import Resident
 from recorder.cli.ticker import Ticker
+from recorder.cli.watchdog import Unwatched
 from recorder.journal.writer import JournalWriter, Sync
 from tests.cli.test_resident import LOGS, STREAM, everything, pgn_keys
 from tests.support.cli import WATCHER, Cli
@@ -86,7 +87,7 @@ def test_a_pgn_that_cannot_be_written_is_tried_with_pauses(
     monkeypatch.setattr(recorder.cli.resident, "import_source", counting)
     folder = tmp_path / "pgn"
     folder.write_text("a file where the folder was")
-    archiving = _Archiving(Orders(str(cli.archive), str(folder / "x.pgn"), False, None))
+    archiving = _Archiving(Orders(str(cli.archive), str(folder / "x.pgn"), False, None, 30.0), Unwatched())
     archiving.obey(json.dumps({"journal": str(journal.path), "left": False}).encode())
     for _ in range(10):
         archiving.look()

@@ -26,9 +26,9 @@ from tests.support.cli import ADJOURNED, Cli
 from tests.support.live import Running, in_loop, running
 
 
-def journal_in(folder: Path, child: ArchiveChild, name: str = "h") -> JournalWriter:
+def journal_in(folder: Path, child: ArchiveChild, name: str = "h", max_bytes: int = 9_000) -> JournalWriter:
     journal = JournalWriter(
-        folder, host=name, port=1, role="record", sync=Sync.OS, max_bytes=9_000, open_part=child.open_part
+        folder, host=name, port=1, role="record", sync=Sync.OS, max_bytes=max_bytes, open_part=child.open_part
     )
     child.take(journal.path)
     return journal

@@ -16,6 +16,7 @@ import pytest
 from recorder.cli.clocktables import DIMENSIONS, TABLES
 from recorder.cli.terminal import ExitCode
 from tests.support.cli import SERVER, Cli
+from tests.support.effort import long_after
 from tests.support.evaluated import PGN
 
 SEALED = SERVER / "a13_timeseal_lag" / "observer_GuestTsa.raw"
@@ -98,14 +99,17 @@ def test_what_was_left_out_is_told(filled: Cli) -> None:
 @pytest.mark.parametrize("words", [[], ["--json"], ["--by", "phase"], ["--table", "longest", "--csv"]])
 def test_no_games_make_no_table(filled: Cli, words: list[str]) -> None:
     nothing = filled("clocks", *words, "--player", "Nobody", code=ExitCode.ARCHIVE)
-    assert (nothing.stdout, nothing.stderr) == ("", "Error: No game is there as asked for.\n")
+    assert (nothing.stdout, nothing.stderr) == (
+        "",
+        "Error: No games match these filters; `ics-recorder games` lists the games.\n",
+    )
 
 
 _NOTHING_THERE = {"odds", "hours", "windows", "diagonal", "sitting", "blunders", "loss-by-think", "loss-by-clock"}
 """Tables without a row: three short games in a raw log, without odds, hours, scrambles and bughouse."""
 
 
-@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("name", long_after(4, TABLES))
 def test_every_table_can_be_made(sealed: Cli, name: str) -> None:
     text = sealed("clocks", "--table", name).stdout.splitlines()
     rows = [json.loads(line) for line in sealed("clocks", "--table", name, "--format", "jsonl").stdout.splitlines()]
@@ -255,3 +259,15 @@ def test_blunders_are_told_by_player_and_time_trouble(tmp_path: Path) -> None:
     assert found["left_out_plies"] == {"no evaluation": 2}
     assert found["engines"] == [{"engine": None, "plies": 10}], "lichess does not tell it"
     assert sum(row["blunders"] for row in found["rows"] if row["time_trouble"]) == 3
+
+
+def test_times_measured_in_milliseconds_have_them_in_every_cell(sealed: Cli) -> None:
+    cells = []
+    for row in sealed.table("clocks"):
+        cells += [row[name] for name in ("Total", "Mean", "Median", "At 20")] + row["Longest"].split()[:1]
+        lines = [line.split("\t") for line in sealed("show", row["Key"]).stdout.splitlines()]
+        cells += [cell for line in lines if line[0].endswith(".") for cell in line[2:4]]
+    for row in sealed.table("clocks", "--by", "game"):
+        cells += [row[name] for name in ("Total", "Mean", "Longest")]
+    assert {cell for cell in cells if cell != "-" and cell[-4] != "."} == set()
+    assert [cell for cell in cells if cell.endswith(".000")]

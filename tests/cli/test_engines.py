@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shlex
-import shutil
 import signal
 import subprocess
 import sys
@@ -22,8 +21,8 @@ from recorder.replay.analysis.found import Found
 from recorder.replay.analysis.plan import make_plan
 from recorder.replay.analysis.spec import EngineSpec, Limits, Patience
 from tests.support.engines import game_of
+from tests.support.programs import program
 
-PATH = f"{os.environ.get('PATH', '')}:/usr/games"  # Debian puts engines there
 MATE = "1. e4 e5 2. Bc4 Nc6 3. Qh5 Nf6 4. Qxf7# 1-0"
 HOUSE = "1. e4 d5 2. exd5 Qxd5 3. Nc3 Qd8 4. P@d5 P@c4 *"
 QUICK = Patience(features_ms=500, done_ms=1_000, answer_ms=500, quiet_ms=50, quit_ms=300)
@@ -78,12 +77,6 @@ def exists(pid: int) -> bool:
     return True
 
 
-def peer(name: str) -> str:
-    found = shutil.which(name, path=PATH)
-    assert found is not None, f"not installed: {name}"
-    return found
-
-
 def look(engine: Engine, game: Game) -> list[Found]:
     return list(engine.analyse(make_plan(game)))
 
@@ -98,10 +91,10 @@ def plies(found: list[Found]) -> list[int]:
 @pytest.mark.parametrize(
     ("command", "name", "movetext", "tags"),
     [
-        ("fairymax", "Fairy-Max", MATE, ()),
-        ("sjeng", "Sjeng 11.2", MATE, ()),
-        ("sjeng", "Sjeng 11.2", HOUSE, ('[Variant "crazyhouse"]',)),
-        ("gnuchess --xboard", "GNU Chess", MATE, ()),
+        pytest.param("fairymax", "Fairy-Max", MATE, (), marks=pytest.mark.needs("fairymax")),
+        pytest.param("sjeng", "Sjeng 11.2", MATE, (), marks=pytest.mark.needs("sjeng")),
+        pytest.param("sjeng", "Sjeng 11.2", HOUSE, ('[Variant "crazyhouse"]',), marks=pytest.mark.needs("sjeng")),
+        pytest.param("gnuchess --xboard", "GNU Chess", MATE, (), marks=pytest.mark.needs("gnuchess")),
     ],
     ids=["fairymax", "sjeng", "sjeng-crazyhouse", "gnuchess"],
 )
@@ -110,11 +103,13 @@ def test_real_engines_analyse_every_position_of_two_games(
 ) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))  # they write files there
     monkeypatch.chdir(tmp_path)
-    program, _, rest = command.partition(" ")
+    engine_name, _, rest = command.partition(" ")
     game = game_of(movetext, *tags)
     with ExitStack() as stack:
         for _ in range(5):  # GNU Chess hangs at its own start now and then, on a busy machine three times in a row
-            engine = stack.enter_context(open_engine(EngineSpec("cecp", f"{peer(program)} {rest}"), Limits(depth=3)))
+            engine = stack.enter_context(
+                open_engine(EngineSpec("cecp", f"{program(engine_name)} {rest}"), Limits(depth=3))
+            )
             if engine.name.startswith(name):
                 break
             stack.pop_all().close()
@@ -155,9 +150,9 @@ def test_one_that_plays_a_single_game_is_started_for_each(tmp_path: Path) -> Non
 
 
 BAD = {
-    "hangs-at-once": ({"begin": "time.sleep(60)"}, "answers nothing that an engine of the CECP protocol would"),
+    "hangs-at-once": ({"begin": "time.sleep(60)"}, "answers nothing that a CECP engine would"),
     "never-tells-all": ({"begin": "say('feature done=0'); time.sleep(60)"}, "did not end for 1 s"),
-    "is-none": ({"begin": "while True: say('y')"}, "answers nothing that an engine of the CECP protocol would"),
+    "is-none": ({"begin": "while True: say('y')"}, "answers nothing that a CECP engine would"),
     "hangs": ({"search": "time.sleep(60)"}, "has not answered 'ping 3' for 0.5 s"),
     "crashes": ({"search": "sys.exit('no luck')"}, "ended by itself (exit status 1): 'no luck'"),
     "is-killed": ({"search": "os.kill(os.getpid(), signal.SIGSEGV)"}, "was ended by SIGSEGV"),

@@ -43,6 +43,26 @@ def journal(tmp_path: Path) -> Path:
     return sorted(tmp_path.iterdir())[-1]
 
 
+def test_a_policy_that_was_changed_while_recording_counts_from_there(tmp_path: Path) -> None:
+    writer = JournalWriter(tmp_path, host="h", port=5000, role="record", sync=Sync.OS)
+    begun = (b"You are now observing game %d.\n\r", b"{Game %d (White%d vs. Black%d) White%d resigns} 0-1\n\r")
+    for plan, number in ((Plan("rated"), 1), (Plan("unrated"), 2)):
+        for facts in plan_notes(plan):
+            writer.note("policy", **facts)
+        if number == 1:
+            writer.received(TABLE)
+        writer.received(begun[0] % number)
+        writer.received(begun[1] % ((number,) * 4))
+    writer.close()
+    (journal,) = tmp_path.iterdir()
+    _, *rows = (line.split("\t") for line in explain(journal).stdout.splitlines())
+    assert [(cells[0], cells[6] != "no", cells[7]) for cells in rows] == [
+        ("1", True, "rated is true because the game is rated"),
+        ("2", True, "unrated is true because the game is unrated"),
+        ("3", False, "asked for without an answer: rated is true because the game is rated"),
+    ]
+
+
 def test_a_journal_tells_by_which_policy_it_was_recorded(journal: Path) -> None:
     result = explain(journal)
     assert result.exit_code == ExitCode.OK, result.stderr
@@ -56,6 +76,14 @@ def test_a_journal_tells_by_which_policy_it_was_recorded(journal: Path) -> None:
     assert rows[0][4].startswith("20")
     assert rows[0][4].endswith("Z")
     assert "3 games, 1 observed." in result.stderr
+    assert "could not be read" not in result.stderr
+    assert "Games: 1 matched and over, 0 whole, 1 in part (1: a part of it did not come, " in result.stderr
+
+
+def test_lines_of_a_table_that_cannot_be_read_are_told() -> None:
+    listing = "\n".join([row(1), "  2 something else", "  2 games displayed.", ""]).encode()
+    result = explain("-", "--observe", "rated", stdin=listing)
+    assert "1 line of the tables of games could not be read." in result.stderr
 
 
 @in_loop

@@ -148,3 +148,29 @@ def test_bpgn_of_an_archive_without_bughouse(filled: Cli) -> None:
     result = filled("export", "bpgn")
     assert result.stdout == ""
     assert "6 not bughouse" in result.stderr
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("export", "plies"),
+        ("export", "games", "--format", "csv"),
+        ("clocks", "--csv"),
+        ("clocks", "--by", "player", "--csv"),
+        ("clocks", "--table", "longest", "--csv"),
+        ("plot", "times", "--data", "-", "-o"),
+    ],
+    ids=" ".join,
+)
+def test_no_handle_is_a_formula_in_csv(cli: Cli, tmp_path: Path, words: tuple[str, ...]) -> None:
+    saved = tmp_path / "hostile.pgn"
+    moves = "1. e4 {[%clk 0:05:00]} e5 {[%clk 0:04:58]} 2. Nf3 {[%clk 0:04:50]} Nc6 {[%clk 0:04:40]} 1-0"
+    saved.write_text(f'[White "=HYPERLINK(1)"]\n[Black "@SUM(2)"]\n[TimeControl "300"]\n[Result "1-0"]\n\n{moves}\n')
+    cli("import", saved)
+    words = (*words, str(tmp_path / "picture.svg")) if words[-1] == "-o" else words
+    shielded = cli(*words).stdout
+    assert "=HYPERLINK(1)" in shielded
+    cells = [cell for row in csv.reader(io.StringIO(shielded)) for cell in row]
+    assert not [cell for cell in cells if cell[:1] in "=+@" and cell]
+    raw = cli(*words, "--csv-raw", *(["--force"] if words[0] == "plot" else [])).stdout
+    assert raw == shielded.replace("'=", "=").replace("'@", "@")

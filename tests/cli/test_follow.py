@@ -50,6 +50,34 @@ def test_the_command_waits_follows_and_ends_cleanly(cli: Cli, tmp_path: Path, nu
     assert len(games_of(cli)) == 5
 
 
+def test_what_the_log_lacks_is_reported_at_the_first_game(cli: Cli, tmp_path: Path) -> None:
+    log = tmp_path / "session.log"
+    append(log, STREAM[:MIDDLE])  # a game is in progress
+    process = start(cli, log)
+    until(
+        process,
+        f"{log} does not name the site or the date of its games; "
+        "follow it again with --server NAME and --date YYYY-MM-DD to add them.\n",
+    )
+    append(log, STREAM[MIDDLE:])
+    while len(games_of(cli)) < 5:
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert "does not name" not in err
+    process = start(cli, "--server", "chess.example", log)
+    until(process, f"{log} does not name the date of its games; follow it again with --date YYYY-MM-DD to add it.\n")
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=60)
+    assert {game["server"] for game in games_of(cli)} == {"chess.example"}
+    process = start(cli, "--server", "chess.example", "--date", "2020-01-31", log)
+    until(process, "Following")
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert "does not name" not in err
+    assert cli("export", "pgn").stdout.count('[Date "2020.01.31"]') == 5
+
+
 def test_killed_and_started_again(cli: Cli, tmp_path: Path) -> None:
     log, pgn = tmp_path / "session.log", tmp_path / "games.pgn"
     append(log, STREAM[:END])

@@ -53,6 +53,10 @@ def test_filters(filled: Cli, words: list[str], count: int) -> None:
         (["--unrated"], 8),
         (["--no-guests"], 15),
         (["--result", "0-1", "--white", "Anderssen"], 1),
+        (["--player", "Morphy", "--opponent", "anderssen"], 5),
+        (["--player", "Anderssen", "--opponent", "Morphy", "--opponent", "Steinitz"], 10),
+        (["--white", "Steinitz", "--opponent", "Morphy"], 0),
+        (["--opponent", "Zukertort"], 5),
     ],
 )
 def test_filters_of_what_an_observer_is_told(cli: Cli, words: list[str], count: int) -> None:
@@ -65,6 +69,14 @@ def test_games_by_key_and_by_source(filled: Cli) -> None:
     assert filled.json("games", "--json", games[3]["key"][:8]) == [games[3]]
     for source in filled.json("sources", "--json"):
         assert len(filled.json("games", "--json", "--source", source["id"])) == source["games"]
+
+
+def test_no_match_is_reported_with_the_size_of_the_archive(filled: Cli) -> None:
+    played = len(filled("games").stdout.splitlines()) - 1
+    noun = "game" if played == 1 else "games"
+    assert filled("games", "--player", "Zoe").stderr == (
+        f"No games match these filters ({played} played {noun} in the archive).\n"
+    )
 
 
 def test_says_what_was_left_out(filled: Cli) -> None:

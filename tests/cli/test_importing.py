@@ -17,20 +17,78 @@ from typing import Any
 
 import pytest
 
-from recorder.cli.terminal import ExitCode
+from recorder.cli.terminal import ExitCode, of_several
 from storage import Archive
 from tests.support.cli import ADJOURNED, GUESTS, SERVER, WATCHER, Cli
 
 
 def test_reports_each_log_and_all_together(cli: Cli) -> None:
-    lines = cli("import", WATCHER, ADJOURNED).stdout.splitlines()
+    result = cli("import", WATCHER, ADJOURNED)
+    lines = result.stdout.splitlines()
     assert lines[0].startswith(f"{WATCHER}: raw, ")
-    assert lines[1:4] == [
+    assert lines[1:3] == ["  5 games, 122 plies", "  <12> 127 (122 ply, 5 start)"]
+    assert lines[-1] == "2 logs (2 new): 6 games, 137 plies"
+    assert result.stderr.splitlines() == [
+        "6 games of 2 logs without a known date: --date can tell it.",
+        "The archive has 6 games.",
+    ]
+
+
+def test_one_log_has_its_notes_beside_it(cli: Cli) -> None:
+    result = cli("import", WATCHER)
+    assert result.stdout.splitlines()[1:] == [
         "  5 games, 122 plies",
         "  5 games without a known date (--date can tell it)",
         "  <12> 127 (122 ply, 5 start)",
     ]
-    assert lines[-1] == "2 logs (2 new): 6 games, 137 plies"
+    assert result.stderr == "The archive has 5 games.\n"
+    assert cli("import", WATCHER).stderr == ""
+
+
+def test_the_summary_explains_how_many_games_are_listed(cli: Cli) -> None:
+    scenario = SERVER / "x03_zippy_engines"
+    result = cli("import", scenario / "observer_GuestXre.raw.gz", scenario / "xboard_fairymax.debug.gz")
+    listed = len(cli.json("games", "--json"))
+    assert result.stdout.splitlines()[-1] == f"2 logs (2 new): 4 observations of {listed} games, 330 plies"
+    result = cli("import", SERVER / "a10_examine")
+    listed = len(cli.json("games", "--json"))
+    told = cli("games").stderr.splitlines()[-1]
+    total = listed + int(told.split()[2])
+    assert result.stderr.splitlines()[-2:] == [f"The archive has {total} games; `games` lists {listed}.", told]
+
+
+def test_what_is_true_of_many_files_is_told_once(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "a.log").write_bytes(ADJOURNED.read_bytes())
+    for number in range(3):
+        (tmp_path / f"note{number}.txt").write_text("Remember the milk.\n")
+        (tmp_path / f"photo{number}").write_bytes(bytes(range(256)) * 40 if number == 0 else b"")
+    (tmp_path / "own1.pgn").write_bytes(cli_pgn(tmp_path))
+    said = cli("import", tmp_path).stderr.splitlines()
+    assert [line for line in said if "photo0" in line] == [f"{tmp_path}/photo0 is binary data, not a log"]
+    (milk,) = [line for line in said if "no line of a chess server" in line]
+    assert milk.startswith(f"{tmp_path}/note0.txt has no line of a chess server")
+    assert milk.endswith(". The same is true of 2 other files (--verbose names them).")
+    assert "Of a file that was left out: import it by its own name to read it all the same." in said
+    assert sum("note" in line for line in cli("import", "--verbose", tmp_path).stderr.splitlines()) == 3
+
+
+def cli_pgn(folder: Path) -> bytes:
+    """What ``export pgn`` of another archive writes."""
+    (folder / ".other").mkdir()
+    other = Cli(folder / ".other" / "archive.sqlite")
+    other("import", ADJOURNED)
+    return other("export", "pgn").stdout_bytes
+
+
+def test_progress_counts_the_files() -> None:
+    shown: list[str] = []
+
+    def progress(name: str, done: int, total: int | None) -> None:
+        shown.append(name)
+
+    of_several(progress, 45, 98)("logs/a.log", 1, 2)
+    of_several(progress, 1, 1)("logs/a.log", 1, 2)
+    assert shown == ["file 45 of 98: a.log", "logs/a.log"]
 
 
 def test_json_report(cli: Cli) -> None:

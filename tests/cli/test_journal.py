@@ -83,7 +83,7 @@ def test_info(cli: Cli, tmp_path: Path) -> None:
         "Received:    265 bytes",
         "Sent:        6 bytes, and 8 not kept",
         "Parts:       1",
-        "Outage 1:    at 0:01.500, for 1:00",
+        "Outage 1:    at 0:01.500, for 1:00.000",
     ):
         assert f"{line}\n" in text
 
@@ -247,8 +247,9 @@ def test_what_is_no_journal(cli: Cli, tmp_path: Path) -> None:
         (tmp_path / name).write_bytes(data)
         for what in ("info", "cat", "check"):
             assert "is no journal" in cli("journal", what, tmp_path / name, code=7).stderr
-            told = cli("journal", what, tmp_path, code=3).stderr
-            assert told == f"Error: {tmp_path} is a folder: name one of the journals in it.\n"
+    for what in ("info", "cat"):
+        told = cli("journal", what, tmp_path, code=3).stderr
+        assert told == f"Error: {tmp_path} is a folder: name one of the journals in it.\n"
     assert cli("journal", "cat", tmp_path / "a.log", code=7).stderr == f"Error: {tmp_path / 'a.log'} is no journal.\n"
     assert "cannot be read" in cli("journal", "info", tmp_path / "none", code=3).stderr
     assert "cannot be read" in cli("journal", "info", tmp_path / "none" / "x.journal", code=3).stderr
@@ -270,6 +271,33 @@ def leaky(folder: Path, **how: Any) -> list[Path]:
     journal.received(b"\n\r**** Starting FICS session as Ann ****\n\rfics% ")
     journal.close()
     return list(session_parts(journal.path).values())
+
+
+def test_several_journals_and_folders_are_checked_at_once(cli: Cli, tmp_path: Path) -> None:
+    sound = recorded(tmp_path / "a", max_bytes=600)
+    parts = sorted(sound.parent.iterdir())
+    assert len(parts) > 1
+    told = cli("journal", "check", *parts)
+    assert (told.stdout, told.stderr) == ("", f"{parts[0]}: the journal is sound: 10 records in 3 parts.\n")
+    torn = recorded(tmp_path / "a" / "b", closed=False)
+    torn.write_bytes(torn.read_bytes()[:-5])
+    (tmp_path / "a" / "notes.txt").write_text("no journal")
+    told = cli("journal", "check", tmp_path / "a", sound, code=1)
+    assert told.stdout.startswith(f"{torn}: byte ")
+    assert told.stderr.splitlines() == [
+        f"{parts[0]}: the journal is sound: 10 records in 3 parts.",
+        f"{torn}: 1 finding.",
+    ]
+    told = cli("journal", "check", tmp_path / "a" / "notes.txt", tmp_path / "none", torn, sound, code=7)
+    assert [line.partition(" is no ")[0] for line in told.stderr.splitlines()] == [
+        f"Error: {tmp_path / 'a' / 'notes.txt'}",
+        f"Error: {tmp_path / 'none'}: cannot be read: No such file or directory",
+        f"{torn}: 1 finding.",
+        f"{sound}: the journal is sound: 10 records in 3 parts.",
+    ]
+    (tmp_path / "empty").mkdir()
+    told = cli("journal", "check", tmp_path / "empty", sound, code=3)
+    assert told.stderr.startswith(f"Error: {tmp_path / 'empty'}: the folder contains no journal.\n")
 
 
 def test_scrub(cli: Cli, tmp_path: Path) -> None:

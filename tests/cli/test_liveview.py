@@ -35,6 +35,7 @@ def snapshot(*boards: Board, **facts: object) -> Snapshot:
         watched=len(boards),
         waiting=0,
         limit=None,
+        tally="24 matched and over, 22 whole, 2 missed",
         journal="20251121T220000123Z_chess.example_5000_5b1f0c9a3e7d2468_00001.journal",
         journal_bytes=1_234_567,
         synced_ms=430,
@@ -59,41 +60,42 @@ def test_a_small_terminal_has_room_for_all_that_matters() -> None:
     said = [(f"22:00:0{number}", f"Message {number}.") for number in range(9)]
     lines = screen(snapshot(*(board(number) for number in range(1, 15)), watched=54, waiting=3, limit=60), said)
     assert lines[0] == " chess.example:5000 as GuestABCD                            recording, 1 h 1 min"
-    assert lines[1:4] == [
+    assert lines[1:5] == [
         " 54 games observed, 3 waiting, at most 60; 321 over; 12,345 boards, 12.3/s",
+        " 24 matched and over, 22 whole, 2 missed",
         " journal 1.2 MB, synced 0.4 s ago; 20251121T220000123Z_chess.example_5000_5b1f0…",
         " archive follows the journal; no outage; 12.3 MB received",
     ]
-    assert lines[4].split() == ["game", "White", "Black", "last", "move", "clocks", "lag", "since"]
-    assert lines[5].split() == ["1", "White1", "Black1", "12.", "Nf3", "4:59", "1:01", "40ms", "2s"]
-    assert lines[19] == " games 1 to 14 of 54"
+    assert lines[5].split() == ["game", "White", "Black", "last", "move", "clocks", "lag", "since"]
+    assert lines[6].split() == ["1", "White1", "Black1", "12.", "Nf3", "4:59", "1:01", "40ms", "2s"]
+    assert lines[19] == " games 1 to 13 of 54"
     assert lines[20:] == [f"22:00:0{number} Message {number}." for number in (5, 6, 7, 8)]
 
 
 def test_a_wide_terminal_shows_the_type_too() -> None:
     lines = screen(snapshot(board(7, white="KingkonglongTheSecond")), width=120, height=40)
-    assert lines[5].split() == [
+    assert lines[6].split() == [
         *("7", "KingkonglongTheSecond", "Black7", "blitz", "12.", "Nf3", "4:59", "1:01", "40ms", "2s")
     ]
 
 
 def test_what_is_not_known_is_a_dash() -> None:
     nothing = Board(3, "A", "B", None, None, None, None, None, None, None, "*")
-    assert screen(snapshot(nothing))[5].split() == ["3", "A", "B", *"-----"]
+    assert screen(snapshot(nothing))[6].split() == ["3", "A", "B", *"-----"]
     lines = screen(snapshot(journal=None, synced_ms=None, archive=None, handle=None))
-    assert lines[2:4] == [" no journal is open", " no archive is kept; no outage; 12.3 MB received"]
+    assert lines[3:5] == [" no journal is open", " no archive is kept; no outage; 12.3 MB received"]
 
 
 def test_clocks_below_zero_and_above_an_hour_and_long_silences() -> None:
     odd = board(3, white_clock_ms=-61_000, black_clock_ms=3_723_000, lag_ms=12_345, quiet_ms=7_500_000)
-    assert screen(snapshot(odd))[5].split()[-4:] == ["-1:01", "1:02:03", "12s", "2h"]
+    assert screen(snapshot(odd))[6].split()[-4:] == ["-1:01", "1:02:03", "12s", "2h"]
 
 
 def test_a_lost_connection_is_in_the_title() -> None:
     waiting = snapshot(state="waiting", state_ms=65_000, retry_ms=12_000, handle=None, outages=2)
     lines = screen(waiting)
     assert lines[0].endswith("not connected for 1 min 5 s, next try in 12 s")
-    assert "2 outages" in lines[3]
+    assert "2 outages" in lines[4]
     assert screen(snapshot(), stale_s=4.2)[0].endswith("no news for 4 s")
 
 
@@ -110,12 +112,12 @@ def test_what_a_server_sends_cannot_move_the_cursor() -> None:
 )
 def test_it_fits_the_terminal(width: int, height: int, boards: list[Board], messages: list[Message]) -> None:
     lines = screen(snapshot(*boards), messages, width=width, height=height)
-    assert len(lines) <= max(height, rows_for_boards(0) + 10)
+    assert len(lines) <= max(height, rows_for_boards(0) + 11)
 
 
 @pytest.mark.parametrize("height", [0, 9, 24, 40])
 def test_boards_have_what_other_lines_leave(height: int) -> None:
-    assert rows_for_boards(height) == max(1, height - 10)
+    assert rows_for_boards(height) == max(1, height - 11)
 
 
 def test_news_are_one_line() -> None:

@@ -24,6 +24,12 @@ REGISTERED = {
     "chessd": "Ann",
     "translated prompts": "Ann",
 }
+SOME: list[tuple[str, int | None]] = [("FatICS", None), ("Lasker", 1), ("FICS", 2), ("ICC", None), ("chessd", 1)]
+EVERY: list[tuple[str, int | None]] = [
+    *((name, seal) for name in REGISTERED for seal in (None, 1)),
+    ("FICS", 2),
+    ("FatICS", 2),
+]
 GUESTS = {"FatICS guest": None, "Lasker guest": None, "1.6.2 guest": None, "FICS guest": "GuestABCD",
           "chess.net guest": "GuestNet", "USCN guest": "GuestUSCN", "chessd guest": "GuestABCD"}  # fmt: skip
 
@@ -60,7 +66,7 @@ def told_of(processes: list[Path], what: str) -> bytes:
 
 @pytest.mark.parametrize(
     ("name", "timeseal"),
-    [*((name, seal) for name in REGISTERED for seal in (None, 1)), ("FICS", 2), ("FatICS", 2)],
+    [*SOME, *(pytest.param(*pair, marks=pytest.mark.long) for pair in EVERY if pair not in SOME)],
 )
 @in_loop
 async def test_a_registered_player(

@@ -40,6 +40,7 @@ def test_words_of_options_are_those_of_the_layers() -> None:
 
 
 def test_choices_of_exports_are_those_of_the_exporters() -> None:
+    from exporters.games_table import FORMATS
     from exporters.output import SPLIT_WORDS
     from exporters.pgn import STYLES
     from exporters.registry import EXPORTERS
@@ -52,8 +53,8 @@ def test_choices_of_exports_are_those_of_the_exporters() -> None:
     inner = export.command.commands
     assert choices(inner["pgn"], "split") == set(SPLIT_WORDS)
     assert choices(inner["pgn"], "style") == set(STYLES)
-    for what in ("plies", "games"):
-        assert choices(inner[what], "format_name") == set(EXPORTERS[what])
+    assert choices(inner["plies"], "format_name") == set(EXPORTERS["plies"])
+    assert choices(inner["games"], "format_name") == set(EXPORTERS["games"]) | set(FORMATS)
     assert choices(clocks.command, "format_name") == set(EXPORTERS["clocks"]) | {"table", "json"}
 
 
@@ -68,6 +69,14 @@ def test_the_default_archive_is_in_the_users_data_folder(tmp_path: Path) -> None
 def test_an_url_names_an_archive(filled: Cli) -> None:
     assert len(filled.json("games", "--json", "--db", f"sqlite:///{filled.archive}")) == 6
     assert "not supported" in filled("games", "--db", "postgresql://x/y", code=ExitCode.ARCHIVE).stderr
+
+
+def test_the_archive_is_also_named_before_the_command(filled: Cli, tmp_path: Path) -> None:
+    elsewhere = {"ICS_RECORDER_DB": str(tmp_path / "none.sqlite")}
+    for words in (["games"], ["sources"], ["export", "games"], ["db", "current"]):
+        assert filled("--db", filled.archive, *words, env=elsewhere).stdout == filled(*words).stdout
+    assert len(filled.json("--db", "none", "games", "--db", filled.archive, "--json")) == 6
+    assert "none.sqlite" in filled("--db", tmp_path / "none.sqlite", "sources", "forget", "3f", code=4).stderr
 
 
 def test_a_reader_that_goes_away_is_no_error_to_talk_about(filled: Cli) -> None:

@@ -18,6 +18,7 @@ from recorder.cli.terminal import ExitCode
 from recorder.journal.writer import JournalWriter, Sync
 from storage import Archive, check
 from tests.support.cli import ADJOURNED, SERVER, WATCHER, Cli
+from tests.support.effort import long_after
 
 OPTIONS = ("--include", "examined,setup,empty")
 
@@ -69,7 +70,7 @@ def logs(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     return [folder / name for name in texts]
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", long_after(3, range(10)))
 def test_any_two_archives_in_any_order(logs: list[Path], tmp_path: Path, seed: int) -> None:
     chance = random.Random(seed)
     first, second = (Cli(tmp_path / f"{name}.sqlite") for name in ("first", "second"))

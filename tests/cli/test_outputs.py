@@ -11,6 +11,7 @@ import pytest
 
 from recorder.cli.terminal import ExitCode
 from tests.support.cli import WATCHER, Cli
+from tests.support.effort import long_after
 
 WRITERS = (
     ["export", "pgn", "--force"],
@@ -124,7 +125,7 @@ COMMANDS = (
 )
 
 
-@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+@pytest.mark.parametrize("words", long_after(4, COMMANDS), ids=" ".join)
 def test_one_line_when_standard_output_cannot_be_written(filled: Cli, words: list[str]) -> None:
     env = {**os.environ, "ICS_RECORDER_DB": str(filled.archive)}
     command = [sys.executable, "-m", "recorder", *words]

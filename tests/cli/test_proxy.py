@@ -12,6 +12,7 @@ import signal
 import socket
 import sqlite3
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -63,6 +64,26 @@ async def test_records_and_ends_cleanly(tmp_path: Path) -> None:
     assert command.talk.endswith(
         f"1 connection, {said:,} bytes from the server, 7 to it. The journals are in {tmp_path / 'journals'}.\n"
     )
+
+
+@in_loop
+async def test_hundreds_of_idle_clients_take_a_bounded_number_of_threads_and_do_not_hold_up_the_end(
+    tmp_path: Path,
+) -> None:
+    async with (
+        ScriptedServer(lambda _number: Dialogue(FICS)) as server,
+        running(*words(server, tmp_path / "journals", "--max-clients", "100")) as command,
+    ):
+        port = await port_of(command)
+        callers = [await Caller.call(port) for _ in range(400)]
+        heard = [await caller.read_some() for caller in callers]
+        assert sum(b"login: " in data for data in heard) == 100
+        assert sum(b"ics-recorder: 100 clients are connected, which is the limit." in data for data in heard) >= 200
+        assert len(list(Path(f"/proc/{command.process.pid}/task").iterdir())) < 250
+        begin_s = time.monotonic()
+        assert await command.end(signal.SIGINT) == 0
+        assert time.monotonic() - begin_s < 5  # two seconds where no other work is done
+    assert command.talk.count("A client was turned away") == 1
 
 
 @in_loop

@@ -15,6 +15,7 @@ from recorder.live.manners import MANNERS, Manners
 from recorder.live.testserver import Dialogue, ScriptedServer
 from recorder.wire.timeseal import format_hello, seal
 from tests.support.cli import Cli
+from tests.support.effort import long_after
 from tests.support.live import Caller, in_loop, journalled, running
 
 SECRET, WRONG, NEWER = b"pr0xySecret", b"pr0xyGuess", b"pr0xyNewer"
@@ -81,7 +82,7 @@ def assert_nowhere(folder: Path, talk: str, secrets: tuple[bytes, ...] = (SECRET
                 assert form not in text, where
 
 
-@pytest.mark.parametrize("manners", MANNERS.values(), ids=MANNERS)
+@pytest.mark.parametrize("manners", long_after(2, MANNERS.values()), ids=MANNERS)
 @in_loop
 async def test_the_password_is_nowhere_however_it_is_typed(tmp_path: Path, manners: Manners) -> None:
     answers = dict.fromkeys(COMMANDS[:2], CHANGED)

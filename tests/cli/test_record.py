@@ -87,8 +87,8 @@ async def test_the_password_comes_from_the_environment_and_goes_nowhere(
         assert not path.is_file() or PASSWORD.encode() not in path.read_bytes()
     assert PASSWORD.encode() not in journalled(tmp_path / "journals").raw
     logged = [json.loads(line) for line in (tmp_path / "run.log").read_text(encoding="ascii").splitlines()]
-    assert [line["event"] for line in logged] == ["started", "connected", "logged_in", "ended"]
-    assert (logged[2]["handle"], logged[3]["games"]) == ("Ann", 1)
+    assert [line["event"] for line in logged] == ["started", "connected", "logged_in", "tally", "ended"]
+    assert (logged[2]["handle"], logged[-1]["games"]) == ("Ann", 1)
 
 
 @in_loop

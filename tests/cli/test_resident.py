@@ -73,11 +73,14 @@ def witnesses_of(cli: Cli) -> dict[str, dict[str, Any]]:
 
 
 def everything(cli: Cli) -> tuple[Any, ...]:
-    sources = [
-        {name: value for name, value in source.items() if name not in ("name", "path")}
-        for source in cli.json("sources", "--json")
-    ]
-    return games_of(cli), cli("export", "plies").stdout, cli("anomalies", "--json").stdout, sources
+    sources, anomalies = (
+        [
+            {name: value for name, value in one.items() if name not in ("name", "path")}  # a part may be compressed
+            for one in cli.json(command, "--json")
+        ]
+        for command in ("sources", "anomalies")
+    )
+    return games_of(cli), cli("export", "plies").stdout, anomalies, sources
 
 
 def pgn_keys(path: Path) -> list[str]:

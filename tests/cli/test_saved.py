@@ -133,3 +133,19 @@ def test_zone_and_day_of_saved_games(cli: Cli, tmp_path: Path) -> None:
 @pytest.mark.parametrize("kind", ["pgn", "bpgn"])
 def test_a_log_read_as_saved_games_is_told(cli: Cli, kind: str) -> None:
     assert f"gave no game when read as kind {kind}" in cli("import", "--kind", kind, GUESTS).stdout
+
+
+@pytest.mark.parametrize("words", [[], ["--style", "fics"], ["--style", "lichess"], ["--comments", "--engine"]])
+def test_a_line_separator_in_a_tag_or_comment_ends_no_line(tmp_path: Path, words: list[str]) -> None:
+    odd = "a\u2028b\u2029c\x85d"
+    pgn = tmp_path / "odd.pgn"
+    tags = "".join(f'[{name} "{odd}"]\n' for name in ("Event", "Site", "White", "Annotator", "Opening"))
+    pgn.write_text(f'{tags}[Black "B"]\n[Result "1-0"]\n\n1. e4 {{{odd}}} e5 1-0\n', encoding="utf-8", newline="")
+    run = Cli(tmp_path / "archive.sqlite")
+    run("import", pgn)
+    out = run("export", "pgn", *words).stdout
+    assert f'[White "{odd.replace(chr(0x85), " ")}"]' in out.split("\n")
+    run("report", "last", "-o", tmp_path / "game.html")
+    pgn.write_text(out, encoding="utf-8", newline="")
+    run("import", "--db", tmp_path / "again.sqlite", pgn)
+    assert run.json("games", "--db", tmp_path / "again.sqlite", "--json")[0]["white"]["handle"].startswith("a\u2028b")

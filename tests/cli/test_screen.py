@@ -252,7 +252,12 @@ async def test_how_things_stand_is_told_when_games_changed_and_not_more_often(mo
     shown = snapshot(watched=3, waiting=1)
     showing = asyncio.create_task(Screen(Manner.PLAIN, Talk()).run(lambda first, most: shown, tell))
     await asyncio.sleep(0.5)
-    assert told == [("3 games observed, 1 waiting, 321 over; 12,345 boards, 12,345,678 bytes.", 3)]
+    assert told == [
+        (
+            "3 games observed, 1 waiting; 24 matched and over, 22 whole, 2 missed; 12,345 boards, 12,345,678 bytes.",
+            3,
+        )
+    ]
     shown = snapshot(watched=2)
     await asyncio.sleep(0.5)
     assert [watched for _, watched in told] == [3, 2]

@@ -1,9 +1,13 @@
-"""The examples for a service say what the program understands."""
+"""``record`` as a service: the examples, and what it reports to the service manager."""
 
 from __future__ import annotations
 
+import asyncio
 import configparser
 import shlex
+import signal
+import socket
+import subprocess
 import tomllib
 from pathlib import Path
 
@@ -13,6 +17,11 @@ import pytest
 from recorder.cli import main
 from recorder.cli.password import CREDENTIAL, find_password
 from recorder.cli.terminal import ExitCode
+from recorder.live.manners import FICS
+from recorder.live.testserver import Dialogue, ScriptedServer
+from tests.live.test_capture import TABLE
+from tests.support.live import in_loop, journalled, running
+from tests.support.programs import program
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 RECORD = main.commands["record"]
@@ -32,6 +41,103 @@ def test_the_unit_runs_a_command_that_exists(unit: configparser.ConfigParser) ->
     options = {name for param in main.commands[command].params for name in param.opts}
     assert {word for word in words if word.startswith("-")} <= options
     assert Path(words[words.index("--config") + 1]).name == "record.toml"
+
+
+@pytest.mark.needs("systemd-analyze")
+def test_systemd_finds_nothing_wrong_with_the_unit(unit: configparser.ConfigParser, tmp_path: Path) -> None:
+    text = (EXAMPLES / "ics-recorder.service").read_text(encoding="utf-8")
+    installed, _ = unit["Service"]["ExecStart"].split(" ", 1)  # on this machine it is not
+    copy = tmp_path / "ics-recorder.service"
+    copy.write_text(text.replace(installed, "/bin/true").replace("/bin/kill", "/bin/true"), encoding="utf-8")
+    command = [program("systemd-analyze"), "verify", "--man=no", str(copy)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout + done.stderr) == (0, "")
+
+
+def test_the_manager_waits_for_what_the_recorder_reports(unit: configparser.ConfigParser) -> None:
+    service = unit["Service"]
+    assert (service["Type"], service["TimeoutStartSec"], service["WatchdogSec"]) == ("notify", "infinity", "2min")
+
+
+@in_loop
+async def test_record_reports_that_it_is_ready_alive_and_stopping(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+        manager.bind(str(tmp_path / "notify"))
+        manager.setblocking(False)
+        loop = asyncio.get_running_loop()
+        monkeypatch.setenv("NOTIFY_SOCKET", str(tmp_path / "notify"))
+        monkeypatch.setenv("WATCHDOG_USEC", "400000")
+        options = ("--guest", "--observe", "all", "--journal-dir", tmp_path / "journals", "--no-import")
+        async with (
+            ScriptedServer(Dialogue(FICS)) as server,
+            running("record", f"127.0.0.1:{server.port}", *options) as run,
+        ):
+            states = [await loop.sock_recv(manager, 100)]
+            while states[-1] != b"READY=1":
+                states.append(await loop.sock_recv(manager, 100))
+            connection = await server.connection()
+            assert connection.handle is not None
+            for _ in range(3):
+                assert await loop.sock_recv(manager, 100) == b"WATCHDOG=1"
+            run.process.send_signal(signal.SIGSTOP)
+            await asyncio.sleep(0.3)
+            while True:
+                try:
+                    manager.recv(100)
+                except BlockingIOError:
+                    break
+            with pytest.raises(TimeoutError):
+                await asyncio.wait_for(loop.sock_recv(manager, 100), 0.8)
+            run.process.send_signal(signal.SIGCONT)
+            assert await loop.sock_recv(manager, 100) == b"WATCHDOG=1"
+            run.process.send_signal(signal.SIGHUP)
+            while (state := await loop.sock_recv(manager, 100)) == b"WATCHDOG=1":
+                pass
+            assert state == b"STOPPING=1"
+            assert await run.end() == ExitCode.OK
+        assert set(states[:-1]) <= {b"WATCHDOG=1"}
+
+
+def test_a_reload_of_the_unit_reads_the_options_again(unit: configparser.ConfigParser) -> None:
+    assert unit["Service"]["ExecReload"].split()[1:] == ["-USR1", "$MAINPID"]
+
+
+@in_loop
+async def test_a_signal_has_the_options_read_again(tmp_path: Path) -> None:
+    config, handles = tmp_path / "record.toml", tmp_path / "handles.txt"
+    config.write_text('observe = "standard"\nsync = "os"\n', encoding="utf-8")
+    handles.write_text("Nobody\n", encoding="utf-8")
+    async with ScriptedServer(Dialogue(FICS, answers={b"games": TABLE})) as server:
+        words = ("--guest", "--config", config, "--observe-handles", handles, "--no-import", "--poll", "1")
+        folder = tmp_path / "journals"
+        async with running("record", f"127.0.0.1:{server.port}", *words, "--journal-dir", folder) as run:
+            connection = await server.connection()
+            await run.until("Logged in")
+            while b"games" not in connection.lines:
+                await asyncio.sleep(0.05)
+            config.write_text("observe = 5.5.5\n", encoding="utf-8")
+            run.process.send_signal(signal.SIGUSR1)
+            line = await run.until("The options cannot be read, all stays as it was: ")
+            assert f"{config} cannot be read as TOML" in line
+            config.write_text('observe = "standard"\n', encoding="utf-8")
+            handles.unlink()
+            run.process.send_signal(signal.SIGUSR1)
+            assert "handles.txt" in await run.until("The options cannot be read, all stays as it was: ")
+            assert b"observe 12" not in connection.lines
+            config.write_text('observe = "standard"\nlimit = 3\nsync = "always"\n', encoding="utf-8")
+            handles.write_text("Ann\n", encoding="utf-8")
+            run.process.send_signal(signal.SIGUSR1)
+            assert (await run.until("read again")).endswith(" Only a restart changes --sync.\n")
+            while b"observe 12" not in connection.lines:
+                await asyncio.sleep(0.05)
+            assert await run.end(signal.SIGTERM) == ExitCode.OK
+    notes = [note for note in journalled(folder).notes if note["kind"] == "policy"]
+    assert [(note["observe"], note["handles"], note["limit"]) for note in notes] == [
+        ("standard", ["Nobody"], None),
+        ("standard", ["Ann"], 3),
+    ]
 
 
 def test_what_another_try_cannot_mend_is_not_tried_again(unit: configparser.ConfigParser) -> None:

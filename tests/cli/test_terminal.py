@@ -4,24 +4,27 @@ from __future__ import annotations
 
 import re
 
+import click
 import pytest
 
-from recorder.cli.terminal import clean, format_clock, plural, print_table
+from recorder.cli.terminal import WIDE, clean, format_clock, plural, print_table
 
 
 @pytest.mark.parametrize(
-    ("ms", "text"),
+    ("ms", "exact", "text"),
     [
-        (None, "-"),
-        (0, "0:00"),
-        (297_338, "4:57.338"),
-        (-917, "-0:00.917"),
-        (3_897_000, "1:04:57"),
-        (60_000, "1:00"),
+        (None, True, "-"),
+        (0, True, "0:00.000"),
+        (0, False, "0:00"),
+        (297_338, True, "4:57.338"),
+        (297_338, False, "4:57.338"),
+        (-917, True, "-0:00.917"),
+        (3_897_000, False, "1:04:57"),
+        (60_000, True, "1:00.000"),
     ],
 )
-def test_format_clock(ms: int | None, text: str) -> None:
-    assert format_clock(ms) == text
+def test_times_in_milliseconds_always_show_them(ms: int | None, exact: bool, text: str) -> None:
+    assert format_clock(ms, exact) == text
 
 
 def test_clean_leaves_nothing_that_moves_the_cursor() -> None:
@@ -46,18 +49,45 @@ def test_table_is_ruled_on_a_terminal(capsys: pytest.CaptureFixture[str], monkey
 
 
 @pytest.mark.parametrize(
-    ("width", "lines"),
+    ("width", "wide", "lines", "missing"),
     [
-        ("30", ["", "  Player     Left at 10", " " + 23 * "─", "  Alekhine         1:00", "  Tal                 -"]),
-        ("18", ["          Left at", "Player         10", "Alekhine     1:00", "Tal             -"]),
-        ("13", ["Player      Alekhine", "Left at 10  1:00", "", "Player      Tal", "Left at 10  -"]),
+        (
+            40,
+            None,
+            ["Player    Left at 10  Why", "─" * 26, "Alekhine        1:00  mate", "Tal                -  -"],
+            "",
+        ),
+        (23, None, ["Player   Left at 10 Why", "─" * 23, "Alekhine       1:00 ma…", "Tal               - -"], ""),
+        (20, False, ["Player   Left at 10", "─" * 19, "Alekhine       1:00", "Tal               -"], "Why"),
+        (12, False, ["Player", "─" * 8, "Alekhine", "Tal"], "Left at 10, Why"),
+        (
+            12,
+            True,
+            ["Player    Left at 10  Why", "─" * 26, "Alekhine        1:00  mate", "Tal                -  -"],
+            "",
+        ),
     ],
 )
-def test_a_narrow_terminal_cuts_no_word(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, width: str, lines: list[str]
+def test_a_narrow_terminal_shows_fewer_columns_and_one_line_a_row(
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    width: int,
+    wide: bool | None,
+    lines: list[str],
+    missing: str,
 ) -> None:
     monkeypatch.setattr("sys.stdout.isatty", lambda: True)
-    monkeypatch.setenv("COLUMNS", width)
-    print_table(("Player", "Left at 10"), [("Alekhine", "1:00"), ("Tal", None)], right=("Left at 10",))
-    shown = re.sub(r"\x1b\[[0-9;]*m", "", capsys.readouterr().out)
-    assert [line.rstrip() for line in shown.rstrip().splitlines()] == lines
+    monkeypatch.setenv("COLUMNS", str(width))
+    with click.Context(click.Command("x")) as context:
+        if wide is not None:
+            context.meta[WIDE] = wide
+        print_table(
+            ("Player", "Left at 10", "Why"),
+            [("Alekhine", "1:00", "mate"), ("Tal", None, None)],
+            right=("Left at 10",),
+            narrow=(("Why", 2), "Why", ("Player", 6), "Left at 10"),
+        )
+    shown = capsys.readouterr()
+    assert [line.rstrip() for line in re.sub(r"\x1b\[[0-9;]*m", "", shown.out).rstrip().splitlines()] == lines
+    hint = "" if wide is None else "; --wide shows all columns"
+    assert shown.err == (f"This terminal is too narrow for {missing}{hint}.\n" if missing else "")

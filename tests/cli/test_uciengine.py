@@ -22,12 +22,12 @@ from tests.cli.test_engines import (
     Tin,
     assert_ends_after,
     look,
-    peer,
     plies,
     run_once,
     stop_at_ply,
 )
 from tests.support.engines import game_of
+from tests.support.programs import program
 
 #: As ``tests.cli.test_engines.TIN``, in the other protocol.
 UCI = """\
@@ -64,9 +64,10 @@ class UciTin(Tin):
 
 
 def stockfish(**options: str) -> EngineSpec:
-    return EngineSpec("uci", peer("stockfish"), options)
+    return EngineSpec("uci", program("stockfish"), options)
 
 
+@pytest.mark.needs("stockfish")
 def test_stockfish_analyses_every_position_of_two_games() -> None:
     with open_engine(stockfish(Hash="8", Threads="1"), Limits(depth=5)) as engine:
         assert engine.name.startswith("Stockfish")
@@ -82,6 +83,7 @@ def test_stockfish_analyses_every_position_of_two_games() -> None:
             assert (last.mate, last.score_cp, last.pv) == (1, None, "h5f7")
 
 
+@pytest.mark.needs("stockfish")
 @pytest.mark.parametrize("limits", [Limits(time_ms=30), Limits(nodes=500)])
 def test_stockfish_keeps_to_a_time_and_to_nodes(limits: Limits) -> None:
     with open_engine(stockfish(), limits) as engine:
@@ -91,6 +93,7 @@ def test_stockfish_keeps_to_a_time_and_to_nodes(limits: Limits) -> None:
         assert all((line.nodes or 0) < 10 * limits.nodes for one in found for line in one.lines)
 
 
+@pytest.mark.needs("stockfish")
 def test_stockfish_castles_in_chess960() -> None:
     tags = ('[Variant "Fischerandom"]', '[FEN "bqnrkbnr/pppppppp/8/8/8/8/PPPPPPPP/BQNRKBNR w HDhd - 0 1"]')
     with open_engine(stockfish(), Limits(depth=3)) as engine:
@@ -99,6 +102,7 @@ def test_stockfish_castles_in_chess960() -> None:
     assert {note for one in found for note in one.notes} == set()
 
 
+@pytest.mark.needs("stockfish")
 def test_a_variant_that_the_engine_does_not_play_is_told() -> None:
     with open_engine(stockfish(), Limits(depth=1)) as engine:
         with pytest.raises(
@@ -118,6 +122,7 @@ def test_variants_that_it_does_not_play_take_no_new_process(tmp_path: Path) -> N
     assert len(tin.pids) == 1
 
 
+@pytest.mark.needs("stockfish")
 def test_a_position_that_no_game_has_is_not_asked_about() -> None:
     tags = ('[FEN "8/8/8/3QQQQQ/QQQQQQ2/4k3/8/3K4 w - - 0 1"]', '[SetUp "1"]')
     with open_engine(stockfish(), Limits(depth=1)) as engine:

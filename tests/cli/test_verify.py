@@ -76,3 +76,65 @@ def test_a_file_stands_in_for_bytes_that_are_not_kept(cli: Cli, tmp_path: Path) 
 def test_compressed_log_with_crazyhouse(cli: Cli) -> None:
     cli("import", GUESTS, *sorted((GUESTS.parent.parent / "a03_crazyhouse").glob("*.raw*")))
     assert {tuple(audit["findings"]) for audit in cli.json("verify", "--json")} == {()}
+
+
+def test_every_clock_that_nothing_explains_is_named(cli: Cli, tmp_path: Path) -> None:
+    log = tmp_path / "clocks.pgn"
+    log.write_text(
+        '[Event "?"]\n[White "Ann"]\n[Black "Bob"]\n[Result "*"]\n[TimeControl "300+2"]\n\n'
+        "1. e4 {[%clk 0:05:00][%emt 0:00:02]} e5 {[%clk 0:04:50][%emt 0:00:12]} "
+        "2. Nf3 {[%clk 0:04:40][%emt 0:00:05]} Nc6 {[%clk 0:04:58][%emt 0:00:01]} *\n"
+    )
+    cli("import", log)
+    key = cli.json("games", "--json")[0]["key"]
+    result = cli("verify")
+    assert result.stdout.splitlines()[1:] == [
+        f"  (Game {key[:8]}, ply 3 (2. Nf3): White's clock is 17000 ms less than clock before - elapsed + increment;"
+        " nothing explains it)",
+        f"  (Game {key[:8]}, ply 4 (2... Nc6): Black's clock is 7000 ms more than clock before - elapsed + increment;"
+        " nothing explains it)",
+    ]
+    assert "2 unexplained" in result.stderr
+    (audit,) = cli.json("verify", "--json")
+    assert audit["unexplained_clocks"] == [
+        {
+            "game": key,
+            "side": side,
+            "ply": ply,
+            "san": san,
+            "before_ms": before_ms,
+            "elapsed_ms": elapsed_ms,
+            "increment_ms": 2_000,
+            "after_ms": after_ms,
+            "residual_ms": residual_ms,
+        }
+        for side, ply, san, before_ms, elapsed_ms, after_ms, residual_ms in (
+            ("white", 3, "Nf3", 300_000, 5_000, 280_000, -17_000),
+            ("black", 4, "Nc6", 290_000, 1_000, 298_000, 7_000),
+        )
+    ]
+
+
+def test_both_boards_of_a_match_without_names_are_compared(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "nameless.bpgn"
+    path.write_text('[Event "a match"]\n\n1A. e4 {179} 1B. d4 {178} 1a. e5 {177} 1b. d5 {176} *\n')
+    cli("import", "--kind", "bpgn", path)
+    assert "agrees; 2 games" in cli("verify").stdout
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        # A telnet command inside a tag, and a tag of which a damaged record lies between both halves.
+        ("a.raw", b"fics% \r\n<\xff\xfb\x0112> rnbqkbnr\r\nfics% \r\n"),
+        (
+            "a.journal",
+            b"27.361741846 < 0.000) d4 0 0 0\\n<b1> game 1 white [P] black [P]\\n<b ae24bc3f\n\n"
+            b"28.675032636 < 1> game 1 white  4d66e0b3\n",
+        ),
+    ],
+)
+def test_tags_are_counted_where_lines_are_read(cli: Cli, tmp_path: Path, name: str, data: bytes) -> None:
+    (tmp_path / name).write_bytes(data)
+    cli("import", "--kind", Path(name).suffix[1:], tmp_path / name, code=None)
+    assert "agrees" in cli("verify").stdout

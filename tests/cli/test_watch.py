@@ -21,6 +21,7 @@ import pytest
 
 from recorder.cli.terminal import ExitCode
 from tests.support.cli import WATCHER, Cli
+from tests.support.programs import program
 
 ENTER, LEAVE, CURSOR = b"\x1b[?1049h", b"\x1b[?1049l", b"\x1b[?25h"
 COMMAND = (sys.executable, "-m", "recorder", "replay", "terminal", str(WATCHER))
@@ -122,7 +123,7 @@ class Pane:
     """A shell in a tmux server of its own."""
 
     def __init__(self, socket: Path) -> None:
-        self._tmux = ["tmux", "-S", str(socket), "-f", "/dev/null"]
+        self._tmux = [program("tmux"), "-S", str(socket), "-f", "/dev/null"]
         self.run("new-session", "-d", "-x", "80", "-y", "24", "env PS1=shell: sh -i")
 
     def run(self, *words: str) -> str:
@@ -148,6 +149,7 @@ def pane(tmp_path: Path) -> Iterator[Pane]:
     made.run("kill-server")
 
 
+@pytest.mark.needs("tmux")
 def test_under_tmux(pane: Pane) -> None:
     pane.until("shell:")
     pane.type(f"LC_ALL=C.UTF-8 {shlex.join((*COMMAND, '--ascii', '--speed', '1/4'))}", "Enter")
@@ -242,7 +244,7 @@ def interrupts() -> Iterator[None]:
 @pytest.mark.parametrize("form", ["terminal", "server", "as-engine"])
 def test_games_that_are_not_there_and_files_without_any(filled: Cli, tmp_path: Path, form: str) -> None:
     nobody = filled("replay", form, "--player", "Nobody", code=ExitCode.ARCHIVE)
-    assert nobody.stderr == "Error: There is no such game to replay.\n"
+    assert nobody.stderr == "Error: No games to replay match these filters; `ics-recorder games` lists the games.\n"
     talk, diary = tmp_path / "talk.log", tmp_path / "diary.log"
     talk.write_text("fics% Morphy tells you: hello\n")
     diary.write_text("Dear diary,\nI played chess.\n")

@@ -93,6 +93,22 @@ def test_names_that_fill_their_column_may_be_cut() -> None:
     assert not row("702 1346 averyverylongname      1437 marath   sr  20   0       B:  4").white.cut
 
 
+@pytest.mark.parametrize(
+    ("kind", "category"),
+    [("9u", "chess960"), ("9r", "chess960"), ("?u", "untimed"), ("ou", "slow"), ("Cr", "capablanca"), ("#r", None)],
+)
+def test_letters_that_are_none(kind: str, category: str | None) -> None:
+    got = row(f"  1 1500 Ann         1500 Bob        [ {kind}  5   1]  0:00 -  0:00 (39-39) W:  1")
+    assert (got.kind, got.category, got.rated) == (kind[0], category, kind[1] == "r")
+    private = row(f"  1 1500 Ann         1500 Bob        [p{kind}  5   1]  0:00 -  0:00 (39-39) W:  1")
+    assert (private.private, private.category) == (True, category)
+
+
+def test_a_row_that_was_asked_for_and_is_not_there() -> None:
+    line = Line("No matching games were found (of 12 in progress).", 0)
+    assert parse_counted(line) == GamesCounted(line, 0, 12)
+
+
 def test_states_and_letters() -> None:
     examined = row("151 (Exam. 1591 Mystprism   1361 joelbaby  ) [ Br  2   0] W: 11")
     assert (examined.state, examined.category, examined.rated, examined.white.clock_s) == (

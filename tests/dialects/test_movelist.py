@@ -31,6 +31,8 @@ def only(*texts: str) -> MovelistRead:
 
 def test_a_running_game() -> None:
     got = only(*HEADER, *COLUMNS, *ROWS, RUNNING)
+    assert got.white_rating is not None
+    assert got.black_rating is not None
     assert (got.game_no, got.white, got.white_rating.value, got.black, got.black_rating.text) == (
         12,
         "A",
@@ -111,19 +113,20 @@ def test_match_lines(line: str, facts: tuple[object, ...]) -> None:
     ],
 )
 def test_dates_with_a_known_zone(text: str, utc: datetime) -> None:
-    assert parse_started(text) == (int(utc.timestamp() * 1000), True)
+    assert parse_started(text) == (int(utc.timestamp() * 1000), True, False)
 
 
 @pytest.mark.parametrize("text", ["2002.11.04 08:38:00", "Sun Jan 11, 17:40 ??? 2009", "Sun Jan 11, 17:40 XYZ 2009"])
 def test_dates_of_which_the_zone_is_unknown(text: str) -> None:
-    at_ms, zone_known = parse_started(text)
+    at_ms, zone_known, with_seconds = parse_started(text)
     assert at_ms is not None
     assert not zone_known
+    assert with_seconds is (text == "2002.11.04 08:38:00")
 
 
 @pytest.mark.parametrize("text", ["", "yesterday", "2002.13.04 08:38:00", "Sun Foo 11, 17:40 UTC 2009"])
 def test_what_is_no_date(text: str) -> None:
-    assert parse_started(text) == (None, False)
+    assert parse_started(text) == (None, False, False)
 
 
 @pytest.mark.parametrize(

@@ -88,6 +88,10 @@ def test_creating(text: str, facts: tuple[object, ...]) -> None:
             (3, "A", "B", True, "blitz bughouse", False, False),
         ),
         ("{Game 3 (A vs. B) Creating match.}", (3, "A", "B", None, None, False, False)),
+        (
+            "{Game 3 (A vs. B) Creating unrated slow chess960 match.}",
+            (3, "A", "B", False, "slow chess960", False, False),
+        ),
     ],
 )
 def test_created(text: str, facts: tuple[object, ...]) -> None:
@@ -95,6 +99,17 @@ def test_created(text: str, facts: tuple[object, ...]) -> None:
     assert isinstance(got, GameCreated)
     assert (got.game_no, got.white, got.black, got.rated, got.category, got.continued, got.simul) == facts
     assert format_created(got) == text
+
+
+def test_created_without_a_type_as_lasker_may_write() -> None:
+    (event,) = recognise("{Game 3 (A vs. B) Creating unrated  match.}")
+    assert isinstance(event, GameCreated)
+    assert (event.rated, event.category) == (False, None)
+
+
+def test_a_token_behind_it_makes_no_end_of_it() -> None:
+    (event,) = recognise("{Game 3 (A vs. B) Creating rated blitz match.} *")
+    assert isinstance(event, GameCreated)
 
 
 def test_created_with_ratings_and_a_token() -> None:
@@ -177,8 +192,30 @@ NOTICES = [
     ("X accepts the takeback request.", K.TAKEBACK_ACCEPTED, None, "X", None),
     ("You accept the takeback request from X.", K.TAKEBACK_ACCEPTED, None, None, None),
     ("Declining the takeback request from X.", K.TAKEBACK_DECLINED, None, None, None),
-    ("Capablanca declines your abort request.", K.OFFER_OTHER, None, "Capablanca", None),
+    ("X has declined the takeback request.", K.TAKEBACK_DECLINED, None, "X", None),  # chessd
+    ("Capablanca declines your abort request.", K.ABORT_DECLINED, None, "Capablanca", None),  # FatICS
+    ("X declines abort request.", K.ABORT_DECLINED, None, "X", None),  # FICS 1.6.2, Lasker
+    ("X accepts the abort request.", K.ABORT_ACCEPTED, None, "X", None),  # FICS
+    ("Game 1: X accepts the abort request.", K.ABORT_ACCEPTED, 1, "X", None),
+    ("You accept the abort request from X.", K.ABORT_ACCEPTED, None, None, None),
+    ("Accepting the abort request from X.", K.ABORT_ACCEPTED, None, None, None),
+    ("X withdraws abort request.", K.OFFER_OTHER, None, "X", None),
+    ("X declines the adjourn request.", K.ADJOURN_DECLINED, None, "X", None),
+    ("X accepts your adjourn request.", K.ADJOURN_ACCEPTED, None, "X", None),
     ("X requests to pause the game.", K.PAUSE_REQUEST, None, "X", None),
+    ("Pause request sent.", K.PAUSE_REQUEST, None, None, None),
+    ("X accepts the pause request.", K.PAUSE_ACCEPTED, None, "X", None),
+    ("You accept the pause request from X.", K.PAUSE_ACCEPTED, None, None, None),
+    ("X declines pause request.", K.PAUSE_DECLINED, None, "X", None),
+    ("You decline the pause request from X.", K.PAUSE_DECLINED, None, None, None),
+    ("X requests to unpause the game.", K.UNPAUSE_REQUEST, None, "X", None),  # Lasker, chessd
+    ("Game 4: X requests to unpause the game.", K.UNPAUSE_REQUEST, 4, "X", None),
+    ("Unpause request sent.", K.UNPAUSE_REQUEST, None, None, None),
+    ("X accepts the unpause request.", K.UNPAUSE_ACCEPTED, None, "X", None),
+    ("You accept the unpause request from X.", K.UNPAUSE_ACCEPTED, None, None, None),
+    ("X declines the unpause request.", K.UNPAUSE_DECLINED, None, "X", None),
+    ("You decline the unpause request from X.", K.UNPAUSE_DECLINED, None, None, None),
+    ("X withdraws unpause request.", K.OFFER_OTHER, None, "X", None),
     ("X accepted pause. Game clock paused.", K.PAUSED, None, "X", None),
     ("Game 4: Game clock paused.", K.PAUSED, 4, None, None),
     ("Game clock resumed.", K.RESUMED, None, None, None),

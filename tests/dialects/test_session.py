@@ -31,6 +31,8 @@ K = SessionNoticeKind
         ("    **** Server shutdown ordered by X. ****", K.SHUTDOWN, None),
         ("    **** Automatic Server shutdown. ****", K.SHUTDOWN, None),
         ("Logging you out.", K.LOGOUT, None),
+        ("You are sending commands too fast.", K.TOO_FAST, None),
+        ("Too many commands; please slow down.", K.TOO_FAST, None),
         ("Server time    - Sat Nov 21, 01:51 UTC 2026", K.ZONE, "Sat Nov 21, 01:51 UTC 2026"),
         ("   ****** Welcome to the Free Internet Chess Server at freechess.org ******", K.BANNER, "fics"),
         ("Server location: freechess.org   Server version : 1.25.17", K.BANNER, "fics"),

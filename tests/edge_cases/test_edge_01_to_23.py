@@ -238,10 +238,10 @@ def test_edge_17_odd_counts_of_irreversible_moves() -> None:
     assert (game.start_ply, sans(game)) == (1, ["Nf6", "e4"])
     assert game.plies[0].irreversible == 1
     table = Table()
-    table.play("e4")
+    table.plays("e4", "e5")
     joined = table.frame(irreversible=-1)
-    game = only(read(log(joined, table.play("e5", irreversible=-1))))
-    assert game.start_fen == "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1"
+    game = only(read(log(joined, table.play("d4", irreversible=-1))))
+    assert game.start_fen == "rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2"
     assert game.plies[0].irreversible == -1
 
 

@@ -298,8 +298,8 @@ def test_edge_61_set_up_boards() -> None:
     assert sans(games[GameKind.PLAYED]) == ["e4", "e5"]
     assert proved(games[GameKind.PLAYED])
     assert sans(games[GameKind.EXAMINED]) == []
-    starts = [[anchor.fen for anchor in seen.anchors] for seen in games[GameKind.EXAMINED].observations]
-    assert starts == [[], ["8/8/8/8/8/8/8/4K3 b - - 0 1"]]
+    starts = [games[kind].start_fen for kind in (GameKind.EXAMINED, GameKind.SETUP)]
+    assert starts == [None, "8/8/8/8/8/8/8/4K3 b - - 0 1"]
     assert found.frames(START, PLY, EXAMINED, SETUP) == [1, 2, 1, 3]
 
 

@@ -174,7 +174,9 @@ def test_running_list_joins_the_board() -> None:
     game = only(found)
     assert sans(game)[:4] == ["e4", "e6", "d4", "d5"]
     assert [ply.ply for ply in game.plies][:72] == list(range(1, 73))
-    assert [ply.proof for ply in game.plies[:72]] == [Proof.LIST] * 72
+    assert [ply.proof for ply in game.plies[:72]] == [Proof.LIST] * 71 + [Proof.FULL]
+    # The first board shows the clock of who had just moved; the other one was running.
+    assert (game.plies[71].white_clock_ms, game.plies[71].black_clock_ms) == (None, 274_070)
     assert game.plies[20].elapsed_ms == 19 * 60_000 + 59_514
     start = game.observations[0].start
     assert start is not None

@@ -133,7 +133,8 @@ def test_wrapped_announcement() -> None:
 def test_frame_wrapped_by_a_terminal_without_a_backslash() -> None:
     game = only(public("lila-relay-277-wrapped-frame"))
     assert sans(game)[-2:] == ["Qxe2", "Nxd5"]
-    assert [ply.proof for ply in game.plies] == [Proof.LIST] * 14
+    assert [ply.proof for ply in game.plies] == [Proof.LIST] * 13 + [Proof.FULL]
+    assert game.plies[13].black_clock_ms is not None
     start = game.observations[0].start
     assert start is not None
     assert (start.verbose, start.pretty, start.elapsed_ms, start.white_clock_ms) == ("N/f6-d5", "Nxd5", 0, 51_000)
@@ -241,7 +242,7 @@ def test_unit_negative_and_zero_clocks() -> None:
     table = Table(clocks=(-1000, 89_000))
     table.play("e4")
     found = read(log(table.frame(), table.play("e5", white_clock=-1, black_clock=89)))
-    assert (only(found).plies[0].white_clock_ms, only(found).plies[0].black_clock_ms) == (-1000, 89_000)
+    assert (only(found).plies[1].white_clock_ms, only(found).plies[1].black_clock_ms) == (-1000, 89_000)
 
 
 def test_damaged_frame_is_counted_and_not_stored() -> None:

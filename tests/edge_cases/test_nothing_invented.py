@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from recorder.model import Proof
 from tests.edge_cases.scripts import Table, log, read
+from tests.support.effort import examples
 
 
 def random_game(seed: int, crazyhouse: bool) -> tuple[Table, list[str], dict[int, set[str]]]:
@@ -34,7 +35,7 @@ def random_game(seed: int, crazyhouse: bool) -> tuple[Table, list[str], dict[int
     return table, frames, made
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 @given(
     seed=st.integers(0, 10_000),
     crazyhouse=st.booleans(),
@@ -57,7 +58,7 @@ def test_every_ply_was_played_at_its_place(seed: int, crazyhouse: bool, fates: l
             assert ply.proof != Proof.INFERRED or ply.elapsed_ms is None
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(seed=st.integers(0, 10_000), crazyhouse=st.booleans())
 def test_nothing_is_lost_where_nothing_was(seed: int, crazyhouse: bool) -> None:
     table, frames, _ = random_game(seed, crazyhouse)

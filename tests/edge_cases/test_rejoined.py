@@ -37,6 +37,60 @@ def left_and_seen_again() -> tuple[Table, list[str]]:
     return table, [*lines, table.observing(), table.header(), shown]
 
 
+def test_a_game_that_is_joined_after_its_first_move_is_whole() -> None:
+    table = Table()
+    first = table.play("e4", lag_ms=120, elapsed="(0:07)", white_clock=299, black_clock=295)
+    found = read(
+        log(table.observing(), table.header(), first, *table.plays("e5", "Nf3"), table.over("Bob resigns", "1-0"))
+    )
+    game = only(found)
+    assert (sans(game), game.start_ply, game.start_fen, game.complete) == (["e4", "e5", "Nf3"], 0, None, True)
+    assert proved(game)
+    ply = game.plies[0]
+    assert (ply.elapsed_ms, ply.lag_ms, ply.white_clock_ms, ply.black_clock_ms) == (7000, 120, 299_000, None)
+    assert [(event.detail, event.value) for event in events(game, "gap-filled")] == [("start", 0)]
+    assert found.frames(START, JOINED, PLY) == [0, 1, 2]
+    # Taken back and played anew: the start is known.
+    table = Table()
+    game = only(read(log(table.play("e4"), table.play("e5"), table.undo(2), table.play("d4"))))
+    assert (sans(game), game.start_ply, found.anomalies()) == (["d4"], 0, [])
+    assert [ply.san for ply in game.observations[0].lines[1].plies] == ["e4", "e5"]
+
+
+@pytest.mark.parametrize(
+    ("category", "moves", "changes"),
+    [
+        ("blitz", ["e4", "e5"], {}),
+        ("blitz", ["e4"], {"castling": "0 0 0 0"}),
+        ("blitz", ["e4"], {"verbose": "P/d2-d4", "pretty": "d4"}),
+        ("bughouse", ["e4"], {}),
+        ("wild/fr", ["e4"], {}),
+    ],
+)
+def test_the_first_board_of_other_joined_games_shows_no_ply(
+    category: str, moves: list[str], changes: dict[str, object]
+) -> None:
+    table = Table()
+    table.plays(*moves)
+    following = "Nf3" if len(moves) == 2 else "Nc6"
+    game = only(read(log(table.observing(), table.header(category), table.frame(**changes), table.play(following))))
+    assert sans(game) == [following]
+    assert game.start_ply == len(moves)
+
+
+def test_a_resumed_game_does_not_begin_with_the_move_before() -> None:
+    table = Table()
+    table.play("e4")
+    told = "{Game 7 (Ann vs. Bob) Continuing rated blitz match.}"
+    game = only(read(log(told, table.observing(), table.frame(), table.play("e5"))))
+    assert (sans(game), game.start_ply) == (["e5"], 1)
+    # Not told: the number had a game of theirs that was adjourned after this move.
+    table = Table()
+    lines = [table.observing(), table.frame(), table.play("e4"), table.over("Game adjourned by mutual agreement", "*")]
+    games = read(log(*lines, table.observing(), table.frame(), table.play("e5"))).games
+    assert [sans(game) for game in games] == [["e4"], ["e5"]]
+
+
 def test_one_game_with_a_gap() -> None:
     table, lines = left_and_seen_again()
     found = read(log(*lines, *table.plays(*OPENING[8:]), table.over("Bob resigns", "1-0")))

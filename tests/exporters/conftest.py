@@ -5,7 +5,6 @@ Not for the whole run: while Playwright works, no test of the same process can s
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from playwright.sync_api import Browser, ConsoleMessage, Error, Page, Request, V
 from exporters.report.game import game_report
 from recorder.model import Game
 from tests.support.browsing import DESK, Open
+from tests.support.programs import program
 
 ARGUMENTS = [
     "--headless",
@@ -30,11 +30,9 @@ ARGUMENTS = [
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """One Chromium for the whole module; a machine without it fails."""
-    path = shutil.which("chromium")
-    assert path is not None, "Chromium is missing: the package chromium brings it"
+    """One Chromium for the whole module."""
     with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
+        started = playwright.chromium.launch(executable_path=program("chromium"), args=ARGUMENTS)
         yield started
         started.close()
 

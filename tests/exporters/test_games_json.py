@@ -28,6 +28,7 @@ def test_a_ply() -> None:
         "white_clock_ms": 290_683,
         "black_clock_ms": 293_161,
         "elapsed_ms": 4319,
+        "elapsed_origin": "printed",
         "lag_ms": 49,
         "at": "2020-01-01T12:00:07.000Z",
         "precision": "milliseconds",
@@ -46,7 +47,8 @@ def test_missing_is_null_and_zero_is_zero() -> None:
     assert found["server"] is None
     first = found["plies"][0]
     assert {name for name, value in first.items() if value is None} == {
-        "uci", "white_clock_ms", "black_clock_ms", "elapsed_ms", "at", "precision", "white_holdings", "black_holdings",
+        "uci", "white_clock_ms", "black_clock_ms", "elapsed_ms", "elapsed_origin", "at", "precision",
+        "white_holdings", "black_holdings",
     }  # fmt: skip
     assert (first["lag_ms"], first["proof"], first["origin"]) == (0, "unproved", "movelist")
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import io
-import os
 import re
-import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -31,10 +29,14 @@ from recorder.model import (
     Precision,
     Proof,
     Segment,
+    SourceKind,
     TimeBasis,
 )
+from recorder.pipeline import make_pipeline
 from tests.exporters.games import SCHOLARS_MATE, board_for, make_game, make_plies, random_game, random_moves
 from tests.exporters.pgn_reader import read_pgn, replay
+from tests.support.effort import examples
+from tests.support.programs import program
 
 DEFAULT_TEXT = """\
 [Event "FICS rated blitz game"]
@@ -121,12 +123,10 @@ def played(text: str) -> chess.pgn.Game:
 
 
 def pgn_extract(tmp_path: Path, text: str) -> str:
-    """What pgn-extract says on checking a file; a machine without it fails here."""
+    """What pgn-extract says on checking a file."""
     file = tmp_path / "games.pgn"
     file.write_text(text, encoding="utf-8")
-    program = shutil.which("pgn-extract", path=f"{os.environ['PATH']}:/usr/games")
-    assert program is not None, "pgn-extract is not installed"
-    done = subprocess.run([program, "-r", str(file)], capture_output=True, text=True, check=False)
+    done = subprocess.run([program("pgn-extract"), "-r", str(file)], capture_output=True, text=True, check=False)
     assert done.returncode == 0
     said = done.stderr.replace(str(file), "FILE").splitlines(keepends=True)
     return "".join(line for line in said if not line.startswith("Ann - Bob "))  # one line a game is its report
@@ -141,7 +141,7 @@ def test_fics_style_is_exactly_this() -> None:
 
 
 @pytest.mark.parametrize("variant", ["chess", "crazyhouse", "suicide", "atomic"])
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15), deadline=None)
 @given(seed=st.integers(0, 2**32), length=st.integers(1, 120), style=st.sampled_from(["default", "fics"]))
 def test_python_chess_reads_every_variant_it_knows(variant: str, seed: int, length: int, style: str) -> None:
     moves = random_moves(seed, length, variant)
@@ -158,7 +158,7 @@ def test_python_chess_reads_every_variant_it_knows(variant: str, seed: int, leng
             assert round((node.emt() or 0) * 1000) == ply.elapsed_ms
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 @given(number=st.integers(0, 959), seed=st.integers(0, 2**32))
 def test_python_chess_reads_chess960(number: int, seed: int) -> None:
     fen = chess.Board.from_chess960_pos(number).fen()
@@ -178,6 +178,7 @@ def test_own_reader_replays_losers_bughouse_and_wild_5() -> None:
         assert replay(read).ply() == game.plies[-1].ply
 
 
+@pytest.mark.needs("pgn-extract")
 def test_pgn_extract_accepts_chess_games(tmp_path: Path) -> None:
     games = [random_game(seed) for seed in range(30)]
     games[3].reason = 'Ann\'s "words" {braces}'
@@ -197,11 +198,13 @@ def test_pgn_extract_accepts_chess_games(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.needs("pgn-extract")
 def test_pgn_extract_accepts_the_fics_style(tmp_path: Path) -> None:
     text = "".join(export(random_game(seed), style="fics") for seed in range(10))
     assert pgn_extract(tmp_path, text) == "Processing FILE\n10 games matched out of 10.\n"
 
 
+@pytest.mark.needs("pgn-extract")
 def test_pgn_extract_check_can_fail(tmp_path: Path) -> None:
     assert "Failed to make move" in pgn_extract(tmp_path, export(make_game()).replace("Nf6", "Nh4"))
 
@@ -407,7 +410,10 @@ def test_plies_taken_back_at_the_end_are_a_comment() -> None:
     board = chess.Board(fen_after(SCHOLARS_MATE, 6))
     game.observations[0].lines.append(PlyLine(1, LineKind.TAKEBACK, 0, 6, make_plies(SCHOLARS_MATE[6:], board)))
     (read,) = read_pgn(export(game, variations=True))
-    assert read.moves[-1].comments[-2:] == ["Taken back: Qxf7#", "Bob checkmated"]
+    assert read.moves[-1].comments == [
+        "[%clk 0:04:54.138] [%emt 0:00:03.702] Taken back: Qxf7#",
+        "Bob checkmated",
+    ]
 
 
 def test_chat_stands_after_its_ply_and_is_harmless() -> None:
@@ -420,11 +426,42 @@ def test_chat_stands_after_its_ply_and_is_harmless() -> None:
     text = export(game, comments=True)
     (read,) = read_pgn(text)
     assert read.before == ["Cat kibitz: good luck"]
-    assert read.moves[2].comments[1:] == ["Cat kibitz: [ %clk 9:00:00] (hm) %x café"]
-    assert read.moves[-1].comments[1:] == ["bye", "Bob checkmated"]
+    (third,) = read.moves[2].comments
+    assert third.endswith("] Cat kibitz: [ %clk 9:00:00] (hm) %x café")
+    last, reason = read.moves[-1].comments
+    assert last.endswith("] bye")
+    assert reason == "Bob checkmated"
     assert not any(line.startswith("%") for line in text.splitlines())
     assert played(text).next().next().next().clock() == pytest.approx(296.007)  # type: ignore[union-attr]  # the game has these moves
     assert "Cat" not in export(game)
+
+
+def test_a_move_has_its_marks_and_then_one_comment() -> None:
+    game = make_game()
+    game.observations[0].events += [
+        chat(1, "a | b || c"),
+        chat(1, "[%csl Gd4]", None, "command"),
+        chat(1, "$14", None, "nag"),
+        chat(1, "|"),
+        chat(2, "x|y"),
+    ]
+    text = export(game, comments=True)
+    assert (
+        "1. e4 $14 {[%clk 0:04:58.669] [%emt 0:00:00.000] Cat kibitz: a || b ||| c | [%csl Gd4] Cat kibitz: ||}"
+        in " ".join(text.split())
+    )
+    pipeline = make_pipeline(SourceKind.PGN)
+    (again,) = [*pipeline.receive(text.encode()), *pipeline.finish()]
+    told = [
+        (event.ply, event.detail, event.actor, event.text) for event in again.events if event.kind is EventKind.CHAT
+    ]
+    assert told == [
+        (1, "nag", None, "$14"),
+        (1, "kibitz", "Cat", "a | b || c"),
+        (1, "command", None, "[%csl Gd4]"),
+        (1, "kibitz", "Cat", "|"),
+        (2, "kibitz", "Cat", "x|y"),
+    ]
 
 
 def test_no_line_is_longer_than_79_characters() -> None:

@@ -6,7 +6,19 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from exporters.pgn_text import GLUE, brace_comment, colours_for_handles, readable, tag, wrap
+from exporters.pgn_text import (
+    GLUE,
+    Item,
+    brace_comment,
+    brace_text,
+    colours_for_handles,
+    comment_of,
+    readable,
+    tag,
+    tag_lines,
+    wrap,
+)
+from recorder.movetext import split_remark
 from tests.exporters.pgn_reader import TAG
 
 WORDS = st.lists(st.text("abc{}[%", min_size=1, max_size=100), min_size=1, max_size=60)
@@ -19,6 +31,13 @@ def test_wrap_only_turns_blanks_into_line_feeds(words: list[str]) -> None:
     assert wrapped.replace("\n", " ") == text
     for line in wrapped.split("\n"):
         assert len(line) <= 79 or " " not in line
+
+
+@given(st.lists(st.text()))
+@example(["a\u2028b\u2029", "\x85\x0b\x0c\x1c\r\n"])
+def test_only_line_feeds_end_a_tag_pair(values: list[str]) -> None:
+    pairs = [tag("White", value) for value in values]
+    assert tag_lines("".join(pairs)) == pairs
 
 
 def test_wrap_fills_lines() -> None:
@@ -45,6 +64,22 @@ def test_no_text_leaves_its_comment(text: str) -> None:
     assert comment.index("}") == len(comment) - 1
     assert "[%" not in comment
     assert not any(line.startswith("%") for line in wrap("a " * 30 + comment).split("\n"))
+
+
+_PARTS = st.lists(st.text(" |ab\n", max_size=12).map(lambda text: " ".join(text.split())), min_size=1, max_size=5)
+
+
+@given(_PARTS)
+def test_parts_of_a_comment_come_back(parts: list[str]) -> None:
+    comment = comment_of([Item(brace_text(part)) for part in parts])
+    assert [" ".join(part.split()) for part in split_remark(wrap(comment)[1:-1])] == parts
+
+
+def test_times_and_marks_stand_with_the_words_behind_them() -> None:
+    times, mark, words = Item("[%clk 0:01:00]", bare=True), Item("[%csl Gd4]", bare=True), Item("good")
+    assert comment_of([times, mark, words, words, mark]) == "{[%clk 0:01:00] [%csl Gd4] good | good | [%csl Gd4]}"
+    depth = Item("[%depth 9]", bare=True)  # alone it is nobody's: it must not become that of an evaluation
+    assert comment_of([times, depth, Item("[%eval 0.10]")], " ") == "{ [%clk 0:01:00] | [%depth 9] | [%eval 0.10] }"
 
 
 def test_readable_decodes_utf_8_and_leaves_latin_1() -> None:

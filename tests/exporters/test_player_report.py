@@ -13,7 +13,7 @@ from exporters import measures
 from exporters.archive import Archive
 from exporters.report.game import game_report
 from exporters.report.index import index_report
-from exporters.report.player import player_report, who_is_meant
+from exporters.report.player import games_by_server, player_report, who_is_meant
 from exporters.report.tables import control_words, day_text, percent_text
 from recorder.errors import ExportError
 from storage import Archive as Storage
@@ -56,40 +56,80 @@ def page(cli: Cli, somebody: str, tmp_path_factory: pytest.TempPathFactory) -> b
 
 
 def made_sides(*rows: tuple[str, str | None, bool, str]) -> pd.DataFrame:
-    """Handle, server, whether a guest, identity."""
-    return pd.DataFrame(rows, columns=["player", "server", "player_guest", "player_id"])
+    """Handle, server, whether a guest, identity; each of a game of its own."""
+    made = pd.DataFrame(rows, columns=["player", "server", "player_guest", "player_id"])
+    return made.assign(key=[f"{number:020}" for number in range(len(rows))])
 
 
 # --- whom it is about
 
 
-def test_a_handle_of_one_server_is_one_player() -> None:
+def test_a_handle_is_one_player_in_any_case() -> None:
     found = who_is_meant(made_sides(("ann", "x", False, "x/ann"), ("Ann", "x", False, "x/ann")), "ANN")
-    assert found == ("x/ann", "Ann", ())
+    assert found == ({"x/ann"}, "Ann", {})
+    with pytest.raises(ExportError, match="Bob played none"):
+        who_is_meant(made_sides(("Ann", "x", False, "x/ann")), "Bob")
 
 
-def test_handles_of_several_servers_are_not_pooled() -> None:
-    with pytest.raises(ExportError, match=r"Ann is a handle on x, y: choose one of them with --server"):
-        who_is_meant(made_sides(("Ann", "x", False, "x/ann"), ("Ann", "y", False, "y/ann")), "Ann")
+def test_a_player_is_chosen_over_all_servers_known_or_not() -> None:
+    rows = made_sides(("Ann", "x", False, "x/ann"), ("Ann", None, False, "?/ann"), ("Ann", None, False, "?/ann"))
+    found = who_is_meant(rows, "Ann")
+    assert found == ({"x/ann", "?/ann"}, "Ann", {})
+    assert games_by_server(rows, found) == {"unknown": 2, "x": 1}
 
 
 def test_guests_are_never_pooled() -> None:
-    rows = made_sides(("Ann", "x", True, "x/ann#1"), ("Ann", "x", True, "x/ann#2"))
+    rows = made_sides(("Ann", "x", True, "x/ann/1"), ("Ann", "x", True, "x/ann/2"), ("Ann", "x", False, "x/ann"))
     with pytest.raises(ExportError, match="2 guests"):
-        who_is_meant(rows, "Ann")
-    assert who_is_meant(rows[:1], "Ann").identity == "x/ann#1"
-    member = made_sides(("Ann", "x", False, "x/ann"))
-    found = who_is_meant(pd.concat([rows, member]), "Ann")
-    assert found == ("x/ann", "Ann", ("2 games of guests who had this handle",))
+        who_is_meant(rows[:2], "Ann")
+    assert who_is_meant(rows[:1], "Ann").identities == {"x/ann/1"}
+    assert who_is_meant(rows, "Ann") == ({"x/ann"}, "Ann", {"of guests who had this handle": 2})
 
 
-def test_games_of_an_untold_server_are_left_out_and_told() -> None:
-    rows = made_sides(("Ann", None, False, "?/ann"), ("Ann", "x", False, "x/ann"))
-    found = who_is_meant(rows, "Ann")
-    assert found == ("x/ann", "Ann", ("1 game of this handle where the log does not tell the server",))
-    assert who_is_meant(rows[:1], "Ann").identity == "?/ann"
-    with pytest.raises(ExportError, match="Bob played none"):
-        who_is_meant(rows, "Bob")
+GAME = """[Event "{event}"]
+[Site "{site}"]
+[White "{white}"]
+[Black "{black}"]
+[Result "1-0"]
+[TimeControl "300+0"]
+
+1. e4 {{[%clk 0:04:5{n}]}} e5 {{[%clk 0:04:50]}} 2. Nf3 {{[%clk 0:04:4{n}]}} Nc6 {{[%clk 0:04:40]}} 1-0
+
+"""
+
+
+@pytest.fixture
+def many_servers(tmp_path: Path) -> Cli:
+    """Ann's games on a known server and on none, and games of two guests of one handle."""
+    games = (("FICS rated blitz", "FICS", "Ann", "Bob"), ("x", "?", "Ann", "Cid"), ("x", "?", "Dora", "ANN"),
+             ("x", "FICS", "GuestABCD", "Ann"), ("y", "FICS", "GuestABCD", "Eve"))  # fmt: skip
+    saved = tmp_path / "games.pgn"
+    saved.write_text("".join(
+        GAME.format(event=event, site=site, white=white, black=black, n=number)
+        for number, (event, site, white, black) in enumerate(games)
+    ))  # fmt: skip
+    cli = Cli(tmp_path / "archive.sqlite")
+    cli("import", saved)
+    return cli
+
+
+def test_what_is_counted_together_and_what_is_excluded_is_said(many_servers: Cli, tmp_path: Path) -> None:
+    def said(*words: str, code: int = 0) -> str:
+        return many_servers("report", *words, "-o", tmp_path / "page.html", "--force", code=code).stderr
+
+    sites = [game["server"] for game in many_servers.json("games", "--json", "--player", "Ann")]
+    named = next(site for site in sites if site is not None)
+    assert sites.count(None) == 2
+    assert "Wrote the report of 4 games of A" in (told := said("--player", "ann"))
+    assert f"Counted together: 2 on {named}, 2 on unknown; --server NAME (or unknown) chooses one." in told
+    assert "Wrote the report of 2 games of A" in (told := said("--player", "ann", "--server", "unknown"))
+    assert "Left out: 2 on other servers." in told
+    assert len(many_servers.json("games", "--json", "--server", "UNKNOWN")) == 2
+    assert "GuestABCD is the handle of 2 guests" in said("--player", "GuestABCD", code=5)
+    for words in (("plot", "curve", "-o", tmp_path / "curve.svg"), ("clocks", "--table", "time-left")):
+        assert "2 guests" in many_servers(*words, "--player", "guestabcd", code=5).stderr
+    by_player = many_servers.json("clocks", "--table", "usage", "--by", "player", "--player", "guestabcd", "--json")
+    assert len(by_player["rows"]) <= 2
 
 
 # --- words
@@ -266,8 +306,8 @@ def test_the_command_says_what_it_cannot(cli: Cli, archive: Archive, somebody: s
     assert "--index" in cli("report", "last", "last~1", code=2).stderr
     assert "--index" in cli("report", "last", "--rated", code=2).stderr
     assert "once" in cli("report", "--player", "a", "--player", "b", "-o", "x.html", code=2).stderr
-    assert "No game is there" in cli("report", "--player", "Nobody", "-o", "x.html", code=4).stderr
-    assert "No game is there" in cli("report", "--index", "--since", "2999-01-01", code=4).stderr
+    assert "No games match these filters" in cli("report", "--player", "Nobody", "-o", "x.html", code=4).stderr
+    assert "No games match these filters" in cli("report", "--index", "--since", "2999-01-01", code=4).stderr
     sides = archive.sides()
     counted = sides[sides["player_guest"].fillna(False)]["player"].astype("string").value_counts()
     assert "guests, maybe of several people" in cli("report", "--player", counted.index[0], code=5).stderr
@@ -276,6 +316,7 @@ def test_the_command_says_what_it_cannot(cli: Cli, archive: Archive, somebody: s
 # --- in Chromium
 
 
+@pytest.mark.needs("chromium")
 @pytest.mark.parametrize("width", [320, 1280])
 def test_pages_scroll_in_one_direction_and_nothing_runs(
     opened: Open, page: bytes, hostile_pages: list[bytes], width: int
@@ -288,6 +329,7 @@ def test_pages_scroll_in_one_direction_and_nothing_runs(
         assert shown.locator("table").first.is_visible()
 
 
+@pytest.mark.needs("chromium")
 def test_a_player_page_leads_to_its_parts_and_follows_the_theme(opened: Open, page: bytes) -> None:
     shown = opened(page, scripts=False)
     shown.get_by_role("link", name="Longest thinks").click()
@@ -302,6 +344,7 @@ def test_a_player_page_leads_to_its_parts_and_follows_the_theme(opened: Open, pa
     assert shown.locator("#games table").is_visible()
 
 
+@pytest.mark.needs("chromium")
 def test_the_index_is_filtered_by_words(opened: Open, cli: Cli) -> None:
     shown = opened(cli("report", "--index", "-o", "-").stdout_bytes)
     rows = shown.locator("table.games tbody tr:visible")
@@ -318,6 +361,7 @@ def test_the_index_is_filtered_by_words(opened: Open, cli: Cli) -> None:
     assert shown.locator("#found").inner_text() == ""
 
 
+@pytest.mark.needs("chromium")
 def test_without_a_script_the_index_has_all_games_in_one_line_each(opened: Open, cli: Cli) -> None:
     page = cli("report", "--index", "-o", "-").stdout_bytes
     shown = opened(page, viewport=ViewportSize(width=390, height=760), scripts=False)

@@ -11,13 +11,13 @@ from datetime import UTC, datetime
 import pyarrow.parquet as pq
 import pytest
 
+from exporters.csvfile import write_csv
 from exporters.frames.columns import PLY_COLUMNS
 from exporters.frames.rows import ply_rows
 from exporters.plies import (
     PliesCsvExporter,
     PliesJsonExporter,
     PliesParquetExporter,
-    write_csv,
     write_json_lines,
 )
 from recorder.errors import ExportError
@@ -94,3 +94,13 @@ def test_rows_of_any_table() -> None:
     out = io.BytesIO()
     write_json_lines(("a", "b"), [[(1, None)]], out)
     assert out.getvalue() == b'{"a":1,"b":null}\n'
+
+
+@pytest.mark.parametrize("begin", ["=", "+", "-", "@", "\t"])
+def test_texts_that_look_like_formulas_get_an_apostrophe(begin: str) -> None:
+    rows = [[(f"{begin}1+cmd", f"{begin}1+cmd", -17, "-", "1-0")]]
+    for raw, mark in ((False, "'"), (True, "")):
+        out = io.BytesIO()
+        write_csv(("mover", "san", "lag_ms", "time_control", "result"), rows, out, raw=raw)
+        read = list(csv.reader(io.StringIO(out.getvalue().decode(), newline="")))
+        assert read[1] == [f"{mark}{begin}1+cmd", f"{begin}1+cmd", "-17", "-", "1-0"]

@@ -17,6 +17,7 @@ import pytest
 
 from exporters.boards import read_placement, write_placement
 from exporters.engine import thoughts_by_ply
+from exporters.holdings import hands_in_match
 from exporters.report.course import Course
 from exporters.report.drawing import harmless, serialise
 from exporters.report.game import game_report
@@ -42,7 +43,7 @@ from recorder.model import (
 from recorder.pipeline import make_pipeline
 from recorder.relating.bughouse import pair_bughouse
 from recorder.relating.captures import captures
-from recorder.relating.match import board_order, timeline
+from recorder.relating.match import Match, board_order, timeline
 from recorder.replay.moments import moments_of_game
 from tests.exporters.games import SCHOLARS_MATE, STARTED_AT_MS, make_game, random_game
 from tests.support.corpus import stream_bytes
@@ -488,3 +489,29 @@ def test_variations_of_an_examined_game_are_no_takebacks() -> None:
 def test_a_player_without_a_name_or_with_words_for_one() -> None:
     game = replace(make_game(), white=Player(" "))
     assert "(no name)" in Page(game_report(game)).text
+
+
+def saved_match(movetext: str) -> Match:
+    """A bughouse match as a file of saved games tells it."""
+    tags = "".join(f'[{name} "{name}"]\n' for name in ("WhiteA", "BlackA", "WhiteB", "BlackB"))
+    pipeline = make_pipeline(SourceKind.BPGN)
+    made = f'[Event "bughouse match"]\n{tags}[TimeControl "180+0"]\n[Result "*"]\n{movetext} *\n'
+    return board_order(*[*pipeline.receive(made.encode()), *pipeline.finish()])
+
+
+def test_hands_of_a_saved_match_follow_from_the_captures_of_both_boards() -> None:
+    match = saved_match(
+        "1A. e4 {179} 1B. e4 {179} 1a. d5 {178} 2A. exd5 {177} 1b. P@e5 {176} 2a. Qxd5 {175} 2B. P@h3 {174} "
+        "3A. Nc3 {173} 2b. Nf6 {172}"
+    )
+    hands = hands_in_match(match)
+    assert hands["A"] == dict.fromkeys(range(1, 6), ("", ""))
+    # Black of B gets the pawn that White of A took, and drops it; White of B the one that Black of A took.
+    assert hands["B"] == {1: ("", ""), 2: ("", ""), 3: ("", ""), 4: ("", "")}
+    waiting = saved_match(
+        "1A. e4 {179} 1a. d5 {178} 2A. exd5 {177} 1B. e4 {176} 1b. e5 {175} 2B. P@h3 {174} 2b. d6 {1}"
+    )
+    assert hands_in_match(waiting)["B"] == {1: ("", "P"), 2: ("", "P")}  # then a drop of what nobody has
+    page = game_report(waiting.a, match=waiting).decode()
+    assert '"hands":["","P"]' in page.replace(" ", "")
+    assert "they follow from the captures and drops of both boards" in page

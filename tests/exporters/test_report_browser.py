@@ -16,6 +16,8 @@ from tests.exporters.test_report import HOSTILE, hostile_game, said, taken_back_
 from tests.support.browsing import DESK, Open
 from tests.support.cli import GUESTS, Cli
 
+pytestmark = pytest.mark.needs("chromium")
+
 
 def thinking(ply: int) -> tuple[int, int, int, int]:
     """White thinks 4 s, 20 s at the third move; Black 2 s."""

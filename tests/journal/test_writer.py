@@ -23,6 +23,7 @@ from recorder.journal.format import MAX_DATA_BYTES, Header, Record, RecordKind, 
 from recorder.journal.parts import PartFile, new_part, part_blocks, session_parts
 from recorder.journal.reader import JournalReader
 from recorder.journal.writer import JournalWriter, Sync
+from tests.support.effort import examples
 
 S = 1_000_000_000
 DAY = 86_400 * S
@@ -132,7 +133,7 @@ def test_all_that_is_written(tmp_path: Path) -> None:
 
 
 @given(st.lists(st.tuples(st.booleans(), st.binary(min_size=1, max_size=99)), max_size=9), st.integers(1, 99))
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 def test_both_directions_through_short_writes(
     tmp_path_factory: pytest.TempPathFactory, said: list[tuple[bool, bytes]], at_once: int
 ) -> None:

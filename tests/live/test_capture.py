@@ -27,10 +27,10 @@ from recorder.live.login import Login
 from recorder.live.manners import FATICS, FICS, ICC, Manners
 from recorder.live.observing import Observing
 from recorder.live.policy import parse_policy
-from recorder.live.requests import RequestQueue
 from recorder.live.script import Fault, Hear, Say, Step
 from recorder.live.sealing import Sealing
 from recorder.live.secrets import SecretGuard
+from recorder.live.sending import RequestQueue
 from recorder.live.telling import EVENTS, Fact
 from recorder.live.testserver import Dialogue, ScriptedServer
 from recorder.sources import read_blocks
@@ -364,9 +364,12 @@ def test_pauses_grow_and_are_bounded() -> None:
 
 
 def test_icc_is_told_quietly() -> None:
-    assert setting_commands(Family.ICC, "1") == (["/set-quietly style 12"], ["/set-quietly style 1"])
-    assert setting_commands(Family.ICC, None)[1] == []
-    assert setting_commands(Family.FICS, "12")[1] == []
+    assert setting_commands(Family.ICC, {"style": "1", "gin": "0"}) == (
+        ["/set-quietly style 12", "/set-quietly gin 1"],
+        ["/set-quietly style 1", "/set-quietly gin 0"],
+    )
+    assert setting_commands(Family.ICC, {})[1] == []
+    assert setting_commands(Family.FICS, {"style": "12", "gin": "1"})[1] == []
     assert ICC.prompt == "aics% "
 
 

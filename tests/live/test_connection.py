@@ -48,6 +48,9 @@ class FakeConversation:
     boards = 0
     we = lost = None
 
+    def note_games(self) -> None:
+        pass
+
     def __init__(self, refuses: bytes) -> None:
         self.done: list[bytes] = []
         self._refuses = refuses

@@ -6,15 +6,17 @@ from recorder.live.conversation import Conversation, Lasting, Stage
 from recorder.live.login import Login
 from recorder.live.observing import Observing
 from recorder.live.policy import parse_policy
+from recorder.live.sending import RequestQueue
 
 ASKS = b'\n"Ann" is a registered name.  If it is yours, type the password.\n\npassword: '
 WELCOME = b"\n**** Starting FICS session as Ann ****\n\nfics% "
-VARIABLES = b"\nVariable settings of Ann:\n\ntime=2       private=0     style=1\n\nfics% "
+VARIABLES = b"\nVariable settings of Ann:\n\ntime=2       private=0     style=1\nkibitz=1   gin=0\n\nfics% "
 
 
-def entered(user: str | None = None, lasting: Lasting | None = None) -> Conversation:
+def entered(user: str | None = None, lasting: Lasting | None = None, queue: RequestQueue | None = None) -> Conversation:
     """A conversation that has just been let in, at time 0."""
-    conversation = Conversation(Login(user, lambda: "s3cretWord"), Observing(parse_policy("rated")), lasting=lasting)
+    observing = Observing(parse_policy("rated"))
+    conversation = Conversation(Login(user, lambda: "s3cretWord"), observing, lasting=lasting, queue=queue)
     said = [b"login: ", ASKS, WELCOME] if user else [b"login: ", b'Press return to enter FICS as "GuestAB":', b"fics% "]
     for words in said:
         conversation.receive(words, 0, 0)
@@ -24,16 +26,16 @@ def entered(user: str | None = None, lasting: Lasting | None = None) -> Conversa
 
 
 def test_settings_are_spaced_and_nothing_overtakes_them() -> None:
-    conversation, said = entered(), []
-    for now_ms in range(0, 10_000, 100):
+    conversation, said = entered(queue=RequestQueue(gap_ms=500, burst=4)), []
+    for now_ms in range(0, 5_000, 100):
         lines = conversation.take(now_ms).split(b"\n")[:-1]
         conversation.receive(b"\nfics% ", now_ms, 0)
         said += [(now_ms, line) for line in lines]
     assert [line for _, line in said] == [
-        *(b"iset defprompt 1", b"iset nohighlight 1", b"iset ms 1", b"iset nowrap 1"),
-        *(b"iset startpos 1", b"iset gameinfo 1", b"iset allresults 1", b"set style 12", b"games"),
+        *(b"iset ms 1", b"iset gameinfo 1", b"set style 12", b"set gin 1", b"iset nowrap 1", b"iset startpos 1"),
+        *(b"iset defprompt 1", b"iset nohighlight 1", b"iset allresults 1", b"games"),
     ]
-    assert [now_ms for now_ms, _ in said] == [0, 0, 0, 0, 500, 1000, 1500, 2000, 2500]
+    assert [now_ms for now_ms, _ in said] == [0, 0, 0, 0, 500, 1000, 1500, 2000, 2500, 3000]
 
 
 def test_the_style_is_asked_for_before_it_is_changed_and_put_back_at_the_end() -> None:
@@ -43,8 +45,47 @@ def test_the_style_is_asked_for_before_it_is_changed_and_put_back_at_the_end() -
     said = b"".join(conversation.take(now_ms) for now_ms in range(10, 10_000, 500))
     assert b"set style 12\n" in said
     conversation.leave()
-    assert conversation.take(10_000) == b"set style 1\nquit\n"
+    assert conversation.take(10_000) == b"set style 1\nset gin 0\nquit\n"
     assert conversation.next_at_ms(10_000) is None
+
+
+def test_announcements_that_were_on_stay_on() -> None:
+    conversation = entered("Ann")
+    conversation.take(0)
+    conversation.receive(VARIABLES.replace(b"gin=0", b"gin=1"), 10, 0)
+    assert b"gin" not in settings_said(conversation, 10)
+    conversation.leave()
+    assert conversation.take(20_000) == b"set style 1\nquit\n"
+
+
+def test_a_server_without_announcements_is_not_asked_for_them() -> None:
+    conversation = entered("Ann")
+    conversation.take(0)
+    conversation.receive(VARIABLES.replace(b"gin=0", b"seek=0"), 10, 0)
+    assert conversation.next_at_ms(10) == 1_010  # for the rest of the answer
+    said = settings_said(conversation, 1_010)
+    assert b"set style 12\n" in said
+    assert b"gin" not in said
+
+
+def test_an_answer_in_two_parts_is_put_together() -> None:
+    conversation = entered("Ann")
+    conversation.take(0)
+    middle = VARIABLES.index(b"kibitz")
+    conversation.receive(VARIABLES[:middle], 10, 0)
+    assert conversation.stage is Stage.ASKING
+    conversation.receive(VARIABLES[middle:], 200, 0)
+    assert b"set gin 1\n" in settings_said(conversation, 200)
+    conversation.leave()
+    assert conversation.take(20_000) == b"set style 1\nset gin 0\nquit\n"
+
+
+def test_settings_that_came_too_fast_are_said_again() -> None:
+    conversation = entered()
+    assert b"set gin 1\n" in conversation.take(0)
+    conversation.receive(b"\nYou are sending commands too fast.\nfics% \n", 10, 0)
+    assert conversation.take(20) == b""
+    assert b"set gin 1\n" in settings_said(conversation, 1_000)
 
 
 def test_without_an_answer_about_the_settings_it_goes_on() -> None:
@@ -56,7 +97,7 @@ def test_without_an_answer_about_the_settings_it_goes_on() -> None:
         before, due_ms = due_ms, conversation.next_at_ms(due_ms) or 0
         assert due_ms == before + 5_000
         assert conversation.take(due_ms - 1) == b""
-    assert conversation.take(due_ms).startswith(b"iset defprompt 1\n")
+    assert conversation.take(due_ms).startswith(b"iset ms 1\niset gameinfo 1\nset style 12\n")
 
 
 def test_a_shutdown_that_is_only_announced_is_no_reason_an_hour_later() -> None:
@@ -93,7 +134,7 @@ def test_a_style_that_was_put_back_is_not_told() -> None:
     conversation.receive(VARIABLES, 10, 0)
     assert lasting.left_behind() is None  # nothing was changed yet
     assert b"set style 12\n" in settings_said(conversation, 10)
-    assert lasting == Lasting("1", changed=True)
+    assert lasting == Lasting({"style": "1", "gin": "0"}, changed={"style", "gin"})
     conversation.leave()
     assert lasting.left_behind() is None
 
@@ -106,12 +147,13 @@ def test_stopped_while_the_line_is_lost_the_style_that_stays_is_told_and_put_bac
     settings_said(conversation, 10)
     conversation.disconnected()
     assert lasting.left_behind() == (
-        "The account has style 12 now and could not get its own back: it had style 1. “set style” changes it."
+        "The account has style 12 now and could not get its own back: it had style 1. “set style” changes it. "
+        "The account has gin 1 now and could not get its own back: it had gin 0. “set gin” changes it."
     )
     again = entered("Ann", lasting)
     assert b"variables" not in settings_said(again, 0)
     again.leave()
-    assert again.take(10_000) == b"set style 1\nquit\n"
+    assert again.take(10_000) == b"set style 1\nset gin 0\nquit\n"
     assert lasting.left_behind() is None
 
 
@@ -125,26 +167,29 @@ def test_a_server_that_never_tells_the_style_is_asked_three_times_and_what_stays
     assert conversation.take(30_000) == b"quit\n"
     assert lasting.left_behind() == (
         "The account has style 12 now and could not get its own back: which style it had, the server did not tell. "
-        "“set style” changes it."
+        "“set style” changes it. "
+        "The account has gin 1 now and could not get its own back: which gin it had, the server did not tell. "
+        "“set gin” changes it."
     )
 
 
 def test_the_style_that_we_have_set_ourselves_is_not_taken_for_the_users() -> None:
-    lasting = Lasting(changed=True)  # a connection before could not find out, and was lost
+    lasting = Lasting(changed={"style", "gin"})  # a connection before could not find out, and was lost
     conversation = entered("Ann", lasting)
     settings_said(conversation, 0)
-    conversation.receive(VARIABLES.replace(b"style=1", b"style=12"), 10_000, 0)
-    assert (lasting.style, lasting.changed) == (None, True)
+    ours = VARIABLES.replace(b"style=1", b"style=12").replace(b"gin=0", b"gin=1")
+    conversation.receive(ours, 10_000, 0)
+    assert lasting == Lasting({}, changed={"style", "gin"})
     conversation.receive(VARIABLES.replace(b"style=1", b"style=3"), 10_001, 0)
     conversation.leave()
-    assert conversation.take(10_002) == b"set style 3\nquit\n"
+    assert conversation.take(10_002) == b"set style 3\nset gin 0\nquit\n"
 
 
 def test_the_accounts_own_style_12_and_a_guests_are_nothing_to_tell() -> None:
     lasting = Lasting()
     conversation = entered("Ann", lasting)
     conversation.take(0)
-    conversation.receive(VARIABLES.replace(b"style=1", b"style=12"), 10, 0)
+    conversation.receive(VARIABLES.replace(b"style=1", b"style=12").replace(b"gin=0", b"gin=1"), 10, 0)
     assert b"style" not in settings_said(conversation, 10)
     conversation.disconnected()
     assert lasting.left_behind() is None

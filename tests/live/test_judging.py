@@ -57,6 +57,8 @@ def test_explanations_of_the_page(row: str, policy: str, sentence: str) -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
+        ("all", True),
+        ("!all", False),
         ("rated", True),
         ("unrated", False),
         ("blitz", True),
@@ -102,6 +104,10 @@ def test_of_a_game_of_which_nothing_is_known_all_is_unknown(text: str) -> None:
     assert judged.part.value is None
     assert not judged.observed
     assert "unknown" in judged.sentence
+
+
+def test_all_is_true_of_a_game_of_which_nothing_is_known() -> None:
+    assert explain(parse_policy("all"), Listed(1, Facts(0))).observed
 
 
 def test_one_unknown_rating_decides_where_the_other_alone_can() -> None:
@@ -220,6 +226,8 @@ def test_a_real_table_under_a_real_policy() -> None:
         ("nonstandard", "chess960", None),
         ("nonstandard", "blitz", False),
         ("nonstandard", "nonstandard", True),
+        ("non-standard", "nonstandard", True),
+        ("Non-standard", "nonstandard", True),
         ("blitz crazyhouse", "crazyhouse", True),
         ("blitz crazyhouse", "blitz", False),
         ("blitz chess", "blitz", True),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import time
+import types
 
 import pytest
 
@@ -154,3 +156,36 @@ def test_an_answer_in_the_same_read_as_the_welcome_is_looked_at() -> None:
     recording.close()
     assert b"hunter2" not in b"".join(what[1] for what in journal.wrote if what[0] in ("<", ">"))
     assert journal.wrote[1] == ("<", IN + b"*******: Command not found.\n\rfics% ", 3)
+
+
+def test_the_password_is_filler_as_long_as_the_connection_lasts_and_only_a_digest_is_kept() -> None:
+    journal = FakeJournal()
+    recording = Recording(journal, SecretGuard(), lambda _sentence: None)
+    password = b"-".join((b"hun", b"ter"))  # no constant of this module
+    recording.server_said(b"login: ", 1)
+    recording.client_said(b"Ann\n", 2)
+    recording.server_said(ASK, 3)
+    recording.client_said(password + b"\n", 4)
+    recording.server_said(IN, 5)
+    recording.client_said(b"password " + password + b" new" + password + b"\n", 6)
+    for _ in range(1000):
+        recording.server_said(b"\n\rfics% " + b"Bob tells you: hello there\n\r" * 40 + b"fics% ", 7)
+    assert not [found for found in reachable(recording) if password in found], "only digests"
+    recording.server_said(b"Ann(C): my password is " + password + b", or new" + password + b"\n\rfics% ", 8)
+    recording.close()
+    heard = b"".join(what[1] for what in journal.wrote if what[0] == "<")
+    assert heard.endswith(b"Ann(C): my password is *******, or **********\n\rfics% ")
+
+
+def reachable(thing: object) -> list[bytes]:
+    """All bytes that something holds."""
+    seen, todo, found = set[int](), [thing], list[bytes]()
+    while todo:
+        thing = todo.pop()
+        if id(thing) in seen or isinstance(thing, (type, types.ModuleType, types.FunctionType, types.FrameType)):
+            continue
+        seen.add(id(thing))
+        if isinstance(thing, (bytes, bytearray)):
+            found.append(bytes(thing))
+        todo += gc.get_referents(thing)
+    return found

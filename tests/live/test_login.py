@@ -13,6 +13,7 @@ from recorder.dialects.registry import Family
 from recorder.errors import LoginError
 from recorder.live.login import LoggedIn, Login
 from tests.live.dialogues import DIALOGUES, WILL, WONT
+from tests.support.effort import examples
 
 SECRET = "hunTer2é x"
 
@@ -44,7 +45,7 @@ def never() -> str:
         ("own prompt", lambda: Login("ann", asked), f"ann\n{SECRET}\n", (None, "Ann", False)),
     ],
 )
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(st.data())
 def test_getting_in(
     dialogue: str, login: Callable[[], Login], sent: str, result: tuple[object, ...], data: st.DataObject

@@ -11,17 +11,19 @@ from hypothesis import strategies as st
 from recorder.dialects.recogniser import Recogniser
 from recorder.events import Event, Line
 from recorder.live.candidates import Candidate, Fate, Why, Wishes
+from recorder.live.plan import Plan
 from recorder.live.policy import parse_policy
 from recorder.live.requests import (
+    AskGame,
     AskGames,
     AskMoves,
     AskPartner,
     AskRefresh,
     Observe,
     Request,
-    RequestQueue,
     Unobserve,
 )
+from recorder.live.sending import RequestQueue
 from tests.live.asked import AskedObserving as Observing
 
 
@@ -62,8 +64,8 @@ def watch(observing: Observing, *numbers: int, now_ms: int = 0) -> None:
     observing.feed(events(*(f"You are now observing game {number}." for number in numbers)), now_ms)
 
 
-def test_the_table_is_asked_for_first_and_then_each_minute() -> None:
-    observing = Observing(parse_policy("rated"))
+def test_the_table_is_asked_for_first_and_then_as_often_as_it_is_told() -> None:
+    observing = Observing(parse_policy("rated"), poll_ms=60_000)
     assert (observing.decide(0), observing.next_at_ms(0)) == ([], None)
     observing.connected(5)
     assert observing.decide(5) == [AskGames()]
@@ -82,6 +84,22 @@ def test_the_table_is_asked_for_first_and_then_each_minute() -> None:
     assert observing.why(9) == "Game 9 is not known: no line since the last table of games told of it."
 
 
+def test_another_plan_chooses_from_the_games_that_are_known_and_leaves_none() -> None:
+    observing = started("rated", row(1), row(2, flags=" bu"), row(3, "Ann", flags=" bu"), limit=1)
+    assert observing.decide(0) == [Observe(1)]
+    watch(observing, 1)
+    Plan("unrated", ("Ann",), limit=2).apply(observing, poll_ms=7_000)
+    assert observing.decide(1) == [Observe(3)]
+    watch(observing, 3, now_ms=1)
+    assert observing.decide(1) == []
+    Plan(None, ("Ann",)).apply(observing, poll_ms=7_000)
+    assert observing.limit is None
+    assert observing.decide(2) == []
+    assert observing.why(1) == "Game 1 is observed: rated is true because the game is rated."
+    assert observing.decide(6_999) == []
+    assert observing.decide(7_000) == [AskGames()]
+
+
 def test_boards_cost_no_decision(monkeypatch: pytest.MonkeyPatch) -> None:
     observing = started("rated", row(1), row(2, flags=" bu"))
     assert observing.decide(0) == [Observe(1)]
@@ -93,7 +111,7 @@ def test_boards_cost_no_decision(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(Wishes, "rank", decided)
     observing.feed(events(board(1, "White1", "Black1"), board(1, "White1", "Black1")), 1)
-    assert (observing.decide(1), observing.next_at_ms(1)) == ([], 60_000)
+    assert (observing.decide(1), observing.next_at_ms(1)) == ([], 5_000)
     observing.feed(events(row(3)), 2)
     with pytest.raises(AssertionError):  # a line does
         observing.decide(2)
@@ -123,11 +141,11 @@ def test_games_that_go_are_given_with_the_reason() -> None:
 
 
 def test_few_are_asked_for_at_a_time() -> None:
-    observing = started("rated", *(row(number) for number in range(1, 8)))
-    assert observing.decide(0) == [Observe(1), Observe(2), Observe(3), Observe(4)]
-    watch(observing, 1, 2)
-    assert observing.decide(0) == [Observe(5), Observe(6)]
-    assert "has not answered yet" in observing.why(6)
+    observing = started("rated", *(row(number) for number in range(1, 15)))
+    assert observing.decide(0) == [Observe(number) for number in range(1, 13)]
+    watch(observing, 1)
+    assert observing.decide(0) == [Observe(13)]
+    assert "has not answered yet" in observing.why(13)
 
 
 def test_the_limit_is_learned_and_a_free_place_goes_to_the_one_that_waited_longest() -> None:
@@ -203,7 +221,7 @@ BUGHOUSE = (row(1, flags=" Br"), row(2, flags=" Br"))
 
 def watching_one_board(*rows: str) -> Observing:
     """Game 1 of a bughouse match is watched on a server that tells no partner."""
-    observing = started("number = 1", *rows, games_every_ms=1_000_000)
+    observing = started("number = 1", *rows, poll_ms=1_000_000)
     assert observing.decide(0) == [Observe(1)]
     watch(observing, 1)
     assert observing.decide(0) == []
@@ -255,7 +273,7 @@ def test_a_late_answer_is_none() -> None:
 
 
 def test_two_boards_that_may_be_partners_are_not_asked_for() -> None:
-    observing = started("bughouse", *BUGHOUSE, games_every_ms=1_000_000)
+    observing = started("bughouse", *BUGHOUSE, poll_ms=1_000_000)
     observing.decide(0)
     watch(observing, 1, 2)
     assert observing.decide(10_000) == []
@@ -284,7 +302,7 @@ def test_a_server_that_knows_no_partners_is_asked_once(answer: str, again: bool)
 
 
 def test_no_place_no_partner() -> None:
-    observing = started("number = 1", *BUGHOUSE, limit=1, games_every_ms=1_000_000)
+    observing = started("number = 1", *BUGHOUSE, limit=1, poll_ms=1_000_000)
     observing.decide(0)
     watch(observing, 1)
     assert observing.decide(3_000) == []
@@ -301,8 +319,108 @@ def test_announcements_count_like_rows() -> None:
         ),
         1,
     )
-    assert observing.decide(1) == [Observe(7), Observe(30)]
+    assert observing.decide(1) == [Observe(7), Observe(30), AskGame(8)]
     assert observing.why(8).endswith("rating > 1600 is unknown because White has no rating and Black has no rating.")
+
+
+@pytest.mark.parametrize(
+    ("policy", "asked"),
+    [
+        ("rated | unrated", [Observe(7)]),
+        ("rated & blitz & !examined", [Observe(7)]),
+        ("unrated", []),
+        ("rated & rating > 2000", [AskGame(7)]),
+        ("unrated & rating > 2000", []),  # whatever the ratings are
+        ("rated | rating > 2000", [Observe(7)]),
+        ("rated & etime < 15 & player A", [AskGame(7)]),
+        ("rated & etime < 15 & player C", []),
+        ("rated & !guest", [AskGame(7)]),
+        ("rated & !private", [AskGame(7)]),
+        ("rated & computer & rating > 2000", []),  # no row tells who is a computer
+        ("rated & (computer | rating > 2000)", [AskGame(7)]),
+        ("standard & rating > 2000", []),
+    ],
+)
+def test_an_announcement_costs_a_command_only_if_the_game_may_match(policy: str, asked: list[Request]) -> None:
+    observing = started(policy)
+    observing.feed(events("{Game 7 (A vs. B) Creating rated blitz match.}"), 1)
+    assert observing.decide(1) == asked
+    assert observing.decide(2) == []  # once
+
+
+def test_ratings_are_asked_for_first_and_the_row_decides() -> None:
+    observing = started("rating > 1600", row(3))
+    announced = [
+        f"{{Game {number} (White{number} vs. Black{number}) Creating rated blitz match.}}" for number in (7, 8)
+    ]
+    observing.feed(events(*announced), 1)
+    assert observing.decide(1) == [AskGame(7), AskGame(8)]
+    observing.feed(events(row(7, rating=1700), "  1 game displayed (of 3 in progress)."), 2, AskGame(7))
+    observing.feed(events(row(8, rating=1500), "  1 game displayed (of 3 in progress)."), 2, AskGame(8))
+    assert observing.decide(2) == [Observe(7)]
+    assert "rating > 1600 is false" in observing.why(8)
+    assert "rating > 1600 is false" in observing.why(3)  # a row is no whole table
+
+
+def test_without_a_free_place_no_row_is_asked_for() -> None:
+    observing = started("rating > 1600", row(1, rating=1700), limit=1)
+    observing.decide(0)
+    watch(observing, 1)
+    observing.feed(events("{Game 7 (A vs. B) Creating rated blitz match.}"), 1)
+    assert observing.decide(1) == []
+    observing.feed(events("{Game 1 (White1 vs. Black1) White1 resigns} 0-1"), 2)
+    assert observing.decide(2) == [AskGame(7)]
+
+
+def test_a_slow_table_holds_up_what_was_announced_not_at_all_and_the_rest_for_a_moment() -> None:
+    observing = Observing(parse_policy("rated"))
+    observing.connected(0)
+    assert observing.decide(0) == [AskGames()]
+    observing.feed(events(row(1), "{Game 7 (A vs. B) Creating rated blitz match.}"), 10)
+    assert observing.decide(10) == [Observe(7)]
+    assert observing.next_at_ms(10) == 3_000
+    assert observing.decide(3_000) == [Observe(1)]  # and the table never ends
+    observing.feed(events(row(2)), 4_000)
+    assert observing.decide(4_000) == [Observe(2)]
+
+
+def test_the_table_is_asked_for_while_a_place_is_free_and_nothing_waits() -> None:
+    observing = started("rated", row(1), limit=1)
+    assert observing.decide(0) == [Observe(1)]
+    watch(observing, 1)
+    observing.decide(0)
+    assert observing.next_at_ms(0) == 60_000  # no place is free
+    observing.feed(events("{Game 1 (White1 vs. Black1) White1 resigns} 0-1"), 20_000)
+    assert observing.decide(20_000) == [AskGames()]
+    observing.feed(events(*table()), 20_100)
+    observing.decide(20_100)
+    assert observing.next_at_ms(20_100) == 25_100
+
+
+def test_the_table_is_asked_for_less_often_if_it_takes_long_or_games_are_announced() -> None:
+    observing = started("rated", row(1))
+    observing.decide(0)
+    watch(observing, 1)
+    assert observing.decide(5_000) == [AskGames()]
+    observing.feed(events(*table(row(1))), 5_500)
+    observing.decide(5_500)
+    assert observing.next_at_ms(5_500) == 15_500
+    observing.feed(events("{Game 2 (A vs. B) Creating unrated blitz match.}"), 6_000)
+    observing.decide(6_000)
+    assert observing.next_at_ms(6_000) == 35_500
+    assert observing.decide(35_500) == [AskGames()]
+    observing.feed(events(*table(row(1), row(2, "A", "B", flags=" bu"), row(3))), 35_510)  # game 3 was not announced
+    assert observing.decide(35_510) == [Observe(3)]
+    watch(observing, 3, now_ms=35_511)
+    observing.decide(35_511)
+    assert observing.next_at_ms(35_511) == 40_510
+
+
+def test_lines_of_the_table_that_cannot_be_read_are_counted() -> None:
+    observing = started("rated", row(1))
+    observing.feed(events(row(1), " 2 ???? something else", row(3), "  3 games displayed."), 1)
+    observing.feed(events(row(1), "  1 game displayed (of 3 in progress)."), 1, AskGame(1))
+    assert observing.unread_rows == 1
 
 
 def test_after_a_reconnect_what_was_watched_comes_first_once_a_line_shows_it() -> None:
@@ -408,7 +526,7 @@ def test_other_answers() -> None:
 
 
 def test_no_answer_three_times() -> None:
-    observing = started("rated", row(1), games_every_ms=1_000_000)
+    observing = started("rated", row(1), poll_ms=1_000_000)
     assert observing.decide(0) == [Observe(1)]
     assert observing.next_at_ms(0) == 60_000
     assert observing.decide(60_000) == [Observe(1)]
@@ -418,7 +536,7 @@ def test_no_answer_three_times() -> None:
 
 
 def test_no_game_is_given_up_before_it_was_asked_for_three_times() -> None:
-    observing = started("rated", *map(row, range(1, 5)), games_every_ms=1_000_000)
+    observing = started("rated", *map(row, range(1, 5)), poll_ms=1_000_000)
     queue = RequestQueue()
     said: list[str] = []
     for now in range(0, 400_000, 500):  # a server that answers nothing
@@ -520,9 +638,8 @@ class Server:
 
 def drive(server: Server, observing: Observing, queue: RequestQueue, now: int, lines: list[str]) -> None:
     """One step: lines arrive, requests go out and are answered with a step's delay."""
-    arrived = events(*lines)
-    observing.feed(arrived, now)
-    queue.feed(arrived)
+    for event in events(*lines):
+        observing.feed([event], now, queue.hear(event, now))
     asked = observing.decide(now)
     queue.put(asked, now)
     if observing.limit is not None and any(isinstance(request, Observe) for request in asked):
@@ -649,14 +766,14 @@ def test_whatever_a_server_says_requests_stay_sensible(
 
 
 @pytest.mark.parametrize(
-    ("under_way", "gone"),
+    ("answered", "gone"),
     [(Observe(2), 2), (AskMoves(3), 3), (AskRefresh(3), 3), (AskPartner(3, "White3"), None), (None, 1)],
 )
-def test_a_refusal_without_a_number_is_about_what_was_asked(under_way: Request | None, gone: int | None) -> None:
+def test_a_refusal_without_a_number_is_about_what_was_asked(answered: Request | None, gone: int | None) -> None:
     observing = started("rated", row(1), row(2), row(3))
     assert observing.decide(0) == [Observe(1), Observe(2), Observe(3)]
     watch(observing, 3)
-    observing.feed(events("There is no such game."), 1, under_way)
+    observing.feed(events("There is no such game."), 1, answered)
     assert [number for number in (1, 2, 3) if "not known" in observing.why(number)] == ([gone] if gone else [])
 
 

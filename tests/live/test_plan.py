@@ -9,10 +9,14 @@ from hypothesis import strategies as st
 from recorder.errors import PolicyError
 from recorder.journal.format import format_note, parse_note
 from recorder.live.plan import Plan, PlanReader, plan_notes
+from recorder.live.share import Share
 
 HANDLES = st.lists(st.text("abcXYZ09_-", min_size=1, max_size=40), max_size=1200).map(tuple)
 NUMBERS = st.none() | st.integers(1, 10**9)
-PLANS = st.builds(Plan, st.none() | st.text(st.characters(codec="ascii"), min_size=1), HANDLES, NUMBERS, NUMBERS)
+SHARES = st.none() | st.tuples(st.integers(1, 9), st.integers(9, 12)).map(Share._make)
+PLANS = st.builds(
+    Plan, st.none() | st.text(st.characters(codec="ascii"), min_size=1), HANDLES, NUMBERS, NUMBERS, SHARES
+)
 
 
 def read(*notes: dict[str, object]) -> Plan | None:
@@ -47,7 +51,16 @@ def test_the_last_whole_plan_counts() -> None:
 
 
 def test_what_is_no_plan_of_ours_is_unknown() -> None:
-    odd = {"kind": "policy", "part": 1, "parts": 1, "observe": 3, "handles": ["Ann", 4], "limit": 0, "rotate_ms": True}
+    odd = {
+        "kind": "policy",
+        "part": 1,
+        "parts": 1,
+        "observe": 3,
+        "handles": ["Ann", 4],
+        "limit": 0,
+        "rotate_ms": True,
+        "share": "3/2",
+    }
     assert read(odd) == Plan(None, ("Ann",))
 
 

@@ -19,7 +19,7 @@ from recorder.journal.parts import PartFile, new_part
 from recorder.journal.writer import JournalWriter, Sync
 from recorder.live.address import Address
 from recorder.live.deferred import DeferredJournal
-from recorder.live.listening import listen
+from recorder.live.listening import MAX_CLIENTS, listen
 from recorder.live.manners import FICS, MANNERS, Manners
 from recorder.live.proxy import Closed, Proxy
 from recorder.live.recording import Journal, Recording
@@ -38,7 +38,9 @@ Talk = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 class Between:
     """A running proxy and what it told."""
 
-    def __init__(self, server_port: int, folder: Path, sync: Sync, open_part: Callable[[Path], PartFile]) -> None:
+    def __init__(
+        self, server_port: int, folder: Path, sync: Sync, open_part: Callable[[Path], PartFile], max_clients: int
+    ) -> None:
         self.told: list[str] = []
         self._open_part = open_part
         self.closed: list[Closed] = []
@@ -52,6 +54,7 @@ class Between:
             tell=self._told,
             on_closed=self.closed.append,
             journal_first=sync is Sync.ALWAYS,
+            max_clients=max_clients,
         )
         self.listeners = listen(Address("127.0.0.1", 0))
         self.port: int = self.listeners[0].getsockname()[1]
@@ -76,9 +79,13 @@ class Between:
 
 @asynccontextmanager
 async def between(
-    server_port: int, folder: Path, sync: Sync = Sync.OS, open_part: Callable[[Path], PartFile] = new_part
+    server_port: int,
+    folder: Path,
+    sync: Sync = Sync.OS,
+    open_part: Callable[[Path], PartFile] = new_part,
+    max_clients: int = MAX_CLIENTS,
 ) -> AsyncIterator[Between]:
-    it = Between(server_port, folder, sync, open_part)
+    it = Between(server_port, folder, sync, open_part, max_clients)
     serving = asyncio.create_task(it.proxy.serve(it.listeners, it.stop))
     try:
         yield it
@@ -357,6 +364,32 @@ async def test_a_server_that_is_not_there_turns_the_client_away(tmp_path: Path) 
     assert it.told == [f"Client 1 was turned away: {why}"]
     assert it.proxy.connections == 0
     assert not list(tmp_path.iterdir())
+
+
+@in_loop
+async def test_clients_beyond_the_limit_are_turned_away_and_that_is_told_once_until_another_is_served(
+    tmp_path: Path,
+) -> None:
+    why = "2 clients are connected, which is the limit"
+    async with (
+        ScriptedServer(lambda _number: Dialogue(FICS)) as server,
+        between(server.port, tmp_path, max_clients=2) as it,
+    ):
+        served = [await Caller.call(it.port) for _ in range(2)]
+        for caller in served:
+            await caller.until(b"login: ")
+        for burst in (1, 2):
+            for _ in range(5):
+                refused = await Caller.call(it.port)
+                assert await refused.rest() == f"\r\nics-recorder: {why}. Try again later.\r\n".encode()
+                refused.writer.close()
+            assert len(it.told) == burst
+            assert it.told[-1].startswith(f"A client was turned away: {why} (--max-clients).")
+            served.pop().writer.close()
+            await it.until_closed(burst)
+            served.append(await Caller.call(it.port))
+            await served[-1].until(b"login: ")
+        assert it.proxy.connections == 4
 
 
 @in_loop

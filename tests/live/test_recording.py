@@ -65,6 +65,9 @@ class FakeGuard:
     def take_repeated(self) -> list[bytes]:
         return []
 
+    def take_learned(self) -> list[bytes]:
+        return []
+
     def finish(self) -> list[Release]:
         held, self.held = self.held, []
         return held

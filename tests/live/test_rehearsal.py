@@ -32,8 +32,9 @@ def test_only_the_table_is_asked_for() -> None:
     assert rehearsal.finished
     assert rehearsal.receive(b"Bye.\n\r\n\r", 2) == b""
     said_in_earnest, games = rehearsal.result()
-    assert [line.command for line in said_in_earnest][-4:] == ["set style 12", "games", "observe 1", "observe 3"]
-    assert said_in_earnest[0].command.startswith("iset ")
+    commands = [line.command for line in said_in_earnest]
+    assert commands[-5:] == ["iset nohighlight 1", "iset allresults 1", "games", "observe 1", "observe 3"]
+    assert commands[2:4] == ["set style 12", "set gin 1"]
     assert said_in_earnest[-1].game is not None
     assert said_in_earnest[-1].game.facts.white == "White3"
     assert len(games) == 3

@@ -10,18 +10,21 @@ from recorder.dialects.recogniser import Recogniser
 from recorder.dialects.registry import Family
 from recorder.events import Event, Line
 from recorder.live.requests import (
+    AskGame,
     AskGames,
+    AskHistory,
     AskMoves,
     AskPartner,
     AskRefresh,
+    AskStored,
     KeepAlive,
     Observe,
     Request,
-    RequestQueue,
     Setting,
     Unobserve,
     format_request,
 )
+from recorder.live.sending import RequestQueue
 
 FRAME = (
     "<12> rnbqkbnr pppppppp -------- -------- -------- -------- PPPPPPPP RNBQKBNR W -1 1 1 1 1 0 12 A B 0 5 0 39 39 "
@@ -45,6 +48,11 @@ def events(*texts: str) -> list[Event]:
     return recogniser.feed([Line(text, 0) for text in texts]) + recogniser.finish()
 
 
+def hear(queue: RequestQueue, *texts: str, now_ms: int = 0) -> list[Request | None]:
+    """What lines of the server answer."""
+    return [queue.hear(event, now_ms) for event in events(*texts)]
+
+
 @pytest.mark.parametrize(
     ("request_", "text"),
     [
@@ -53,6 +61,10 @@ def events(*texts: str) -> list[Event]:
         (AskPartner(12, "Ann"), "pobserve Ann"),
         (AskMoves(12), "moves 12"),
         (AskRefresh(12), "refresh 12"),
+        (AskGame(12), "games 12"),
+        (AskHistory("Ann"), "history Ann"),
+        (AskStored("Ann", 4), "smoves Ann 4"),
+        (AskStored("Ann", 4, is_last=True, by_last=True), "oldmoves Ann"),
         (AskGames(), "games"),
         (KeepAlive(), "date"),
     ],
@@ -80,8 +92,8 @@ def test_answers_to_asking_for_a_partner(answer: str, answered: bool) -> None:
     queue = RequestQueue()
     queue.put([AskPartner(12, "Ann")], 0)
     queue.take(0)
-    queue.feed(events(answer))
-    assert queue.under_way == (None if answered else AskPartner(12, "Ann"))
+    assert hear(queue, answer) == [AskPartner(12, "Ann") if answered else None]
+    assert queue.under_way == (() if answered else (AskPartner(12, "Ann"),))
 
 
 def test_settings_go_first_in_the_same_rhythm_and_in_their_own_words() -> None:
@@ -91,38 +103,132 @@ def test_settings_go_first_in_the_same_rhythm_and_in_their_own_words() -> None:
     sending = queue.take(499)
     assert (sending.data, sending.again_at_ms) == (b"", 500)
     assert queue.take(500).data == b"iset c 1\n"
-    assert queue.under_way is None
+    assert queue.under_way == ()
     assert queue.take(1000).data == b"/moves 3\n"
 
 
-def test_one_command_at_a_time_and_the_answer_lets_the_next_go() -> None:
-    queue = RequestQueue(gap_ms=100, burst=5)
-    queue.put([Observe(12), Observe(13), Observe(12)], 0)
-    assert len(queue) == 2
-    assert queue.take(0).data == b"observe 12\n"
+def test_several_commands_go_without_waiting_and_an_answer_lets_the_next_go() -> None:
+    queue = RequestQueue(gap_ms=100, burst=5, window=2)
+    queue.put([Observe(12), Observe(13), Observe(14), Observe(12)], 0)
+    assert len(queue) == 3
+    assert queue.take(0).data == b"observe 12\nobserve 13\n"
     assert queue.take(50).data == b""
-    queue.feed(events("You are now observing game 12."))
-    assert queue.take(60).data == b"observe 13\n"
+    assert hear(queue, "You are now observing game 12.") == [Observe(12)]
+    assert queue.take(60).data == b"observe 14\n"
+    assert queue.under_way == (Observe(13), Observe(14))
+
+
+def test_answers_that_name_nothing_are_about_the_oldest_request_that_they_may_be_about() -> None:
+    queue = RequestQueue()
+    queue.put([Observe(1), AskGame(2), Observe(3), AskMoves(4), Observe(5), AskGames()], 0)
+    queue.take(0)
+    assert hear(
+        queue,
+        "You are now observing game 1.",
+        "No matching games were found (of 7 in progress).",
+        "There is no such game.",
+        "You are already observing the maximum number of games.",
+        "  7 games displayed.",
+    ) == [Observe(1), AskGame(2), Observe(3), Observe(5), AskGames()]
+    assert queue.under_way == ()
+
+
+def test_an_answer_tells_that_those_before_it_came_in_unknown_words() -> None:
+    queue = RequestQueue()
+    queue.put([Observe(1), Observe(2), Observe(3)], 0)
+    queue.take(0)
+    assert hear(queue, "Este jogo n\xe3o existe.", "You are now observing game 2.") == [None, Observe(2)]
+    assert queue.under_way == (Observe(3),)
 
 
 def test_spacing_and_when_to_ask_again() -> None:
     queue = RequestQueue(gap_ms=500, burst=2)
-    queue.put([KeepAlive(), AskGames()], 1000)
-    assert queue.take(1000).data == b"games\n"  # an answer is waited for
-    queue.feed(events("There are no games in progress."))
-    assert queue.take(1000).data == b"date\n"
-    queue.put([AskGames()], 1100)
-    sending = queue.take(1100)
-    assert (sending.data, sending.again_at_ms) == (b"", 1500)
+    queue.put([KeepAlive(), AskGames(), Observe(1)], 1000)
+    sending = queue.take(1000)
+    assert sending == (b"observe 1\ngames\n", 1500)
     assert queue.take(1499).data == b""
-    assert queue.take(1500).data == b"games\n"
+    assert queue.take(1500) == (b"date\n", None)
 
 
-def test_lists_and_boards_before_games() -> None:
-    queue = RequestQueue(gap_ms=1, burst=9, answer_ms=1)
-    queue.put([KeepAlive(), AskGames(), Observe(1), Unobserve(2), AskMoves(3), AskRefresh(4)], 0)
-    said = b"".join(queue.take(now_ms).data for now_ms in range(6))
-    assert said == b"moves 3\nrefresh 4\nunobserve 2\nobserve 1\ngames\ndate\n"
+def test_a_server_that_says_we_are_too_fast_is_believed_and_what_it_did_not_do_is_said_again() -> None:
+    queue = RequestQueue(gap_ms=50, burst=20)
+    queue.put([Setting("set style 12"), Observe(1), Observe(2), Observe(3)], 0)
+    assert queue.take(0).data == b"set style 12\nobserve 1\nobserve 2\nobserve 3\n"
+    hear(queue, "You are now observing game 1.", "You are sending commands too fast.", now_ms=10)
+    queue.put([Observe(4)], 20)
+    sending = queue.take(20)
+    assert sending == (b"", 1010)
+    hear(queue, "You are sending commands too fast.", "You are now observing game 2.", now_ms=30)
+    assert queue.take(1009).data == b""
+    said = [(now_ms, queue.take(now_ms).data) for now_ms in range(1010, 2000, 10)]
+    assert [(now_ms, data) for now_ms, data in said if data] == [
+        (1010, b"set style 12\n"),
+        (1210, b"observe 3\n"),
+        (1410, b"observe 4\n"),
+    ]
+
+
+def test_the_pace_becomes_slower_until_the_server_is_content_and_stays_so() -> None:
+    queue = RequestQueue()
+    now, spoken, done, times = 0, 0, set[int](), list[int]()
+    while len(done) < 60 and now < 300_000:  # a server that takes two commands a second
+        if now % 10_000 == 0:
+            queue.put([AskRefresh(number) for number in range(60) if number not in done], now)
+        for line in queue.take(now).data.decode().splitlines():
+            times.append(now)
+            if spoken > now - 500:
+                hear(queue, "You are sending commands too fast; slow down.", now_ms=now)
+            else:
+                spoken = now
+                number = int(line.removeprefix("refresh "))
+                done.add(number)
+                hear(queue, FRAME.replace(" 12 A", f" {number} A"), now_ms=now)
+        now += 10
+    assert len(done) == 60
+    assert len(times) < 60 + 20 + 5  # the first burst, and few more
+    assert min(later - time for time, later in zip(times[-30:], times[-29:], strict=False)) >= 500
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "You are sending commands too fast",
+        "You are sending commands too fast!",
+        "You're typing commands too quickly, please wait.",
+        "You are sending too many commands.",
+        "Too many commands; slow down.",
+    ],
+)
+def test_words_for_too_fast(words: str) -> None:
+    queue = RequestQueue()
+    queue.put([Observe(1)], 0)
+    queue.take(0)
+    hear(queue, f"Ann kibitzes: {words}", f"Ann(C)(50): {words}", now_ms=1)
+    assert queue.take(2).again_at_ms is None
+    hear(queue, words, now_ms=3)
+    assert queue.take(1003).data == b"observe 1\n"
+
+
+def test_a_game_that_ends_in_the_pause_is_not_asked_for_again() -> None:
+    queue = RequestQueue()
+    queue.put([Observe(12)], 0)
+    queue.take(0)
+    hear(queue, "You are sending commands too fast.", "{Game 12 (A vs. B) A resigns} 0-1", now_ms=1)
+    assert b"".join(queue.take(now_ms).data for now_ms in range(0, 5000, 100)) == b""
+
+
+def test_an_observe_that_waits_is_dropped_when_the_game_is_shown() -> None:
+    queue = RequestQueue(gap_ms=1000, burst=1)
+    queue.put([Observe(1), Observe(2)], 0)
+    queue.take(0)
+    hear(queue, "You are now observing game 2.")  # on old servers the command would end it
+    assert len(queue) == 0
+
+
+def test_what_is_sent_first() -> None:
+    queue = RequestQueue(gap_ms=1, burst=9)
+    queue.put([KeepAlive(), AskGames(), Observe(1), Unobserve(2), AskMoves(3), AskRefresh(4), AskGame(5)], 0)
+    assert queue.take(0).data == b"unobserve 2\nobserve 1\nmoves 3\nrefresh 4\ngames 5\ngames\ndate\n"
 
 
 def test_what_waited_a_minute_goes_first() -> None:
@@ -137,20 +243,20 @@ def test_what_is_under_way_is_not_asked_again() -> None:
     queue.put([AskMoves(12)], 0)
     queue.take(0)
     queue.put([AskMoves(12)], 1)
-    assert (len(queue), queue.under_way) == (0, AskMoves(12))
-    queue.feed(events(*LIST))
-    assert queue.under_way is None
+    assert (len(queue), queue.under_way) == (0, (AskMoves(12),))
+    hear(queue, *LIST)
+    assert queue.under_way == ()
     queue.put([AskMoves(12)], 2)
     assert queue.take(2).data == b"moves 12\n"
 
 
 def test_without_an_answer_it_goes_on() -> None:
-    queue = RequestQueue(gap_ms=1, burst=9, answer_ms=1000)
+    queue = RequestQueue(gap_ms=1, burst=9, window=1, answer_ms=1000)
     queue.put([AskRefresh(12), AskMoves(3)], 0)
     assert queue.take(0).again_at_ms == 1000
     assert queue.take(999).data == b""
     assert queue.take(1000).data == b"moves 3\n"
-    assert queue.under_way == AskMoves(3)
+    assert queue.under_way == (AskMoves(3),)
 
 
 def test_an_observe_and_an_unobserve_that_wait_cancel_each_other() -> None:
@@ -164,7 +270,7 @@ def test_an_observe_and_an_unobserve_that_wait_cancel_each_other() -> None:
 def test_requests_about_games_that_are_over_are_dropped() -> None:
     queue = RequestQueue()
     queue.put([Observe(12), AskMoves(12), AskRefresh(12), Unobserve(13)], 0)
-    queue.feed(events("{Game 12 (A vs. B) A resigns} 0-1"))
+    hear(queue, "{Game 12 (A vs. B) A resigns} 0-1")
     assert queue.take(0).data == b"unobserve 13\n"
 
 
@@ -184,6 +290,14 @@ def test_requests_about_games_that_are_over_are_dropped() -> None:
         (AskMoves(12), ["There is no such game."]),
         (AskRefresh(12), [FRAME]),
         (AskRefresh(12), ["There is no such game."]),
+        (AskGame(12), ["There are no games in progress."]),
+        (AskGame(12), ["No matching games were found (of 3 in progress)."]),
+        (AskHistory("Ann"), ["History for Ann:"]),
+        (AskHistory("Ann"), ["Ann has no history games."]),
+        (AskHistory("Ann"), ["history: Command not found."]),
+        (AskStored("Ann", 4), [*LIST[2:-1], "      {White resigned} 0-1"]),
+        (AskStored("Ann", 4), ["smoves: Command not found."]),
+        (AskStored("Ann", 4), ["There is no such game."]),
         (AskGames(), ["There are no games in progress."]),
         (AskGames(), ["  3 games displayed."]),
     ],
@@ -192,13 +306,13 @@ def test_answers(asked: Request, answer: list[str]) -> None:
     queue = RequestQueue()
     queue.put([asked], 0)
     queue.take(0)
-    queue.feed(events("Morphy kibitzes: hello", FRAME.replace(" 12 A", " 13 A"), "{Game 99 (A vs. B) A resigns} 0-1"))
-    assert queue.under_way == asked
-    queue.feed(events(*answer))
-    assert queue.under_way is None
+    hear(queue, "Morphy kibitzes: hello", FRAME.replace(" 12 A", " 13 A"), "{Game 99 (A vs. B) A resigns} 0-1")
+    assert queue.under_way == (asked,)
+    assert asked in hear(queue, *answer)
+    assert queue.under_way == ()
 
 
-@pytest.mark.parametrize("option", [{"gap_ms": 0}, {"burst": 0}, {"answer_ms": 0}])
+@pytest.mark.parametrize("option", [{"gap_ms": 0}, {"burst": 0}, {"window": 0}, {"answer_ms": 0}])
 def test_options_must_be_positive(option: dict[str, int]) -> None:
     with pytest.raises(ValueError, match="at least 1"):
         RequestQueue(**option)
@@ -216,34 +330,33 @@ requests = st.one_of(
 
 
 @given(
-    st.lists(st.tuples(st.integers(0, 2000), st.lists(requests, max_size=4)), max_size=30),
+    st.lists(st.tuples(st.integers(0, 2000), st.lists(requests, max_size=4), st.booleans()), max_size=30),
     st.integers(1, 700),
+    st.integers(1, 4),
     st.integers(1, 4),
 )
 def test_never_too_fast_never_twice_and_all_of_it_is_sent(
-    steps: list[tuple[int, list[Request]]], gap_ms: int, burst: int
+    steps: list[tuple[int, list[Request], bool]], gap_ms: int, burst: int, window: int
 ) -> None:
-    queue = RequestQueue(gap_ms=gap_ms, burst=burst, answer_ms=3000)
-    now = given_up = 0
+    queue = RequestQueue(gap_ms=gap_ms, burst=burst, window=window, answer_ms=3000)
+    now = 0
     times: list[int] = []
-    for wait, put in steps:
+    for wait, put, refused in steps:
         now += wait
-        before = queue.under_way
+        if refused:
+            hear(queue, "You are sending commands too fast.", now_ms=now)
         queue.put(put, now)
         said = queue.take(now).data.splitlines()
-        if before is not None and now < given_up:
-            assert (said, queue.under_way) == ([], before)
-        elif queue.under_way is not None:
-            given_up = now + 3000
-            assert said[-1].decode() == format_request(queue.under_way)
+        assert len(queue.under_way) <= window
+        assert len(set(queue.under_way)) == len(queue.under_way)
         times += [now] * len(said)
     for index, at in enumerate(times):
         after = [time for time in times[index:] if time <= at + 5 * gap_ms]
         assert len(after) <= burst + 5  # a burst, and one for each gap since
-    while len(queue) or queue.under_way is not None:
+    while len(queue):
         sending = queue.take(now)
         if sending.again_at_ms is None:
             break
         assert sending.again_at_ms > now  # following the advice always gets on
         now = sending.again_at_ms
-    assert (len(queue), queue.under_way) == (0, None)
+    assert len(queue) == 0

@@ -65,3 +65,22 @@ async def test_an_end_is_no_failure() -> None:
     assert incoming.failure is None
     transport.close()
     await incoming.closed
+
+
+@in_loop
+async def test_what_asyncio_reads_before_it_is_told_not_to_is_handed_over_first() -> None:
+    ours, theirs = _pair()
+    heard = bytearray()
+    incoming = Incoming(ours, heard.extend)
+    transport = await open_connection(ours, incoming)
+    assert not transport.is_reading()
+    incoming.data_received(b"log")  # asyncio of Python 3.11.2 may have begun
+    assert not heard
+    theirs.sendall(b"in: ")
+    incoming.resume()
+    await asyncio.sleep(0.05)
+    assert heard == b"login: "
+    incoming.pause()
+    transport.close()
+    await incoming.closed
+    theirs.close()

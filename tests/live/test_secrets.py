@@ -14,6 +14,7 @@ from recorder.live.typed import corrected
 from recorder.sources.scrub import fill
 from recorder.wire.timeseal import format_hello, seal, unseal
 from tests.live.dialogues import DIALOGUES, NAME, PASSWORD, WILL, WONT, Step
+from tests.support.effort import examples
 
 COMMANDS: list[tuple[bytes, bytes]] = [
     (b"$set style 12", b"$set style 12"),
@@ -125,7 +126,7 @@ def flat(releases: list[tuple[bytes, int]]) -> list[bytes | None]:
 
 
 @pytest.mark.parametrize("name", DIALOGUES)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.data())
 def test_every_login(name: str, data: st.DataObject) -> None:
     steps = DIALOGUES[name]

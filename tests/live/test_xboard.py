@@ -6,7 +6,6 @@ import asyncio
 import json
 import os
 import re
-import shutil
 import signal
 import sys
 from collections.abc import AsyncIterator, Iterator
@@ -14,6 +13,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
 import zstandard
 
 from recorder.live.manners import FATICS
@@ -23,9 +23,8 @@ from tests.support import cecp
 from tests.support.cli import Cli
 from tests.support.corpus import stream_chunks, truth
 from tests.support.live import in_loop, journalled, running
+from tests.support.programs import program
 
-PATH = f"{os.environ.get('PATH', '')}:/usr/games"  # Debian puts xboard there
-XBOARD, XVFB = shutil.which("xboard", path=PATH), shutil.which("Xvfb")
 SECRET = "s3cretWord"
 PATIENCE_S = 20  # of a program that was asked to end
 PLAYER = ("a01_standard", "player_Morphy")
@@ -36,8 +35,10 @@ async def display() -> AsyncIterator[str]:
     """A screen that nobody sees; gives its name."""
     ours, theirs = os.pipe()
     server = await asyncio.create_subprocess_exec(
-        str(XVFB), "-displayfd", str(theirs), "-nolisten", "tcp", pass_fds=[theirs], stderr=asyncio.subprocess.DEVNULL
-    )  # fmt: skip
+        *(program("Xvfb"), "-displayfd", str(theirs), "-nolisten", "tcp"),
+        pass_fds=[theirs],
+        stderr=asyncio.subprocess.DEVNULL,
+    )
     os.close(theirs)
     try:
         with os.fdopen(ours) as number:
@@ -63,7 +64,7 @@ async def xboard(port: str, folder: Path, screen: str, *words: object) -> AsyncI
     logon = folder / "logon"
     logon.write_text(f"Morphy\n{SECRET}\n")
     process = await asyncio.create_subprocess_exec(
-        *(str(XBOARD), "-ics", "-icshost", "127.0.0.1", "-icsport", port, "-icslogon", str(logon)),
+        *(program("xboard"), "-ics", "-icshost", "127.0.0.1", "-icsport", port, "-icslogon", str(logon)),
         *("-autoSaveGames", "false", "-popupExitMessage", "false"),
         *words,
         env={**os.environ, "DISPLAY": screen, "HOME": str(folder)},
@@ -109,10 +110,9 @@ def assert_no_secret(folder: Path) -> None:
         assert SECRET.encode() not in data, path
 
 
+@pytest.mark.needs("xboard", "Xvfb")
 @in_loop
 async def test_xboard_plays_through_the_proxy(tmp_path: Path) -> None:
-    assert XBOARD is not None, "xboard is not installed"
-    assert XVFB is not None, "Xvfb is not installed"
     chunks = stream_chunks(*PLAYER)
     begin = next(index for index, (_, data) in enumerate(chunks) if b"Creating: " in data)
     script = [Wait(9000), *script_of_chunks(chunks[begin:])]
@@ -165,11 +165,10 @@ def refereed(chunks: list[tuple[int, bytes]], moves: Iterator[bytes]) -> Iterato
         yield step
 
 
+@pytest.mark.needs("xboard", "Xvfb")
 @in_loop
 async def test_xboard_plays_its_own_moves_through_the_proxy(tmp_path: Path) -> None:
     """The engine behind xboard knows the moves that were played; the server waits for each before it shows it."""
-    assert XBOARD is not None, "xboard is not installed"
-    assert XVFB is not None, "Xvfb is not installed"
     chunks = stream_chunks(*PLAYER)
     starts = [index for index, (_, data) in enumerate(chunks) if b"Creating: " in data]
     played = [game for game in truth(PLAYER[0])["games"] if "Morphy" in (game["white"], game["black"])][:3]

@@ -25,7 +25,7 @@ from exporters.pictures import (
     write_picture,
     write_table,
 )
-from exporters.pictures.style import clock_text, duration_text, plain
+from exporters.pictures.style import clock_text, duration_text, new_figure, percent_axis, plain
 from tests.support.pictures import labels, title
 from tests.support.plyframes import posed
 
@@ -130,6 +130,18 @@ def test_clocks_as_words(seconds: float, text: str) -> None:
     assert clock_text(seconds) == text
 
 
+@pytest.mark.parametrize("most", [0.004, 0.03, 0.079, 0.1625, 0.21, 0.5, 1.0, 3.7, 40.0])
+def test_ticks_of_shares_are_written_as_they_are(most: float) -> None:
+    ax = new_figure().add_subplot()
+    ax.set_ylim(0, most)
+    percent_axis(ax.yaxis, most)
+    shown = [(tick, label.get_text()) for tick, label in zip(ax.get_yticks(), ax.get_yticklabels(), strict=True)]
+    assert 3 <= sum(0 <= tick <= most for tick, _ in shown) <= 8
+    assert all(
+        float(text.rstrip("%").replace("\N{MINUS SIGN}", "-")) == pytest.approx(tick * 100) for tick, text in shown
+    )
+
+
 def test_durations_are_no_finer_than_what_was_printed() -> None:
     assert duration_text(1250) == "1.2 s"
     assert duration_text(250) == "250 ms"
@@ -163,3 +175,11 @@ def test_tables_in_every_format() -> None:
     assert written["csv"] == b"ply,clock_after_ms\n1,300000\n2,\n"
     assert written["jsonl"] == b'{"ply":1,"clock_after_ms":300000}\n{"ply":2,"clock_after_ms":null}\n'
     assert pd.read_parquet(io.BytesIO(written["parquet"])).equals(table)
+
+
+def test_a_handle_that_looks_like_a_formula_is_no_formula_in_csv() -> None:
+    table = pd.DataFrame({"player": pd.Categorical(["=1+1", None]), "san": ["--", "e4"], "lead_ms": [-1500, 0]})
+    for raw, handle in ((False, b"'=1+1"), (True, b"=1+1")):
+        out = io.BytesIO()
+        write_table(table, out, "csv", raw=raw)
+        assert out.getvalue() == b"player,san,lead_ms\n" + handle + b",--,-1500\n,e4,0\n"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import random
 from collections import defaultdict
 from dataclasses import replace
@@ -17,10 +18,13 @@ from recorder.model import (
     ObservationKind,
     Origin,
     Player,
+    Ply,
     PlyLine,
     Precision,
     Proof,
+    Segment,
     SourceName,
+    StartFacts,
     TimeBasis,
 )
 from recorder.pipeline import make_pipeline
@@ -204,6 +208,58 @@ def test_one_that_fits_two_that_contradict_each_other_goes_with_none(told: Game)
     assert merge_games([told, other, shorter]) == []
 
 
+def _part_of(game: Game, first: int, last: int, key: str) -> Game:
+    """What one source saw of it between two moments: it lost the game, or found it again in mid-game."""
+    seen = game.observations[game.segments[0].observation]
+    rows = [ply for ply in game.plies if first <= ply.ply <= last]
+    start = None if first == 1 else _shown_after(game.plies[first - 2])
+    seen = replace(seen, start=start, source=SourceName("cut", "cut"), lines=[replace(seen.lines[0], rows=rows)])
+    return replace(
+        game,
+        key=key,
+        observations=[seen],
+        segments=[Segment(first, last, 0)],
+        start_ply=first - 1,
+        first_offset=100 * first,
+        last_offset=100 * last + 50,
+        complete=False,
+        **({} if last == len(game.plies) else {"end": "lost-feed", "result": "*"}),
+    )
+
+
+def _shown_after(ply: Ply) -> StartFacts:
+    return StartFacts(
+        ply=ply.ply,
+        verbose="",
+        pretty=ply.san,
+        elapsed_ms=ply.elapsed_ms,
+        white_clock_ms=ply.white_clock_ms,
+        black_clock_ms=ply.black_clock_ms,
+        lag_ms=ply.lag_ms,
+        at_ms=None,
+        precision=ply.precision,
+        offset=ply.offset,
+    )
+
+
+def test_fragments_of_a_source_that_lost_the_game_keep_no_others_apart(told: Game) -> None:
+    last = len(told.plies)
+    parts = [_part_of(told, 1, last // 2, "1"), _part_of(told, last // 2 + 1, last, "2")]
+    others = [_from(told, "other"), _from(told, "third")]
+    for games in itertools.permutations([*parts, *others]):
+        (one,) = merge_games(games)
+        assert len(one.witnesses) == 4
+        assert _elapsed(one) == _elapsed(told)
+        assert (one.result, one.end, one.complete) == (told.result, told.end, told.complete)
+    (one,) = merge_games([*parts, others[0]])
+    assert len(one.witnesses) == 3
+    assert merge_games(parts) == [], "nothing tells that the second goes on with the first"
+    another = replace(parts[1], game_no=(told.game_no or 0) + 1)
+    assert compare(View(parts[0]), View(another)).why == "one source saw both"
+    overlapping = _part_of(told, last // 2 - 3, last, "2")
+    assert compare(View(parts[0]), View(overlapping)).why == "one source saw both"
+
+
 def test_the_better_witness_gives_each_ply_and_each_field(told: Game) -> None:
     """Proved before unproved, whatever the precision; ratings from whoever tells them."""
     other = _with_plies(_from(told, "other"), proof=int(Proof.UNPROVED))
@@ -226,6 +282,33 @@ def test_the_better_witness_gives_each_ply_and_each_field(told: Game) -> None:
     coarse.observations[0] = replace(coarse.observations[0], lines=[replace(line, rows=rounded)])
     found = merge_games([told, _from(told, "other"), coarse])
     assert all(ply.precision == Precision.MILLISECONDS for game in found for ply in game.plies)
+
+
+@pytest.mark.parametrize("name", ["0", "f"])  # the key before and behind the other one's
+def test_a_ply_with_both_clocks_goes_before_a_delta(told: Game, name: str) -> None:
+    """A delta prints the mover's clock only, and nothing of the opponent's clock is lost by it."""
+    delta = _from(told, name)
+    line = delta.observations[0].lines[0]
+    bare = [
+        ply._replace(**{"black_clock_ms" if ply.ply % 2 else "white_clock_ms": None}, origin=int(Origin.DELTA))
+        for ply in line.plies
+    ]
+    delta.observations[0] = replace(delta.observations[0], lines=[replace(line, rows=bare)])
+    delta.key = name * 20
+    (one,) = merge_games([told, delta])
+    assert all(ply.white_clock_ms is not None and ply.black_clock_ms is not None for ply in one.plies)
+    assert {ply.origin for ply in one.plies} == {ply.origin for ply in told.plies}
+
+
+@pytest.mark.parametrize(("one", "other"), [("0", "f"), ("f", "0")])
+def test_of_equal_plies_those_of_the_earlier_witness_count(told: Game, one: str, other: str) -> None:
+    first, second = (replace(_from(told, name), key=name * 20) for name in (one, other))
+    first.first_offset, second.first_offset = 10, 2_000
+    (game,) = merge_games([first, second])
+    (segment,) = game.segments
+    seen = game.observations[segment.observation].source
+    assert seen is not None
+    assert seen.sha256 == one
 
 
 def test_conflicts_are_told(told: Game) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import os
 import shlex
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -29,9 +28,10 @@ from recorder.replay.mainline import main_line
 from recorder.tracking.position import fen
 from recorder.tracking.variants import STANDARD_BOARD
 from recorder.variants import cecp_variant
-from tests.cecp.test_real_engines import PATH, screen
+from tests.cecp.test_real_engines import screen
 from tests.replay.test_moments import games_of
 from tests.support.cli import SERVER, Cli
+from tests.support.programs import program
 
 MS = 1_000_000
 LATENCY_NS = 5 * MS
@@ -293,9 +293,9 @@ def under_xboard(name: str, command: str, display: str, folder: Path, *words: st
     home = folder / name
     home.mkdir()
     running = subprocess.Popen(
-        ("xboard", "-fcp", command, "-scp", command, "-mg", "1", "-tc", "5", "-inc", "0", *words,
+        (program("xboard"), "-fcp", command, "-scp", command, "-mg", "1", "-tc", "5", "-inc", "0", *words,
          "-popupMoveErrors", "false", "-popupExitMessage", "false", "-sgf", str(folder / f"{name}.pgn")),
-        env=os.environ | {"HOME": str(home), "DISPLAY": display, "PATH": PATH},
+        env=os.environ | {"HOME": str(home), "DISPLAY": display},
         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )  # fmt: skip
     try:
@@ -305,10 +305,9 @@ def under_xboard(name: str, command: str, display: str, folder: Path, *words: st
         running.wait()
 
 
+@pytest.mark.needs("xboard", "Xvfb")
 def test_under_xboard_two_of_them_play_the_game_to_its_end(tmp_path: Path) -> None:
     """xboard's file has the record's moves and result: of a resigned game, and of crazyhouse with a mate."""
-    missing = [peer for peer in ("xboard", "Xvfb") if shutil.which(peer, path=PATH) is None]
-    assert not missing, f"not installed: {missing}"
     resigned = tmp_path / "a.pgn"
     resigned.write_text(f'[White "Morphy"]\n[Black "Duke"]\n[Result "0-1"]\n\n{OPENING} {RESIGNS}\n')
     archive = tmp_path / "a.sqlite"

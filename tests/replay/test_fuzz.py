@@ -21,6 +21,7 @@ from recorder.replay.tape import Tape, TapeSession, after_login
 from recorder.replay.timing import Moment
 from tests.replay.clients import open_show
 from tests.support.corpus import stream_bytes, stream_chunks
+from tests.support.effort import examples
 from tests.support.product import run
 
 STREAM = ("a01_standard", "observer_GuestObsA")
@@ -108,7 +109,7 @@ JUNK = st.lists(
 
 @pytest.mark.parametrize("make", [house, taped])
 @pytest.mark.parametrize("shared", [True, False])
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(JUNK)
 def test_others_hear_what_they_would_have_heard_alone(
     make: Callable[[bool], House], shared: bool, junk: list[bytes]

@@ -20,6 +20,7 @@ from recorder.replay.reads import moments_of_chunks
 from recorder.replay.tape import Tape, TapeSession, after_login
 from tests.replay.clients import Client
 from tests.support.corpus import Stream, scenarios, stream_bytes, stream_chunks, streams
+from tests.support.effort import representative_first
 from tests.support.product import run
 
 ALL = [stream for scenario in scenarios() for stream in streams(scenario) if stream.kind == "raw"]
@@ -114,7 +115,7 @@ def settings_of(games: list[Game]) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("stream", STREAMS, ids=lambda stream: f"{stream.scenario}-{stream.connection}")
+@pytest.mark.parametrize("stream", representative_first(STREAMS))
 def test_recording_a_replay_gives_the_same_games(stream: Stream) -> None:
     games = played(stream)
     heard = replayed(stream, games, *settings_of(games))
@@ -129,7 +130,7 @@ def test_recording_a_replay_gives_the_same_games(stream: Stream) -> None:
     assert differ == allowed
 
 
-@pytest.mark.parametrize("stream", ALL, ids=lambda stream: f"{stream.scenario}-{stream.connection}")
+@pytest.mark.parametrize("stream", representative_first(ALL))
 def test_recording_a_replay_of_bytes_gives_the_same_games(stream: Stream) -> None:
     chunks, offset = [], 0
     for at_ms, data in stream_chunks(stream.scenario, stream.connection):

@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 import asyncio
-import shutil
 from pathlib import Path
 
-from tests.live.test_xboard import PATH, ended, pgn_texts
+import pytest
+
+from tests.live.test_xboard import ended, pgn_texts
 from tests.replay.test_xboard import archived
 from tests.support import corpus
 from tests.support.live import in_loop, running
+from tests.support.programs import program
 
-PYCHESS = shutil.which("pychess", path=PATH)
 CLIENT = Path(corpus.__file__).with_name("pychess_client.py")
 
 
+@pytest.mark.needs("pychess")
 @in_loop
 async def test_pychess_follows_and_saves_what_the_archive_has(tmp_path: Path) -> None:
     """It joins a game at its twentieth move, so that a list tells it the moves before, and sees the next ones begin."""
-    assert PYCHESS is not None, "pychess is not installed"
     cli = archived("a02_features", "observer_GuestObsB", tmp_path)
     saved = tmp_path / "pychess.pgn"
-    python = Path(PYCHESS).read_text().splitlines()[0].removeprefix("#!").strip()
+    python = Path(program("pychess")).read_text().splitlines()[0].removeprefix("#!").strip()
     words = ("--db", cli.archive, "--speed", "20", "--pause-at", "begin", "--pause-at", "result")
     async with running("replay", "server", "--listen", "0", *words) as command:
         port = (await command.until("Point your client at it")).split()[-1]

@@ -17,6 +17,7 @@ from recorder.replay.session import Session
 from recorder.wire.timeseal import format_hello, seal
 from tests.replay.clients import MANNER, Client, lines_of, open_show
 from tests.support.corpus import SERVER, stream_bytes
+from tests.support.effort import examples
 from tests.support.product import run
 
 CORPUS = SERVER.parent
@@ -436,7 +437,7 @@ LINES = st.one_of(
 )
 
 
-@settings(max_examples=120)
+@settings(max_examples=examples(120))
 @given(st.lists(LINES, max_size=25), st.integers(1, 7))
 def test_any_bytes_of_a_client_raise_nothing(lines: list[bytes], moments: int) -> None:
     made = client()
@@ -447,7 +448,7 @@ def test_any_bytes_of_a_client_raise_nothing(lines: list[bytes], moments: int) -
     assert made.session.take_output() is not None
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(st.binary(max_size=300), st.integers(1, 50))
 def test_any_bytes_at_the_door_raise_nothing(data: bytes, size: int) -> None:
     made = door()

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from recorder.cli.playing import games_to_replay
 from recorder.cli.scene import LEAST_COLUMNS, LEAST_LINES, Look, draw, plain, width_of
+from recorder.cli.stage import _CODES, _COLOURS
 from recorder.model import EventKind, Game, GameEvent
 from recorder.replay.keys import KeyReader
 from recorder.replay.positions import parse_position
@@ -162,8 +163,36 @@ def test_several_games_at_once() -> None:
     assert game_of(viewing).white.handle in text(viewing)[0]
     viewing.press("shift-tab", 0)
     assert viewing.focus == first
-    wide = text(viewing, width=160, height=50)
+    wide = text(viewing, width=160, height=35)
     assert sum(row.count("a  b  c  d  e  f  g  h") for row in wide) >= 3
+
+
+@pytest.mark.parametrize(
+    ("width", "height", "large", "small"), [(80, 24, 0, 1), (120, 40, 1, 0), (160, 50, 1, 2), (200, 35, 0, 5)]
+)
+def test_one_board_is_large_where_there_is_room(width: int, height: int, large: int, small: int) -> None:
+    viewing = eight()
+    viewing.show.head.pause(0)
+    while len(viewing.others()) < 6:
+        viewing.press(".", 0)
+    shown = "\n".join(text(viewing, width=width, height=height))
+    assert shown.count("a     b     c     d     e     f     g     h") == large
+    assert shown.count("a  b  c  d  e  f  g  h") == small
+    rows = text(viewing, width=width, height=height)
+    assert rows[1].startswith(game_of(viewing).black.handle)
+    left = len(viewing.others()) - (large + small - 1)
+    lines = [row for row in rows if row.startswith("  ") and " - " in row and ":" in row]
+    told = [row for row in rows if row.strip().endswith("more games (Tab)")]
+    assert left == len(lines) + sum(int(row.split()[1]) for row in told)
+
+
+def test_both_boards_of_a_match_are_large_where_there_is_room() -> None:
+    viewing = at(Viewing(recording("a12_bughouse", "observer_GuestBga", 2), 0), "6w")
+    large = "a     b     c     d     e     f     g     h"
+    wide = "\n".join(text(viewing, width=130, height=40))
+    assert wide.count(large) + wide.count(large[::-1]) == 2
+    narrower = "\n".join(text(viewing, width=110, height=40))
+    assert (narrower.count(large), narrower.count("h  g  f  e  d  c  b  a")) == (1, 1)
 
 
 @pytest.mark.parametrize(("width", "height"), [(29, 24), (80, 15), (5, 5), (1, 1)])
@@ -215,6 +244,23 @@ def test_the_clock_of_the_side_to_move_runs() -> None:
     assert later.ms == ply.black_clock_ms - 50
     viewing.press("end", 0)
     assert not any(viewing.clock(viewing.focus, white, 0).runs for white in (True, False))
+
+
+def test_the_running_clock_is_marked_without_a_colour() -> None:
+    viewing = at(chess(), "4w")
+    for look in (Look(), PLAIN, LETTERS):
+        (runs,) = [span for row in draw(viewing, 0, 80, 24, look) for span in row if span.style == "runs"]
+        assert re.fullmatch(r">\d+:\d\d\.\d   ", runs.text)
+    assert "3" not in {code[0] for word in ("runs", "now", "said", "dim", "bold") for code in _CODES[word].split(";")}
+    for name, codes in _COLOURS.items():  # a piece has the ground of its square
+        assert codes.startswith("48;5;") or name in ("white", "black")
+
+
+def test_a_clock_that_stands_shows_its_milliseconds() -> None:
+    viewing = at(chess(), "4w")
+    ms = game_of(viewing).plies[6].white_clock_ms
+    assert ms is not None
+    assert text(viewing)[11][:26].rstrip().endswith(f".{ms % 1000:03}")
 
 
 def test_clocks_in_whole_seconds_show_no_tenths() -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-from tests.live.test_xboard import XBOARD, XVFB, display, move_texts, pgn_texts, xboard
+import pytest
+
+from tests.live.test_xboard import display, move_texts, pgn_texts, xboard
 from tests.support.cli import Cli
 from tests.support.corpus import stream_chunks, truth
 from tests.support.journals import timed_journal
@@ -32,10 +34,9 @@ def archived(scenario: str, connection: str, folder: Path) -> Cli:
     return cli
 
 
+@pytest.mark.needs("xboard", "Xvfb")
 @in_loop
 async def test_xboard_observes_and_saves_what_the_archive_has(tmp_path: Path) -> None:
-    assert XBOARD is not None, "xboard is not installed"
-    assert XVFB is not None, "Xvfb is not installed"
     cli = archived(SCENARIO, CONNECTION, tmp_path)
     pgn = tmp_path / "xboard.pgn"
     words = ("--db", cli.archive, "--observe", "--speed", "4", "--player", "Morphy", "--idle-max", "1")

@@ -19,6 +19,7 @@ from recorder.relating.match import board_order, check_clocks, timeline
 from recorder.saved.bpgn import BpgnReader
 from recorder.sources import SourceKind, detect
 from tests.relating.matches import OF_BOTH_BOARDS, games_of
+from tests.support.effort import examples
 
 PUBLIC = Path(__file__).parent.parent / "corpus" / "public"
 SECONDS = PUBLIC / "bughouse-2005-client-saved.bpgn"
@@ -90,7 +91,8 @@ def test_facts_of_a_database_match() -> None:
         (119_051, None, 122), (None, 119_861, 374),
     ]  # fmt: skip
     assert min(ply.black_clock_ms for ply in a.plies if ply.black_clock_ms is not None) == -576
-    assert {ply.precision for ply in a.plies} == {Precision.MILLISECONDS}
+    assert {ply.precision for ply in a.plies} == {Precision.ELAPSED_DERIVED_MILLISECONDS}
+    assert [ply.elapsed_ms for ply in a.plies[:2]] == [949, 139]
     kept = [(event.kind, event.detail, event.text) for event in a.events][:3]
     assert kept == [
         (EventKind.TAG, "Event", "FICS rated bughouse game"),
@@ -208,6 +210,56 @@ def test_what_a_file_is() -> None:
     assert detect(b'[Event "x"]\n[White "WhiteB"]\n[Black "b"]\n\n1. e4 *\n') is SourceKind.PGN
 
 
+MATCH = "1A. e4 {59} 1a. e5 {58} 1B. d4 {57} 1b. d5 {56} 2B. Nf3 {55}\n{Bob resigns} 1-0\n"
+
+
+@pytest.mark.parametrize(
+    "tags",
+    [
+        "",
+        "{C:This is game number 3 at a database}\n",
+        '[Event "ICS rated bughouse match"]\n[WhiteA "Ann"][BlackA "Bob"]\n\n',
+        '[Event "ICS rated bughouse match"]\n[White "Ann"]\n[Black "Bob"]\n\n',
+        'From: Ann\n\n[Event "ICS rated bughouse match"]\n[Date "2005.01.03"]\n\n',
+        '[Event "x"]\n[White "Ann"]\n\n{Game aborted on move 1} *\n\n[Event "x"]\n\n',
+    ],
+)
+def test_a_match_without_its_second_board_in_the_tags_is_told_by_its_moves(tags: str) -> None:
+    for first in ("1A. e4", "1a. e4", "1B.e4"):
+        data = (tags + MATCH.replace("1A. e4", first)).encode()
+        assert detect(data) is SourceKind.BPGN, first
+    games, _ = read((tags[tags.find("[Event") :] if tags.startswith("From") else tags).encode() + MATCH.encode())
+    a, b = games[-2:]
+    assert ([ply.san for ply in a.plies], [ply.san for ply in b.plies]) == (["e4", "e5"], ["d4", "d5", "Nf3"])
+    assert (a.variant, b.variant, a.result, b.result) == ("bughouse", "bughouse", "1-0", "0-1")
+    assert [ply.white_clock_ms for ply in b.plies][::2] == [57_000, 55_000]
+    assert a.white.handle == ("Ann" if "WhiteA" in tags else "?")
+
+
+def test_a_match_of_players_without_names_is_one_match() -> None:
+    games, _ = read(MATCH.encode())
+    assert [pair[2] for pair in pair_bughouse(games)] == ["both boards of one saved match"]
+    named, _ = read(('[WhiteA "Ann"][BlackA "Bob"]\n' + MATCH).encode())
+    text = written(named).decode()
+    assert "1A. e4 {59} 1a. e5 {58} 1B. d4 {57} 1b. d5 {56} 2B. Nf3 {55}\n{Bob resigns} 1-0" in text
+
+
+@pytest.mark.parametrize("size", [1, 7, 1 << 20])
+def test_matches_without_any_tag_follow_each_other(size: int) -> None:
+    games, reader = read((MATCH + "\n" + MATCH.replace("e4", "c4")).encode(), size=size)
+    assert [[ply.san for ply in game.plies][:1] for game in games] == [["e4"], ["d4"], ["c4"], ["d4"]]
+    assert reader.anomalies == []
+
+
+def test_moves_of_two_boards_in_a_comment_make_no_match_of_a_game() -> None:
+    for text in (
+        b'[Event "x"]\n[White "Ann"]\n[Black "Bob"]\n\n{ seen in\n1A. e4 of the other board }\n1. e4 *\n',
+        b'[Event "x"]\n[White "Ann"]\n[Black "Bob"]\n\n1. e4 e5 {1A. e4} 2. Nf3 *\n',
+    ):
+        assert detect(text) is SourceKind.PGN
+    assert detect(b"1A. Wir treffen uns um acht.\n") is None
+
+
 def test_a_file_that_grew_is_read_on() -> None:
     data = SECONDS.read_bytes()
     whole, _ = read(data)
@@ -240,7 +292,7 @@ _PIECES = st.sampled_from(
 )  # fmt: skip
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(st.lists(_PIECES, max_size=40).map("".join) | st.text(max_size=60), st.integers(1, 9))
 def test_any_bytes_in_any_cut(text: str, size: int) -> None:
     data = text.encode("utf-8", "replace")
@@ -252,7 +304,7 @@ def test_any_bytes_in_any_cut(text: str, size: int) -> None:
     written(games)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.data())
 def test_what_is_written_is_read_as_it_was(data: st.DataObject) -> None:
     """Any cut of a recorded match, its clocks and lag as they may be."""

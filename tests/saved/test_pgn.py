@@ -12,6 +12,7 @@ from recorder.saved.pgn_remarks import Evaluation, read_remark, read_time
 from recorder.saved.pgn_tags import read_header
 from recorder.sources import SourceKind, detect
 from recorder.tracking.position import Rules, position_from_fen
+from tests.support.effort import examples
 
 TAGS = b'[Event "x"]\n[White "Ann"]\n[Black "Bob"]\n[Result "1-0"]\n\n'
 QUEER = (
@@ -75,7 +76,7 @@ def test_any_cuts_give_the_same_games() -> None:
     assert read(QUEER, step=1) == read(QUEER, step=7) == read(QUEER)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(
     data=st.one_of(
         st.binary(max_size=300),
@@ -259,7 +260,7 @@ def test_memory_has_a_bound() -> None:
         (b'Dear Bob,\n\nhere it is\n\n[Event "x"]\n[Site "FICS freechess.org"]\n\n1. e4 *\n', SourceKind.PGN),
         (b"1. e4 e5 2. Nf3 *\n", SourceKind.PGN),
         (b'fics% tell 1 [Event "x"]\n<12> rnb\n[Event "x"]\n[Site "y"]\n', SourceKind.RAW),
-        (b"  1.  e4     (0:00)     e5     (0:00)\n", None),
+        (b"  1.  e4     (0:00)     e5     (0:00)\n", SourceKind.RAW),  # a move table without its header
         (b"1. buy milk\n2. play chess\n", None),
     ],
 )

@@ -99,6 +99,25 @@ def test_words_and_variations() -> None:
     assert peer.variations[0].variations[0].clock() == 62.5
 
 
+@pytest.mark.parametrize("clock", [b"", b"[%clk 0:01:02.500] "])
+def test_a_comment_that_begins_like_the_mark_of_an_inferred_ply_is_a_comment(clock: bytes) -> None:
+    games = read(b'[White "A"]\n\n1. e4 {' + clock + b"inferred from the score sheet} e5 *\n")
+    text, _ = written(games)
+    assert b"inferred from the score sheet}" in text
+    assert [facts(game) for game in read(text)] == [facts(game) for game in games]
+
+
+@pytest.mark.parametrize("length", range(60, 80))
+def test_a_command_is_not_broken_at_the_end_of_a_line(length: int) -> None:
+    games = read(
+        b'[White "A"]\n\n1. e4 {[%csl Ra1] ' + b"x" * (length - 8) + b"} e5 {y} {[%csl Ra1]} {[%cal\nGa1a2]} *\n"
+    )
+    text, _ = written(games)
+    assert text.count(b"[%csl Ra1]") == 2
+    assert b"[%cal Ga1a2]" in text
+    assert [facts(game) for game in read(text)] == [facts(game) for game in games]
+
+
 def seen_with_a_gap() -> Game:
     """As a log gives a game: three parts, a ply that nobody could prove, a variation and a remark in the last part."""
     data = (
@@ -179,7 +198,7 @@ def test_other_dialects_and_what_they_lose() -> None:
     text, lost = written([game])
     assert lost == {"lags": 1}
     text, lost = written([game], style="lichess")
-    assert b"1. e4 { [%clk 0:02:59] } 1... e5 { [%clk 0:03:00] }" in text
+    assert b"1. e4 { [%clk 0:02:59] } 1... e5 { [%clk 0:03:00] [%eval 0.30] [%depth 9] } *" in text
     assert lost == {"clocks cut to whole seconds": 1, "elapsed times": 1, "lags": 1}
     text, lost = written([game], clock=frozenset({"emt"}))
     assert b"1. e4 {[%emt 0:00:00.500]} 1... e5 {[%eval 0.30]" in text

@@ -60,7 +60,8 @@ def test_a_game_of_lichess() -> None:
     assert [(row.white_clock_ms, row.black_clock_ms) for row in game.plies] == [
         (180_000, None), (None, 180_000), (179_000, None), (None, 178_000)
     ]  # fmt: skip
-    assert {row.precision for row in game.plies} == {Precision.SECONDS}
+    assert {row.precision for row in game.plies} == {Precision.ELAPSED_DERIVED_SECONDS}
+    assert [row.elapsed_ms for row in game.plies] == [0, 0, 3_000, 4_000], "first moves are not charged on lichess"
     # ``#-3``: White is mated in three, and it was White's move that led there
     assert [(told.ply, told.white, told.score_cp, told.mate) for told in game.observations[0].thinking] == [
         (0, True, 20, None), (1, False, -30, None), (2, True, None, -3)
@@ -267,3 +268,51 @@ def test_an_evaluation_of_chessbase_is_in_hundredths() -> None:
     assert [read_remark(text).evaluation for text in ("[%eval -33,20]", "[%eval -0.33,20]", "[%eval 1]")] == [
         Evaluation(-33, None, 20), Evaluation(-33, None, 20), Evaluation(100, None, None)
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("words", "result", "reason_key"),
+    [
+        ("Black resigns", "1-0", "resign"),
+        ("alice resigns", "0-1", "resign"),
+        ("White forfeits on time", "0-1", "time"),
+        ("Black wins by losing all material", "0-1", "suicide-all"),
+        ("bob won by resignation", "0-1", "resign"),
+        ("White ran out of time and Black has no material to mate", "1/2-1/2", "time-vs-bare"),
+        ("Game drawn by repetition", "1/2-1/2", "repetition"),
+        ("Black stalemated", "*", "stalemate"),  # in some variants that is a win
+        ("Black resigns tomorrow", "*", None),
+    ],
+)
+@pytest.mark.parametrize("tag", ["", '[Result "*"]\n'])
+def test_long_result_sets_the_result(words: str, result: str, reason_key: str | None, tag: str) -> None:
+    text = f'[Event "?"]\n[White "alice"]\n[Black "bob"]\n{tag}[LongResult "{words}"]\n\n1. e4 e5 *\n'
+    game = read(text.encode())
+    assert (game.result, game.reason_key) == (result, reason_key)
+
+
+def test_long_result_changes_no_result_that_is_there() -> None:
+    text = b'[Event "?"]\n[White "alice"]\n[Black "bob"]\n[Result "0-1"]\n[LongResult "Black resigns"]\n\n1. e4 e5 *\n'
+    pipeline = make_pipeline(SourceKind.PGN)
+    (game,) = pipeline.receive(text) + pipeline.finish()
+    assert game.result == "0-1"
+
+
+@pytest.mark.parametrize(
+    ("event", "comment", "elapsed_ms"),
+    [
+        ("?", "1.015", 1_015),
+        ("?", " 12.000 ", 12_000),
+        ("?", "0.35", None),  # an evaluation, for all we know
+        ("?", "+1.015", None),
+        ("?", "1.015 good", None),
+        ("FICS rated blitz game", "0.1", 100),
+        ("FICS rated blitz game", "17", None),
+    ],
+)
+def test_a_number_of_seconds_alone_is_the_elapsed_time(event: str, comment: str, elapsed_ms: int | None) -> None:
+    text = f'[Event "{event}"]\n[White "alice"]\n[Black "bob"]\n[Result "*"]\n\n{{1.015}} 1. e4 {{{comment}}} e5 *\n'
+    game = read(text.encode())
+    assert [ply.elapsed_ms for ply in game.plies] == [elapsed_ms, None]
+    assert said(game)[0] == ("comment", 0, "1.015"), "before the first move it is no move's time"
+    assert len(said(game)) == 1 + (elapsed_ms is None)

@@ -8,6 +8,7 @@ import io
 import lzma
 import random
 import sys
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 
@@ -56,6 +57,59 @@ def test_a_truncated_file_gives_what_can_be_read(tmp_path: Path, name: str, comp
     assert DATA.startswith(found)
     assert isinstance(reader.problem, SourceError)
     assert str(reader.problem) == (f"{path}: the {name} data can be read only up to byte {len(found)}: it is cut short")
+
+
+@pytest.mark.parametrize(("name", "compress"), COMPRESSORS)
+def test_memory_does_not_grow_with_what_few_bytes_stand_for(
+    tmp_path: Path, name: str, compress: Callable[[bytes], bytes]
+) -> None:
+    size = 64 << 20
+    path = tmp_path / "bomb"
+    path.write_bytes(compress(bytes(size)))
+    assert path.stat().st_size < 100_000
+    reader = read_blocks(path)
+    tracemalloc.start()
+    try:
+        assert sum(map(len, reader)) == size
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert reader.problem is None
+    assert peak < 24 << 20  # at most two blocks and what 256 compressed bytes stand for
+
+
+@pytest.mark.parametrize(
+    ("name", "compress"),
+    [
+        ("xz", lambda data: lzma.compress(data, filters=[{"id": lzma.FILTER_LZMA2, "dict_size": 1 << 30}])),
+        (
+            "zstd",
+            lambda data: (
+                zstandard.ZstdCompressor(
+                    compression_params=zstandard.ZstdCompressionParameters(window_log=30, enable_ldm=False)
+                )
+                .compressobj()
+                .compress(data)
+                or b""
+            ),
+        ),
+    ],
+)
+def test_a_window_of_a_gigabyte_is_refused(tmp_path: Path, name: str, compress: Callable[[bytes], bytes]) -> None:
+    path = tmp_path / "window"
+    path.write_bytes(compress(DATA))
+    reader = read_blocks(path)
+    assert b"".join(reader) == b""
+    assert reader.compression == name
+    assert "can be read only up to byte 0" in str(reader.problem)
+
+
+def test_zeros_between_xz_streams_are_no_data(tmp_path: Path) -> None:
+    path = tmp_path / "padded.xz"
+    path.write_bytes(lzma.compress(DATA[:1000]) + bytes(8) + lzma.compress(DATA[1000:]) + bytes(4))
+    reader = read_blocks(path)
+    assert b"".join(reader) == DATA
+    assert reader.problem is None
 
 
 def test_damage_in_the_middle(tmp_path: Path) -> None:

@@ -23,6 +23,7 @@ from recorder.pipeline import Pipeline, read_games
 from recorder.sources import SourceKind, detect, find_logs, read_blocks
 from recorder.sources import journal as journal_module
 from recorder.sources.journal import JournalDecoder
+from recorder.tracking import tracker as tracker_module
 from recorder.wire import LineReader
 from tests.support.journals import ANCHOR_NS, HEADER, journal_of, lines_of, note, received
 
@@ -435,3 +436,27 @@ def test_a_tail_that_a_crash_tore_is_no_damage_once_it_was_ended() -> None:
     assert _missing(worse)[1:] == told
     wrong = lines_of(HEADER, received(b"a")) + b"torn\n" + lines_of(note("end", records=1, more=False, torn=400))
     assert "5 bytes are no record" in _missing(wrong)[0]
+
+
+@pytest.mark.parametrize("step", [7, 1 << 20])
+def test_a_game_is_of_the_host_that_was_named_before_it_however_the_bytes_are_cut(
+    step: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tracker_module, "_ENDED_WAIT_BYTES", 0)  # at the next game's end it is given out
+
+    def game(number: bytes) -> list[Record]:
+        board = FRAME.replace(b" 0 7 ", b" 0 %b " % number)
+        end = b"\n\n{Game %b (Ann vs. Bob) Ann resigns} 0-1\n\n" % number
+        return [received(board), received(end)]
+
+    other = HEADER._replace(session="f" * 16, host="elsewhere.example")
+    data = lines_of(*game(b"7"), HEADER, *game(b"8"), other, *game(b"9"))
+    pipeline = Pipeline(SourceKind.JOURNAL)
+    games = [game for begin in range(0, len(data), step) for game in pipeline.receive(data[begin : begin + step])]
+    games += pipeline.finish()
+    assert [(game.game_no, game.server, game.time_basis) for game in games] == [
+        (7, None, TimeBasis.NONE),
+        (8, "freechess.org", TimeBasis.UTC),
+        (9, "elsewhere.example", TimeBasis.UTC),
+    ]
+    assert pipeline.report.server == "elsewhere.example"

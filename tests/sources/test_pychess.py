@@ -97,6 +97,24 @@ def test_edge_64_two_connections_one_event() -> None:
     assert texts(data.encode()) == ["{Game 9 (A vs. B) A resigns} 0-1", FRAME]
 
 
+def test_chat_never_removes_a_board_or_result_of_another_connection() -> None:
+    shouts = "".join(
+        f"19:54:45.{number} ('Ann', 'raw') DEBUG: \n{said} {fact}\nfics% \n"
+        for number, said in enumerate(("Eve shouts:", "Eve(1500)[9] kibitzes: fics%", "--> Eve", "\\   ", ":"), 100)
+        for fact in (FRAME, "{Game 9 (A vs. B) A resigns} 0-1")
+    )
+    real = f"19:54:46.000 ('Bob', 'raw') DEBUG: \nfics% {FRAME}\n{{Game 9 (A vs. B) A resigns}} 0-1\nfics% \n"
+    assert texts((shouts + real).encode())[-2:] == [f"fics% {FRAME}", "{Game 9 (A vs. B) A resigns} 0-1"]
+    second_hand = f"19:54:46.000 ('Ann', 'onStyle12') DEBUG: {FRAME}\n"
+    assert texts((shouts + second_hand).encode())[-1] == FRAME
+
+
+def test_what_comes_again_a_minute_later_is_another_event() -> None:
+    line = "{Game 9 (A vs. B) A resigns} 0-1"
+    data = f"19:54:45.000 ('Ann', 'raw') DEBUG: \n{line}\n\n19:55:46.000 ('Bob', 'raw') DEBUG: \n{line}\n\n"
+    assert texts(data.encode()).count(line) == 2
+
+
 def test_typed_commands_are_never_data() -> None:
     assert texts(f"19:54:45.756 ('Ann', 'raw') INFO: 12 tell Bob {FRAME}\n{FRAME}\n".encode()) == []
 

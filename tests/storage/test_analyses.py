@@ -345,6 +345,21 @@ def test_show_tells_whose_evaluations_it_prints(cli: Cli) -> None:
     assert [line.endswith(" (column Eval)") for line in told] == [False, True], "of equal ones the one stored last"
 
 
+def test_show_prints_the_evaluations_of_the_engine_that_is_asked_for(cli: Cli) -> None:
+    cli("import", ADJOURNED)
+    analyse(cli.archive)
+    analyse(cli.archive, engine="Other")
+    marked = [line for line in cli("show", "last", "--analysis", "dee").stdout.splitlines() if "(column Eval)" in line]
+    assert [line.split()[2] for line in marked] == ["Deep,"]
+    without = cli("show", "last", "--analysis", "none").stdout
+    assert "(column Eval)" not in without
+    assert "Notes\tEval" not in without
+    told = cli("show", "last", "--analysis", "nosuch", code=4).stderr
+    assert told.endswith("is by an engine whose name begins with nosuch: there are those of Deep, Other.\n")
+    for word in ("--raw", "--match", "--json"):
+        assert "leave out" in cli("show", "last", "--analysis", "dee", word, code=2).stderr
+
+
 def test_tables_of_blunders_name_the_engines(cli: Cli, tmp_path: Path) -> None:
     log = tmp_path / "evaluated.pgn"
     log.write_bytes(PGN + b"\n" + PGN.replace(b"2024.01.02", b"2024.01.03"))

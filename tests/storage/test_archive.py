@@ -235,6 +235,10 @@ FILTERS = [
     (GameFilter(white=frozenset({"bob"})), {2}),
     (GameFilter(black=frozenset({"BOB"})), {0, 1}),
     (GameFilter(players=frozenset({"nobody"})), set()),
+    (GameFilter(players=frozenset({"bob"}), opponents=frozenset({"GUESTqxyz"})), {2}),
+    (GameFilter(players=frozenset({"guestqxyz"}), opponents=frozenset({"Bob", "Ann"})), {2}),
+    (GameFilter(players=frozenset({"ann"}), opponents=frozenset({"ann"})), set()),
+    (GameFilter(opponents=frozenset({"Ann"})), {0, 1}),
     (GameFilter(variants=frozenset({"CRAZYHOUSE"})), {1}),
     (GameFilter(categories=frozenset({"blitz"})), {0, 2}),
     (GameFilter(rated=False), {2}),
@@ -408,5 +412,5 @@ def test_a_damaged_archive_is_told_in_one_sentence(archive: Archive, path: Path)
     connection = open_sqlite(path)
     connection.execute("ALTER TABLE plies RENAME TO lost")
     connection.close()
-    with pytest.raises(StorageError, match="cannot be read or written: no such table: plies"):
+    with pytest.raises(StorageError, match="Table plies cannot be read: no such table: plies"):
         list(archive.games())

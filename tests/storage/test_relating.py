@@ -21,6 +21,7 @@ from storage import Archive, GameFilter, relating
 from storage.schema import upgrade
 from tests.relating.scenes import connections, games_of, journal, played, whole
 from tests.support.cli import Cli
+from tests.support.effort import examples
 
 from .conftest import EVERYTHING, import_bytes, make_game
 
@@ -95,7 +96,7 @@ def test_forgetting_one_witness_leaves_the_others(cli: Cli, tmp_path: Path) -> N
     assert cli("db", "check").output == "The archive is sound.\n"
 
 
-@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(6), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(order=st.permutations(range(5)), merged=st.integers(0, 4))
 def test_no_order_of_imports_counts(tmp_path_factory: pytest.TempPathFactory, order: list[int], merged: int) -> None:
     """Log by log, and the last of them from another archive."""
@@ -333,20 +334,66 @@ def _partners(cli: Cli) -> set[tuple[str, str]]:
     return {(game["key"], link["key"]) for game in _shown(cli) for link in game["links"]}
 
 
+def _unmerge(connection: sqlite3.Connection) -> None:
+    """Leave several sources' games unmerged."""
+    for table in ("segments", "game_evidence"):
+        connection.execute(f"DELETE FROM {table} WHERE game_id IN (SELECT id FROM games WHERE source_id IS NULL)")
+    connection.execute("UPDATE games SET merged_into = NULL")
+    connection.execute("DELETE FROM games WHERE source_id IS NULL")
+
+
+def _make_old(connection: sqlite3.Connection) -> None:
+    """Give an archive the schema 0004, which merged no games."""
+    _unmerge(connection)
+    connection.execute("DROP INDEX ix_games_bughouse")
+    connection.execute("DROP VIEW v_analyses")
+    for table in ("analysis_lines", "analysed_positions", "analyses"):
+        connection.execute(f"DROP TABLE {table}")
+    for view in ("v_clocks", "v_plies", "v_games"):
+        connection.execute(f"DROP VIEW {view}")
+    connection.execute("ALTER TABLE games DROP COLUMN start_precision")
+    for view in ("v_games", "v_plies", "v_clocks"):
+        connection.execute(f"CREATE VIEW {view} AS SELECT 1 AS one")
+    connection.execute("UPDATE alembic_version SET version_num = '0004'")
+
+
+def test_an_interrupted_merging_is_found_and_finished(cli: Cli, tmp_path: Path) -> None:
+    """What an older version left that was killed between the migration and the merging."""
+    cli("import", *_write(tmp_path / "logs"))
+    wanted = cli("export", "games").stdout
+    connection = sqlite3.connect(cli.archive)
+    _unmerge(connection)
+    connection.commit()
+    connection.close()
+    assert "is not merged from its sources" in cli("db", "check", code=1).stdout
+    cli("db", "upgrade")
+    assert cli("db", "check").output == "The archive is sound.\n"
+    assert cli("export", "games").stdout == wanted
+
+
+def test_an_upgrade_that_ends_before_the_merging_changes_nothing(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cli("import", *_write(tmp_path / "logs"))
+    wanted = cli("export", "games").stdout
+    connection = sqlite3.connect(cli.archive)
+    _make_old(connection)
+    connection.commit()
+    connection.close()
+    with monkeypatch.context() as patch:
+        patch.setattr(relating, "relate_all", lambda driver: 1 // 0)
+        cli("db", "upgrade", code=4)
+    assert cli("db", "current").stdout.startswith("0004 ")
+    cli("db", "upgrade")
+    assert cli("export", "games").stdout == wanted
+
+
 def test_an_upgrade_relates_the_games_that_are_there(cli: Cli, tmp_path: Path) -> None:
     """An older archive that has several witnesses of a game, and no game that was made of them."""
     cli("import", *_write(tmp_path / "logs"))
     wanted = cli("export", "games").stdout
     connection = sqlite3.connect(cli.archive)
-    for table in ("segments", "game_evidence"):
-        connection.execute(f"DELETE FROM {table} WHERE game_id IN (SELECT id FROM games WHERE source_id IS NULL)")
-    connection.execute("UPDATE games SET merged_into = NULL")
-    connection.execute("DELETE FROM games WHERE source_id IS NULL")
-    connection.execute("DROP INDEX ix_games_bughouse")
-    connection.execute("DROP VIEW v_analyses")
-    for table in ("analysis_lines", "analysed_positions", "analyses"):
-        connection.execute(f"DROP TABLE {table}")
-    connection.execute("UPDATE alembic_version SET version_num = '0004'")
+    _make_old(connection)
     connection.commit()
     connection.close()
     assert "had schema 0004" in cli("db", "upgrade").output

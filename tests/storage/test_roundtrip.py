@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from recorder.model import Game
 from storage import Archive
+from tests.support.effort import examples
 
 from .conftest import EVERYTHING, import_bytes, make_game
 from .strategies import games
@@ -18,7 +19,9 @@ numbers = count()
 
 @given(st.lists(games(), min_size=1, max_size=4, unique_by=lambda game: game.key))
 @settings(
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], deadline=None, max_examples=30
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+    deadline=None,
+    max_examples=examples(30),
 )
 def test_games_come_out_as_they_went_in(archive: Archive, found: list[Game]) -> None:
     row = import_bytes(archive, b"%d" % next(numbers), found)

@@ -16,6 +16,7 @@ from recorder.errors import StorageError
 from storage import Archive, check, current, head, upgrade
 from storage import schema as schema_module
 from storage.engine import make_engine, open_sqlite
+from storage.models import metadata
 from storage.schema import SCRIPTS, differences, revisions
 
 from .conftest import import_bytes, make_game
@@ -84,11 +85,18 @@ def _value(table: str, column: str, kind: str) -> object:
         "sha256": "0" * 64,
         "result": "1-0",
         "protocol": "uci",
+        "time_basis": "none",
         "parent_line_no": None if table == "ply_lines" else 0,
         "line_no": 0,
     }
+    if (table, column) == ("games", "kind"):
+        return "setup"  # nothing is merged with it
     if column in special:
         return special[column]
+    if table in metadata.tables and column in metadata.tables[table].columns:
+        words = metadata.tables[table].columns[column].info.get("values")
+        if words:
+            return next(iter(words))
     return {"TEXT": "x", "BLOB": b"x", "JSON": "{}"}.get(kind, 1)
 
 
@@ -325,3 +333,21 @@ def test_an_interrupted_creation_is_finished(path: Path) -> None:
         Archive.open(str(path))
     with Archive.open(str(path), create=True) as archive:
         assert archive.check() == []
+
+
+def test_what_a_killed_maker_left_is_undone_for_readers(tmp_path: Path, migrated: Path) -> None:
+    left = tmp_path / "left.db"
+    with closing(sqlite3.connect(migrated, isolation_level=None)) as connection:
+        connection.execute("PRAGMA journal_mode=DELETE")
+        connection.execute("PRAGMA cache_size=1")
+        connection.execute("BEGIN")
+        connection.execute("CREATE TABLE half (value BLOB)")
+        connection.execute("INSERT INTO half VALUES (zeroblob(100000))")
+        shutil.copy(migrated, left)
+        shutil.copy(f"{migrated}-journal", f"{left}-journal")  # as a kill at this moment leaves them
+        connection.execute("ROLLBACK")
+    assert current(left) == head()
+    with closing(open_sqlite(left, read_only=True)) as connection:
+        assert connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'half'").fetchone() is None
+        with pytest.raises(sqlite3.OperationalError, match="readonly"):
+            connection.execute("CREATE TABLE mine (value)")

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import re
+import subprocess
+import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from recorder.errors import StorageError
 from recorder.model import Anomaly, AnomalyKind, Shape, SourceReport
-from storage import Archive, backup
+from storage import Archive, backup, check, share
+from storage.engine import open_sqlite
+from storage.models import metadata
+from storage.share import _HANDLES, _TEXTS
 
 from .conftest import EVERYTHING, import_bytes, make_game
 
@@ -123,3 +130,82 @@ def test_what_cannot_be_shared_is_told(full: Archive, path: Path, target: Path) 
     assert not target.exists()
     with pytest.raises(StorageError, match="exists already"):
         full.share(path)
+
+
+@pytest.mark.parametrize("copy", [backup, share])
+def test_a_copy_gets_its_name_when_it_is_complete(
+    full: Archive, path: Path, target: Path, copy: Callable[[Path, Path], None]
+) -> None:
+    """A process that is killed while it copies has left nothing under the final name."""
+    code = (
+        "import os, sys; from pathlib import Path; from storage import engine\n"
+        "engine.os.fsync = lambda number: os._exit(9)\n"
+        f"from {copy.__module__} import {copy.__name__} as copy\n"
+        "copy(Path(sys.argv[1]), Path(sys.argv[2]))"
+    )
+    done = subprocess.run([sys.executable, "-c", code, str(path), str(target)], check=False)
+    assert done.returncode == 9
+    assert not target.exists()
+    copy(path, target)
+    assert check(target) == []
+
+
+def test_names_of_logs_hold_no_handles(archive: Archive, target: Path) -> None:
+    for name in ("Ann-vs-Bob.log", "ann_2020.txt.gz", "GuestAnnX.icsj", "log.bob"):
+        import_bytes(archive, name.encode(), [make_game(len(name))], name=name)
+    archive.share(target, pseudonyms=True)
+    with Archive.open(str(target), read_only=True) as copy:
+        names = [row.name for row in copy.sources()]
+        assert copy.check() == []
+    assert len(set(names)) == 4
+    assert all(re.fullmatch("log-[0-9a-f]{12}", name) for name in names)
+
+
+HANDLE_FREE = {
+    "settings": "name value",
+    "sources": "sha256 path kind server dialect time_basis parser_version options restart_state warnings",
+    "source_counts": "tag disposition",
+    "source_shapes": "shape",
+    "anomalies": "kind text",
+    "players": "server handle_folded",
+    "games": "key kind server dialect white_rating_text white_titles black_rating_text black_titles variant category"
+    " start_fen result reason_key termination ending time_basis date_text start_precision",
+    "game_evidence": "kind",
+    "observations": "kind start_verbose start_pretty",
+    "ply_lines": "kind",
+    "plies": "san",
+    "anchors": "fen reason",
+    "holdings": "white black passed",
+    "events": "kind detail",
+    "thinking": "",
+    "game_links": "kind",
+    "analyses": "game_key protocol settings",
+    "analysed_positions": "fen",
+}
+"""Text columns that hold no handle, or lose it in another way: deleted, emptied, computed from the pseudonym."""
+
+
+def test_every_text_column_is_known_to_the_pseudonyms() -> None:
+    """A new column must be entered in one of the lists."""
+    rewritten = set(_HANDLES) | set(_TEXTS)
+    free = {(table, column) for table, columns in HANDLE_FREE.items() for column in columns.split()}
+    texts = {
+        (table.name, column.name)
+        for table in metadata.tables.values()
+        for column in table.columns
+        if column.type.__visit_name__ in ("text", "JSON")
+    }
+    assert texts == rewritten | free
+    assert not rewritten & free
+
+
+def test_a_share_has_only_what_is_part_of_an_archive(full: Archive, path: Path, target: Path) -> None:
+    connection = open_sqlite(path)
+    connection.execute("CREATE TABLE mine (a)")
+    connection.execute("CREATE VIEW v_mine AS SELECT a FROM mine")
+    connection.execute("CREATE TRIGGER spy BEFORE DELETE ON events BEGIN INSERT INTO mine VALUES (old.text); END")
+    connection.close()
+    full.share(target, pseudonyms=True)
+    assert check(target) == []
+    assert b"psst" not in everything(target)
+    assert b"secret" not in everything(target).replace(b"pseudonym-secret", b"")

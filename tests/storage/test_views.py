@@ -39,7 +39,7 @@ def test_plies_stand_with_their_game(archive: Archive, sql: sqlite3.Connection) 
         "key": make_game().key, "ply": 2, "move_no": 1, "side": "black", "mover": "Bob", "san": "Nf6", "uci": "g8f6",
         "clock_s": 178.5, "white_clock_s": 180.0, "black_clock_s": 178.5, "elapsed_s": 1.5, "lag_ms": 42,
         "arrived_at_ms": make_game().plies[1].at_ms, "proof": "full", "origin": "frame", "precision": "ms",
-        "offset": 20,
+        "elapsed_origin": "printed", "offset": 20,
     }  # fmt: skip
     assert (first["side"], first["move_no"], first["mover"], first["clock_s"]) == ("white", 1, "Ann", 180.0)
 

@@ -42,6 +42,34 @@ STREAM_SUBJECTS = {
     ("a09_ivariables", "observer_GuestIvf"): "allresults, gin",
 }
 
+REPRESENTATIVE = {
+    ("a01_standard", "player_Morphy"),
+    ("a02_features", "observer_GuestObsC"),
+    ("a03_crazyhouse", "player_GuestZh"),
+    ("a04_suicide", "player_GuestSui"),
+    ("a05_chess960", "observer_GuestObsH"),
+    ("a06_chatter_takebacks", "observer_Euwe"),
+    ("a07_eight_boards", "player_Fischer"),
+    ("a08_wrap_prompt_style", "observer_GuestObsM"),
+    ("a09_ivariables", "observer_GuestBlk"),
+    ("a09_ivariables", "observer_GuestIvc"),
+    ("a09_ivariables", "observer_GuestIvd"),
+    ("a09_ivariables", "observer_GuestIve"),
+    ("a10_examine", "observer_GuestExa"),
+    ("a11_adjourn_disconnect", "player_Caruana_again"),
+    ("a12_bughouse", "observer_GuestBgb"),
+    ("a13_timeseal_lag", "player_Tal"),
+    ("b02_features", "observer_GuestXd"),
+    ("b03_wild", "player_Lasker"),
+    ("b05_examine_bsetup", "observer_GuestXk"),
+    ("b06_bughouse", "player_Petrosian"),
+    ("b08_adjourn", "observer_GuestXw"),
+    ("b09_crazyhouse", "observer_GuestXz"),
+    ("c04_chatter_takeback_pause", "player_Alekhine"),
+    ("x02_xboard_observes_b", "player_Lasker"),
+}
+"""Connections of every subject, and of every place where a replay differs: `make test` replays these."""
+
 XBOARD_LOGINS = {"xboard_observer": "GuestXbo", "xboard_fairymax": "Judit", "xboard_sjeng": "Vera"}
 """Who was logged in on the connections that only xboard's own debug log shows."""
 
@@ -52,6 +80,9 @@ class Stream(NamedTuple):
     scenario: str
     connection: str
     kind: str
+
+    def __str__(self) -> str:
+        return f"{self.scenario}-{self.connection}"
 
     @property
     def login(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import functools
 import sys
 from collections.abc import AsyncIterator, Callable, Coroutine
@@ -68,6 +69,13 @@ class Caller:
         begin, self._seen = self._seen, found + len(text)
         return bytes(self.heard[begin : self._seen])
 
+    async def read_some(self) -> bytes:
+        """Read what has come, at least one byte; nothing: the connection has ended."""
+        with contextlib.suppress(ConnectionResetError):
+            self.heard += await self.reader.read(1 << 16)
+        begin, self._seen = self._seen, len(self.heard)
+        return bytes(self.heard[begin:])
+
     async def rest(self) -> bytes:
         """Read to the end; return what came since the last call."""
         while data := await self.reader.read(1 << 16):
@@ -91,7 +99,7 @@ def journalled(folder: Path) -> Journalled:
     """Read every journal of a folder, torn ends left out."""
     records: list[Record] = []
     raw = b""
-    for path in sorted(folder.iterdir()):
+    for path in sorted(folder.glob("[!.]*")):  # others are being compressed
         data = path.read_bytes()
         if path.suffix == ".zst":
             data = zstandard.ZstdDecompressor().decompressobj().decompress(data)

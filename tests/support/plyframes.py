@@ -76,6 +76,7 @@ def posed(
             "result": result,
             "ending": "result",
             "termination": "normal",
+            "reason": "resign",
             "complete": True,
             "san": "Nf3",
             "phase": "opening" if ply <= 20 else "middlegame" if ply <= 60 else "endgame",

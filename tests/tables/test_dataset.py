@@ -127,4 +127,4 @@ def test_pieces_need_the_memory_of_a_piece(corpus_archive: Archive) -> None:
         return most
 
     peak(500, last=5)  # what is imported and remembered once
-    assert peak(500, last=120) < 0.5 * peak(1_000_000, last=120)
+    assert peak(500, last=120) < 0.6 * peak(1_000_000, last=120)

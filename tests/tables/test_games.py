@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pandas as pd
 import pytest
 
 from exporters import Archive
 from exporters.frames.columns import EVENT_COLUMNS, GAME_COLUMNS, SIDE_COLUMNS, Column
 from recorder.errors import ExportError
+from tests.support.cli import Cli
 
 EVERYTHING = {"include": ["examined", "setup", "empty"]}
 
@@ -62,3 +65,39 @@ def test_columns_on_request(corpus_archive: Archive) -> None:
     for wrong in ("fen", ["board"]):
         with pytest.raises(ExportError, match="extra columns"):
             corpus_archive.plies(extra=wrong)
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_an_exported_table_of_games_is_the_frame_of_games(corpus_archive: Archive, tmp_path: Path, suffix: str) -> None:
+    file = tmp_path / f"games.{suffix}"
+    told = Cli(corpus_archive.path)("export", "games", "--include", "examined,setup,empty", "-o", file).stderr
+    expected = corpus_archive.games(include=["examined", "setup", "empty"])
+    assert told.startswith(f"Wrote {len(expected)} games, {expected['plies'].sum():,} plies to {file}.\n")
+    if suffix == "csv":
+        found = pd.read_csv(file, dtype=str, keep_default_na=False).replace("", None)
+    else:
+        found = pd.read_parquet(file, dtype_backend="numpy_nullable")
+    assert list(found) == list(expected)
+    for column in GAME_COLUMNS:
+        wanted = [None if pd.isna(value) else value for value in expected[column.name].tolist()]
+        values = [None if pd.isna(value) else value for value in found[column.name].tolist()]
+        if suffix == "csv" and column.kind == "boolean":
+            wanted = [None if value is None else str(value).lower() for value in wanted]
+        elif suffix == "csv" and column.kind == "instant":
+            values = [None if value is None else pd.Timestamp(value) for value in values]
+        elif suffix == "csv":
+            wanted = [None if value is None else str(value) for value in wanted]
+        assert values == wanted, column.name
+
+
+def test_a_table_of_no_games_has_its_columns(corpus_archive: Archive, tmp_path: Path) -> None:
+    cli = Cli(corpus_archive.path)
+    written = cli("export", "games", "--format", "csv", "--player", "nosuch").stdout
+    assert written == ",".join(column.name for column in GAME_COLUMNS) + "\n"
+    cli("export", "games", "--player", "nosuch", "-o", tmp_path / "none.parquet")
+    assert list(pd.read_parquet(tmp_path / "none.parquet")) == [column.name for column in GAME_COLUMNS]
+
+
+def test_a_table_of_games_is_not_appended_to(corpus_archive: Archive, tmp_path: Path) -> None:
+    told = Cli(corpus_archive.path)("export", "games", "--append", "-o", tmp_path / "games.csv", code=2).stderr
+    assert "--append adds to JSON Lines only" in told

@@ -106,6 +106,9 @@ def test_filters(corpus_archive: Archive) -> None:
     of_player = corpus_archive.plies(player="GBTAMI")
     assert set(of_player["key"]) > set(corpus_archive.plies(white="gbtami")["key"]) != set()
     assert (of_player["mover_id"].str.endswith("/gbtami") | of_player["opponent_id"].str.endswith("/gbtami")).all()
+    first = of_player.iloc[0]
+    met = corpus_archive.plies(player=first["mover"].upper(), opponent=first["opponent"].lower())
+    assert set(met["mover"].str.lower()) == {first["mover"].lower(), first["opponent"].lower()}
     variants = corpus_archive.plies(variant=["zh", "atomic"])["variant"]
     assert set(variants) == {"crazyhouse", "atomic"}
     assert corpus_archive.plies(last=2)["key"].nunique() == 2

@@ -89,6 +89,38 @@ def test_one_name_changes_with_a_new_ply(changed: str) -> None:
     assert (sans(game), game.result, game.complete) == (["e4", "e5", "Nf3", "Nc6"], "0-1", True)
     assert [(event.ply, event.text) for event in events(game, "names")] == [(2, f"{table.white} {table.black}")]
     assert found.frames(START, PLY, SNAPSHOT) == [1, 4, 0]
+    assert [(one.kind.value, one.offset) for one in found.report.anomalies] == [("conflict", game.plies[2].offset)]
+
+
+@pytest.mark.parametrize("changed", ["white", "black"])
+@pytest.mark.parametrize("again", [False, True])
+def test_one_board_with_another_name_renames_no_game(changed: str, again: bool) -> None:
+    """A board of the next ply, or the last one again; after it the names are the game's own."""
+    table = Table()
+    lines = [table.observing(), table.frame(), *table.plays("e4", "e5")]
+    own = table.white, table.black
+    setattr(table, changed, "Robert")
+    lines.append(table.frame() if again else table.play("Nf3"))
+    table.white, table.black = own
+    lines += table.plays("Nc6" if not again else "Nf3", "Bb5" if not again else "Nc6")
+    found = read(log(*lines, table.over("Ann resigns", "0-1")))
+    game = only(found)
+    assert (names(game), game.result, game.complete) == (own, "0-1", True)
+    assert len(game.plies) == (4 if again else 5)
+    assert found.anomalies() == ["conflict"]
+
+
+def test_a_result_line_tells_which_of_two_names_a_player_has() -> None:
+    table = Table()
+    lines = [table.observing(), table.frame(), *table.plays("e4", "e5")]
+    table.white = "Robert"
+    lines.append(table.play("Nf3"))
+    renamed = only(read(log(*lines, table.over("Robert resigns", "0-1"))))
+    assert (renamed.white.handle, renamed.result, renamed.reason_key) == ("Robert", "0-1", "resign")
+    lines += table.plays("Nc6")
+    table.white = "Ann"
+    kept = only(read(log(*lines, table.over("Ann resigns", "0-1"))))
+    assert (kept.white.handle, kept.result) == ("Ann", "0-1")
 
 
 def test_both_names_change_with_a_new_ply() -> None:

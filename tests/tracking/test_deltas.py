@@ -102,7 +102,7 @@ def test_deltas_after_joining_in_mid_game_and_a_movelist() -> None:
     _, game = told(joined, table.delta("Bb5"), listed, table.delta("a6"), table.over("Bob resigns", "1-0"))
     assert sans(game) == list(OPENING)
     assert [ply.origin for ply in game.plies] == [Origin.MOVELIST] * 4 + [Origin.DELTA] * 2
-    assert (proofs(game), game.complete) == ([Proof.LIST] * 6, True)
+    assert (proofs(game), game.complete) == ([Proof.LIST] * 3 + [Proof.FULL] + [Proof.LIST] * 2, True)
 
 
 @pytest.mark.parametrize("connection", ["delta", "frame"])

@@ -15,6 +15,7 @@ from exporters.engine import score_text, thoughts_by_ply
 from exporters.pgn import PgnExporter
 from recorder.model import EventKind, Game, GameKind, LineKind, ObservationKind, Origin, TimeBasis
 from tests.support import corpus, product
+from tests.support.effort import examples
 
 ZIPPY = Path(__file__).parents[1] / "corpus" / "server" / "x03_zippy_engines"
 START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
@@ -403,7 +404,7 @@ def test_another_players_game_gets_no_view() -> None:
     assert len(found) == 4
 
 
-@settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(5), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(draw=st.data())
 def test_how_the_log_is_cut_never_matters(draw: st.DataObject) -> None:
     data = gzip.decompress((ZIPPY / "xboard_fairymax.debug.gz").read_bytes()) + log(*MATCH, *MATCH[3:])
@@ -429,7 +430,7 @@ def test_any_conversation_gives_games_and_no_error(lines: list[str]) -> None:
         assert plies == list(range(game.start_ply + 1, game.start_ply + 1 + len(plies)))
 
 
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 @given(st.text(st.characters(max_codepoint=255, exclude_characters="\n"), max_size=40), st.booleans())
 def test_any_line_is_taken(text: str, told: bool) -> None:
     product.run([log(*MATCH[:8]) + f"9 {'>' if told else '<'}first : {text}\n".encode("latin-1")], "xboard")

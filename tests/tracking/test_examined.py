@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import chess.variant
 
 from recorder.model import Disposition, GameKind, LineKind, Proof
 from tests.edge_cases.scripts import Table, details, log, only, read, sans
+from tests.test_pipeline import Archived, by_key, counts, whole
 
 EXAMINED, SETUP = Disposition.EXAMINED, Disposition.SETUP
 
@@ -42,13 +45,91 @@ def test_a_position_that_was_set_up() -> None:
         "Game is validated - entering examine mode.",
     ]
     found = read(log(*lines, *placed.plays("Kd3")))
-    game = only(found)
-    assert (game.kind, sans(game)) == (GameKind.EXAMINED, ["e4"])
-    placed_here = game.observations[1]
-    assert [anchor.fen for anchor in placed_here.anchors] == ["8/8/8/4k3/8/4K3/4P3/8 w - - 0 1"]
-    assert [ply.san for ply in placed_here.lines[0].plies] == ["Kd3"]
+    game, placed_here = found.games
+    assert (game.kind, game.end, sans(game)) == (GameKind.EXAMINED, "reused", ["e4"])
+    assert (placed_here.kind, placed_here.start_fen) == (GameKind.SETUP, "8/8/8/4k3/8/4K3/4P3/8 w - - 0 1")
+    assert sans(placed_here) == ["Kd3"]
+    assert details(game, "examine") == ["shown", "shown", "setup-begin"]
+    assert details(placed_here, "examine") == ["shown", "setup-end", "shown", "shown"]
     assert found.frames(SETUP) == [1]
     assert found.anomalies() == []
+
+
+def loaded(number: int = 5) -> tuple[list[str], list[Table]]:
+    """Three games that somebody examines under one number: the second from its own position, the third has no move."""
+    one = Table(number, "Ann", "Bob", relation=-2)
+    two = Table(number, "Carl", "Dora", relation=-2, fen="8/8/8/4k3/8/4K3/4P3/8 w - - 0 1")
+    three = Table(number, "Eve", "Fay", relation=-2, fen="8/8/8/8/4k3/8/4P3/4K3 w - - 0 1")
+    lines = [one.header(), one.observing(), one.frame(), *one.plays("e4", "e5"), f"Game {number}: Bob resigns 1-0"]
+    lines += [two.frame(), *two.plays("Kd3", "Kd5"), f"Game {number}: Carl forfeits on time 0-1"]
+    lines += [three.frame(), f"Game {number}: Game drawn by stalemate 1/2-1/2", three.removed()]
+    return lines, [one, two, three]
+
+
+def test_each_game_examined_under_one_number_has_its_own_names_result_and_reason() -> None:
+    found = read(log(*loaded()[0]))
+    assert [
+        (game.white.handle, game.black.handle, sans(game), game.result, game.reason_key, game.end, game.white.rating)
+        for game in found.games
+    ] == [
+        ("Ann", "Bob", ["e4", "e5"], "1-0", "resign", "reused", 1500),
+        ("Carl", "Dora", ["Kd3", "Kd5"], "0-1", "time", "reused", None),
+        ("Eve", "Fay", [], "1/2-1/2", "stalemate", "unobserved", None),
+    ]
+    assert [game.start_fen for game in found.games] == [
+        None,
+        "8/8/8/4k3/8/4K3/4P3/8 w - - 0 1",
+        "8/8/8/8/4k3/8/4P3/4K3 w - - 0 1",
+    ]
+    spans = [(game.first_offset, game.last_offset) for game in found.games]
+    assert all(before[1] < after[0] for before, after in pairwise(spans))
+    assert found.frames(EXAMINED, SETUP) == [5, 2]
+
+
+def test_another_game_from_the_normal_start_is_no_way_back_in_the_first() -> None:
+    one, two = Table(5, "Ann", "Bob", relation=-2), Table(5, "Carl", "Dora", relation=-2)
+    lines = [one.frame(), *one.plays("e4", "e5"), "Game 5: Bob resigns 1-0", two.frame(), *two.plays("e4", "c5")]
+    found = read(log(*lines, "Game 5: Carl resigns 0-1"))
+    assert [(game.kind, game.white.handle, sans(game), game.result) for game in found.games] == [
+        (GameKind.EXAMINED, "Ann", ["e4", "e5"], "1-0"),
+        (GameKind.EXAMINED, "Carl", ["e4", "c5"], "0-1"),
+    ]
+    # A line that tells of going back, or the same board under other names, is the same game.
+    one, two = Table(5, "Ann", "Bob", relation=-2), Table(5, "Carl", "Dora", relation=-2)
+    lines = [one.frame(), *one.plays("e4", "e5"), "Game 5: Zoe backs up 2 moves.", two.frame(), one.frame()]
+    assert len(read(log(*lines)).games) == 1
+
+
+def test_a_game_that_is_loaded_and_gone_through_under_other_names() -> None:
+    one = Table(5, "Ann", "Bob", relation=-2)
+    two = Table(5, "Carl", "Dora", relation=-2, fen="rnbqkbnr/pppppppp/8/8/8/8/PPPPPPP1/RNBQKBNR w KQkq - 0 1")
+    lines = [one.frame(), *one.plays("e4", "e5"), two.frame()]
+    two.plays("e4", "e5")
+    found = read(log(*lines, "Game 5: Zoe goes forward 3 moves.", two.play("Nf3")))
+    assert [(game.white.handle, sans(game)) for game in found.games] == [
+        ("Ann", ["e4", "e5"]),
+        ("Carl", ["e4", "e5", "Nf3"]),
+    ]
+    # In its middle, without its start.
+    one, two = Table(5, "Ann", "Bob", relation=-2), Table(5, "Carl", "Dora", relation=-2)
+    lines = [one.frame(), *one.plays("e4", "e5")]
+    two.plays("d4", "d5", "c4", "e6", "Nc3", "Nf6", "Bg5", "Be7")
+    found = read(log(*lines, two.play("e3"), two.play("O-O")))
+    assert [(game.white.handle, game.start_ply, sans(game)) for game in found.games] == [
+        ("Ann", 0, ["e4", "e5"]),
+        ("Carl", 9, ["O-O"]),
+    ]
+
+
+def test_games_examined_under_one_number_in_a_log_that_grows() -> None:
+    data = log(*loaded()[0])
+    expected, reference = whole(data)
+    for at in range(0, len(data), 13):
+        archived = Archived()
+        archived.read(data[:at])
+        last = archived.read(data)
+        assert by_key(archived.games) == by_key(expected), at
+        assert counts(last) == counts(reference), at
 
 
 def test_names_of_an_examined_game_may_change() -> None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
+from recorder.model import Origin, Precision, Proof
 from recorder.pipeline import Pipeline
-from recorder.sources import SourceKind
+from recorder.sources import SourceKind, detect
 from tests.edge_cases.scripts import Table, log, only, read, sans
 from tests.tracking.answers import RUNNING, movelist
 
@@ -40,3 +43,100 @@ def test_no_more_lists_are_held_than_needed() -> None:
     late = pipeline.finish()
     assert len(early) >= 5
     assert sorted(game.white.handle for game in early + late) == sorted(pair.split()[0] for pair in names)
+
+
+def test_two_lists_with_equal_moves_that_began_at_different_times_are_two_games() -> None:
+    listed = movelist(*MOVES, trailer="{Bob resigns} 1-0", number=None)
+    later = [line.replace("08:38", "08:41") for line in listed]
+    games = read(log(*listed, *later, *listed)).games
+    assert sorted(game.date_text or "" for game in games) == [
+        "Mon Nov  4, 08:38 UTC 2002",
+        "Mon Nov  4, 08:41 UTC 2002",
+    ]
+
+
+# The move that the board on joining shows
+
+
+@pytest.mark.parametrize("first", ["board", "list"])
+def test_the_move_of_the_board_on_joining_keeps_its_times(first: str) -> None:
+    table = Table(ms=True)
+    table.plays("e4", "e5", "Nf3", "Nc6")
+    joined = table.play("Bb5", elapsed_ms=3_123, lag_ms=57)
+    listed = movelist(*MOVES, "Bb5", trailer=RUNNING, elapsed="0:03")
+    lines = [table.header(), joined, *listed] if first == "board" else [*listed, table.header(), joined]
+    game = only(read(log(*lines, *table.plays("a6"), table.over("Bob resigns", "1-0"))))
+    assert (sans(game), game.complete) == ([*MOVES, "Bb5", "a6"], True)
+    shown = game.plies[4]
+    # Black's clock was running, and the board came when we joined: neither is the move's.
+    assert (shown.white_clock_ms, shown.black_clock_ms, shown.at_ms) == (table.clocks[0], None, None)
+    assert (shown.elapsed_ms, shown.lag_ms, shown.precision) == (3_123, 57, Precision.MILLISECONDS)
+    assert (shown.proof, shown.origin) == (Proof.FULL, Origin.MOVELIST)
+
+
+def test_a_move_that_was_played_again_after_a_takeback_keeps_its_lists_time() -> None:
+    table = Table()
+    table.plays("e4", "e5", "Nf3", "Nc6")
+    joined = table.play("Bb5", elapsed_ms=40_000)
+    listed = movelist(*MOVES, "Bb5", trailer=RUNNING)
+    game = only(read(log(table.header(), joined, *listed, *table.plays("a6"))))
+    assert (game.plies[4].elapsed_ms, game.plies[4].white_clock_ms) == (2_000, None)
+
+
+# Tables whose header the log lacks
+
+
+def _cut(lines: list[str], first: str) -> list[str]:
+    """The lines from the one that begins so."""
+    return lines[next(index for index, line in enumerate(lines) if line.startswith(first)) :]
+
+
+_MOVES = ("e4", "e5", "Nf3", "Nc6", "Bb5")
+
+
+@pytest.mark.parametrize("first", ["Move ", "----", "  1."])
+@pytest.mark.parametrize("numbered", [True, False])
+def test_a_table_without_its_header_joins_the_game_that_it_fits(first: str, numbered: bool) -> None:
+    table = Table()
+    table.plays(*_MOVES[:4])
+    shown = [table.header(), table.frame(), table.play("Bb5")]
+    listed = _cut(movelist(*_MOVES, trailer="{Still in progress} *"), first)
+    listed = ["Movelist for game 7:", "", *listed] if numbered else listed
+    found = read(log(*shown, *listed, table.over("Bob resigns", "1-0")))
+    game = only(found)
+    assert sans(game) == list(_MOVES)
+    assert (game.start_ply, game.white.handle, game.complete) == (0, "Ann", True)
+    assert found.anomalies() == []
+
+
+def test_a_table_without_its_header_has_the_names_above_its_columns() -> None:
+    data = log(*_cut(movelist(*_MOVES, trailer="{White resigned} 0-1"), "Move "))
+    assert detect(data) is SourceKind.RAW
+    found = read(data)
+    game = only(found)
+    assert (game.white.handle, game.black.handle, game.white.rating, game.result) == ("Ann", "Bob", None, "0-1")
+    assert sans(game) == list(_MOVES)
+    assert [(one.kind.value, one.offset) for one in found.report.anomalies] == [("movelist", 0)]
+
+
+@pytest.mark.parametrize("first", ["----", "  1."])
+def test_a_table_that_tells_no_names_is_an_anomaly_with_its_place(first: str) -> None:
+    before = log("fics% ", "Ann(1500)[7] kibitzes: hello")
+    data = before + log(*_cut(movelist(*_MOVES, trailer="{White resigned} 0-1"), first))
+    assert detect(data[len(before) :]) is SourceKind.RAW
+    found = read(data)
+    assert found.games == []
+    assert [(one.kind.value, one.offset) for one in found.report.anomalies] == [("movelist", len(before))]
+
+
+def test_a_table_that_fits_two_games_is_nobodys() -> None:
+    tables = [Table(), Table(8, "Cid", "Dee")]
+    shown = [line for table in tables for line in (table.header(), table.frame(), table.play("e4"))]
+    found = read(log(*shown, *_cut(movelist("e4", trailer="{Still in progress} *"), "----")))
+    assert [sans(game) for game in found.games] == [["e4"], ["e4"]]
+    assert found.anomalies() == ["movelist"]
+
+
+def test_lines_that_only_look_like_a_tables_begin_are_none() -> None:
+    found = read(log("Move  your pieces", "and think.", "----  ----------------   ----------------", "That was all."))
+    assert (found.games, found.anomalies()) == ([], [])

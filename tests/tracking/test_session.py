@@ -67,14 +67,14 @@ def test_a_late_banner_in_pieces(size: int) -> None:
 def test_a_prompt_counts_only_behind_its_place() -> None:
     session = Session(None)
     session.prompt = ("aics% ", 100)
-    assert session.facts(100).dialect is None
+    assert session.facts(100, 1).dialect is None
     told = detect_dialect(None, "aics% ", None)
     assert told is not None
-    assert session.facts(101).dialect == told.name
+    assert session.facts(101, 1).dialect == told.name
 
 
 def test_the_users_word_for_the_site_stands() -> None:
-    assert Session("chess.example", Family.FICS.value).facts(1).server == "chess.example"
+    assert Session("chess.example", Family.FICS.value).facts(1, 1).server == "chess.example"
 
 
 def test_only_a_whole_frame_tells_how_many_tokens_there_are() -> None:
@@ -94,5 +94,5 @@ def test_a_session_survives_being_saved() -> None:
     session.tokens = 33
     again = Session(None)
     again.load(session.saved())
-    assert again.facts(10) == session.facts(10)
+    assert again.facts(10, 1) == session.facts(10, 1)
     assert again.tokens == 33

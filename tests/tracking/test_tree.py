@@ -14,6 +14,7 @@ from recorder.tracking.tree import ExaminedTree
 from recorder.tracking.tree_nodes import Seen
 from tests.edge_cases.scripts import Table, log
 from tests.support import product
+from tests.support.effort import examples
 from tests.test_pipeline import Archived, by_key, counts, whole
 
 Path = tuple[str, ...]
@@ -110,7 +111,7 @@ STEPS = st.lists(st.tuples(st.sampled_from("ffbbrtt"), st.integers(0, 60)), max_
 CHOICES = st.lists(st.integers(0, 60), max_size=14)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(choices=CHOICES, steps=STEPS)
 def test_a_walk_by_single_moves_gives_the_tree_back(choices: list[int], steps: list[tuple[str, int]]) -> None:
     walked = walk(choices, steps, longest=1)
@@ -125,7 +126,7 @@ def test_a_walk_by_single_moves_gives_the_tree_back(choices: list[int], steps: l
     assert report.anomalies == []
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(choices=CHOICES, steps=STEPS)
 def test_jumps_leave_gaps_and_invent_nothing(choices: list[int], steps: list[tuple[str, int]]) -> None:
     walked = walk(choices, steps, longest=7)
@@ -247,7 +248,7 @@ def shuffled(choices: list[tuple[str, int]]) -> bytes:
     return log(*lines)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     choices=st.lists(
         st.one_of(

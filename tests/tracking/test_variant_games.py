@@ -76,3 +76,57 @@ def test_a_wild_game_that_nobody_named_castles_from_d() -> None:
     game = only(read(log(*lines, castled)))
     assert [(ply.san, ply.uci) for ply in game.plies] == [("e4", "e2e4"), ("O-O", "d8b8")]
     assert game.variant is None
+
+
+# Servers that print "wild" and not which one (FICS 1.6.2, chessd)
+
+SHUFFLED = "rnnkqbbr/pppppppp/8/8/8/8/PPPPPPPP/RBBKQNNR w - - 0 1"
+FISCHER = "bqnbrknr/pppppppp/8/8/8/8/PPPPPPPP/BQNBRKNR w - - 0 1"
+
+
+def bare_wild(fen: str, *moves: str) -> Game:
+    table = Table(fen=fen)
+    lines = [table.created("wild"), table.frame(castling="1 1 1 1")]
+    return only(read(log(*lines, *(table.play(san, castling="1 1 1 1") for san in moves))))
+
+
+def test_a_shuffle_that_is_only_called_wild_is_wild() -> None:
+    game = bare_wild(SHUFFLED, "e4", "e5")
+    assert (game.variant, game.variant_inferred, game.category) == ("wild", False, "wild")
+    assert proved(game)
+
+
+def test_a_game_called_wild_with_a_set_up_of_chess960_is_chess960() -> None:
+    game = bare_wild(FISCHER, "e4", "e5")
+    assert (game.variant, game.variant_inferred) == ("chess960", True)
+    assert proved(game)
+
+
+def test_a_set_up_of_chess960_whose_king_castles_from_d_is_wild() -> None:
+    assert bare_wild("rnbkqbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBKQBNR w - - 0 1", "e4").variant == "chess960"
+    castling = Table(fen="rnbkqbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBKQBNR w - - 0 1")
+    lines = [castling.created("wild"), castling.frame(castling="1 1 1 1")]
+    lines += [castling.play(san, castling="1 1 1 1") for san in ("Nc3", "Nf6", "b3", "b6", "Bb2", "Bb7")]
+    castling.board = chess.Board("rn1kqb1r/pbpppppp/1p3n2/8/8/1PN5/PBPPPPPP/1KR1QBNR b - - 3 4")
+    lines.append(castling.frame(verbose="K/d1-b1", pretty="Kb1", push=-1))
+    game = only(read(log(*lines)))
+    assert (game.variant, sans(game)[-1]) == ("wild", "O-O")
+
+
+def test_a_wild_game_joined_late_is_no_chess() -> None:
+    table = Table(fen=SHUFFLED)
+    table.plays("e4", "e5")
+    game = only(read(log(table.header("wild"), table.frame(), *table.plays("d3", "d6"))))
+    assert (game.variant, game.variant_inferred) == ("wild", False)
+
+
+def test_a_line_that_names_the_wild_says_more_than_one_that_does_not() -> None:
+    table = Table(fen=SHUFFLED)
+    assert only(read(log(table.created("wild"), table.header("wild/1"), table.frame()))).variant == "wild/1"
+    assert only(read(log(table.created("wild"), table.header("standard"), table.frame()))).variant == "wild"
+
+
+def test_the_list_of_a_game_called_wild_is_not_played_from_the_normal_start() -> None:
+    game = listed("wild", "e4", "e5")
+    assert [(ply.uci, ply.proof) for ply in game.plies] == [(None, Proof.UNPROVED)] * 2
+    assert game.variant == "wild"

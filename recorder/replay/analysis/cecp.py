@@ -45,7 +45,8 @@ from recorder.variants import cecp_variant, read_cecp_variant
 
 __all__ = ["CecpTalk"]
 
-_SIZE: Final = re.compile(r"[0-9]+x[0-9]+\+[0-9]+_", re.ASCII)  # before a variant's name, of engines
+_HANDS: Final = re.compile(r"\[[^\[\]]*\]")
+_SIZE: Final = re.compile(r"[0-9]{1,9}x[0-9]{1,9}\+[0-9]{1,9}_", re.ASCII)  # before a variant's name, of engines
 _ALONE_MS: Final = 50
 _DOT_MS: Final = 500  # between two questions how far it is
 _MATED_MS: Final = 500  # without a line behind a mate
@@ -162,7 +163,7 @@ class CecpTalk(Talk):
         if step.usual:
             return
         if self.features["setboard"] == 1:
-            self._say(Texted("setboard", re.sub(r"\[[^\]]*\]", "", step.fen, count=1)))
+            self._say(Texted("setboard", _HANDS.sub("", step.fen, count=1)))
         else:
             self._edit(step.position)
         self._hands = ("", "") if step.position.hands is not None else None

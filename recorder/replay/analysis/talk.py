@@ -262,7 +262,7 @@ class Talk:
             EngineError: it has said nothing yet that is of the protocol.
         """
         if not self._speaks:
-            raise self._error("answers nothing that an engine of the CECP protocol would (UCI is another one)")
+            raise self._error("answers nothing that a CECP engine would; if it speaks UCI, name it with --uci")
 
     def _may_interrupt(self) -> bool:
         """Have it interrupted, if it did not forbid that. Source: section 7, ``SIGINT``.

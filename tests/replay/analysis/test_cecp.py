@@ -289,11 +289,11 @@ def test_one_that_does_not_answer_is_named_with_its_last_words() -> None:
 
 
 def test_what_talks_on_without_a_word_of_the_protocol_is_given_up_and_not_interrupted() -> None:
-    with pytest.raises(EngineError, match=r"^The engine tin answers nothing that an engine of the CECP protocol would"):
+    with pytest.raises(EngineError, match=r"^The engine tin answers nothing that a CECP engine would; if"):
         Dialogue(lambda line: ["y"] * 70_000)
     dialogue = Dialogue(lambda line: [])
     dialogue.script = lambda line: ["y"] * 10
-    with pytest.raises(EngineError, match=r"^The engine tin answers nothing that an engine of the CECP protocol would"):
+    with pytest.raises(EngineError, match=r"^The engine tin answers nothing that a CECP engine would"):
         dialogue.analyse(game_of(SHORT))
     assert dialogue.interrupts == 0
 
@@ -333,7 +333,7 @@ def test_one_that_never_moves_is_given_up() -> None:
 def test_what_is_no_engine_of_this_protocol_is_told() -> None:
     dialogue = Dialogue(scripted({"analyze": ["Unknown command: analyze"]}, ""))
     with pytest.raises(
-        EngineError, match=r"answers nothing that an engine of the CECP protocol would \(UCI is another one\)\.$"
+        EngineError, match=r"answers nothing that a CECP engine would; if it speaks UCI, name it with --uci\.$"
     ):
         dialogue.analyse(game_of(SHORT))
 

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from exporters import Archive, measures
+from tests.support.effort import long_after
 from tests.tables.measures.engines import assert_equal, on_dask, on_duckdb, partitioned
 
 OTHER_TABLES: dict[str, list[dict[str, Any]]] = {
@@ -78,7 +79,7 @@ def test_pandas_and_duckdb_agree(name: str, of_pandas: Tables, of_duckdb: Tables
     assert_equal(of_duckdb[name], of_pandas[name])
 
 
-@pytest.mark.parametrize("name", ON_DASK)
+@pytest.mark.parametrize("name", long_after(2, ON_DASK))
 def test_dask_agrees(name: str, of_pandas: Tables, folder: Path) -> None:
     with dask.config.set(scheduler="synchronous"):
         assert_equal(getattr(measures, name)(on_dask(folder)), of_pandas[name])

@@ -37,7 +37,7 @@ def test_blunders_in_time_trouble_and_else(evaluated: pd.DataFrame) -> None:
         "games": 1,
         "plies": 10,
         "left_out": {"no evaluation": 2},
-        "marked": {"seconds only": 10},
+        "marked": {"seconds only": 10, "derived time": 10},
     }
 
 

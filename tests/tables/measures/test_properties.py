@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from exporters import measures
+from tests.support.effort import examples
 from tests.tables.measures.frames import frame_of, rows_of
 
 Row = dict[str, Any]
@@ -117,7 +118,7 @@ def check(plies: pd.DataFrame, measure: Callable[..., pd.DataFrame], by: str, ex
     return table
 
 
-@settings(max_examples=15)
+@settings(max_examples=examples(15))
 @given(rows=games(), by=st.sampled_from(("time_control", "phase", "side", "game")))
 def test_time_usage(rows: list[Row], by: str) -> None:
     rows = rows_of(rows)
@@ -152,7 +153,7 @@ def test_time_usage(rows: list[Row], by: str) -> None:
     assert table.attrs["marked"] == {name: count for name, count in marked.items() if count}
 
 
-@settings(max_examples=15)
+@settings(max_examples=examples(15))
 @given(rows=games())
 def test_clock_curve(rows: list[Row]) -> None:
     rows = rows_of(rows)
@@ -186,7 +187,7 @@ def test_clock_curve(rows: list[Row]) -> None:
         assert {name: row[name] for name in expected[row["move_no"]]} == expected[row["move_no"]]
 
 
-@settings(max_examples=15)
+@settings(max_examples=examples(15))
 @given(rows=games())
 def test_autocorrelation(rows: list[Row]) -> None:
     rows = rows_of(rows)

@@ -1,0 +1,86 @@
+"""An error of this program while one observation is processed costs that observation, and nothing else.
+
+Lines, events, games and saved games are processed one after another. Where that raises what nobody expected, the
+observation becomes an anomaly ``internal-error``, what it may have left half done is broken off, and the next one is
+processed. Tests run with the switch off, so that no defect hides here.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import PurePath
+from typing import Final
+
+from recorder.errors import RecorderError
+from recorder.model import Anomaly, AnomalyKind, SourceReport
+
+__all__ = ["SWITCH", "Failures", "contain", "failures_sentence"]
+
+SWITCH: Final = "ICS_RECORDER_CONTAINMENT"
+"""The variable of the environment that switches it off: then every error goes its way."""
+_MOST_STORED: Final = 100
+
+
+def contain(error: Exception) -> str:
+    """Tell of an error in one line: what, and in which line of this program.
+
+    Raises:
+        Exception: the error itself, where it is not to be contained: it says what is wrong with the user's files, no
+            memory is left, or the switch is off.
+    """
+    if isinstance(error, RecorderError | MemoryError) or os.environ.get(SWITCH) == "off":
+        raise error
+    place, where = error.__traceback__, ""
+    while place is not None:
+        where = f" ({PurePath(place.tb_frame.f_code.co_filename).name}:{place.tb_lineno})"
+        place = place.tb_next
+    return f"{type(error).__name__}: {error}{where}"
+
+
+class Failures:
+    """What of one source could not be processed.
+
+    Attributes:
+        anomalies: the first ones.
+    """
+
+    def __init__(self) -> None:
+        self.anomalies: list[Anomaly] = []
+        self._more = 0
+
+    def note(self, error: Exception, offset: int, game_no: int | None, text: str) -> None:
+        """Contain an error.
+
+        Args:
+            error: that came. offset, game_no, text: of the observation.
+        Raises:
+            Exception: it is not to be contained.
+        """
+        message = contain(error)
+        if len(self.anomalies) < _MOST_STORED:
+            self.anomalies.append(Anomaly.of(AnomalyKind.INTERNAL_ERROR, offset, game_no, message, text))
+        else:
+            self._more += 1
+
+    def clear(self) -> None:
+        """Forget them."""
+        self.anomalies.clear()
+        self._more = 0
+
+    @property
+    def warnings(self) -> list[str]:
+        """How many more there are than anomalies."""
+        return [f"{self._more:,} more internal errors are counted, not listed."] if self._more else []
+
+
+def failures_sentence(report: SourceReport, name: str) -> str | None:
+    """One sentence about a source that errors of this program kept from being read whole, or None."""
+    found = report.failures
+    if not found:
+        return None
+    first = found[0]
+    places = "one place" if len(found) == 1 else f"{len(found):,} places"
+    return (
+        f"{name}: an error of this program kept {places} from being read, the first at byte {first.offset:,}: "
+        f"{first.message}. Please report it."
+    )

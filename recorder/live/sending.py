@@ -1,0 +1,292 @@
+"""The queue that sends requests politely, and finds out which of them an answer is about.
+
+It sends what cannot wait before what can, never holds the same request twice, and sends several without waiting for the
+answers: servers answer in order, so an answer that names nothing is about the oldest request that it may be about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, Final, NamedTuple
+
+from recorder.dialects.history import is_no_history, parse_history_head
+from recorder.dialects.registry import Family
+from recorder.dialects.style12 import check_frame
+from recorder.events import (
+    Event,
+    GameEnded,
+    GameNotice,
+    GameNoticeKind,
+    GamesCounted,
+    MovelistRead,
+    Noise,
+    ObserveRefused,
+    ObservingEnded,
+    ObservingStarted,
+    Refusal,
+    SessionNotice,
+    SessionNoticeKind,
+    Unrecognised,
+)
+from recorder.frames import Style12
+from recorder.live.pace import Pace
+from recorder.live.requests import (
+    ANSWER_MS,
+    AskGame,
+    AskGames,
+    AskHistory,
+    AskMoves,
+    AskPartner,
+    AskRefresh,
+    AskStored,
+    KeepAlive,
+    Observe,
+    Request,
+    Setting,
+    Unobserve,
+    format_request,
+    no_command,
+    no_partner,
+)
+
+__all__ = ["RequestQueue", "Sending"]
+
+# What is sent first. Without the settings all else is worth less; a place given up lets the next game be observed; what
+# is asked for too late is of another game.
+_PRIORITY: dict[type, int] = {
+    Setting: 0,
+    Unobserve: 1,
+    AskMoves: 2,
+    AskRefresh: 2,
+    Observe: 2,
+    AskPartner: 2,
+    AskGame: 2,
+    AskGames: 3,
+    AskHistory: 3,
+    AskStored: 3,
+    KeepAlive: 4,
+}
+_PATIENCE_MS: Final = 60_000  # after which a request of low priority goes first
+_SETTING_MS: Final = 10_000  # for so long a server may say that a setting came too fast
+
+
+class Sending(NamedTuple):
+    """What ``take`` gives: bytes to send now, perhaps none, and when to ask again; None: when something new is put."""
+
+    data: bytes
+    again_at_ms: int | None
+
+
+class _Waiting(NamedTuple):
+    since_ms: int
+    order: int
+    request: Request
+
+
+class _Sent(NamedTuple):
+    waited: _Waiting
+    sent_ms: int
+
+    @property
+    def request(self) -> Request:
+        return self.waited.request
+
+
+class RequestQueue:
+    """Requests of one connection.
+
+    Args:
+        family: of server, for how commands are written.
+        gap_ms, burst: the pace, as long as the server does not say that it is too fast.
+        window: requests without an answer.
+        answer_ms: how long an answer is waited for.
+
+    Attributes:
+        family: of server.
+    """
+
+    def __init__(
+        self,
+        family: Family | None = None,
+        *,
+        gap_ms: int = 50,
+        burst: int = 20,
+        window: int = 16,
+        answer_ms: int = ANSWER_MS,
+    ) -> None:
+        if window < 1 or answer_ms < 1:
+            raise ValueError("window and answer_ms must be at least 1")
+        self.family = family
+        self._pace = Pace(gap_ms, burst)
+        self._window = window
+        self._answer_ms = answer_ms
+        self._waiting: dict[Request, _Waiting] = {}
+        self._sent: list[_Sent] = []  # without an answer, the oldest first
+        self._settings: list[_Sent] = []  # nobody waits for their answers
+        self._refused_ms: int | None = None  # when the server said that we are too fast; it may mean any of those
+        self._order = 0
+
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+    @property
+    def under_way(self) -> tuple[Request, ...]:
+        """What was sent and is not answered yet, the oldest first."""
+        return tuple(sent.request for sent in self._sent)
+
+    def put(self, requests: Iterable[Request], now_ms: int) -> None:
+        """Add requests; those that wait already, or are being answered, are not added again.
+
+        An ``Observe`` and an ``Unobserve`` of one game that both wait are settled without the server.
+        """
+        self._give_up(now_ms)
+        for request in requests:
+            if request in self._waiting or request in self.under_way:
+                continue
+            opposite = _opposite(request)
+            if opposite is not None and self._waiting.pop(opposite, None) is not None:
+                continue
+            self._order += 1
+            self._waiting[request] = _Waiting(now_ms, self._order, request)
+
+    def take(self, now_ms: int) -> Sending:
+        """What is to be sent now.
+
+        Args:
+            now_ms: monotonic milliseconds, never less than before.
+        """
+        self._give_up(now_ms)
+        if self._refused_ms is not None and self._pace.ready(now_ms):
+            self._say_again(self._refused_ms)
+        data = b""
+        while self._waiting and len(self._sent) < self._window and self._pace.ready(now_ms):
+            waiting = min(self._waiting.values(), key=lambda waiting: self._rank(waiting, now_ms))
+            request = waiting.request
+            del self._waiting[request]
+            self._pace.spend()
+            data += f"{format_request(request, self.family)}\n".encode("ascii")
+            if isinstance(request, Setting):
+                self._settings.append(_Sent(waiting, now_ms))
+            elif not isinstance(request, KeepAlive):
+                self._sent.append(_Sent(waiting, now_ms))
+        if not self._waiting and self._refused_ms is None:
+            return Sending(data, None)
+        if len(self._sent) < self._window or self._refused_ms is not None:
+            return Sending(data, self._pace.next_ms())
+        return Sending(data, self._sent[0].sent_ms + self._answer_ms)
+
+    def _give_up(self, now_ms: int) -> None:
+        self._sent = [sent for sent in self._sent if now_ms < sent.sent_ms + self._answer_ms]
+        self._settings = [sent for sent in self._settings if now_ms < sent.sent_ms + _SETTING_MS]
+
+    @staticmethod
+    def _rank(waiting: _Waiting, now_ms: int) -> tuple[int, int]:
+        patient = now_ms - waiting.since_ms < _PATIENCE_MS
+        return (_PRIORITY[type(waiting.request)] if patient else -1, waiting.order)
+
+    # -- answers -----------------------------------------------------------------------------------------------
+
+    def hear(self, event: Event, now_ms: int) -> Request | None:
+        """See which request an event answers, and drop what waits about a game that is over.
+
+        Returns:
+            The request; None: the event answers none.
+        """
+        if type(event) is Style12:
+            if self._sent and check_frame(event) is None:
+                return self._done(AskRefresh(event.game_no))
+            return None
+        handler = _ANSWERS.get(type(event))
+        return None if handler is None else handler(self, event, now_ms)
+
+    def _done(self, *requests: Request) -> Request | None:
+        """One of these is answered."""
+        return self._answered(lambda request: request in requests)
+
+    def _done_kind(self, *kinds: type) -> Request | None:
+        """The oldest of these kinds is answered."""
+        return self._answered(lambda request: type(request) in kinds)
+
+    def _answered(self, is_meant: Callable[[Request], bool]) -> Request | None:
+        for index, sent in enumerate(self._sent):
+            if is_meant(sent.request):
+                del self._sent[: index + 1]  # the answers to those before it came in words that we do not know
+                return sent.request
+        return None
+
+    def _observing(self, event: ObservingStarted | ObservingEnded, now_ms: int) -> Request | None:
+        if isinstance(event, ObservingStarted):
+            self._waiting.pop(Observe(event.game_no), None)  # it was not refused after all, and the command toggles
+        return self._done(Observe(event.game_no), Unobserve(event.game_no)) or self._done_kind(AskPartner)
+
+    def _other(self, event: Unrecognised | Noise, now_ms: int) -> Request | None:
+        text = event.line.text
+        command = no_command(text)
+        if no_partner(text) is not None:
+            return self._done_kind(AskPartner)
+        if command == "history" or parse_history_head(text) is not None or is_no_history(text):
+            return self._done_kind(AskHistory)
+        return self._done_kind(AskStored) if command in ("smoves", "oldmoves") else None
+
+    def _moves(self, event: MovelistRead, now_ms: int) -> Request | None:
+        if event.game_no is None:
+            return self._done_kind(AskMoves, AskStored)
+        return self._done(AskMoves(event.game_no)) or self._done_kind(AskStored)
+
+    def _games(self, event: GamesCounted, now_ms: int) -> Request | None:
+        return self._done_kind(AskGames, AskGame)
+
+    def _refused(self, event: ObserveRefused, now_ms: int) -> Request | None:
+        if event.game_no is not None:
+            return self._done(Observe(event.game_no), Unobserve(event.game_no))
+        if event.reason is Refusal.NO_SUCH_GAME:
+            return self._done_kind(Observe, AskPartner, Unobserve, AskMoves, AskRefresh, AskGame, AskStored)
+        if event.reason is Refusal.NOT_OBSERVING:
+            return self._done_kind(Unobserve, AskRefresh)
+        return self._done_kind(Observe, AskPartner)
+
+    def _notice(self, event: GameNotice, now_ms: int) -> Request | None:
+        if event.kind is not GameNoticeKind.PRIVATE_GAME:
+            return None
+        return self._done_kind(Observe, AskPartner, AskMoves, AskRefresh)
+
+    def _ended(self, event: GameEnded, now_ms: int) -> None:
+        for kind in (Observe, Unobserve, AskMoves, AskRefresh, AskGame):
+            self._waiting.pop(kind(event.game_no), None)  # its number may soon be another game's
+        if self._refused_ms is not None:
+            self._sent = [sent for sent in self._sent if getattr(sent.request, "game_no", None) != event.game_no]
+
+    def _session(self, event: SessionNotice, now_ms: int) -> None:
+        if event.kind is SessionNoticeKind.TOO_FAST:
+            sent_ms = max((sent.sent_ms for sent in (*self._sent, *self._settings)), default=now_ms)
+            self._pace.refused(sent_ms, now_ms)
+            self._refused_ms = now_ms
+
+    def _say_again(self, refused_ms: int) -> None:
+        """The pause after a refusal is over: what has no answer yet was not done."""
+        for sent in (*self._settings, *self._sent):
+            if sent.sent_ms <= refused_ms:
+                self._waiting.setdefault(sent.request, sent.waited)
+        self._settings = [sent for sent in self._settings if sent.sent_ms > refused_ms]
+        self._sent = [sent for sent in self._sent if sent.sent_ms > refused_ms]
+        self._refused_ms = None
+
+
+def _opposite(request: Request) -> Request | None:
+    if isinstance(request, Observe):
+        return Unobserve(request.game_no)
+    return Observe(request.game_no) if isinstance(request, Unobserve) else None
+
+
+_ANSWERS: dict[type, Callable[[RequestQueue, Any, int], Request | None]] = {
+    ObservingStarted: RequestQueue._observing,
+    ObservingEnded: RequestQueue._observing,
+    MovelistRead: RequestQueue._moves,
+    GamesCounted: RequestQueue._games,
+    ObserveRefused: RequestQueue._refused,
+    GameNotice: RequestQueue._notice,
+    GameEnded: RequestQueue._ended,
+    SessionNotice: RequestQueue._session,
+    Unrecognised: RequestQueue._other,
+    Noise: RequestQueue._other,
+}

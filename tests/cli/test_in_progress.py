@@ -1,0 +1,69 @@
+"""Games in progress are shown as such: in lists, in ``show`` and on pages."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from recorder.journal import JournalWriter
+from tests.cli.test_resident import END, STREAM, append, follow
+from tests.support.cli import Cli
+
+
+def ended_and_not(cli: Cli) -> tuple[dict[str, str], dict[str, str]]:
+    """The rows of a game that has a result and of one that has none."""
+    rows = cli.table("games")
+    return next(row for row in rows if row["Result"] != "*"), next(row for row in rows if row["Result"] == "*")
+
+
+@pytest.fixture
+def journal(cli: Cli, tmp_path: Path) -> JournalWriter:
+    """A journal that is being written in the middle of a game, in the archive as far as it goes."""
+    writer = JournalWriter(tmp_path / "j", host="h", port=1, role="record")
+    writer.received(STREAM[:END])
+    cli("import", writer.path)
+    return writer
+
+
+def test_a_game_in_progress_is_listed_as_such(cli: Cli, journal: JournalWriter) -> None:
+    ended, going_on = ended_and_not(cli)
+    assert going_on["Remarks"] == "in progress"
+    assert "in progress" not in ended["Remarks"]
+    assert [game["key"][:8] for game in cli.json("games", "--json") if game["in_progress"]] == [going_on["Key"]]
+    shown = cli("show", going_on["Key"]).stdout
+    assert "Ended:                 in progress\n" in shown
+    assert "incomplete" not in shown
+    assert "in progress" not in cli("show", ended["Key"]).stdout
+    journal.close()
+    assert ended_and_not(cli)[1]["Remarks"] == "log ends, incomplete"
+
+
+def test_pages_tell_which_games_are_in_progress(cli: Cli, journal: JournalWriter) -> None:
+    _, going_on = ended_and_not(cli)
+    assert "In progress" in cli("report", going_on["Key"]).stdout
+    assert "in progress" in cli("report", "--index").stdout
+    assert "in progress" in cli("report", "--player", going_on["White"]).stdout
+    journal.close()
+    for words in ((going_on["Key"],), ("--index",), ("--player", going_on["White"])):
+        assert "in progress" not in cli("report", *words).stdout.lower()
+
+
+def test_a_followed_log_has_games_in_progress_until_it_is_gone(cli: Cli, tmp_path: Path) -> None:
+    log = tmp_path / "session.log"
+    append(log, STREAM[:END])
+    follow(cli, log).look(settle=True)
+    assert ended_and_not(cli)[1]["Remarks"] == "in progress"
+    log.unlink()
+    assert ended_and_not(cli)[1]["Remarks"] == "log ends, incomplete"
+
+
+def test_a_game_whose_end_another_log_tells_is_not_in_progress(
+    cli: Cli, journal: JournalWriter, tmp_path: Path
+) -> None:
+    other = JournalWriter(tmp_path / "other", host="h", port=1, role="record")
+    other.received(STREAM)
+    other.close()
+    cli("import", other.path)
+    assert len(cli.json("games", "--json")) == 5
+    assert not any(game["in_progress"] for game in cli.json("games", "--json"))

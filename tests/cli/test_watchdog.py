@@ -1,0 +1,221 @@
+"""The archive's process when it is stuck on a journal, or its recorder is killed."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sqlite3
+import sys
+import time
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+import recorder.cli.child
+from recorder.cli.child import ArchiveChild
+from recorder.cli.watchdog import read_name
+from tests.cli.test_child import journal_in, lives, plies_in
+from tests.cli.test_resident import END, STREAM, games_of
+from tests.support.cli import Cli
+from tests.support.live import in_loop
+
+STUCK = b"\nAnn tells you: be stuck\n"
+HANGS = {
+    "Python": "while True: pass",
+    "a pattern": "re.fullmatch(r'(a+)+b', 'a' * 64)",
+    "SQL": "sqlite3.connect(':memory:').execute("
+    "'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n').fetchone()",
+    "sleep": "time.sleep(3600)",
+}
+
+
+@pytest.fixture
+def hang(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
+    """Processes that are started get stuck in the way that is asked for when they parse the line ``STUCK``."""
+    (tmp_path / "patched").mkdir()
+    (tmp_path / "patched" / "sitecustomize.py").write_text(f"""
+import re, sqlite3, time
+from recorder.pipeline import Pipeline
+receive = Pipeline.receive
+def stuck(self, block):
+    if b"be stuck" in block:
+        {HANGS[request.param]}
+    return receive(self, block)
+Pipeline.receive = stuck
+""")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "patched"))
+
+
+def limit(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
+    monkeypatch.setattr(recorder.cli.child, "_STUCK_S", seconds)
+
+
+@in_loop
+async def no_progress(cli: Cli, tmp_path: Path) -> None:
+    said: list[str] = []
+    child = ArchiveChild(str(cli.archive), said.append, chat="own")
+    good, bad = (journal_in(tmp_path / "j", child, name, 1 << 20) for name in ("good", "bad"))
+    child.start()
+    for journal in (good, bad):
+        journal.received(STREAM[:END])
+    path = bad.path
+    before = await plies_in(cli.archive, 100)
+    bad.received(STUCK)
+    while not said:
+        await asyncio.sleep(0.05)
+    good.received(STREAM[END:])
+    await plies_in(cli.archive, before + 1)
+    bad.received(STREAM[END:])
+    assert "lacks 1 journal set aside" in child.state
+    good.close()
+    bad.close()
+    assert await child.finish() == [path]
+    (sentence,) = said
+    assert sentence.startswith(f"The archive made no progress on {path} for 2 s or longer: it is set aside")
+    assert sentence.endswith(f": ics-recorder import --db {cli.archive} --chat own {path}")
+    assert not await child.take_left([path]), "it is not in the archive"
+    Cli(cli.archive)("db", "check")
+
+
+@pytest.mark.parametrize("hang", HANGS, indirect=True)
+@pytest.mark.usefixtures("hang")
+def test_a_journal_without_progress_is_set_aside_and_the_others_go_on(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limit(monkeypatch, 2.0)
+    no_progress(cli, tmp_path)
+
+
+@pytest.mark.parametrize("hang", ["Python"], indirect=True)
+@pytest.mark.usefixtures("hang")
+@in_loop
+async def test_a_journal_of_an_earlier_run_that_makes_no_progress_is_set_aside_too(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limit(monkeypatch, 2.0)
+    said: list[str] = []
+    child = ArchiveChild(str(cli.archive), said.append)
+    child.start()
+    bad = journal_in(tmp_path / "j", child, "bad", 1 << 20)
+    path = bad.path
+    bad.received(STREAM[:END] + STUCK)
+    bad.close()
+    assert not await child.take_left([path])
+    good = journal_in(tmp_path / "j", child, "good")
+    good.received(STREAM)
+    good.close()
+    assert await child.finish() == [path]
+    assert len(said) == 1
+    assert len(games_of(cli)) == 5
+
+
+@pytest.mark.parametrize("hang", HANGS, indirect=True)
+@pytest.mark.usefixtures("hang")
+@in_loop
+async def test_a_stuck_process_ends_soon_after_its_recorder_is_killed(cli: Cli, tmp_path: Path) -> None:
+    """A third of the limit later, or, in C code that sees no signals, when the limit is used up."""
+    program = f"""
+import asyncio
+from pathlib import Path
+import recorder.cli.child
+from recorder.cli.child import ArchiveChild
+from recorder.journal.writer import JournalWriter, Sync
+recorder.cli.child._STUCK_S = 3.0
+async def main():
+    child = ArchiveChild({str(cli.archive)!r}, print)
+    child.start()
+    journal = JournalWriter(Path({str(tmp_path / "j")!r}), host="h", port=1, role="record", sync=Sync.OS,
+                            open_part=child.open_part)
+    child.take(journal.path)
+    journal.received({STREAM[:END]!r})
+    while child.state == "begins":
+        await asyncio.sleep(0.01)
+    print(child._process.pid, flush=True)
+    await asyncio.sleep(1.0)
+    journal.received({STUCK!r})
+    await asyncio.sleep(1.0)
+    print("stuck", flush=True)
+    await asyncio.sleep(3600)
+asyncio.run(main())
+"""
+    process = await asyncio.create_subprocess_exec(sys.executable, "-c", program, stdout=asyncio.subprocess.PIPE)
+    assert process.stdout is not None
+    pid = int(await process.stdout.readline())
+    assert await process.stdout.readline() == b"stuck\n"
+    process.kill()
+    await process.wait()
+    assert lives(pid), "else it was not stuck"
+    killed_s = time.monotonic()
+    while lives(pid):
+        await asyncio.sleep(0.05)
+    assert time.monotonic() - killed_s < 20.0
+    Cli(cli.archive)("db", "check")
+
+
+@in_loop
+async def test_a_wait_for_a_locked_archive_sets_nothing_aside(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limit(monkeypatch, 0.5)
+    said: list[str] = []
+    child = ArchiveChild(str(cli.archive), said.append)
+    child.start()
+    journal = journal_in(tmp_path / "j", child)
+    journal.received(STREAM[:END])
+    await plies_in(cli.archive, 50)
+    with closing(sqlite3.connect(cli.archive, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        journal.received(STREAM[END:])
+        await asyncio.sleep(2.0)
+        other.execute("ROLLBACK")
+    journal.close()
+    assert await child.finish() == []
+    assert said == []
+    assert len(games_of(cli)) == 5
+
+
+@in_loop
+async def test_a_process_that_was_stopped_for_a_while_goes_on(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limit(monkeypatch, 0.2)
+    said: list[str] = []
+    child = ArchiveChild(str(cli.archive), said.append)
+    child.start()
+    journal = journal_in(tmp_path / "j", child)
+    journal.received(STREAM[:END])
+    await plies_in(cli.archive, 50)
+    await asyncio.sleep(0.5)
+    assert child._process is not None
+    os.kill(child._process.pid, signal.SIGSTOP)
+    journal.received(STREAM[END:])
+    await asyncio.sleep(4.0)  # longer than all limits
+    os.kill(child._process.pid, signal.SIGCONT)
+    journal.close()
+    assert await child.finish() == []
+    assert said == []
+    assert len(games_of(cli)) == 5
+
+
+def test_the_name_of_the_log_in_work_is_the_last_one(tmp_path: Path) -> None:
+    with (tmp_path / "name").open("w+b") as file:
+        assert read_name(file.fileno()) is None
+        program = f"""
+from pathlib import Path
+from recorder.cli.watchdog import Watchdog
+watchdog = Watchdog(0.2, {file.fileno()})
+for name in ("a longer name \\udcff", "short \\udcff"):
+    watchdog.begin(Path(name))
+while True:
+    pass
+"""
+        pid = os.posix_spawn(
+            sys.executable,
+            [sys.executable, "-c", program],
+            os.environ,
+            file_actions=[(os.POSIX_SPAWN_DUP2, file.fileno(), file.fileno())],
+        )
+        assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == -signal.SIGPROF
+        assert read_name(file.fileno()) == Path("short \udcff")

@@ -1,0 +1,143 @@
+"""Every picture, page and table of archives in which some games lack what others have: clocks, times, a base, moves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from exporters import Archive
+from exporters.pictures import PICTURES
+from exporters.pictures.catalogue import Wishes
+from exporters.report.game import game_report
+from exporters.report.index import index_report
+from exporters.report.player import player_report
+from recorder.cli.clocktables import TABLES, Asked, clock_table
+from recorder.cli.matches import match_of
+from recorder.errors import ExportError
+from storage import Archive as Storage
+from storage import GameFilter
+from tests.support.cli import Cli
+
+CORPUS = Path(__file__).parents[1] / "corpus"
+PLAYER = "Ada"
+MOVES = (
+    "1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 4. Ba4 Nf6 5. O-O Be7 6. Re1 b5 7. Bb3 d6 8. c3 O-O 9. h3 Nb8 10. d4 Nbd7 11. Nbd2 "
+    "Bb7 12. Bc2 Re8 13. Nf1 Bf8 14. Ng3 g6 15. a4 c5 16. d5 c4 17. Bg5 h6 18. Be3 Nc5 19. Qd2 h5 20. Bg5 Be7 21. Bh6 "
+    "Nfd7 22. Nh2"
+)
+
+
+def pgn(black: str, moves: str, result: str, control: str | None = None) -> str:
+    """A game of ``PLAYER`` as White."""
+    tags = {"White": PLAYER, "Black": black, "Result": result, **({} if control is None else {"TimeControl": control})}
+    return "".join(f'[{name} "{value}"]\n' for name, value in tags.items()) + f"\n{moves} {result}\n\n"
+
+
+def timed(moves: str, base_s: int) -> str:
+    """The moves with clocks that run down from a base time."""
+    left_ms, words, ply = [base_s * 1000] * 2, [], 0
+    for word in moves.split():
+        words.append(word)
+        if not word.endswith("."):
+            left_ms[ply % 2] -= 1500 + 777 * (ply % 5)
+            seconds, ms = divmod(left_ms[ply % 2], 1000)
+            words.append(f"{{[%clk 0:{seconds // 60:02}:{seconds % 60:02}.{ms:03}]}}")
+            ply += 1
+    return " ".join(words)
+
+
+PLAIN = pgn("Bob", MOVES, "1-0")
+TIMED = pgn("Cid", timed(MOVES, 300), "0-1", "300")
+NO_BASE = pgn("Cid", timed(MOVES, 300), "1/2-1/2")
+OTHER_BASE = pgn("Bob", timed(MOVES, 180), "1-0", "180+2")
+UNTIMED = pgn("Bob", MOVES, "1-0", "-")
+ONE_PLY = pgn("Dora", "1. e4", "1-0")
+ONE_TIMED_PLY = pgn("Dora", timed("1. e4", 300), "*", "300")
+
+MIXTURES: dict[str, tuple[str | Path, ...]] = {
+    "no clocks": (PLAIN, ONE_PLY),
+    "some clocks": (PLAIN, TIMED),
+    "some of all": (NO_BASE, TIMED, OTHER_BASE, UNTIMED, ONE_PLY),
+    "untimed": (UNTIMED,),
+    "one ply with a clock": (ONE_TIMED_PLY,),
+    "one game": (TIMED,),
+    "lists": (CORPUS / "public" / "ictk-movelist-34.txt", CORPUS / "public" / "pychess-movelist-64.txt"),
+    "bughouse": (CORPUS / "public" / "bughouse-db-3611438-with-lag.bpgn",),
+    "variants": (CORPUS / "ficsgames" / "2009-crazyhouse.pgn", PLAIN),
+}
+
+
+@pytest.fixture(scope="module", params=MIXTURES)
+def mixed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The archive of one mixture."""
+    folder = tmp_path_factory.mktemp("mixed")
+    logs = []
+    for number, part in enumerate(MIXTURES[request.param]):
+        log = part if isinstance(part, Path) else folder / f"{number}.pgn"
+        if isinstance(part, str):
+            log.write_text(part)
+        logs.append(log)
+    cli = Cli(folder / "archive.sqlite")
+    cli("import", *logs)
+    return cli.archive
+
+
+def member_of(archive: Archive) -> str | None:
+    """The registered player with the most games."""
+    sides = archive.sides()
+    members = sides[~sides["player_guest"].fillna(False)]["player"].astype("string")
+    return None if members.empty else str(members.mode()[0])
+
+
+def choices(archive: Archive, scope: str) -> Iterator[tuple[pd.DataFrame, str | None]]:
+    """What a picture may be about: each of the first and the last game alone; all games, and those of one player."""
+    if scope == "game":
+        for key in {*archive.games()["key"].iloc[[0, -1]]}:
+            yield archive.plies(keys=key), None
+        return
+    if scope != "player":
+        yield archive.plies(), None
+    player = member_of(archive)
+    if player is not None and scope != "match":
+        yield archive.plies(player=player), player
+
+
+def test_every_picture_of_every_mixture_is_drawn_or_says_why_not(mixed: Path) -> None:
+    archive, said = Archive(mixed), []
+    for picture in PICTURES.values():
+        for plies, player in choices(archive, picture.scope):
+            wishes = Wishes(player)
+            try:
+                assert picture.draw(plies, None, wishes) is not None
+                assert not picture.table(plies, wishes).empty
+            except ExportError as error:
+                said.append(str(error))
+    assert all(sentence.endswith(".") for sentence in said)
+
+
+def test_every_page_of_every_mixture_is_written(mixed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Their pictures are those of the test above.
+    monkeypatch.setattr("exporters.report.player.draw_player_charts", lambda plies, player: ([], ""))
+    tables = Archive(mixed)
+    player = member_of(tables)
+    if player is not None:
+        page = player_report(tables.plies(player=player), tables.sides(player=player), player=player)
+        assert player in page.decode()
+    with Storage.open(str(mixed), read_only=True) as archive:
+        assert index_report(tables.games(), tables.sides(), archive.sources())
+        for key in {*tables.games()["key"].iloc[[0, -1]]}:
+            game = archive.game(key)
+            match, evidence = match_of(archive, game) or (None, "")
+            assert game_report(game, match=match, evidence=evidence)
+
+
+def test_every_table_of_clocks_of_every_mixture_is_made(mixed: Path) -> None:
+    plies = len(Archive(mixed).plies())
+    with Storage.open(str(mixed), read_only=True) as archive:
+        for name, about in TABLES.items():
+            counts = clock_table(archive, GameFilter(), Asked(name, (), None))[0].attrs
+            if not about.matches:
+                assert counts["plies"] + sum(counts["left_out"].values()) == plies

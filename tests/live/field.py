@@ -1,0 +1,272 @@
+"""A chess server in virtual time: games that come and go, announcements, a pace, tables that break off, histories.
+
+It speaks as FatICS and the C servers do; ``watch`` lets a ``Conversation`` record from it over a line with latency.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from recorder.dialects.recogniser import Recogniser
+from recorder.events import Chunk
+from recorder.live.conversation import Conversation
+from recorder.live.login import Login
+from recorder.live.observing import Observing
+from recorder.model import Game, TimeBasis
+from recorder.tracking.tracker import Tracker
+from recorder.wire.lines import LineReader
+
+__all__ = ["NOON_MS", "FieldServer", "Playing", "watch"]
+
+NOON_MS = 1_322_136_000_000  # 2011-11-24 12:00 UTC
+_STEP_MS = 10
+_MOVES = (("Nf3", "N/g1-f3"), ("Nf6", "N/g8-f6"), ("Ng1", "N/f3-g1"), ("Ng8", "N/f6-g8"))
+_RANKS = (
+    "rnbqkbnr pppppppp -------- -------- -------- -------- PPPPPPPP RNBQKBNR",
+    "rnbqkbnr pppppppp -------- -------- -------- -----N-- PPPPPPPP RNBQKB-R",
+    "rnbqkb-r pppppppp -----n-- -------- -------- -----N-- PPPPPPPP RNBQKB-R",
+    "rnbqkb-r pppppppp -----n-- -------- -------- -------- PPPPPPPP RNBQKBNR",
+)
+
+
+@dataclass
+class Playing:
+    """A game: knights go out and back, one half-move every ``each_ms``, then somebody resigns."""
+
+    white: str
+    black: str
+    begin_ms: int
+    plies: int
+    each_ms: int
+    rating: int = 1500
+    rated: bool = True
+    letter: str = "b"
+    number: int = 0
+    ply: int = 0
+
+    @property
+    def end_ms(self) -> int:
+        """When it is over."""
+        return self.begin_ms + (self.plies + 1) * self.each_ms
+
+    @property
+    def result(self) -> str:
+        """Who is to move resigns."""
+        return "1-0" if self.plies % 2 else "0-1"
+
+    def board(self) -> str:
+        """The board after the last half-move."""
+        san, verbose = _MOVES[(self.ply - 1) % 4] if self.ply else ("none", "none")
+        clocks = [300_000 - self.each_ms * max(0, (self.ply + side) // 2 - 1) for side in (1, 0)]
+        elapsed = f"({self.each_ms // 60_000}:{self.each_ms % 60_000 / 1000:06.3f})" if self.ply > 2 else "(0:00.000)"
+        return (
+            f"<12> {_RANKS[self.ply % 4]} {'WB'[self.ply % 2]} -1 1 1 1 1 {self.ply} {self.number} {self.white} "
+            f"{self.black} 0 5 0 39 39 {clocks[0]} {clocks[1]} {self.ply // 2 + 1} {verbose} {elapsed} {san} 0 1 0"
+        )
+
+    def list(self, ends: str) -> list[str]:
+        """The moves so far."""
+        lines = [
+            f"{self.white} ({self.rating}) vs. {self.black} ({self.rating}) --- {_date(self.begin_ms)}",
+            f"{'Rated' if self.rated else 'Unrated'} blitz match, initial time: 5 minutes, increment: 0 seconds.",
+            "",
+            f"Move  {self.white:<23} {self.black}",
+            "----  ---------------------   ---------------------",
+        ]
+        times = [f"(0:{self.each_ms / 1000 if ply > 2 else 0:06.3f})" for ply in range(1, self.ply + 1)]
+        halves = [f"{_MOVES[ply % 4][0]:<7} {time}" for ply, time in enumerate(times)]
+        for index in range(0, len(halves), 2):
+            lines.append(f"{index // 2 + 1:3}.  {halves[index]:<23} {''.join(halves[index + 1 : index + 2])}")
+        return [*lines, f"      {{{ends}", ""]
+
+
+def _date(at_ms: int) -> str:
+    return datetime.fromtimestamp((NOON_MS + at_ms) / 1000, UTC).strftime("%a %b %e, %H:%M UTC %Y")
+
+
+@dataclass
+class FieldServer:
+    """The server.
+
+    Attributes:
+        games: that will be played.
+        announces: it knows ``gin``. stores: it knows ``smoves``. whole_tables: its tables of games end.
+        gap_ms: a command that comes sooner after another one is not done. most: games that one may observe.
+    """
+
+    games: list[Playing]
+    announces: bool = True
+    stores: bool = False
+    whole_tables: bool = True
+    gap_ms: int = 0
+    most: int = 1000
+    heard: list[tuple[int, str]] = field(default_factory=list)
+    living: dict[int, Playing] = field(default_factory=dict)
+    over: list[Playing] = field(default_factory=list)
+    refused: int = 0
+    _observed: set[int] = field(default_factory=set)
+    _gin: bool = False
+    _done_ms: int = -10_000
+
+    def left(self) -> None:
+        """The client is gone."""
+        self._observed.clear()
+        self._gin = False
+
+    def play(self, now_ms: int) -> list[str]:
+        """What the client sees of what has happened up to a moment."""
+        lines: list[str] = []
+        for game in [game for game in self.living.values() if now_ms >= game.end_ms]:
+            loser = game.white if game.result == "0-1" else game.black
+            end = f"{{Game {game.number} ({game.white} vs. {game.black}) {loser} resigns}} {game.result}"
+            lines += [end] * ((game.number in self._observed) + self._gin)  # twice, as FatICS does
+            if game.number in self._observed:
+                lines.append(f"Removing game {game.number} from observation list.")
+                self._observed.discard(game.number)
+            del self.living[game.number]
+            self.over.append(game)
+        for game in self.living.values():
+            while game.ply < game.plies and now_ms >= game.begin_ms + (game.ply + 1) * game.each_ms:
+                game.ply += 1
+                lines += [game.board()] * (game.number in self._observed)
+        while self.games and now_ms >= self.games[0].begin_ms:
+            game = self.games.pop(0)
+            game.number = next(number for number in range(1, 1000) if number not in self.living)
+            self.living[game.number] = game
+            rated = "rated" if game.rated else "unrated"
+            created = f"{{Game {game.number} ({game.white} vs. {game.black}) Creating {rated} blitz match.}}"
+            lines += [created] * self._gin
+        return lines
+
+    def take(self, command: str, now_ms: int) -> list[str]:
+        """Answer a command."""
+        self.heard.append((now_ms, command))
+        if now_ms < self._done_ms + self.gap_ms:
+            self.refused += 1
+            return ["You are sending commands too fast."]
+        self._done_ms = now_ms
+        word, _, rest = command.partition(" ")
+        if word in ("observe", "moves", "unobserve", "refresh"):
+            game = self.living.get(int(rest))
+            return ["There is no such game."] if game is None else self._about(word, game)
+        if word == "set":
+            self._gin = self._gin or (rest == "gin 1" and self.announces)
+            return [f'No such variable "{rest.split()[0]}".'] if "gin" in rest and not self.announces else []
+        if word == "games":
+            return self._table(rest)
+        if word == "history":
+            return self._history(rest)
+        if word == "smoves" and self.stores:
+            handle, number = rest.split()
+            game = self._of(handle)[int(number)]
+            return game.list(f"{'White' if game.result == '0-1' else 'Black'} resigned}} {game.result}")
+        return [] if word in ("iset", "quit", "date") else [f"{word}: Command not found."]
+
+    def _about(self, word: str, game: Playing) -> list[str]:
+        number = game.number
+        if word == "moves":
+            return [f"Movelist for game {number}:", "", *game.list("Still in progress} *")]
+        assert word == "observe"
+        assert number not in self._observed, "on old servers the command toggles"
+        if len(self._observed) >= self.most:
+            return ["You are already observing the maximum number of games."]
+        self._observed.add(number)
+        rated = "rated" if game.rated else "unrated"
+        head = f"Game {number}: {game.white} ({game.rating}) {game.black} ({game.rating}) {rated} blitz 5 0"
+        return [f"You are now observing game {number}.", head, "", game.board()]
+
+    def _table(self, which: str) -> list[str]:
+        shown = [game for number, game in sorted(self.living.items()) if which in ("", str(number))]
+        if not self.living:
+            return ["There are no games in progress."]
+        lines = [
+            f"{game.number:>3} {game.rating} {game.white:<11.11} {game.rating} {game.black:<10.10} [ {game.letter}"
+            f"{'r' if game.rated else 'u'}  5   0]  0:00 -  0:00 (39-39) W: {game.ply // 2 + 1:>2}"
+            for game in shown
+        ]
+        if not shown:
+            return [f"No matching games were found (of {len(self.living)} in progress)."]
+        if not which and not self.whole_tables:
+            return lines[: len(lines) // 2]
+        return [*lines, f"  {len(shown)} game{'s'[: len(shown) != 1]} displayed (of {len(self.living):3} in progress)."]
+
+    def _of(self, handle: str) -> list[Playing]:
+        return [game for game in self.over if handle in (game.white, game.black)]
+
+    def _history(self, handle: str) -> list[str]:
+        lines = []
+        for number, game in enumerate(self._of(handle)):
+            is_white = game.white == handle
+            sign = "+" if (game.result == "1-0") is is_white else "-"
+            lines.append(
+                f"{number:2}: {sign} {game.rating} {'BW'[is_white]} {game.rating} "
+                f"{game.black if is_white else game.white:<13} [ br  5   0] A00 Res {_date(game.end_ms)}"
+            )
+        head = "                  Opponent      Type         ECO End Date"
+        return [f"History for {handle}:", head, *lines] if lines else [f"{handle} has no history games."]
+
+
+class _Reading:
+    """What is recorded of one connection."""
+
+    def __init__(self) -> None:
+        self._reader, self._recogniser = LineReader(), Recogniser()
+        self._tracker = Tracker(basis=TimeBasis.UTC)
+        self._offset = 0
+        self.games: list[Game] = []
+
+    def take(self, data: bytes, now_ms: int) -> None:
+        events = self._recogniser.feed(self._reader.receive(Chunk(data, self._offset, NOON_MS + now_ms)))
+        self._offset += len(data)
+        self.games += self._tracker.feed(events)
+
+    def finish(self) -> list[Game]:
+        events = self._recogniser.feed(self._reader.finish()) + self._recogniser.finish()
+        self.games += self._tracker.feed(events) + self._tracker.finish()
+        return self.games
+
+
+def watch(
+    server: FieldServer, observing: Observing, until_ms: int, *, latency_ms: int = 50, cuts_ms: Iterable[int] = ()
+) -> list[Game]:
+    """Record as a guest.
+
+    Args:
+        latency_ms: of the line, one way. cuts_ms: when it breaks; five seconds later it is there again.
+    Returns:
+        The games that the bytes of the connections have, each connection for itself.
+    """
+    found: list[Game] = []
+    now_ms = 0
+    for end_ms in [*cuts_ms, until_ms]:
+        conversation = Conversation(Login(None), observing)
+        reading = _Reading()
+        down: list[tuple[int, bytes]] = []
+        up: list[tuple[int, str]] = []
+        for words in (b"login: ", b'Press return to enter the server as "GuestAB":\n', b"\nfics% "):
+            conversation.receive(words, now_ms, NOON_MS + now_ms)
+            reading.take(words, now_ms)
+            if words != b"\nfics% ":
+                conversation.take(now_ms)
+        while now_ms < end_ms:
+            lines = server.play(now_ms)
+            while up and now_ms >= up[0][0]:
+                lines += ["", *server.take(up.pop(0)[1], now_ms)]
+            if lines:
+                down.append((now_ms + latency_ms, "".join(f"\n{line}" for line in lines).encode() + b"\nfics% "))
+            while down and now_ms >= down[0][0]:
+                data = down.pop(0)[1]
+                reading.take(data, now_ms)
+                conversation.receive(data, now_ms, NOON_MS + now_ms)
+            for line in conversation.take(now_ms).decode().splitlines():
+                up.append((now_ms + latency_ms, line))
+            now_ms += _STEP_MS
+        conversation.disconnected()
+        found += reading.finish()
+        server.left()
+        for _ in range(0, 5_000, _STEP_MS):
+            server.play(now_ms)
+            now_ms += _STEP_MS
+    return found

@@ -1,0 +1,178 @@
+"""A recorder at a server that plays on: every game that the policy asks for is there, whatever the server does."""
+
+from __future__ import annotations
+
+import random
+from itertools import pairwise
+
+import pytest
+
+from recorder.live.observing import Observing
+from recorder.live.policy import parse_policy
+from recorder.model import Game, Origin
+from tests.live.field import NOON_MS, FieldServer, Playing, watch
+
+BOARDS = 15
+UNTIL_MS = 90_000
+
+
+def games_of(
+    boards: int = BOARDS, until_ms: int = UNTIL_MS - 15_000, *, least_ms: int = 0, quickest_ms: int = 100
+) -> list[Playing]:
+    """Pairs that play game after game of up to half a minute; the last ones end before the recording does."""
+    rng = random.Random(1)
+    games = []
+    for pair in range(boards):
+        at_ms = rng.randrange(0, 3_000)
+        while at_ms < until_ms:
+            each_ms = rng.choice([quickest_ms, max(quickest_ms, 300), 500, 800])
+            plies = rng.randrange(1 + least_ms // each_ms, 4 + max(least_ms, 20_000) // each_ms)
+            players = [f"Ann{pair:02}", f"Bob{pair:02}"]
+            rng.shuffle(players)
+            game = Playing(players[0], players[1], at_ms, plies, each_ms, rating=rng.choice([1500, 1700]))
+            if game.end_ms >= until_ms:
+                break
+            games.append(game)
+            at_ms = game.end_ms + rng.randrange(200, 2_000)
+    return sorted(games, key=lambda game: game.begin_ms)
+
+
+def whole(played: Playing, found: list[Game]) -> Game | None:
+    """The recorded game, with all its moves and its result; None: it is not there."""
+    for game in found:
+        players = (game.white.handle, game.black.handle) == (played.white, played.black)
+        moves = [ply.san for ply in game.plies] == [
+            ("Nf3", "Nf6", "Ng1", "Ng8")[ply % 4] for ply in range(played.plies)
+        ]
+        at_ms = (
+            game.started_at_ms if game.ended_at_ms is None else game.ended_at_ms - (played.plies + 1) * played.each_ms
+        )
+        near = at_ms is not None and abs(at_ms - NOON_MS - played.begin_ms) < 60_000
+        if players and moves and near and game.result == played.result:
+            return game
+    return None
+
+
+def by_boards(game: Game) -> bool:
+    """Whether every ply comes from a board."""
+    return all(ply.origin == Origin.FRAME for ply in game.plies)
+
+
+@pytest.mark.parametrize("latency_ms", [0, 50, 200])
+def test_every_announced_game_is_there_from_its_first_board(latency_ms: int) -> None:
+    games = games_of(least_ms=3 * latency_ms, quickest_ms=max(100, 3 * latency_ms))
+    observing = Observing(parse_policy("rated | unrated"))
+    found = watch(FieldServer(list(games)), observing, UNTIL_MS, latency_ms=latency_ms)
+    recorded = [whole(game, found) for game in games]
+    assert len(games) > 50
+    assert None not in recorded
+    first = sum(game is not None and by_boards(game) for game in recorded)
+    assert first >= 0.95 * len(games)
+    assert (observing.tally.matched, observing.tally.whole) == (len(games), len(games))
+
+
+def test_games_that_go_on_when_it_begins_are_completed_from_lists_within_two_seconds() -> None:
+    games = [
+        Playing(f"Ann{pair:02}", f"Bob{pair:02}", -30_000, 90, 500, letter="9?obs"[pair % 5]) for pair in range(24)
+    ]
+    server = FieldServer(list(games))
+    found = watch(server, Observing(parse_policy("rated | unrated")), 40_000)
+    assert all(whole(game, found) for game in games)
+    asked = [at_ms for at_ms, line in server.heard if line.startswith(("observe ", "moves "))]
+    assert len(asked) == 48
+    assert max(asked) < 2_500
+
+
+def test_what_does_not_match_costs_no_command_and_ratings_cost_one() -> None:
+    games = games_of(least_ms=500)
+    for game in games[::3]:
+        game.rated = False
+    server = FieldServer(list(games))
+    observing = Observing(parse_policy("rated & rating > 1600"))
+    found = watch(server, observing, UNTIL_MS)
+    wanted = [game for game in games if game.rated and game.rating > 1600]
+    assert all(whole(game, found) for game in wanted)
+    assert len(found) == observing.tally.whole == len(wanted)
+    lines = [line for _, line in server.heard]
+    rows = [line for line in lines if line.startswith("games ")]
+    assert len(rows) <= sum(game.rated for game in games)  # the first table told of some
+    assert sum(line.startswith("observe ") for line in lines) == len(wanted)
+
+
+@pytest.mark.parametrize("gap_ms", [60, 250, 400])
+def test_a_server_with_a_pace_is_obeyed_and_loses_no_game(gap_ms: int) -> None:
+    games = games_of(boards=6, least_ms=8_000)
+    server = FieldServer(list(games), gap_ms=gap_ms)
+    observing = Observing(parse_policy("rated | unrated"))
+    found = watch(server, observing, UNTIL_MS)
+    learned_ms = 15_000
+    assert all(whole(game, found) for game in games if game.begin_ms > learned_ms)
+    assert server.refused < 40
+    assert min(at_ms for at_ms, line in server.heard if line == "set style 12") < 1_000
+    late = [at_ms for at_ms, _ in server.heard if at_ms > learned_ms]
+    assert min(then_ms - at_ms for at_ms, then_ms in pairwise(late)) >= gap_ms
+
+
+def test_without_announcements_the_table_shows_every_game_that_lasts() -> None:
+    games = games_of(boards=6, least_ms=8_000)
+    observing = Observing(parse_policy("rated | unrated"))
+    found = watch(FieldServer(list(games), announces=False), observing, UNTIL_MS)
+    assert all(whole(game, found) for game in games)
+
+
+@pytest.mark.parametrize("announces", [True, False])
+def test_tables_that_break_off_hold_nothing_up(announces: bool) -> None:
+    games = games_of(boards=6, least_ms=8_000)
+    server = FieldServer(list(games), announces=announces, whole_tables=False)
+    found = watch(server, Observing(parse_policy("rated | unrated")), UNTIL_MS)
+    recorded = sum(whole(game, found) is not None for game in games)
+    assert recorded == len(games) if announces else recorded > 0
+
+
+def test_games_that_are_over_too_soon_come_from_lists() -> None:
+    games = [Playing(f"Ann{pair:02}", f"Bob{pair:02}", 5_000 + 2_000 * pair, 4, 100) for pair in range(8)]
+    games.append(Playing("Ann00", "Bob00", 200_000, 4, 100))  # the same two in another minute
+    games += [Playing("Cid", "Dee", at_ms, 4, 100) for at_ms in (30_000, 32_000)]  # and in one minute
+    games.sort(key=lambda game: game.begin_ms)
+    observing = Observing(parse_policy("rated | unrated"))
+    found = watch(FieldServer(list(games), stores=True), observing, 210_000, latency_ms=400)
+    told = [game for game in games if game.begin_ms != 32_000]  # of which two rows are there when it is over
+    recovered = [game for game in (whole(game, found) for game in told) if game is not None]
+    assert len(recovered) == len(told)
+    assert all(ply.origin == Origin.MOVELIST and ply.at_ms is None for game in recovered for ply in game.plies)
+    assert len(found) == len(told)
+    assert observing.tally.facts() == {"matched": 11, "whole": 0, "partly": 0, "recovered": 10, "missed": 1}
+    assert observing.tally.why == {
+        "it was over before the server showed it, and more than one game of its players fits": 1
+    }
+
+
+def test_a_server_that_stores_no_moves_is_asked_for_them_once() -> None:
+    games = [Playing(f"Ann{pair:02}", f"Bob{pair:02}", 5_000 + 2_000 * pair, 4, 100) for pair in range(8)]
+    server = FieldServer(list(games))
+    observing = Observing(parse_policy("rated | unrated"))
+    watch(server, observing, 60_000, latency_ms=400)
+    assert observing.tally.missed == len(games)
+    assert sum(line.startswith("smoves ") for _, line in server.heard) == 1
+
+
+def test_more_games_than_places_are_counted_as_missed_for_that() -> None:
+    games = games_of(boards=8, least_ms=5_000)
+    server = FieldServer(list(games), most=3)
+    observing = Observing(parse_policy("rated | unrated"))
+    watch(server, observing, UNTIL_MS)
+    tally = observing.tally
+    assert tally.matched == len(games)
+    assert tally.missed > 0
+    assert all("no place was free" in why for why in tally.why if "a part of it" not in why)
+
+
+def test_a_line_that_is_cut_costs_no_game_that_goes_on() -> None:
+    games = games_of(boards=8, least_ms=10_000)
+    observing = Observing(parse_policy("rated | unrated"))
+    cuts_ms = (20_000, 45_000)
+    found = watch(FieldServer(list(games)), observing, UNTIL_MS, cuts_ms=cuts_ms)
+    for game in games:
+        ends_away = any(cut_ms - 200 < game.end_ms < cut_ms + 6_000 for cut_ms in cuts_ms)
+        assert whole(game, found) or ends_away, game
+    assert observing.tally.matched == len(games)

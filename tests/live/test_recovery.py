@@ -1,0 +1,268 @@
+"""Games that were missed are found in the players' histories, or are counted as missed."""
+
+from __future__ import annotations
+
+import pytest
+
+from recorder.dialects.recogniser import Recogniser
+from recorder.events import Event, Line
+from recorder.live.policy import parse_policy
+from recorder.live.requests import AskGames, AskHistory, Request
+from recorder.live.sending import RequestQueue
+from tests.live.asked import AskedObserving as Observing
+
+NOON_MS = 1_322_136_000_000  # 2011-11-24 12:00 UTC
+MINUTE = 60_000
+
+
+class Talk:
+    """A server's words and what is asked for because of them."""
+
+    def __init__(self, policy: str = "rated", limit: int | None = None, *, whole: bool = True) -> None:
+        self.observing = Observing(parse_policy(policy), limit=limit)
+        self.queue = RequestQueue(gap_ms=1, burst=1000)
+        self.now_ms = 0
+        self.said: list[str] = []
+        self.whole = whole
+        self.observing.connected(0, lambda number: self.whole)
+        self.wait(0)
+        self.hear("There are no games in progress.")
+
+    def hear(self, *texts: str) -> list[str]:
+        """Lines of the server; the commands that follow them at once."""
+        recogniser = Recogniser()
+        heard: list[Event] = recogniser.feed([Line(text, 0, NOON_MS + self.now_ms) for text in texts])
+        heard += recogniser.finish()
+        for event in heard:
+            self.observing.feed([event], self.now_ms, self.queue.hear(event, self.now_ms))
+        return self.wait(0)
+
+    def wait(self, wait_ms: int) -> list[str]:
+        """Time passes; the commands that go meanwhile, but for those for the table."""
+        said: list[str] = []
+        for _ in range(0, wait_ms + 1, 100):
+            self.queue.put(self.observing.decide(self.now_ms), self.now_ms)
+            said += self.queue.take(self.now_ms).data.decode().splitlines()
+            self.now_ms += 100 if wait_ms else 0
+        return [line for line in said if line != "games"]
+
+    @property
+    def counts(self) -> tuple[int, int, int, int, int]:
+        """Whole, in part, recovered, missed, pending."""
+        tally = self.observing.tally
+        return tally.whole, tally.partly, tally.recovered, tally.missed, tally.pending
+
+
+def created(number: int = 7, white: str = "Ann", black: str = "Bob") -> str:
+    return f"{{Game {number} ({white} vs. {black}) Creating rated blitz match.}}"
+
+
+def ended(number: int = 7, white: str = "Ann", black: str = "Bob", result: str = "1-0") -> str:
+    loser = black if result == "1-0" else white
+    return f"{{Game {number} ({white} vs. {black}) {loser} resigns}} {result}"
+
+
+def row(number: int, at: str, *, result: str = "+", colour: str = "W", opponent: str = "Bob") -> str:
+    return f"{number:2}: {result} 1500 {colour} 1600 {opponent:<13} [ br  3   0] B00 Res Thu Nov 24, {at} UTC 2011"
+
+
+def stored(at: str, result: str = "1-0", white: str = "Ann", black: str = "Bob") -> list[str]:
+    return [
+        f"{white} (1500) vs. {black} (1600) --- Thu Nov 24, {at} UTC 2011",
+        "Rated blitz match, initial time: 3 minutes, increment: 0 seconds.",
+        "",
+        f"Move  {white:<18} {black}",
+        "----  ----------------   ----------------",
+        "  1.  e4      (0:00)     e5      (0:00)",
+        f"      {{{'Black' if result == '1-0' else 'White'} resigned}} {result}",
+    ]
+
+
+HEAD = ["History for Ann:", "                  Opponent      Type         ECO End Date"]
+
+
+def missed(talk: Talk, *texts: str) -> None:
+    """A game comes and goes before the server shows it."""
+    assert talk.hear(created()) == ["observe 7"]
+    assert talk.hear(ended(), "There is no such game.", *texts) == ["history Ann"]
+
+
+def test_a_missed_game_is_taken_from_a_list() -> None:
+    talk = Talk()
+    missed(talk)
+    assert talk.hear(*HEAD, row(3, "11:40"), row(4, "12:00")) == []
+    assert talk.wait(1_200) == ["smoves Ann 4"]
+    talk.hear(*stored("12:00"))
+    assert talk.counts == (0, 0, 1, 0, 0)
+    assert talk.observing.tally.sentence == "Games: 1 matched and over, 0 whole, 1 from a list."
+
+
+@pytest.mark.parametrize(
+    ("rows", "why"),
+    [
+        ([row(4, "12:07")], "no history shows it"),
+        ([row(4, "12:00", result="-")], "no history shows it"),
+        ([row(4, "12:00", colour="B")], "no history shows it"),
+        ([row(4, "12:00", opponent="Bobby")], "no history shows it"),
+        ([row(3, "12:00"), row(4, "12:00")], "more than one game of its players fits"),
+    ],
+)
+def test_a_row_must_fit_and_no_other_may(rows: list[str], why: str) -> None:
+    talk = Talk()
+    missed(talk)
+    talk.hear(*HEAD, *rows)
+    asked = talk.wait(1_200)
+    if asked:
+        assert asked == ["history Bob"]  # the other player may remember more
+        assert talk.hear("Bob has no history games.") == []
+    assert talk.counts == (0, 0, 0, 1, 0)
+    assert talk.observing.tally.why == {f"it was over before the server showed it, and {why}": 1}
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [stored("12:06"), stored("12:00", "0-1"), ["There is no such game."]],
+    ids=["minute", "result", "refusal"],
+)
+def test_a_list_of_another_game_is_none_of_the_missed_one(texts: list[str]) -> None:
+    talk = Talk()
+    missed(talk)
+    talk.hear(*HEAD, row(4, "12:00"))
+    assert talk.wait(1_200) == ["smoves Ann 4"]
+    talk.hear(*texts)
+    assert talk.counts == (0, 0, 0, 1, 0)
+
+
+def test_two_games_of_one_pair_in_one_minute_are_not_told_apart() -> None:
+    talk = Talk()
+    missed(talk, created(), ended())  # the same two again
+    assert talk.counts == (0, 0, 0, 0, 2)
+    talk.hear(*HEAD, row(3, "12:00"))  # and one of them is not there
+    talk.wait(5_000)
+    talk.hear(*HEAD, row(3, "12:00"))
+    talk.wait(5_000)
+    assert talk.counts == (0, 0, 0, 2, 0)
+
+
+def test_two_games_of_one_pair_in_different_minutes_are() -> None:
+    talk = Talk()
+    missed(talk)
+    talk.hear(*HEAD, row(3, "12:00"))
+    assert talk.wait(1_200) == ["smoves Ann 3"]
+    talk.hear(*stored("12:00"))
+    talk.wait(10 * MINUTE)
+    missed(talk)
+    talk.hear(*HEAD, row(3, "12:00"), row(4, "12:10"))
+    assert talk.wait(1_200) == ["smoves Ann 4"]
+    talk.hear(*stored("12:10"))
+    assert talk.counts == (0, 0, 2, 0, 0)
+
+
+def test_zones_that_are_not_known_differ_by_quarters_of_an_hour() -> None:
+    talk = Talk()
+    missed(talk)
+    c_date = row(4, "12:00").replace("Nov 24, 12:00 UTC 2011", "Nov 24 17:45:09 2011")
+    talk.hear(*HEAD, row(3, "12:00").replace("12:00 UTC", "17:50 IST"), c_date)
+    assert talk.wait(1_200) == ["smoves Ann 4"]
+    talk.hear(*(text.replace("12:00 UTC", "17:45 IST") for text in stored("12:00")))
+    assert talk.counts == (0, 0, 1, 0, 0)
+
+
+def test_a_server_without_such_lists_is_asked_once() -> None:
+    talk = Talk()
+    missed(talk)
+    talk.hear(*HEAD, row(3, "11:40"), row(4, "12:00"))
+    assert talk.wait(1_200) == ["smoves Ann 4"]
+    assert talk.hear("smoves: Command not found.") == ["oldmoves Ann"]  # it is her last game
+    assert talk.hear("oldmoves: Command not found.") == []
+    assert talk.counts == (0, 0, 0, 1, 0)
+    talk.hear(created(8, "Cid", "Dee"))
+    assert talk.hear(ended(8, "Cid", "Dee"), "There is no such game.") == []
+    assert talk.counts == (0, 0, 0, 2, 0)
+
+
+def test_a_server_that_has_only_the_last_game() -> None:
+    talk = Talk()
+    missed(talk)
+    talk.hear(*HEAD, row(4, "12:00"))
+    talk.wait(1_200)
+    assert talk.hear("smoves: Command not found.") == ["oldmoves Ann"]
+    talk.hear("Last game for Ann was history game 4.", *stored("12:00"))
+    assert talk.counts == (0, 0, 1, 0, 0)
+
+
+def test_a_server_without_history() -> None:
+    talk = Talk()
+    missed(talk)
+    assert talk.hear("history: Command not found.") == []
+    assert talk.counts == (0, 0, 0, 1, 0)
+
+
+def test_no_answer_at_all() -> None:
+    talk = Talk()
+    missed(talk)
+    talk.wait(61_000)
+    assert talk.counts == (0, 0, 0, 1, 0)
+
+
+def test_an_unfinished_game_is_in_no_list() -> None:
+    talk = Talk()
+    talk.hear(created())
+    aborted = "{Game 7 (Ann vs. Bob) Game aborted on move 1 by Ann} *"
+    assert talk.hear(aborted, "There is no such game.") == []
+    assert talk.counts == (0, 0, 0, 1, 0)
+
+
+def test_what_was_observed_whole_and_what_was_not() -> None:
+    talk = Talk()
+    talk.hear(created(), "You are now observing game 7.", ended())
+    assert talk.counts == (1, 0, 0, 0, 0)
+    talk.whole = False
+    assert talk.hear(created(), "You are now observing game 7.", ended()) == ["history Ann"]
+    assert talk.counts == (1, 0, 0, 0, 1)
+    assert talk.hear("Ann has no history games.") == ["history Bob"]
+    talk.hear("Bob has no history games.")
+    assert talk.counts == (1, 1, 0, 0, 0)
+    assert talk.observing.tally.sentence == (
+        "Games: 2 matched and over, 1 whole, 1 in part (1: a part of it did not come, and no history shows it)."
+    )
+
+
+def test_games_without_a_place_are_told_as_such_and_looked_for() -> None:
+    talk = Talk(limit=1)
+    talk.hear(created(1, "Cid", "Dee"), "You are now observing game 1.", created())
+    assert talk.hear(ended(result="0-1")) == ["history Ann"]
+    talk.hear("Ann has no history games.")
+    talk.hear("Bob has no history games.")
+    assert talk.observing.tally.why == {"no place was free, and no history shows it": 1}
+
+
+def test_a_game_that_two_lines_announce_is_one() -> None:
+    talk = Talk()
+    told = "Game notification: Ann (1515) vs. Bob (1712) rated blitz 3 0: Game 7"
+    assert talk.hear(told, created()) == ["observe 7"]
+    talk.hear("You are now observing game 7.", ended())
+    assert talk.counts == (1, 0, 0, 0, 0)
+
+
+def test_games_that_do_not_match_are_not_counted() -> None:
+    talk = Talk("unrated")
+    assert talk.hear(created(), ended()) == []
+    assert talk.observing.tally.matched == 0
+
+
+def test_after_a_reconnect_it_is_asked_for_again() -> None:
+    talk = Talk()
+    missed(talk)
+    talk.observing.disconnected()
+    talk.queue = RequestQueue()
+    talk.observing.connected(talk.now_ms)
+    requests: list[Request] = talk.observing.decide(talk.now_ms)
+    assert requests == [AskHistory("Ann"), AskGames()]
+
+
+def test_recording_that_ends_counts_no_game_that_goes_on() -> None:
+    talk = Talk()
+    talk.hear(created(), "You are now observing game 7.")
+    talk.observing.finish(1)
+    assert talk.observing.tally.matched == 0

@@ -1,0 +1,83 @@
+"""What a recorder says of itself to other processes."""
+
+from __future__ import annotations
+
+import fcntl
+import shutil
+import threading
+from pathlib import Path
+
+import pytest
+
+from recorder.live.statefile import RecorderState, StateFile, read_states
+
+
+def state(pid: int = 7, received: int = 0) -> RecorderState:
+    return RecorderState(pid, 0, "a.example:5000", "recording", None, 0, received, 0, 0, 0, 0, 0, 0, None, None)
+
+
+def test_each_recorder_that_runs_has_its_state(tmp_path: Path) -> None:
+    folder = tmp_path / "journals"
+    assert read_states(folder) == []
+    one, other = StateFile(folder), StateFile(folder)
+    one.write(state(2))
+    other.write(state(1))
+    one.write(state(2, received=5))
+    assert read_states(folder) == [state(1), state(2, received=5)]
+    one.remove()
+    assert read_states(folder) == [state(1)]
+    other.remove()
+    other.remove()
+    assert list(folder.iterdir()) == []
+
+
+def test_what_a_crash_has_left_counts_nothing_and_is_removed_by_the_next_start(tmp_path: Path) -> None:
+    living = StateFile(tmp_path)
+    living.write(state())
+    (name,) = tmp_path.iterdir()
+    shutil.copy(name, tmp_path / ".record-00000000.state")
+    (tmp_path / ".record-00000000.state.new").write_bytes(b"{")
+    assert read_states(tmp_path) == [state()]
+    StateFile(tmp_path)
+    assert list(tmp_path.iterdir()) == [name]
+    living.remove()
+
+
+def test_a_state_that_is_replaced_while_it_is_read_is_read_as_a_whole(tmp_path: Path) -> None:
+    living = StateFile(tmp_path)
+    living.write(state())
+    stop = threading.Event()
+
+    def replace() -> None:
+        while not stop.is_set():
+            living.write(state(received=10**9))
+
+    writing = threading.Thread(target=replace)
+    writing.start()
+    try:
+        for _ in range(300):
+            (found,) = read_states(tmp_path)
+            assert found._replace(received_bytes=0) == state()
+    finally:
+        stop.set()
+        writing.join()
+        living.remove()
+
+
+@pytest.mark.parametrize("data", [b"", b"[]", b"{", b'{"pid": 1}', b"\xff"])
+def test_a_state_that_cannot_be_read_counts_nothing(data: bytes, tmp_path: Path) -> None:
+    path = tmp_path / ".record-12345678.state"
+    path.write_bytes(data)
+    with path.open("rb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        assert read_states(tmp_path) == []
+
+
+def test_a_folder_that_goes_away_ends_nothing(tmp_path: Path) -> None:
+    folder = tmp_path / "journals"
+    file = StateFile(folder)
+    file.write(state())
+    shutil.rmtree(folder)
+    file.write(state())
+    file.remove()
+    assert not folder.exists()

@@ -1,0 +1,119 @@
+"""What equal times tell: two observations of one game without times of day, and two games that repeat each other."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from recorder.model import Game, Precision, Segment, SourceName
+from recorder.relating.compare import Verdict, View, compare
+from recorder.relating.information import REQUIRED_BITS, bits_of
+from recorder.relating.merge import merge_games
+from tests.support.effort import examples
+
+from .scenes import connections, games_of, played
+
+Clock = Callable[[int], int]
+
+
+@cache
+def _longest() -> Game:
+    """A whole game that a connection saw, without times of day."""
+    scenario = "a07_eight_boards"
+    games = played(games_of(scenario, connections(scenario)[0], timed=False))
+    return max((game for game in games if game.complete), key=lambda game: len(game.plies))
+
+
+def _exact(ms: int) -> int:
+    return ms
+
+
+def _cut(ms: int) -> int:
+    return ms // 1_000 * 1_000
+
+
+def _rounded(ms: int) -> int:
+    return round(ms / 1_000) * 1_000
+
+
+def _seen(name: str, spent_ms: list[int], clock: Clock = _cut) -> Game:
+    """What an observer tells of the game in which the moves took so long, with clocks printed in this way."""
+    game = _longest()
+    left_ms = [600_000, 600_000]
+    plies = []
+    for ply, took_ms in zip(game.plies, spent_ms, strict=True):
+        left_ms[1 - ply.ply % 2] -= took_ms
+        plies.append(
+            ply._replace(
+                elapsed_ms=took_ms if clock is _exact else _cut(took_ms),
+                white_clock_ms=clock(left_ms[0]),
+                black_clock_ms=clock(left_ms[1]),
+                precision=int(Precision.MILLISECONDS if clock is _exact else Precision.SECONDS),
+            )
+        )
+    seen = game.observations[game.segments[0].observation]
+    seen = replace(seen, lines=[replace(seen.lines[0], rows=plies)], source=SourceName(name, name))
+    return replace(game, key=name, observations=[seen], segments=[Segment(1, len(plies), 0)])
+
+
+def _quick(seed: int) -> list[int]:
+    """Somebody's game of one minute: less than three seconds for each move, any of them."""
+    chance = random.Random(seed)
+    return [chance.randrange(3_000) for _ in _longest().plies]
+
+
+@settings(max_examples=examples(20), deadline=None)
+@given(seed=st.integers(0, 1 << 32), clock=st.sampled_from((_cut, _rounded)))
+def test_one_game_in_milliseconds_and_in_seconds_is_one(seed: int, clock: Clock) -> None:
+    times = _quick(seed)
+    told = [_seen("a", times, _exact), _seen("b", times, clock), _seen("c", times, clock)]
+    for one, other in itertools.permutations(told, 2):
+        assert compare(View(one), View(other)).verdict is Verdict.SAME
+    expected = merge_games(told)
+    assert [game.witnesses for game in expected] == [["a", "b", "c"]]
+    for order in itertools.permutations(told):
+        assert merge_games(order) == expected
+
+
+@settings(max_examples=examples(20), deadline=None)
+@given(seed=st.integers(0, 1 << 32), clocks=st.tuples(*[st.sampled_from((_cut, _rounded, _exact))] * 2))
+def test_games_that_repeat_the_moves_in_times_of_their_own_are_not_one(seed: int, clocks: tuple[Clock, Clock]) -> None:
+    told = [_seen("a", _quick(seed), clocks[0]), _seen("b", _quick(seed + 1), clocks[1])]
+    assert compare(View(told[0]), View(told[1])).verdict is Verdict.APART
+    assert merge_games(told) == []
+
+
+@pytest.mark.parametrize("clock", [_cut, _rounded, _exact])
+@pytest.mark.parametrize("took", [lambda ply: 0, lambda ply: 100, lambda ply: 1_300, lambda ply: 1_000 * (ply > 24)])
+def test_programs_that_always_take_as_long_tell_nothing(took: Callable[[int], int], clock: Clock) -> None:
+    """At once, or for a second, or at once as far as the book goes: they play the same game again in the same times."""
+    times = [took(ply.ply) for ply in _longest().plies]
+    assert compare(View(_seen("a", times, clock)), View(_seen("b", times, clock))).verdict is Verdict.OPEN
+
+
+def test_clocks_that_differ_by_a_second_are_not_counted_as_equal() -> None:
+    """Such a difference may be how the server rounds, so it is no contradiction either."""
+    times = _quick(7)
+    later = [
+        *times[:40],
+        *(took + 999 - took % 1_000 if ply == 40 else took for ply, took in enumerate(times[40:], 40)),
+    ]
+    assert [took // 1_000 for took in times] == [took // 1_000 for took in later]
+    assert compare(View(_seen("a", times)), View(_seen("b", later))).verdict is Verdict.OPEN
+
+
+def test_bits_are_what_the_games_own_times_leave_open() -> None:
+    assert bits_of({}) == 0
+    assert bits_of(dict.fromkeys(range(1, 400), 3)) == 0
+    chance = random.Random(1)
+    fair = {ply: chance.randrange(2) for ply in range(1, 403)}
+    assert 370 < bits_of(fair) <= 400
+    assert bits_of({ply: fair[ply] for ply in range(1, 403, 2)}) < 201, "of one side only"
+    assert bits_of({ply: int(ply > 200) for ply in range(1, 402)}) < REQUIRED_BITS, "a book, then a second a move"

@@ -1,0 +1,60 @@
+"""The programs of other projects that tests run. ``python -m tests.support.programs`` prints the missing packages.
+
+Nothing but the standard library is imported: CI runs this before anything is installed.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterable
+
+__all__ = ["PACKAGES", "allow", "how_to_install", "is_missing", "program"]
+
+PACKAGES = {
+    "Xvfb": "xvfb",
+    "chromium": "chromium",
+    "fairymax": "fairymax",
+    "faketime": "faketime",
+    "gnuchess": "gnuchess",
+    "pgn-extract": "pgn-extract",
+    "pychess": "pychess",
+    "sjeng": "sjeng",
+    "stockfish": "stockfish",
+    "systemd-analyze": "systemd",
+    "tmux": "tmux",
+    "xboard": "xboard",
+}
+"""Program → the package of Debian that contains it. ``pytest.mark.needs`` takes these names."""
+
+_allowed: set[str] = set()
+
+
+def is_missing(name: str) -> bool:
+    """Whether a program is not installed."""
+    assert name in PACKAGES, f"{name}: tests/support/programs.py does not name its package"
+    return shutil.which(name) is None
+
+
+def allow(names: Iterable[str]) -> None:
+    """Set the programs that the current test may run: those of its marker ``needs``."""
+    _allowed.clear()
+    _allowed.update(names)
+
+
+def program(name: str) -> str:
+    """Return the path of a program. The current test must be marked with its name."""
+    assert name in _allowed, f"the test lacks @pytest.mark.needs({name!r})"
+    found = shutil.which(name)
+    assert found is not None, f"{name} is not installed"
+    return found
+
+
+def how_to_install(names: Iterable[str]) -> str:
+    """Return the command that installs programs on Debian, and where most of them are then."""
+    packages = " ".join(sorted({PACKAGES[name] for name in names}))
+    return f"apt-get install {packages} (games are in /usr/games, which PATH must name)"
+
+
+if __name__ == "__main__":
+    for each in filter(is_missing, PACKAGES):
+        print(PACKAGES[each])

@@ -1,0 +1,441 @@
+"""An error of this program costs the observation in which it happens; everything else is read."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import recorder.cli.rebuild
+import recorder.cli.resident
+import recorder.dialects.recogniser
+import recorder.pipeline
+import recorder.saved.bpgn
+import recorder.saved.pgn
+import recorder.tracking.engines
+import recorder.tracking.tracker
+from recorder import read_games
+from recorder.cli.inputs import ReadOptions
+from recorder.cli.resident import Resident
+from recorder.containment import SWITCH, contain
+from recorder.errors import SourceError
+from recorder.events import ChatLine, Line, Malformed
+from recorder.live.conversation import Conversation
+from recorder.live.login import Login
+from recorder.live.observing import Observing
+from recorder.live.policy import parse_policy
+from recorder.model import AnomalyKind, Disposition, Game, SourceKind, SourceReport
+from recorder.pipeline import make_pipeline
+from recorder.sources.base import RawDecoder
+from recorder.tracking.living import LivingTracker
+from recorder.tracking.session import Session
+from recorder.wire.lines import LineReader
+from tests.support.cli import ADJOURNED, WATCHER, Cli
+
+STREAM = WATCHER.read_bytes()
+GAMES = [("Steinitz", 45), ("Morphy", 19), ("Anderssen", 30), ("Steinitz", 7), ("Morphy", 21)]
+"""White and plies of the log's games."""
+THIRD = "Anderssen"
+"""White in one of them only."""
+OTHERS = [game for game in GAMES if game[0] != THIRD]
+PLACE = STREAM.index(b"<12> ", 15_000)
+"""A board in the middle of the third game."""
+CHAT = b"Ann(C)(12): marked <12> words"
+
+
+@pytest.fixture
+def contained(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The switch as a user has it."""
+    monkeypatch.delenv(SWITCH)
+
+
+@pytest.fixture
+def cli(tmp_path: Path) -> Cli:
+    """A command on an archive that is not there yet."""
+    return Cli(tmp_path / "archive.sqlite")
+
+
+def read(data: bytes, kind: SourceKind = SourceKind.RAW) -> tuple[list[Game], SourceReport]:
+    pipeline = make_pipeline(kind)
+    games = [*pipeline.receive(data), *pipeline.finish()]
+    return games, pipeline.report
+
+
+def players(games: list[Game]) -> list[tuple[str, int]]:
+    return [(game.white.handle, len(game.plies)) for game in games]
+
+
+def failing(real: Callable[..., Any], marked: Callable[..., bool]) -> Callable[..., Any]:
+    """The function, which fails where its arguments are marked."""
+
+    def fail(*args: Any, **how: Any) -> Any:
+        if marked(*args, **how):
+            raise ValueError("boom")
+        return real(*args, **how)
+
+    return fail
+
+
+def break_games(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the third game's values not be made."""
+    broken = failing(recorder.tracking.tracker.assemble, lambda run, **_: run.white == THIRD)
+    monkeypatch.setattr(recorder.tracking.tracker, "assemble", broken)
+
+
+def break_lines(monkeypatch: pytest.MonkeyPatch, *words: str) -> None:
+    """Let lines with these words not be read."""
+    broken = failing(recorder.dialects.recogniser.parse_chat, lambda line: any(word in line.text for word in words))
+    monkeypatch.setattr(recorder.dialects.recogniser, "parse_chat", broken)
+
+
+def break_boards(monkeypatch: pytest.MonkeyPatch) -> bytes:
+    """Let a board not be placed that the third game shows twice.
+
+    Returns:
+        The log with that board.
+    """
+    broken = failing(Session.look, lambda _, frame: PLACE < frame.offset < PLACE + 300)
+    monkeypatch.setattr(Session, "look", broken)
+    board = STREAM[PLACE : STREAM.index(b"\n", PLACE)]
+    return STREAM[:PLACE] + board + b"\n\r" + STREAM[PLACE:]
+
+
+def test_tests_run_with_containment_off() -> None:
+    assert os.environ[SWITCH] == "off"
+    script = "from recorder.containment import contain; contain(ValueError('boom'))"
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert "ValueError: boom" in run.stderr
+
+
+def test_without_containment_an_error_goes_its_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    break_games(monkeypatch)
+    with pytest.raises(ValueError, match="boom"):
+        read(STREAM)
+
+
+@pytest.mark.parametrize("error", [SourceError("gone"), MemoryError()])
+@pytest.mark.usefixtures("contained")
+def test_what_is_no_defect_goes_its_way(error: Exception) -> None:
+    with pytest.raises(type(error)):
+        contain(error)
+
+
+@pytest.mark.usefixtures("contained")
+def test_of_the_error_its_kind_its_words_and_its_place_are_told() -> None:
+    try:
+        int("x")
+    except ValueError as error:
+        told = contain(error)
+    assert told.startswith("ValueError: invalid literal for int() with base 10: 'x' (test_containment.py:")
+
+
+@pytest.mark.usefixtures("contained")
+def test_a_game_that_fails_does_not_stop_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    break_games(monkeypatch)
+    games, report = read(STREAM)
+    assert players(games) == OTHERS
+    (found,) = report.anomalies
+    assert (found.kind, found.game_no) == (AnomalyKind.INTERNAL_ERROR, 2)
+    assert found.message.startswith("ValueError: boom (test_containment.py:")
+    assert (found.text, THIRD.encode() in STREAM[found.offset :][:400]) == ("Anderssen - Steinitz", True)
+
+
+@pytest.mark.usefixtures("contained")
+def test_a_board_that_fails_breaks_its_game_off_and_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = break_boards(monkeypatch)
+    games, report = read(data)
+    assert [game for game in players(games) if game[0] != THIRD] == OTHERS
+    first, second = (game for game in games if game.white.handle == THIRD)
+    (again,) = report.failures
+    assert data[again.offset :].startswith(b"<12> ")
+    assert (first.end, len(first.plies), second.end, len(second.plies)) == ("unobserved", 12, "result", 17)
+    assert first.last_offset < again.offset < second.first_offset
+    assert sum(report.frames.values()) == data.count(b"<12> ")
+    assert report.frames[Disposition.MALFORMED] == 1
+
+
+@pytest.mark.usefixtures("contained")
+def test_an_end_that_fails_leaves_the_moves(monkeypatch: pytest.MonkeyPatch) -> None:
+    broken = failing(recorder.tracking.tracker.who_decided, lambda run, *_: run.white == THIRD)
+    monkeypatch.setattr(recorder.tracking.tracker, "who_decided", broken)
+    games, report = read(STREAM)
+    assert players(games) == GAMES
+    assert [game.end for game in games] == ["result", "result", "unobserved", "aborted", "result"]
+    (found,) = report.failures
+    assert found.text.startswith("{Game 2 (Anderssen vs. Steinitz)")
+
+
+@pytest.mark.usefixtures("contained")
+def test_a_line_that_fails_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    break_lines(monkeypatch, "marked")
+    games, report = read(STREAM[:PLACE] + CHAT + b"\n\r" + STREAM[PLACE:])
+    assert players(games) == GAMES
+    (found,) = report.failures
+    assert (found.offset, found.text) == (PLACE, CHAT.decode())
+    assert report.frames[Disposition.QUOTED] == 1
+
+
+@pytest.mark.usefixtures("contained")
+def test_a_line_that_fails_ends_what_was_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    broken = failing(recorder.dialects.recogniser.parse_delta, lambda _: True)
+    monkeypatch.setitem(recorder.dialects.recogniser._TAG_PARSERS, "<d1>", broken)
+    recogniser = recorder.dialects.recogniser.Recogniser()
+    lines = [
+        *("\x19[24 *", "Ann kibitzes: one", "<d1> 1", "Ann kibitzes: two"),
+        *("\x19]", "Movelist for game 3:", "<d1> 2", "Ann kibitzes: three"),
+    ]
+    events = recogniser.feed([Line(text, 10 * number) for number, text in enumerate(lines)])
+    causes = [event.line for event in events if isinstance(event, Malformed) and event.cause is not None]
+    assert causes == [Line("<d1> 1", 20), Line("<d1> 2", 60)]
+    assert [event.text for event in events if isinstance(event, ChatLine)] == ["one", "two", "three"]
+    assert recogniser.pending_offset is None
+    assert recogniser.finish() == []
+
+
+@pytest.mark.usefixtures("contained")
+def test_only_the_first_hundred_are_kept_and_the_others_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    break_lines(monkeypatch, "marked")
+    games, report = read(STREAM + b"marked words\n" * 1_234)
+    assert players(games) == GAMES
+    assert len(report.failures) == 100
+    assert report.warnings == ["1,134 more internal errors are counted, not listed."]
+
+
+class BreakingReader:
+    """A reader of lines that fails where a chunk has the mark."""
+
+    def __init__(self) -> None:
+        self.real = LineReader()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.real, name)
+
+    def receive_rows(self, chunk: Any) -> Any:
+        if b"marked" in chunk.data:
+            raise ValueError("boom")
+        return self.real.receive_rows(chunk)
+
+
+@pytest.mark.usefixtures("contained")
+def test_bytes_that_become_no_line_cost_that_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recorder.pipeline, "LineReader", BreakingReader)
+    games, report = read(b"Welcome\n" + STREAM[:PLACE] + CHAT + b"\n\r" + STREAM[PLACE:])
+    assert players(games) == GAMES
+    assert [(found.offset, found.text) for found in report.failures] == [
+        (0, "Welcome"),  # the block's first line: it may be half of one
+        (PLACE + 7, CHAT.decode()),  # with the rest of the line end
+    ]
+
+
+@pytest.mark.usefixtures("contained")
+def test_where_the_kind_of_log_cannot_be_decoded_any_more_the_games_before_are_kept(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(RawDecoder, "receive", failing(RawDecoder.receive, lambda _, block: b"marked" in block))
+    pipeline = make_pipeline(SourceKind.RAW)
+    games = [*pipeline.receive(STREAM), *pipeline.receive(b"marked"), *pipeline.receive(STREAM), *pipeline.finish()]
+    assert players(games) == GAMES
+    (found,) = pipeline.report.failures
+    assert (found.offset, found.text) == (len(STREAM), "nothing of the log behind this place was read")
+
+
+@pytest.mark.usefixtures("contained")
+def test_a_saved_game_that_fails_does_not_stop_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    broken = failing(recorder.saved.pgn.read_game, lambda tags, *_, **__: tags[0][1] == "B")
+    monkeypatch.setattr(recorder.saved.pgn, "read_game", broken)
+    texts = [b'[White "%b"]\n[Black "Z"]\n\n1. e4 e5 1-0\n\n' % name for name in (b"A", b"B", b"C")]
+    games, report = read(b"".join(texts), SourceKind.PGN)
+    assert [game.white.handle for game in games] == ["A", "C"]
+    (found,) = report.failures
+    assert (found.offset, found.text) == (len(texts[0]), "1. e4 e5 1-0")
+
+
+@pytest.mark.usefixtures("contained")
+def test_a_bughouse_match_that_fails_does_not_stop_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    broken = failing(recorder.saved.bpgn.make_games, lambda one, *_: one.white == "B")
+    monkeypatch.setattr(recorder.saved.bpgn, "make_games", broken)
+    texts = [
+        b'[WhiteA "%b"]\n[BlackA "X"]\n[WhiteB "Y"]\n[BlackB "Z"]\n\n1A. e4{180} 1a. e5{180} 1-0\n\n' % name
+        for name in (b"A", b"B", b"C")
+    ]
+    games, report = read(b"".join(texts), SourceKind.BPGN)
+    assert [game.white.handle for game in games if game.plies] == ["A", "C"]
+    (found,) = report.failures
+    assert found.offset == len(texts[0])
+
+
+@pytest.mark.usefixtures("contained")
+def test_an_import_reads_the_other_files_and_names_the_place(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    break_games(monkeypatch)
+    (tmp_path / "adjourned.log").write_bytes(ADJOURNED.read_bytes())
+    told = cli("import", WATCHER, tmp_path / "adjourned.log", code=3)
+    assert f"{WATCHER}: an error of this program kept one place from being read, the first at byte " in told.output
+    assert "ValueError: boom" in told.output
+    assert "1 anomaly: 1 internal-error" in told.output
+    assert [row["white"] for row in cli.json("games", "--json", "--include", "empty")].count(THIRD) == 0
+    assert len(cli.json("games", "--json")) == 5
+    (found,) = [found for found in cli.json("anomalies", "--json") if found["kind"] == "internal-error"]
+    assert found["offset"] == STREAM.index(b"<12> ", 13_000)
+    assert len(cli("anomalies", "--kind", "internal-error").stdout.splitlines()) >= 1
+
+
+@pytest.mark.usefixtures("contained")
+def test_the_report_as_json_names_it_and_a_repaired_program_reads_the_log_again(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as broken:
+        break_games(broken)
+        (outcome,) = json.loads(cli("import", "--json", "-v", WATCHER, code=3).stdout)
+        assert "boom" in outcome["message"]
+        assert [found["kind"] for found in outcome["report"]["anomalies"]] == ["internal-error"]
+        cli("import", WATCHER, code=3)
+    told = cli("import", WATCHER)
+    assert "read again" in told.output
+    assert len(cli.json("games", "--json")) == 5
+    assert "already in the archive" in cli("import", WATCHER).output
+
+
+@pytest.mark.usefixtures("contained")
+def test_a_log_on_which_storing_fails_does_not_stop_the_next(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import recorder.cli.ingest
+
+    broken = failing(recorder.cli.ingest.Redactor, lambda *_: next(calls) == 0)
+    calls = iter(range(10))
+    monkeypatch.setattr(recorder.cli.ingest, "Redactor", broken)
+    (tmp_path / "adjourned.log").write_bytes(ADJOURNED.read_bytes())
+    told = cli("import", WATCHER, tmp_path / "adjourned.log", code=3)
+    assert f"{WATCHER}: an error of this program, please report it: ValueError: boom" in told.output
+    assert len(cli.json("games", "--json")) == 1
+
+
+@pytest.mark.usefixtures("contained")
+def test_convert_and_verify_end_with_status_3(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    break_games(monkeypatch)
+    told = cli("convert", WATCHER, "-o", tmp_path / "games.pgn", code=3)
+    assert "an error of this program kept one place from being read" in told.output
+    assert (tmp_path / "games.pgn").read_text().count("[White ") == 4
+    cli("import", WATCHER, code=3)
+    told = cli("verify", code=3)
+    assert "an error of this program kept one place from being read" in told.output
+    assert "boom" in cli.json("verify", "--json", code=3)[0]["unread"]
+
+
+@pytest.mark.usefixtures("contained")
+def test_rebuilding_names_what_was_not_read_and_ends_with_status_3(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    cli("import", WATCHER, ADJOURNED)
+    break_games(monkeypatch)
+    for words in (("--dry-run",), ()):
+        told = cli("db", "rebuild", *words, code=3)
+        assert f"{WATCHER.name}: an error of this program kept one place from being read" in told.stderr
+        assert "0 added, 1 gone, 0 differing" in told.stderr
+
+
+@pytest.mark.usefixtures("contained")
+def test_a_log_whose_storing_fails_keeps_the_old_archive_or_is_carried_over(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cli("import", WATCHER, ADJOURNED)
+    before, pgn = cli.archive.read_bytes(), cli("export", "pgn").stdout
+    broken = failing(recorder.cli.rebuild._read, lambda _new, row, *_: row.name == WATCHER.name)
+    monkeypatch.setattr(recorder.cli.rebuild, "_read", broken)
+    told = cli("db", "rebuild", code=3).stderr
+    assert "is not read because of an error of this program, please report it: ValueError: boom" in told
+    assert "put it back" not in told
+    assert cli.archive.read_bytes() == before
+    told = cli("db", "rebuild", "--carry-over").stderr
+    assert "0 added, 0 gone, 0 differing; 1 log taken over as before" in told
+    assert cli("export", "pgn").stdout == pgn
+
+
+@pytest.mark.usefixtures("contained")
+def test_a_log_that_is_followed_goes_on(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    break_games(monkeypatch)
+    log = tmp_path / "session.log"
+    resident = Resident(str(cli.archive), log, ReadOptions())
+    with log.open("wb", buffering=0) as file:
+        for begin in range(0, len(STREAM), 997):
+            file.write(STREAM[begin : begin + 997])
+            resident.look()
+            assert resident.problem is None
+    assert resident.finish()
+    games = cli.json("games", "--json")
+    assert len(games) == 4
+    assert {found["kind"] for found in cli.json("anomalies", "--json")} == {"internal-error"}
+
+
+def fail_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the first games not be stored."""
+    monkeypatch.setattr(recorder.cli.resident, "_AGAIN_S", 0.0)
+    calls = iter(range(100))
+    monkeypatch.setattr(Resident, "_write", failing(Resident._write, lambda *_: next(calls) == 0))
+
+
+@pytest.mark.usefixtures("contained")
+def test_what_could_not_be_stored_of_a_log_that_is_followed_is_told_and_tried_again(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fail_once(monkeypatch)
+    resident = Resident(str(cli.archive), WATCHER, ReadOptions())
+    resident.look()
+    assert resident.problem is not None
+    assert resident.problem.startswith("ValueError: boom (test_containment.py:")
+    monkeypatch.setattr(resident, "_pause_s", 0.0)
+    resident.look()
+    assert resident.problem is None
+    assert resident.finish()
+    assert len(cli.json("games", "--json")) == 5
+
+
+def test_without_containment_an_error_ends_following(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    fail_once(monkeypatch)
+    with pytest.raises(ValueError, match="boom"):
+        Resident(str(cli.archive), WATCHER, ReadOptions()).look()
+
+
+@pytest.mark.usefixtures("contained")
+def test_a_living_game_that_cannot_be_shown_is_shown_when_it_is_over(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken = failing(LivingTracker.as_it_stands, lambda _, shown: shown.run.white == THIRD)
+    monkeypatch.setattr(LivingTracker, "as_it_stands", broken)
+    log = tmp_path / "session.log"
+    resident = Resident(str(cli.archive), log, ReadOptions())
+    with log.open("wb", buffering=0) as file:
+        for begin in range(0, len(STREAM), 997):
+            file.write(STREAM[begin : begin + 997])
+            resident.look()
+            assert resident.problem is None
+    assert resident.finish()
+    assert len(cli.json("games", "--json")) == 5
+
+
+@pytest.mark.usefixtures("contained")
+def test_who_records_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = break_boards(monkeypatch)
+    break_lines(monkeypatch, "marked")
+    talk = Conversation(Login(None, lambda: ""), Observing(parse_policy("rated")))
+    said = [b"login: ", b'Press return to enter FICS as "GuestAB":', b"fics% "]
+    for words in said:
+        talk.receive(words, 0, 0)
+        talk.take(0)
+    begin = data.index(b"<12> ")
+    talk.receive(b"\n" * (begin - len(b"".join(said))), 0, 0)  # so that all stands where it does in the log
+    for place in range(begin, len(data), 997):
+        talk.receive(data[place : place + 997], place, place)
+    talk.receive(b"\nmarked words\n" * 3 + b"fics% ", 0, 0)
+    assert (talk.boards, talk.games) == (data.count(b"<12> "), 5)
+    assert len(talk.tracker.failures.anomalies) == 1 + 3
+
+
+def test_every_game_of_the_log_is_read_without_an_error() -> None:
+    assert players(list(read_games(WATCHER))) == GAMES

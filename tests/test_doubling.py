@@ -1,0 +1,260 @@
+"""Long logs of every awkward kind take time in proportion to their length.
+
+Each case makes a log of a size; four times the size may take eight times as long: it is four where time is linear, and
+sixteen where it grows with the square.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import cycle, islice
+
+import pytest
+
+from recorder.model import Game, SourceName
+from recorder.pipeline import make_pipeline
+from recorder.relating.merge import merge_games
+from recorder.sources import SourceKind
+from tests.edge_cases.scripts import Table, log
+from tests.tracking.answers import RUNNING, movelist
+
+_TIMES_LONGER = 4
+_MOST_TIMES_SLOWER = 11
+_SHUFFLE = ("Nf3", "Nf6", "Ng1", "Ng8")
+
+Case = tuple[Callable[[int], bytes], int]
+
+
+def shuffled(count: int) -> tuple[str, ...]:
+    """So many half-moves; every fourth position is the first one again."""
+    return tuple(islice(cycle(_SHUFFLE), count))
+
+
+def observed(*moves: str) -> tuple[Table, list[str]]:
+    table = Table()
+    return table, [table.observing(), table.frame(), *table.plays(*moves)]
+
+
+# -- movelists -----------------------------------------------------------------------------------------------------
+
+
+def lists_alone(count: int) -> bytes:
+    """One game's list, printed so often, and no board."""
+    return log(*movelist(*shuffled(20), trailer=RUNNING) * count)
+
+
+def stored_lists(count: int) -> bytes:
+    """A finished game's list, printed so often."""
+    return log(*movelist(*shuffled(20), number=None, trailer="{Bob resigns} 1-0") * count)
+
+
+def lists_and_takebacks(count: int) -> bytes:
+    """Lists first, then as many takebacks."""
+    moves = shuffled(count)
+    table, lines = observed(*moves)
+    lines += movelist(*shuffled(4), trailer=RUNNING) * count
+    return log(*lines, *(table.undo(1) for _ in moves))
+
+
+def lists_between_gaps(count: int) -> bytes:
+    """A list after every board, and lost boards between them."""
+    table, lines = observed()
+    for _ in range(count):
+        lines += [table.plays(*_SHUFFLE)[-1], *movelist(*shuffled(8), trailer=RUNNING)]
+    return log(*lines)
+
+
+def lists_and_variations(count: int) -> bytes:
+    """Moves that were taken back, and lists of others that were taken back, too."""
+    table, lines = observed()
+    for _ in range(count):
+        lines += [*table.plays("e4"), *movelist("d4", "d5", "c4", trailer=RUNNING), table.undo(1)]
+    return log(*lines)
+
+
+# -- boards and deltas ---------------------------------------------------------------------------------------------
+
+
+def takebacks(count: int) -> bytes:
+    """The last move of a long game is taken back again and again."""
+    moves = shuffled(count)
+    table, lines = observed(*moves)
+    for _ in moves:
+        lines += [table.undo(1), table.play(moves[-1])]
+    return log(*lines)
+
+
+def deltas_and_boards(count: int) -> bytes:
+    """Delta boards, and every third one proved by a board."""
+    table, lines = observed()
+    for number, san in enumerate(shuffled(count)):
+        lines += [table.delta(san), *([table.frame()] if number % 3 == 0 else [])]
+    return log(*lines)
+
+
+def deltas_said_late(count: int) -> bytes:
+    """A delta of a ply that was lost in the middle of the game, again and again."""
+    _, lines = observed(*shuffled(count))
+    far = 2 * count
+    for _ in range(count):
+        lines += [f"<d1> 7 {far + 9} e4 e2e4 1000 200000 0", f"<d1> 7 {far} e5 e7e5 1000 200000 0"]
+    return log(*lines)
+
+
+# -- examined games ------------------------------------------------------------------------------------------------
+
+
+def examined(count: int) -> tuple[Table, list[str]]:
+    """A line of so many boards, typed."""
+    table = Table(relation=2)
+    return table, [table.frame(), *table.plays(*shuffled(count))]
+
+
+def walks(count: int) -> bytes:
+    """Back and forth through a long line, a hundred moves at a time."""
+    _, boards = examined(count)
+    lines = [*boards]
+    for _ in range(5):
+        for at in range(count - 100, -1, -100):
+            lines += ["Game 7: Ann backs up 100 moves.", boards[at]]
+        for at in range(100, count + 1, 100):
+            lines += ["Game 7: Ann goes forward 100 moves.", boards[at]]
+    return log(*lines)
+
+
+def variations(count: int) -> bytes:
+    """Other moves at every fourth place of a long line."""
+    table, lines = examined(0)
+    for number in range(count):
+        lines += table.plays(*_SHUFFLE)
+        for other in ("Na3", "Nc3"):
+            lines += [table.play(other), f"Game 7: Ann reverts to main line move {number}.", table.undo(1)]
+    return log(*lines)
+
+
+def commits(count: int) -> bytes:
+    """Every move that is typed becomes the main line."""
+    _, boards = examined(count)
+    return log(*(line for board in boards for line in (board, "Game 7: Ann commits the subvariation.")))
+
+
+def lists_of_examined(count: int) -> bytes:
+    """The list's beginning, again and again, while a long line is shown."""
+    return log(*examined(count)[1], *movelist(*shuffled(4), trailer=RUNNING) * count)
+
+
+def takebacks_of_gaps(count: int) -> bytes:
+    """A board that no move leads to, and the one before it again."""
+    table, lines = observed("e4", "e5")
+    before = lines[-1]
+    strange = table.frame(board="rnbqkbnr pppp-ppp -------- ----p--- ----P-N- -------- PPPP-PPP R-BQKBNR")
+    return log(*lines, *(strange, before) * count)
+
+
+# -- lines ---------------------------------------------------------------------------------------------------------
+
+
+def continued_line(count: int) -> bytes:
+    """One line in so many parts."""
+    return log("Ann tells you: hello", *["\\   <12>"] * count)
+
+
+# -- saved games ---------------------------------------------------------------------------------------------------
+
+
+def commented_match(count: int) -> bytes:
+    """A saved bughouse match with two comments at every move."""
+    tags = "".join(f'[{name} "{name}"]\n' for name in ("WhiteA", "BlackA", "WhiteB", "BlackB"))
+    moves = (
+        f"{at // 2 + 1}{'Aa'[at % 2]}. {san} {{180}} {{well}} {{C:said}}" for at, san in enumerate(shuffled(count))
+    )
+    return "\n".join([tags, *moves, "1-0"]).encode()
+
+
+CASES: dict[str, Case] = {
+    "one game's list again and again": (lists_alone, 100),
+    "a stored game's list again and again": (stored_lists, 100),
+    "lists before takebacks": (lists_and_takebacks, 800),
+    "lists between gaps": (lists_between_gaps, 150),
+    "lists of moves that were taken back": (lists_and_variations, 300),
+    "takebacks in a long game": (takebacks, 1500),
+    "takebacks of boards that no move leads to": (takebacks_of_gaps, 2000),
+    "deltas and boards": (deltas_and_boards, 500),
+    "late deltas": (deltas_said_late, 1000),
+    "a line in thousands of parts": (continued_line, 2500),
+    "an examined game, back and forth": (walks, 1500),
+    "variations of an examined game": (variations, 250),
+    "an examined game, committed move by move": (commits, 800),
+    "lists of an examined game": (lists_of_examined, 800),
+}
+SAVED_CASES: dict[str, Case] = {
+    "a match with comments": (commented_match, 800),
+}
+
+
+def seconds(data: bytes, kind: SourceKind) -> float:
+    """Processor time to read a source."""
+    begun = time.process_time()
+    pipeline = make_pipeline(kind)
+    pipeline.receive(data)
+    pipeline.finish()
+    return time.process_time() - begun
+
+
+def times_slower(make: Callable[[int], bytes], count: int, kind: SourceKind) -> float:
+    """How many times longer a source of four times the size takes."""
+    short, long = make(count), make(_TIMES_LONGER * count)
+    return seconds(long, kind) / min(seconds(short, kind) for _ in range(2))
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_time_grows_no_faster_than_the_log(name: str) -> None:
+    make, count = CASES[name]
+    check(make, count, SourceKind.RAW)
+
+
+@pytest.mark.parametrize("name", SAVED_CASES)
+def test_time_grows_no_faster_than_the_saved_game(name: str) -> None:
+    make, count = SAVED_CASES[name]
+    check(make, count, SourceKind.BPGN)
+
+
+def test_merging_compares_each_pair_once() -> None:
+    """Every two observations of a game are compared: four times as many take sixteen times as long, not 64 times."""
+
+    def seconds_for(count: int) -> float:
+        games = observations(count)
+        begun = time.process_time()
+        (merged,) = merge_games(games)
+        took = time.process_time() - begun
+        assert len(merged.witnesses) == count
+        return took
+
+    slower = min(seconds_for(240) / min(seconds_for(60) for _ in range(2)) for _ in range(2))
+    assert slower <= 32, f"four times the observations took {slower:.1f} times as long"
+
+
+def observations(count: int) -> list[Game]:
+    """One short game, as so many sources tell it."""
+    table = Table(ms=True)
+    moves = [table.play(san, 1000 + 37 * at) for at, san in enumerate(shuffled(8))]
+    pipeline = make_pipeline(SourceKind.RAW, server="chess.example")
+    pipeline.receive(log(table.observing(), Table(ms=True).frame(), *moves, table.over("Bob resigns", "1-0")))
+    (game,) = pipeline.finish()
+    return [
+        replace(
+            game,
+            key=f"{number:020d}",
+            observations=[replace(seen, source=SourceName(str(number), str(number))) for seen in game.observations],
+        )
+        for number in range(count)
+    ]
+
+
+def check(make: Callable[[int], bytes], count: int, kind: SourceKind) -> None:
+    slower = times_slower(make, count, kind)
+    if slower > _MOST_TIMES_SLOWER:  # something else may have kept the machine busy
+        slower = times_slower(make, count, kind)
+    assert slower <= _MOST_TIMES_SLOWER, f"{_TIMES_LONGER} times the length took {slower:.1f} times as long"
