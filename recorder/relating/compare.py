@@ -28,6 +28,7 @@ from recorder.model import (
     StartFacts,
     TimeBasis,
 )
+from recorder.relating.dated import begun_alike
 from recorder.relating.information import REQUIRED_BITS, bits_of
 
 __all__ = ["LIVE_KINDS", "SKEW_MS", "Verdict", "Verdicts", "View", "clock_of", "compare", "headers_differ", "may_meet"]
@@ -272,7 +273,10 @@ def compare(one: View, other: View) -> Verdicts:
         for start in mine.starts:
             if not told.take_start(start, its):
                 return Verdicts(Verdict.APART, f"another position or clock at ply {start.ply}")
-    return told.verdict(len(common), _same_number(one.game, other.game))
+    verdicts = told.verdict(len(common), _same_number(one.game, other.game))
+    if verdicts.verdict is Verdict.OPEN and common and (begun := begun_alike(one, other)) is not None:
+        return Verdicts(Verdict.SAME, f"{_counted(len(common), told.times)}, {begun}")
+    return verdicts
 
 
 def headers_differ(one: Game, other: Game) -> str | None:
@@ -331,9 +335,12 @@ class _Told:
         if both_live and one.span_ms and other.span_ms and mine.at_ms is not None and its.at_ms is not None:
             self.apart_ms.append(abs(mine.at_ms - its.at_ms))
         spent = one.spent_ms.get(number), other.spent_ms.get(number)
-        if spent[0] is not None and spent[1] is not None and not self._take_spent(spent[0], spent[1]):
-            return False
         clocks, precisions = (clock_of(mine), clock_of(its)), (mine.precision, its.precision)
+        if spent[0] is not None and spent[1] is not None and not self._take_spent(spent[0], spent[1]):
+            # Between two clocks a takeback or added time may stand, which a saved game does not have.
+            computed = not (spent[0].printed and spent[1].printed) and number not in one.live_plies & other.live_plies
+            if not computed or None in clocks or not CLOCK_DERIVED.isdisjoint(precisions):
+                return False
         if (both_live or any(one is None or not one.printed for one in spent)) and not _close(clocks, precisions):
             return False
         if both_live and CLOCK_DERIVED.isdisjoint(precisions):
@@ -397,11 +404,14 @@ class _Told:
         together = bool(self.apart_ms) and max(self.apart_ms) <= SKEW_MS
         if not (telling or (together and same_number)):
             return Verdicts(Verdict.OPEN, "nothing tells")
-        words = [f"{moves} equal {'ply' if moves == 1 else 'plies'}"]
-        words.append(f"{self.times} equal {'time' if self.times == 1 else 'times'}")
+        words = _counted(moves, self.times)
         if self.apart_ms:
-            words.append(f"seen within {max(self.apart_ms)} ms of each other")
-        return Verdicts(Verdict.SAME, ", ".join(words))
+            words += f", seen within {max(self.apart_ms)} ms of each other"
+        return Verdicts(Verdict.SAME, words)
+
+
+def _counted(moves: int, times: int) -> str:
+    return f"{moves} equal {'ply' if moves == 1 else 'plies'}, {times} equal {'time' if times == 1 else 'times'}"
 
 
 def _close(clocks: tuple[int | None, int | None], precisions: Iterable[int | None]) -> bool:
