@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from recorder.analysis import Analysis
-from recorder.model import Anomaly, Game, SourceReport
+from recorder.model import Anomaly, AnomalyKind, Game, SourceReport
 from storage.analyses import AnalysedPosition, analysts, standing_plies, store_positions
 from storage.carrying import carry_analyses
 from storage.database import Database
@@ -79,11 +79,15 @@ class Archive(Database):
         with self.reading() as driver:
             return one_source(driver, source_id)
 
-    def growth_candidates(self) -> list[tuple[int, str, SourceRow]]:
-        """Sizes at which a file's running SHA-256 may prove that it continues a known source; ascending."""
-        return sorted(
-            ((row.size_bytes, row.sha256, row) for row in self.sources() if row.size_bytes), key=lambda found: found[:2]
-        )
+    def growth_candidates(self) -> list[tuple[int, str]]:
+        """Size and SHA-256 of each known source that is not empty: a file whose first bytes have it continues it.
+
+        Returns:
+            Ascending; without the rest of the rows, since every file that is imported asks for them.
+        """
+        with self.reading() as driver:
+            query = "SELECT size_bytes, sha256 FROM sources WHERE size_bytes > 0 ORDER BY size_bytes, sha256"
+            return driver.execute(query).fetchall()
 
     def report(self, source_id: str) -> SourceReport:
         """The report that ``SourceWriter.finish`` stored.
@@ -106,6 +110,12 @@ class Archive(Database):
             for row in rows:
                 for _, found in anomalies_of(driver, row_number(driver, row.sha256)):
                     yield row, found
+
+    def anomaly_kinds(self, sha256: str) -> frozenset[AnomalyKind]:
+        """Kinds of the anomalies of a source; empty if there is no such source."""
+        query = "SELECT DISTINCT kind FROM anomalies WHERE source_id = (SELECT id FROM sources WHERE sha256 = ?)"
+        with self.reading() as driver:
+            return frozenset(AnomalyKind(kind) for (kind,) in driver.execute(query, (sha256,)))
 
     def game_sources(self, key: str) -> list[SourceRow]:
         """The sources that witness a game (``key`` as stored), first the one its offsets are in.

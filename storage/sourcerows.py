@@ -80,6 +80,12 @@ class SourceRow:
         """Whether somebody was left out of it, and of what is kept of it, who is wanted now."""
         return self.parser_version == READ_AGAIN
 
+    @property
+    def unfinished(self) -> str | None:
+        """The mark of the reader that left it while it was being written, or None; its last games are as of then."""
+        mark: str | None = self.restart_state.get(UNFINISHED)
+        return mark
+
 
 _SHOWN: Final = tuple(name for name in COLUMNS["sources"] if name not in ("id", "timing"))  # megabytes that few ask for
 _JSON: Final = ("options", "restart_state", "warnings")

@@ -357,10 +357,8 @@ def test_a_log_whose_storing_fails_keeps_the_old_archive_or_is_carried_over(
     assert cli("export", "pgn").stdout == pgn
 
 
-@pytest.mark.usefixtures("contained")
-def test_a_log_that_is_followed_goes_on(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    break_games(monkeypatch)
-    log = tmp_path / "session.log"
+def follow_as_it_grows(cli: Cli, log: Path) -> None:
+    """Follow a log while it is written; no look has a problem."""
     resident = Resident(str(cli.archive), log, ReadOptions())
     with log.open("wb", buffering=0) as file:
         for begin in range(0, len(STREAM), 997):
@@ -368,6 +366,12 @@ def test_a_log_that_is_followed_goes_on(cli: Cli, tmp_path: Path, monkeypatch: p
             resident.look()
             assert resident.problem is None
     assert resident.finish()
+
+
+@pytest.mark.usefixtures("contained")
+def test_a_log_that_is_followed_goes_on(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    break_games(monkeypatch)
+    follow_as_it_grows(cli, tmp_path / "session.log")
     games = cli.json("games", "--json")
     assert len(games) == 4
     assert {found["kind"] for found in cli.json("anomalies", "--json")} == {"internal-error"}
@@ -408,14 +412,7 @@ def test_a_living_game_that_cannot_be_shown_is_shown_when_it_is_over(
 ) -> None:
     broken = failing(LivingTracker.as_it_stands, lambda _, shown: shown.run.white == THIRD)
     monkeypatch.setattr(LivingTracker, "as_it_stands", broken)
-    log = tmp_path / "session.log"
-    resident = Resident(str(cli.archive), log, ReadOptions())
-    with log.open("wb", buffering=0) as file:
-        for begin in range(0, len(STREAM), 997):
-            file.write(STREAM[begin : begin + 997])
-            resident.look()
-            assert resident.problem is None
-    assert resident.finish()
+    follow_as_it_grows(cli, tmp_path / "session.log")
     assert len(cli.json("games", "--json")) == 5
 
 

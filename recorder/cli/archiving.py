@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING, Any, Final
 from recorder.cli.child import Orders, plain_name
 from recorder.cli.eventpipe import EventPipe
 from recorder.cli.finished import FinishedGames
-from recorder.cli.ingest import is_unfinished
 from recorder.cli.inputs import ReadOptions
 from recorder.cli.options import open_archive
 from recorder.cli.resident import Outlet, Resident
@@ -97,7 +96,7 @@ class _Archiving:
         """Take the journals that an earlier process like this one could not take to their end."""
         try:
             with open_archive(self._orders.where) as archive:
-                rows = [row for row in archive.sources() if is_unfinished(row) and row.path is not None]
+                rows = [row for row in archive.sources() if row.unfinished and row.path is not None]
         except RecorderError:
             return  # there is none yet, or what is wrong with it is told when it is written
         for path in (find_part(Path(row.path or "")) for row in rows):

@@ -11,7 +11,6 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from recorder.cli.forgetting import forgotten_in
-from recorder.cli.ingest import is_unfinished
 from recorder.cli.inputs import ReadOptions
 from recorder.cli.kept import source_blocks, source_timing
 from recorder.cli.matches import match_findings
@@ -178,7 +177,7 @@ def _audit(archive: Archive, row: SourceRow, progress: Progress) -> Audit:
         _note(found, pipeline.receive(block))
         done += len(block)
         progress(row.name, done, row.size_bytes)
-    living = is_unfinished(row)
+    living = row.unfinished is not None
     _note(found, pipeline.finish(unfinished=living))
     audit.unread = failures_sentence(pipeline.report, row.name)
     if living:

@@ -93,9 +93,9 @@ def command(
         with open_inputs(paths, skipped) as inputs, show_progress() as progress:
             sources = list(inputs)
             for number, source in enumerate(sources, 1):
-                told = of_several(progress, number, len(sources))
+                file_progress = of_several(progress, number, len(sources))
                 if source.named and is_database(source.path):
-                    merged = _merge(where, archive, source, told)
+                    merged = _merge(where, archive, source, file_progress)
                     outcomes += merged.outcomes
                     for outcome in [] if as_json else merged.outcomes:
                         print_merged(outcome)
@@ -112,7 +112,7 @@ def command(
                     outcome = tell_kind(source, options)
                 else:
                     outcome = import_source(
-                        archive, source, options, copies=copies, keep=not no_keep_source, progress=told
+                        archive, source, options, copies=copies, keep=not no_keep_source, progress=file_progress
                     )
                     if verbose and outcome.status == "known" and outcome.sha256 and outcome.part_of is None:
                         outcome.report = archive.report(outcome.sha256)

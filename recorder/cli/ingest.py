@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from recorder.model import Game
     from storage import Archive, SourceRow, SourceWriter
 
-__all__ = ["Begun", "NothingYetError", "Outcome", "import_source", "is_unfinished", "marked", "tell_kind"]
+__all__ = ["Begun", "NothingYetError", "Outcome", "import_source", "marked", "tell_kind"]
 
 
 _AT_ONCE = 8 << 20
@@ -186,10 +186,10 @@ def import_source(
     if source.error is not None:
         return Outcome(source.name, "failed", source.error)
     candidates, forgotten = archive.growth_candidates(), archive.forgotten_sources()
-    sizes = [*(size for size, _, _ in candidates), *(row.size_bytes for row in forgotten)]
+    sizes = [*(size for size, _ in candidates), *(row.size_bytes for row in forgotten)]
     try:
         seen = fingerprint(source, sizes)
-        before = _continued(candidates, seen)
+        before = _continued(archive, candidates, seen)
     except SourceError as error:
         return Outcome(source.name, "failed", str(error))
     outcome = Outcome(source.name, "new", seen.damage, sha256=seen.sha256, size_bytes=seen.size, named=source.named)
@@ -207,19 +207,19 @@ def import_source(
             outcome.status, outcome.kind, outcome.part_of = "known", whole.kind, whole.name
             return outcome
     options = replace(options, timing=timing_of(source), forgotten=forgotten_in(archive))
-    lost = None if before is not None else _longer(candidates, source, seen)
+    lost = None if before is not None else _longer(archive, source, seen)
     before = before or lost
     if before is not None:
         given = {name: value for name, value in options.to_json().items() if value is not None}
         same = lost is None and before.parser_version == PARSER_VERSION and before.options | given == before.options
-        same = same and not _has_failures(archive, before.sha256)
+        same = same and AnomalyKind.INTERNAL_ERROR not in archive.anomaly_kinds(before.sha256)
         options = options.over(ReadOptions.from_json(before.options, archive.source_timing(before.id)))
-        if same and before.sha256 == seen.sha256 and not (living or is_unfinished(before)):
+        if same and before.sha256 == seen.sha256 and not (living or before.unfinished):
             outcome.status, outcome.kind = "known", before.kind
             gone = before.path is not None and not find_part(Path(before.path)).exists()
             if gone and (place := _path(source, SourceKind(before.kind), forgotten_in(archive))) is not None:
                 archive.move_source(before.sha256, place)
-            outcome.flawed = _is_flawed(archive, outcome)
+            outcome.flawed = bool(archive.anomaly_kinds(seen.sha256))
             return outcome
         outcome.status = "grown" if same else "replaced"
         if not same:
@@ -258,31 +258,23 @@ def import_source(
         outcome.message = outcome.message or failures_sentence(outcome.report, source.name)
     for row in forgotten:
         archive.recall_source(row.sha256)
-    outcome.flawed = _is_flawed(archive, outcome)
+    outcome.flawed = bool(archive.anomaly_kinds(outcome.sha256 or seen.sha256))
     return outcome
 
 
-def _continued(candidates: list[tuple[int, str, SourceRow]], seen: Fingerprint) -> SourceRow | None:
+def _continued(archive: Archive, candidates: list[tuple[int, str]], seen: Fingerprint) -> SourceRow | None:
     """The longest source that a file's bytes begin with."""
-    return next((row for size, sha256, row in reversed(candidates) if seen.marks.get(size) == sha256), None)
+    sha256 = next((sha256 for size, sha256 in reversed(candidates) if seen.marks.get(size) == sha256), None)
+    return None if sha256 is None else archive.source(sha256)
 
 
-def _longer(candidates: list[tuple[int, str, SourceRow]], source: Input, seen: Fingerprint) -> SourceRow | None:
+def _longer(archive: Archive, source: Input, seen: Fingerprint) -> SourceRow | None:
     """The source that was this journal before a power cut took its end, but not the archive's; the journal counts."""
     if not is_journal(source.path):
         return None
     path = str(source.path.absolute())
-    return next(
-        (row for size, _, row in candidates if size > seen.size and row.path == path and is_unfinished(row)), None
-    )
-
-
-def _is_flawed(archive: Archive, outcome: Outcome) -> bool:
-    return any(True for _ in archive.anomalies(outcome.sha256))
-
-
-def _has_failures(archive: Archive, sha256: str) -> bool:
-    return any(found.kind is AnomalyKind.INTERNAL_ERROR for _, found in archive.anomalies(sha256))
+    longer = [row for row in archive.sources() if row.size_bytes > seen.size and row.path == path and row.unfinished]
+    return min(longer, key=lambda row: (row.size_bytes, row.sha256), default=None)
 
 
 def _name(source: Input, kind: SourceKind, forgotten: Forgotten) -> str:
@@ -407,11 +399,6 @@ def marked(state: dict[str, Any], mark: str | None) -> dict[str, Any]:
     """
     rest = {name: value for name, value in state.items() if name != UNFINISHED}
     return rest if mark is None else {**rest, UNFINISHED: mark}
-
-
-def is_unfinished(row: SourceRow) -> bool:
-    """Whether a source was left while it was being written: its last games are as they stood then."""
-    return bool(row.restart_state.get(UNFINISHED))
 
 
 def _begin(

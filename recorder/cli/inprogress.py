@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from storage.sourcerows import UNFINISHED
-
 if TYPE_CHECKING:
     from storage import Archive, SourceRow
 
@@ -19,7 +17,7 @@ def games_in_progress(archive: Archive) -> frozenset[str]:
     A journal is being written as long as its recorder runs; another log as long as it is there and was not read to an
     end that is final.
     """
-    growing = [row.sha256 for row in archive.sources() if row.restart_state.get(UNFINISHED) and _is_growing(row)]
+    growing = [row.sha256 for row in archive.sources() if row.unfinished and _is_growing(row)]
     return archive.unended(growing) if growing else frozenset()
 
 

@@ -22,7 +22,6 @@ from recorder.pipeline import PARSER_VERSION
 from recorder.sources import SourceKind
 from recorder.sources.forgotten import Forgotten, redacted
 from storage import Archive, GameFilter, SourceRow
-from storage.sourcerows import UNFINISHED
 
 if TYPE_CHECKING:
     from recorder.cli.terminal import Progress
@@ -139,8 +138,7 @@ def _read(
         if done != row.size_bytes:
             raise SourceError(f"{row.name}: it became shorter while it was read.")
         offset, state = pipeline.restart()
-        mark = row.restart_state.get(UNFINISHED)  # the next start still looks for more of it
-        writer.restart(offset, marked(state, mark))
+        writer.restart(offset, marked(state, row.unfinished))  # the next start still looks for more of it
         writer.add_games(pipeline.finish())
         if pipeline.unredacted and row.kept_bytes:
             writer.keep_nothing()

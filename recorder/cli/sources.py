@@ -87,11 +87,9 @@ def _forget(source_id: str, where: str) -> None:
     It stays out: when a folder that it is in or another archive is imported, also after it has grown, and when the
     archive is rebuilt. Importing it by its own name brings it back. The file itself is left alone.
     """
-    from recorder.cli.ingest import is_unfinished
-
     with open_archive(where, read_only=False) as archive:
         row = archive.source(source_id)
         gone = archive.forget_source(row.sha256)
-    if is_unfinished(row):
+    if row.unfinished:
         say(f"{clean(row.name)} was being written when it was read last: whoever follows it brings it back.")
     say(f"Forgot {gone.name}: {plural(gone.games, 'game')}, {plural(gone.plies, 'ply', 'plies')}.")

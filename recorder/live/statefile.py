@@ -70,18 +70,19 @@ class StateFile:
         new = self._path.with_suffix(".state.new")
         try:
             fd = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
-            try:
-                with contextlib.suppress(OSError):  # a file system without locks
-                    fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                data = json.dumps(state._asdict()).encode("ascii")
-                if os.write(fd, data) < len(data):
-                    raise OSError("written in part only")
-                new.replace(self._path)
-            except BaseException:
-                os.close(fd)
-                new.unlink(missing_ok=True)
-                raise
         except OSError:
+            return
+        data = json.dumps(state._asdict()).encode("ascii")
+        try:
+            with contextlib.suppress(OSError):  # a file system without locks
+                fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if os.write(fd, data) < len(data):
+                raise OSError("written in part only")
+            new.replace(self._path)
+        except OSError:
+            os.close(fd)
+            with contextlib.suppress(OSError):
+                new.unlink()
             return
         self._close()
         self._fd = fd

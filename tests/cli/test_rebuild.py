@@ -15,7 +15,6 @@ import pytest
 import recorder.cli.rebuild
 import storage.database
 import storage.engine
-from recorder.cli.ingest import is_unfinished
 from recorder.cli.inputs import ReadOptions
 from recorder.cli.resident import Resident
 from recorder.errors import StorageError
@@ -245,7 +244,7 @@ def test_what_a_journal_has_more_is_still_looked_for(cli: Cli, tmp_path: Path) -
     cli("db", "rebuild", "--no-backup")
     with Archive.open(str(cli.archive), read_only=True) as archive:
         (row,) = archive.sources()
-    assert is_unfinished(row)
+    assert row.unfinished
 
 
 def test_an_archive_that_somebody_has_open_is_not_rebuilt_for_nothing(

@@ -8,7 +8,8 @@ import signal
 import sqlite3
 import sys
 import time
-from contextlib import closing
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, closing
 from pathlib import Path
 
 import pytest
@@ -154,45 +155,39 @@ asyncio.run(main())
     Cli(cli.archive)("db", "check")
 
 
-@in_loop
-async def test_a_wait_for_a_locked_archive_sets_nothing_aside(
-    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    limit(monkeypatch, 0.5)
-    said: list[str] = []
-    child = ArchiveChild(str(cli.archive), said.append)
-    child.start()
-    journal = journal_in(tmp_path / "j", child)
-    journal.received(STREAM[:END])
-    await plies_in(cli.archive, 50)
-    with closing(sqlite3.connect(cli.archive, isolation_level=None)) as other:
+@asynccontextmanager
+async def archive_locked(archive: Path) -> AsyncIterator[None]:
+    with closing(sqlite3.connect(archive, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
-        journal.received(STREAM[END:])
+        yield
         await asyncio.sleep(2.0)
         other.execute("ROLLBACK")
-    journal.close()
-    assert await child.finish() == []
-    assert said == []
-    assert len(games_of(cli)) == 5
 
 
-@in_loop
-async def test_a_process_that_was_stopped_for_a_while_goes_on(
-    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    limit(monkeypatch, 0.2)
-    said: list[str] = []
-    child = ArchiveChild(str(cli.archive), said.append)
-    child.start()
-    journal = journal_in(tmp_path / "j", child)
-    journal.received(STREAM[:END])
-    await plies_in(cli.archive, 50)
+@asynccontextmanager
+async def process_stopped(child: ArchiveChild) -> AsyncIterator[None]:
     await asyncio.sleep(0.5)
     assert child._process is not None
     os.kill(child._process.pid, signal.SIGSTOP)
-    journal.received(STREAM[END:])
+    yield
     await asyncio.sleep(4.0)  # longer than all limits
     os.kill(child._process.pid, signal.SIGCONT)
+
+
+@pytest.mark.parametrize(("limit_s", "what"), [(0.5, "archive locked"), (0.2, "process stopped")])
+@in_loop
+async def test_a_wait_with_a_reason_sets_nothing_aside(
+    limit_s: float, what: str, cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limit(monkeypatch, limit_s)
+    said: list[str] = []
+    child = ArchiveChild(str(cli.archive), said.append)
+    child.start()
+    journal = journal_in(tmp_path / "j", child)
+    journal.received(STREAM[:END])
+    await plies_in(cli.archive, 50)
+    async with archive_locked(cli.archive) if what == "archive locked" else process_stopped(child):
+        journal.received(STREAM[END:])
     journal.close()
     assert await child.finish() == []
     assert said == []

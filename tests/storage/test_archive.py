@@ -155,6 +155,8 @@ def test_the_report_comes_back(archive: Archive) -> None:
     row = import_bytes(archive, b"abc", report=report)
     assert archive.report(row.id) == report
     assert [found for _, found in archive.anomalies()] == report.anomalies
+    assert archive.anomaly_kinds(row.sha256) == {found.kind for found in report.anomalies} != set()
+    assert archive.anomaly_kinds("0" * 64) == frozenset()
     assert (row.server, row.me, row.time_basis, row.warnings) == ("FICS", "Ann", TimeBasis.UTC, ("cut end",))
     assert (row.name, row.path, row.options, row.restart_state) == (
         "session.log", "/logs/session.log", {"tz": None}, {"line": 3},
@@ -165,7 +167,7 @@ def test_a_grown_log_continues_its_source(archive: Archive) -> None:
     """Games before the mark stay, later ones are read again, bytes and counts are those of the whole."""
     first, grown = b"a" * 1_500_000, b"a" * 1_500_000 + b"b" * 900_000
     row = import_bytes(archive, first, [make_game(0), make_game(1, result="*")], read_up_to=900)
-    assert archive.growth_candidates() == [(len(first), hashlib.sha256(first).hexdigest(), row)]
+    assert archive.growth_candidates() == [(len(first), hashlib.sha256(first).hexdigest())]
     again = import_bytes(archive, grown, [make_game(1), make_game(2)], continues=row, read_up_to=2_900)
     assert list(archive.games()) == [make_game(0), make_game(1), make_game(2)]
     assert b"".join(archive.read_source(again.id)) == grown
