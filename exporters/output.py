@@ -23,6 +23,7 @@ __all__ = [
     "known_keys",
     "open_output",
     "refuse_protected",
+    "replacing",
     "write_split",
 ]
 
@@ -61,7 +62,7 @@ def open_output(path: str | Path, force: bool = False, protect: Collection[Path]
         return
     refuse_protected(target, protect)
     _refuse(target, force)
-    with _replacing(target) as out:
+    with replacing(target) as out:
         yield out
 
 
@@ -80,7 +81,7 @@ def append_games(
     target = Path(path)
     refuse_protected(target, protect)
     keys = known_keys(target, exporter)
-    with _replacing(target, keep=True) as out:
+    with replacing(target, keep=True) as out:
         for game in games:
             if not keys.isdisjoint((game.key, *game.witnesses)):
                 exporter.report.left_out["already in the file"] += 1
@@ -233,7 +234,14 @@ def _begin(target: Path, exporter: GameExporter, force: bool, append: bool) -> t
 
 
 @contextmanager
-def _replacing(target: Path, keep: bool = False) -> Iterator[BinaryIO]:
+def replacing(target: Path, keep: bool = False) -> Iterator[BinaryIO]:
+    """A file written beside another one, which it replaces when the block ends without an exception.
+
+    Args:
+        target: need not be there; of a link the file that it leads to. keep: begin with what is in it.
+    Raises:
+        ExportError: it cannot be written.
+    """
     target = target.resolve()
     unfinished = _unfinished(target)
     try:

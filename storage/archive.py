@@ -24,7 +24,7 @@ from storage.forgotten import (
     recall_source,
 )
 from storage.kept import beginnings_of, drop_kept, packed_timing, read_kept, timing_of
-from storage.query import ALL_PLAYED, GameFilter, count_games, game_ids, resolve, undated
+from storage.query import ALL_PLAYED, GameFilter, count_games, game_ids, resolve, undated, witness_paths
 from storage.reader import load_games
 from storage.relating import stale
 from storage.sourcerows import (
@@ -370,6 +370,11 @@ class Archive(Database):
                 whole_plies=True,
             )
             return next(found)
+
+    def witness_paths(self, key: str) -> dict[str, str | None]:
+        """The games that are one with a game, by their keys as stored, each with its source's path if that is known."""
+        with self.reading() as driver:
+            return witness_paths(driver, key)
 
     def count(self, where: GameFilter = ALL_PLAYED) -> int:
         """How many games match."""

@@ -48,16 +48,23 @@ _HINTS_BYTES: Final = 1 << 12  # more would be memory that the system gives and 
 class _Taken:
     """One journal."""
 
-    def __init__(self, orders: Orders, path: Path, left: bool, pipe: EventPipe | None, watchdog: Unwatched) -> None:
+    def __init__(
+        self, orders: Orders, path: Path, left: bool, pipe: EventPipe | None, watchdog: Unwatched, *, last: bool
+    ) -> None:
         from exporters.pgn import PgnOptions
 
         self.path = path
+        self.again = False  # it was done, but for games that it left open
         self.left = left  # nobody writes it any more
         self.told: str | None = None
         # What an earlier run left goes where that run was told to; of its events nobody may want more.
         pgn, events = outlets_of(path) if left else (orders.pgn, orders.events)
         self.ours = pgn == orders.pgn
-        self.finished = None if pgn is None else FinishedGames(pgn, PgnOptions())
+        self.finished = None
+        if pgn is not None:
+            self.finished = FinishedGames(
+                pgn, PgnOptions(), shares=lambda other: outlets_of(find_part(other))[0] == pgn, defer=not last
+            )
         ticker = Ticker(pipe) if events and pipe is not None else None
         outlets: Iterable[Outlet | None] = (self.finished, ticker)
         self.resident = Resident(
@@ -82,6 +89,7 @@ class _Archiving:
     def __init__(self, orders: Orders, watchdog: Unwatched) -> None:
         self._orders = orders
         self._taken: dict[Path, _Taken] = {}
+        self._owed: list[Path] = []  # journals that have ended; games that they left open may go on in another one
         self._pipe = EventPipe() if orders.events else None
         self._left = False
         self._watchdog = watchdog
@@ -105,7 +113,13 @@ class _Archiving:
 
     def _take(self, path: Path, *, left: bool) -> None:
         if path not in self._taken and str(plain_name(path)) not in self._orders.aside:
-            self._taken[path] = _Taken(self._orders, path, left, self._pipe, self._watchdog)
+            self._taken[path] = _Taken(self._orders, path, left, self._pipe, self._watchdog, last=False)
+
+    def _take_again(self, path: Path) -> None:
+        """Take a journal that is done for the games that it left open: nothing goes on with them any more."""
+        path = find_part(path)
+        self._taken[path] = taken = _Taken(self._orders, path, True, None, self._watchdog, last=True)
+        taken.again = True
 
     def look(self) -> None:
         """Read what is new in all journals."""
@@ -119,6 +133,21 @@ class _Archiving:
 
     def finish(self) -> bool:
         """Read what came last; tell whether everything is in the archive and in the PGN."""
+        for taken in self._taken.values():
+            if taken.finished is not None:
+                taken.finished.defer = False
+        self._take_rest()
+        for path in self._owed:
+            self._take_again(path)
+        self._take_rest()
+        self._watchdog.end()
+        if self._pipe is not None:
+            self._pipe.close()
+            self._tell_lost()
+        return not self._taken
+
+    def _take_rest(self) -> None:
+        """Read all journals to their end; what fails is tried again for a while."""
         end_s = time.monotonic() + _END_S
         while self._taken:
             for taken in list(self._taken.values()):
@@ -129,11 +158,6 @@ class _Archiving:
                 if time.monotonic() > end_s:
                     break
                 time.sleep(0.5)
-        self._watchdog.end()
-        if self._pipe is not None:
-            self._pipe.close()
-            self._tell_lost()
-        return not self._taken
 
     def _finish(self, taken: _Taken) -> None:
         # A PGN of an earlier run that cannot be written keeps nobody: the archive knows that it lacks games.
@@ -141,7 +165,12 @@ class _Archiving:
             self._tell(taken)
             del self._taken[taken.path]
             appended = taken.finished.games if taken.finished is not None and taken.ours else 0
-            _say(done=str(taken.path), games=taken.resident.games, appended=appended)
+            if taken.finished is not None and taken.finished.owes:
+                self._owed.append(taken.path)
+            if taken.again:
+                _say(appended=appended)
+            else:
+                _say(done=str(taken.path), games=taken.resident.games, appended=appended)
 
     def _tell(self, taken: _Taken) -> None:
         """Say what is wrong once, and that it is over."""

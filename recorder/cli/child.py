@@ -320,6 +320,8 @@ class ArchiveChild:
             self.appended += facts["appended"]
             self._done(path, facts["games"])
             self._changed.set()
+        elif "appended" in facts:
+            self.appended += facts["appended"]
         elif facts.get("left"):
             self.left = True
             self._say(f"{facts['left']}: none is printed from here on. Recording goes on.")

@@ -1,31 +1,34 @@
 """Games of a log that grows into PGN files, each when it is over and once.
 
-The strategy: a file is only appended to, a game in one call that returns when the disk has it. What a file holds is
-told by the keys in it. A game that is over is in the archive before it is in the file, and the archive learns that its
-source came to its end only when the disk has the file: whoever begins with a source that did not come so far looks
-for the games that the file does not have. A game that a crash has cut is recognised by its text and written again.
+The strategy: what a file holds is known by the keys in it. A game that is over is in the archive before it is in the
+file, and the archive learns that its source came to its end only when the disk has the file: a process that begins with
+a source that did not come so far looks for the games that the file does not have. A game that a crash has cut is
+recognised by its text and written again.
+
+A recorder that loses its connection begins a new journal, and the archive finds out which games of both are one. Such a
+game is written as all journals of this file give it. What is open when a journal ends may go on in the next one, so it
+is written as ``*`` only when the recorder ends; if it goes on after that, its entry is replaced.
 """
 
 from __future__ import annotations
 
-import fcntl
 import os
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from exporters.output import SPLIT_WORDS, known_keys, refuse_protected
+from exporters.output import SPLIT_WORDS, refuse_protected
 from exporters.pgn import PgnExporter, PgnOptions
 from recorder.cli.exporting import chosen_games, protected
 from recorder.cli.options import open_archive
+from recorder.cli.pgnfile import PgnFile, Seen, keys_in
 from recorder.errors import ExportError, RecorderError
 from recorder.model import GameKind
 from storage import GameFilter
 from storage.equalkeys import successor
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from recorder.model import Game
     from recorder.tracking.living import Changes
@@ -34,7 +37,6 @@ if TYPE_CHECKING:
 __all__ = ["FinishedGames", "is_over", "refuse_unwritable"]
 
 _OVER = frozenset(("result", "adjourned", "aborted"))
-_LAST_BYTES = 1 << 20
 _COPIES = 10  # of one log, that go on differently: nobody has more
 
 
@@ -76,69 +78,6 @@ def _is_folder(target: str) -> bool:
     return target.endswith(os.sep) or Path(target).is_dir()
 
 
-class _File:
-    """A PGN file that is appended to, and by nobody else meanwhile. Every method raises ``OSError``."""
-
-    def __init__(self, path: Path) -> None:
-        there = path.exists()
-        self._file = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o666)
-        if not there:
-            folder = os.open(path.parent, os.O_RDONLY)
-            os.fsync(folder)  # its name, too, must outlive a power cut
-            os.close(folder)
-        with suppress(OSError):  # a file system without locks
-            fcntl.flock(self._file, fcntl.LOCK_EX)
-        size = self.size
-        self._last = os.pread(self._file, _LAST_BYTES, max(size - _LAST_BYTES, 0))
-
-    @property
-    def size(self) -> int:
-        """In bytes, as it is now."""
-        return os.fstat(self._file).st_size
-
-    @property
-    def torn(self) -> bool:
-        """Whether its last game lacks its end: a crash has cut it, or somebody has edited the file."""
-        return bool(self._last) and not self._last.endswith(b"\n\n")
-
-    def written_of(self, text: bytes) -> int:
-        """How many bytes of a game's text stand at its end, if it ends in the middle of the game."""
-        if not self.torn:
-            return 0
-        begin = max(self._last.rfind(b"\n\n[Event ") + 2, 0)
-        if begin == 1:
-            begin = 0
-        torn = self._last[begin:]
-        at = text.find(torn)
-        while at >= 0:  # a game in several parts may be cut in any of them
-            if self._last.endswith(text[: at + len(torn)]):
-                return at + len(torn)
-            at = text.find(torn, at + 1)
-        return 0
-
-    def append(self, text: bytes) -> None:
-        """Write a game, all of it or nothing, and wait until the disk has it."""
-        size = self.size
-        if self.torn:
-            if written := self.written_of(text):
-                size -= written
-                os.ftruncate(self._file, size)
-            else:
-                text = (b"\n" if self._last.endswith(b"\n") else b"\n\n") + text
-        try:
-            done = 0
-            while done < len(text):
-                done += os.write(self._file, text[done:])
-            os.fsync(self._file)
-        except OSError:
-            os.ftruncate(self._file, size)
-            raise
-        self._last = text[-2:]
-
-    def close(self) -> None:
-        os.close(self._file)
-
-
 def _before(wanted: str, found: set[str]) -> str | None:
     """The key under which a game was appended, if a copy of its log has moved it on since, or made its own free."""
     chain = (successor(wanted, number) for number in range(2, _COPIES))
@@ -146,63 +85,78 @@ def _before(wanted: str, found: set[str]) -> str | None:
 
 
 class FinishedGames:
-    """Appends what is over to a file, or to one file a day in a folder. It is an ``Outlet``.
+    """Writes what is over into a file, or into one file a day in a folder. It is an ``Outlet``.
 
     Args:
         target: a file, or a folder: one that is there, or a name that ends with a slash.
         options: how the PGN looks.
+        shares: whether the games of a journal go into this target, too; None: no other source's games do.
+        defer: games that a journal leaves open are not written when it ends: they may go on in another one.
 
     Attributes:
-        games: how many were appended.
-        problem: why the last attempt failed, or None; what was to be appended then waits for the next.
+        games: how many were written. defer: as above; it may be set False at any time.
+        owes: the source has ended, and games that it left open are not written yet.
+        problem: why the last attempt failed, or None; what was to be written then waits for the next.
     """
 
     looks_back = True
 
-    def __init__(self, target: str, options: PgnOptions) -> None:
+    def __init__(
+        self,
+        target: str,
+        options: PgnOptions,
+        *,
+        shares: Callable[[Path], bool] | None = None,
+        defer: bool = False,
+    ) -> None:
         self.problem: str | None = None
+        self.defer = defer
+        self.owes = False
         self._target = Path(target)
         self._split = _is_folder(target)
         self._exporter = PgnExporter(options)
+        self._shares = shares
+        self._where: str | None = None
         self._given: dict[str, int] = {}  # keys that were given, and may be given again
-        self._seen: dict[Path, int] = {}  # how much of each file was looked at
-        self._others: set[str] = set()  # keys that another program has appended meanwhile
+        self._seen: dict[Path, Seen] = {}  # how much of each file was looked at
+        self._others: set[str] = set()  # keys of entries that may have to be looked at: others wrote them, or open ones
         self.games = 0
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="pgn")  # a disk may be slow
 
     def begin(self, where: str, source: str) -> None:
-        """Append what is over of a source and not in the file."""
+        """Write what is over of a source and not in the file."""
+        self._where = where
         self._catch_up(where, source)
 
     def take(self, games: list[Game]) -> None:
-        """Append games that were given out."""
+        """Write games that were given out."""
         self._give(games)
 
     def look(self, changes: Changes) -> None:
-        """Append games whose end was told."""
+        """Write games whose end was reported."""
         self._give([game for _, game in changes.anew if game.end in _OVER])
 
     def settle(self, where: str, source: str, read_up_to: int) -> None:
-        """Forget what is never given again; what could not be appended is tried again."""
+        """Forget what is never given again; what could not be written is tried again."""
         self._given = {key: first for key, first in self._given.items() if first >= read_up_to}
         if self.problem is not None:
             self._catch_up(where, source)
 
     def end(self, where: str, source: str, games: list[Game], final: bool) -> None:
-        """Append the games that the log ended with, if it never goes on."""
+        """Write the games that the log ended with, if it never goes on; those that are open may have to wait."""
+        self.owes = final and self.defer and any(game.end not in _OVER and _is_played(game) for game in games)
+        final = final and not self.defer
         self._give([game for game in games if is_over(game.end, game.first_offset, 0, final)])
         self.wait()
         if self.problem is not None:
             self._catch_up(where, source, final)
 
     def wait(self) -> None:
-        """Return when the disk has everything that could be appended."""
+        """Return when the disk has everything that could be written."""
         self._thread.submit(int).result()
 
     def _give(self, games: list[Game]) -> None:
-        games = [
-            game for game in games if game.kind is GameKind.PLAYED and game.segments and game.key not in self._given
-        ]
+        games = [game for game in games if _is_played(game) and game.key not in self._given]
         if games:
             self._given.update((game.key, game.first_offset) for game in games)
             self._thread.submit(self._write, games)
@@ -216,26 +170,85 @@ class FinishedGames:
         if self.problem is not None:
             return  # it will be found missing
         try:
-            for game in games:
-                self._append(game)
+            if self._where is None:
+                for game in games:
+                    self._put(None, game)
+            else:
+                with open_archive(self._where) as archive:
+                    for game in games:
+                        self._put(archive, game)
         except (RecorderError, OSError) as error:
             self._failed(error)
 
-    def _append(self, game: Game) -> None:
+    def _put(self, archive: Archive | None, game: Game) -> None:
+        """Write a game unless the file has it; an entry from before it went on is replaced."""
+        same = {} if archive is None else archive.witness_paths(game.key)
+        paths: list[Path] = []
+        if archive is not None:
+            game, paths = self._joined(archive, game, same)
         path = self._path_of(game)
+        for other in dict.fromkeys(paths):
+            if other != path and other.exists() and self._put_into(other, archive, game, same, add=False):
+                return
         path.parent.mkdir(parents=True, exist_ok=True)
-        file = _File(path)
+        self._put_into(path, archive, game, same, add=True)
+
+    def _joined(self, archive: Archive, game: Game, same: dict[str, str | None]) -> tuple[Game, list[Path]]:
+        """A game as this source and those that share the target give it, and the files in which its entry may be."""
+        if len(same) < 2:
+            return game, []
+        from recorder.relating.merge import merge_games
+
+        every = GameFilter(keys=frozenset(same), witnesses=True, kinds=frozenset(), min_plies=0)
+        with chosen_games(archive, every) as games:
+            told = list(games)
+        paths = [self._path_of(one) for one in told]
+        ours = [one for one in told if one.key == game.key or self._is_ours(same[one.key], same[game.key])]
+        if len(ours) < 2:
+            return game, paths
+        keys = {one.key for one in ours}
+        joined = next((one for one in merge_games(ours) if keys == set(one.witnesses)), None)
+        return joined or archive.game(game.key), paths  # if only another source tells that they are one
+
+    def _is_ours(self, path: str | None, own: str | None) -> bool:
+        return path is not None and (path == own or (self._shares is not None and self._shares(Path(path))))
+
+    def _put_into(
+        self, path: Path, archive: Archive | None, game: Game, same: dict[str, str | None], *, add: bool
+    ) -> bool:
+        """Write a game into a file; ``add`` False: only if an entry is there. Whether it has the game now."""
+        file = PgnFile(path)
         try:
-            text = self._text(game)
             # Another recorder's process may look after the same journal, if the one that wrote it was killed.
-            if (seen := self._seen.get(path, 0)) < file.size:
-                self._others |= known_keys(path, self._exporter, seen)
-            if game.key not in self._others or file.written_of(text):
+            known, seen = self._seen.get(path, Seen()), file.seen
+            if known != seen:
+                begin = known.size if known.inode == seen.inode and known.size < seen.size else 0
+                self._others |= keys_in(path, self._mark, begin)[0]
+            text = self._text(game)
+            looked = len(same) > 1 or game.key in self._others
+            entries = file.entries(self._mark, {game.key, *same}) if looked and not file.written_of(text) else []
+            if not (entries or add):
+                return False
+            if not entries:
                 file.append(text)
                 self.games += 1
-            self._seen[path] = file.size
+                self._seen[path] = file.seen
+            elif all(entry.open for entry in entries):
+                known_as = {game.key, *game.witnesses}
+                if archive is not None and any(entry.key not in known_as for entry in entries):
+                    text = self._text(archive.game(game.key))  # what another source gave of it is in its entry
+                self._seen[path] = file.replace(entries, text)
+            else:
+                self._seen[path] = file.seen
+            return True
         finally:
             file.close()
+
+    @property
+    def _mark(self) -> str:
+        if self._exporter.key_mark is None:
+            raise ExportError("Nothing can be appended in this format, because it holds no game keys.")
+        return self._exporter.key_mark
 
     def _text(self, game: Game) -> bytes:
         return self._exporter.game_text(game).encode("utf-8", "replace")
@@ -257,8 +270,8 @@ class FinishedGames:
             self.problem = None
 
     def _append_missing(self, archive: Archive, source: str, final: bool) -> None:
-        keys: dict[Path, set[str]] = {}
-        own: set[str] = set()  # keys that this source's games have, or had when they were appended
+        keys: dict[Path, tuple[set[str], set[str]]] = {}
+        own: set[str] = set()  # keys that this source's games have, or had when they were written
         wanted: dict[str, str] | None = None
         self._given = {}  # what the file has is known by it alone
         self._others.clear()
@@ -273,31 +286,47 @@ class FinishedGames:
                     path = self._path_of(game)
                     if path not in keys:
                         self._look_at(path, keys)
-                    there = game.key in keys[path]
+                    there = game.key in keys[path][0]
                     if only_torn:
                         own.add(game.key)
                     elif not there:
                         wanted = archive.successors() if wanted is None else wanted
-                        before = _before(wanted.get(game.key, game.key), keys[path] - own)
+                        before = _before(wanted.get(game.key, game.key), keys[path][0] - own)
                         there = before is not None
                         own.update([before] if before else [])
                     over = is_over(game.end, game.first_offset, read_up_to, final)
-                    if not (over or there):
-                        continue  # what is there is not appended when it is given out, whoever wrote it
+                    left = game.key in keys[path][1]  # its entry says that it went on
+                    if left:
+                        self._others.add(game.key)
+                    if not (over or there) or (left and not over):
+                        continue
+                    # What is there is not written when it is given out, whoever wrote it.
                     self._given[game.key] = game.first_offset
-                    if only_torn and path.exists() and self._is_torn(path, game):
-                        self._append(game)
-                        keys[path].add(game.key)
-                    elif not (only_torn or there):
-                        self._append(game)
+                    if only_torn and path.exists() and self._is_torn(archive, path, game):
+                        self._put(archive, game)
+                        keys[path][0].add(game.key)
+                    elif not only_torn and (not there or (left and self._has_gone_on(archive, game))):
+                        self._put(archive, game)
 
-    def _look_at(self, path: Path, keys: dict[Path, set[str]]) -> None:
-        self._seen[path] = path.stat().st_size if path.exists() else 0
-        keys[path] = known_keys(path, self._exporter)
+    def _has_gone_on(self, archive: Archive, game: Game) -> bool:
+        """Whether an entry of a game that has no result yet may lack something of it."""
+        return game.end == "result" or len(archive.witness_paths(game.key)) > 1
 
-    def _is_torn(self, path: Path, game: Game) -> bool:
-        file = _File(path)
+    def _look_at(self, path: Path, keys: dict[Path, tuple[set[str], set[str]]]) -> None:
+        status = path.stat() if path.exists() else None
+        self._seen[path] = Seen() if status is None else Seen(status.st_ino, status.st_size)
+        keys[path] = keys_in(path, self._mark)
+
+    def _is_torn(self, archive: Archive, path: Path, game: Game) -> bool:
+        file = PgnFile(path)
         try:
-            return file.torn and file.written_of(self._text(game)) > 0
+            if not file.torn:
+                return False
+            joined, _ = self._joined(archive, game, archive.witness_paths(game.key))
+            return file.written_of(self._text(joined)) > 0
         finally:
             file.close()
+
+
+def _is_played(game: Game) -> bool:
+    return game.kind is GameKind.PLAYED and bool(game.segments)

@@ -22,6 +22,7 @@ class MissingFacts:
     """
 
     looks_back = False
+    owes = False
 
     def __init__(self, log: str, tell: Callable[[str], object]) -> None:
         self.problem: str | None = None

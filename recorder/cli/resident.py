@@ -47,6 +47,8 @@ class Outlet(Protocol):
     """Gets what was committed. ``problem``: why something is missing, or None; ``settle`` may find it then."""
 
     problem: str | None
+    owes: bool
+    """After ``end``: it still has to write games of the source, which is to be taken once more."""
     looks_back: bool
     """Finds in the archive, at ``begin``, what it was not given: until a long log is read it is given nothing."""
 
@@ -459,5 +461,6 @@ class Resident:
         for outlet in self._outlets:
             outlet.end(self._where, begun.running.hexdigest(), games, final)
         # What an outlet lacks, the next one that takes this source finds.
-        self._store(offset, state, begun.mark if any(outlet.problem for outlet in self._outlets) else None)
+        lacking = any(outlet.problem or outlet.owes for outlet in self._outlets)
+        self._store(offset, state, begun.mark if lacking else None)
         self.close()

@@ -54,6 +54,7 @@ class Ticker:
     """
 
     looks_back = False
+    owes = False
 
     def __init__(self, out: _Out) -> None:
         self.problem: str | None = None

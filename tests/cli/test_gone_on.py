@@ -1,0 +1,218 @@
+"""``--pgn`` of games that an outage or the recorder's end leaves open: one entry each, replaced when they go on."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from recorder.cli.archiving import _Archiving
+from recorder.cli.child import ArchiveChild, Orders
+from recorder.cli.pgnfile import PgnFile, Seen, keys_in
+from recorder.cli.watchdog import Unwatched
+from recorder.errors import ExportError
+from recorder.journal.writer import JournalWriter, Sync
+from tests.cli.test_resident import MIDDLE, STREAM, games_of, pgn_keys
+from tests.support.cli import Cli
+
+EARLIER = STREAM.rindex(b"<12>", 0, MIDDLE - 2_000)  # of the same game
+PLAYED = 5
+FOREIGN = (
+    b'\xef\xbb\xbf% my games\r\n\r\n[Event "mine"]\r\n[Result "*"]\r\n\r\n'
+    b"1. e4 {a note\r\n\r\nwith a gap} *\r\n\r\n\r\n"
+)
+
+
+class Recorder:
+    """A recorder with ``--pgn``, its journals and its archive's process, in this process."""
+
+    def __init__(self, cli: Cli, pgn: object) -> None:
+        self._orders = Orders(str(cli.archive), str(pgn), False, None, 30.0)
+        self._child = ArchiveChild(str(cli.archive), print, pgn=str(pgn))
+        self._folder = cli.archive.parent / "journals"
+        self._archiving = _Archiving(self._orders, Unwatched())
+        self._archiving.take_unfinished()
+
+    def record(self, stream: bytes) -> None:
+        """A connection from its beginning to its loss."""
+        journal = JournalWriter(self._folder, host="h", port=1, role="record", sync=Sync.OS)
+        self._child.sign(journal)
+        self._archiving._take(journal.path, left=False)
+        journal.received(stream)
+        self._archiving.look()
+        journal.close()
+        self._archiving.look()
+        assert not self._archiving._taken, "it is done"
+
+    def end(self) -> None:
+        assert self._archiving.finish()
+
+
+def entries(path: Path) -> list[str]:
+    return [text for text in re.split(r"(?=^\[Event )", path.read_text(), flags=re.M) if "[RecorderKey" in text]
+
+
+def open_entries(path: Path) -> list[str]:
+    return [text for text in entries(path) if "{Log ends here} *" in text.replace("\n", " ")]
+
+
+def test_a_game_that_goes_on_after_an_outage_is_written_once(cli: Cli, tmp_path: Path) -> None:
+    pgn = tmp_path / "x.pgn"
+    recorder = Recorder(cli, pgn)
+    recorder.record(STREAM[:MIDDLE])
+    over = len(entries(pgn))
+    assert open_entries(pgn) == [], "it may go on"
+    recorder.record(STREAM)
+    before = pgn.read_bytes()
+    assert len(entries(pgn)) == PLAYED > over
+    recorder.end()
+    assert pgn.read_bytes() == before
+    assert len(games_of(cli)) == PLAYED
+
+
+def test_a_game_that_is_open_at_the_end_is_written_and_replaced_when_it_goes_on(cli: Cli, tmp_path: Path) -> None:
+    pgn = tmp_path / "x.pgn"
+    pgn.write_bytes(FOREIGN)
+    first = Recorder(cli, pgn)
+    first.record(STREAM[:MIDDLE])
+    first.end()
+    (left,) = open_entries(pgn)
+    more = '[Event "mine"]\r\n[Result "*"]\r\n\r\n*\r\n\r\n% after it'
+    with pgn.open("a", newline="") as file:
+        file.write(more)
+    mode = 0o640
+    pgn.chmod(mode)
+    second = Recorder(cli, pgn)
+    second.record(STREAM)
+    second.end()
+    assert open_entries(pgn) == []
+    keys = pgn_keys(pgn)
+    assert len(keys) == len(set(keys)) == PLAYED
+    assert pgn.read_bytes().startswith(FOREIGN)
+    text = pgn.read_bytes().decode("utf-8-sig")
+    places = [text.index(key) for key in keys]
+    assert places[1] < text.index(more) < places[2], "it is where its entry was"
+    with_result = next(entry for entry in entries(pgn) if keys[1] in entry)
+    begun = left.split("\n\n")[1]
+    assert with_result.split("\n\n")[1].startswith(begun[: begun.index("{Log ends")].rstrip()[:-40])
+    assert pgn.stat().st_mode & 0o777 == mode
+    assert [path.name for path in tmp_path.glob(".*.part")] == []
+    before = pgn.read_bytes()
+    Recorder(cli, pgn).end()
+    assert pgn.read_bytes() == before
+
+
+def test_a_recorder_that_is_killed_owes_its_open_games(cli: Cli, tmp_path: Path) -> None:
+    pgn = tmp_path / "x.pgn"
+    Recorder(cli, pgn).record(STREAM[:MIDDLE])  # killed
+    Recorder(cli, pgn)._archiving.look()  # killed, too
+    assert open_entries(pgn) == []
+    third = Recorder(cli, pgn)
+    third._archiving.look()
+    third.end()
+    assert len(open_entries(pgn)) == 1
+    before = pgn.read_bytes()
+    Recorder(cli, pgn).end()
+    assert pgn.read_bytes() == before, "nothing is owed any more"
+    last = Recorder(cli, pgn)
+    last.record(STREAM)  # killed
+    assert open_entries(pgn) == []
+    assert len(entries(pgn)) == PLAYED
+
+
+def test_it_goes_on_and_is_left_open_again(cli: Cli, tmp_path: Path) -> None:
+    pgn = tmp_path / "x.pgn"
+    lengths = []
+    for stream in (STREAM[:EARLIER], STREAM[:MIDDLE], STREAM[:EARLIER]):
+        recorder = Recorder(cli, pgn)
+        recorder.record(stream)
+        recorder.end()
+        (left,) = open_entries(pgn)
+        lengths.append(len(left))
+    assert lengths[0] < lengths[1] == lengths[2]
+
+
+def test_an_entry_in_the_file_of_another_day_is_replaced_there(cli: Cli, tmp_path: Path) -> None:
+    folder = tmp_path / "pgn"
+    folder.mkdir()
+    first = Recorder(cli, f"{folder}/")
+    first.record(STREAM[:MIDDLE])
+    first.end()
+    second = Recorder(cli, f"{folder}/")
+    second.record(STREAM)
+    second.end()
+    keys = [key for path in folder.iterdir() for key in pgn_keys(path)]
+    assert len(keys) == len(set(keys)) == PLAYED
+
+
+MARK = '[RecorderKey "'
+
+
+def entry(key: str, result: str, *, part: str = "") -> bytes:
+    return f'[Event "?"]\n[Result "{result}"]\n{part}{MARK}{key}"]\n\n1. e4 {result}\n\n'.encode()
+
+
+@pytest.mark.parametrize("ends", [b"\n", b"\r\n"])
+def test_other_text_stays_byte_for_byte(tmp_path: Path, ends: bytes) -> None:
+    path = tmp_path / "x.pgn"
+    pieces = [
+        b'; [RecorderKey "aa"] in a comment\n',
+        entry("aa", "*", part='[RecorderPart "1/2"]\n'),
+        b"% between\n",
+        entry("aa", "*", part='[RecorderPart "2/2"]\n'),
+        b'[Event "not ours"]\n\n*\n',
+        entry("bb", "1-0"),
+        b"\xff\xfe no end",
+    ]
+    pieces = [piece.replace(b"\n", ends) for piece in pieces]
+    path.write_bytes(b"".join(pieces))
+    assert keys_in(path, MARK) == ({"aa", "bb"}, {"aa"})
+    file = PgnFile(path)
+    found = file.entries(MARK, ["aa", "cc"])
+    assert [(one.key, one.open) for one in found] == [("aa", True)] * 2
+    assert [one.open for one in file.entries(MARK, ["bb"])] == [False]
+    text = entry("cc", "0-1")
+    seen = file.replace(found, text)
+    pieces[1], pieces[3] = text.replace(b"\n", ends), b""
+    assert path.read_bytes() == b"".join(pieces)
+    assert seen == Seen(path.stat().st_ino, path.stat().st_size)
+
+
+def test_a_program_that_waited_for_the_lock_writes_into_the_new_file(tmp_path: Path) -> None:
+    path, link = tmp_path / "real.pgn", tmp_path / "x.pgn"
+    path.write_bytes(entry("aa", "*"))
+    link.symlink_to(path)
+    file = PgnFile(link)
+    waiting = threading.Thread(target=append_to, args=(link, entry("bb", "1-0")))
+    waiting.start()
+    time.sleep(0.1)  # it waits for the lock of the file as it was
+    file.replace(file.entries(MARK, ["aa"]), entry("aa", "0-1"))
+    waiting.join()
+    assert path.read_bytes() == entry("aa", "0-1") + entry("bb", "1-0")
+    assert link.is_symlink()
+
+
+def append_to(path: Path, text: bytes) -> None:
+    file = PgnFile(path)
+    file.append(text)
+    file.close()
+
+
+def test_a_disk_that_is_full_leaves_the_file_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "x.pgn"
+    path.write_bytes(entry("aa", "*"))
+    file = PgnFile(path)
+
+    def fail(_file: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", fail)
+    with pytest.raises(ExportError, match="No space left"):
+        file.replace(file.entries(MARK, ["aa"]), entry("aa", "0-1"))
+    assert path.read_bytes() == entry("aa", "*")
+    assert list(tmp_path.iterdir()) == [path]
