@@ -16,6 +16,7 @@ from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
 from recorder.model import Game
+from storage.beside import BesideGames, overlapping
 from storage.bulk import insert_rows
 from storage.groups import connected
 from storage.links import link
@@ -105,12 +106,21 @@ def touch_others(driver: sqlite3.Connection, games: Iterable[int]) -> None:
     Args:
         driver: in a transaction. games: row numbers.
     """
-    for number in games:
+    numbers = list(games)
+    for number in numbers:
+        touch(driver, "SELECT id FROM games WHERE id = ?", (number,))
+    _touch_overlapping(driver)
+    for number in numbers:
         pair = "SELECT o.id FROM games g JOIN games o ON o.white_id = g.white_id AND o.black_id = g.black_id"
         touch(driver, f"{pair} WHERE g.id = ? AND o.source_id IS NOT NULL", (number,))
         boards = "SELECT o.id FROM games g JOIN games o ON o.source_id = g.source_id AND o.variant = g.variant"
         touch(driver, f"{boards} WHERE g.id = ? AND g.variant = 'bughouse'", (number,))
         touch(driver, _MAY_BE_PARTNERS, (number,))
+
+
+def _touch_overlapping(driver: sqlite3.Connection) -> None:
+    for number in overlapping(driver):
+        driver.execute("INSERT OR IGNORE INTO temp.touched VALUES (?)", (number,))
 
 
 def dissolve(driver: sqlite3.Connection, merged: Iterable[int]) -> None:
@@ -134,6 +144,7 @@ def relate(driver: sqlite3.Connection) -> None:
     """
     if driver.execute(_TOUCHED).fetchone() is None:
         return
+    _touch_overlapping(driver)
     touched = {number for (number,) in driver.execute("SELECT id FROM temp.touched")}
     groups = [
         group
@@ -176,9 +187,10 @@ def _wanted(driver: sqlite3.Connection) -> dict[str, Game]:
     """The games of several sources that there should be, by their keys."""
     touch(driver, "SELECT id FROM games WHERE kind = 'played' AND source_id IS NOT NULL")
     wanted: dict[str, Game] = {}
+    beside = BesideGames(driver)
     for pair in driver.execute(_PAIRS).fetchall():
         for group in _groups(driver, *pair):
-            wanted |= {game.key: game for game in _made_of(driver, group)}
+            wanted |= {game.key: game for game in _made_of(driver, group, beside)}
     driver.execute("DELETE FROM temp.touched")
     return wanted
 
@@ -199,19 +211,20 @@ def _load(driver: sqlite3.Connection, ids: list[int]) -> Iterator[Game]:
     )
 
 
-def _made_of(driver: sqlite3.Connection, group: list[int]) -> list[Game]:
+def _made_of(driver: sqlite3.Connection, group: list[int], beside: BesideGames) -> list[Game]:
     if len(group) < 2:
         return []
     from recorder.relating.merge import merge_games
 
-    return merge_games(_load(driver, group))
+    return merge_games(_load(driver, group), beside)
 
 
 def _relate(driver: sqlite3.Connection, groups: list[list[int]]) -> None:
     for group in groups:
         dissolve(driver, _merged(driver, group))
+    beside = BesideGames(driver)
     for group in groups:
-        for game in _made_of(driver, group):
+        for game in _made_of(driver, group, beside):
             _store(driver, game)
 
 

@@ -325,6 +325,7 @@ class _Told:
         self.coarse: list[int] = []  # in seconds
         self.apart_ms: list[int] = []  # between the arrivals of one line
         self.spent_s: dict[int, int] = {}  # of plies whose clocks both saw and whose times both printed
+        self.lags_ms: dict[int, int] = {}  # of the same plies
         self.exact = True  # those times are equal in whole seconds, cut
         self.cut = self.rounded = True  # so clocks in seconds may have come from those in milliseconds
 
@@ -344,6 +345,9 @@ class _Told:
         if (both_live or any(one is None or not one.printed for one in spent)) and not _close(clocks, precisions):
             return False
         if both_live and CLOCK_DERIVED.isdisjoint(precisions):
+            if mine.lag_ms is not None and its.lag_ms is not None:
+                self.lags_ms[number] = mine.lag_ms
+                self.exact &= mine.lag_ms == its.lag_ms
             self._take_seconds(number, spent, clocks, (mine.precision in EXACT, its.precision in EXACT))
         return True
 
@@ -400,7 +404,7 @@ class _Told:
             coarse >= _TELLING_SECONDS and sum(value > 0 for value in self.coarse) >= _TELLING_MOVES
         )
         exact = self.exact and (self.cut or self.rounded)
-        telling = telling or (exact and bits_of(self.spent_s) >= REQUIRED_BITS)
+        telling = telling or (exact and bits_of(self.spent_s) + bits_of(self.lags_ms) >= REQUIRED_BITS)
         together = bool(self.apart_ms) and max(self.apart_ms) <= SKEW_MS
         if not (telling or (together and same_number)):
             return Verdicts(Verdict.OPEN, "nothing tells")

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from recorder.model import Game, Precision, Segment, SourceName
 from recorder.relating.compare import Verdict, View, compare
-from recorder.relating.information import REQUIRED_BITS, bits_of
+from recorder.relating.information import REQUIRED_BITS, bits_of, order_bits
 from recorder.relating.merge import merge_games
 from tests.support.effort import examples
 
@@ -117,3 +117,35 @@ def test_bits_are_what_the_games_own_times_leave_open() -> None:
     assert 370 < bits_of(fair) <= 400
     assert bits_of({ply: fair[ply] for ply in range(1, 403, 2)}) < 201, "of one side only"
     assert bits_of({ply: int(ply > 200) for ply in range(1, 402)}) < REQUIRED_BITS, "a book, then a second a move"
+
+
+def test_lags_are_counted_with_the_times() -> None:
+    """Programs that move at once behind connections of their own."""
+
+    def seen(name: str, seed: int) -> Game:
+        chance, game = random.Random(seed), _seen(name, [0] * len(_longest().plies))
+        line = game.observations[0].lines[0]
+        plies = [ply._replace(lag_ms=chance.randrange(300)) for ply in line.plies]
+        return replace(game, observations=[replace(game.observations[0], lines=[replace(line, rows=plies)])])
+
+    assert compare(View(seen("a", 1)), View(seen("b", 1))).verdict is Verdict.SAME
+    assert compare(View(seen("a", 1)), View(seen("b", 2))).verdict is Verdict.OPEN
+
+
+@pytest.mark.parametrize("cycle", ["ab", "aab", "aabb", "abbb"])
+def test_boards_that_move_in_turn_tell_nothing(cycle: str) -> None:
+    assert order_bits([board == "a" for board in cycle * 100]) < 1
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_boards_tell_by_thinking_for_different_times(seed: int) -> None:
+    """Long games of programs of constant times stay below what is required; those of other times do not."""
+    chance = random.Random(seed)
+
+    def order(think_ms: Callable[[int], float]) -> list[bool]:
+        lines = [(at, board) for board in (0, 1) for at in itertools.accumulate(think_ms(board) for _ in range(150))]
+        return [board == 0 for _, board in sorted(lines)]
+
+    pace_ms = [chance.uniform(100, 300) for _ in range(2)]
+    assert order_bits(order(lambda board: pace_ms[board])) < REQUIRED_BITS
+    assert order_bits(order(lambda _: chance.uniform(100, 1_100))) > REQUIRED_BITS

@@ -21,6 +21,7 @@ from storage import Archive, GameFilter, relating
 from storage.schema import upgrade
 from tests.relating.scenes import connections, games_of, journal, played, whole
 from tests.support.cli import Cli
+from tests.support.corpus import stream_bytes, truth
 from tests.support.effort import examples
 
 from .conftest import EVERYTHING, import_bytes, make_game
@@ -268,9 +269,9 @@ def test_thousands_of_games_of_two_players_are_looked_at_by_their_first_moves(
     looked_at: list[int] = []
     made_of = relating._made_of
 
-    def counted(connection: Connection, group: list[int]) -> list[Game]:
+    def counted(connection: Connection, group: list[int], *others: Any) -> list[Game]:
         looked_at.append(len(group))
-        return made_of(connection, group)
+        return made_of(connection, group, *others)
 
     monkeypatch.setattr(relating, "_made_of", counted)
     for name, firsts in (("a", ("e4", "d4", "c4 e5 Nf3", "a3")), ("b", ("Nf3", "f4", "c4 e5", "a4"))):
@@ -399,3 +400,35 @@ def test_an_upgrade_relates_the_games_that_are_there(cli: Cli, tmp_path: Path) -
     assert "had schema 0004" in cli("db", "upgrade").output
     assert cli("export", "games").stdout == wanted
     assert "0 findings" in cli("verify").output
+
+
+def _raw(folder: Path, scenario: str) -> list[Path]:
+    """A scenario's observers as logs without times of day."""
+    paths = []
+    for name in connections(scenario):
+        if name.startswith("observer"):
+            paths.append(folder / f"{name}.raw")
+            paths[-1].write_bytes(stream_bytes(scenario, name))
+    return paths
+
+
+def test_boards_in_one_order_are_one_game_each_whatever_comes_first(tmp_path: Path) -> None:
+    """Without times of day; a log that grows and one that goes change what its other games are known to be."""
+    paths = _raw(tmp_path, "c07_eight_boards")
+    plain, cli = Cli(tmp_path / "p.sqlite"), Cli(tmp_path / "a.sqlite")
+    plain("import", *paths)
+    shown = plain("export", "games").stdout
+    assert len(shown.splitlines()) == len(truth("c07_eight_boards")["games"]) == 16
+    data = paths[1].read_bytes()
+    paths[1].write_bytes(data[: len(data) // 5])
+    cli("import", paths[1])
+    cli("import", paths[0])
+    assert not any(game["witnesses"] for game in _shown(cli)), "too few lines"
+    paths[1].write_bytes(data)
+    cli("import", paths[1])
+    assert cli("export", "games").stdout == shown
+    assert cli("db", "check").output == "The archive is sound.\n"
+    cli("forget", "--yes", "Short", "Anand")
+    plain("forget", "--yes", "Anand", "Short")
+    assert cli("export", "games").stdout == plain("export", "games").stdout
+    assert cli("db", "check").output == "The archive is sound.\n"

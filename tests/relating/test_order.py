@@ -1,0 +1,107 @@
+"""What the order of lines shows: boards of two logs without times of day, and sessions that repeat each other."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from functools import cache
+
+from recorder.model import Game
+from recorder.relating.compare import View
+from recorder.relating.merge import Beside, merge_games
+from recorder.relating.order import same_by_order
+
+from .scenes import connections, games_of, played, truth_of
+
+
+@cache
+def _told(scenario: str) -> dict[str, tuple[Game, int]]:
+    """Key → what an observer tells without times of day, and its number in the truth; all of one server."""
+    return {
+        game.key: (replace(game, server="example.org"), truth_of(scenario, name)[place])
+        for name in connections(scenario)
+        if name.startswith("observer")
+        for place, game in enumerate(games_of(scenario, name, timed=False))
+        if played([game])
+    }
+
+
+def _beside(games: Iterable[Game]) -> Beside:
+    """As an archive looks them up."""
+    views = [View(game) for game in games]
+
+    def around(game: Game) -> list[Game]:
+        return [
+            view.game
+            for view in views
+            if view.source == View(game).source
+            and view.game.key != game.key
+            and view.game.first_offset <= game.last_offset
+            and view.game.last_offset >= game.first_offset
+        ]
+
+    def beside(one: Game, other: Game) -> list[tuple[Game, Game]]:
+        return [(mine, its) for mine in around(one) for its in around(other) if _seat(mine) == _seat(its)]
+
+    return beside
+
+
+def _seat(game: Game) -> tuple[str, str, int | None]:
+    return game.white.handle, game.black.handle, game.game_no
+
+
+def _merged(games: list[Game]) -> list[Game]:
+    return merge_games(games, _beside(games))
+
+
+def test_eight_boards_of_two_logs_are_one_game_each() -> None:
+    told = _told("c07_eight_boards")
+    games = [game for game, _ in told.values()]
+    expected = _merged(games)
+    assert [{told[key][1] for key in game.witnesses} for game in expected] == [{told[game.key][1]} for game in expected]
+    assert len(expected) == 16
+    assert len(merge_games(games)) == 0, "only their order shows it"
+    random.Random(3).shuffle(games)
+    assert _merged(games) == expected
+
+
+def test_a_session_that_repeats_another_is_not_one_with_it() -> None:
+    """The boards of b07 and c07 were played by the same programs with the same moves."""
+    told = {**_told("b07_eight_boards"), **_told("c07_eight_boards")}
+    scenarios = {key: name for name in ("b07_eight_boards", "c07_eight_boards") for key in _told(name)}
+    merged = _merged([game for game, _ in told.values()])
+    assert len(merged) == 32
+    assert all(len({scenarios[key] for key in game.witnesses}) == 1 for game in merged)
+
+
+def test_a_bughouse_match_repeats_its_order_too() -> None:
+    """Played by one script on two servers: all lines of both boards stand in the same order."""
+    games = [game for name in ("b06_bughouse", "c06_bughouse") for game, _ in _told(name).values()]
+    assert _merged(games) == []
+
+
+def _changed(change: Callable[[Game], Game]) -> str | None:
+    """Why a short game is one, if another log tells it in this way; its boards beside it are known."""
+    told = list(_told("c07_eight_boards").values())
+    one, other = (game for game, number in told if number == 0)
+    assert len(one.plies) == 6
+    other = change(other)
+    beside = _beside(game for game, _ in told)
+    return same_by_order(View(one), View(other), ((View(mine), View(its)) for mine, its in beside(one, other)))
+
+
+def test_a_number_is_one_game_at_any_moment() -> None:
+    assert _changed(lambda game: game) == "the same number during 10 lines of a game of both logs"
+    assert _changed(lambda game: replace(game, game_no=9)) is None
+
+
+def test_a_game_at_another_place_of_the_log_is_not_the_same() -> None:
+    def later(game: Game) -> Game:
+        shift = game.last_offset - game.first_offset
+        (seen,) = game.observations
+        plies = [ply._replace(offset=ply.offset + shift) for ply in seen.lines[0].plies]
+        moved = replace(seen, offset=seen.offset + shift, lines=[replace(seen.lines[0], rows=plies)])
+        return replace(game, observations=[moved])
+
+    assert _changed(later) is None
