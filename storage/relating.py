@@ -28,7 +28,7 @@ from storage.standing import settle_analyses, touched_analyses
 __all__ = ["dissolve", "relate", "relate_all", "stale", "touch", "touch_others", "unmerged"]
 
 _SKEW_MS: Final = 3_000
-"""As ``recorder.relating.compare.SKEW_MS``, which need not be loaded for archives whose players never meet."""
+"""As ``recorder.relating.view.SKEW_MS``, which need not be loaded for archives whose players never meet."""
 
 _PAIRS: Final = """
 SELECT p.white_id, p.black_id
@@ -44,7 +44,8 @@ _CANDIDATES: Final = """
 SELECT g.id, g.source_id, g.merged_into, g.ending IN ('adjourned', 'log-ends', 'lost-feed', 'unobserved'),
   max(o.kind IN ('live', 'engine') AND coalesce(o.start_ply, 0) > 0),
   min(iif(g.time_basis = 'utc' AND o.kind IN ('live', 'engine'), o.started_at_ms, NULL)),
-  max(iif(g.time_basis = 'utc' AND o.kind IN ('live', 'engine'), coalesce(o.ended_at_ms, o.started_at_ms), NULL)),
+  max(iif(g.time_basis = 'utc' AND o.kind IN ('live', 'engine'),
+    max(coalesce(o.ended_at_ms, o.started_at_ms), coalesce(g.ended_at_ms, o.started_at_ms)), NULL)),
   g.ply_count > 0
 FROM games g JOIN observations o ON o.game_id = g.id
 WHERE g.white_id = ? AND g.black_id = ? AND g.kind = 'played' AND g.source_id IS NOT NULL

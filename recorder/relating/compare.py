@@ -9,43 +9,21 @@ missed one.
 
 from __future__ import annotations
 
-import datetime
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from enum import IntEnum
-from functools import cached_property
 from typing import NamedTuple
 
-from recorder.model import (
-    CLOCK_DERIVED,
-    ELAPSED_DERIVED,
-    EXACT,
-    Game,
-    GameKind,
-    Observation,
-    ObservationKind,
-    Ply,
-    StartFacts,
-    TimeBasis,
-)
+from recorder.model import CLOCK_DERIVED, EXACT, Game, GameKind, Ply, StartFacts
 from recorder.relating.dated import begun_alike
 from recorder.relating.information import REQUIRED_BITS, bits_of
+from recorder.relating.interrupted import in_progress_since, may_be_seen_again
+from recorder.relating.view import DAY_MS, SKEW_MS, Spent, View, clock_of, may_meet
 
-__all__ = ["LIVE_KINDS", "SKEW_MS", "Verdict", "Verdicts", "View", "clock_of", "compare", "headers_differ", "may_meet"]
+__all__ = ["Verdict", "Verdicts", "compare", "headers_differ"]
 
-LIVE_KINDS = frozenset((ObservationKind.LIVE, ObservationKind.ENGINE))
-"""Observations that were made while the game went on."""
-
-SKEW_MS = 3_000
-"""Within this time two connections get the same line, unless one of them is stuck or its clock is wrong."""
-
-_LOST_ENDS = ("log-ends", "lost-feed", "unobserved")
 _TELLING_MOVES = 12
 _TELLING_VALUES = 4
 _TELLING_SECONDS = 5
-_HOUR_MS = 3_600_000
-_DAY_MS = 24 * _HOUR_MS
-_EAST_MS, _WEST_MS = 14 * _HOUR_MS, 12 * _HOUR_MS  # how far local time is from UTC at most
 _CLOCK_MS = 60  # servers that print milliseconds compute a running clock anew for every reader
 _SECOND_MS = 1_000
 
@@ -65,144 +43,6 @@ class Verdicts(NamedTuple):
     why: str
 
 
-class _Spent(NamedTuple):
-    """What a move took. ``fine``: in milliseconds. ``printed``: not computed from two clocks."""
-
-    ms: int
-    fine: bool
-    printed: bool
-
-    def equals(self, other: _Spent) -> bool:
-        """Servers cut what they print in seconds (others may round it); two computed times may differ by one."""
-        if self.fine and other.fine:
-            return self.ms == other.ms
-        if not (self.printed and other.printed):
-            return abs(self.ms - other.ms) <= _SECOND_MS
-        if self.fine is other.fine:
-            return self.ms == other.ms
-        fine, coarse = (self, other) if self.fine else (other, self)
-        return -_SECOND_MS // 2 <= fine.ms - coarse.ms < _SECOND_MS
-
-
-@dataclass
-class View:
-    """A game as one source tells it, and what comparing it needs, computed once.
-
-    Attributes:
-        game: as ``tracking`` gave it. source: whose it is: SHA-256, or None.
-    """
-
-    game: Game
-    source: str | None = field(init=False)
-
-    def __post_init__(self) -> None:
-        named = (seen.source for seen in self.game.observations)
-        self.source = next((source.sha256 for source in named if source is not None), None)
-
-    @cached_property
-    def plies(self) -> dict[int, Ply]:
-        """The main line by ply."""
-        return {ply.ply: ply for ply in self.game.plies}
-
-    @cached_property
-    def live(self) -> list[Observation]:
-        """What was seen while the game went on."""
-        return [seen for seen in self.game.observations if seen.kind in LIVE_KINDS]
-
-    @cached_property
-    def live_plies(self) -> frozenset[int]:
-        """Numbers of the plies that were seen so."""
-        live = {number for number, seen in enumerate(self.game.observations) if seen.kind in LIVE_KINDS}
-        return frozenset(
-            ply
-            for part in self.game.segments
-            if part.observation in live
-            for ply in range(part.from_ply, part.to_ply + 1)
-        )
-
-    @cached_property
-    def starts(self) -> list[StartFacts]:
-        """What the first boards of observations that begin in mid-game tell of the move before them."""
-        return [seen.start for seen in self.live if seen.start is not None and seen.start.ply > 0]
-
-    @cached_property
-    def span_ms(self) -> tuple[int, int] | None:
-        """From when to when it was seen, in UTC; None: not known."""
-        if self.game.time_basis is not TimeBasis.UTC:
-            return None
-        begun = [seen.started_at_ms for seen in self.live if seen.started_at_ms is not None]
-        ended = [seen.ended_at_ms for seen in self.live if seen.ended_at_ms is not None]
-        return (min(begun), max([*ended, *begun])) if begun else None
-
-    @cached_property
-    def begun_ms(self) -> tuple[int, int] | None:
-        """The earliest and the latest moment in UTC when it may have begun; None: nothing tells.
-
-        The date that a list prints is that of the server's clock, which may stand anywhere.
-        """
-        game = self.game
-        if self.span_ms is not None:
-            return self.span_ms[0], self.span_ms[0]
-        if any(seen.kind is not ObservationKind.PGN for seen in game.observations):
-            return None
-        begun_ms, latest_ms = game.started_at_ms, game.latest_start_ms
-        if begun_ms is not None and latest_ms is not None and game.time_basis is TimeBasis.UTC:
-            return begun_ms, latest_ms
-        if begun_ms is not None and latest_ms is not None and game.time_basis is TimeBasis.LOCAL:
-            return begun_ms - _EAST_MS, latest_ms + _WEST_MS
-        if game.date_text is None:
-            return None
-        try:
-            day = datetime.datetime.fromisoformat(game.date_text).replace(tzinfo=datetime.UTC)
-        except ValueError:
-            return None
-        day_ms = int(day.timestamp()) * 1_000
-        return day_ms - _EAST_MS, day_ms + _DAY_MS + _WEST_MS
-
-    @cached_property
-    def listed_ms(self) -> int | None:
-        """When a game was printed that nobody saw going on, in UTC; None: not known."""
-        if self.live or self.game.time_basis is not TimeBasis.UTC:
-            return None
-        told = [seen.started_at_ms for seen in self.game.observations if seen.kind is ObservationKind.MOVELIST]
-        return min((at_ms for at_ms in told if at_ms is not None), default=None)
-
-    @cached_property
-    def spent_ms(self) -> dict[int, _Spent]:
-        """What each move took: as printed, or by the clocks where only they were."""
-        found: dict[int, _Spent] = {}
-        for number, ply in self.plies.items():
-            before, clock = self.plies.get(number - 2), clock_of(ply)
-            if ply.elapsed_ms is not None and ply.precision not in ELAPSED_DERIVED:
-                found[number] = _Spent(ply.elapsed_ms, ply.precision in EXACT, True)
-            elif before is not None and clock is not None and (left := clock_of(before)) is not None:
-                spent_ms = left + 1_000 * (self.increment_s(number) or 0) - clock
-                found[number] = _Spent(spent_ms, ply.precision in EXACT, False)
-        return found
-
-    @cached_property
-    def opening(self) -> tuple[int, ...]:
-        """The moves from the first ply on, as far as they are known one after another."""
-        found: list[int] = []
-        while (ply := self.plies.get(len(found) + 1)) is not None and ply.move is not None:
-            found.append(ply.move)
-        return tuple(found)
-
-    def increment_s(self, ply: int) -> int | None:
-        """The increment of the side that makes this ply."""
-        return self.game.increment_s if ply % 2 else self.game.black_increment_s
-
-
-def clock_of(ply: Ply) -> int | None:
-    """The mover's clock after the move."""
-    return ply.white_clock_ms if ply.ply % 2 else ply.black_clock_ms
-
-
-def may_meet(one: tuple[int, int] | None, other: tuple[int, int] | None) -> bool:
-    """Whether two spans of time may be of one game; None: not known when."""
-    return one is None or other is None or (one[0] <= other[1] + SKEW_MS and other[0] <= one[1] + SKEW_MS)
-
-
 def _other_day(one: View, other: View) -> bool:
     """Whether they began on different days, as far as that is known; a resumed game may have the later one's."""
     begun = one.begun_ms, other.begun_ms
@@ -210,27 +50,12 @@ def _other_day(one: View, other: View) -> bool:
         return False
     if any(view.game.continued or view.game.start_ply or view.game.end == "adjourned" for view in (one, other)):
         return False
-    return begun[0][0] > begun[1][1] + _DAY_MS or begun[1][0] > begun[0][1] + _DAY_MS
+    return begun[0][0] > begun[1][1] + DAY_MS or begun[1][0] > begun[0][1] + DAY_MS
 
 
 def _printed_before(listed: View, seen: View) -> bool:
     """Whether the one was printed before the other was played."""
     return listed.listed_ms is not None and seen.span_ms is not None and listed.listed_ms + SKEW_MS < seen.span_ms[0]
-
-
-def _seen_again(earlier: View, later: View) -> bool:
-    """Whether a source that lost a game may have seen it again: later, under its number, in mid-game."""
-    before, after = earlier.game, later.game
-    return (
-        earlier.source == later.source
-        and before.end in _LOST_ENDS
-        and before.last_offset <= after.first_offset
-        and before.game_no is not None
-        and before.game_no == after.game_no
-        and not after.continued
-        and bool(later.starts)
-        and max(earlier.live_plies, default=0) <= later.starts[0].ply
-    )
 
 
 def _ended_before(one: View, other: View) -> bool:
@@ -252,7 +77,8 @@ def compare(one: View, other: View) -> Verdicts:
     why = headers_differ(one.game, other.game)
     if why is not None:
         return Verdicts(Verdict.APART, why)
-    if not (_seen_again(one, other) or _seen_again(other, one)):
+    again = next((pair for pair in ((one, other), (other, one)) if may_be_seen_again(*pair)), None)
+    if again is None:
         if one.live and other.live and one.source == other.source:
             return Verdicts(Verdict.APART, "one source saw both")
         if not may_meet(one.span_ms, other.span_ms):
@@ -270,13 +96,16 @@ def compare(one: View, other: View) -> Verdicts:
         if not told.take(one, other, number):
             return Verdicts(Verdict.APART, f"other times at ply {number}")
     for mine, its in ((one, other), (other, one)):
-        for start in mine.starts:
+        for start in mine.lasting_starts:
             if not told.take_start(start, its):
                 return Verdicts(Verdict.APART, f"another position or clock at ply {start.ply}")
-    verdicts = told.verdict(len(common), _same_number(one.game, other.game))
-    if verdicts.verdict is Verdict.OPEN and common and (begun := begun_alike(one, other)) is not None:
+    verdicts = told.verdict(len(common), _same_number(one, other))
+    if verdicts.verdict is not Verdict.OPEN:
+        return verdicts
+    if common and (begun := begun_alike(one, other)) is not None:
         return Verdicts(Verdict.SAME, f"{_counted(len(common), told.times)}, {begun}")
-    return verdicts
+    why = None if again is None else in_progress_since(*again)
+    return verdicts if why is None else Verdicts(Verdict.SAME, why)
 
 
 def headers_differ(one: Game, other: Game) -> str | None:
@@ -312,8 +141,8 @@ def _same_move(one: Ply, other: Ply) -> bool:
     return one.san.rstrip("+#") == other.san.rstrip("+#")
 
 
-def _same_number(one: Game, other: Game) -> bool:
-    return one.game_no is None or other.game_no is None or one.game_no == other.game_no
+def _same_number(one: View, other: View) -> bool:
+    return not one.numbers or not other.numbers or not one.numbers.isdisjoint(other.numbers)
 
 
 class _Told:
@@ -354,7 +183,7 @@ class _Told:
     def _take_seconds(
         self,
         number: int,
-        spent: tuple[_Spent | None, _Spent | None],
+        spent: tuple[Spent | None, Spent | None],
         clocks: tuple[int | None, int | None],
         fine: tuple[bool, bool],
     ) -> None:
@@ -371,7 +200,7 @@ class _Told:
         self.cut &= 0 <= left_ms < _SECOND_MS
         self.rounded &= abs(left_ms) <= _SECOND_MS // 2
 
-    def _take_spent(self, mine: _Spent, its: _Spent) -> bool:
+    def _take_spent(self, mine: Spent, its: Spent) -> bool:
         if not mine.equals(its):
             return False
         self.times += 1

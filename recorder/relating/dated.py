@@ -14,7 +14,7 @@ from recorder.model import ObservationKind, StartPrecision, TimeBasis
 from recorder.relating.information import REQUIRED_BITS, bits_of
 
 if TYPE_CHECKING:
-    from recorder.relating.compare import View
+    from recorder.relating.view import View
 
 __all__ = ["DAY_BITS", "begun_alike", "equal_seconds"]
 

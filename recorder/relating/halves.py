@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from recorder.model import Game, Observation, StartFacts
-from recorder.relating.compare import View, headers_differ, may_meet
+from recorder.relating.compare import headers_differ
+from recorder.relating.view import View, may_meet
 from recorder.tracking.position import Position, board_from_fen, play_san, position_from_fen
 from recorder.tracking.variants import rules_of
 

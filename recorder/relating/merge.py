@@ -2,8 +2,9 @@
 
 The strategy: games as one source tells each are grouped, first those that were seen twice, then halves of adjourned
 ones; a group becomes one game whose segments point to the observations of all its members. Groups and games are
-functions of the set of members: no order counts. No group holds two members that contradict each other, and one that
-fits two others which contradict each other is left apart, since nobody can tell which of them it is.
+functions of the set of members: no order counts. No group holds two members that contradict each other. An observation
+that fits two others which contradict each other is left apart; one that is not complete neither makes a complete one
+doubtful nor takes a group apart, but is left apart itself.
 """
 
 from __future__ import annotations
@@ -27,9 +28,10 @@ from recorder.model import (
     StartPrecision,
     TimeBasis,
 )
-from recorder.relating.compare import Verdict, View, clock_of, compare
+from recorder.relating.compare import Verdict, compare
 from recorder.relating.halves import continues, may_end, resumed_at
 from recorder.relating.order import same_by_order
+from recorder.relating.view import View, clock_of
 from recorder.tracking.assemble import segments_of
 
 __all__ = ["Beside", "merge_games"]
@@ -111,11 +113,24 @@ def _same_parts(views: list[View], beside: Beside | None) -> list[_Part]:
     def contradict(members: Collection[int]) -> bool:
         return any(not open_to[number].issuperset(members) for number in members)
 
+    whole = {number for number, view in enumerate(views) if view.game.complete}
+
+    def fits(number: int) -> set[int]:
+        """What may make it doubtful which game this is: a fragment does not for a complete observation."""
+        return near[number] & whole if number in whole else near[number]
+
     # Where nobody contradicts anybody, no part of the group needs a look of its own.
     doubtful = {
-        number for group in _components(near) if contradict(group) for number in group if contradict(near[number])
+        number for group in _components(near) if contradict(group) for number in group if contradict(fits(number))
     }
-    near = [set() if number in doubtful else others - doubtful for number, others in enumerate(near)]
+    near = _without(near, doubtful)
+    fragments = {
+        number
+        for group in _components(near)
+        for number in group
+        if number not in whole and not open_to[number].issuperset(group)
+    }
+    near = _without(near, fragments)
     parts: list[_Part] = []
     for group in _components(near):
         if contradict(group):
@@ -130,13 +145,17 @@ def _same_parts(views: list[View], beside: Beside | None) -> list[_Part]:
     return parts
 
 
+def _without(near: list[set[int]], excluded: set[int]) -> list[set[int]]:
+    return [set() if number in excluded else others - excluded for number, others in enumerate(near)]
+
+
 def _not_apart(views: list[View]) -> Iterator[tuple[int, int]]:
     """Numbers of views, the lesser first, without those whose first moves differ and those without a move.
 
     Somebody's archive has thousands of games with one opponent: in the order of their moves those that go on from a
     game's known first moves follow it.
     """
-    ordered = sorted((view.opening, number) for number, view in enumerate(views) if view.plies)
+    ordered = sorted((view.opening, number) for number, view in enumerate(views) if view.plies or view.starts)
     for at, (opening, one) in enumerate(ordered):
         for place in range(at + 1, len(ordered)):
             further, other = ordered[place]

@@ -15,8 +15,9 @@ from collections.abc import Iterable, Sequence
 from itertools import combinations
 from math import log2
 
-from recorder.relating.compare import Verdict, View, compare
+from recorder.relating.compare import Verdict, compare
 from recorder.relating.information import REQUIRED_BITS, order_bits
+from recorder.relating.view import View
 
 __all__ = ["same_by_order"]
 

@@ -29,8 +29,9 @@ from recorder.model import (
 )
 from recorder.pipeline import make_pipeline
 from recorder.relating import merge
-from recorder.relating.compare import Verdict, View, compare
+from recorder.relating.compare import Verdict, compare
 from recorder.relating.merge import merge_games
+from recorder.relating.view import View
 from recorder.sources.base import SourceKind
 from tests.support import corpus
 
@@ -254,7 +255,9 @@ def test_fragments_of_a_source_that_lost_the_game_keep_no_others_apart(told: Gam
     (one,) = merge_games([*parts, others[0]])
     assert len(one.witnesses) == 3
     assert merge_games(parts) == [], "nothing tells that the second goes on with the first"
-    another = replace(parts[1], game_no=(told.game_no or 0) + 1)
+    number = (told.game_no or 0) + 1
+    seen = replace(parts[1].observations[0], game_no=number)
+    another = replace(parts[1], game_no=number, observations=[seen])
     assert compare(View(parts[0]), View(another)).why == "one source saw both"
     overlapping = _part_of(told, last // 2 - 3, last, "2")
     assert compare(View(parts[0]), View(overlapping)).why == "one source saw both"

@@ -8,9 +8,9 @@ from dataclasses import replace
 from functools import cache
 
 from recorder.model import Game
-from recorder.relating.compare import View
 from recorder.relating.merge import Beside, merge_games
 from recorder.relating.order import same_by_order
+from recorder.relating.view import View
 
 from .scenes import connections, games_of, played, truth_of
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import random
 import re
 import sqlite3
 from pathlib import Path
@@ -19,6 +20,7 @@ from recorder.cli.resident import Resident
 from recorder.model import Game, GameKind
 from storage import Archive, GameFilter, relating
 from storage.schema import upgrade
+from tests.relating.interrupted import Played, journal_of
 from tests.relating.scenes import connections, games_of, journal, played, whole
 from tests.support.cli import Cli
 from tests.support.corpus import stream_bytes, truth
@@ -61,6 +63,28 @@ def test_a_scenario_from_all_its_connections(cli: Cli, tmp_path: Path, scenario:
     cli("import", *paths)
     cli("db", "rebuild")
     assert cli("export", "games").stdout == before
+
+
+def test_what_cuts_and_kills_left_is_one_game_in_any_order_of_imports(tmp_path: Path) -> None:
+    """Two recorders: one loses its line twice, the other one is killed twice. Then the next game begins."""
+    spent = [900, 700, *[1300, 250, 2600, 900, 4000, 1800, 600] * 4]
+    games = [Played(0, spent), Played(60_000, [each + 31 for each in spent])]
+    spans = {"a": [(-1_000, 9_000), (14_000, 24_000), (26_000, 62_000), (66_000, 200_000)]}
+    spans["b"] = [(-1_000, 3_000), (8_000, 20_000), (30_000, 90_000)]
+    (tmp_path / "logs").mkdir()
+    paths = []
+    for name, begin, end in ((name, *span) for name, found in spans.items() for span in found):
+        paths.append(tmp_path / "logs" / f"{name}{begin}.icsj")
+        paths[-1].write_bytes(journal_of(paths[-1].stem, games, begin, end))
+    shown = set()
+    for seed in range(3):
+        cli = Cli(tmp_path / f"{seed}.sqlite")
+        for path in random.Random(seed).sample(paths, len(paths)):
+            cli("import", path)
+        shown.add(cli("export", "games").stdout)
+        assert [(len(game["witnesses"]), game["complete"]) for game in _shown(cli)] == [(6, True), (3, True)]
+    assert len(shown) == 1
+    assert cli("db", "check").output == "The archive is sound.\n"
 
 
 def test_every_key_leads_to_the_one_game(cli: Cli, tmp_path: Path) -> None:

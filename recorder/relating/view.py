@@ -1,0 +1,225 @@
+"""A game as one source tells it, with what comparing it with others needs."""
+
+from __future__ import annotations
+
+import datetime
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
+
+from recorder.model import (
+    ELAPSED_DERIVED,
+    EXACT,
+    Game,
+    Observation,
+    ObservationKind,
+    Origin,
+    Ply,
+    StartFacts,
+    TimeBasis,
+)
+
+__all__ = ["DAY_MS", "LIVE_KINDS", "SKEW_MS", "Spent", "View", "clock_of", "may_meet"]
+
+LIVE_KINDS = frozenset((ObservationKind.LIVE, ObservationKind.ENGINE))
+"""Observations that were made while the game went on."""
+
+SKEW_MS = 3_000
+"""Within this time two connections get the same line, unless one of them is stuck or its clock is wrong."""
+
+DAY_MS = 86_400_000
+"""A day in milliseconds."""
+
+_HOUR_MS = 3_600_000
+_EAST_MS, _WEST_MS = 14 * _HOUR_MS, 12 * _HOUR_MS  # how far local time is from UTC at most
+_SECOND_MS = 1_000
+
+
+class Spent(NamedTuple):
+    """What a move took. ``fine``: in milliseconds. ``printed``: not computed from two clocks."""
+
+    ms: int
+    fine: bool
+    printed: bool
+
+    def equals(self, other: Spent) -> bool:
+        """Servers cut what they print in seconds (others may round it); two computed times may differ by one."""
+        if self.fine and other.fine:
+            return self.ms == other.ms
+        if not (self.printed and other.printed):
+            return abs(self.ms - other.ms) <= _SECOND_MS
+        if self.fine is other.fine:
+            return self.ms == other.ms
+        fine, coarse = (self, other) if self.fine else (other, self)
+        return -_SECOND_MS // 2 <= fine.ms - coarse.ms < _SECOND_MS
+
+
+@dataclass
+class View:
+    """A game as one source tells it, and what comparing it needs, computed once.
+
+    Attributes:
+        game: as ``tracking`` gave it. source: whose it is: SHA-256, or None.
+    """
+
+    game: Game
+    source: str | None = field(init=False)
+
+    def __post_init__(self) -> None:
+        named = (seen.source for seen in self.game.observations)
+        self.source = next((source.sha256 for source in named if source is not None), None)
+
+    @cached_property
+    def plies(self) -> dict[int, Ply]:
+        """The main line by ply."""
+        return {ply.ply: ply for ply in self.game.plies}
+
+    @cached_property
+    def live(self) -> list[Observation]:
+        """What was seen while the game went on."""
+        return [seen for seen in self.game.observations if seen.kind in LIVE_KINDS]
+
+    @cached_property
+    def live_plies(self) -> frozenset[int]:
+        """Numbers of the plies that were seen so."""
+        live = {number for number, seen in enumerate(self.game.observations) if seen.kind in LIVE_KINDS}
+        return frozenset(
+            ply
+            for part in self.game.segments
+            if part.observation in live
+            for ply in range(part.from_ply, part.to_ply + 1)
+        )
+
+    @cached_property
+    def starts(self) -> list[StartFacts]:
+        """What the first boards of observations that begin in mid-game tell of the move before them."""
+        return [seen.start for seen in self.live if seen.start is not None and seen.start.ply > 0]
+
+    @cached_property
+    def lasting_starts(self) -> list[StartFacts]:
+        """Those of ``starts`` whose move was not taken back later."""
+        found = []
+        for seen in self.live:
+            start, rows = seen.start, seen.lines[0].rows if seen.lines else []
+            if start is not None and start.ply > 0 and (not rows or rows[0][0] > start.ply):
+                found.append(start)
+        return found
+
+    @cached_property
+    def last_board(self) -> StartFacts | Ply | None:
+        """The last board that was seen while the game went on: that of a move, else the one it was joined at."""
+        if self.live_plies:
+            return self.plies[max(self.live_plies)]
+        return self.starts[-1] if self.starts else None
+
+    @cached_property
+    def first_board(self) -> StartFacts | Ply | None:
+        """The first board after joining in mid-game that has the clocks of a move, else the one it was joined at.
+
+        Servers may print that one with the clocks of its last move, or with a clock that has run since.
+        """
+        if not self.starts:
+            return None
+        joined = self.starts[0].ply
+        later = [number for number in self.live_plies if number > joined]
+        return self.plies[min(later)] if later else self.starts[0]
+
+    @cached_property
+    def span_ms(self) -> tuple[int, int] | None:
+        """From when to when it was seen, in UTC; None: not known."""
+        if self.game.time_basis is not TimeBasis.UTC:
+            return None
+        begun = [seen.started_at_ms for seen in self.live if seen.started_at_ms is not None]
+        ended = [seen.ended_at_ms for seen in self.live if seen.ended_at_ms is not None]
+        if self.game.ended_at_ms is not None:  # a game may end a while after its last move
+            ended.append(self.game.ended_at_ms)
+        return (min(begun), max([*ended, *begun])) if begun else None
+
+    @cached_property
+    def numbers(self) -> frozenset[int]:
+        """The numbers under which it was seen: a resumed game may get another one."""
+        found = {self.game.game_no, *(seen.game_no for seen in self.live)}
+        return frozenset(number for number in found if number is not None)
+
+    @cached_property
+    def begun_ms(self) -> tuple[int, int] | None:
+        """The earliest and the latest moment in UTC when it may have begun; None: nothing tells.
+
+        The date that a list prints is that of the server's clock, which may stand anywhere.
+        """
+        game = self.game
+        if self.span_ms is not None:
+            return self.span_ms[0], self.span_ms[0]
+        if any(seen.kind is not ObservationKind.PGN for seen in game.observations):
+            return None
+        begun_ms, latest_ms = game.started_at_ms, game.latest_start_ms
+        if begun_ms is not None and latest_ms is not None and game.time_basis is TimeBasis.UTC:
+            return begun_ms, latest_ms
+        if begun_ms is not None and latest_ms is not None and game.time_basis is TimeBasis.LOCAL:
+            return begun_ms - _EAST_MS, latest_ms + _WEST_MS
+        if game.date_text is None:
+            return None
+        try:
+            day = datetime.datetime.fromisoformat(game.date_text).replace(tzinfo=datetime.UTC)
+        except ValueError:
+            return None
+        day_ms = int(day.timestamp()) * 1_000
+        return day_ms - _EAST_MS, day_ms + DAY_MS + _WEST_MS
+
+    @cached_property
+    def listed_ms(self) -> int | None:
+        """When a game was printed that nobody saw going on, in UTC; None: not known."""
+        if self.live or self.game.time_basis is not TimeBasis.UTC:
+            return None
+        told = [seen.started_at_ms for seen in self.game.observations if seen.kind is ObservationKind.MOVELIST]
+        return min((at_ms for at_ms in told if at_ms is not None), default=None)
+
+    @cached_property
+    def spent_ms(self) -> dict[int, Spent]:
+        """What each move took: as printed, or by the clocks where only they were."""
+        found: dict[int, Spent] = {}
+        for number, ply in self.plies.items():
+            if number in self.unlisted:
+                continue
+            before, clock = self.plies.get(number - 2), clock_of(ply)
+            if ply.elapsed_ms is not None and ply.precision not in ELAPSED_DERIVED:
+                found[number] = Spent(ply.elapsed_ms, ply.precision in EXACT, True)
+            elif before is not None and clock is not None and (left := clock_of(before)) is not None:
+                spent_ms = left + 1_000 * (self.increment_s(number) or 0) - clock
+                found[number] = Spent(spent_ms, ply.precision in EXACT, False)
+        return found
+
+    @cached_property
+    def unlisted(self) -> frozenset[int]:
+        """The first plies of a list whose times are all 0.
+
+        Some servers print so all that was played before a game was adjourned: it is no time that was taken.
+        """
+        found = set()
+        for number, ply in sorted(self.plies.items()):
+            if ply.origin != Origin.MOVELIST or ply.elapsed_ms:
+                break
+            found.add(number)
+        return frozenset(found)
+
+    @cached_property
+    def opening(self) -> tuple[int, ...]:
+        """The moves from the first ply on, as far as they are known one after another."""
+        found: list[int] = []
+        while (ply := self.plies.get(len(found) + 1)) is not None and ply.move is not None:
+            found.append(ply.move)
+        return tuple(found)
+
+    def increment_s(self, ply: int) -> int | None:
+        """The increment of the side that makes this ply."""
+        return self.game.increment_s if ply % 2 else self.game.black_increment_s
+
+
+def clock_of(ply: Ply) -> int | None:
+    """The mover's clock after the move."""
+    return ply.white_clock_ms if ply.ply % 2 else ply.black_clock_ms
+
+
+def may_meet(one: tuple[int, int] | None, other: tuple[int, int] | None) -> bool:
+    """Whether two spans of time may be of one game; None: not known when."""
+    return one is None or other is None or (one[0] <= other[1] + SKEW_MS and other[0] <= one[1] + SKEW_MS)
