@@ -107,8 +107,8 @@ def outlet_options(command: _AnyCommand) -> _AnyCommand:
     pgn = click.option(
         "--pgn",
         metavar="FILE|DIR",
-        help="Append each game once, when it is over; in a folder, to one file a day. A game that is open at the end is "
-        "written as `*`, and its entry is replaced when the game goes on. What other logs add is in `export pgn`.",
+        help="Append each game once, when it is over; in a folder, to one file a day. A game that is open at the end "
+        "is written as `*`, and its entry is replaced when the game goes on. What other logs add is in `export pgn`.",
     )
     events = click.option(
         "--events",

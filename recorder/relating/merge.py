@@ -350,11 +350,15 @@ def _best_plies(chain: list[_Part], firsts: dict[str, int], basis: TimeBasis) ->
 
     Better is what is proved better, has both clocks rather than the mover's only (as a delta prints it) or none, is
     printed in milliseconds, seen live, with lag and arrival, of the witness with more plies, of the earlier witness.
-    What was played before a game was adjourned counts as far as it was resumed there.
+    What was played before a game was adjourned counts as far as it was resumed there. Its think times of 0:00 in a list
+    that was printed after the resumption are not those of the moves: what was recorded before it is better.
     """
     found: dict[int, tuple[tuple[object, ...], int, Ply]] = {}
     limit: int | None = None
     for part in reversed(chain):
+        begun = [min(view.live_plies) - 1 for view in part.views if view.live_plies]
+        begun += [start.ply for view in part.views for start in view.starts]
+        resumed = min(begun, default=0) if part is not chain[0] else 0
         for view in part.views:
             first = firsts[view.game.key]
             timed = view.game.time_basis is basis
@@ -365,6 +369,7 @@ def _best_plies(chain: list[_Part], firsts: dict[str, int], basis: TimeBasis) ->
                         continue
                     rank = (
                         _PROOFS[ply.proof],
+                        ply.ply <= resumed and ply.elapsed_ms == 0,
                         (ply.white_clock_ms is None) + (ply.black_clock_ms is None),
                         _PRECISIONS[ply.precision],
                         ply.ply not in view.live_plies,
@@ -375,8 +380,6 @@ def _best_plies(chain: list[_Part], firsts: dict[str, int], basis: TimeBasis) ->
                     )
                     if ply.ply not in found or rank < found[ply.ply][0]:
                         found[ply.ply] = (rank, first + segment.observation, ply)
-        begun = [min(view.live_plies) - 1 for view in part.views if view.live_plies]
-        begun += [start.ply for view in part.views for start in view.starts]
         if begun:
             limit = min([*begun, *([] if limit is None else [limit])])
     return {number: found[number][1:] for number in sorted(found)}

@@ -113,6 +113,39 @@ def test_halves_are_joined_with_the_times_of_the_first(scenario: str) -> None:
     assert [one.kind for one in joined.evidence].count(EvidenceKind.CONTINUES) == 2
 
 
+@pytest.mark.parametrize("unit_ms", [1, 1_000])
+def test_zeros_of_a_later_list_never_replace_times_that_an_earlier_list_recorded(unit_ms: int) -> None:
+    """The first half was joined late: its first moves are from a list, which prints their real times."""
+    watcher = next(name for name in connections(ADJOURNED[0]) if name.startswith("observer"))
+    first, second = played(games_of(ADJOURNED[0], watcher))[:2]
+    joined_at = 7
+    seen, line = first.observations[0], first.observations[0].lines[0]
+    listed = [
+        ply._replace(
+            white_clock_ms=None,
+            black_clock_ms=None,
+            lag_ms=None,
+            at_ms=None,
+            elapsed_ms=1_000 * ply.ply + 1_000 // unit_ms,
+            precision=int(Precision.MILLISECONDS if unit_ms == 1 else Precision.SECONDS),
+            proof=int(Proof.LIST),
+            origin=int(Origin.MOVELIST),
+        )
+        for ply in line.plies[:joined_at]
+    ]
+    early = replace(
+        first,
+        observations=[
+            replace(seen, lines=[replace(line, rows=line.plies[joined_at:])]),
+            replace(seen, kind=ObservationKind.MOVELIST, start=None, lines=[replace(line, rows=listed)]),
+        ],
+        segments=[Segment(1, joined_at, 1), Segment(joined_at + 1, len(first.plies), 0)],
+    )
+    assert not any(ply.elapsed_ms for ply in second.plies[: len(first.plies)])
+    (game,) = merge_games([early, second])
+    assert _elapsed(game)[: len(first.plies)] == _elapsed(early)
+
+
 def _between(games: list[Game], white: str, black: str) -> list[Game]:
     return [game for game in games if (game.white.handle, game.black.handle) == (white, black)]
 
