@@ -331,6 +331,8 @@ class Session(Door):
         if sign is Sign.LEFT:
             self._left.add(board.game.key)
             return [self.leave_game(board.number)]
+        if sign is Sign.OVER and self.seat(board) is None:  # how it ended is not known
+            return [self.leave_game(board.number)]
         if sign is Sign.OVER:
             self.observed.discard(board.number)
         return []

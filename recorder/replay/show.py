@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple
 from recorder.errors import RecorderError
 from recorder.model import EventKind, Game, GameEvent, HoldingsChange, LinkKind, Origin
 from recorder.replay.boards import Board, Lines, Standing
+from recorder.replay.endings import end_event
 from recorder.replay.moments import Begin, End, GameMoment, Shown, What
 from recorder.replay.timing import Moment, Playhead
 from recorder.replay.together import partner_keys, partners_of
@@ -301,6 +302,8 @@ class Show:
         elif isinstance(what, GameEvent):
             yield from self._event(at, board, what)
         elif isinstance(what, End):
+            if board.result is None and (ended := end_event(board)) is not None:
+                yield from self._event(at, board, ended)
             board.over = True
             yield Happening(Sign.OVER, board)
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recorder import read_games
+from recorder.dialects.results import parse_result
+from recorder.events import Line
 from recorder.model import Game, GameKind
 from recorder.replay.door import Manner
 from recorder.replay.grammar import CODES, read_command
@@ -416,6 +419,48 @@ def test_saved_games_are_shown_with_boards_and_without_their_comments(name: str)
     plies = sum(len(game.plies) for game in games)
     assert len(lines_of(heard, "<12>")) >= plies
     assert "comment" not in heard
+
+
+MATE = "1. f3 e5 2. g4 Qh4#"
+
+
+@pytest.mark.parametrize(
+    ("tags", "movetext", "told"),
+    [
+        ("", "1. e4 e5 {Black resigns} 1-0", "{Game 1 (Ann vs. Bob) Bob resigns} 1-0"),
+        ("", "1. e4 e5 {Bob's king exploded} 1-0", "{Game 1 (Ann vs. Bob) Bob's king exploded} 1-0"),
+        ("", f"{MATE} 0-1", "{Game 1 (Ann vs. Bob) Ann checkmated} 0-1"),
+        ("", "1. e4 e5 1-0", "{Game 1 (Ann vs. Bob) Ann wins} 1-0"),
+        ("", "1. e4 e5 1/2-1/2", "{Game 1 (Ann vs. Bob) Game was drawn} 1/2-1/2"),
+        ("time forfeit", "1. e4 e5 0-1", "{Game 1 (Ann vs. Bob) Ann forfeits on time} 0-1"),
+        ("adjudication", "1. e4 e5 1-0", "{Game 1 (Ann vs. Bob) Ann wins by adjudication} 1-0"),
+        ("adjudication", "1. e4 e5 1/2-1/2", "{Game 1 (Ann vs. Bob) Game drawn by adjudication} 1/2-1/2"),
+        (
+            "",
+            "1. e4 e5 {Game adjourned by mutual agreement} *",
+            "{Game 1 (Ann vs. Bob) Game adjourned by mutual agreement} *",
+        ),
+        ("", "1. e4 e5 *", None),
+    ],
+)
+def test_the_end_of_a_saved_game_is_reported(tmp_path: Path, tags: str, movetext: str, told: str | None) -> None:
+    path = tmp_path / "x.pgn"
+    result = movetext.rpartition(" ")[2]
+    termination = f'[Termination "{tags}"]\n' if tags else ""
+    path.write_text(f'[White "Ann"]\n[Black "Bob"]\n[Result "{result}"]\n{termination}\n{movetext}\n')
+    made = Client.of(list(read_games(path)))
+    made.say("set style 12")
+    heard = made.say("observe 1") + made.wait()
+    lines = heard.splitlines()
+    assert lines.count("Removing game 1 from observation list.") == 1, "clients wait for it"
+    assert [line for line in lines if line.startswith("{Game 1 ")] == ([] if told is None else [told])
+    if told is not None:
+        ended = parse_result(Line(told, 0))
+        assert ended is not None
+        assert (ended.game_no, ended.white, ended.black, ended.result) == (1, "Ann", "Bob", result)
+    gin = Client.of(list(read_games(path)))
+    gin.say("set gin 1", "tell replay play")
+    assert [line for line in gin.wait().splitlines() if line == told] == ([] if told is None else [told])
 
 
 def test_wide_lines_are_broken_as_servers_do() -> None:
