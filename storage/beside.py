@@ -9,12 +9,15 @@ from __future__ import annotations
 import sqlite3
 from bisect import bisect_left
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import accumulate
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from recorder.model import Game
 from storage.reader import load_games
+
+if TYPE_CHECKING:
+    from recorder.relating.order import BoardOrders
 
 __all__ = ["BesideGames", "overlapping"]
 
@@ -84,6 +87,13 @@ class BesideGames:
         self._driver = driver
         self._sources: dict[int, _Source] = {}
         self._game = lru_cache(_CACHED_GAMES)(self._load)
+
+    @cached_property
+    def orders(self) -> BoardOrders:
+        """What compares the order of their lines."""
+        from recorder.relating.order import BoardOrders
+
+        return BoardOrders(self)
 
     def __call__(self, one: Game, other: Game) -> list[tuple[Game, Game]]:
         """Games of the same players and number that overlap the one in its source, and the other in its own.

@@ -217,7 +217,7 @@ def _made_of(driver: sqlite3.Connection, group: list[int], beside: BesideGames) 
         return []
     from recorder.relating.merge import merge_games
 
-    return merge_games(_load(driver, group), beside)
+    return merge_games(_load(driver, group), beside.orders)
 
 
 def _relate(driver: sqlite3.Connection, groups: list[list[int]]) -> None:

@@ -54,10 +54,8 @@ def order_bits(boards: Sequence[bool]) -> float:
         Bits in the first ``_MOST_LINES`` lines; near 0 for boards that move in turn or in any other short cycle.
     """
     boards = boards[:_MOST_LINES]
+    lines = Counter(zip(*(boards[start:] for start in range(_MEMORY + 1)), strict=False))
     habits: Counter[tuple[bool, ...]] = Counter()
-    lines: Counter[tuple[tuple[bool, ...], bool]] = Counter()
-    for at in range(_MEMORY, len(boards)):
-        habit = tuple(boards[at - _MEMORY : at])
-        habits[habit] += 1
-        lines[habit, boards[at]] += 1
-    return sum(count * log2(habits[habit] / count) for (habit, _), count in lines.items())
+    for line, count in lines.items():
+        habits[line[:-1]] += count
+    return sum(count * log2(habits[line[:-1]] / count) for line, count in lines.items())

@@ -30,14 +30,11 @@ from recorder.model import (
 )
 from recorder.relating.compare import Verdict, compare
 from recorder.relating.halves import continues, may_end, resumed_at
-from recorder.relating.order import same_by_order
+from recorder.relating.order import BoardOrders
 from recorder.relating.view import View, clock_of
 from recorder.tracking.assemble import segments_of
 
-__all__ = ["Beside", "merge_games"]
-
-Beside = Callable[[Game, Game], Iterable[tuple[Game, Game]]]
-"""For two games of two sources: games of other boards that ran beside them, as ``order.same_by_order`` asks for."""
+__all__ = ["merge_games"]
 
 _Value = TypeVar("_Value")
 
@@ -57,6 +54,7 @@ _PRECISIONS = {
     Precision.DERIVED_SECONDS.value: 5,
     None: 6,
 }
+_MOST_REPEATED = 32  # games without times of day that may each be the same; the order of more is not looked at
 _BASES = (TimeBasis.UTC, TimeBasis.LOCAL, TimeBasis.CLOCK, TimeBasis.NONE)
 _ENDS = {"result": 0, "adjourned": 1, "aborted": 2}
 
@@ -73,19 +71,19 @@ class _Part:
         return self.views[0].game.key
 
 
-def merge_games(games: Iterable[Game], beside: Beside | None = None) -> list[Game]:
+def merge_games(games: Iterable[Game], orders: BoardOrders | None = None) -> list[Game]:
     """The games that several of these make.
 
     Args:
         games: each as one source tells it, with its sources named; of the same players with the same colours. Keys
             differ.
-        beside: the games of other boards, where they are known; asked only where nothing else shows that two are one.
+        orders: of the lines of their logs, where those are known; asked only where nothing else shows that two are one.
     Returns:
         One game for each group of at least two: ``witnesses`` are the members' keys in ascending order, the first of
         which is its own; ``observations`` are theirs in that order. By key.
     """
     views = [View(game) for game in sorted(games, key=lambda game: game.key)]
-    chains = _chains(_same_parts(views, beside))
+    chains = _chains(_same_parts(views, orders))
     found = [_canonical(chain) for chain in chains if sum(len(part.views) for part in chain) > 1]
     return sorted(found, key=lambda game: game.key)
 
@@ -93,22 +91,30 @@ def merge_games(games: Iterable[Game], beside: Beside | None = None) -> list[Gam
 # --- which are one
 
 
-def _same_parts(views: list[View], beside: Beside | None) -> list[_Part]:
+def _same_parts(views: list[View], orders: BoardOrders | None) -> list[_Part]:
     whys: dict[tuple[int, int], str] = {}
     near: list[set[int]] = [set() for _ in views]
+    undecided: list[tuple[int, int]] = []
     open_to: list[set[int]] = [{number} for number in range(len(views))]  # itself and those that it does not contradict
     for one, other in _not_apart(views):
         verdict, whys[one, other] = compare(views[one], views[other])
-        if verdict is Verdict.OPEN and beside is not None:
-            others = beside(views[one].game, views[other].game)
-            why = same_by_order(views[one], views[other], ((View(mine), View(its)) for mine, its in others))
-            verdict, whys[one, other] = (verdict, whys[one, other]) if why is None else (Verdict.SAME, why)
+        if verdict is Verdict.OPEN:
+            undecided.append((one, other))
         if verdict is not Verdict.APART:
             open_to[one].add(other)
             open_to[other].add(one)
         if verdict is Verdict.SAME:
             near[one].add(other)
             near[other].add(one)
+
+    repeated = Counter(number for pair in undecided for number in pair)
+    for one, other in undecided:
+        if orders is None:
+            break
+        if max(repeated[one], repeated[other]) <= _MOST_REPEATED and (why := orders.same(views[one], views[other])):
+            near[one].add(other)
+            near[other].add(one)
+            whys[one, other] = why
 
     def contradict(members: Collection[int]) -> bool:
         return any(not open_to[number].issuperset(members) for number in members)

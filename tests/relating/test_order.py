@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import cache
 
-from recorder.model import Game
-from recorder.relating.merge import Beside, merge_games
-from recorder.relating.order import same_by_order
+from recorder.model import Game, SourceName
+from recorder.relating.merge import merge_games
+from recorder.relating.order import Beside, BoardOrders
 from recorder.relating.view import View
 
 from .scenes import connections, games_of, played, truth_of
@@ -52,7 +52,7 @@ def _seat(game: Game) -> tuple[str, str, int | None]:
 
 
 def _merged(games: list[Game]) -> list[Game]:
-    return merge_games(games, _beside(games))
+    return merge_games(games, BoardOrders(_beside(games)))
 
 
 def test_eight_boards_of_two_logs_are_one_game_each() -> None:
@@ -87,8 +87,10 @@ def _changed(change: Callable[[Game], Game]) -> str | None:
     one, other = (game for game, number in told if number == 0)
     assert len(one.plies) == 6
     other = change(other)
-    beside = _beside(game for game, _ in told)
-    return same_by_order(View(one), View(other), ((View(mine), View(its)) for mine, its in beside(one, other)))
+    orders = BoardOrders(_beside(game for game, _ in told))
+    why = orders.same(View(one), View(other))
+    assert orders.same(View(other), View(one)) == why
+    return why
 
 
 def test_a_number_is_one_game_at_any_moment() -> None:
@@ -105,3 +107,25 @@ def test_a_game_at_another_place_of_the_log_is_not_the_same() -> None:
         return replace(game, observations=[moved])
 
     assert _changed(later) is None
+
+
+def test_a_game_repeated_too_often_is_not_looked_at() -> None:
+    """The order of each with each costs the square of their number."""
+    told = list(_told("c07_eight_boards").values())
+    one, other = (game for game, number in told if number == 0)
+    repeated = [
+        replace(
+            other, key=f"{copy:020}", observations=[replace(other.observations[0], source=SourceName("", f"{copy}"))]
+        )
+        for copy in range(40)
+    ]
+    looked: list[str] = []
+
+    def beside(one: Game, other: Game) -> list[tuple[Game, Game]]:
+        looked.append(one.key)
+        return []
+
+    merge_games([one, *repeated[:2]], BoardOrders(beside))
+    assert len(looked) == 3
+    merge_games([one, *repeated], BoardOrders(beside))
+    assert len(looked) == 3
