@@ -19,6 +19,8 @@ __all__ = [
     "Variant",
     "cecp_variant",
     "icc_variant",
+    "is_known_variant",
+    "known_variant_like",
     "pgn_variant",
     "read_category",
     "read_cecp_variant",
@@ -113,6 +115,7 @@ SPEEDS = frozenset(
 
 #: Words that servers print for every game that is not normal chess: only boards tell which.
 _VAGUE = frozenset(("non-standard", "nonstandard", "wild"))
+_WILD = re.compile(r"wild/[0-9]{1,3}", re.ASCII)
 _ICC_WILD = re.compile(r"w(?:ild)?\(([0-9]{1,3})\)", re.ASCII)
 
 
@@ -160,6 +163,20 @@ def read_category(category: str | None) -> str | None:
     if known is None and slash and head != "wild":
         known = _BY_SPELLING.get(_squeezed(head))
     return known or word
+
+
+def is_known_variant(word: str) -> bool:
+    """Whether a word, in any spelling, is that of a variant in ``VARIANTS`` or a wild number."""
+    name = read_pgn_variant(word)
+    return name in _BY_NAME or (name is not None and _WILD.fullmatch(name) is not None)
+
+
+def known_variant_like(word: str) -> str | None:
+    """A known variant whose spelling is like an unknown word's, or None."""
+    from difflib import get_close_matches
+
+    close = get_close_matches(_squeezed(word), [*_BY_SPELLING, *SPEEDS], 1)
+    return _BY_SPELLING.get(close[0], close[0]) if close else None
 
 
 def icc_variant(number: int) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from recorder.cli.options import ANOMALIES, archive_option, json_option, open_archive, wide_option
-from recorder.cli.terminal import print_json, print_table
+from recorder.cli.terminal import plural, print_json, print_table, say
 
 __all__ = ["command"]
 
@@ -31,7 +31,8 @@ def command(source_id: str | None, kinds: tuple[str, ...], where: str, as_json: 
         found = [
             (row, anomaly) for row, anomaly in archive.anomalies(source_id) if not kinds or anomaly.kind.value in kinds
         ]
-        names = short_names(archive.sources())
+        sources = archive.sources()
+        names = short_names(sources)
     if as_json:
         print_json(
             [
@@ -58,3 +59,6 @@ def command(source_id: str | None, kinds: tuple[str, ...], where: str, as_json: 
         right=("Offset", "Game"),
         narrow=(("Line", 24), ("What", 32), "Line", ("What", 16), ("Source", 16)),
     )
+    if not found:
+        of = "this log" if source_id else plural(len(sources), "log")
+        say(f"No anomalies{' of this kind' if kinds else ''} in {of}.")

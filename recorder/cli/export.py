@@ -21,6 +21,7 @@ from recorder.cli.exporting import (
     require_analyst,
     require_keys,
     say_written,
+    without_games,
 )
 from recorder.cli.options import Words, archive_option, filter_options, game_filter, open_archive
 
@@ -141,7 +142,7 @@ def _pgn(
             else:
                 with open_output(output, force, keep) as out:
                     report = exporter.write(games, out)
-        say_written(report, output, left_out(archive, chosen))
+        say_written(report, output, left_out(archive, chosen), without_games(archive, chosen))
 
 
 @command.command(
@@ -198,7 +199,7 @@ def _bpgn(
             report = exporter.report
         report.left_out["not bughouse"] += archive.count(chosen) - archive.count(bughouse)
         report.left_out += Counter()
-        say_written(report, output, left_out(archive, chosen))
+        say_written(report, output, left_out(archive, chosen), without_games(archive, chosen))
 
 
 @command.command(
@@ -286,7 +287,7 @@ def _games(
         require_keys(archive, chosen)
         with chosen_games(archive, chosen) as games:
             report = append_games(output, games, GamesJsonExporter(), protected(archive))
-        say_written(report, output, left_out(archive, chosen))
+        say_written(report, output, left_out(archive, chosen), without_games(archive, chosen))
 
 
 def _write_games(format_name: str, where: str, output: str, force: bool, filters: dict[str, Any], *, raw: bool) -> None:
@@ -296,10 +297,10 @@ def _write_games(format_name: str, where: str, output: str, force: bool, filters
     chosen = game_filter(**filters)
     with open_archive(where) as archive:
         require_keys(archive, chosen)
-        reasons = left_out(archive, chosen)
+        reasons, none = left_out(archive, chosen), without_games(archive, chosen)
         with open_output(output, force, protected(archive)) as out:
             report = write_games(archive, chosen, out, format_name, raw=raw)
-    say_written(report, output, reasons)
+    say_written(report, output, reasons, none)
 
 
 def _write_dataset(where: str, folder: Path, force: bool, filters: dict[str, Any]) -> None:
@@ -308,9 +309,9 @@ def _write_dataset(where: str, folder: Path, force: bool, filters: dict[str, Any
     chosen = game_filter(**filters)
     with open_archive(where) as archive:
         require_keys(archive, chosen)
-        reasons = left_out(archive, chosen)
+        reasons, none = left_out(archive, chosen), without_games(archive, chosen)
         report = write_dataset(archive, chosen, folder, force=force, protect=protected(archive))
-    say_written(report, str(folder), reasons)
+    say_written(report, str(folder), reasons, none)
 
 
 def _write_table(
@@ -323,10 +324,10 @@ def _write_table(
     chosen = game_filter(**filters)
     with open_archive(where) as archive:
         require_keys(archive, chosen)
-        reasons = left_out(archive, chosen)
+        reasons, none = left_out(archive, chosen), without_games(archive, chosen)
         with (
             chosen_games(archive, chosen) as games,
             open_output(output, force, protected(archive)) as out,
         ):
             report = exporter.write(games, out)
-    say_written(report, output, reasons)
+    say_written(report, output, reasons, none)

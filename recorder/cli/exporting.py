@@ -39,6 +39,7 @@ __all__ = [
     "require_keys",
     "say_left_out",
     "say_written",
+    "without_games",
     "write_json",
 ]
 
@@ -154,16 +155,35 @@ def protected(archive: Archive) -> list[Path]:
 
 
 def require_keys(archive: Archive, where: GameFilter) -> None:
-    """Refuse a KEY that no game of the archive has, whatever the other options leave out.
+    """Refuse a KEY that no game of the archive has, whatever the other options leave out, and an unknown variant.
 
     Raises:
-        StorageError: there is no such game.
+        StorageError: there is no such game. UsageError: there is no such variant.
     """
     from storage import GameFilter
 
+    _refuse_unknown_variants(archive, where)
     for key in sorted(where.keys):
         if not archive.count(GameFilter(keys=frozenset({key}), kinds=frozenset(), min_plies=0)):
             raise StorageError(f"No game has a key that begins with {key}.")
+
+
+def _refuse_unknown_variants(archive: Archive, where: GameFilter) -> None:
+    """Refuse a word of ``--variant`` that no table and no game of the archive has.
+
+    Raises:
+        UsageError: it names the word, and a known one that is like it.
+    """
+    from recorder.variants import is_known_variant, known_variant_like
+    from storage import GameFilter
+
+    for word in sorted(where.variants):
+        if is_known_variant(word) or archive.count(
+            GameFilter(variants=frozenset({word}), kinds=frozenset(), min_plies=0)
+        ):
+            continue
+        like = known_variant_like(word)
+        raise click.UsageError(f"unknown variant {word!r}{f'; did you mean {like!r}?' if like else '.'}")
 
 
 def require_analyst(archive: Archive, name: str) -> None:
@@ -198,6 +218,8 @@ def format_of(format_name: str | None, output: str, formats: tuple[str, ...]) ->
     """
     suffix = Path(output).suffix.lower().lstrip(".")
     chosen = format_name or (suffix if suffix in formats else formats[0])
+    if format_name is None and suffix and suffix not in formats:
+        say(f"{output}: .{suffix} is no format of this command; writing {chosen} (--format {'|'.join(formats)}).")
     if chosen == "parquet" and output == "-" and sys.stdout.isatty():
         raise click.UsageError("Parquet is not for the terminal; write it to a file with -o.")
     return chosen
@@ -234,6 +256,7 @@ def require_games(archive: Archive, where: GameFilter) -> dict[str, int]:
     Raises:
         StorageError: no game is left.
     """
+    _refuse_unknown_variants(archive, where)
     reasons = left_out(archive, where)
     if not archive.count(where):
         words = ", ".join(f"{number:,} {reason}" for reason, number in reasons.items())
@@ -268,10 +291,18 @@ def _one(reason: str) -> str:
     return reason.replace("plies", "ply", 1) if reason.startswith("plies ") else reason
 
 
-def say_written(report: ExportReport, output: str, reasons: dict[str, int]) -> None:
-    """What was written and what was not, on stderr."""
+def without_games(archive: Archive, where: GameFilter) -> str | None:
+    """A sentence if no game matches the filters; None: some do."""
+    if archive.count(where):
+        return None
+    return f"No games match these filters ({plural(archive.count(), 'played game')} in the archive)."
+
+
+def say_written(report: ExportReport, output: str, reasons: dict[str, int], none: str | None = None) -> None:
+    """What was written and what was not, on stderr; ``none``: as ``without_games`` says."""
     target = "standard output" if output == "-" else output
-    say(f"Wrote {plural(report.games, 'game')}, {plural(report.plies, 'ply', 'plies')} to {target}.")
+    written = f"Wrote {plural(report.games, 'game')}, {plural(report.plies, 'ply', 'plies')} to {target}."
+    say(written if none is None else none)
     say_left_out([*reasons.items(), *sorted(report.left_out.items())])
 
 

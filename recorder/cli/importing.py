@@ -81,6 +81,7 @@ def command(
         print_outcome,
         print_players,
     )
+    from recorder.live.statefile import is_state_file
     from storage import is_database
 
     options = read_options(**reading)
@@ -126,6 +127,7 @@ def command(
             archive.close()
     if as_json:
         print_json([*(outcome_json(outcome, verbose=verbose) for outcome in outcomes), *besides])
+    skipped = [path for path in skipped if not is_state_file(path)]  # what recorders that run now keep
     if skipped:
         say(f"{plural(len(skipped), 'file')} skipped by name: hidden files, tables and databases.")
     if any(outcome.unreadable for outcome in outcomes) or all(outcome.kind is None for outcome in outcomes):

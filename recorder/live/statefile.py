@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import fnmatch
 import json
 import os
 import secrets
 from pathlib import Path
 from typing import Final, NamedTuple
 
-__all__ = ["RecorderState", "StateFile", "read_states"]
+__all__ = ["RecorderState", "StateFile", "is_state_file", "read_states"]
 
 _NAMES: Final = ".record-*.state"  # hidden: what is not is taken for a journal
 _MOST_BYTES: Final = 1 << 16
@@ -106,6 +107,11 @@ def _is_locked(path: Path) -> bool:
         except BlockingIOError:
             return True
         return False
+
+
+def is_state_file(path: Path) -> bool:
+    """Whether a file is by its name one that a recorder keeps for itself."""
+    return fnmatch.fnmatchcase(path.name, f"{_NAMES}*")
 
 
 def read_states(folder: Path) -> list[RecorderState]:

@@ -145,6 +145,8 @@ def path_kind(path: str | PathLike[str]) -> PathKind | None:
     Raises:
         SourceError: nobody may look, or nothing can have this name.
     """
+    if path == "":
+        raise SourceError("An empty path names no file or folder.")
     try:
         mode = Path(path).stat().st_mode
     except (FileNotFoundError, NotADirectoryError):

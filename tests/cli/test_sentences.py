@@ -1,0 +1,79 @@
+"""One clear sentence where a command has nothing to print, or cannot know what is meant."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.support.cli import WATCHER, Cli
+
+GAMES = 5
+NONE = f"No games match these filters ({GAMES} played games in the archive)."
+
+
+@pytest.fixture
+def filled(cli: Cli) -> Cli:
+    cli("import", WATCHER)
+    return cli
+
+
+@pytest.mark.parametrize(
+    "what", [("pgn",), ("games",), ("games", "--format", "csv"), ("plies",), ("bpgn",)], ids=" ".join
+)
+def test_an_export_without_games_says_so(filled: Cli, tmp_path: Path, what: tuple[str, ...]) -> None:
+    result = filled("export", *what, "--player", "Nosuchone", "-o", tmp_path / "x")
+    assert NONE in result.stderr
+    assert "Wrote" not in result.stderr
+    assert NONE in filled("games", "--player", "Nosuchone").stderr
+
+
+def test_an_append_that_adds_nothing_is_no_filter_without_games(filled: Cli, tmp_path: Path) -> None:
+    for _ in range(2):
+        result = filled("export", "pgn", "--append", "-o", tmp_path / "x.pgn")
+    assert NONE not in result.stderr
+    assert "already in the file" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("word", "meant"),
+    [("crazyhous", "crazyhouse"), ("Atomik", "atomic"), ("bugghouse", "bughouse"), ("qqqq", None)],
+)
+def test_an_unknown_variant_is_refused_with_a_suggestion(filled: Cli, word: str, meant: str | None) -> None:
+    ending = "." if meant is None else f"; did you mean '{meant}'?"
+    for command in (("export", "pgn"), ("games",), ("clocks",)):
+        assert f"unknown variant '{word}'{ending}" in filled(*command, "--variant", word, code=2).stderr
+    for known in ("zh", "wild(22)", "wild/99", "wild 5", "Fischerandom", "blitz"):
+        filled("games", "--variant", known)
+
+
+def test_a_suffix_that_is_no_format_is_named(filled: Cli, tmp_path: Path) -> None:
+    out = tmp_path / "x.txt"
+    expected = f"{out}: .txt is no format of this command; writing jsonl (--format jsonl|csv|parquet)."
+    assert expected in filled("export", "games", "-o", out).stderr
+    assert "writing csv" in filled("export", "plies", "-o", tmp_path / "y.txt").stderr
+    assert "no format" not in filled("export", "games", "--format", "csv", "-o", tmp_path / "z.txt").stderr
+    assert "no format" not in filled("export", "games", "-o", tmp_path / "z.csv").stderr
+
+
+def test_a_recorders_own_file_is_not_counted_as_skipped(cli: Cli, tmp_path: Path) -> None:
+    folder = tmp_path / "logs"
+    folder.mkdir()
+    (folder / "a.log").write_bytes(WATCHER.read_bytes())
+    (folder / ".record-0011aabb.state").write_text("{}")
+    (folder / ".record-0011aabb.state.new").write_text("{}")
+    assert "skipped" not in cli("import", folder).stderr
+    (folder / ".other").write_text("x")
+    assert "1 file skipped by name" in cli("import", folder).stderr
+
+
+def test_an_empty_path_is_refused_with_a_sentence(cli: Cli) -> None:
+    assert "An empty path names no file or folder." in cli("import", "", code=None).stderr
+    assert "An empty path names no file or folder." in cli("convert", "", code=None).stderr
+
+
+def test_anomalies_without_findings_are_a_sentence(filled: Cli) -> None:
+    found = filled("anomalies", "--kind", "damaged")
+    assert found.stderr == "No anomalies of this kind in 1 log.\n"
+    assert found.stdout == "Source\tOffset\tKind\tGame\tWhat\tLine\n", "a pipe still gets the headings"
+    assert filled.json("anomalies", "--kind", "damaged", "--json") == []
