@@ -13,9 +13,12 @@ from itertools import cycle, islice
 
 import pytest
 
-from recorder.model import Game, SourceName
+from recorder.model import Game, SourceName, TimeBasis
 from recorder.pipeline import make_pipeline
+from recorder.relating import alike, merge
+from recorder.relating.compare import Verdicts, compare
 from recorder.relating.merge import merge_games
+from recorder.relating.view import View
 from recorder.sources import SourceKind
 from tests.edge_cases.scripts import Table, log
 from tests.tracking.answers import RUNNING, movelist
@@ -221,36 +224,52 @@ def test_time_grows_no_faster_than_the_saved_game(name: str) -> None:
     check(make, count, SourceKind.BPGN)
 
 
-def test_merging_compares_each_pair_once() -> None:
-    """Every two observations of a game are compared: four times as many take sixteen times as long, not 64 times."""
+@pytest.mark.parametrize("timed", [False, True])
+def test_merging_compares_observations_of_one_game_in_proportion_to_their_number(
+    timed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compared = 0
 
-    def seconds_for(count: int) -> float:
-        games = observations(count)
-        begun = time.process_time()
-        (merged,) = merge_games(games)
-        took = time.process_time() - begun
-        assert len(merged.witnesses) == count
-        return took
+    def counting(one: View, other: View) -> Verdicts:
+        nonlocal compared
+        compared += 1
+        return compare(one, other)
 
-    slower = min(seconds_for(240) / min(seconds_for(60) for _ in range(2)) for _ in range(2))
-    assert slower <= 32, f"four times the observations took {slower:.1f} times as long"
+    for module in (merge, alike):
+        monkeypatch.setattr(module, "compare", counting)
+    (merged,) = merge_games(observations(50, timed=timed))
+    assert (len(merged.witnesses), len(merged.evidence)) == (50, 49)
+    assert compared <= 2 * 50
 
 
-def observations(count: int) -> list[Game]:
-    """One short game, as so many sources tell it."""
+def observations(count: int, *, timed: bool) -> list[Game]:
+    """One short game in so many logs; ``timed``: each has its own arrival times, within a second."""
     table = Table(ms=True)
     moves = [table.play(san, 1000 + 37 * at) for at, san in enumerate(shuffled(8))]
     pipeline = make_pipeline(SourceKind.RAW, server="chess.example")
     pipeline.receive(log(table.observing(), Table(ms=True).frame(), *moves, table.over("Bob resigns", "1-0")))
     (game,) = pipeline.finish()
-    return [
-        replace(
-            game,
-            key=f"{number:020d}",
-            observations=[replace(seen, source=SourceName(str(number), str(number))) for seen in game.observations],
-        )
-        for number in range(count)
-    ]
+    return [seen_from(game, number, 20 * number if timed else None) for number in range(count)]
+
+
+def seen_from(game: Game, number: int, began_ms: int | None) -> Game:
+    """The game in another log, with arrival times from a moment on."""
+    (seen,) = game.observations
+    rows = [ply._replace(at_ms=None if began_ms is None else began_ms + 900 * ply.ply) for ply in game.plies]
+    seen = replace(
+        seen,
+        source=SourceName(str(number), str(number)),
+        started_at_ms=began_ms,
+        ended_at_ms=rows[-1].at_ms,
+        lines=[replace(seen.lines[0], rows=rows)],
+    )
+    return replace(
+        game,
+        key=f"{number:020d}",
+        observations=[seen],
+        started_at_ms=began_ms,
+        time_basis=TimeBasis.NONE if began_ms is None else TimeBasis.UTC,
+    )
 
 
 def check(make: Callable[[int], bytes], count: int, kind: SourceKind) -> None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import TypeVar
 
 from recorder.model import (
@@ -28,6 +28,7 @@ from recorder.model import (
     StartPrecision,
     TimeBasis,
 )
+from recorder.relating.alike import group_alike
 from recorder.relating.compare import Verdict, compare
 from recorder.relating.halves import continues, may_end, resumed_at
 from recorder.relating.order import BoardOrders
@@ -92,6 +93,8 @@ def merge_games(games: Iterable[Game], orders: BoardOrders | None = None) -> lis
 
 
 def _same_parts(views: list[View], orders: BoardOrders | None) -> list[_Part]:
+    alike = group_alike(views)
+    views = [group[0] for group in alike]
     whys: dict[tuple[int, int], str] = {}
     near: list[set[int]] = [set() for _ in views]
     undecided: list[tuple[int, int]] = []
@@ -107,11 +110,17 @@ def _same_parts(views: list[View], orders: BoardOrders | None) -> list[_Part]:
             near[one].add(other)
             near[other].add(one)
 
-    repeated = Counter(number for pair in undecided for number in pair)
+    repeated: Counter[int] = Counter()
+    for one, other in undecided:
+        repeated[one] += len(alike[other])
+        repeated[other] += len(alike[one])
     for one, other in undecided:
         if orders is None:
             break
-        if max(repeated[one], repeated[other]) <= _MOST_REPEATED and (why := orders.same(views[one], views[other])):
+        if max(repeated[one], repeated[other]) > _MOST_REPEATED:
+            continue
+        by_order = (orders.same(mine, its) for mine, its in product(alike[one], alike[other]))
+        if (why := next(filter(None, by_order), None)) is not None:
             near[one].add(other)
             near[other].add(one)
             whys[one, other] = why
@@ -139,15 +148,23 @@ def _same_parts(views: list[View], orders: BoardOrders | None) -> list[_Part]:
     near = _without(near, fragments)
     parts: list[_Part] = []
     for group in _components(near):
-        if contradict(group):
-            parts += [_Part([views[number]], []) for number in group]
+        if contradict(group) or not (doubtful | fragments).isdisjoint(group):
+            parts += [_Part([view], []) for number in group for view in alike[number]]
             continue
-        told = [
-            Evidence(EvidenceKind.SAME, whys[min(first, number), max(first, number)])
-            for number in group
-            if number != group[0] and (first := min(near[number])) is not None
-        ]
-        parts.append(_Part([views[number] for number in group], told))
+        members = sorted(
+            ((number, view) for number in group for view in alike[number]), key=lambda one: one[1].game.key
+        )
+        evidence: list[Evidence] = []
+        for number, view in members[1:]:
+            same = [*((other, views[other]) for other in near[number]), *((number, one) for one in alike[number][:2])]
+            first, lead = min((one for one in same if one[1] is not view), key=lambda one: one[1].game.key)
+            pair = min(first, number), max(first, number)
+            why = whys.get(pair) if view is views[number] else None
+            if why is None:
+                verdict, why = compare(lead, view)
+                why = why if verdict is Verdict.SAME else whys[pair]  # by the order of lines
+            evidence.append(Evidence(EvidenceKind.SAME, why))
+        parts.append(_Part([view for _, view in members], evidence))
     return parts
 
 
