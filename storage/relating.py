@@ -108,6 +108,8 @@ def touch_others(driver: sqlite3.Connection, games: Iterable[int]) -> None:
         driver: in a transaction. games: row numbers.
     """
     numbers = list(games)
+    if not numbers:
+        return
     for number in numbers:
         touch(driver, "SELECT id FROM games WHERE id = ?", (number,))
     _touch_overlapping(driver)

@@ -15,7 +15,7 @@ from collections.abc import Iterator, MutableMapping
 from importlib import import_module
 from importlib.machinery import ExtensionFileLoader
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, TextIO
 
 import click
 from click.exceptions import Exit
@@ -90,10 +90,13 @@ class _Group(click.Group):
             return super().make_context(*args, **how)
 
     def invoke(self, ctx: click.Context) -> Any:
-        with _failures(ctx.meta), rare_collections():
-            result = super().invoke(ctx)
-            sys.stdout.flush()
-            return result
+        try:
+            with _failures(ctx.meta), rare_collections():
+                result = super().invoke(ctx)
+                sys.stdout.flush()
+                return result
+        finally:
+            _give_up_messages()
 
 
 @contextlib.contextmanager
@@ -112,10 +115,10 @@ def _failures(facts: dict[str, Any]) -> Iterator[None]:
         say("Interrupted; what was finished before is kept.")
         raise Exit(ExitCode.INTERRUPTED) from error
     except BrokenPipeError as error:
-        _leave_stdout()
+        _leave(sys.stdout)
         raise Exit(ExitCode.PIPE) from error  # the reader has gone (``| head``): nobody to talk to
     except OSError as error:
-        _leave_stdout()
+        _leave(sys.stdout)
         what = "Standard output cannot be written" if error.filename is None else error.filename
         say(f"Error: {what}: {error.strerror or error}.")
         raise Exit(ExitCode.OUTPUT) from error
@@ -141,10 +144,19 @@ def _reason(where: str | None, error: Exception) -> str | None:
     return str(found)
 
 
-def _leave_stdout() -> None:
+def _leave(stream: TextIO) -> None:
     """Nothing may be written any more, not even by Python's last flush."""
     with contextlib.suppress(OSError, ValueError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def _give_up_messages() -> None:
+    """Messages that cannot be written do not change the exit status, as Python's last flush would."""
+    if sys.stderr is not None:
+        try:
+            sys.stderr.flush()
+        except OSError:
+            _leave(sys.stderr)
 
 
 def _built() -> str:
