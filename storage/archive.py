@@ -11,7 +11,7 @@ from recorder.analysis import Analysis
 from recorder.model import Anomaly, AnomalyKind, Game, SourceReport
 from storage.analyses import AnalysedPosition, analysts, standing_plies, store_positions
 from storage.carrying import carry_analyses
-from storage.database import Database
+from storage.duplicates import DuplicateGames
 from storage.engine import driver_of, told
 from storage.equalkeys import closing_up, find_successors, order_of_sources, restore_order
 from storage.forgotten import (
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 __all__ = ["Archive"]
 
 
-class Archive(Database):
+class Archive(DuplicateGames):
     """Games and their sources in one SQLite file. Use it as a context manager."""
 
     @contextmanager

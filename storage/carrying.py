@@ -1,14 +1,17 @@
-"""Analyses from one archive into another: a merger's, or the one that is made anew."""
+"""Analyses and decisions from one archive into another: a merger's, or the one that is made anew."""
 
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Callable
 
-from storage.analyses import StoredAnalysis, has_analyses, store_positions, stored_analyses
+from storage.analyses import has_analyses, store_positions, stored_analyses
+from storage.decisions import carry_decisions
 from storage.equalkeys import find_successors
+from storage.relating import touch_keys
 from storage.standing import settle_analyses, shown_games
 
-__all__ = ["carry_analyses"]
+__all__ = ["carry_analyses", "carry_verdicts"]
 
 
 def carry_analyses(theirs: sqlite3.Connection, driver: sqlite3.Connection, *, homeless: bool) -> tuple[int, int]:
@@ -25,13 +28,11 @@ def carry_analyses(theirs: sqlite3.Connection, driver: sqlite3.Connection, *, ho
     """
     if not has_analyses(theirs):
         return 0, 0
-    shared = {key: wanted for wanted, chain in find_successors(theirs).items() for key in chain}
-    here = find_successors(driver)
+    home = _homes(theirs, driver)
     taken = lost = 0
     shown: set[int] = set()
     for one in stored_analyses(theirs):
-        wanted = shared.get(one.key, one.key)
-        key = _home(driver, one, here.get(wanted, [wanted]), alone=one.key not in shared)
+        key = home(one.key)
         lost += key is None
         if key is None and not homeless:
             continue
@@ -42,18 +43,52 @@ def carry_analyses(theirs: sqlite3.Connection, driver: sqlite3.Connection, *, ho
     return taken, lost
 
 
-def _home(driver: sqlite3.Connection, one: StoredAnalysis, keys: list[str], *, alone: bool) -> str | None:
-    """The key that the game has here, of those that games with equal facts have; None: it is not here.
+def carry_verdicts(theirs: sqlite3.Connection, driver: sqlite3.Connection) -> int:
+    """Take over what a person decided about duplicates, also about games that are not here.
 
-    ``alone``: it is the only one of those in its own archive.
+    Args:
+        theirs: the other archive. driver: of this one, in a transaction.
+    Returns:
+        How many decisions were taken.
+    """
+    taken = carry_decisions(theirs, driver, _homes(theirs, driver))
+    touch_keys(driver, {key for one in taken for key in (one.key, one.other)})
+    return len(taken)
+
+
+def _homes(theirs: sqlite3.Connection, driver: sqlite3.Connection) -> Callable[[str], str | None]:
+    """Gives the key that a game of the other archive has here; None: it is not here."""
+    shared = {key: wanted for wanted, chain in find_successors(theirs).items() for key in chain}
+    here = find_successors(driver)
+    place = (
+        "SELECT s.sha256, g.first_offset FROM games g JOIN sources s ON s.id = g.source_id"
+        " WHERE g.key = ? AND g.source_id IS NOT NULL"
+    )
+
+    def home(key: str) -> str | None:
+        wanted = shared.get(key, key)
+        sha256, offset = theirs.execute(place, (key,)).fetchone() or (None, None)
+        return _home(driver, sha256, offset, here.get(wanted, [wanted]), alone=key not in shared)
+
+    return home
+
+
+def _home(
+    driver: sqlite3.Connection, sha256: str | None, offset: int | None, keys: list[str], *, alone: bool
+) -> str | None:
+    """The key that a game has here, of those that games with equal facts have; None: it is not here.
+
+    Args:
+        sha256, offset: of the source that gives it in the other archive, and where; None: none does.
+        alone: it is the only one of those in its own archive.
     """
     query = "SELECT g.key, s.sha256 FROM games g JOIN sources s ON s.id = g.source_id WHERE g.key = ?"
-    found = {key: sha256 for wanted in keys for key, sha256 in driver.execute(query, (wanted,))}
-    same = [key for key, sha256 in found.items() if sha256 == one.sha256]
+    found = {key: its for wanted in keys for key, its in driver.execute(query, (wanted,))}
+    same = [key for key, its in found.items() if its == sha256]
     if not same:
         query = (
             "SELECT g.key FROM games g JOIN sources s ON s.id = g.source_id WHERE s.sha256 = ? AND g.first_offset = ?"
         )
-        placed = [key for (key,) in driver.execute(query, (one.sha256, one.first_offset))]
+        placed = [key for (key,) in driver.execute(query, (sha256, offset))]
         same = placed if len(placed) == 1 else list(found) if alone else []
     return same[0] if same else None

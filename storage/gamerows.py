@@ -9,6 +9,7 @@ from typing import Any
 from recorder.model import Game, Player
 from storage.analyses import move_analyses
 from storage.bulk import insert_rows, select_in
+from storage.decisions import move_decisions
 from storage.equalkeys import successor
 from storage.mapping import Row, game_row, observation_row, rows_of_observation
 from storage.names import COLUMNS, insert_into
@@ -174,6 +175,7 @@ class GameRows:
         for game_id, its in reversed(later):
             self._driver.execute("UPDATE games SET key = ? WHERE id = ?", (key, game_id))
             move_analyses(self._driver, {its: key})
+            move_decisions(self._driver, {its: key})
             touch(self._driver, "VALUES (?)", (game_id,))
             key = its
         return key

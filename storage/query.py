@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sqlite3
 from collections.abc import Iterable
@@ -19,6 +20,7 @@ __all__ = [
     "count_games",
     "fold",
     "game_ids",
+    "game_keys",
     "resolve",
     "undated",
     "witness_paths",
@@ -51,6 +53,8 @@ class GameFilter:
         source: an id (or its beginning) as ``sources`` prints it.
         me: the handle whose connection recorded the game.
         witnesses: the games as each source gives them, instead of those that were made of several.
+        folded: keys of games that are counted with another one ; they are excluded.
+        unique: probable duplicates are to be folded; ``recorder.cli.exporting`` finds ``folded`` then.
         last: only the newest so many, after all else.
     """
 
@@ -74,6 +78,8 @@ class GameFilter:
     source: str | None = None
     me: str | None = None
     witnesses: bool = False
+    folded: frozenset[str] = ANY
+    unique: bool = False
     last: int | None = None
 
 
@@ -177,6 +183,8 @@ def _conditions(where: GameFilter, *, dates: bool = True) -> _Condition:
             found += [(f"NOT {test(side)}", ()) for side in ("white", "black")]
     if where.kinds:
         found.append(_in("g.kind", (kind.value for kind in where.kinds)))
+    if where.folded:
+        found.append(("g.key NOT IN (SELECT value FROM json_each(?))", (json.dumps(sorted(where.folded)),)))
     if own := _own(where, "g"):
         found.append(_all(own) if where.witnesses else _either([_all(own), _merged_of(where)]))
     found.append(("g.source_id IS NOT NULL" if where.witnesses else "g.merged_into IS NULL", ()))
@@ -219,6 +227,12 @@ def game_ids(driver: sqlite3.Connection, where: GameFilter) -> list[int]:
         text = f"g.id IN (SELECT g.id {_FROM} WHERE {text} {_NEWEST_FIRST} LIMIT ?)"
         values = (*values, where.last)
     return [row_id for (row_id,) in driver.execute(f"SELECT g.id {_FROM} WHERE {text} {_ORDER}", values)]
+
+
+def game_keys(driver: sqlite3.Connection, where: GameFilter) -> frozenset[str]:
+    """The keys of the games that match."""
+    text, values = _conditions(where)
+    return frozenset(key for (key,) in driver.execute(f"SELECT g.key {_FROM} WHERE {text}", values))
 
 
 def _count(driver: sqlite3.Connection, conditions: _Condition) -> int:

@@ -18,6 +18,7 @@ from sqlalchemy import table as sql_table
 from recorder.model import EventKind
 from storage import models
 from storage.analyses import forget_analyses
+from storage.decisions import forget_decisions
 from storage.engine import driver_of
 from storage.equalkeys import closing_up
 from storage.forgotten import forgotten_sources, note_source
@@ -85,6 +86,7 @@ def redact_rows(connection: Connection, words: Words) -> HandleReport:
             games = models.games.c
             theirs = select(games.id).where(games.white_id.in_(gone) | games.black_id.in_(gone))
             forget_analyses(driver, list(connection.scalars(theirs)))
+            forget_decisions(driver, list(connection.scalars(theirs)))
             found, _, _ = delete_games(connection, theirs)
             delete_unused_players(connection)
     finally:

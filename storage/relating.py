@@ -8,16 +8,18 @@ game, and makes the groups of all of them anew. So what is stored is a function 
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, groupby, takewhile
 from operator import itemgetter
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from recorder.model import Game
 from storage.beside import BesideGames, overlapping
 from storage.bulk import insert_rows
+from storage.decisions import load_decided
 from storage.groups import connected
 from storage.links import link
 from storage.mapping import game_row
@@ -25,7 +27,20 @@ from storage.names import insert_into
 from storage.reader import load_games
 from storage.standing import settle_analyses, touched_analyses
 
-__all__ = ["dissolve", "relate", "relate_all", "stale", "touch", "touch_others", "unmerged"]
+if TYPE_CHECKING:
+    from recorder.relating.decided import Decided
+
+__all__ = [
+    "candidate_groups",
+    "dissolve",
+    "relate",
+    "relate_all",
+    "stale",
+    "touch",
+    "touch_keys",
+    "touch_others",
+    "unmerged",
+]
 
 _SKEW_MS: Final = 3_000
 """As ``recorder.relating.view.SKEW_MS``, which need not be loaded for archives whose players never meet."""
@@ -46,7 +61,7 @@ SELECT g.id, g.source_id, g.merged_into, g.ending IN ('adjourned', 'log-ends', '
   min(iif(g.time_basis = 'utc' AND o.kind IN ('live', 'engine'), o.started_at_ms, NULL)),
   max(iif(g.time_basis = 'utc' AND o.kind IN ('live', 'engine'),
     max(coalesce(o.ended_at_ms, o.started_at_ms), coalesce(g.ended_at_ms, o.started_at_ms)), NULL)),
-  g.ply_count > 0
+  g.ply_count > 0, g.key
 FROM games g JOIN observations o ON o.game_id = g.id
 WHERE g.white_id = ? AND g.black_id = ? AND g.kind = 'played' AND g.source_id IS NOT NULL
   AND (g.ending IN ('result', 'adjourned', 'aborted') OR NOT EXISTS (
@@ -75,6 +90,11 @@ WHERE g.id = ? AND g.variant = 'bughouse' AND o.variant = 'bughouse' AND o.sourc
     AND g.started_at_ms + 5000 + iif(g.start_precision = 'minute', 59999, 0)
   OR o.server_game_no = g.partner_server_game_no OR o.partner_server_game_no = g.server_game_no)
 """
+_DECIDED_PAIRS: Final = """
+SELECT DISTINCT g.white_id, g.black_id
+FROM json_each(?) wanted JOIN games g ON g.key = wanted.value AND g.source_id IS NOT NULL AND g.kind = 'played'
+JOIN games o ON o.white_id = g.white_id AND o.black_id = g.black_id JOIN temp.touched t ON t.id = o.id
+"""
 _MEMBERS: Final = "SELECT id, white_id, black_id FROM games WHERE key = ? AND source_id IS NOT NULL"
 
 
@@ -89,6 +109,7 @@ class _Candidate(NamedTuple):
     begun_ms: int | None
     ended_ms: int | None
     moved: bool
+    key: str
 
 
 def touch(driver: sqlite3.Connection, games: str, values: Sequence[Any] = ()) -> None:
@@ -99,6 +120,16 @@ def touch(driver: sqlite3.Connection, games: str, values: Sequence[Any] = ()) ->
     """
     driver.execute("CREATE TEMP TABLE IF NOT EXISTS touched (id INTEGER PRIMARY KEY)")
     driver.execute(f"INSERT OR IGNORE INTO temp.touched {games}", values)
+
+
+def touch_keys(driver: sqlite3.Connection, keys: Iterable[str]) -> None:
+    """Note the games that sources give under these keys.
+
+    Args:
+        driver: in a transaction.
+    """
+    query = "SELECT g.id FROM json_each(?) wanted JOIN games g ON g.key = wanted.value AND g.source_id IS NOT NULL"
+    touch(driver, query, (json.dumps(sorted(keys)),))
 
 
 def touch_others(driver: sqlite3.Connection, games: Iterable[int]) -> None:
@@ -149,10 +180,11 @@ def relate(driver: sqlite3.Connection) -> None:
         return
     _touch_overlapping(driver)
     touched = {number for (number,) in driver.execute("SELECT id FROM temp.touched")}
+    decided = load_decided(driver)
     groups = [
         group
-        for pair in driver.execute(_PAIRS).fetchall()
-        for group in _groups(driver, *pair)
+        for pair in _pairs(driver, decided)
+        for group in _groups(driver, *pair, decided)
         if touched.intersection(group)
     ]
     if groups:
@@ -180,6 +212,15 @@ def stale(driver: sqlite3.Connection) -> list[str]:
     )
 
 
+def candidate_groups(driver: sqlite3.Connection, decided: Decided) -> Iterator[list[int]]:
+    """Row numbers of games, each as one source gives it, that may be one: what merging compares."""
+    touch(driver, "SELECT id FROM games WHERE kind = 'played' AND source_id IS NOT NULL")
+    pairs = _pairs(driver, decided)
+    driver.execute("DELETE FROM temp.touched")
+    for pair in pairs:
+        yield from _groups(driver, *pair, decided)
+
+
 def unmerged(driver: sqlite3.Connection) -> list[str]:
     """Keys of games of several sources that there should be, and are not."""
     stored = {key for (key,) in driver.execute("SELECT key FROM games WHERE source_id IS NULL")}
@@ -188,13 +229,10 @@ def unmerged(driver: sqlite3.Connection) -> list[str]:
 
 def _wanted(driver: sqlite3.Connection) -> dict[str, Game]:
     """The games of several sources that there should be, by their keys."""
-    touch(driver, "SELECT id FROM games WHERE kind = 'played' AND source_id IS NOT NULL")
     wanted: dict[str, Game] = {}
     beside = BesideGames(driver)
-    for pair in driver.execute(_PAIRS).fetchall():
-        for group in _groups(driver, *pair):
-            wanted |= {game.key: game for game in _made_of(driver, group, beside)}
-    driver.execute("DELETE FROM temp.touched")
+    for group in candidate_groups(driver, load_decided(driver)):
+        wanted |= {game.key: game for game in _made_of(driver, group, beside)}
     return wanted
 
 
@@ -214,12 +252,21 @@ def _load(driver: sqlite3.Connection, ids: list[int]) -> Iterator[Game]:
     )
 
 
+def _pairs(driver: sqlite3.Connection, decided: Decided) -> list[tuple[int, int]]:
+    """Players of touched games that may be of several sources, and of those that a person decided about."""
+    pairs: list[tuple[int, int]] = driver.execute(_PAIRS).fetchall()
+    if decided.same:
+        keys = json.dumps(sorted({key for pair in decided.same for key in pair}))
+        pairs += driver.execute(_DECIDED_PAIRS, (keys,)).fetchall()
+    return list(dict.fromkeys(pairs))
+
+
 def _made_of(driver: sqlite3.Connection, group: list[int], beside: BesideGames) -> list[Game]:
     if len(group) < 2:
         return []
     from recorder.relating.merge import merge_games
 
-    return merge_games(_load(driver, group), beside.orders)
+    return merge_games(_load(driver, group), beside.orders, load_decided(driver))
 
 
 def _relate(driver: sqlite3.Connection, groups: list[list[int]]) -> None:
@@ -254,7 +301,7 @@ def _store(driver: sqlite3.Connection, game: Game) -> None:
     insert_rows(driver, _EVIDENCE, [(row_id, seq, one.kind.value, one.text) for seq, one in told])
 
 
-def _groups(driver: sqlite3.Connection, white_id: int, black_id: int) -> Iterator[list[int]]:
+def _groups(driver: sqlite3.Connection, white_id: int, black_id: int, decided: Decided) -> Iterator[list[int]]:
     """Row numbers of two players' games of which each may have to do with another."""
     candidates = [_Candidate(*row) for row in driver.execute(_CANDIDATES, (white_id, black_id))]
     openings: dict[int, tuple[int, ...]] = {}
@@ -263,10 +310,14 @@ def _groups(driver: sqlite3.Connection, white_id: int, black_id: int) -> Iterato
         for number, moves in groupby(rows, itemgetter(0)):
             openings[number] = tuple(takewhile(lambda move: move is not None, map(itemgetter(1), moves)))
     by_number = {one.row_id: one for one in candidates}
-    pairs = ((one.row_id, other.row_id) for one, other in chain(_near(candidates), _untimed(candidates, openings)))
-    for numbers in connected(by_number, pairs):
+    by_key = {one.key: one for one in candidates}
+    by_hand = [(by_key[one], by_key[other]) for one, other in decided.same if one in by_key and other in by_key]
+    near = chain(_near(candidates), _untimed(candidates, openings), by_hand)
+    joined = {one.row_id for pair in by_hand for one in pair}
+    for numbers in connected(by_number, ((one.row_id, other.row_id) for one, other in near)):
         group = [by_number[number] for number in numbers]
-        if len({one.source_id for one in group}) > 1 or any(one.resumes or one.merged_into for one in group):
+        several = len({one.source_id for one in group}) > 1 or not joined.isdisjoint(numbers)
+        if several or any(one.resumes or one.merged_into for one in group):
             yield numbers
 
 

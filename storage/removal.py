@@ -8,6 +8,7 @@ from sqlalchemy import Connection, ScalarSelect, Select, delete, or_, select
 
 from storage import models
 from storage.analyses import forget_analyses
+from storage.decisions import forget_decisions
 from storage.engine import driver_of
 from storage.relating import dissolve, touch_others
 
@@ -79,6 +80,7 @@ def delete_source(connection: Connection, row_id: int) -> ForgetReport:
     name, kept_bytes = connection.execute(select(source.name, source.kept_bytes).where(source.id == row_id)).one()
     mine = select(models.games.c.id).where(models.games.c.source_id == row_id)
     forget_analyses(driver_of(connection), list(connection.scalars(mine)))
+    forget_decisions(driver_of(connection), list(connection.scalars(mine)))
     games, observations, plies = delete_games(connection, mine)
     for table in (models.source_chunks, models.source_counts, models.source_shapes, models.anomalies):
         connection.execute(delete(table).where(table.c.source_id == row_id))

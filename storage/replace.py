@@ -15,6 +15,7 @@ from pathlib import Path
 
 from recorder.errors import StorageError
 from storage import schema
+from storage.decisions import PREFIX as DECISIONS
 from storage.engine import backup, open_sqlite
 
 __all__ = ["Replacement", "replacing"]
@@ -45,7 +46,10 @@ class Replacement:
         connection = open_sqlite(self.path)
         try:
             connection.execute("DELETE FROM settings")
-            rows = self._lock.execute("SELECT name, value FROM settings").fetchall()
+            # Decisions follow their games' keys, so they are taken over when the games are there.
+            rows = self._lock.execute(
+                "SELECT name, value FROM settings WHERE name NOT GLOB ?", (f"{DECISIONS}*",)
+            ).fetchall()
             connection.executemany("INSERT INTO settings (name, value) VALUES (?, ?)", rows)
         finally:
             connection.close()

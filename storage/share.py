@@ -11,6 +11,7 @@ from pathlib import Path
 
 from recorder.errors import StorageError
 from recorder.model import EventKind
+from storage.decisions import rename_decisions
 from storage.engine import copy_to, open_sqlite, written_beside
 from storage.forgotten import PREFIX as FORGOTTEN
 from storage.query import fold
@@ -117,6 +118,7 @@ def _strip(connection: sqlite3.Connection, pseudonyms: bool, rewrites: list[Rewr
         connection.create_function("rekey", 1, lambda key: _keyed(key, secret, len(key) // 2), deterministic=True)
         connection.execute("UPDATE games SET key = rekey(key)")
         connection.execute("UPDATE analyses SET game_key = rekey(game_key)")
+        rename_decisions(connection, lambda key: _keyed(key, secret, len(key) // 2))
         least = "SELECT min(key) FROM games AS w WHERE w.merged_into = games.id"
         connection.execute(f"UPDATE games SET key = ({least}) WHERE source_id IS NULL")
     for rewrite in rewrites:

@@ -39,6 +39,7 @@ _NAMES = (
     "forget",
     "anomalies",
     "games",
+    "duplicates",
     "show",
     "export",
     "convert",

@@ -19,7 +19,7 @@ from recorder.cli.exporting import (
     say_written,
     write_json,
 )
-from recorder.cli.options import archive_option, filter_options, game_filter, open_archive, wide_option
+from recorder.cli.options import archive_option, filter_options, game_filter, open_archive, unique_option, wide_option
 from recorder.cli.terminal import format_clock, plural, print_table, say
 
 if TYPE_CHECKING:
@@ -52,6 +52,7 @@ Examples:
 """,
 )
 @filter_options
+@unique_option
 @archive_option
 @wide_option
 @output_options

@@ -19,11 +19,11 @@ from recorder.cli.exporting import (
     pgn_options,
     protected,
     require_analyst,
-    require_keys,
     say_written,
+    settled,
     without_games,
 )
-from recorder.cli.options import Words, archive_option, filter_options, game_filter, open_archive
+from recorder.cli.options import Words, archive_option, filter_options, game_filter, open_archive, unique_option
 
 __all__ = ["command"]
 
@@ -63,6 +63,7 @@ Examples:
 """,
 )
 @filter_options
+@unique_option
 @archive_option
 @output_options
 @click.option("--append", is_flag=True, help="Add the games that the file does not hold yet.")
@@ -115,7 +116,7 @@ def _pgn(
     exporter = PgnExporter(options)
     chosen = game_filter(**filters)
     with open_archive(where) as archive:
-        require_keys(archive, chosen)
+        chosen = settled(archive, chosen)
         if options.analysis:
             require_analyst(archive, options.analysis)
         keep = protected(archive)
@@ -154,6 +155,7 @@ Examples:
 """,
 )
 @filter_options
+@unique_option
 @archive_option
 @output_options
 @click.option("--append", is_flag=True, help="Add the matches that the file does not hold yet.")
@@ -183,7 +185,7 @@ def _bpgn(
     exporter = BpgnExporter(BpgnOptions(clock, comments))
     chosen = game_filter(**filters)
     with open_archive(where) as archive:
-        require_keys(archive, chosen)
+        chosen = settled(archive, chosen)
         bughouse = chosen if chosen.variants else replace(chosen, variants=frozenset({"bughouse"}))
         with chosen_games(archive, bughouse, events=True, holdings=True, lines=False) as games:
             found = list(games)
@@ -212,6 +214,7 @@ Examples:
 """,
 )
 @filter_options
+@unique_option
 @archive_option
 @output_options
 @click.option(
@@ -248,6 +251,7 @@ Examples:
 """,
 )
 @filter_options
+@unique_option
 @archive_option
 @output_options
 @click.option(
@@ -284,7 +288,7 @@ def _games(
         raise click.UsageError(_APPEND_OR_FORCE)
     chosen = game_filter(**filters)
     with open_archive(where) as archive:
-        require_keys(archive, chosen)
+        chosen = settled(archive, chosen)
         with chosen_games(archive, chosen) as games:
             report = append_games(output, games, GamesJsonExporter(), protected(archive))
         say_written(report, output, left_out(archive, chosen), without_games(archive, chosen))
@@ -296,7 +300,7 @@ def _write_games(format_name: str, where: str, output: str, force: bool, filters
 
     chosen = game_filter(**filters)
     with open_archive(where) as archive:
-        require_keys(archive, chosen)
+        chosen = settled(archive, chosen)
         reasons, none = left_out(archive, chosen), without_games(archive, chosen)
         with open_output(output, force, protected(archive)) as out:
             report = write_games(archive, chosen, out, format_name, raw=raw)
@@ -308,7 +312,7 @@ def _write_dataset(where: str, folder: Path, force: bool, filters: dict[str, Any
 
     chosen = game_filter(**filters)
     with open_archive(where) as archive:
-        require_keys(archive, chosen)
+        chosen = settled(archive, chosen)
         reasons, none = left_out(archive, chosen), without_games(archive, chosen)
         report = write_dataset(archive, chosen, folder, force=force, protect=protected(archive))
     say_written(report, str(folder), reasons, none)
@@ -323,7 +327,7 @@ def _write_table(
     exporter = make_exporter(what, format_name, raw=raw)
     chosen = game_filter(**filters)
     with open_archive(where) as archive:
-        require_keys(archive, chosen)
+        chosen = settled(archive, chosen)
         reasons, none = left_out(archive, chosen), without_games(archive, chosen)
         with (
             chosen_games(archive, chosen) as games,

@@ -39,6 +39,7 @@ __all__ = [
     "require_keys",
     "say_left_out",
     "say_written",
+    "settled",
     "without_games",
     "write_json",
 ]
@@ -186,6 +187,16 @@ def _refuse_unknown_variants(archive: Archive, where: GameFilter) -> None:
         raise click.UsageError(f"unknown variant {word!r}{f'; did you mean {like!r}?' if like else '.'}")
 
 
+def settled(archive: Archive, chosen: GameFilter) -> GameFilter:
+    """The filter as an archive needs it: its keys are there, and with ``--unique`` probable duplicates are folded.
+
+    Raises:
+        StorageError: there is no such game.
+    """
+    require_keys(archive, chosen)
+    return replace(chosen, folded=archive.folded(chosen)) if chosen.unique else chosen
+
+
 def require_analyst(archive: Archive, name: str) -> None:
     """Refuse the beginning of an engine's name that no analysis of the archive is by.
 
@@ -206,8 +217,7 @@ def named_games(archive: Archive, chosen: GameFilter) -> GameFilter:
     """
     keys = frozenset(archive.game(key).key if _NEWEST.fullmatch(key) else key for key in chosen.keys)
     found = replace(chosen, keys=keys)
-    require_keys(archive, found)
-    return found
+    return settled(archive, found)
 
 
 def format_of(format_name: str | None, output: str, formats: tuple[str, ...]) -> str:
@@ -233,10 +243,18 @@ def left_out(archive: Archive, where: GameFilter) -> dict[str, int]:
         ("incomplete", {"complete": where.complete}),
         ("with a guest", {"no_guests": where.no_guests}),
         ("with a computer", {"no_computers": where.no_computers}),
+        ("folded as probable duplicates", {"folded": where.folded}),
         ("older than the last asked for", {"last": where.last}),
     )
     asked = replace(
-        where, kinds=frozenset(), min_plies=0, complete=False, no_guests=False, no_computers=False, last=None
+        where,
+        kinds=frozenset(),
+        min_plies=0,
+        complete=False,
+        no_guests=False,
+        no_computers=False,
+        folded=frozenset(),
+        last=None,
     )
     found: dict[str, int] = {}
     count = archive.count(asked)

@@ -6,8 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from recorder.cli.exporting import left_out, require_keys, say_left_out
-from recorder.cli.options import archive_option, filter_options, game_filter, json_option, open_archive, wide_option
+from recorder.cli.exporting import left_out, say_left_out, settled
+from recorder.cli.options import (
+    archive_option,
+    filter_options,
+    game_filter,
+    json_option,
+    open_archive,
+    unique_option,
+    wide_option,
+)
 from recorder.cli.terminal import plural, print_json, print_table, say
 
 if TYPE_CHECKING:
@@ -33,6 +41,7 @@ Examples:
 """,
 )
 @filter_options
+@unique_option
 @archive_option
 @json_option
 @wide_option
@@ -45,7 +54,7 @@ def command(where: str, as_json: bool, **filters: Any) -> None:
 
     chosen = game_filter(**filters)
     with open_archive(where) as archive:
-        require_keys(archive, chosen)
+        chosen = settled(archive, chosen)
         going_on = games_in_progress(archive)
         games = archive.games(chosen, with_events=False, with_holdings=False, with_lines=False, with_thinking=False)
         if as_json:

@@ -87,6 +87,7 @@ def merge(archive: Archive | None, other: Archive, name: str, *, dry_run: bool, 
                 outcomes[-1].games = 0
                 copy_source(archive, other, step.row, wanted, ours=step.ours, outcome=outcomes[-1])
                 progress(step.row.name, step.row.size_bytes, step.row.size_bytes)
+        archive.carry_decisions(other)
         analyses, homeless = archive.carry_analyses(other)
         if handles:
             forget_handles(archive, sorted(handles), progress)

@@ -40,6 +40,7 @@ __all__ = [
     "json_option",
     "open_archive",
     "reading_options",
+    "unique_option",
     "wide_option",
 ]
 
@@ -265,6 +266,15 @@ def filter_options(command: _AnyCommand) -> _AnyCommand:
     return command
 
 
+def unique_option(command: _AnyCommand) -> _AnyCommand:
+    """``--unique``: count probable duplicates once."""
+    return click.option(
+        "--unique",
+        is_flag=True,
+        help="Count probable duplicates once: of each group the game of which most is known (see `duplicates`).",
+    )(command)
+
+
 def _day_ms(day: date) -> int:
     return int(datetime(day.year, day.month, day.day, tzinfo=UTC).timestamp()) * 1000
 
@@ -281,6 +291,7 @@ def game_filter(
     source: str | None,
     me: str | None,
     last: int | None,
+    unique: bool = False,
     **sets: tuple[str, ...],
 ) -> GameFilter:
     """Make the archive's filter from what ``filter_options`` hands to a command."""
@@ -302,6 +313,7 @@ def game_filter(
         source=source,
         me=me,
         witnesses=False,
+        unique=unique,
         last=last,
         **{name: frozenset(values) for name, values in sets.items()},
     )

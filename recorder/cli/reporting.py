@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from recorder.cli.exporting import named_games, output_options, protected, require_games, say_left_out
-from recorder.cli.options import archive_option, filter_options, game_filter, open_archive
+from recorder.cli.options import archive_option, filter_options, game_filter, open_archive, unique_option
 from recorder.cli.terminal import plural, say
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ Examples:
 """,
 )
 @filter_options
+@unique_option
 @archive_option
 @click.option("--index", is_flag=True, help="Write what the archive holds: games, players, time controls, logs.")
 @output_options
@@ -81,7 +82,7 @@ def _only_key(filters: dict[str, Any]) -> str:
     from storage import GameFilter
 
     keys = filters["keys"]
-    others = replace(game_filter(**filters), keys=frozenset()) != GameFilter()
+    others = replace(game_filter(**filters), keys=frozenset(), unique=False) != GameFilter()
     if len(keys) != 1 or others:
         raise click.UsageError(_WHAT if not keys else f"One KEY and no other choice names a game. {_WHAT}")
     return str(keys[0])

@@ -19,7 +19,7 @@ from recorder.relating.information import REQUIRED_BITS, bits_of
 from recorder.relating.interrupted import in_progress_since, may_be_seen_again
 from recorder.relating.view import DAY_MS, SKEW_MS, Spent, View, clock_of, may_meet
 
-__all__ = ["Verdict", "Verdicts", "compare", "headers_differ"]
+__all__ = ["Verdict", "Verdicts", "close_clocks", "compare", "headers_differ", "same_move"]
 
 _TELLING_MOVES = 12
 _TELLING_VALUES = 4
@@ -89,7 +89,7 @@ def compare(one: View, other: View) -> Verdicts:
         return Verdicts(Verdict.APART, "one was over when the other went on")
     common = sorted(one.plies.keys() & other.plies.keys())
     for number in common:
-        if not _same_move(one.plies[number], other.plies[number]):
+        if not same_move(one.plies[number], other.plies[number]):
             return Verdicts(Verdict.APART, f"other moves at ply {number}")
     told = _Told()
     for number in common:
@@ -135,7 +135,8 @@ def headers_differ(one: Game, other: Game) -> str | None:
     return "another result" if len(results) > 1 else None
 
 
-def _same_move(one: Ply, other: Ply) -> bool:
+def same_move(one: Ply, other: Ply) -> bool:
+    """Whether two plies are the same move, by their squares or else by their SAN."""
     if one.move is not None and other.move is not None:
         return one.move == other.move
     return one.san.rstrip("+#") == other.san.rstrip("+#")
@@ -171,7 +172,7 @@ class _Told:
             computed = not (spent[0].printed and spent[1].printed) and number not in one.live_plies & other.live_plies
             if not computed or None in clocks or not CLOCK_DERIVED.isdisjoint(precisions):
                 return False
-        if (both_live or any(one is None or not one.printed for one in spent)) and not _close(clocks, precisions):
+        if (both_live or any(one is None or not one.printed for one in spent)) and not close_clocks(clocks, precisions):
             return False
         if both_live and CLOCK_DERIVED.isdisjoint(precisions):
             if mine.lag_ms is not None and its.lag_ms is not None:
@@ -220,7 +221,7 @@ class _Told:
         if start.ply not in its.live_plies:
             return True
         clock = start.white_clock_ms if start.ply % 2 else start.black_clock_ms
-        if not _close((clock, clock_of(ply)), (start.precision, ply.precision)):
+        if not close_clocks((clock, clock_of(ply)), (start.precision, ply.precision)):
             return False
         self.times += 1
         return True
@@ -247,7 +248,8 @@ def _counted(moves: int, times: int) -> str:
     return f"{moves} equal {'ply' if moves == 1 else 'plies'}, {times} equal {'time' if times == 1 else 'times'}"
 
 
-def _close(clocks: tuple[int | None, int | None], precisions: Iterable[int | None]) -> bool:
+def close_clocks(clocks: tuple[int | None, int | None], precisions: Iterable[int | None]) -> bool:
+    """Whether two clocks, in milliseconds, may be of the same move by their precisions; unknown ones may."""
     mine, its = clocks
     precisions = tuple(precisions)
     if mine is None or its is None or not CLOCK_DERIVED.isdisjoint(precisions):

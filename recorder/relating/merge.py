@@ -30,12 +30,13 @@ from recorder.model import (
 )
 from recorder.relating.alike import group_alike
 from recorder.relating.compare import Verdict, compare
+from recorder.relating.decided import MERGED_BY_HAND, UNDECIDED, Decided, pair_of
 from recorder.relating.halves import continues, may_end, resumed_at
 from recorder.relating.order import BoardOrders
 from recorder.relating.view import View, clock_of
 from recorder.tracking.assemble import segments_of
 
-__all__ = ["merge_games"]
+__all__ = ["merge_games", "not_apart"]
 
 _Value = TypeVar("_Value")
 
@@ -71,20 +72,25 @@ class _Part:
     def name(self) -> str:
         return self.views[0].game.key
 
+    @property
+    def keys(self) -> list[str]:
+        return [view.game.key for view in self.views]
 
-def merge_games(games: Iterable[Game], orders: BoardOrders | None = None) -> list[Game]:
+
+def merge_games(games: Iterable[Game], orders: BoardOrders | None = None, decided: Decided = UNDECIDED) -> list[Game]:
     """The games that several of these make.
 
     Args:
         games: each as one source tells it, with its sources named; of the same players with the same colours. Keys
             differ.
         orders: of the lines of their logs, where those are known; asked only where nothing else shows that two are one.
+        decided: what a person decided about them.
     Returns:
         One game for each group of at least two: ``witnesses`` are the members' keys in ascending order, the first of
         which is its own; ``observations`` are theirs in that order. By key.
     """
     views = [View(game) for game in sorted(games, key=lambda game: game.key)]
-    chains = _chains(_same_parts(views, orders))
+    chains = _chains(_joined(_same_parts(views, orders, decided), decided), decided)
     found = [_canonical(chain) for chain in chains if sum(len(part.views) for part in chain) > 1]
     return sorted(found, key=lambda game: game.key)
 
@@ -92,15 +98,17 @@ def merge_games(games: Iterable[Game], orders: BoardOrders | None = None) -> lis
 # --- which are one
 
 
-def _same_parts(views: list[View], orders: BoardOrders | None) -> list[_Part]:
-    alike = group_alike(views)
+def _same_parts(views: list[View], orders: BoardOrders | None, decided: Decided) -> list[_Part]:
+    alike = group_alike(views, {key for pair in decided.apart for key in pair})
     views = [group[0] for group in alike]
     whys: dict[tuple[int, int], str] = {}
     near: list[set[int]] = [set() for _ in views]
     undecided: list[tuple[int, int]] = []
     open_to: list[set[int]] = [{number} for number in range(len(views))]  # itself and those that it does not contradict
-    for one, other in _not_apart(views):
+    for one, other in not_apart(views):
         verdict, whys[one, other] = compare(views[one], views[other])
+        if pair_of(views[one].game.key, views[other].game.key) in decided.apart:
+            verdict = Verdict.APART
         if verdict is Verdict.OPEN:
             undecided.append((one, other))
         if verdict is not Verdict.APART:
@@ -172,7 +180,7 @@ def _without(near: list[set[int]], excluded: set[int]) -> list[set[int]]:
     return [set() if number in excluded else others - excluded for number, others in enumerate(near)]
 
 
-def _not_apart(views: list[View]) -> Iterator[tuple[int, int]]:
+def not_apart(views: list[View]) -> Iterator[tuple[int, int]]:
     """Numbers of views, the lesser first, without those whose first moves differ and those without a move.
 
     Somebody's archive has thousands of games with one opponent: in the order of their moves those that go on from a
@@ -204,7 +212,20 @@ def _components(near: Sequence[set[int]]) -> list[list[int]]:
     return found
 
 
-def _chains(parts: list[_Part]) -> list[list[_Part]]:
+def _joined(parts: list[_Part], decided: Decided) -> list[_Part]:
+    """Parts that a person decided to be one are one."""
+    if not decided.same:
+        return parts
+    found = []
+    for numbers in decided.join([part.keys for part in parts]):
+        some = [parts[number] for number in numbers]
+        views = sorted((view for part in some for view in part.views), key=lambda view: view.game.key)
+        told = [one for part in some for one in part.evidence]
+        found.append(_Part(views, told + [Evidence(EvidenceKind.SAME, MERGED_BY_HAND)] * (len(some) > 1)))
+    return found
+
+
+def _chains(parts: list[_Part], decided: Decided) -> list[list[_Part]]:
     """Parts in the order in which they were played, joined where one goes on with another beyond doubt."""
     earlier = [part for part in parts if any(may_end(view) for view in part.views)]
     later = [part for part in parts if any(resumed_at(view) for view in part.views)]
@@ -212,7 +233,7 @@ def _chains(parts: list[_Part]) -> list[list[_Part]]:
     sure: set[tuple[str, str]] = set()  # one source saw both
     for before in earlier:
         for after in later:
-            whys = [] if before is after else [
+            whys = [] if before is after or decided.part(before.keys, after.keys) else [
                 (one, other, why)
                 for one in before.views
                 for other in after.views

@@ -1,0 +1,191 @@
+"""``ics-recorder duplicates``: games that are probably one, and a person's decisions about them."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from recorder.cli.options import archive_option, json_option, open_archive, wide_option
+from recorder.cli.terminal import plural, print_json, print_table, say
+
+if TYPE_CHECKING:
+    from recorder.model import Game
+    from recorder.relating.doubtful import Doubt
+    from storage import Archive
+
+__all__ = ["command"]
+
+_KEY_DIGITS = 8
+
+
+@click.group(
+    "duplicates",
+    invoke_without_command=True,
+    epilog="""\b
+Examples:
+  ics-recorder duplicates
+  ics-recorder duplicates merge 3f09 81c2 --dry-run
+  ics-recorder duplicates split 3f09
+  ics-recorder duplicates --decided
+""",
+)
+@click.option("--decided", is_flag=True, help="List the recorded decisions instead.")
+@archive_option
+@json_option
+@wide_option
+@click.pass_context
+def command(ctx: click.Context, where: str, as_json: bool, decided: bool) -> None:
+    """List games that are probably one, with the evidence for and against, the best pair first.
+
+    Their players, variant and moves agree, one has all moves of the other or they overlap, and nothing contradicts that
+    they are one game; but too few of their times are equal to prove it. `merge KEY KEY` records that they are one game,
+    `split KEY` that they are not. With --unique, `games`, `export`, `clocks` and `report` count them once.
+    """
+    if ctx.invoked_subcommand is not None:
+        return
+    with open_archive(where) as archive:
+        if decided:
+            _list_decisions(archive, as_json)
+        else:
+            _list(archive, as_json)
+
+
+def _list(archive: Archive, as_json: bool) -> None:
+    with archive.snapshot():
+        pairs = [pair for found in archive.doubts() for pair in found.pairs]
+        games = {key: archive.game(key) for pair in pairs for key in (pair.key, pair.other)}
+    if as_json:
+        print_json([_json(pair, games) for pair in pairs])
+        return
+    rows = [
+        (
+            pair.key[:_KEY_DIGITS],
+            pair.other[:_KEY_DIGITS],
+            games[pair.key].white.handle,
+            games[pair.key].black.handle,
+            "; ".join(pair.pros),
+            "; ".join(pair.cons) or None,
+        )
+        for pair in pairs
+    ]
+    if rows:
+        print_table(
+            ("Key", "Other", "White", "Black", "For", "Against"),
+            rows,
+            narrow=(("White", 10), ("Black", 10), ("Against", 20), ("For", 20)),
+        )
+        say(f"{plural(len(rows), 'pair')} of probable duplicates.")
+    else:
+        say("No probable duplicates.")
+
+
+def _json(pair: Doubt, games: dict[str, Game]) -> dict[str, Any]:
+    return {
+        "keys": [pair.key, pair.other],
+        "games": [_game_json(games[key]) for key in (pair.key, pair.other)],
+        "equal_plies": pair.plies,
+        "clocks": pair.clocks,
+        "equal_clocks": pair.equal_clocks,
+        "bits": round(pair.bits, 1),
+        "required_bits": pair.required_bits,
+        "for": list(pair.pros),
+        "against": list(pair.cons),
+    }
+
+
+def _game_json(game: Game) -> dict[str, Any]:
+    from exporters.times import iso_start
+
+    return {
+        "key": game.key,
+        "white": game.white.handle,
+        "black": game.black.handle,
+        "variant": game.variant,
+        "result": game.result,
+        "started_at": iso_start(game),
+        "plies": len(game.rows),
+        "server_game_no": game.game_no,
+        "observations": game.witnesses or [game.key],
+    }
+
+
+def _list_decisions(archive: Archive, as_json: bool) -> None:
+    found = archive.decisions()
+    times = [datetime.fromtimestamp(one.decided_ms / 1_000, UTC).isoformat(timespec="milliseconds") for one in found]
+    if as_json:
+        print_json(
+            [
+                {"keys": [one.key, one.other], "same": one.same, "decided_at": at.replace("+00:00", "Z")}
+                for one, at in zip(found, times, strict=True)
+            ]
+        )
+        return
+    print_table(
+        ("Key", "Other", "Decision", "Date (UTC)"),
+        [
+            (one.key[:_KEY_DIGITS], one.other[:_KEY_DIGITS], "one game" if one.same else "different games", at[:16])
+            for one, at in zip(found, times, strict=True)
+        ],
+    )
+    say(f"{plural(len(found), 'decision')}.")
+
+
+_dry_run = click.option("-n", "--dry-run", is_flag=True, help="Only print the games that the decision would make.")
+
+
+@command.command("merge")
+@click.argument("key")
+@click.argument("other", metavar="KEY")
+@_dry_run
+@archive_option
+@json_option
+def _merge(key: str, other: str, dry_run: bool, where: str, as_json: bool) -> None:
+    """Record that two games are one: they are merged, whatever their times are.
+
+    The decision stays when logs are imported again, the archive is rebuilt, or another archive is imported; it goes
+    into other archives that this one is imported into. `split` undoes it. Games of different players or with
+    different moves cannot be merged.
+    """
+    with open_archive(where, read_only=False) as archive:
+        _print(archive.merge_by_hand(key, other, dry_run=dry_run), dry_run, as_json)
+
+
+@command.command("split")
+@click.argument("key")
+@_dry_run
+@archive_option
+@json_option
+def _split(key: str, dry_run: bool, where: str, as_json: bool) -> None:
+    """Record that a game is not one with those that it was merged with.
+
+    What `merge` made falls apart as it was. A game that was merged by the rules falls apart into its observations; the
+    key of one observation (`show` prints them) separates only that one. A game that is not merged is not a duplicate of
+    its probable duplicates any more. `merge` undoes the decision.
+    """
+    with open_archive(where, read_only=False) as archive:
+        _print(archive.split_by_hand(key, dry_run=dry_run), dry_run, as_json)
+
+
+def _print(games: list[Game], dry_run: bool, as_json: bool) -> None:
+    """The games that a decision makes."""
+    if as_json:
+        print_json({"dry_run": dry_run, "games": [_game_json(game) for game in games]})
+        return
+    print_table(
+        ("Key", "White", "Black", "Result", "Plies", "Observations"),
+        [
+            (
+                game.key[:_KEY_DIGITS],
+                game.white.handle,
+                game.black.handle,
+                game.result,
+                len(game.rows),
+                len(game.witnesses) or 1,
+            )
+            for game in games
+        ],
+        right=("Plies", "Observations"),
+    )
+    say(f"{'This would make' if dry_run else 'These are now'} {plural(len(games), 'game')}.")

@@ -1,0 +1,194 @@
+"""Probable duplicates of an archive, and a person's decisions about which games are one."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import combinations, product
+from typing import TYPE_CHECKING
+
+from recorder.errors import StorageError
+from recorder.model import Game
+from storage.carrying import carry_verdicts
+from storage.database import Database
+from storage.decisions import Decision, decide, decisions, load_decided
+from storage.engine import driver_of
+from storage.query import GameFilter, game_keys, resolve
+from storage.reader import load_games
+from storage.relating import candidate_groups, relate, touch_keys
+
+if TYPE_CHECKING:
+    from recorder.relating.doubtful import Doubts
+
+__all__ = ["DuplicateGames"]
+
+_SHOWN = "SELECT coalesce(merged_into, id) FROM games WHERE id = ?"
+_KEYS = "SELECT key FROM games WHERE source_id IS NOT NULL AND (id = :row OR merged_into = :row) ORDER BY key"
+
+
+class _OnlyTriedError(Exception):
+    """Nothing is to be stored: undoes the transaction."""
+
+
+class DuplicateGames(Database):
+    """What an archive knows of duplicates."""
+
+    def doubts(self) -> list[Doubts]:
+        """Probable duplicates, by groups of games that may have to do with each other."""
+        with self.reading() as driver:
+            return list(_doubts(driver))
+
+    def folded(self, where: GameFilter) -> frozenset[str]:
+        """Keys of the games among those that match which are probable duplicates of another one, which stays.
+
+        Args:
+            where: ``last`` does not count.
+        """
+        with self.reading() as driver:
+            found = list(_doubts(driver))
+            if not found:
+                return frozenset()
+            from recorder.relating.doubtful import fold
+
+            return frozenset(fold(found, game_keys(driver, replace(where, last=None))))
+
+    def decisions(self) -> list[Decision]:
+        """What a person decided about games, by their keys."""
+        with self.reading() as driver:
+            return decisions(driver)
+
+    def merge_by_hand(self, one: str, other: str, *, dry_run: bool = False) -> list[Game]:
+        """Record that two games are one, whatever was decided or found before.
+
+        Args:
+            one, other: as for ``Archive.game``. dry_run: nothing is stored.
+        Returns:
+            The games that there are then in place of these.
+        Raises:
+            StorageError: there is no such game, or the two cannot be one.
+        """
+        return self._decided(one, other, dry_run=dry_run)
+
+    def split_by_hand(self, spec: str, *, dry_run: bool = False) -> list[Game]:
+        """Record that a game is not one with those that it was merged with, or that are listed as probable duplicates.
+
+        What was merged by hand falls apart as it was before. Else the key of one observation's game separates that one
+        from the others, and the key of the merged game separates all.
+
+        Args:
+            spec: as for ``Archive.game``. dry_run: nothing is stored.
+        Returns:
+            The games that there are then in place of this one and its probable duplicates.
+        Raises:
+            StorageError: there is no such game, or nothing that it could be separated from.
+        """
+        return self._decided(spec, None, dry_run=dry_run)
+
+    def _decided(self, one: str, other: str | None, *, dry_run: bool) -> list[Game]:
+        found: list[Game] = []
+        try:
+            with self.writing() as connection:
+                driver = driver_of(connection)
+                pairs = _to_split(driver, one) if other is None else _to_merge(driver, one, other)
+                decide(driver, pairs, same=other is not None, now_ms=time.time_ns() // 1_000_000)
+                keys = sorted({key for pair in pairs for key in pair})
+                touch_keys(driver, keys)
+                relate(driver)
+                found = _load(driver, sorted({resolve(driver, key) for key in keys}))
+                if dry_run:
+                    raise _OnlyTriedError
+        except _OnlyTriedError:
+            pass
+        return sorted(found, key=lambda game: game.key)
+
+    def carry_decisions(self, other: Database) -> int:
+        """Take over the decisions of another archive; of two about the same games the later one counts.
+
+        Returns:
+            How many were taken.
+        """
+        with other.reading() as theirs, self.writing() as connection:
+            return carry_verdicts(theirs, driver_of(connection))
+
+
+def _load(driver: sqlite3.Connection, ids: list[int]) -> list[Game]:
+    return list(
+        load_games(
+            driver, ids, with_events=False, with_holdings=False, with_thinking=False, with_lines=True, whole_plies=True
+        )
+    )
+
+
+def _doubts(driver: sqlite3.Connection) -> Iterator[Doubts]:
+    decided = load_decided(driver)
+    for group in list(candidate_groups(driver, decided)):
+        shown = {number: driver.execute(_SHOWN, (number,)).fetchone()[0] for number in group}
+        listed = sorted(set(shown.values()))
+        if len(listed) < 2:
+            continue
+        from recorder.relating.doubtful import find_doubts
+
+        games = dict(zip(listed, _load(driver, listed), strict=True))
+        told = dict(zip(group, _load(driver, group), strict=True))
+        found = find_doubts(list(told.values()), {told[row].key: games[shown[row]] for row in group}, decided)
+        if found.pairs:
+            yield found
+
+
+def _keys(driver: sqlite3.Connection, row: int) -> list[str]:
+    """The keys of a game as its sources give it."""
+    return [key for (key,) in driver.execute(_KEYS, {"row": row})]
+
+
+def _to_merge(driver: sqlite3.Connection, one: str, other: str) -> list[tuple[str, str]]:
+    """Pairs of keys that make two games one.
+
+    Raises:
+        StorageError: they cannot be one.
+    """
+    from recorder.relating.decided import pair_of
+    from recorder.relating.doubtful import why_never_one
+
+    rows = [resolve(driver, one), resolve(driver, other)]
+    if rows[0] == rows[1]:
+        raise StorageError(f"{one} and {other} name one game already.")
+    games = _load(driver, sorted(rows))
+    why = why_never_one(*games)
+    if why is not None:
+        raise StorageError(f"{one} and {other} cannot be one game: {why}.")
+    return [pair_of(*pair) for pair in product(_keys(driver, rows[0]), _keys(driver, rows[1]))]
+
+
+def _to_split(driver: sqlite3.Connection, spec: str) -> list[tuple[str, str]]:
+    """Pairs of keys that separate a game.
+
+    Raises:
+        StorageError: there is nothing to separate it from.
+    """
+    from recorder.relating.decided import pair_of
+
+    row = resolve(driver, spec)
+    keys = _keys(driver, row)
+    named = [key for key in keys if key.startswith(spec.lower())]
+    key = named[0] if len(named) == 1 else keys[0]
+    same = load_decided(driver).same
+    by_hand = [other for other in keys if pair_of(key, other) in same]
+    if by_hand:
+        return [pair_of(*pair) for pair in product((one for one in keys if one not in by_hand), by_hand)]
+    if len(keys) > 1 and key != keys[0]:
+        return [pair_of(key, other) for other in keys if other != key]
+    if len(keys) > 1:
+        return list(combinations(keys, 2))
+    (shown,) = driver.execute("SELECT key FROM games WHERE id = ?", (row,)).fetchone()
+    others = {
+        other
+        for found in _doubts(driver)
+        for doubt in found.pairs
+        if shown in (doubt.key, doubt.other)
+        for other in _keys(driver, resolve(driver, doubt.other if doubt.key == shown else doubt.key))
+    }
+    if not others:
+        raise StorageError(f"{spec} is a game of one source without probable duplicates: there is nothing to split.")
+    return [pair_of(key, other) for other in sorted(others)]

@@ -1,0 +1,60 @@
+"""Decisions about duplicates follow their games' keys, and the later one counts."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+
+import pytest
+
+from storage.decisions import Decision, carry_decisions, decide, decisions, load_decided, move_decisions
+
+
+def _settings() -> sqlite3.Connection:
+    driver = sqlite3.connect(":memory:", isolation_level=None)
+    driver.execute("CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL)")
+    driver.execute("INSERT INTO settings VALUES ('pseudonym-secret', 'x')")
+    return driver
+
+
+@pytest.fixture
+def driver() -> Iterator[sqlite3.Connection]:
+    with closing(_settings()) as found:
+        yield found
+
+
+def test_a_later_decision_replaces_an_earlier_one(driver: sqlite3.Connection) -> None:
+    decide(driver, [("a", "b"), ("a", "c")], same=True, now_ms=1)
+    decide(driver, [("a", "b")], same=False, now_ms=2)
+    assert decisions(driver) == [Decision("a", "b", False, 2), Decision("a", "c", True, 1)]
+    decided = load_decided(driver)
+    assert (decided.same, decided.apart) == ({("a", "c")}, {("a", "b")})
+
+
+def test_decisions_move_with_keys_that_games_exchange(driver: sqlite3.Connection) -> None:
+    decide(driver, [("a", "c")], same=True, now_ms=1)
+    decide(driver, [("b", "c")], same=False, now_ms=1)
+    move_decisions(driver, {"a": "b", "b": "a"})
+    assert decisions(driver) == [Decision("a", "c", False, 1), Decision("b", "c", True, 1)]
+    move_decisions(driver, {"b": "d"})
+    assert decisions(driver)[1] == Decision("c", "d", True, 1), "the lesser key is first"
+
+
+@pytest.mark.parametrize(
+    ("mine", "its", "same"),
+    [
+        ((True, 1), (False, 2), False),
+        ((True, 2), (False, 1), True),
+        ((True, 1), (False, 1), False),
+        ((False, 1), (True, 1), False),
+    ],
+)
+def test_of_two_archives_the_later_decision_counts(
+    driver: sqlite3.Connection, mine: tuple[bool, int], its: tuple[bool, int], same: bool
+) -> None:
+    with closing(_settings()) as other:
+        decide(driver, [("a", "b")], same=mine[0], now_ms=mine[1])
+        decide(other, [("x", "b")], same=its[0], now_ms=its[1])
+        carry_decisions(other, driver, {"x": "a"}.get)
+        assert [(one.key, one.other, one.same) for one in decisions(driver)] == [("a", "b", same)]
