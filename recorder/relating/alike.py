@@ -7,7 +7,7 @@ comparisons. Logs that show the same moves, times and header at the same moment 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import fields
 from typing import Final
 
@@ -26,12 +26,11 @@ _FIELDS: Final = tuple(field.name for field in fields(Game) if field.name not in
 _MOST_APART_MS: Final = SKEW_MS // 2  # from the first of a group, so no two of a group are further apart than SKEW_MS
 
 
-def group_alike(views: Sequence[View], lone: Collection[str] = ()) -> list[list[View]]:
+def group_alike(views: Sequence[View]) -> list[list[View]]:
     """Group games that compare alike with all others.
 
     Args:
         views: games of the same players, each as one source shows it.
-        lone: keys of games that are groups by themselves, because a person decided about them.
     Returns:
         Every view once, in groups that keep the order, by their first. The first of a group is the same game as each
         of the others, by ``compare``; a log that is at the limit of ``SKEW_MS`` from the group is judged by its first.
@@ -43,7 +42,7 @@ def group_alike(views: Sequence[View], lone: Collection[str] = ()) -> list[list[
     groups: list[list[View]] = []
     by_content: dict[object, list[list[View]]] = {}
     for view in views:
-        if not view.plies or view.source is None or games_of[view.source] > 1 or view.game.key in lone:
+        if not view.plies or view.source is None or games_of[view.source] > 1:
             groups.append([view])
             continue
         fitting = by_content.setdefault(_content(view), [])

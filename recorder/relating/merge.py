@@ -99,7 +99,7 @@ def merge_games(games: Iterable[Game], orders: BoardOrders | None = None, decide
 
 
 def _same_parts(views: list[View], orders: BoardOrders | None, decided: Decided) -> list[_Part]:
-    alike = group_alike(views, {key for pair in decided.apart for key in pair})
+    alike = _with_decided_alone(group_alike(views), decided)
     views = [group[0] for group in alike]
     whys: dict[tuple[int, int], str] = {}
     near: list[set[int]] = [set() for _ in views]
@@ -174,6 +174,16 @@ def _same_parts(views: list[View], orders: BoardOrders | None, decided: Decided)
             evidence.append(Evidence(EvidenceKind.SAME, why))
         parts.append(_Part([view for _, view in members], evidence))
     return parts
+
+
+def _with_decided_alone(alike: list[list[View]], decided: Decided) -> list[list[View]]:
+    """Groups of which games that a person decided not to be one with others are groups by themselves."""
+    alone = {key for pair in decided.apart for key in pair}
+    if not alone:
+        return alike
+    found = [[view] for group in alike for view in group if view.game.key in alone]
+    found += [rest for group in alike if (rest := [view for view in group if view.game.key not in alone])]
+    return sorted(found, key=lambda group: group[0].game.key)
 
 
 def _without(near: list[set[int]], excluded: set[int]) -> list[set[int]]:
