@@ -29,7 +29,7 @@ class Doubt(NamedTuple):
     Attributes:
         key, other: theirs, the lesser first.
         plies: moves that both have. clocks, equal_clocks: plies of which both print the mover's clock, and equal ones
-            of those. bits: that their equal times hold, of ``required_bits``.
+            of those. bits: that their equal times and lag hold, of ``required_bits``.
         pros, cons: the evidence for and against, in words.
     """
 
@@ -181,9 +181,9 @@ def _doubt(one: View, other: View) -> Doubt:
     if different:
         number, mine, its = different[0]
         cons.append(f"clocks differ at ply {number}: {mine} ms and {its} ms")
-    _weigh_lag(one, other, common, pros, cons)
-    bits = bits_of(equal_seconds(one, other))
-    pros.append(f"equal times hold {bits:.0f} of {REQUIRED_BITS} bits")
+    lags_ms = _weigh_lag(one, other, common, pros, cons)
+    bits = bits_of(equal_seconds(one, other)) + bits_of(lags_ms)
+    pros.append(f"equal {'times and lag' if lags_ms else 'times'} hold {bits:.0f} of {REQUIRED_BITS} bits")
     _weigh_headers(one.game, other.game, pros, cons)
     key, second = pair_of(one.game.key, other.game.key)
     return Doubt(
@@ -191,7 +191,8 @@ def _doubt(one: View, other: View) -> Doubt:
     )  # fmt: skip
 
 
-def _weigh_lag(one: View, other: View, common: list[int], pros: list[str], cons: list[str]) -> None:
+def _weigh_lag(one: View, other: View, common: list[int], pros: list[str], cons: list[str]) -> dict[int, int]:
+    """Note equal and different lag; the lag by ply, empty if any differs."""
     lags = [
         (number, mine, its)
         for number in common
@@ -203,6 +204,8 @@ def _weigh_lag(one: View, other: View, common: list[int], pros: list[str], cons:
     if different:
         number, mine, its = different[0]
         cons.append(f"lag differs at ply {number}: {mine} ms and {its} ms")
+        return {}
+    return {number: mine for number, mine, _ in lags}
 
 
 def _weigh_headers(one: Game, other: Game, pros: list[str], cons: list[str]) -> None:
