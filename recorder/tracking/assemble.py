@@ -182,7 +182,7 @@ def _contiguous(segments: list[Segment]) -> bool:
 
 
 def _main_line(run: Run) -> dict[int, tuple[int, Ply]]:
-    """Ply → (observation, ply): later boards before earlier ones, lists only where no board was seen."""
+    """Ply → (observation, ply): later boards before earlier ones, lists only where no board shows the move."""
     witness: dict[int, tuple[int, Ply]] = {}
     limit: int | None = None
     for index in range(len(run.observations) - 1, -1, -1):
@@ -205,9 +205,14 @@ def _main_line(run: Run) -> dict[int, tuple[int, Ply]]:
             gaps.prove(seen, witness)
             _cut_taken_back(seen, stands_to, known)
             for ply in seen.plies:
-                if ply.ply not in witness:
+                if ply.ply not in witness or _prints_inferred(ply, witness[ply.ply][1]):
                     witness[ply.ply] = (len(run.observations) + index, ply)
     return dict(sorted(witness.items()))
+
+
+def _prints_inferred(listed: Ply, seen: Ply) -> bool:
+    """Whether a list prints a move that was inferred: it has the time that the move took."""
+    return seen.proof == Proof.INFERRED and seen.move is not None and seen.move == listed.move
 
 
 def _unprove_drops(observation: Observation) -> None:

@@ -182,6 +182,20 @@ def test_lost_plies_are_inferred_when_there_is_one_way() -> None:
         assert found.frames(JOINED, GAP) == [1, min(inferred, 1)]
 
 
+def test_a_list_prints_the_time_of_a_move_that_was_inferred() -> None:
+    table = Table()
+    lines = [table.observing(), table.header(), table.frame(), *table.plays(*OPENING[:4]), table.removed()]
+    table.play(OPENING[4])
+    shown = table.play(OPENING[5])
+    lines += [table.observing(), table.header(), shown]
+    (inferred,) = [ply for ply in only(read(log(*lines))).plies if ply.ply == 5]
+    assert (inferred.san, inferred.proof, inferred.elapsed_ms) == ("Bb5", Proof.INFERRED, None)
+    game = only(read(log(*lines, *answer(*OPENING[:6]), PROMPT, *table.plays(*OPENING[6:]))))
+    assert sans(game) == OPENING
+    assert (game.plies[4].proof, game.plies[4].origin, game.plies[4].elapsed_ms) == (Proof.LIST, Origin.MOVELIST, 3_000)
+    assert {ply.proof for ply in game.plies if ply.ply != 5} == {Proof.FULL}
+
+
 def test_lost_ply_with_more_ways_is_not_invented() -> None:
     """The captured piece may have been any of four promotions."""
     table, first = joined_board("3k4/4P3/8/8/8/8/8/4K3 w - - 0 40", "K/c8-d8", "Kd8")
