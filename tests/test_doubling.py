@@ -48,6 +48,11 @@ def lists_alone(count: int) -> bytes:
     return log(*movelist(*shuffled(20), trailer=RUNNING) * count)
 
 
+def lists_of_many_games(count: int) -> bytes:
+    """The lists of so many games in progress, each with a number of its own."""
+    return log(*(line for number in range(count) for line in movelist("e4", number=number, trailer=RUNNING)))
+
+
 def stored_lists(count: int) -> bytes:
     """A finished game's list, printed so often."""
     return log(*movelist(*shuffled(20), number=None, trailer="{Bob resigns} 1-0") * count)
@@ -178,6 +183,7 @@ def commented_match(count: int) -> bytes:
 
 CASES: dict[str, Case] = {
     "one game's list again and again": (lists_alone, 100),
+    "lists of many games": (lists_of_many_games, 1000),
     "a stored game's list again and again": (stored_lists, 100),
     "lists before takebacks": (lists_and_takebacks, 800),
     "lists between gaps": (lists_between_gaps, 150),

@@ -96,12 +96,15 @@ def _named(held: Held, event: MovelistRead) -> MovelistRead | None:
 
 def _candidates(held: Held, event: MovelistRead) -> list[Run]:
     """Games the list may belong to, the likeliest first."""
-    runs = [run for run in held.every() if run.between(event.white, event.black) and not run.examined]
+    running = event.game_no is not None and event.still_running  # then the number is that of the game
+    numbered = held.runs.get(str(event.game_no))
+    runs = [*([] if numbered is None else [numbered]), *held.listed] if running else held.every()
+    runs = [run for run in runs if run.between(event.white, event.black) and not run.examined]
     runs = [run for run in runs if not _began_apart(run, event)]
     if answers(event.line.block, STORED_BLOCKS):
         # The command asked for a stored game; one that goes on is not stored.
         runs = [run for run in runs if not run.following]
-    if event.game_no is not None and event.still_running:
+    if running:
         runs = [run for run in runs if run.game_no in (event.game_no, None)]
     # An examined board may show other names than its list does.
     runs += [
