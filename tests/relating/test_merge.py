@@ -260,7 +260,7 @@ def test_logs_that_show_a_game_alike_are_compared_as_one(told: Game, monkeypatch
         "a source with two": [_from(told, key) for key in "abc"] + [replace(_from(told, "c"), key="d")],
     }
     found = {name: merge_games(games) for name, games in every.items()}
-    monkeypatch.setattr(merge, "group_alike", lambda views: [[view] for view in views])
+    monkeypatch.setattr(merge, "group_alike", lambda views, *_: [[view] for view in views])
     assert found == {name: merge_games(games) for name, games in every.items()}
     assert [len(games) for games in found.values()] == [1, 2, 2, 0]
 
