@@ -245,7 +245,7 @@ def _digest(path: Path) -> bytes:
 
 
 def part_blocks(path: Path) -> Generator[bytes, None, None]:
-    """The bytes of one part, decompressed if it is compressed.
+    """The bytes of one part, decompressed if it is compressed; no block is empty.
 
     Raises:
         OSError: the file cannot be read. JournalError: what was compressed is damaged; all before was given.
@@ -259,9 +259,9 @@ def part_blocks(path: Path) -> Generator[bytes, None, None]:
         decoder = zstandard.ZstdDecompressor().decompressobj()
         try:
             while not decoder.eof and (packed := file.read(_PACKED_BLOCK)):
-                block = decoder.decompress(packed)
-                yield block
-                done += len(block)
+                if block := decoder.decompress(packed):  # else it needs more
+                    yield block
+                    done += len(block)
         except zstandard.ZstdError as error:
             raise JournalError(f"{path} can be decompressed only up to byte {done}: {error}") from error
         if not decoder.eof or decoder.unused_data or file.read(1):

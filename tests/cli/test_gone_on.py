@@ -125,6 +125,15 @@ def test_a_recorder_that_is_killed_owes_its_open_games(cli: Cli, tmp_path: Path)
     assert len(entries(pgn)) == PLAYED
 
 
+def test_a_long_journal_that_is_compressed_owes_its_open_games(cli: Cli, tmp_path: Path) -> None:
+    pgn = tmp_path / "x.pgn"
+    chat = b"".join(b"Ann(C) tells you: %s\n\r" % os.urandom(30).hex().encode() for _ in range(2_000))
+    recorder = Recorder(cli, pgn)
+    recorder.record(chat + STREAM[:MIDDLE])
+    recorder.end()
+    assert len(open_entries(pgn)) == 1
+
+
 def test_it_goes_on_and_is_left_open_again(cli: Cli, tmp_path: Path) -> None:
     pgn = tmp_path / "x.pgn"
     lengths = []
