@@ -62,10 +62,10 @@ def open_library(
         lines = RecordedLines(logs_of(files).get)
         yield _library(games, games.__getitem__, lines, pace_ms, idle_max_ms, marks, lost)
         return
-    from recorder.cli.exporting import require_keys
+    from recorder.cli.exporting import named_games, require_keys
 
-    chosen = game_filter(keys=keys, **filters)
     with open_archive(where) as archive:
+        chosen = named_games(archive, game_filter(keys=keys, **filters))
         require_keys(archive, chosen)
         known: list[str] = []
 

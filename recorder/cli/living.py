@@ -67,7 +67,7 @@ def journal_dir_option(command: _AnyCommand) -> _AnyCommand:
         type=click.Path(file_okay=False, path_type=Path),
         default=_default_journals,
         show_default="journals beside the default archive",
-        help="Where the journals are written; made if it is not there.",
+        help="The folder of the journals; recording makes it.",
     )(command)
 
 

@@ -129,10 +129,10 @@ def games_to_replay(files: Sequence[str], keys: tuple[str, ...], where: str, fil
         games.sort(key=lambda game: (game.started_at_ms or 0, game.first_offset))
         _link_partners(games)
     else:
-        from recorder.cli.exporting import require_keys
+        from recorder.cli.exporting import named_games, require_keys
 
-        chosen = game_filter(keys=keys, **filters)
         with open_archive(where) as archive:
+            chosen = named_games(archive, game_filter(keys=keys, **filters))
             require_keys(archive, chosen)
             games = list(archive.games(chosen))
         if not games:

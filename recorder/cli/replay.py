@@ -110,9 +110,9 @@ def _server(
 ) -> None:
     """Be a chess server that shows recorded games to xboard, PyChess and every other client of FICS.
 
-    KEY is the beginning of a game's key, or a file: a journal or a log with times is played byte for byte in its
-    rhythm to everybody who logs in; a log without times, PGN and BPGN are played as games. Without KEY the games are
-    those that the options choose.
+    KEY is the beginning of a game's key, last, or last~2; or a file: a journal or a log with times is played byte for
+    byte in its rhythm to everybody who logs in; a log without times, PGN and BPGN are played as games. Without KEY the
+    games are those that the options choose.
 
     Any name logs in, and "guest". Each client has its own time, which begins when it observes or follows its first
     game; "tell replay help" tells how to pause, seek and change the speed. Who logs in with the name of the

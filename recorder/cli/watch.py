@@ -89,8 +89,9 @@ def terminal(
 ) -> None:
     """Watch recorded games: the board, both clocks as they ran, hands, moves, kibitzes.
 
-    KEY is the beginning of a game's key, or a file: a journal, a log, PGN or BPGN. Without KEY the games are those that
-    the options choose. Games that went on together do so again: one is large, the others are beside it or below.
+    KEY is the beginning of a game's key, last, or last~2; or a file: a journal, a log, PGN or BPGN. Without KEY the
+    games are those that the options choose. Games that went on together do so again: one is large, the others are
+    beside it or below.
 
     The key ? tells what keys do: space, arrows, + and -, g to go to a move, a time or an event, n and p for other
     games, q. Where the output is no terminal, moves are printed as lines when they come. docs/replay.md tells the rest.

@@ -283,4 +283,5 @@ def test_what_cannot_be_replayed(archive: Path, journal: Path) -> None:
     assert "--last chooses games of the archive" in cli("replay", "server", journal, "--last", "1", code=2).stderr
     assert "leave out --pause-at" in cli("replay", "server", "--shared", "--pause-at", "end", code=2).stderr
     assert "no move" in cli("replay", "server", "--last", "1", "--from", "200w", code=3).stderr
+    assert "no move" in cli("replay", "server", "last", "--from", "200w", code=3).stderr
     assert "no speed" in cli("replay", "server", "--speed", "0", code=2).stderr
