@@ -14,7 +14,7 @@ from recorder.relating.compare import Verdict, close_clocks, compare, same_move
 from recorder.relating.dated import equal_seconds
 from recorder.relating.decided import Decided, Pair, pair_of
 from recorder.relating.information import REQUIRED_BITS, bits_of
-from recorder.relating.merge import not_apart
+from recorder.relating.parts import not_apart
 from recorder.relating.view import View, clock_of
 
 __all__ = ["Doubt", "Doubts", "find_doubts", "fold", "why_never_one"]

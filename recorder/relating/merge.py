@@ -2,17 +2,14 @@
 
 The strategy: games as one source tells each are grouped, first those that were seen twice, then halves of adjourned
 ones; a group becomes one game whose segments point to the observations of all its members. Groups and games are
-functions of the set of members: no order counts. No group holds two members that contradict each other. An observation
-that fits two others which contradict each other is left apart; one that is not complete neither makes a complete one
-doubtful nor takes a group apart, but is left apart itself.
+functions of the set of members: no order counts.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from itertools import pairwise, product
+from collections.abc import Callable, Iterable
+from itertools import pairwise
 from typing import TypeVar
 
 from recorder.model import (
@@ -28,15 +25,14 @@ from recorder.model import (
     StartPrecision,
     TimeBasis,
 )
-from recorder.relating.alike import group_alike
-from recorder.relating.compare import Verdict, compare
-from recorder.relating.decided import MERGED_BY_HAND, UNDECIDED, Decided, pair_of
+from recorder.relating.decided import UNDECIDED, Decided
 from recorder.relating.halves import continues, may_end, resumed_at
 from recorder.relating.order import BoardOrders
+from recorder.relating.parts import Part, same_parts
 from recorder.relating.view import View, clock_of
 from recorder.tracking.assemble import segments_of
 
-__all__ = ["merge_games", "not_apart"]
+__all__ = ["merge_games"]
 
 _Value = TypeVar("_Value")
 
@@ -56,25 +52,8 @@ _PRECISIONS = {
     Precision.DERIVED_SECONDS.value: 5,
     None: 6,
 }
-_MOST_REPEATED = 32  # games without times of day that may each be the same; the order of more is not looked at
 _BASES = (TimeBasis.UTC, TimeBasis.LOCAL, TimeBasis.CLOCK, TimeBasis.NONE)
 _ENDS = {"result": 0, "adjourned": 1, "aborted": 2}
-
-
-@dataclass
-class _Part:
-    """Members that saw the same part of a game: all of it, or what was played until it was adjourned."""
-
-    views: list[View]
-    evidence: list[Evidence]
-
-    @property
-    def name(self) -> str:
-        return self.views[0].game.key
-
-    @property
-    def keys(self) -> list[str]:
-        return [view.game.key for view in self.views]
 
 
 def merge_games(games: Iterable[Game], orders: BoardOrders | None = None, decided: Decided = UNDECIDED) -> list[Game]:
@@ -90,152 +69,15 @@ def merge_games(games: Iterable[Game], orders: BoardOrders | None = None, decide
         which is its own; ``observations`` are theirs in that order. By key.
     """
     views = [View(game) for game in sorted(games, key=lambda game: game.key)]
-    chains = _chains(_joined(_same_parts(views, orders, decided), decided), decided)
+    chains = _chains(same_parts(views, orders, decided), decided)
     found = [_canonical(chain) for chain in chains if sum(len(part.views) for part in chain) > 1]
     return sorted(found, key=lambda game: game.key)
 
 
-# --- which are one
+# --- which go on with which
 
 
-def _same_parts(views: list[View], orders: BoardOrders | None, decided: Decided) -> list[_Part]:
-    alike = _with_decided_alone(group_alike(views), decided)
-    views = [group[0] for group in alike]
-    whys: dict[tuple[int, int], str] = {}
-    near: list[set[int]] = [set() for _ in views]
-    undecided: list[tuple[int, int]] = []
-    open_to: list[set[int]] = [{number} for number in range(len(views))]  # itself and those that it does not contradict
-    for one, other in not_apart(views):
-        verdict, whys[one, other] = compare(views[one], views[other])
-        if pair_of(views[one].game.key, views[other].game.key) in decided.apart:
-            verdict = Verdict.APART
-        if verdict is Verdict.OPEN:
-            undecided.append((one, other))
-        if verdict is not Verdict.APART:
-            open_to[one].add(other)
-            open_to[other].add(one)
-        if verdict is Verdict.SAME:
-            near[one].add(other)
-            near[other].add(one)
-
-    repeated: Counter[int] = Counter()
-    for one, other in undecided:
-        repeated[one] += len(alike[other])
-        repeated[other] += len(alike[one])
-    for one, other in undecided:
-        if orders is None:
-            break
-        if max(repeated[one], repeated[other]) > _MOST_REPEATED:
-            continue
-        by_order = (orders.same(mine, its) for mine, its in product(alike[one], alike[other]))
-        if (why := next(filter(None, by_order), None)) is not None:
-            near[one].add(other)
-            near[other].add(one)
-            whys[one, other] = why
-
-    def contradict(members: Collection[int]) -> bool:
-        return any(not open_to[number].issuperset(members) for number in members)
-
-    whole = {number for number, view in enumerate(views) if view.game.complete}
-
-    def fits(number: int) -> set[int]:
-        """What may make it doubtful which game this is: a fragment does not for a complete observation."""
-        return near[number] & whole if number in whole else near[number]
-
-    # Where nobody contradicts anybody, no part of the group needs a look of its own.
-    doubtful = {
-        number for group in _components(near) if contradict(group) for number in group if contradict(fits(number))
-    }
-    near = _without(near, doubtful)
-    fragments = {
-        number
-        for group in _components(near)
-        for number in group
-        if number not in whole and not open_to[number].issuperset(group)
-    }
-    near = _without(near, fragments)
-    parts: list[_Part] = []
-    for group in _components(near):
-        if contradict(group) or not (doubtful | fragments).isdisjoint(group):
-            parts += [_Part([view], []) for number in group for view in alike[number]]
-            continue
-        members = sorted(
-            ((number, view) for number in group for view in alike[number]), key=lambda one: one[1].game.key
-        )
-        evidence: list[Evidence] = []
-        for number, view in members[1:]:
-            same = [*((other, views[other]) for other in near[number]), *((number, one) for one in alike[number][:2])]
-            first, lead = min((one for one in same if one[1] is not view), key=lambda one: one[1].game.key)
-            pair = min(first, number), max(first, number)
-            why = whys.get(pair) if view is views[number] else None
-            if why is None:
-                verdict, why = compare(lead, view)
-                why = why if verdict is Verdict.SAME else whys[pair]  # by the order of lines
-            evidence.append(Evidence(EvidenceKind.SAME, why))
-        parts.append(_Part([view for _, view in members], evidence))
-    return parts
-
-
-def _with_decided_alone(alike: list[list[View]], decided: Decided) -> list[list[View]]:
-    """Groups of which games that a person decided not to be one with others are groups by themselves."""
-    alone = {key for pair in decided.apart for key in pair}
-    if not alone:
-        return alike
-    found = [[view] for group in alike for view in group if view.game.key in alone]
-    found += [rest for group in alike if (rest := [view for view in group if view.game.key not in alone])]
-    return sorted(found, key=lambda group: group[0].game.key)
-
-
-def _without(near: list[set[int]], excluded: set[int]) -> list[set[int]]:
-    return [set() if number in excluded else others - excluded for number, others in enumerate(near)]
-
-
-def not_apart(views: list[View]) -> Iterator[tuple[int, int]]:
-    """Numbers of views, the lesser first, without those whose first moves differ and those without a move.
-
-    Somebody's archive has thousands of games with one opponent: in the order of their moves those that go on from a
-    game's known first moves follow it.
-    """
-    ordered = sorted((view.opening, number) for number, view in enumerate(views) if view.plies or view.starts)
-    for at, (opening, one) in enumerate(ordered):
-        for place in range(at + 1, len(ordered)):
-            further, other = ordered[place]
-            if further[: len(opening)] != opening:
-                break
-            yield (one, other) if one < other else (other, one)
-
-
-def _components(near: Sequence[set[int]]) -> list[list[int]]:
-    """Connected numbers, each list ascending, by their first."""
-    done: set[int] = set()
-    found: list[list[int]] = []
-    for first in range(len(near)):
-        if first in done:
-            continue
-        group: set[int] = set()
-        reached = {first}
-        while reached:
-            group |= reached
-            reached = {other for number in reached for other in near[number]} - group
-        done |= group
-        found.append(sorted(group))
-    return found
-
-
-def _joined(parts: list[_Part], decided: Decided) -> list[_Part]:
-    """Parts that a person decided to be one are one."""
-    if not decided.same:
-        return parts
-    found = []
-    for numbers in decided.join([part.keys for part in parts]):
-        some = [parts[number] for number in numbers]
-        views = sorted((view for part in some for view in part.views), key=lambda view: view.game.key)
-        told = [one for part in some for one in part.evidence]
-        found.append(_Part(views, told + [Evidence(EvidenceKind.SAME, MERGED_BY_HAND)] * (len(some) > 1)))
-    return found
-
-
-def _chains(parts: list[_Part], decided: Decided) -> list[list[_Part]]:
+def _chains(parts: list[Part], decided: Decided) -> list[list[Part]]:
     """Parts in the order in which they were played, joined where one goes on with another beyond doubt."""
     earlier = [part for part in parts if any(may_end(view) for view in part.views)]
     later = [part for part in parts if any(resumed_at(view) for view in part.views)]
@@ -262,7 +104,7 @@ def _chains(parts: list[_Part], decided: Decided) -> list[list[_Part]]:
     following_ones = set(after_of.values())
     for one, other in chosen:
         by_name[other].evidence.append(Evidence(EvidenceKind.CONTINUES, edges[one, other]))
-    chains: list[list[_Part]] = []
+    chains: list[list[Part]] = []
     for part in parts:
         if part.name in following_ones:
             continue
@@ -273,7 +115,7 @@ def _chains(parts: list[_Part], decided: Decided) -> list[list[_Part]]:
     return chains
 
 
-def _nearest(edges: set[tuple[str, str]], parts: dict[str, _Part]) -> set[tuple[str, str]]:
+def _nearest(edges: set[tuple[str, str]], parts: dict[str, Part]) -> set[tuple[str, str]]:
     """Of edges from one part those to the part that follows first in a source of both."""
     found: set[tuple[str, str]] = set()
     for name in {one for one, _ in edges}:
@@ -297,7 +139,7 @@ def _only(edges: set[tuple[str, str]]) -> set[tuple[str, str]]:
 # --- what the game is
 
 
-def _canonical(chain: list[_Part]) -> Game:
+def _canonical(chain: list[Part]) -> Game:
     members = sorted((view for part in chain for view in part.views), key=lambda view: view.game.key)
     firsts: dict[str, int] = {}  # key → number of its first observation
     observations: list[Observation] = []
@@ -399,7 +241,7 @@ def _player(told: list[Player]) -> Player:
     )
 
 
-def _best_plies(chain: list[_Part], firsts: dict[str, int], basis: TimeBasis) -> dict[int, tuple[int, Ply]]:
+def _best_plies(chain: list[Part], firsts: dict[str, int], basis: TimeBasis) -> dict[int, tuple[int, Ply]]:
     """Ply → observation and ply, from the best witness.
 
     Better is what is proved better, has both clocks rather than the mover's only (as a delta prints it) or none, is
@@ -462,7 +304,7 @@ def _begun(views: list[View], basis: TimeBasis) -> Game | None:
 # --- in what they contradict each other
 
 
-def _conflicts(chain: list[_Part]) -> list[Evidence]:
+def _conflicts(chain: list[Part]) -> list[Evidence]:
     games = [view.game for part in chain for view in part.views]
     fields: tuple[tuple[str, Callable[[Game], object]], ...] = (
         ("rated", lambda game: game.rated),
@@ -485,7 +327,7 @@ def _conflicts(chain: list[_Part]) -> list[Evidence]:
     return [Evidence(EvidenceKind.CONFLICT, text) for text in found]
 
 
-def _ended_games(part: _Part) -> list[Game]:
+def _ended_games(part: Part) -> list[Game]:
     """Games of a part whose end was told."""
     return [view.game for view in part.views if view.game.end in _ENDS]
 

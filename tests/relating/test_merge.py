@@ -28,7 +28,7 @@ from recorder.model import (
     TimeBasis,
 )
 from recorder.pipeline import make_pipeline
-from recorder.relating import alike, merge
+from recorder.relating import alike, parts
 from recorder.relating.compare import Verdict, compare
 from recorder.relating.merge import merge_games
 from recorder.relating.view import View
@@ -260,7 +260,7 @@ def test_logs_that_show_a_game_alike_are_compared_as_one(told: Game, monkeypatch
         "a source with two": [_from(told, key) for key in "abc"] + [replace(_from(told, "c"), key="d")],
     }
     found = {name: merge_games(games) for name, games in every.items()}
-    monkeypatch.setattr(merge, "group_alike", lambda views, *_: [[view] for view in views])
+    monkeypatch.setattr(parts, "group_alike", lambda views, *_: [[view] for view in views])
     assert found == {name: merge_games(games) for name, games in every.items()}
     assert [len(games) for games in found.values()] == [1, 2, 2, 0]
 
@@ -509,7 +509,7 @@ def test_games_with_other_first_moves_are_not_compared(monkeypatch: pytest.Monke
         compared.append((one.game.key, other.game.key))
         return compare(one, other)
 
-    for module in (merge, alike):
+    for module in (parts, alike):
         monkeypatch.setattr(module, "compare", counted)
     moves = OPENING.split()
     games = [_pgn(f"{first} {' '.join(moves[1:6])}", SPENT, source=f"{first}1") for first in ("a3", "h3", "d3", "c3")]

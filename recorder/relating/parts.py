@@ -1,0 +1,186 @@
+"""Which observations show the same part of a game: groups that are found from all of them together.
+
+No part holds two members that contradict each other. An observation that fits two others which contradict each other is
+left apart; one that is not complete neither makes a complete one doubtful nor takes a part to pieces, but is left apart
+itself. What a person decided counts more.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import product
+
+from recorder.model import Evidence, EvidenceKind
+from recorder.relating.alike import group_alike
+from recorder.relating.compare import Verdict, compare
+from recorder.relating.decided import MERGED_BY_HAND, Decided, pair_of
+from recorder.relating.order import BoardOrders
+from recorder.relating.view import View
+
+__all__ = ["Part", "not_apart", "same_parts"]
+
+_MOST_REPEATED = 32  # games without times of day that may each be the same; the order of more is not looked at
+
+
+@dataclass
+class Part:
+    """Members that saw the same part of a game: all of it, or what was played until it was adjourned."""
+
+    views: list[View]
+    evidence: list[Evidence]
+
+    @property
+    def name(self) -> str:
+        """The key of its first member."""
+        return self.views[0].game.key
+
+    @property
+    def keys(self) -> list[str]:
+        """Those of all members."""
+        return [view.game.key for view in self.views]
+
+
+def same_parts(views: list[View], orders: BoardOrders | None, decided: Decided) -> list[Part]:
+    """Observations that show the same part of a game, put together.
+
+    Args:
+        views: of the same players with the same colours. orders, decided: as for ``merge_games``.
+    Returns:
+        Parts that hold each of them once; the order of ``views`` does not count.
+    """
+    alike = _with_decided_alone(group_alike(views), decided)
+    views = [group[0] for group in alike]
+    whys: dict[tuple[int, int], str] = {}
+    near: list[set[int]] = [set() for _ in views]
+    undecided: list[tuple[int, int]] = []
+    open_to: list[set[int]] = [{number} for number in range(len(views))]  # itself and those that it does not contradict
+    for one, other in not_apart(views):
+        verdict, whys[one, other] = compare(views[one], views[other])
+        if pair_of(views[one].game.key, views[other].game.key) in decided.apart:
+            verdict = Verdict.APART
+        if verdict is Verdict.OPEN:
+            undecided.append((one, other))
+        if verdict is not Verdict.APART:
+            open_to[one].add(other)
+            open_to[other].add(one)
+        if verdict is Verdict.SAME:
+            near[one].add(other)
+            near[other].add(one)
+
+    repeated: Counter[int] = Counter()
+    for one, other in undecided:
+        repeated[one] += len(alike[other])
+        repeated[other] += len(alike[one])
+    for one, other in undecided:
+        if orders is None:
+            break
+        if max(repeated[one], repeated[other]) > _MOST_REPEATED:
+            continue
+        by_order = (orders.same(mine, its) for mine, its in product(alike[one], alike[other]))
+        if (why := next(filter(None, by_order), None)) is not None:
+            near[one].add(other)
+            near[other].add(one)
+            whys[one, other] = why
+
+    def contradict(members: Collection[int]) -> bool:
+        return any(not open_to[number].issuperset(members) for number in members)
+
+    whole = {number for number, view in enumerate(views) if view.game.complete}
+
+    def fits(number: int) -> set[int]:
+        """What may make it doubtful which game this is: a fragment does not for a complete observation."""
+        return near[number] & whole if number in whole else near[number]
+
+    # Where nobody contradicts anybody, no part of the group needs a look of its own.
+    doubtful = {
+        number for group in _components(near) if contradict(group) for number in group if contradict(fits(number))
+    }
+    near = _without(near, doubtful)
+    fragments = {
+        number
+        for group in _components(near)
+        for number in group
+        if number not in whole and not open_to[number].issuperset(group)
+    }
+    near = _without(near, fragments)
+    parts: list[Part] = []
+    for group in _components(near):
+        if contradict(group) or not (doubtful | fragments).isdisjoint(group):
+            parts += [Part([view], []) for number in group for view in alike[number]]
+            continue
+        members = sorted(
+            ((number, view) for number in group for view in alike[number]), key=lambda one: one[1].game.key
+        )
+        evidence: list[Evidence] = []
+        for number, view in members[1:]:
+            same = [*((other, views[other]) for other in near[number]), *((number, one) for one in alike[number][:2])]
+            first, lead = min((one for one in same if one[1] is not view), key=lambda one: one[1].game.key)
+            pair = min(first, number), max(first, number)
+            why = whys.get(pair) if view is views[number] else None
+            if why is None:
+                verdict, why = compare(lead, view)
+                why = why if verdict is Verdict.SAME else whys[pair]  # by the order of lines
+            evidence.append(Evidence(EvidenceKind.SAME, why))
+        parts.append(Part([view for _, view in members], evidence))
+    return _joined(parts, decided)
+
+
+def _with_decided_alone(alike: list[list[View]], decided: Decided) -> list[list[View]]:
+    """Groups of which games that a person decided not to be one with others are groups by themselves."""
+    alone = {key for pair in decided.apart for key in pair}
+    if not alone:
+        return alike
+    found = [[view] for group in alike for view in group if view.game.key in alone]
+    found += [rest for group in alike if (rest := [view for view in group if view.game.key not in alone])]
+    return sorted(found, key=lambda group: group[0].game.key)
+
+
+def _without(near: list[set[int]], excluded: set[int]) -> list[set[int]]:
+    return [set() if number in excluded else others - excluded for number, others in enumerate(near)]
+
+
+def not_apart(views: list[View]) -> Iterator[tuple[int, int]]:
+    """Numbers of views, the lesser first, without those whose first moves differ and those without a move.
+
+    Somebody's archive has thousands of games with one opponent: in the order of their moves those that go on from a
+    game's known first moves follow it.
+    """
+    ordered = sorted((view.opening, number) for number, view in enumerate(views) if view.plies or view.starts)
+    for at, (opening, one) in enumerate(ordered):
+        for place in range(at + 1, len(ordered)):
+            further, other = ordered[place]
+            if further[: len(opening)] != opening:
+                break
+            yield (one, other) if one < other else (other, one)
+
+
+def _components(near: Sequence[set[int]]) -> list[list[int]]:
+    """Connected numbers, each list ascending, by their first."""
+    done: set[int] = set()
+    found: list[list[int]] = []
+    for first in range(len(near)):
+        if first in done:
+            continue
+        group: set[int] = set()
+        reached = {first}
+        while reached:
+            group |= reached
+            reached = {other for number in reached for other in near[number]} - group
+        done |= group
+        found.append(sorted(group))
+    return found
+
+
+def _joined(parts: list[Part], decided: Decided) -> list[Part]:
+    """Parts that a person decided to be one are one."""
+    if not decided.same:
+        return parts
+    found = []
+    for numbers in decided.join([part.keys for part in parts]):
+        some = [parts[number] for number in numbers]
+        views = sorted((view for part in some for view in part.views), key=lambda view: view.game.key)
+        told = [one for part in some for one in part.evidence]
+        found.append(Part(views, told + [Evidence(EvidenceKind.SAME, MERGED_BY_HAND)] * (len(some) > 1)))
+    return found
