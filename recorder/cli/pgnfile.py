@@ -1,8 +1,9 @@
 """A PGN file that games are added to while other programs may do so, too.
 
 The strategy: a game is appended in one call that returns when the disk has it. An entry is found by its key tag, and is
-the lines from its first tag to the blank line after its moves; to replace it the file is written anew beside itself
-and renamed, every other byte as it was. Who waited for the lock meanwhile opens the new file.
+the lines from its first tag to the blank line after its moves, where a comment may have blank lines; to replace it the
+file is written anew beside itself and renamed, every other byte as it was. Who waited for the lock meanwhile opens the
+new file.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ _BLOCK: Final = 1 << 20
 _TAG: Final = re.compile(rb'\[[A-Za-z][^"\r\n]*"[^\r\n]*"\]\r?\n?')
 _RESULT: Final = b'[Result "'
 _OPEN: Final = b"*"
+_MARK_OF_UTF8: Final = b"\xef\xbb\xbf"
+_BRACES: Final = re.compile(rb"[{};]")
 
 
 class Entry(NamedTuple):
@@ -208,9 +211,9 @@ def _entries(data: mmap, line: bytes, key: str) -> Iterator[Entry]:
 
 def _entry(data: mmap, at: int, key: str) -> Entry:
     """The entry to which the tag at a place belongs."""
-    begin = at
-    while begin and data[begin : begin + 7] != b"[Event ":
-        before = data.rfind(b"\n", 0, begin - 1) + 1
+    begin, first = at, len(_MARK_OF_UTF8) if data[: len(_MARK_OF_UTF8)] == _MARK_OF_UTF8 else 0
+    while begin > first and data[begin : begin + 7] != b"[Event ":
+        before = max(data.rfind(b"\n", 0, begin - 1) + 1, first)
         if not _TAG.fullmatch(data[before:begin]):
             break
         begin = before
@@ -218,14 +221,29 @@ def _entry(data: mmap, at: int, key: str) -> Entry:
     while _TAG.fullmatch(line := _line(data, end)) and (end == begin or not line.startswith(b"[Event ")):
         left = left or (line.startswith(_RESULT) and _value(line, _RESULT) == _OPEN)
         end += len(line)
-    blank = _line(data, end)
-    if not blank.strip():
-        end += len(blank)
+    while (line := _line(data, end)) and not line.strip():
+        end += len(line)
+    comment = False
     while (line := _line(data, end)) and not line.startswith(b"[Event "):
         end += len(line)
-        if not line.strip():
+        if not (comment or line.strip()):
             break
+        comment = _ends_in_comment(line, comment)
     return Entry(begin, end, key, left)
+
+
+def _ends_in_comment(line: bytes, comment: bool) -> bool:
+    """Whether a comment in braces goes on after a line of moves; ``comment``: whether one went on before it."""
+    if line.startswith(b"%"):
+        return comment
+    for found in _BRACES.finditer(line):
+        if found[0] == b"}":
+            comment = False
+        elif found[0] == b"{":
+            comment = True
+        elif not comment:
+            break  # the rest of the line is a comment
+    return comment
 
 
 def _line(data: mmap, begin: int) -> bytes:

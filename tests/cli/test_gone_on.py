@@ -192,6 +192,26 @@ def test_other_text_stays_byte_for_byte(tmp_path: Path, ends: bytes) -> None:
     assert seen == Seen(path.stat().st_ino, path.stat().st_size)
 
 
+@pytest.mark.parametrize(
+    ("before", "left", "after"),
+    [
+        (b"\xef\xbb\xbf", entry("aa", "*"), b""),
+        (b"", entry("aa", "*").replace(b"1. e4", b"1. e4 {a note ; {\n\nwith a gap} ; no {"), entry("bb", "1-0")),
+        (b"", entry("aa", "*").replace(b"\n\n1. e4", b"\n\n\n1. e4"), entry("bb", "1-0")),
+        (b"", entry("aa", "*").replace(b"1. e4", b"1. e4 {never ends"), entry("bb", "1-0")),
+    ],
+    ids=["byte order mark", "gap in a comment", "two blank lines", "comment without an end"],
+)
+def test_an_entry_that_an_editor_changed_is_replaced_whole(
+    tmp_path: Path, before: bytes, left: bytes, after: bytes
+) -> None:
+    path = tmp_path / "x.pgn"
+    path.write_bytes(before + left + after)
+    file = PgnFile(path)
+    file.replace(file.entries(MARK, ["aa"]), entry("aa", "0-1"))
+    assert path.read_bytes() == before + entry("aa", "0-1") + after
+
+
 def test_a_program_that_waited_for_the_lock_writes_into_the_new_file(tmp_path: Path) -> None:
     path, link = tmp_path / "real.pgn", tmp_path / "x.pgn"
     path.write_bytes(entry("aa", "*"))
