@@ -66,6 +66,21 @@ class _Source:
         """The place of a game; None: it was not seen live, or has an arrival time."""
         return self._by_id.get(row_id)
 
+    def untouched(self, touched: set[int]) -> Iterator[int]:
+        """Row numbers of the games that are not among ``touched`` and overlap one that is."""
+        spans: list[tuple[int, int]] = []  # that the touched ones cover; apart from each other, ascending
+        for row in self._rows:
+            if row.row_id in touched:
+                begin, end = row.first_offset, row.last_offset
+                if spans and begin <= spans[-1][1]:
+                    begin, end = spans[-1][0], max(spans.pop()[1], end)
+                spans.append((begin, end))
+        ends = [end for _, end in spans]
+        for row in self._rows:
+            at = bisect_left(ends, row.first_offset)
+            if row.row_id not in touched and at < len(spans) and spans[at][0] <= row.last_offset:
+                yield row.row_id
+
     def around(self, row: _Row) -> Iterator[_Row]:
         """The other games that overlap one."""
         for at in range(bisect_left(self._ends, row.first_offset), len(self._rows)):
@@ -135,10 +150,8 @@ def overlapping(driver: sqlite3.Connection) -> list[int]:
     touched = {number for (number,) in driver.execute("SELECT id FROM temp.touched")}
     found: set[int] = set()
     for (source_id,) in driver.execute(_TOUCHED).fetchall():
-        source = _Source(driver, source_id)
-        rows = [row for number in touched if (row := source.row(number)) is not None]
-        found |= {other.row_id for row in rows for other in source.around(row)}
-    return sorted(found - touched)
+        found.update(_Source(driver, source_id).untouched(touched))
+    return sorted(found)
 
 
 def _shared(one: _Row, other: _Row) -> int:
