@@ -15,7 +15,7 @@ import pytest
 
 from recorder.model import Game, SourceName, TimeBasis
 from recorder.pipeline import make_pipeline
-from recorder.relating import alike, merge
+from recorder.relating import alike, order, parts
 from recorder.relating.compare import Verdicts, compare
 from recorder.relating.merge import merge_games
 from recorder.relating.view import View
@@ -241,7 +241,7 @@ def test_merging_compares_observations_of_one_game_in_proportion_to_their_number
         compared += 1
         return compare(one, other)
 
-    for module in (merge, alike):
+    for module in (alike, order, parts):
         monkeypatch.setattr(module, "compare", counting)
     (merged,) = merge_games(observations(50, timed=timed))
     assert (len(merged.witnesses), len(merged.evidence)) == (50, 49)
