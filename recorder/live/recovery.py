@@ -17,6 +17,7 @@ from recorder.events import Event, MovelistRead, Noise, ObserveRefused, Unrecogn
 from recorder.live.candidates import Candidate, Fate, Why
 from recorder.live.requests import TURN_MS, AskHistory, AskStored, Request, no_command
 from recorder.live.tally import Tally
+from recorder.tracking.lists import read_list
 
 __all__ = ["Lost", "Recovery"]
 
@@ -252,6 +253,10 @@ class Recovery:
     def _list(self, event: MovelistRead, *, meant: bool) -> None:
         fitting = [game for game in self._then if game.fits_list(event)]
         if fitting == [self._sought]:
+            if read_list(event, None)[0].start is None:
+                fitting[0].partly = True
+                self._give_up("the list of it lacks the start board")
+                return
             self._tally.pending -= 1
             self._tally.recovered += 1
             self._settle()

@@ -75,7 +75,7 @@ def assemble(run: Run, *, session: SessionFacts, basis: TimeBasis, date: datetim
     started_at_ms, basis, start_precision = _started(run, first, basis, told)
     base = _base_times(run)
     variant, inferred = _variant(run)
-    whole = (start_ply == 0 or run.start_frame is not None) and _contiguous(segments)
+    whole = _begins_at_start(run, segments, start_ply) and _contiguous(segments)
     facts = run.facts
     result, end = run.result, run.end or "log-ends"
     reason, reason_key, termination = run.reason, run.reason_key, run.termination
@@ -175,6 +175,17 @@ def _unproved(segments: list[Segment], observations: list[Observation]) -> bool:
         for segment in segments
         for ply in observations[segment.observation].lines[0].plies
     )
+
+
+def _begins_at_start(run: Run, segments: list[Segment], start_ply: int) -> bool:
+    """Whether the main line begins with the game's start position, and that is known.
+
+    A list of a shuffled game that came without its start board has all moves and no position.
+    """
+    if run.start_frame is not None or start_ply > 0:
+        return run.start_frame is not None
+    listed = segments[0].observation - len(run.observations) if segments else -1
+    return listed < 0 or run.lists[listed].start is not None
 
 
 def _contiguous(segments: list[Segment]) -> bool:

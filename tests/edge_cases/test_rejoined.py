@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import chess
 import pytest
 
 from recorder.model import Disposition, Origin, Proof
@@ -118,6 +119,22 @@ def test_the_gap_is_filled_by_a_list() -> None:
         assert [ply.white_clock_ms for ply in game.plies[4:8]] == [None] * 4
         assert (game.complete, game.result) == (True, "1-0")
         assert [segment[:2] for segment in game.segments] == [(1, 4), (5, 8), (9, 10)]
+
+
+@pytest.mark.parametrize("has_board", [False, True])
+def test_a_shuffled_game_is_complete_only_with_the_start_board_of_its_list(has_board: bool) -> None:
+    table = Table(board=chess.Board("bbqnnrkr/pppppppp/8/8/8/8/PPPPPPPP/BBQNNRKR w HFhf - 0 1", chess960=True))
+    start = table.frame()
+    table.plays("e4", "e5")
+    listed = [line.replace("blitz", "wild/fr") for line in answer("e4", "e5")]
+    if has_board:
+        listed[5:5] = [start, ""]
+    joined = [table.observing(), table.header("wild/fr"), table.frame(), *listed, PROMPT]
+    found = read(log(*joined, *table.plays("d3", "d6"), table.over("Bob resigns", "1-0")))
+    game = only(found)
+    assert sans(game) == ["e4", "e5", "d3", "d6"]
+    assert (Proof.UNPROVED in [ply.proof for ply in game.plies]) is not has_board
+    assert game.complete is has_board
 
 
 def test_a_list_of_another_game_fills_nothing() -> None:

@@ -97,6 +97,18 @@ def test_a_missed_game_is_taken_from_a_list() -> None:
     assert talk.observing.tally.sentence == "Games: 1 matched and over, 0 whole, 1 from a list."
 
 
+def test_a_list_without_the_start_board_of_a_shuffled_game_gives_a_part_of_it() -> None:
+    talk = Talk()
+    missed(talk)
+    talk.hear(*HEAD, row(4, "12:00"))
+    talk.wait(1_200)
+    talk.hear(*(text.replace("blitz", "wild/fr") for text in stored("12:00")))
+    assert talk.counts == (0, 1, 0, 0, 0)
+    assert list(talk.observing.tally.why) == [
+        "it was over before the server showed it, and the list of it lacks the start board"
+    ]
+
+
 @pytest.mark.parametrize(
     ("rows", "why"),
     [
