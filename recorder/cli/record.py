@@ -40,8 +40,7 @@ if TYPE_CHECKING:
 
     from recorder.cli.child import ArchiveChild
     from recorder.cli.screen import Screen
-    from recorder.journal import JournalWriter
-    from recorder.live.capture import Capture
+    from recorder.live.capture import Capture, Standing
     from recorder.live.observing import Observing
     from recorder.live.plan import Plan
     from recorder.live.snapshot import Snapshot
@@ -206,10 +205,12 @@ class _Run:
     tell: Tell
 
 
-def _reread(run: _Run, journal: JournalWriter | None) -> None:
+def _reread(run: _Run, standing: Standing) -> None:
     """Choose games by what the options say now; what cannot be read changes nothing."""
     from recorder.live.plan import plan_notes
 
+    if standing.over:  # only the archive is waited for
+        return
     try:
         ctx = reread(run.ctx)
         plan = _plan(ctx)
@@ -219,10 +220,10 @@ def _reread(run: _Run, journal: JournalWriter | None) -> None:
         return
     run.plan = plan
     plan.apply(run.observing, poll_ms=_poll_ms(ctx))
-    if journal is not None:
+    if standing.journal is not None:
         with contextlib.suppress(JournalError):  # the next byte fails, too, and ends the recording
             for facts in plan_notes(plan):
-                journal.note("policy", **facts)
+                standing.journal.note("policy", **facts)
     others = [param for param in ctx.command.params if param.name not in {*_CHOOSING, "poll"}]
     changed = [param for param in others if ctx.params.get(param.name or "") != run.ctx.params.get(param.name or "")]
     restart = ", ".join(param.opts[0] for param in changed) or None
@@ -296,7 +297,7 @@ async def _record(run: _Run) -> tuple[ExitCode, bool]:
     opened = None if child is None else child.take
     capture = Capture(server, open_journal, converse, tell, opened=opened, timeseal=run.timeseal)
     loop = asyncio.get_running_loop()
-    loop.add_signal_handler(signal.SIGUSR1, lambda: _reread(run, capture.standing.journal))
+    loop.add_signal_handler(signal.SIGUSR1, lambda: _reread(run, capture.standing))
 
     def look(first: int, most: int) -> Snapshot:
         now_s, utc_ms = time.monotonic(), time.time_ns() // 1_000_000

@@ -181,7 +181,7 @@ class Screen:
 
         Args:
             look: takes a snapshot.
-            tell: gets the event ``progress`` at most once a minute, when the games have changed.
+            tell: gets the event ``progress`` at most once a minute, when the games have changed, until we leave.
         """
         try:
             await self._show_always(look, tell)
@@ -211,7 +211,7 @@ class Screen:
             if now_s - told_s >= _PROGRESS_S:
                 told_s = now_s
                 snapshot = look(0, 0)
-                if (snapshot.watched, snapshot.games) != told:
+                if snapshot.state != "left" and (snapshot.watched, snapshot.games) != told:
                     told = snapshot.watched, snapshot.games
                     _tell_progress(snapshot, tell)
 

@@ -49,12 +49,18 @@ def pause_s(failures: int, chance: float) -> float:
 
 @dataclass(slots=True)
 class Progress:
-    """What came so far, over all connections. ``heard_s``: monotonic, when the last byte came."""
+    """What came so far, over all connections.
+
+    Attributes:
+        games: of the connections that have ended. outages: connections that were lost.
+        heard_s: monotonic, when the last byte came.
+    """
 
     connections: int = 0
     received: int = 0
     boards: int = 0
     games: int = 0
+    outages: int = 0
     heard_s: float | None = None
 
 
@@ -64,12 +70,14 @@ class Standing(NamedTuple):
     Attributes:
         since_s: monotonic, when this began. until_s: when the next attempt is made; None: no pause.
         conversation, journal: of the connection that is there; both None: there is none.
+        over: ``run`` has ended.
     """
 
     since_s: float
     until_s: float | None = None
     conversation: Conversation | None = None
     journal: JournalWriter | None = None
+    over: bool = False
 
 
 class Capture:
@@ -123,6 +131,12 @@ class Capture:
                 has taken the session over, nobody knows the host's name, or no connection had come about when ``stop``
                 was set.
         """
+        try:
+            await self._run(stop)
+        finally:
+            self.standing = Standing(time.monotonic(), over=True)
+
+    async def _run(self, stop: asyncio.Event) -> None:
         failures = wrong = 0
         sentence = ""
         while not stop.is_set():
@@ -232,6 +246,7 @@ class Capture:
         later.
         """
         if lost:
+            self.progress.outages += 1
             since: dict[str, int] = {} if self._heard_ns is None else {"since_utc_ns": self._heard_ns}
             if self._been_in and self._lost_ns is None:
                 self._lost_ns = self._heard_ns

@@ -44,7 +44,7 @@ class Snapshot(NamedTuple):
     Attributes:
         at_ms: when it was taken, on a clock that nobody sets.
         state: ``connecting``, ``waiting`` (for the next attempt), or a stage of the conversation: ``login``,
-            ``asking``, ``recording``, ``left``.
+            ``asking``, ``recording``, ``left`` (also when recording has ended).
         state_ms: how long the connection, or the lack of one, lasts. retry_ms: until the next attempt.
         handle: who is logged in. connections, received_bytes, frames, games: since the program began.
         outages: connections that were lost.
@@ -93,7 +93,7 @@ def take_snapshot(
     games = came.games
     runs: list[Run] = []
     if conversation is None:
-        state = "connecting" if standing.until_s is None else "waiting"
+        state = "left" if standing.over else "connecting" if standing.until_s is None else "waiting"
     else:
         state = conversation.stage.value
         held = list(conversation.tracker.boards.runs.values())
@@ -108,7 +108,7 @@ def take_snapshot(
         retry_ms=None if standing.until_s is None else max(0, round((standing.until_s - now_s) * 1000)),
         handle=None if conversation is None or conversation.we is None else conversation.we.handle,
         connections=came.connections,
-        outages=came.connections - (conversation is not None),
+        outages=came.outages,
         received_bytes=came.received,
         frames=came.boards,
         games=games,

@@ -261,6 +261,9 @@ async def test_how_things_stand_is_told_when_games_changed_and_not_more_often(mo
     shown = snapshot(watched=2)
     await asyncio.sleep(0.5)
     assert [watched for _, watched in told] == [3, 2]
+    shown = snapshot(state="left", watched=0)
+    await asyncio.sleep(0.3)
+    assert len(told) == 2, "recording has ended, and only the archive is waited for"
     showing.cancel()
     await asyncio.gather(showing, return_exceptions=True)
 

@@ -85,6 +85,8 @@ async def test_what_is_being_watched(tmp_path: Path) -> None:
         await connection.say(END)
         await run.until(lambda: look(run).games == 1)
         assert look(run).watched == 0
+    left = look(run)
+    assert (left.state, left.games, left.outages) == ("left", 1, 0)
 
 
 @in_loop
@@ -101,6 +103,8 @@ async def test_a_lost_connection_is_an_outage(tmp_path: Path) -> None:
         assert seen.retry_ms is not None
         assert 0 < seen.retry_ms < 2_000
         assert look(run, at_s=100).retry_ms == 0
+    left = look(run)
+    assert (left.state, left.retry_ms, left.outages) == ("left", None, 1)
 
 
 @pytest.mark.parametrize("missing", [b" 1 304", b" 304"])
