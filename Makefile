@@ -46,7 +46,7 @@ PYTEST := $(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal --nbmake --nbma
 test: $(VENV)/.installed-for-development
 	$(PYTEST) -m 'not long' --hypothesis-profile=few $(ARGS)
 
-# What test does, and everything that takes longer: more examples, all recorded connections, each fault 8 times.
+# What test does, and everything that takes longer: more examples, all recorded connections, each fault 4 times.
 test-all: $(VENV)/.installed-for-development
 	$(PYTEST) $(ARGS)
 

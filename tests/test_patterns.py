@@ -18,11 +18,11 @@ from recorder.patterns import later
 from tests.support.patterns import ROOT, adversarial, compiled_patterns, searched_names, sources
 
 # The longest line that the wire gives away has 64 KiB: what passes at this length takes a few milliseconds there.
-LENGTH = 4096
-LONGEST = 16_384  # of texts of which one turn is long, so that there are fewer
+LENGTH = 2048
+LONGEST = 8192  # of texts of which one turn is long, so that there are fewer
 LONG_TURN = 4
-LIMIT_S = 0.0125
-AT_ONCE = 16  # texts that are timed together, because setting the timer takes longer than matching does
+LIMIT_S = 0.003
+AT_ONCE = 8  # texts that are timed together, because setting the timer takes longer than matching does
 SHARDS = 2
 # Patterns that need not be linear: what is matched is never longer than this.
 BOUNDED = {

@@ -90,7 +90,7 @@ def test_what_differs_is_a_log_of_its_own(cli: Cli, tmp_path: Path) -> None:
         assert (outcome["status"], outcome["earlier_part_of"]) == ("new", None), at
 
 
-@pytest.mark.parametrize("common", [9_000, 150_000])
+@pytest.mark.parametrize("common", [9_000, 70_000])
 def test_logs_that_begin_alike_are_read_about_once_each(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, common: int
 ) -> None:

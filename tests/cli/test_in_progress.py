@@ -39,7 +39,10 @@ def test_a_game_in_progress_is_listed_as_such(cli: Cli, journal: JournalWriter) 
     assert ended_and_not(cli)[1]["Remarks"] == "log ends, incomplete"
 
 
-def test_pages_tell_which_games_are_in_progress(cli: Cli, journal: JournalWriter) -> None:
+def test_pages_tell_which_games_are_in_progress(
+    cli: Cli, journal: JournalWriter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("exporters.report.player.draw_player_charts", lambda plies, player: ([], ""))
     _, going_on = ended_and_not(cli)
     assert "In progress" in cli("report", going_on["Key"]).stdout
     assert "in progress" in cli("report", "--index").stdout

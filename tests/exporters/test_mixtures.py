@@ -107,8 +107,9 @@ def choices(archive: Archive, scope: str) -> Iterator[tuple[pd.DataFrame, str | 
 
 def test_every_picture_of_every_mixture_is_drawn_or_says_why_not(mixed: Path) -> None:
     archive, said = Archive(mixed), []
+    chosen = {scope: list(choices(archive, scope)) for scope in {picture.scope for picture in PICTURES.values()}}
     for picture in PICTURES.values():
-        for plies, player in choices(archive, picture.scope):
+        for plies, player in chosen[picture.scope]:
             wishes = Wishes(player)
             try:
                 assert picture.draw(plies, None, wishes) is not None

@@ -113,7 +113,11 @@ def many_servers(tmp_path: Path) -> Cli:
     return cli
 
 
-def test_what_is_counted_together_and_what_is_excluded_is_said(many_servers: Cli, tmp_path: Path) -> None:
+def test_what_is_counted_together_and_what_is_excluded_is_said(
+    many_servers: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("exporters.report.player.draw_player_charts", lambda plies, player: ([], ""))
+
     def said(*words: str, code: int = 0) -> str:
         return many_servers("report", *words, "-o", tmp_path / "page.html", "--force", code=code).stderr
 

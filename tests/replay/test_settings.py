@@ -24,7 +24,7 @@ SAMPLE = [
     in (
         ("a03_crazyhouse", "observer_GuestObsD"),
         ("a06_chatter_takebacks", "observer_Euwe"),
-        ("a12_bughouse", "observer_GuestBga"),
+        ("a12_bughouse", "observer_GuestBgc"),
     )
 ]
 
