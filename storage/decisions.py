@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
@@ -22,7 +22,6 @@ __all__ = [
     "decisions",
     "forget_decisions",
     "load_decided",
-    "move_decisions",
     "rename_decisions",
 ]
 
@@ -97,15 +96,6 @@ def rename_decisions(driver: sqlite3.Connection, renamed: Callable[[str], str]) 
     names = [(f"{PREFIX}{one.key}:{one.other}",) for one, _ in changed]
     driver.executemany("DELETE FROM settings WHERE name = ?", names)
     _store(driver, (Decision(*pair_of(one.key, one.other), one.same, one.decided_ms) for _, one in changed))
-
-
-def move_decisions(driver: sqlite3.Connection, keys: Mapping[str, str]) -> None:
-    """Games got other keys, which may be keys that others of them had.
-
-    Args:
-        driver: in a transaction. keys: what each was, and is now.
-    """
-    rename_decisions(driver, lambda key: keys.get(key, key))
 
 
 def forget_decisions(driver: sqlite3.Connection, games: Collection[int]) -> None:

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from storage.analyses import move_analyses
-from storage.decisions import move_decisions
+from storage.decisions import rename_decisions
 from storage.relating import touch
 
 __all__ = ["closing_up", "find_successors", "order_of_sources", "restore_order", "successor"]
@@ -64,7 +64,7 @@ def _move(driver: sqlite3.Connection, moving: list[tuple[str, int]]) -> None:
         touch(driver, "VALUES (?)", (number,))
         keys[driver.execute("SELECT key FROM games WHERE id = ?", (number,)).fetchone()[0]] = key
     move_analyses(driver, keys)
-    move_decisions(driver, keys)
+    rename_decisions(driver, lambda key: keys.get(key, key))
     driver.executemany("UPDATE games SET key = ? || key WHERE id = ?", [(_MOVING, number) for _, number in moving])
     driver.executemany("UPDATE games SET key = ? WHERE id = ?", moving)
 

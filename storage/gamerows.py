@@ -9,7 +9,7 @@ from typing import Any
 from recorder.model import Game, Player
 from storage.analyses import move_analyses
 from storage.bulk import insert_rows, select_in
-from storage.decisions import move_decisions
+from storage.decisions import rename_decisions
 from storage.equalkeys import successor
 from storage.mapping import Row, game_row, observation_row, rows_of_observation
 from storage.names import COLUMNS, insert_into
@@ -172,12 +172,15 @@ class GameRows:
                 later.append((found[0], key))
             number += 1
             key = successor(wanted, number)
+        keys: dict[str, str] = {}
         for game_id, its in reversed(later):
             self._driver.execute("UPDATE games SET key = ? WHERE id = ?", (key, game_id))
-            move_analyses(self._driver, {its: key})
-            move_decisions(self._driver, {its: key})
             touch(self._driver, "VALUES (?)", (game_id,))
+            keys[its] = key
             key = its
+        if keys:
+            move_analyses(self._driver, keys)
+            rename_decisions(self._driver, lambda one: keys.get(one, one))
         return key
 
     def _learn_players(self, games: Sequence[Game]) -> None:

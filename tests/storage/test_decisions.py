@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import hashlib
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 
 import pytest
 
-from storage.decisions import Decision, carry_decisions, decide, decisions, load_decided, move_decisions
+from recorder.relating.decided import pair_of
+from storage import Archive
+from storage.decisions import Decision, carry_decisions, decide, decisions, load_decided, rename_decisions
+from storage.engine import driver_of
+from storage.equalkeys import successor
+
+from .conftest import import_bytes, make_game
 
 
 def _settings() -> sqlite3.Connection:
@@ -35,9 +42,9 @@ def test_a_later_decision_replaces_an_earlier_one(driver: sqlite3.Connection) ->
 def test_decisions_move_with_keys_that_games_exchange(driver: sqlite3.Connection) -> None:
     decide(driver, [("a", "c")], same=True, now_ms=1)
     decide(driver, [("b", "c")], same=False, now_ms=1)
-    move_decisions(driver, {"a": "b", "b": "a"})
+    rename_decisions(driver, lambda key: {"a": "b", "b": "a"}.get(key, key))
     assert decisions(driver) == [Decision("a", "c", False, 1), Decision("b", "c", True, 1)]
-    move_decisions(driver, {"b": "d"})
+    rename_decisions(driver, lambda key: {"b": "d"}.get(key, key))
     assert decisions(driver)[1] == Decision("c", "d", True, 1), "the lesser key is first"
 
 
@@ -58,3 +65,18 @@ def test_of_two_archives_the_later_decision_counts(
         decide(other, [("x", "b")], same=its[0], now_ms=its[1])
         carry_decisions(other, driver, {"x": "a"}.get)
         assert [(one.key, one.other, one.same) for one in decisions(driver)] == [("a", "b", same)]
+
+
+def test_decisions_follow_games_whose_keys_change(archive: Archive) -> None:
+    first, *others = sorted((b"one", b"two", b"three", b"four"), key=lambda data: hashlib.sha256(data).hexdigest())
+    for data in others:
+        import_bytes(archive, data, [make_game()])
+    key = make_game().key
+    ranked = [key, *(successor(key, number) for number in (2, 3, 4))]
+    with archive.writing() as connection:
+        for place, one in enumerate(ranked[:3]):
+            decide(driver_of(connection), [pair_of(one, "x")], same=False, now_ms=place)
+    row = import_bytes(archive, first, [make_game()])
+    assert {one.key: one.decided_ms for one in archive.decisions()} == {one: at for at, one in enumerate(ranked[1:])}
+    archive.forget_source(row.id)
+    assert {one.key: one.decided_ms for one in archive.decisions()} == {one: at for at, one in enumerate(ranked[:3])}
