@@ -19,13 +19,22 @@ __all__ = ["HEAD_BYTES", "detect", "is_own_export", "make_decoder", "why_not_a_l
 
 HEAD_BYTES: Final = 65536
 
+# Control bytes, telnet commands, terminal escapes, a number whose line end was lost, and seal pings.
+_MARKS: Final = (
+    rb"(?:[\x00-\x09\x0b-\x1a\x1c-\x1f]|\xff[\xfb-\xfe]?.|\x1b\[[0-?]*+[@-~]|\[G\]|[0-9]{2,8}+(?=[A-Z{<]))*+"
+)
+_PROMPTS: Final = rb"(?:(?:\d\d:\d\d_)?+[^\x00- :<>{}()\[\]\\\x7f-\xff]{1,24}[%>$#] " + _MARKS + rb")*+"
+# The beginning of a server's line behind what may stand before it. Marks of blocks and datagrams count anywhere.
 _SERVER_TEXT: Final = re.compile(
-    rb"<(?:12|b1|g1|d1|s|sc)> |[fa]ics%|\{Game \d+ \(|^Game \d+: |^(?:\r|[^\n]*% )?You are now observing game|"
-    rb"^\r?Movelist for game \d|^\r?login: |freechess\.org|chessclub\.com|FatICS|Style 12 set|"
-    rb"\([^\s()]{0,24}\)\[\d{1,9}\] (?:kibitzes|whispers): |^Creating: \S+ \(|"
-    rb"^\r?Move  ?\S+ +\S+[ \r]*\n\r?-----? +-{16,}|\x15\d+\x16\d+\x16|"
-    rb"\x19\(\d{1,3}[ \x19]|\x19\[\d{1,4} \S+|"
-    rb"^\r?[ \t]*1\.[ \t]+(?:\.\.\.|[A-Za-z][A-Za-z0-9@=x-]*[+#]*)[ \t]+\(\d[0-9:.]*\)",
+    rb"^(?:" + STAMP.pattern + rb")?+" + _MARKS + rb"(?:(?:\d\d:\d\d_)?[fa]ics%|" + _PROMPTS + rb"(?:"
+    rb"<12> ?+[A-Za-z?-]{8} [A-Za-z?-]{8}(?!\S)|<b1> game \d|<[gd]1> \d|<s> \d|<sc> |"
+    rb"\{Game \d+ \(|Game \d+: |You are now observing game|Movelist for game \d|Creating: \S+ \(|"
+    rb"Style (?:set to )?12\b|login: |\*{4} Starting (?:\S+ )?session as |Server location: |"
+    rb"[ *]*+Welcome to (?:the )?(?:Free Internet Chess Server|Internet Chess Club|chess\.net|fatics\.org)\b|"
+    rb"[A-Za-z][^\s\[\]]{0,60}\[\d{1,9}\] (?:kibitzes|whispers): |"
+    rb"Move  ?\S+ +\S+[ \r]*\n\r?-----? +-{16,}|"
+    rb"[ \t]*+1\.[ \t]+(?:\.\.\.|[A-Za-z][A-Za-z0-9@=x-]*[+#]*)[ \t]+\(\d[0-9:.]*\)"
+    rb"))|\x15\d+\x16\d+\x16|\x19\(\d{1,3}[ \x19]|\x19\[\d{1,4} \S",
     re.MULTILINE,
 )
 _STAMPED_LINES: Final = 200

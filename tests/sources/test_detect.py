@@ -54,6 +54,46 @@ def test_what_is_no_log(head: bytes, reason: str) -> None:
     assert why_not_a_log(head).startswith(reason)
 
 
+@pytest.mark.parametrize(
+    "quoted",
+    [
+        b"<12> ",
+        FRAME,
+        b"<b1> game 12 white [P] black []",
+        b"fics% ",
+        b"{Game 12 (A vs. B) A resigns} 0-1",
+        b"freechess.org, FatICS",
+        b"Style 12 set.",
+        b"Ann(1500)[12] kibitzes: hi",
+        b"login: ",
+    ],
+)
+def test_prose_that_quotes_a_server_is_no_log(quoted: bytes) -> None:
+    assert detect(b"Dear Ann,\nthe server sends `" + quoted + b"` then.\n> " + quoted + b"\n") is None
+    assert detect(b'{"line": "' + quoted + b'"}\n') is None
+
+
+@pytest.mark.parametrize("line", [FRAME, b"<b1> game 12 white [P] black []", b"{Game 12 (A vs. B) Creating"])
+@pytest.mark.parametrize(
+    "before",
+    [
+        b"\r",
+        b"\x07",
+        b"fics% ",
+        b"12:34_fics% \rICS> ",
+        b"12:34_mine% ",
+        b"\xff\xfb\x01\xff\xf1[G]\0",
+        b"\x1b[0;1m",
+        b"\x19",
+        b"157",
+        b"20:06 ",
+        b"[20:06:50] aics% ",
+    ],
+)
+def test_a_line_is_known_behind_what_servers_and_clients_put_before_it(before: bytes, line: bytes) -> None:
+    assert detect(b"Dear Ann,\n" + before + line + b"\nI played chess.\n") is SourceKind.RAW
+
+
 def test_a_kind_is_asked_for_only_where_it_can_be_named() -> None:
     assert why_not_a_log(b"Dear diary,\n", nameable=True).endswith("name its kind with --kind")
     assert "--kind" not in why_not_a_log(b"Dear diary,\n")
