@@ -120,10 +120,25 @@ def test_readme_commands_on_bundled_logs_run(tmp_path: Path) -> None:
         result = CliRunner().invoke(main, words, catch_exceptions=False)
         assert result.exit_code == 0, result.output
         printed.append(result.stdout)
-    bpgn, lecture, engine, clocks, _, shown = printed
+    bpgn, lecture, engine, clocks, _, shown, _, match = printed
     assert "1B. e4{" in bpgn
     assert "(2... b5 {Kramnik kibitz: look at <12> this} 3. g3)" in lecture
     assert "[%eval " in engine
     assert "[%clk 0:" in clocks
     assert "[%emt" not in clocks
     assert re.search(r"^Told by: +xboard_\w+.debug.gz, xboard_\w+.debug.gz$", shown, re.MULTILINE)
+    assert match.startswith("Board A: ")
+
+
+def test_keys_in_examples_are_of_the_demo() -> None:
+    text = "\n".join(path.read_text(encoding="utf-8") for path in DOCUMENTS)
+    of_a_game = r"\bics-recorder (?:show|report|export pgn|plot \w+|replay [a-z-]+) ([0-9a-f]{2,20})\b"
+    assert set(re.findall(of_a_game, text)) == {"6af8"}
+
+
+def test_the_game_of_the_examples_can_be_drawn(tmp_path: Path) -> None:
+    archive, picture = f"{tmp_path}/demo.sqlite", f"{tmp_path}/race.svg"
+    source = f"{ROOT}/tests/corpus/pgn/ficsgames-variants-by-year.pgn"
+    for words in (["import", "--db", archive, source], ["plot", "race", "6af8", "--db", archive, "-o", picture]):
+        result = CliRunner().invoke(main, words, catch_exceptions=False)
+        assert result.exit_code == 0, result.output

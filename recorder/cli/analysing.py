@@ -54,11 +54,11 @@ def _read_command(ctx: click.Context, param: click.Parameter, value: str | None)
     short_help="Have an engine analyse recorded games.",
     epilog="""\b
 Examples:
-  ics-recorder replay engine 42 --engine "gnuchess --xboard" --time 1s
+  ics-recorder replay engine 6af8 --engine "gnuchess --xboard" --time 1s
   ics-recorder replay engine --player Morphy --last 20 --uci stockfish --depth 14 --option Threads=2
   ics-recorder replay engine --variant crazyhouse --engine sjeng --nodes 100000
   ics-recorder replay engine session.log --uci stockfish -o annotated.pgn
-  ics-recorder export pgn 42 --engine
+  ics-recorder export pgn 6af8 --engine
 """,
 )
 @filter_options

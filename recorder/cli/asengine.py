@@ -30,7 +30,7 @@ _FIRST_LINE: Final = "feature done=0"  # an interface waits for the first featur
     short_help="Be a chess engine that plays a recorded game.",
     epilog="""\b
 Examples:
-  xboard -fcp "ics-recorder replay as-engine 42"
+  xboard -fcp "ics-recorder replay as-engine 6af8"
   ics-recorder replay as-engine match.pgn --speed 4 --idle-max 5
 """,
 )

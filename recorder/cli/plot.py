@@ -72,8 +72,8 @@ def _read_size(ctx: click.Context, param: click.Parameter, text: str | None) -> 
     "plot",
     epilog="""\b
 Examples:
-  ics-recorder plot race last -o race.svg
-  ics-recorder plot times 3f09 --theme dark -o times.png
+  ics-recorder plot race 6af8 -o race.svg
+  ics-recorder plot times 6af8 --theme dark -o times.png
   ics-recorder plot heatmap --player Morphy --since 2020-01-01 -o heatmap.png
   ics-recorder plot profile --player Morphy --data moves.csv -o morphy.pdf
   ics-recorder plot lag --last 20 --format svg -o - > lag.svg

@@ -38,12 +38,12 @@ __all__ = ["command"]
     "replay",
     epilog="""\b
 Examples:
-  ics-recorder replay terminal 42
-  ics-recorder replay server 42
+  ics-recorder replay terminal 6af8
+  ics-recorder replay server 6af8
   ics-recorder replay server --player Morphy --observe --speed 4
   ics-recorder replay server session.journal --listen 127.0.0.1:6000
-  xboard -fcp "ics-recorder replay as-engine 42"
-  ics-recorder replay engine 42 --uci stockfish --depth 14
+  xboard -fcp "ics-recorder replay as-engine 6af8"
+  ics-recorder replay engine 6af8 --uci stockfish --depth 14
 """,
 )
 def command() -> None:
@@ -60,7 +60,7 @@ command.add_command(engine)
     short_help="Serve recorded games to chess clients.",
     epilog="""\b
 Examples:
-  ics-recorder replay server 42
+  ics-recorder replay server 6af8
   xboard -ics -icshost 127.0.0.1 -icsport 5000
   ics-recorder replay server --player Morphy --observe --speed 4 --idle-max 5
   ics-recorder replay server session.journal --speed 10 --loop

@@ -25,7 +25,7 @@ _WHAT = "Say what to write: a GAME, or --player HANDLE for one player, or --inde
     epilog="""\b
 Examples:
   ics-recorder report last -o game.html
-  ics-recorder report 3f09 -o game.html --force
+  ics-recorder report 6af8 -o game.html --force
   ics-recorder report --player Morphy --since 2026-01-01 -o player.html
   ics-recorder report --index -o index.html
   ics-recorder report --index --variant crazyhouse --last 500 -o crazyhouse.html

@@ -26,10 +26,10 @@ __all__ = ["command"]
     epilog="""\b
 Examples:
   ics-recorder show last
-  ics-recorder show 3f09
+  ics-recorder show 6af8
   ics-recorder show last~2 --raw
-  ics-recorder show 3f09 --match
-  ics-recorder show 3f09 --analysis stockfish
+  ics-recorder show last --match
+  ics-recorder show 6af8 --analysis stockfish
 """,
 )
 @click.argument("spec", metavar="GAME")

@@ -45,8 +45,8 @@ class _Pace(SpeedType):
     short_help="Watch recorded games in the terminal.",
     epilog="""\b
 Examples:
-  ics-recorder replay terminal 42
-  ics-recorder replay terminal 42 --speed 4 --idle-max 5 --from 20w
+  ics-recorder replay terminal 6af8
+  ics-recorder replay terminal 6af8 --speed 4 --idle-max 5 --from 20w
   ics-recorder replay terminal --player Morphy --last 10 --pause-at think:30
   ics-recorder replay terminal session.journal --flip
   ics-recorder replay terminal match.bpgn --speed max | less
