@@ -49,7 +49,13 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 _STATE_S = 1.0
-_CHOOSING = ("observe", "observe_handles", "limit", "rotate", "share")
+_CHOOSING = {  # parameter: attribute of ``Plan``
+    "observe": "observe",
+    "observe_handles": "handles",
+    "limit": "limit",
+    "rotate": "rotate_ms",
+    "share": "share",
+}
 
 
 @click.command(
@@ -155,14 +161,17 @@ def command(
     if dry:
         dry_run(server, user, password, seal, plan)
         return
-    observing = plan.observing(poll_ms=_poll_ms(ctx))
+    poll_ms = _poll_ms(ctx)
+    observing = plan.observing(poll_ms=poll_ms)
     journals = journal_dir.absolute()
     with Talk() as talk:
         log = None if log_file is None else RunLog(log_file.absolute(), talk.say)
         child = ArchiveChild(where, talk.say, pgn=pgn, events=events is not None) if to_archive else None
         screen = Screen(Manner.choose(quiet=quiet, plain=plain, events=events is not None), talk)
         tell = teller(log, screen.tell)
-        run = _Run(ctx, server, user, password, seal, plan, observing, journals, sync_word, where, child, screen, tell)
+        run = _Run(
+            ctx, server, user, password, seal, plan, poll_ms, observing, journals, sync_word, where, child, screen, tell
+        )
         status, recorded = run_promptly(_record(run))
         if not quiet and recorded:
             _say_places(talk.say, journals, where, pgn, to_archive=to_archive)
@@ -196,6 +205,7 @@ class _Run:
     password: Callable[[], str] | None
     timeseal: int | None
     plan: Plan
+    poll_ms: int | None
     observing: Observing
     journals: Path
     sync_word: str
@@ -218,8 +228,11 @@ def _reread(run: _Run, standing: Standing) -> None:
         why = error.format_message()
         run.tell("not_reread", f"The options cannot be read, all stays as it was: {why}", error=why)
         return
-    run.plan = plan
-    plan.apply(run.observing, poll_ms=_poll_ms(ctx))
+    poll_ms = _poll_ms(ctx)
+    chosen = [name for name, attribute in _CHOOSING.items() if getattr(plan, attribute) != getattr(run.plan, attribute)]
+    chosen += ["poll"] if poll_ms != run.poll_ms else []
+    run.plan, run.poll_ms = plan, poll_ms
+    plan.apply(run.observing, poll_ms=poll_ms)
     if standing.journal is not None:
         with contextlib.suppress(JournalError):  # the next byte fails, too, and ends the recording
             for facts in plan_notes(plan):
@@ -227,8 +240,10 @@ def _reread(run: _Run, standing: Standing) -> None:
     others = [param for param in ctx.command.params if param.name not in {*_CHOOSING, "poll"}]
     changed = [param for param in others if ctx.params.get(param.name or "") != run.ctx.params.get(param.name or "")]
     restart = ", ".join(param.opts[0] for param in changed) or None
+    changes = ", ".join(f"--{name.replace('_', '-')}" for name in chosen) or None
+    now = f"{changes} changed" if changes else "no choice of games changed" if restart else "nothing changed"
     later = f" Only a restart changes {restart}." if restart else ""
-    run.tell("reread", f"The options were read again: games are chosen by them now.{later}", restart=restart)
+    run.tell("reread", f"The options were read again: {now}.{later}", changed=changes, restart=restart)
 
 
 def _who(ctx: click.Context, guest: bool, user: str | None) -> str | None:

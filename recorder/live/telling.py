@@ -78,8 +78,9 @@ EVENTS: Final[Mapping[str, Kind]] = {
     "view_lost": Kind(Level.WARNING, "the live view has ended, recording goes on"),
     "reread": Kind(
         Level.INFO,
-        "SIGUSR1 came: options and handles were read again; restart: options that change only with a restart, or null",
-        ("restart",),
+        "SIGUSR1 came: options and handles were read again; changed: options that choose games otherwise now; restart: "
+        "options that change only with a restart; null: none",
+        ("changed", "restart"),
     ),
     "not_reread": Kind(
         Level.WARNING, "SIGUSR1 came, and the options could not be read; all stays as it was", ("error",)

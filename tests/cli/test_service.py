@@ -129,14 +129,21 @@ async def test_a_signal_has_the_options_read_again(tmp_path: Path) -> None:
             config.write_text('observe = "standard"\nlimit = 3\nsync = "always"\n', encoding="utf-8")
             handles.write_text("Ann\n", encoding="utf-8")
             run.process.send_signal(signal.SIGUSR1)
-            assert (await run.until("read again")).endswith(" Only a restart changes --sync.\n")
+            assert await run.until("read again") == (
+                "The options were read again: --observe-handles, --limit changed. Only a restart changes --sync.\n"
+            )
+            run.process.send_signal(signal.SIGUSR1)
+            assert "no choice of games changed" in await run.until("read again")
+            config.write_text('observe = "standard"\nlimit = 3\nsync = "os"\n', encoding="utf-8")
+            run.process.send_signal(signal.SIGUSR1)
+            assert await run.until("read again") == "The options were read again: nothing changed.\n"
             while b"observe 12" not in connection.lines:
                 await asyncio.sleep(0.05)
             assert await run.end(signal.SIGTERM) == ExitCode.OK
     notes = [note for note in journalled(folder).notes if note["kind"] == "policy"]
     assert [(note["observe"], note["handles"], note["limit"]) for note in notes] == [
         ("standard", ["Nobody"], None),
-        ("standard", ["Ann"], 3),
+        *[("standard", ["Ann"], 3)] * 3,
     ]
 
 
