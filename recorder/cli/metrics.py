@@ -86,7 +86,7 @@ def _reconnecting(state: RecorderState) -> str:
 
 
 def metrics(states: Sequence[RecorderState]) -> str:
-    """The states as Prometheus text. What is unknown has no sample."""
+    """The states as Prometheus text. What is unknown has no sample; without recorders their number, 0, is all."""
     return "".join(f"{line}\n" for line in _lines(states))
 
 
@@ -94,11 +94,12 @@ def _lines(states: Sequence[RecorderState]) -> Iterator[str]:
     yield from _head("recorders", "gauge", "Recorders that run.")
     yield f"ics_recorder_recorders {len(states)}"
     for name, kind, meaning, read in _METRICS:
-        yield from _head(name, kind, meaning)
-        for state in states:
-            if (value := read(state)) is not None:
-                labels = f'server="{_escaped(state.server)}",pid="{state.pid}"'
-                yield f"ics_recorder_{name}{{{labels}}} {value if isinstance(value, float) else int(value)}"
+        samples = [(state, value) for state in states if (value := read(state)) is not None]
+        if samples:
+            yield from _head(name, kind, meaning)
+        for state, value in samples:
+            labels = f'server="{_escaped(state.server)}",pid="{state.pid}"'
+            yield f"ics_recorder_{name}{{{labels}}} {value if isinstance(value, float) else int(value)}"
 
 
 def _head(name: str, kind: str, meaning: str) -> Iterator[str]:

@@ -345,6 +345,9 @@ async def _record(run: _Run) -> tuple[ExitCode, bool]:
             missed=tally.missed,
             lag_ms=max((board.lag_ms for board in found.boards if board.lag_ms is not None), default=None),
             quiet_ms=None if heard_s is None else found.at_ms - round(heard_s * 1000),
+            handle=found.handle,
+            guest=found.guest,
+            journal=found.journal,
         )
 
     async def publish() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
@@ -15,11 +15,17 @@ from recorder.cli.options import archive_file, archive_option, import_command, j
 from recorder.cli.terminal import plural, print_json, print_table, say
 from recorder.errors import SourceError, StorageError
 
+if TYPE_CHECKING:
+    from recorder.live.statefile import RecorderState
+
 __all__ = ["command"]
 
 _SECOND = 1_000_000_000
 _COUNTS = ("matched", "whole", "partly", "recovered", "missed")
-_COLUMNS = ("state", "role", "server", "begun", "bytes", "not in archive", "last record", "games", "share", "journal")
+_COLUMNS = (
+    "state", "role", "server", "user", "observed", "begun", "bytes", "not in archive", "last record", "games", "share",
+    "pid", "journal",
+)  # fmt: skip
 
 
 @click.command(
@@ -51,6 +57,9 @@ def command(
 
     A journal is read as far as it was written and needs no repair: import takes it as it is, and record and proxy do
     so when they start. Then a journal that was left open is ended, and not told any more.
+
+    Of a recorder there are its process number, the name that the server gave, and how many games it observes now; a
+    proxy's clients are not known.
 
     Without --check the exit status is 0 whether or not something is being recorded.
     """
@@ -86,11 +95,13 @@ def command(
             missing[session] = max(size - done, 0)
     now_ns = time.time_ns()
     rows, objects = [], []
-    found = open_sessions(journal_dir)
-    for each in found:
+    by_session = {session_name(state.journal): state for state in states if state.journal is not None}
+    for each in open_sessions(journal_dir):
         header = each.header
         last_ns = None if each.last_ns is None else header.anchor_utc_ns + each.last_ns
-        behind = missing.pop(session_name(each.path.name) or "", None)
+        name = session_name(each.path.name)
+        behind = missing.pop(name or "", None)
+        state = by_session.get(name) if each.written else None
         begun = _utc(header.anchor_utc_ns)
         ago = None if last_ns is None else max(0, now_ns - last_ns) // _SECOND
         rows.append(
@@ -98,18 +109,25 @@ def command(
                 "recording" if each.written else "left open",
                 header.role,
                 header.host if header.port is None else f"{header.host}:{header.port}",
+                _user(state),
+                None if state is None else f"{state.watched:,}",
                 begun,
                 f"{each.size_bytes:,}",
                 None if behind is None else f"{behind:,}",
                 "never" if ago is None else f"{ago:,} s ago",
                 _games(each.games),
                 (each.games or {}).get("share"),
+                None if state is None else state.pid,
                 each.path.name,
             )
         )
         objects.append(
             {
                 "written": each.written,
+                "pid": None if state is None else state.pid,
+                "user": None if state is None else state.handle,
+                "guest": None if state is None else state.guest,
+                "observed": None if state is None else state.watched,
                 "role": header.role,
                 "host": header.host,
                 "port": header.port,
@@ -127,13 +145,22 @@ def command(
         print_json(objects)
     elif rows:
         print_table(
-            _COLUMNS, rows, narrow=(("journal", 24), "share", ("games", 20), "begun", "role", "bytes", ("server", 20))
+            _COLUMNS,
+            rows,
+            narrow=(("journal", 24), "share", "pid", ("games", 20), "begun", "role", "bytes", ("server", 20), "user"),
         )
     else:
         say(f"Nothing is being recorded into {journal_dir}.")
     if any(state.state != "recording" for state in states):
         say(check(states, False, journal_dir)[1])
     say(problem or _told(list(filter(None, missing.values())), where, journal_dir))
+
+
+def _user(state: RecorderState | None) -> str | None:
+    """Who is logged in."""
+    if state is None or not state.guest:
+        return None if state is None else state.handle
+    return "guest" if state.handle is None else f"{state.handle} (guest)"
 
 
 def _games(note: dict[str, Any] | None) -> str | None:

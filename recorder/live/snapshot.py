@@ -46,7 +46,8 @@ class Snapshot(NamedTuple):
         state: ``connecting``, ``waiting`` (for the next attempt), or a stage of the conversation: ``login``,
             ``asking``, ``recording``, ``left`` (also when recording has ended).
         state_ms: how long the connection, or the lack of one, lasts. retry_ms: until the next attempt.
-        handle: who is logged in. connections, received_bytes, frames, games: since the program began.
+        handle, guest: who is logged in, and whether as a guest; None: not known, or nobody.
+        connections, received_bytes, frames, games: since the program began.
         outages: connections that were lost.
         watched, waiting, limit: games that are observed; that would be if there were places; how many may be.
         tally: what became of the games that matched, in words.
@@ -62,6 +63,7 @@ class Snapshot(NamedTuple):
     state_ms: int
     retry_ms: int | None
     handle: str | None
+    guest: bool | None
     connections: int
     outages: int
     received_bytes: int
@@ -90,6 +92,7 @@ def take_snapshot(
     """
     standing, came = capture.standing, capture.progress
     conversation, journal = standing.conversation, standing.journal
+    we = None if conversation is None else conversation.we
     games = came.games
     runs: list[Run] = []
     if conversation is None:
@@ -106,7 +109,8 @@ def take_snapshot(
         state=state,
         state_ms=round((now_s - standing.since_s) * 1000),
         retry_ms=None if standing.until_s is None else max(0, round((standing.until_s - now_s) * 1000)),
-        handle=None if conversation is None or conversation.we is None else conversation.we.handle,
+        handle=None if we is None else we.handle,
+        guest=None if we is None else we.guest,
         connections=came.connections,
         outages=came.outages,
         received_bytes=came.received,

@@ -30,6 +30,9 @@ class RecorderState(NamedTuple):
         matched, whole, partly, recovered, missed: as in ``Tally``.
         lag_ms: the longest of the last moves of the observed games; None: the server prints none.
         quiet_ms: since the last byte came; None: none came yet.
+        handle: as the server writes it; None: not logged in, or a guest whose name is not known. guest: whether it
+            logged in as a guest; None: not logged in.
+        journal: the name of the file being written; None: there is none.
     """
 
     pid: int
@@ -47,6 +50,9 @@ class RecorderState(NamedTuple):
     missed: int
     lag_ms: int | None
     quiet_ms: int | None
+    handle: str | None
+    guest: bool | None
+    journal: str | None
 
 
 class StateFile:

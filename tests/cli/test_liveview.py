@@ -27,6 +27,7 @@ def snapshot(*boards: Board, **facts: object) -> Snapshot:
         state_ms=3_700_000,
         retry_ms=None,
         handle="GuestABCD",
+        guest=True,
         connections=1,
         outages=0,
         received_bytes=12_345_678,

@@ -56,7 +56,7 @@ def test_tells_how_far_the_archive_is(cli: Cli, tmp_path: Path) -> None:
     living.received(b"x" * 1000)
     size = living.path.stat().st_size
     result = cli(*where)
-    state, *_, behind, _, _, _, name = result.stdout.splitlines()[1].split("\t")
+    state, *_, behind, _, _, _, _, name = result.stdout.splitlines()[1].split("\t")
     assert (state, name) == ("recording", living.path.name)
     assert 1000 < int(behind.replace(",", "")) < 1100
     later = f"ics-recorder import --db {cli.archive} {folder}"
@@ -84,7 +84,7 @@ def test_tells_what_became_of_the_games_and_which_share_it_is(cli: Cli, tmp_path
     (told,) = cli.json(*where, "--json")
     assert (told["games"], told["share"]) == (counts, "1/2")
     cells = cli(*where).stdout.splitlines()[1].split("\t")
-    assert cells[7:9] == ["1,200 matched, 1,190 whole, 7 recovered, 3 missed", "1/2"]
+    assert cells[9:11] == ["1,200 matched, 1,190 whole, 7 recovered, 3 missed", "1/2"]
     living.close()
 
 
@@ -121,7 +121,7 @@ def test_an_archive_that_is_none_is_told(cli: Cli, tmp_path: Path) -> None:
 
 def _state(**facts: Any) -> RecorderState:
     now_ms = time.time_ns() // 1_000_000
-    state = RecorderState(7, now_ms, "a.example:5000", "recording", None, 0, 0, 0, 0, 0, 0, 0, 0, None, None)
+    state = RecorderState(7, now_ms, "a.example:5000", "recording", None, 0, 0, 0, 0, 0, 0, 0, 0, *[None] * 5)
     return state._replace(**facts)
 
 
@@ -148,6 +148,11 @@ async def test_the_exit_status_follows_a_recorder_through_an_outage(cli: Cli, tm
             while not re.search(r"_games_observed\{.*\} 1\n", text := cli("status", "--metrics", *asked[2:]).stdout):
                 await asyncio.sleep(0.1)
             labels = re.escape(f'{{server="{address}",pid="{run.process.pid}"}}')
+            (told,) = cli.json("status", "--json", *asked[2:])
+            assert (told["pid"], told["guest"], told["observed"]) == (run.process.pid, True, 1)
+            cells = cli("status", *asked[2:]).stdout.splitlines()[1].split("\t")
+            assert (cells[3:5], cells[-2]) == ([f"{told['user']} (guest)", "1"], str(run.process.pid))
+            assert told["user"].startswith("Guest")
             for line in ("recorders 1", f"recording{labels} 1", f"outages_total{labels} 0"):
                 assert re.search(rf"^ics_recorder_{line}$", text, re.MULTILINE)
             assert re.search(rf"^ics_recorder_received_bytes_total{labels} [1-9]\d+$", text, re.MULTILINE)
@@ -159,7 +164,9 @@ async def test_the_exit_status_follows_a_recorder_through_an_outage(cli: Cli, tm
             assert re.search(rf"^ics_recorder_outages_total{labels} 1$", text, re.MULTILINE)
             assert await run.end(signal.SIGKILL) == -signal.SIGKILL
         await becomes(ExitCode.NOT_RECORDING)
-    assert "ics_recorder_recorders 0\n" in cli("status", "--metrics", "--journal-dir", folder).stdout
+    alone = cli("status", "--metrics", "--journal-dir", folder).stdout.splitlines()
+    assert [line for line in alone if not line.startswith("#")] == ["ics_recorder_recorders 0"]
+    assert len(alone) == 3
 
 
 def test_a_journal_of_a_proxy_counts_as_recording(cli: Cli, tmp_path: Path) -> None:

@@ -13,7 +13,9 @@ from recorder.live.statefile import RecorderState, StateFile, read_states
 
 
 def state(pid: int = 7, received: int = 0) -> RecorderState:
-    return RecorderState(pid, 0, "a.example:5000", "recording", None, 0, received, 0, 0, 0, 0, 0, 0, None, None)
+    return RecorderState(
+        pid, 0, "a.example:5000", "recording", None, 0, received, 0, 0, 0, 0, 0, 0, None, None, None, None, None
+    )
 
 
 def test_each_recorder_that_runs_has_its_state(tmp_path: Path) -> None:
