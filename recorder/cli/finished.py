@@ -70,6 +70,12 @@ def refuse_unwritable(target: str, protect: Iterable[Path] = ()) -> None:
         os.close(os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o666))
         if not was_there:
             path.unlink()
+        folder = path.resolve().parent
+        if not os.access(folder, os.W_OK | os.X_OK):
+            raise ExportError(
+                f"{target} cannot be written: a game that goes on replaces its entry by a new file, and no file can be "
+                f"made in {folder}."
+            )
     except OSError as error:
         raise ExportError(f"{target} cannot be written: {error.strerror}.") from error
 
@@ -270,6 +276,12 @@ class FinishedGames:
             self.problem = None
 
     def _append_missing(self, archive: Archive, source: str, final: bool) -> None:
+        """Write the games that the file lacks; one that cannot be written does not keep the others out.
+
+        Raises:
+            ExportError, OSError: what kept the first one out, or all.
+        """
+        failure: ExportError | OSError | None = None
         keys: dict[Path, tuple[set[str], set[str]]] = {}
         own: set[str] = set()  # keys that this source's games have, or had when they were written
         wanted: dict[str, str] | None = None
@@ -302,11 +314,16 @@ class FinishedGames:
                         continue
                     # What is there is not written when it is given out, whoever wrote it.
                     self._given[game.key] = game.first_offset
-                    if only_torn and path.exists() and self._is_torn(archive, path, game):
-                        self._put(archive, game)
-                        keys[path][0].add(game.key)
-                    elif not only_torn and (not there or (left and self._has_gone_on(archive, game))):
-                        self._put(archive, game)
+                    try:
+                        if only_torn and path.exists() and self._is_torn(archive, path, game):
+                            self._put(archive, game)
+                            keys[path][0].add(game.key)
+                        elif not only_torn and (not there or (left and self._has_gone_on(archive, game))):
+                            self._put(archive, game)
+                    except (ExportError, OSError) as error:
+                        failure = failure or error
+        if failure is not None:
+            raise failure
 
     def _has_gone_on(self, archive: Archive, game: Game) -> bool:
         """Whether an entry of a game that has no result yet may lack something of it."""

@@ -179,19 +179,23 @@ def keys_in(path: Path, mark: str, begin: int = 0) -> tuple[set[str], set[str]]:
     left: set[str] = set()
     if not path.exists():
         return keys, left
-    start, result = mark.encode(), b""
+    start = mark.encode()
+    key: str | None = None  # of the entry being read
+    is_open = False
     with path.open("rb") as file:
         file.seek(begin)
         for line in file:
             if line.startswith(b"[Event "):
-                result = b""
+                key, is_open = None, False
             elif line.startswith(_RESULT):
-                result = _value(line, _RESULT)
+                is_open = _value(line, _RESULT) == _OPEN
             elif line.startswith(start) and b'"' in line[len(start) :]:
                 key = _value(line, start).decode("ascii", "replace")
                 keys.add(key)
-                if result == _OPEN:
-                    left.add(key)
+            else:
+                continue
+            if is_open and key is not None:
+                left.add(key)
     return keys, left
 
 

@@ -166,6 +166,13 @@ def entry(key: str, result: str, *, part: str = "") -> bytes:
     return f'[Event "?"]\n[Result "{result}"]\n{part}{MARK}{key}"]\n\n1. e4 {result}\n\n'.encode()
 
 
+def test_an_open_entry_is_known_whatever_the_order_of_its_tags(tmp_path: Path) -> None:
+    path = tmp_path / "games.pgn"
+    turned = f'[Event "?"]\n{MARK}two"]\n[Result "*"]\n\n1. e4 *\n\n'.encode()
+    path.write_bytes(entry("one", "1-0") + turned + entry("three", "*") + entry("four", "0-1"))
+    assert keys_in(path, MARK) == ({"one", "two", "three", "four"}, {"two", "three"})
+
+
 @pytest.mark.parametrize("ends", [b"\n", b"\r\n"])
 def test_other_text_stays_byte_for_byte(tmp_path: Path, ends: bytes) -> None:
     path = tmp_path / "x.pgn"

@@ -28,10 +28,11 @@ from exporters.games_json import game_object
 from exporters.pgn import PgnOptions
 from recorder import read_games
 from recorder.cli.eventpipe import EventPipe
-from recorder.cli.finished import FinishedGames, is_over
+from recorder.cli.finished import FinishedGames, is_over, refuse_unwritable
 from recorder.cli.inputs import ReadOptions
 from recorder.cli.resident import Resident
 from recorder.cli.ticker import Ticker
+from recorder.errors import ExportError
 from recorder.journal import close_left_open
 from recorder.journal.writer import JournalWriter, Sync
 from storage import Archive, GameFilter
@@ -528,6 +529,35 @@ def test_a_file_that_cannot_be_written_gets_its_games_later(
     resident.look()
     assert games.problem is None
     assert len(pgn_keys(pgn)) == 5
+
+
+def test_a_game_that_cannot_be_written_keeps_no_other_out(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log, pgn = tmp_path / "session.log", tmp_path / "games.pgn"
+    append(log, STREAM)
+    games = finished(pgn)
+    put, bad = FinishedGames._put, [True]
+
+    def fails_first(self: FinishedGames, archive: Archive | None, game: Any) -> None:
+        if bad:
+            bad.clear()
+            raise ExportError("its entry cannot be replaced")
+        put(self, archive, game)
+
+    monkeypatch.setattr(FinishedGames, "_put", fails_first)
+    follow(cli, log, games).look()
+    assert games.problem == "its entry cannot be replaced"
+    assert len(pgn_keys(pgn)) == 4
+
+
+def test_a_pgn_in_a_folder_that_cannot_be_written_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pgn = tmp_path / "games.pgn"
+    pgn.touch()
+    refuse_unwritable(str(pgn))
+    monkeypatch.setattr(os, "access", lambda path, mode: Path(path) != tmp_path)
+    with pytest.raises(ExportError, match=f"no file can be made in {tmp_path}"):
+        refuse_unwritable(str(pgn))
 
 
 # -- the stream of events --------------------------------------------------------------------------------------------
