@@ -11,15 +11,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from enum import IntEnum
+from itertools import product
 from typing import NamedTuple
 
-from recorder.model import CLOCK_DERIVED, EXACT, Game, GameKind, Ply, StartFacts
+from recorder.model import CLOCK_DERIVED, EXACT, Game, GameKind, StartFacts
 from recorder.relating.dated import begun_alike
 from recorder.relating.information import REQUIRED_BITS, bits_of
-from recorder.relating.interrupted import in_progress_since, may_be_seen_again
-from recorder.relating.view import DAY_MS, SKEW_MS, Spent, View, clock_of, may_meet
+from recorder.relating.interrupted import backward_ms, in_progress_since, may_be_seen_again, taken_back_at
+from recorder.relating.view import DAY_MS, SKEW_MS, Spent, View, clock_of, may_meet, same_move
 
-__all__ = ["Verdict", "Verdicts", "close_clocks", "compare", "headers_differ", "same_move"]
+__all__ = ["Verdict", "Verdicts", "close_clocks", "compare", "headers_differ"]
 
 _TELLING_MOVES = 12
 _TELLING_VALUES = 4
@@ -77,29 +78,46 @@ def compare(one: View, other: View) -> Verdicts:
     why = headers_differ(one.game, other.game)
     if why is not None:
         return Verdicts(Verdict.APART, why)
-    again = next((pair for pair in ((one, other), (other, one)) if may_be_seen_again(*pair)), None)
+    both = (one, other), (other, one)
+    again = next((pair for pair in both if may_be_seen_again(*pair)), None)
+    backward: int | None = None
     if again is None:
         if one.live and other.live and one.source == other.source:
             return Verdicts(Verdict.APART, "one source saw both")
         if not may_meet(one.span_ms, other.span_ms):
-            return Verdicts(Verdict.APART, "they were at other times")
+            backward = next((ms for pair in both if (ms := backward_ms(*pair)) is not None), None)
+            if backward is None:
+                return Verdicts(Verdict.APART, "they were at other times")
     if _other_day(one, other) or _printed_before(one, other) or _printed_before(other, one):
         return Verdicts(Verdict.APART, "they were on other days")
     if _ended_before(one, other) or _ended_before(other, one):
         return Verdicts(Verdict.APART, "one was over when the other went on")
     common = sorted(one.plies.keys() & other.plies.keys())
-    for number in common:
-        if not same_move(one.plies[number], other.plies[number]):
-            return Verdicts(Verdict.APART, f"other moves at ply {number}")
+    differs = next((number for number in common if not same_move(one.plies[number], other.plies[number])), None)
+    if differs is not None:
+        if backward is not None or all(taken_back_at(*pair) is None for pair in both):
+            return Verdicts(Verdict.APART, f"other moves at ply {differs}")
+        common = [number for number in common if number < differs]
     told = _Told()
     for number in common:
         if not told.take(one, other, number):
             return Verdicts(Verdict.APART, f"other times at ply {number}")
     for mine, its in ((one, other), (other, one)):
         for start in mine.lasting_starts:
+            if differs is not None and start.ply >= differs:
+                continue
             if not told.take_start(start, its):
                 return Verdicts(Verdict.APART, f"another position or clock at ply {start.ply}")
+    told.take_joined(one, other)
     verdicts = told.verdict(len(common), _same_number(one, other))
+    if differs is not None:
+        if verdicts.verdict is not Verdict.SAME:
+            return Verdicts(Verdict.APART, f"other moves at ply {differs}")
+        return Verdicts(Verdict.SAME, f"{verdicts.why}; ply {differs} of one was taken back out of its sight")
+    if backward is not None:
+        if verdicts.verdict is not Verdict.SAME:
+            return Verdicts(Verdict.APART, "they were at other times")
+        return Verdicts(Verdict.SAME, f"{verdicts.why}, although the earlier part arrived {backward} ms later")
     if verdicts.verdict is not Verdict.OPEN:
         return verdicts
     if common and (begun := begun_alike(one, other)) is not None:
@@ -133,13 +151,6 @@ def headers_differ(one: Game, other: Game) -> str | None:
         return "another start position"
     results = {game.result for game in (one, other) if game.end == "result"} - {"*"}
     return "another result" if len(results) > 1 else None
-
-
-def same_move(one: Ply, other: Ply) -> bool:
-    """Whether two plies are the same move, by their squares or else by their SAN."""
-    if one.move is not None and other.move is not None:
-        return one.move == other.move
-    return one.san.rstrip("+#") == other.san.rstrip("+#")
 
 
 def _same_number(one: View, other: View) -> bool:
@@ -225,6 +236,14 @@ class _Told:
             return False
         self.times += 1
         return True
+
+    def take_joined(self, one: View, other: View) -> None:
+        """Count first boards of the same ply that both got in the same moment; their clocks may have run since."""
+        if one.span_ms is None or other.span_ms is None:
+            return
+        for mine, its in product(one.starts, other.starts):
+            if mine.ply == its.ply and mine.at_ms is not None and its.at_ms is not None:
+                self.apart_ms += [apart_ms] if (apart_ms := abs(mine.at_ms - its.at_ms)) <= SKEW_MS else []
 
     def verdict(self, moves: int, same_number: bool) -> Verdicts:
         """What all of it says."""

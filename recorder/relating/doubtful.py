@@ -10,12 +10,12 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from recorder.model import Game, GameKind
-from recorder.relating.compare import Verdict, close_clocks, compare, same_move
+from recorder.relating.compare import Verdict, close_clocks, compare
 from recorder.relating.dated import equal_seconds
 from recorder.relating.decided import Decided, Pair, pair_of
 from recorder.relating.information import REQUIRED_BITS, bits_of
 from recorder.relating.parts import not_apart
-from recorder.relating.view import View, clock_of
+from recorder.relating.view import View, clock_of, same_move
 
 __all__ = ["Doubt", "Doubts", "find_doubts", "fold", "why_never_one"]
 

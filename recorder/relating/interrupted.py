@@ -12,11 +12,13 @@ from __future__ import annotations
 from typing import Final
 
 from recorder.model import CLOCK_DERIVED, EXACT, Game, Ply, StartFacts, TimeBasis, control_of
-from recorder.relating.view import SKEW_MS, View
+from recorder.relating.view import SKEW_MS, View, same_move
 
-__all__ = ["may_be_seen_again", "in_progress_since"]
+__all__ = ["LOST_ENDS", "backward_ms", "in_progress_since", "may_be_seen_again", "taken_back_at"]
 
-_LOST_ENDS: Final = ("log-ends", "lost-feed", "unobserved")
+LOST_ENDS: Final = ("log-ends", "lost-feed", "unobserved")
+"""How the game of an observation ends that did not see its end."""
+
 _LISTED_MS: Final = 1_000
 _LAG_MS: Final = 500  # a ply that passes and is not charged, in the mean over an outage
 _LEAST_CHARGE_MS: Final = 100  # a move made beforehand costs so much on FICS and FatICS, and no time passes
@@ -36,12 +38,50 @@ def may_be_seen_again(earlier: View, later: View) -> bool:
     if not later.starts or (0 if last is None else last.ply) > later.starts[0].ply:
         return False
     if earlier.source == later.source:
-        lost = end in _LOST_ENDS and _one_number(earlier, later)
+        lost = end in LOST_ENDS and _one_number(earlier, later)
         return lost and earlier.game.last_offset <= later.game.first_offset
-    if end not in (*_LOST_ENDS, "adjourned") and not _ended_after(earlier, later):
+    if end not in (*LOST_ENDS, "adjourned") and not _ended_after(earlier, later):
         return False
     passed_ms = _passed_ms(earlier, later)
     return passed_ms is not None and passed_ms >= 0
+
+
+def backward_ms(earlier: View, later: View) -> int | None:
+    """By how much a game lost from sight has later arrival times than what another source shows of its rest.
+
+    A clock was set in between, or two computers' clocks differ, if both are one game: only equal times may show that.
+
+    Returns:
+        Milliseconds above 0; None: the arrival times are in order, or something else excludes that it is the rest.
+    """
+    last = earlier.last_board
+    if earlier.source == later.source or not later.starts or earlier.game.end not in LOST_ENDS:
+        return None
+    if last is None or last.ply > later.starts[0].ply or not _one_number(earlier, later):
+        return None
+    passed_ms = _passed_ms(earlier, later)
+    return -passed_ms if passed_ms is not None and passed_ms < 0 else None
+
+
+def taken_back_at(lost: View, other: View) -> int | None:
+    """The first ply of a game lost from sight that was taken back afterwards, if another observation is of that game.
+
+    The other one shows another move there, under the same number, and later.
+
+    Returns:
+        The ply at which both differ first; None: they do not differ, or not so.
+    """
+    if lost.game.end not in LOST_ENDS or not lost.live_plies or lost.numbers.isdisjoint(other.numbers):
+        return None
+    common = sorted(lost.plies.keys() & other.plies.keys())
+    number = next((ply for ply in common if not same_move(lost.plies[ply], other.plies[ply])), None)
+    if number is None or lost.game.time_basis is not TimeBasis.UTC or other.game.time_basis is not TimeBasis.UTC:
+        return None
+    last = lost.plies[max(lost.live_plies)]
+    shown = other.plies[number] if number in other.live_plies else next(iter(other.starts), None)
+    if shown is None or shown.at_ms is None or last.at_ms is None or shown.at_ms <= last.at_ms:
+        return None
+    return number
 
 
 def _one_number(earlier: View, later: View) -> bool:

@@ -27,9 +27,10 @@ from recorder.model import (
 )
 from recorder.relating.decided import UNDECIDED, Decided
 from recorder.relating.halves import continues, may_end, resumed_at
+from recorder.relating.interrupted import backward_ms, taken_back_at
 from recorder.relating.order import BoardOrders
 from recorder.relating.parts import Part, same_parts
-from recorder.relating.view import View, clock_of
+from recorder.relating.view import View, clock_of, same_move
 from recorder.tracking.assemble import segments_of
 
 __all__ = ["merge_games"]
@@ -151,8 +152,8 @@ def _canonical(chain: list[Part]) -> Game:
     segments = segments_of(plies)
     lead = members[0].game
     best, opening, ending = _ranked(members), _ranked(chain[0].views), _ranked(chain[-1].views)
-    begun = _begun(chain[0].views, basis)
     told = min(ending, key=lambda game: _ENDS.get(game.end, 3))
+    begun = _begun(chain, basis, told.ended_at_ms if told.time_basis is basis else None)
     named = next((game for game in best if game.variant is not None and not game.variant_inferred), None)
     named = named or next((game for game in best if game.variant is not None), best[0])
     timed = next((game for game in best if game.base_s), best[0])
@@ -255,6 +256,7 @@ def _best_plies(chain: list[Part], firsts: dict[str, int], basis: TimeBasis) -> 
         begun = [min(view.live_plies) - 1 for view in part.views if view.live_plies]
         begun += [start.ply for view in part.views for start in view.starts]
         resumed = min(begun, default=0) if part is not chain[0] else 0
+        last_valid = _last_valid(part.views)
         for view in part.views:
             first = firsts[view.game.key]
             timed = view.game.time_basis is basis
@@ -262,6 +264,8 @@ def _best_plies(chain: list[Part], firsts: dict[str, int], basis: TimeBasis) -> 
             for segment in view.game.segments:
                 for ply in view.game.observations[segment.observation].lines[0].plies:
                     if not segment.from_ply <= ply.ply <= segment.to_ply or (limit is not None and ply.ply > limit):
+                        continue
+                    if ply.ply > last_valid.get(view.game.key, ply.ply):
                         continue
                     rank = (
                         _PROOFS[ply.proof],
@@ -281,6 +285,19 @@ def _best_plies(chain: list[Part], firsts: dict[str, int], basis: TimeBasis) -> 
     return {number: found[number][1:] for number in sorted(found)}
 
 
+def _last_valid(views: list[View]) -> dict[str, int]:
+    """Key → the last ply that was not taken back after its game was lost from sight; only where some were."""
+    moves: dict[int, Ply] = {}
+    if all(same_move(moves.setdefault(number, ply), ply) for view in views for number, ply in view.plies.items()):
+        return {}
+    pairs = ((view.game.key, taken_back_at(view, other)) for view in views for other in views)
+    found: dict[str, int] = {}
+    for key, number in pairs:
+        if number is not None:
+            found[key] = min(number - 1, found.get(key, number))
+    return found
+
+
 def _start(segments: list[Segment], observations: list[Observation], lead: Game) -> tuple[str | None, int]:
     """The FEN of the first known position and the half-moves played before it."""
     if not segments:
@@ -290,15 +307,26 @@ def _start(segments: list[Segment], observations: list[Observation], lead: Game)
     return next((one.fen for one in anchors if one.line == 0 and one.ply == wanted), None), wanted
 
 
-def _begun(views: list[View], basis: TimeBasis) -> Game | None:
-    """The witness that tells when it began: one that was there and saw most of the beginning, and not to the minute."""
+def _begun(chain: list[Part], basis: TimeBasis, ended_ms: int | None) -> Game | None:
+    """The witness that tells when it began: one that was there and saw most of the beginning, and not to the minute.
+
+    Where all clocks of the first part were ahead, so that the game would begin after its end, the next part is asked.
+    """
 
     def rank(view: View) -> tuple[bool, int, bool, int]:
         game = view.game
         return not view.live, game.start_ply, game.start_precision is StartPrecision.MINUTE, game.started_at_ms or 0
 
-    told = [view for view in views if view.game.time_basis is basis and view.game.started_at_ms is not None]
-    return min(told, key=rank).game if told else None
+    first: list[View] = []
+    for part in chain:
+        told = [view for view in part.views if view.game.time_basis is basis and view.game.started_at_ms is not None]
+        possible = [view for view in told if ended_ms is None or (view.game.started_at_ms or 0) <= ended_ms]
+        if possible:
+            return min(possible, key=rank).game
+        first = first or told
+        if not first:
+            return None
+    return min(first, key=rank).game
 
 
 # --- in what they contradict each other
@@ -324,6 +352,7 @@ def _conflicts(chain: list[Part]) -> list[Evidence]:
         if len(ends) > 1:
             found.append(f"end: {' or '.join(ends)}")
         found += _other_times(part.views)
+        found += _other_arrivals(part.views)
     return [Evidence(EvidenceKind.CONFLICT, text) for text in found]
 
 
@@ -335,12 +364,14 @@ def _ended_games(part: Part) -> list[Game]:
 def _other_times(views: list[View]) -> list[str]:
     """Times that were printed in one precision and are not equal."""
     different: dict[str, tuple[int, int]] = {}
+    last_valid = _last_valid(views)
     for number in sorted({number for view in views for number in view.live_plies}):
         for precision, word in ((Precision.MILLISECONDS, "ms"), (Precision.SECONDS, "s")):
             clocks = {
                 clock
                 for view in views
                 if number in view.live_plies
+                and number <= last_valid.get(view.game.key, number)
                 and view.plies[number].precision == precision
                 and (clock := clock_of(view.plies[number])) is not None
             }
@@ -351,3 +382,9 @@ def _other_times(views: list[View]) -> list[str]:
         f"clocks printed in {word}: other ones at {plies} plies, by up to {most} ms"
         for word, (plies, most) in different.items()
     ]
+
+
+def _other_arrivals(views: list[View]) -> list[str]:
+    """Arrival times that go back where the game goes on."""
+    most_ms = max((backward_ms(one, other) or 0 for one in views for other in views), default=0)
+    return [f"arrival times: those of an earlier part are up to {most_ms} ms later"] if most_ms else []

@@ -16,8 +16,9 @@ from recorder.model import Evidence, EvidenceKind
 from recorder.relating.alike import group_alike
 from recorder.relating.compare import Verdict, compare
 from recorder.relating.decided import MERGED_BY_HAND, Decided, pair_of
+from recorder.relating.interrupted import LOST_ENDS, taken_back_at
 from recorder.relating.order import BoardOrders
-from recorder.relating.view import View
+from recorder.relating.view import DAY_MS, View
 
 __all__ = ["Part", "not_apart", "same_parts"]
 
@@ -87,6 +88,11 @@ def same_parts(views: list[View], orders: BoardOrders | None, decided: Decided) 
     def contradict(members: Collection[int]) -> bool:
         return any(not open_to[number].issuperset(members) for number in members)
 
+    # A game seen before and after it was adjourned is no part of either: ``merge`` joins the halves.
+    for group in [group for group in _components(near) if contradict(group)]:
+        for number in group:
+            near[number] -= {other for other in near[number] if _adjourned_between(views[number], views[other])}
+
     whole = {number for number, view in enumerate(views) if view.game.complete}
 
     def fits(number: int) -> set[int]:
@@ -154,6 +160,31 @@ def not_apart(views: list[View]) -> Iterator[tuple[int, int]]:
             if further[: len(opening)] != opening:
                 break
             yield (one, other) if one < other else (other, one)
+    yield from _taken_back(views)
+
+
+def _taken_back(views: list[View]) -> Iterator[tuple[int, int]]:
+    """Numbers of views whose first moves differ only because the last ones of one were taken back out of its sight."""
+    timed = [(number, view, view.span_ms) for number, view in enumerate(views) if view.span_ms is not None]
+    lost = [one for one in timed if one[1].game.end in LOST_ENDS]
+    for one, mine, span_ms in lost:
+        for other, its, other_ms in timed:
+            if not other_ms[0] - DAY_MS < span_ms[1] < other_ms[1] or mine.opening[:1] != its.opening[:1]:
+                continue
+            known = min(len(mine.opening), len(its.opening))
+            if mine.opening[:known] != its.opening[:known] and taken_back_at(mine, its) is not None:
+                yield (one, other) if one < other else (other, one)
+
+
+def _adjourned_between(one: View, other: View) -> bool:
+    """Whether the one was lost before the game was adjourned, and the other seen after it was resumed.
+
+    The times that were taken before it was adjourned are 0 in the list of the other one.
+    """
+    return any(
+        later.starts and 0 < max(earlier.live_plies, default=0) <= max(later.unlisted, default=0) < later.starts[0].ply
+        for earlier, later in ((one, other), (other, one))
+    )
 
 
 def _components(near: Sequence[set[int]]) -> list[list[int]]:

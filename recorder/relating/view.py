@@ -19,7 +19,7 @@ from recorder.model import (
     TimeBasis,
 )
 
-__all__ = ["DAY_MS", "LIVE_KINDS", "SKEW_MS", "Spent", "View", "clock_of", "may_meet"]
+__all__ = ["DAY_MS", "LIVE_KINDS", "SKEW_MS", "Spent", "View", "clock_of", "may_meet", "same_move"]
 
 LIVE_KINDS = frozenset((ObservationKind.LIVE, ObservationKind.ENGINE))
 """Observations that were made while the game went on."""
@@ -218,6 +218,13 @@ class View:
 def clock_of(ply: Ply) -> int | None:
     """The mover's clock after the move."""
     return ply.white_clock_ms if ply.ply % 2 else ply.black_clock_ms
+
+
+def same_move(one: Ply, other: Ply) -> bool:
+    """Whether two plies are the same move, by their squares or else by their SAN."""
+    if one.move is not None and other.move is not None:
+        return one.move == other.move
+    return one.san.rstrip("+#") == other.san.rstrip("+#")
 
 
 def may_meet(one: tuple[int, int] | None, other: tuple[int, int] | None) -> bool:

@@ -108,11 +108,19 @@ class Played:
 
 
 def journal_of(
-    name: str, games: Iterable[Played], from_ms: int, to_ms: int, *, listed: bool = True, delay_ms: int = 0
+    name: str,
+    games: Iterable[Played],
+    from_ms: int,
+    to_ms: int,
+    *,
+    listed: bool = True,
+    delay_ms: int = 0,
+    ahead_ms: int = 0,
 ) -> bytes:
-    """The journal of one connection from one moment to another."""
+    """The journal of one connection from one moment to another, by a clock that may be ahead."""
     session = f"{zlib.crc32(name.encode()):016x}"
-    header = Header(VERSION, session, 1, "record", "chess.example", 5000, ANCHOR_NS + from_ms * 1_000_000, "test")
+    anchor_ns = ANCHOR_NS + (from_ms + ahead_ms) * 1_000_000
+    header = Header(VERSION, session, 1, "record", "chess.example", 5000, anchor_ns, "test")
     seen = sorted(
         (moment for game in games if game.begin_ms <= to_ms for moment in game.lines(from_ms, to_ms, listed, delay_ms)),
         key=lambda moment: moment[0],
@@ -122,10 +130,17 @@ def journal_of(
 
 
 def game_of(
-    name: str, games: Iterable[Played], from_ms: int, to_ms: int, *, listed: bool = True, delay_ms: int = 0
+    name: str,
+    games: Iterable[Played],
+    from_ms: int,
+    to_ms: int,
+    *,
+    listed: bool = True,
+    delay_ms: int = 0,
+    ahead_ms: int = 0,
 ) -> list[Game]:
     """What that journal has, with its name as source."""
-    data = journal_of(name, games, from_ms, to_ms, listed=listed, delay_ms=delay_ms)
+    data = journal_of(name, games, from_ms, to_ms, listed=listed, delay_ms=delay_ms, ahead_ms=ahead_ms)
     found, _ = product.run([data], "journal")  # the product's pipeline
     for game in found:
         game.key = f"{zlib.crc32(name.encode()):08x}{game.key[8:]}"  # as in an archive, no two have one key

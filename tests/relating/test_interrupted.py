@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recorder.model import Game, SourceName
+from recorder.model import EvidenceKind, Game, Observation, SourceName, StartPrecision
 from recorder.relating.compare import Verdict, compare
 from recorder.relating.interrupted import in_progress_since, may_be_seen_again
 from recorder.relating.merge import merge_games
@@ -139,6 +139,74 @@ def test_a_game_whose_clocks_stand_is_known_by_them() -> None:
     assert shuffled(parts) is not None
     early = Played(0, [*SPENT[:2], 200_000], stands=True)
     assert merge_games(seen(early, (20_000, 25_000), (40_000, 45_000), listed=False)) == [], "any game has these clocks"
+
+
+# --- a clock that is set, moves that are taken back, and adjourned games
+
+
+def test_equal_times_prove_it_although_a_clock_was_set_back_in_between() -> None:
+    game, again = Played(0, SPENT), Played(0, [each + 37 for each in SPENT])
+    (before,) = game_of("a", [game], -1_000, 12_000, ahead_ms=3_600_000)
+    (after,) = game_of("b", [game], 15_000, END)
+    after = replace(after, start_precision=StartPrecision.MINUTE)
+    one = shuffled([before, after])
+    assert one is not None
+    assert (sans(one), one.complete) == (LONG, True)
+    assert one.started_at_ms == after.started_at_ms, "the other one would be after its end"
+    conflicts = [evidence.text for evidence in one.evidence if evidence.kind is EvidenceKind.CONFLICT]
+    assert conflicts == ["arrival times: those of an earlier part are up to 3595500 ms later"]
+    for other in (game_of("c", [again], 15_000, END)[0], replace(after, observations=numbered(after, 8), game_no=8)):
+        assert merge_games([before, other]) == []
+    few = game_of("d", [game], -1_000, 3_000, ahead_ms=3_600_000)
+    assert merge_games([*few, after]) == [], "a time or two prove nothing against the clock"
+
+
+def numbered(game: Game, number: int) -> list[Observation]:
+    """A game's observations under another number."""
+    return [replace(seen, game_no=number) for seen in game.observations]
+
+
+@pytest.mark.parametrize("by_list", [True, False])
+def test_moves_taken_back_out_of_sight_make_no_second_game(by_list: bool) -> None:
+    """One recorder is lost after its eighth ply, which is taken back; another one has seen all, or joins later."""
+    lost = Played(0, SPENT[:8], [*LONG[:7], "d6"], ends_ms=None)
+    spent = [each + 4_000 * (ply == 7) for ply, each in enumerate(SPENT)]
+    (before,) = seen(lost, (-1_000, lost.times_ms[-1] + 50))
+    (after,) = seen(Played(0, spent), (30_000 if by_list else -1_000, END), who="b")
+    one = shuffled([before, after])
+    assert one is not None
+    assert (sans(one), one.complete) == (LONG, True)
+    assert "ply 8 of one was taken back out of its sight" in one.evidence[0].text
+    other_times = Played(0, [each + 37 for each in spent])
+    assert merge_games([before, *seen(other_times, (30_000, END), who="b")]) == []
+
+
+def test_two_recorders_that_join_a_resumed_game_in_one_moment_have_one_game() -> None:
+    game = Played(0, SPENT, first_half=10)
+    at_ms = game.times_ms[9] + 20
+    parts = [*seen(game, (at_ms, at_ms + 10)), *seen(game, (at_ms + 5, END), who="b")]
+    one = shuffled([replace(part, continued=True) for part in parts])
+    assert one is not None
+    assert any("seen within 5 ms" in evidence.text for evidence in one.evidence)
+
+
+def test_a_game_seen_before_and_after_an_adjournment_keeps_no_halves_apart() -> None:
+    """One recorder sees both halves, the other one loses the first half and comes back in the second."""
+    game, resumed = Played(0, SPENT), Played(0, SPENT, first_half=12)
+    times = game.times_ms
+    (first,) = seen(game, (-1_000, times[11] + 50), who="b")
+    (second,) = seen(resumed, (times[11] + 60, END), who="c")
+    first = replace(first, end="adjourned")
+    second = replace(
+        second,
+        continued=True,
+        first_offset=first.last_offset + 1,
+        observations=[replace(one, source=first.observations[0].source) for one in second.observations],
+    )
+    parts = [first, second, *seen(game, (-1_000, times[5] + 50)), *seen(resumed, (times[18] + 10, END), who="d")]
+    one = shuffled(parts)
+    assert one is not None
+    assert [ply.elapsed_ms for ply in one.plies] == [0, 0, *SPENT[2:]]
 
 
 # --- two games
