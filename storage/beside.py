@@ -1,6 +1,6 @@
 """Games of other boards that ran beside those of logs without times of day: what the order of lines is looked up in.
 
-Which games are one may depend on games that overlap them in their logs, whoever plays those: a change of one notes the
+Which games are one may depend on games that overlap them in their logs, of any players: a change of one notes the
 others, too.
 """
 

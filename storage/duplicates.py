@@ -131,8 +131,8 @@ def _doubts(driver: sqlite3.Connection) -> Iterator[Doubts]:
         from recorder.relating.doubtful import find_doubts
 
         games = dict(zip(listed, _load(driver, listed), strict=True))
-        told = dict(zip(group, _load(driver, group), strict=True))
-        found = find_doubts(list(told.values()), {told[row].key: games[shown[row]] for row in group}, decided)
+        members = dict(zip(group, _load(driver, group), strict=True))
+        found = find_doubts(list(members.values()), {members[row].key: games[shown[row]] for row in group}, decided)
         if found.pairs:
             yield found
 

@@ -70,12 +70,12 @@ def foreign_statements(driver: sqlite3.Connection) -> list[str]:
     """Triggers, and views that are not those of ``storage.views``; and which of those are missing."""
     own = {sql.split()[2]: sql for sql in VIEWS}
     found = driver.execute("SELECT type, name, tbl_name, sql FROM sqlite_master WHERE type IN ('trigger', 'view')")
-    told = []
+    foreign = []
     for kind, name, table, sql in found.fetchall():
         if own.pop(name, None) != sql:
             on = f" on {table}" if kind == "trigger" else ""
-            told.append(f"The {kind} {name}{on} is not part of an archive: drop it.")
-    return [*told, *(f"The view {name} is missing." for name in own)]
+            foreign.append(f"The {kind} {name}{on} is not part of an archive: drop it.")
+    return [*foreign, *(f"The view {name} is missing." for name in own)]
 
 
 def missing_rows(driver: sqlite3.Connection) -> Iterator[str]:
@@ -103,8 +103,8 @@ def _of_table(driver: sqlite3.Connection, table: Table) -> Iterator[str]:
             continue
         column = columns[number]
         place = " AND ".join(f'"{name}" IS {value}' for name, value in zip(keys, values, strict=True))
-        told = f'typeof("{column.name}"), quote(substr(CAST("{column.name}" AS BLOB), 1, {_SHOWN}))'
-        kind, shown = driver.execute(f"SELECT {told} FROM {table.name} WHERE {place}").fetchone() or ("missing", "")
+        parts = f'typeof("{column.name}"), quote(substr(CAST("{column.name}" AS BLOB), 1, {_SHOWN}))'
+        kind, shown = driver.execute(f"SELECT {parts} FROM {table.name} WHERE {place}").fetchone() or ("missing", "")
         value = bytes.fromhex(shown[2:-1]).decode("utf-8", "replace") if shown.startswith("X'") else shown
         yield f"{_row(table, keys, values)}: {column.name} is {_value(kind, value)}, not {_wanted(column)}."
     if len(wrong) > _NAMED:

@@ -297,8 +297,8 @@ def _store(driver: sqlite3.Connection, game: Game) -> None:
     insert_rows(
         driver, _SEGMENTS, [(row_id, seq, part.from_ply, part.to_ply, seen[part.observation]) for seq, part in segments]
     )
-    told = enumerate(game.evidence)
-    insert_rows(driver, _EVIDENCE, [(row_id, seq, one.kind.value, one.text) for seq, one in told])
+    evidence = enumerate(game.evidence)
+    insert_rows(driver, _EVIDENCE, [(row_id, seq, one.kind.value, one.text) for seq, one in evidence])
 
 
 def _groups(driver: sqlite3.Connection, white_id: int, black_id: int, decided: Decided) -> Iterator[list[int]]:
@@ -345,8 +345,8 @@ def _untimed(
 ) -> Iterator[tuple[_Candidate, _Candidate]]:
     """Enough pairs to connect all games whose first moves may be the same, where the time of one is not known.
 
-    Somebody's archive has thousands of games with one opponent: in the order of their first moves those that go on
-    from a game's known ones follow it.
+    An archive may have thousands of games of two players: in the order of their first moves those that go on from a
+    game's known ones follow it.
     """
     if all(one.begun_ms is not None for one in candidates):
         return

@@ -28,10 +28,10 @@ _MOST_LINES = 120  # programs that always think for the same time stay below 40 
 
 
 def bits_of(seconds: Mapping[int, int]) -> float:
-    """A lower bound of what the times of a game's moves tell, whatever habits the players have.
+    """A lower bound of the information in the times of a game's moves, whatever habits the players have.
 
     Args:
-        seconds: ply → whole seconds that it took, or the milliseconds of lag printed with it. A ply tells nothing if
+        seconds: ply → whole seconds that it took, or the milliseconds of lag printed with it. A ply adds nothing if
             its side's move before is not there.
     """
     habits: Counter[tuple[int, int]] = Counter()

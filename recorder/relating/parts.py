@@ -99,7 +99,7 @@ def same_parts(views: list[View], orders: BoardOrders | None, decided: Decided) 
         """What may make it doubtful which game this is: a fragment does not for a complete observation."""
         return near[number] & whole if number in whole else near[number]
 
-    # Where nobody contradicts anybody, no part of the group needs a look of its own.
+    # Where no member contradicts another, no part of the group needs a look of its own.
     doubtful = {
         number for group in _components(near) if contradict(group) for number in group if contradict(fits(number))
     }
@@ -150,7 +150,7 @@ def _without(near: list[set[int]], excluded: set[int]) -> list[set[int]]:
 def not_apart(views: list[View]) -> Iterator[tuple[int, int]]:
     """Numbers of views, the lesser first, without those whose first moves differ and those without a move.
 
-    Somebody's archive has thousands of games with one opponent: in the order of their moves those that go on from a
+    An archive may have thousands of games of two players: in the order of their moves those that go on from a
     game's known first moves follow it.
     """
     ordered = sorted((view.opening, number) for number, view in enumerate(views) if view.plies or view.starts)
@@ -212,6 +212,6 @@ def _joined(parts: list[Part], decided: Decided) -> list[Part]:
     for numbers in decided.join([part.keys for part in parts]):
         some = [parts[number] for number in numbers]
         views = sorted((view for part in some for view in part.views), key=lambda view: view.game.key)
-        told = [one for part in some for one in part.evidence]
-        found.append(Part(views, told + [Evidence(EvidenceKind.SAME, MERGED_BY_HAND)] * (len(some) > 1)))
+        evidence = [one for part in some for one in part.evidence]
+        found.append(Part(views, evidence + [Evidence(EvidenceKind.SAME, MERGED_BY_HAND)] * (len(some) > 1)))
     return found

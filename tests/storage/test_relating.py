@@ -7,6 +7,8 @@ import json
 import random
 import re
 import sqlite3
+from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -225,10 +227,8 @@ def test_games_that_are_alone_cost_no_comparison(archive: Archive) -> None:
 
 def test_a_game_that_was_tampered_with_is_stale(cli: Cli, tmp_path: Path) -> None:
     cli("import", *_write(tmp_path / "logs"))
-    connection = sqlite3.connect(cli.archive)
-    connection.execute("UPDATE games SET result = '0-1' WHERE source_id IS NULL AND ply_count = 45")
-    connection.commit()
-    connection.close()
+    change = "UPDATE games SET result = '0-1' WHERE source_id IS NULL AND ply_count = 45"
+    _edit(cli.archive, lambda connection: connection.execute(change))
     assert "is not what its witnesses make" in cli("verify", code=1).output
 
 
@@ -367,6 +367,12 @@ def _unmerge(connection: sqlite3.Connection) -> None:
     connection.execute("DELETE FROM games WHERE source_id IS NULL")
 
 
+def _edit(archive: Path, edit: Callable[[sqlite3.Connection], object]) -> None:
+    with closing(sqlite3.connect(archive)) as connection:
+        edit(connection)
+        connection.commit()
+
+
 def _make_old(connection: sqlite3.Connection) -> None:
     """Give an archive the schema 0004, which merged no games."""
     _unmerge(connection)
@@ -386,10 +392,7 @@ def test_an_interrupted_merging_is_found_and_finished(cli: Cli, tmp_path: Path) 
     """What an older version left that was killed between the migration and the merging."""
     cli("import", *_write(tmp_path / "logs"))
     wanted = cli("export", "games").stdout
-    connection = sqlite3.connect(cli.archive)
-    _unmerge(connection)
-    connection.commit()
-    connection.close()
+    _edit(cli.archive, _unmerge)
     assert "is not merged from its sources" in cli("db", "check", code=1).stdout
     cli("db", "upgrade")
     assert cli("db", "check").output == "The archive is sound.\n"
@@ -401,10 +404,7 @@ def test_an_upgrade_that_ends_before_the_merging_changes_nothing(
 ) -> None:
     cli("import", *_write(tmp_path / "logs"))
     wanted = cli("export", "games").stdout
-    connection = sqlite3.connect(cli.archive)
-    _make_old(connection)
-    connection.commit()
-    connection.close()
+    _edit(cli.archive, _make_old)
     with monkeypatch.context() as patch:
         patch.setattr(relating, "relate_all", lambda driver: 1 // 0)
         cli("db", "upgrade", code=4)
@@ -417,10 +417,7 @@ def test_an_upgrade_relates_the_games_that_are_there(cli: Cli, tmp_path: Path) -
     """An older archive that has several witnesses of a game, and no game that was made of them."""
     cli("import", *_write(tmp_path / "logs"))
     wanted = cli("export", "games").stdout
-    connection = sqlite3.connect(cli.archive)
-    _make_old(connection)
-    connection.commit()
-    connection.close()
+    _edit(cli.archive, _make_old)
     assert "had schema 0004" in cli("db", "upgrade").output
     assert cli("export", "games").stdout == wanted
     assert "0 findings" in cli("verify").output
