@@ -12,7 +12,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
-from recorder.dialects.history import HistoryRow, is_no_history, parse_history_head, parse_history_row
+from recorder.dialects.history import (
+    HistoryRow,
+    is_history_columns,
+    is_no_history,
+    parse_history_head,
+    parse_history_row,
+)
 from recorder.events import Event, MovelistRead, Noise, ObserveRefused, Unrecognised
 from recorder.live.candidates import Candidate, Fate, Why
 from recorder.live.requests import TURN_MS, AskHistory, AskStored, Request, no_command
@@ -92,6 +98,7 @@ class Recovery:
         self._asked_ms = 0
         self._rows: list[HistoryRow] | None = None  # a history is being read
         self._rest_ms = 0  # when it is over
+        self._headed = False  # a line says whose history follows
         self._then: list[Lost] = []  # that were lost when it came: later games are not in it
         self._command: str | None = "smoves"  # that the server has for lists; None: it has none
         self._is_whole: Callable[[int], bool] | None = None
@@ -215,8 +222,11 @@ class Recovery:
                 self._rows.append(row)
                 self._rest_ms = now_ms + _REST_MS
         elif (handle := parse_history_head(text)) is not None:
+            self._headed = True
             if handle.lower() == asked.handle.lower():
                 self._rows, self._rest_ms = [], now_ms + _REST_MS
+        elif is_history_columns(text) and not self._headed:  # ICC
+            self._rows, self._rest_ms = [], now_ms + _REST_MS
         elif is_no_history(text):
             self._ask_for_history()
         elif no_command(text) == "history":

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, Final, NamedTuple
 
-from recorder.dialects.history import is_no_history, parse_history_head
+from recorder.dialects.history import is_history_columns, is_no_history, parse_history_head
 from recorder.dialects.registry import Family
 from recorder.dialects.style12 import check_frame
 from recorder.events import (
@@ -224,7 +224,8 @@ class RequestQueue:
         command = no_command(text)
         if no_partner(text) is not None:
             return self._done_kind(AskPartner)
-        if command == "history" or parse_history_head(text) is not None or is_no_history(text):
+        listed = is_history_columns(text) or parse_history_head(text) is not None
+        if command == "history" or listed or is_no_history(text):
             return self._done_kind(AskHistory)
         return self._done_kind(AskStored) if command in ("smoves", "oldmoves") else None
 

@@ -33,6 +33,14 @@ FICS_MS = 1_322_173_080_000  # 2011-11-24 22:18 UTC
             HistoryRow(99, False, "BotAtAtAtAtAtA", True, "1-0", FICS_MS, True),
         ),
         (
+            "67: + 1956 B 2132 gnusurf      [ bu  2  12] B01 Mat Nov 24 11 22:18",
+            HistoryRow(67, False, "gnusurf", False, "0-1", FICS_MS, False),
+        ),
+        (
+            "68: a 1956 W 2132 gnusurf      [22r 45   0] B01 Agr Nov 24 94 22:18",
+            HistoryRow(68, True, "gnusurf", False, "*", 785_715_480_000, False),
+        ),
+        (
             "12: = 1500 W 1600 Anand         [ br  5   0] A00 Agr somewhen",
             HistoryRow(12, True, "Anand", False, "1/2-1/2", None, False),
         ),
@@ -48,7 +56,7 @@ def test_rows(text: str, row: HistoryRow) -> None:
         "",
         "                  Opponent      Type         ECO End Date",
         "Ann kibitzes: 12: = 1500 W 1600 Anand         [ br  5   0] A00 NM  Thu Nov 24 22:18:00 2011",
-        "12: a 1500 W 1600 Anand         [ br  5   0] A00 NM  Thu Nov 24 22:18:00 2011",
+        "12: b 1500 W 1600 Anand         [ br  5   0] A00 NM  Thu Nov 24 22:18:00 2011",
         "  1.  e4      (0:00)     e5      (0:00)",
     ],
 )

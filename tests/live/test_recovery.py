@@ -97,6 +97,18 @@ def test_a_missed_game_is_taken_from_a_list() -> None:
     assert talk.observing.tally.sentence == "Games: 1 matched and over, 0 whole, 1 from a list."
 
 
+def test_icc_names_no_player_above_a_history() -> None:
+    talk = Talk()
+    missed(talk)
+    ours = "67: + 1500 W 1600 Bob          [ br  3   0] B00 Res Nov 24 11 07:00"
+    assert talk.hear(HEAD[1], ours.replace("07:00", "06:40"), ours.replace("67: +", "68: a")) == []
+    assert talk.wait(1_200) == ["history Bob"]
+    assert talk.hear(HEAD[1], ours.replace("+ 1500 W 1600 Bob", "- 1600 B 1500 Ann")) == []
+    assert talk.wait(1_200) == ["smoves Bob 67"]
+    talk.hear(*stored("12:00"))
+    assert talk.counts == (0, 0, 1, 0, 0)
+
+
 def test_a_list_without_the_start_board_of_a_shuffled_game_gives_a_part_of_it() -> None:
     talk = Talk()
     missed(talk)
