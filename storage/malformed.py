@@ -48,7 +48,7 @@ def malformed_pages(driver: sqlite3.Connection) -> Iterator[str]:
             kind, name, table = names.get(int(tree[1]) if tree else 0, ("", "", ""))
             where = f"{kind} {name} of {table}: " if kind == "index" else f"table {name}: " if kind else ""
             yield f"Corrupt page: {where}{_one_line(line)}."
-    except sqlite3.Error as error:
+    except (sqlite3.Error, UnicodeDecodeError) as error:
         yield f"Corrupt file: {error}."
 
 

@@ -96,7 +96,7 @@ def current(path: Path) -> str | None:
             raise StorageError(f"{path} is a database, but not an archive of ics-recorder.")
         row = connection.execute("SELECT version_num FROM alembic_version").fetchone()
         return None if row is None else str(row[0])
-    except sqlite3.DatabaseError as error:
+    except (sqlite3.DatabaseError, UnicodeDecodeError) as error:  # a damaged page can have names that are no UTF-8
         raise StorageError(f"{path} cannot be read as an archive: {error}.") from error
     finally:
         connection.close()
