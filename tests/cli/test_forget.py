@@ -24,7 +24,7 @@ from tests.support.corpus import Stream, scenarios, stream_bytes, streams
 from tests.support.effort import representative_first
 from tests.support.icc import dg, started, told_game
 
-STREAMS = [stream for scenario in scenarios() for stream in streams(scenario)][::9]
+STREAMS = [stream for scenario in scenarios() for stream in streams(scenario)][::14]
 
 
 def told(cli: Cli, folder: Path) -> dict[str, Any]:

@@ -25,16 +25,16 @@ from tests.support.effort import long_after
 #: Our variant, the other program's name for it, games, plies of each.
 GAMES = [
     ("giveaway", "giveaway", 2, 60),
-    ("crazyhouse", "crazyhouse", 3, 80),
+    ("crazyhouse", "crazyhouse", 2, 80),
     ("wild/5", "chess", 2, 60),
-    ("suicide", "suicide", 5, 60),
-    ("losers", "losers", 5, 60),
-    ("atomic", "atomic", 6, 50),
+    ("suicide", "suicide", 3, 60),
+    ("losers", "losers", 3, 60),
+    ("atomic", "atomic", 3, 50),
     ("horde", "horde", 2, 80),
     ("racing-kings", "racingkings", 2, 60),
     ("three-check", "3check", 2, 50),
     ("king-of-the-hill", "kingofthehill", 2, 50),
-    ("chess960", "chess", 4, 60),
+    ("chess960", "chess", 2, 60),
     ("chess", "chess", 2, 60),
 ]
 ENDS_EARLY = ("three-check", "king-of-the-hill", "horde", "racing-kings")
