@@ -19,7 +19,7 @@ from tests.support.patterns import ROOT, adversarial, compiled_patterns, searche
 
 # The longest line that the wire gives away has 64 KiB: what passes at this length takes a few milliseconds there.
 LENGTH = 3072
-LONGEST = 8192  # of texts of which one turn is long, so that there are fewer
+LONGEST = 12288  # of texts of which one turn is long, so that there are fewer
 LONG_TURN = 4
 LIMIT_S = 0.004
 AT_ONCE = 8  # texts that are timed together, because setting the timer takes longer than matching does

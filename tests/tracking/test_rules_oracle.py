@@ -26,7 +26,7 @@ VARIANTS = (Rules.CHESS, Rules.CHESS960, Rules.CRAZYHOUSE)
 @pytest.mark.parametrize("rules", VARIANTS)
 def test_every_ply_of_random_games_has_the_move_san_and_fen_of_python_chess(rules: Rules) -> None:
     plies = 0
-    for number in range(20):
+    for number in range(30):
         seed = random.Random(1000 + number)
         position = None
         for board, move in rules_oracle.random_game(rules, seed, 160):
