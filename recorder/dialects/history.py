@@ -29,9 +29,13 @@ _ROW = later(
 )
 _COLUMNS = re.compile(r" +Opponent +Type +ECO +End +Date *")
 _NONE = re.compile(
-    r"\S{1,40} has no history games\.? *"
-    r"|Sorry, no game information available\.? *"
-    r"|There is no player matching the name \S{1,40} *"
+    r"(?:\S{1,40} has no history games"
+    r"|Sorry, no game information available"
+    r"|There is no player matching (?:the|that) name(?: \S{1,40})?"
+    r"|Ambiguous name '\S{1,40}'; matches more than one player"
+    r"|No games in history for \S{1,40}?"
+    r"|(?:There is no history game|History game) -?[0-9]{1,6} (?:not available )?for \S{1,40}?"
+    r"|There is no old game for \S{1,40}?)\.? *"
 )
 _ICC_DATE = later(r"([A-Z][a-z]{2}) +([0-9]{1,2}) ([0-9]{2}) +([0-9]{1,2}):([0-9]{2})")
 _C_DATE = later(r"[A-Z][a-z]{2} ([A-Z][a-z]{2}) +([0-9]{1,2}) ([0-9]{2}):([0-9]{2}):([0-9]{2}) ([0-9]{4})")
@@ -96,5 +100,5 @@ def is_history_columns(text: str) -> bool:
 
 
 def is_no_history(text: str) -> bool:
-    """Whether a line says that there is no such list."""
+    """Whether a line says that there is no such history, or no such game in it."""
     return _NONE.fullmatch(text) is not None

@@ -216,6 +216,8 @@ class Recovery:
         if isinstance(asked, AskStored):
             if no_command(text) == self._command:
                 self._without_command(asked)
+            elif is_no_history(text):
+                self._give_up(_NO_LISTS)
         elif self._rows is not None:
             row = parse_history_row(text)
             if row is not None:

@@ -225,7 +225,9 @@ class RequestQueue:
         if no_partner(text) is not None:
             return self._done_kind(AskPartner)
         listed = is_history_columns(text) or parse_history_head(text) is not None
-        if command == "history" or listed or is_no_history(text):
+        if is_no_history(text):
+            return self._done_kind(AskHistory, AskStored)
+        if command == "history" or listed:
             return self._done_kind(AskHistory)
         return self._done_kind(AskStored) if command in ("smoves", "oldmoves") else None
 

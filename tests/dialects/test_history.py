@@ -71,3 +71,20 @@ def test_whose_it_is_and_that_there_is_none() -> None:
     assert is_no_history("Sorry, no game information available.")
     assert is_no_history("There is no player matching the name ann.")
     assert not is_no_history("Bob says: Ann has no history games.")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "There is no player matching that name.",
+        "Ambiguous name 'Ann'; matches more than one player.",
+        "No games in history for Ann.",
+        "There is no history game 4 for Ann.",
+        "History game 4 not available for Ann.",
+        "There is no old game for Ann.",
+    ],
+)
+def test_refusals_of_the_c_servers(text: str) -> None:
+    assert is_no_history(text)
+    assert not is_no_history(f"Bob says: {text}")
+    assert not is_no_history(f"{text} Or is there?")

@@ -92,13 +92,15 @@ class FieldServer:
 
     Attributes:
         games: that will be played.
-        announces: it knows ``gin``. stores: it knows ``smoves``. whole_tables: its tables of games end.
+        announces: it knows ``gin``. stores: it knows ``smoves``. unstored: players whose moves it does not store.
+        whole_tables: its tables of games end.
         gap_ms: a command that comes sooner after another one is not done. most: games that one may observe.
     """
 
     games: list[Playing]
     announces: bool = True
     stores: bool = False
+    unstored: frozenset[str] = frozenset()
     whole_tables: bool = True
     gap_ms: int = 0
     most: int = 1000
@@ -160,6 +162,8 @@ class FieldServer:
             return self._history(rest)
         if word == "smoves" and self.stores:
             handle, number = rest.split()
+            if handle in self.unstored:
+                return [f"There is no history game {number} for {handle}."]
             game = self._of(handle)[int(number)]
             return game.list(f"{'White' if game.result == '0-1' else 'Black'} resigned}} {game.result}")
         return [] if word in ("iset", "quit", "date") else [f"{word}: Command not found."]

@@ -156,6 +156,15 @@ def test_a_server_that_stores_no_moves_is_asked_for_them_once() -> None:
     assert sum(line.startswith("smoves ") for _, line in server.heard) == 1
 
 
+def test_a_refused_list_holds_up_no_other() -> None:
+    games = [Playing(f"Ann{pair:02}", f"Bob{pair:02}", 5_000 + 2_000 * pair, 4, 100) for pair in range(8)]
+    server = FieldServer(list(games), stores=True, unstored=frozenset({"Ann05", "Ann06"}))
+    observing = Observing(parse_policy("rated | unrated"))
+    watch(server, observing, 40_000, latency_ms=400)
+    assert observing.tally.facts() == {"matched": 8, "whole": 0, "partly": 0, "recovered": 6, "missed": 2}
+    assert observing.tally.why == {"it was over before the server showed it, and the server gives no list of it": 2}
+
+
 def test_more_games_than_places_are_counted_as_missed_for_that() -> None:
     games = games_of(boards=8, least_ms=5_000)
     server = FieldServer(list(games), most=3)

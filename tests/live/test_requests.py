@@ -298,6 +298,7 @@ def test_requests_about_games_that_are_over_are_dropped() -> None:
         (AskStored("Ann", 4), [*LIST[2:-1], "      {White resigned} 0-1"]),
         (AskStored("Ann", 4), ["smoves: Command not found."]),
         (AskStored("Ann", 4), ["There is no such game."]),
+        (AskStored("Ann", 4), ["There is no history game 4 for Ann."]),
         (AskGames(), ["There are no games in progress."]),
         (AskGames(), ["  3 games displayed."]),
     ],
