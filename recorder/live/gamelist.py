@@ -76,7 +76,10 @@ class GameList:
         old = self.games.get(number)
         if old is not None and not old.listed.between(event):
             self.drop(number, now_ms)  # the number has another game now
-        elif old is not None and isinstance(event, GameCreated) and _begins_again(old, now_ms):
+        elif old is not None and (
+            (isinstance(event, GameCreated) and _begins_again(old, now_ms))
+            or (isinstance(event, GamesRow) and old.state is State.SEEN and old.listed.contradicts(event))
+        ):
             self.drop(number, now_ms)  # the same players again
         game = self.known(number, now_ms, event.line.offset)
         before = copy(game.listed.facts), game.listed.private, game.listed.examined

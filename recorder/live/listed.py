@@ -23,6 +23,7 @@ class Listed:
         white_cut, black_cut: the name in ``facts`` is only the beginning of the handle, or may be.
         white_titles, black_titles: titles in upper case; empty: the server told that there are none.
         examined: being examined or set up; such games are in the table, and no board is played in them.
+        row: what the last row of the table told that stays as it is during a game; None: none told of it.
     """
 
     game_no: int
@@ -33,6 +34,7 @@ class Listed:
     black_cut: bool = False
     white_titles: frozenset[str] | None = None
     black_titles: frozenset[str] | None = None
+    row: tuple[object, ...] | None = None
 
     def between(self, event: ListedEvent) -> bool:
         """Whether a line can be of this game: the same two players, as far as both lines print their names."""
@@ -45,6 +47,10 @@ class Listed:
         return _same((self.facts.white, self.white_cut), sides[0]) and _same(
             (self.facts.black, self.black_cut), sides[1]
         )
+
+    def contradicts(self, event: GamesRow) -> bool:
+        """Whether a row is of another game of these players: the last one had other ratings, times or another type."""
+        return self.row is not None and self.row != _lasting(event)
 
     def take(self, event: ListedEvent) -> None:
         """Fill in what a line of this game tells."""
@@ -75,6 +81,7 @@ class Listed:
 
     def _row(self, event: GamesRow) -> None:
         facts = self.facts
+        self.row = _lasting(event)
         if facts.white is None or facts.black is None:
             facts.white, self.white_cut = event.white.name, event.white.cut
             facts.black, self.black_cut = event.black.name, event.black.cut
@@ -109,6 +116,10 @@ class Listed:
 def title_words(text: str) -> frozenset[str]:
     """The titles in a text like ``GM)(C`` or ``(SR)(TM)``."""
     return frozenset(text.upper().replace("(", " ").replace(")", " ").split())
+
+
+def _lasting(row: GamesRow) -> tuple[object, ...]:
+    return row.white.rating, row.black.rating, row.kind, row.rated, row.base_min, row.increment_s
 
 
 def _same(first: tuple[str, bool], second: tuple[str, bool]) -> bool:

@@ -472,6 +472,26 @@ def test_a_number_that_another_game_has_got() -> None:
     assert observing.watched == (1,)
 
 
+@pytest.mark.parametrize(
+    ("policy", "first", "then"),
+    [
+        ("rated", row(1, flags=" bu"), row(1)),
+        ("rating > 1600", row(1), row(1, rating=1700)),
+        ("blitz", row(1, flags=" sr"), row(1)),
+        ("base >= 5", row(1).replace("  5   0", "  1   0"), row(1)),
+    ],
+)
+def test_a_return_match_under_the_same_number_that_only_a_table_shows(policy: str, first: str, then: str) -> None:
+    observing = started(policy, first)
+    assert observing.decide(0) == []
+    observing.feed(events(*table(then)), 5_000)
+    assert observing.decide(5_000) == [Observe(1)]
+    assert observing.seen == 2
+    watch(observing, 1, now_ms=5_100)
+    observing.feed(events(*table(first)), 10_000)  # its end has not come: it is watched on
+    assert observing.watched == (1,)
+
+
 def test_a_number_that_another_game_has_got_before_it_is_observed() -> None:
     observing = started("rated", row(1), row(2))
     observing.decide(0)
