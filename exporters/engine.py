@@ -9,7 +9,7 @@ from exporters.pgn_text import GLUE, brace_text
 from recorder.model import Game, Observation, Origin, Ply, Thinking
 
 if TYPE_CHECKING:
-    from recorder.analysis import Analysis
+    from recorder.model import Analysis
 
 __all__ = [
     "analysed_by_ply",

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from storage.analyses import AnalysedPosition
 from storage.archive import Archive
 from storage.check import check
 from storage.engine import backup, corrupt, file_of
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
     from storage.writer import SourceWriter
 
 __all__ = [
-    "AnalysedPosition",
     "Archive",
     "ForgetReport",
     "ForgottenSource",

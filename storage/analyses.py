@@ -12,13 +12,11 @@ from dataclasses import replace
 from itertools import groupby
 from typing import Any, Final, NamedTuple
 
-from recorder.analysis import Analysis
-from recorder.model import Game, Thinking
+from recorder.model import AnalysedPosition, Analysis, Game, Thinking
 from storage.bulk import insert_rows
 from storage.names import COLUMNS, insert_into
 
 __all__ = [
-    "AnalysedPosition",
     "StoredAnalysis",
     "analysts",
     "forget_analyses",
@@ -36,14 +34,6 @@ _FIND: Final = (
     "SELECT id FROM analyses WHERE game_key = ? AND engine = ? AND protocol = ? AND settings = ? ORDER BY id LIMIT 1"
 )
 _MOVING: Final = "~"  # no key begins with it
-
-
-class AnalysedPosition(NamedTuple):
-    """A position that an engine has looked at, and all that it told; ``ply`` half-moves were played to reach it."""
-
-    ply: int
-    fen: str
-    lines: tuple[Thinking, ...]
 
 
 class StoredAnalysis(NamedTuple):

@@ -7,9 +7,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from recorder.analysis import Analysis
-from recorder.model import Anomaly, AnomalyKind, Game, SourceReport
-from storage.analyses import AnalysedPosition, analysts, standing_plies, store_positions
+from recorder.model import AnalysedPosition, Analysis, Anomaly, AnomalyKind, Game, SourceReport
+from storage.analyses import analysts, standing_plies, store_positions
 from storage.carrying import carry_analyses
 from storage.duplicates import DuplicateGames
 from storage.engine import driver_of, told

@@ -14,7 +14,6 @@ PACKAGES = ("recorder", "storage", "exporters", "migrations")
 CORE = {
     f"recorder.{name}"
     for name in (
-        "analysis",
         "containment",
         "errors",
         "frames",
@@ -53,7 +52,7 @@ TABLE: dict[str, tuple[str, set[str]]] = {
     **dict.fromkeys(
         CORE,
         (
-            "`analysis containment errors frames events moves movetext model patterns shown variants` ← nothing of ours"
+            "`containment errors frames events moves movetext model patterns shown variants` ← nothing of ours"
             " but each other",
             CORE,
         ),
@@ -63,21 +62,21 @@ TABLE: dict[str, tuple[str, set[str]]] = {
     "recorder.wire": ("`cecp ledger wire` ← those", CORE),
     "recorder.dialects": ("`dialects` ← those, `wire`", CORE | {"recorder.wire"}),
     "recorder.tracking": ("`tracking` ← those, `cecp`, `dialects`", CORE | {"recorder.cecp", "recorder.dialects"}),
-    "recorder.relating": ("`relating` ← the first eleven, `tracking`", CORE | {"recorder.tracking"}),
+    "recorder.relating": ("`relating` ← the first ten, `tracking`", CORE | {"recorder.tracking"}),
     "recorder.saved": ("`saved` ← those, `dialects`, `tracking`", CORE | {"recorder.dialects", "recorder.tracking"}),
     "recorder.savedpipeline": ("`live pipeline replay savedpipeline` ← all of `recorder` but `cli`", BELOW_CLI),
-    "recorder.journal": ("`journal sources` ← the first eleven, each other", CORE | {"recorder.sources"}),
-    "recorder.sources": ("`journal sources` ← the first eleven, each other", CORE | {"recorder.journal"}),
+    "recorder.journal": ("`journal sources` ← the first ten, each other", CORE | {"recorder.sources"}),
+    "recorder.sources": ("`journal sources` ← the first ten, each other", CORE | {"recorder.journal"}),
     "recorder.live": ("`live pipeline replay savedpipeline` ← all of `recorder` but `cli`", BELOW_CLI),
     "recorder.replay": ("`live pipeline replay savedpipeline` ← all of `recorder` but `cli`", BELOW_CLI),
     "recorder.pipeline": ("`live pipeline replay savedpipeline` ← all of `recorder` but `cli`", BELOW_CLI),
     "recorder.__init__": ("`live pipeline replay savedpipeline` ← all of `recorder` but `cli`", BELOW_CLI),
     "storage": (
-        "`storage` ← the first eleven, `relating`, `migrations` (its path)",
+        "`storage` ← the first ten, `relating`, `migrations` (its path)",
         CORE | {"recorder.relating", "migrations"},
     ),
     "exporters": (
-        "`exporters` ← the first eleven, `ledger`, `relating`, `replay`, `storage` (reading)",
+        "`exporters` ← the first ten, `ledger`, `relating`, `replay`, `storage` (reading)",
         CORE | {"recorder.ledger", "recorder.relating", "recorder.replay", "storage"},
     ),
     "migrations.versions": ("files in `versions/` ← nothing of ours", set()),

@@ -20,12 +20,11 @@ from recorder.cli.terminal import ExitCode, clean, plural, print_json, say, show
 from recorder.errors import EngineError, StorageError, VariantError
 
 if TYPE_CHECKING:
-    from recorder.analysis import Analysis
     from recorder.cli.engines import Engine
     from recorder.cli.terminal import Progress
-    from recorder.model import Game
+    from recorder.model import AnalysedPosition, Analysis, Game
     from recorder.replay.analysis.spec import EngineSpec, Limits
-    from storage import AnalysedPosition, Archive
+    from storage import Archive
 
 __all__ = ["engine"]
 
@@ -283,7 +282,7 @@ class _Run:
         return self.engine
 
     def _head(self, game: Game) -> Analysis:
-        from recorder.analysis import Analysis
+        from recorder.model import Analysis
 
         settings = _settings(self.limits, self.spec.options, game.variant)
         return Analysis(self._started.name, self.spec.protocol, settings, time_ns() // 1_000_000, ())
@@ -292,8 +291,8 @@ class _Run:
         self, game: Game, head: Analysis, known: set[int], store: _Store, progress: Progress, name: str
     ) -> None:
         """Show the engine a game; what it tells goes to ``store`` about once a second, and whatever happens."""
+        from recorder.model import AnalysedPosition
         from recorder.replay.analysis.plan import make_plan
-        from storage import AnalysedPosition
 
         plan = make_plan(game)
         places = {look.ply for look in plan.looks}

@@ -14,8 +14,7 @@ from recorder.cli.terminal import clean, format_clock, plural, print_json, print
 from recorder.errors import StorageError
 
 if TYPE_CHECKING:
-    from recorder.analysis import Analysis
-    from recorder.model import Game, Player, Thinking
+    from recorder.model import Analysis, Game, Player, Thinking
     from storage import Archive, SourceRow
 
 __all__ = ["command"]

@@ -7,6 +7,7 @@ Times are integers with units in their names. ``_at_ms`` is milliseconds since 1
 ``time_basis`` names. Clocks are signed. None means unknown, never zero.
 """
 
+from recorder.model.analyses import AnalysedPosition, Analysis, EngineProtocol
 from recorder.model.games import (
     MINUTE_MS,
     Evidence,
@@ -57,10 +58,13 @@ __all__ = [
     "ELAPSED_ORIGINS",
     "EXACT",
     "SAVED_KINDS",
+    "AnalysedPosition",
+    "Analysis",
     "Anchor",
     "Anomaly",
     "AnomalyKind",
     "Disposition",
+    "EngineProtocol",
     "EventKind",
     "Evidence",
     "EvidenceKind",

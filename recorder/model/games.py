@@ -8,15 +8,13 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
+from typing import Final, NamedTuple, Protocol
 
+from recorder.model.analyses import Analysis
 from recorder.model.observations import GameEvent, Observation
 from recorder.model.players import Player
 from recorder.model.plies import Anchor, Ply, PlyRow, name_plies
 from recorder.model.sources import SourceName, TimeBasis
-
-if TYPE_CHECKING:
-    from recorder.analysis import Analysis
 
 __all__ = [
     "Evidence",

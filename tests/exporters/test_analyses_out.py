@@ -11,8 +11,7 @@ import pytest
 
 from exporters.engine import analysed_by_ply, analysis_that_counts
 from exporters.pgn import PgnExporter, PgnOptions
-from recorder.analysis import Analysis
-from recorder.model import Game, SourceKind, Thinking
+from recorder.model import Analysis, Game, SourceKind, Thinking
 from recorder.pipeline import make_pipeline
 
 from .games import make_game

@@ -10,8 +10,7 @@ from exporters import pgn_tags
 from exporters.clocks import SideClocks
 from exporters.games_json import game_object
 from exporters.times import iso
-from recorder.analysis import Analysis
-from recorder.model import Evidence, EvidenceKind, HoldingsChange, LineKind, Link, LinkKind, PlyLine, Thinking
+from recorder.model import Analysis, Evidence, EvidenceKind, HoldingsChange, LineKind, Link, LinkKind, PlyLine, Thinking
 from tests.exporters.games import make_game
 from tests.exporters.test_pgn import chat
 

@@ -9,10 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from recorder.analysis import Analysis
-from recorder.model import Game, Player, Thinking
+from recorder.model import AnalysedPosition, Analysis, Game, Player, Thinking
 from recorder.relating.halves import boards_after
-from storage import AnalysedPosition, Archive, check
+from storage import Archive, check
 from storage.standing import AnalysisCounts
 from tests.relating.scenes import connections, journal
 from tests.support.cli import ADJOURNED, GUESTS, WATCHER, Cli

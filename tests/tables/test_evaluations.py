@@ -11,10 +11,8 @@ import pytest
 from exporters import Archive
 from exporters.evaluation import CHANCES
 from exporters.frames.columns import EVALUATIONS
-from recorder.analysis import Analysis
-from recorder.model import Thinking
+from recorder.model import AnalysedPosition, Analysis, Thinking
 from recorder.relating.halves import boards_after
-from storage import AnalysedPosition
 from storage import Archive as Storage
 from tests.support.cli import Cli
 from tests.support.evaluated import LOSSES, PGN

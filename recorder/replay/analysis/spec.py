@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
-    from recorder.analysis import Protocol
+    from recorder.model.analyses import EngineProtocol
 
 __all__ = ["EngineSpec", "Limits", "Patience"]
 
@@ -60,6 +60,6 @@ class EngineSpec:
             which are commands of the protocol, if the engine takes them.
     """
 
-    protocol: Protocol
+    protocol: EngineProtocol
     command: str
     options: Mapping[str, str | None] = field(default_factory=dict)

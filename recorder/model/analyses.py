@@ -1,17 +1,24 @@
-"""What an engine thought of a recorded game when it was asked to look at it: no part of what was recorded."""
+"""What engines thought of recorded games when they were asked to analyse them: no part of what was recorded."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal, NamedTuple
 
-if TYPE_CHECKING:
-    from recorder.model import Thinking
+from recorder.model.observations import Thinking
 
-__all__ = ["Analysis", "Protocol"]
+__all__ = ["AnalysedPosition", "Analysis", "EngineProtocol"]
 
-Protocol = Literal["cecp", "uci"]
+EngineProtocol = Literal["cecp", "uci"]
 """How an engine was talked to."""
+
+
+class AnalysedPosition(NamedTuple):
+    """A position that an engine has analysed, and all that it told; ``ply`` half-moves were played to reach it."""
+
+    ply: int
+    fen: str
+    lines: tuple[Thinking, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +36,7 @@ class Analysis:
     """
 
     engine: str
-    protocol: Protocol
+    protocol: EngineProtocol
     settings: str
     begun_ms: int
     lines: tuple[Thinking, ...]
