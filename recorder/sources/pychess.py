@@ -40,9 +40,12 @@ _PLAIN: Final = {
     b"v": b"\v",
     b"0": b"\0",
 }
-# A board, holdings or a result: a whole line, after a bell, block marks and prompts; never what somebody says.
+# A board, holdings or a result: a whole line, after a bell, block marks and prompts (as wire/prompts.py has them). Chat
+# must not match: "--> Eve's> <12> ..." and ":fics% <12> ..." are what a user or a bot may print.
 _FACT: Final = later(
-    rb"(?:[\r\x07\x16]|\x15\d+\x16\d+|[^\s%<>{]{1,20}+[%>] )*+(<12> ?\S.*|<b1> .*|\{Game \d+ .*)", re.DOTALL
+    rb"(?:[\r\x07\x16]|\x15\d+\x16\d+|(?:\d\d:\d\d_)?+[^\s%:<>{}()\[\]\\]{1,24}+% )*+"
+    rb"(<12> ?\S.*|<b1> .*|\{Game \d+ .*)",
+    re.DOTALL,
 )
 _REMEMBERED: Final = 256
 _SAME_WITHIN_MS: Final = 60_000  # two connections receive one event sooner than a board or result comes again

@@ -6,6 +6,8 @@ from datetime import date
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
+import pytest
+
 from recorder.events import Chunk, Line
 from recorder.model import TimeBasis
 from recorder.sources.pychess import PychessDecoder
@@ -97,16 +99,39 @@ def test_edge_64_two_connections_one_event() -> None:
     assert texts(data.encode()) == ["{Game 9 (A vs. B) A resigns} 0-1", FRAME]
 
 
+_CHAT_BEFORE_FACTS = (
+    "Eve shouts:",
+    "Eve(1500)[9] kibitzes: fics%",
+    "--> Eve",
+    "--> Eve's>",  # the emote "it 's> ..." puts no blank before an apostrophe
+    "fics% --> Eve,% fics%",
+    "-->",
+    "\\   ",
+    ":",
+    ":fics%",  # a bot's line
+    "(Eve)>",
+    "[Eve]%",
+)
+
+
 def test_chat_never_removes_a_board_or_result_of_another_connection() -> None:
     shouts = "".join(
         f"19:54:45.{number} ('Ann', 'raw') DEBUG: \n{said} {fact}\nfics% \n"
-        for number, said in enumerate(("Eve shouts:", "Eve(1500)[9] kibitzes: fics%", "--> Eve", "\\   ", ":"), 100)
+        for number, said in enumerate(_CHAT_BEFORE_FACTS, 100)
         for fact in (FRAME, "{Game 9 (A vs. B) A resigns} 0-1")
     )
     real = f"19:54:46.000 ('Bob', 'raw') DEBUG: \nfics% {FRAME}\n{{Game 9 (A vs. B) A resigns}} 0-1\nfics% \n"
     assert texts((shouts + real).encode())[-2:] == [f"fics% {FRAME}", "{Game 9 (A vs. B) A resigns} 0-1"]
     second_hand = f"19:54:46.000 ('Ann', 'onStyle12') DEBUG: {FRAME}\n"
     assert texts((shouts + second_hand).encode())[-1] == FRAME
+
+
+@pytest.mark.parametrize("prompt", ["fics% ", "12:34_fics% ", "mine!% ", "fics% fics% \x07", "\x1592\x1610\x16"])
+def test_a_board_behind_a_prompt_that_two_connections_receive_counts_once(prompt: str) -> None:
+    data = "".join(
+        f"19:54:45.{at} ('{user}', 'raw') DEBUG: \n{prompt}{FRAME}\nfics% \n" for user, at in (("A", 100), ("B", 200))
+    )
+    assert sum(text.endswith(FRAME) for text in texts(data.encode())) == 1
 
 
 def test_what_comes_again_a_minute_later_is_another_event() -> None:
