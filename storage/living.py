@@ -330,6 +330,12 @@ class LivingSource:
             (len(plies), ended_at_ms, end_offset, place.game_id),
         )
 
+    def relate(self) -> None:
+        """Make the games of several sources that follow from those that are over."""
+        self._open_rows.touch()
+        relate(self._driver)
+        self._rows = _LivingRows(self._driver, self._row_id)  # relating has numbered rows itself
+
     # --- by itself
 
     def settle(
@@ -367,9 +373,7 @@ class LivingSource:
             writer.finish(report)
             if self._dropped and not self._places:
                 delete_unused_players(connection)
-            self._open_rows.touch()
-            relate(self._driver)
-        self._rows = None  # it has numbered rows itself
+            self.relate()
 
     def checkpoint(self) -> None:
         """Have what was committed brought into the archive's file, some time.

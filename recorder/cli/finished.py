@@ -22,6 +22,7 @@ from exporters.pgn import PgnExporter, PgnOptions
 from recorder.cli.exporting import chosen_games, protected
 from recorder.cli.options import open_archive
 from recorder.cli.pgnfile import PgnFile, Seen, keys_in
+from recorder.cli.resident import OVER
 from recorder.errors import ExportError, RecorderError
 from recorder.model import GameKind
 from storage import GameFilter
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
 
 __all__ = ["FinishedGames", "is_over", "refuse_unwritable"]
 
-_OVER = frozenset(("result", "adjourned", "aborted"))
 _COPIES = 10  # of one log, that go on differently: nobody has more
 
 
@@ -47,7 +47,7 @@ def is_over(end: str, first_offset: int, read_up_to: int, final: bool = False) -
         end, first_offset: of the game. read_up_to: of its source: what begins before it is final.
         final: the log never goes on, so neither does any of its games.
     """
-    return final or end in _OVER or (end != "log-ends" and first_offset < read_up_to)
+    return final or end in OVER or (end != "log-ends" and first_offset < read_up_to)
 
 
 def refuse_unwritable(target: str, protect: Iterable[Path] = ()) -> None:
@@ -140,7 +140,7 @@ class FinishedGames:
 
     def look(self, changes: Changes) -> None:
         """Write games whose end was reported."""
-        self._give([game for _, game in changes.anew if game.end in _OVER])
+        self._give([game for _, game in changes.anew if game.end in OVER])
 
     def settle(self, where: str, source: str, read_up_to: int) -> None:
         """Forget what is never given again; what could not be written is tried again."""
@@ -150,7 +150,7 @@ class FinishedGames:
 
     def end(self, where: str, source: str, games: list[Game], final: bool) -> None:
         """Write the games that the log ended with, if it never goes on; those that are open may have to wait."""
-        self.owes = final and self.defer and any(game.end not in _OVER and _is_played(game) for game in games)
+        self.owes = final and self.defer and any(game.end not in OVER and _is_played(game) for game in games)
         final = final and not self.defer
         self._give([game for game in games if is_over(game.end, game.first_offset, 0, final)])
         self.wait()

@@ -31,7 +31,10 @@ if TYPE_CHECKING:
     from recorder.tracking.living import Changes
     from storage.living import LivingSource
 
-__all__ = ["Outlet", "Resident"]
+__all__ = ["OVER", "Outlet", "Resident"]
+
+OVER: Final = frozenset(("result", "adjourned", "aborted"))
+"""Ends of games with which nothing goes on."""
 
 _SETTLE_S: Final = 1.5
 _TIMED_S: Final = 5.0
@@ -392,6 +395,8 @@ class Resident:
                 )
             for shown, game in changes.anew:
                 shown.place = source.show(game, len(shown.run.observations) - 1, shown.place)
+            if games or changes.gone or any(game.end in OVER for _, game in changes.anew):
+                source.relate()  # before anybody is told of them
         return changes
 
     def _count(self, games: list[Game]) -> None:

@@ -18,6 +18,8 @@ from recorder.cli.watchdog import Unwatched
 from recorder.errors import ExportError
 from recorder.journal.writer import JournalWriter, Sync
 from tests.cli.test_resident import MIDDLE, STREAM, games_of, pgn_keys
+from tests.edge_cases.scripts import log
+from tests.relating.interrupted import Played
 from tests.support.cli import Cli
 
 EARLIER = STREAM.rindex(b"<12>", 0, MIDDLE - 2_000)  # of the same game
@@ -38,11 +40,25 @@ class Recorder:
         self._archiving = _Archiving(self._orders, Unwatched())
         self._archiving.take_unfinished()
 
-    def record(self, stream: bytes) -> None:
-        """A connection from its beginning to its loss."""
+    def connect(self) -> JournalWriter:
+        """The journal of a connection, at its beginning."""
         journal = JournalWriter(self._folder, host="h", port=1, role="record", sync=Sync.OS)
         self._child.sign(journal)
         self._archiving._take(journal.path, left=False)
+        return journal
+
+    def receive(self, journal: JournalWriter, *data: bytes) -> None:
+        """More of a connection, and its games in the PGN."""
+        for piece in data:
+            journal.received(piece)
+            self._archiving.look()
+        finished = self._archiving._taken[journal.path].finished
+        assert finished is not None
+        finished.wait()
+
+    def record(self, stream: bytes) -> None:
+        """A connection from its beginning to its loss."""
+        journal = self.connect()
         journal.received(stream)
         self._archiving.look()
         journal.close()
@@ -123,6 +139,25 @@ def test_a_recorder_that_is_killed_owes_its_open_games(cli: Cli, tmp_path: Path)
     last.record(STREAM)  # killed
     assert open_entries(pgn) == []
     assert len(entries(pgn)) == PLAYED
+
+
+def test_a_game_that_ends_replaces_its_entry_at_once_and_for_good(cli: Cli, tmp_path: Path) -> None:
+    """Its end arrives alone, and the recorder is killed before the archive has settled."""
+    pgn = tmp_path / "x.pgn"
+    game = Played(0, [1_000 + ply * ply % 7 * 300 + ply for ply in range(30)])
+    spans = (-1_000, 15_000), (20_000, 90_000)
+    before, after = ([log(*lines, "", "fics% ") for _, lines in game.lines(*span, True, 0)] for span in spans)
+    first = Recorder(cli, pgn)
+    first.record(b"".join(before))
+    first.end()
+    assert len(entries(pgn)) == len(open_entries(pgn)) == 1
+    second = Recorder(cli, pgn)
+    second.receive(second.connect(), log("fics% FatICS"), *after)
+    assert (len(entries(pgn)), open_entries(pgn), len(games_of(cli))) == (1, [], 1)
+    third = Recorder(cli, pgn)
+    third._archiving.look()
+    third.end()
+    assert (len(entries(pgn)), len(games_of(cli))) == (1, 1)
 
 
 def test_a_long_journal_that_is_compressed_owes_its_open_games(cli: Cli, tmp_path: Path) -> None:
