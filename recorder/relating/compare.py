@@ -122,7 +122,7 @@ def compare(one: View, other: View) -> Verdicts:
         return verdicts
     if common and (begun := begun_alike(one, other)) is not None:
         return Verdicts(Verdict.SAME, f"{_counted(len(common), told.times)}, {begun}")
-    why = None if again is None else in_progress_since(*again)
+    why = _at_one_moment(one, other) or (None if again is None else in_progress_since(*again))
     return verdicts if why is None else Verdicts(Verdict.SAME, why)
 
 
@@ -155,6 +155,18 @@ def headers_differ(one: Game, other: Game) -> str | None:
 
 def _same_number(one: View, other: View) -> bool:
     return not one.numbers or not other.numbers or not one.numbers.isdisjoint(other.numbers)
+
+
+def _at_one_moment(one: View, other: View) -> str | None:
+    """Why both were in progress under one number at one moment, when a number belongs to one game only."""
+    if not (one.numbers and one.numbers == other.numbers):
+        return None
+    for mine, its in ((one, other), (other, one)):
+        if mine.span_ms is not None and its.span_ms is not None:
+            begun_ms = its.span_ms[0]
+            if any(begin + SKEW_MS < begun_ms < end - SKEW_MS for begin, end in mine.live_spans_ms):
+                return f"both seen in progress under number {min(one.numbers)} at one moment"
+    return None
 
 
 class _Told:

@@ -136,6 +136,12 @@ class View:
         return (min(begun), max([*ended, *begun])) if begun else None
 
     @cached_property
+    def live_spans_ms(self) -> list[tuple[int, int]]:
+        """From the first to the last line of each unbroken observation, where ``span_ms`` is known."""
+        times = [(seen.started_at_ms, seen.ended_at_ms) for seen in self.live]
+        return [(begin, end) for begin, end in times if begin is not None and end is not None]
+
+    @cached_property
     def numbers(self) -> frozenset[int]:
         """The numbers under which it was seen: a resumed game may get another one."""
         found = {self.game.game_no, *(seen.game_no for seen in self.live)}

@@ -190,6 +190,16 @@ def test_two_recorders_that_join_a_resumed_game_in_one_moment_have_one_game() ->
     assert any("seen within 5 ms" in evidence.text for evidence in one.evidence)
 
 
+def test_a_number_belongs_to_one_game_at_any_moment() -> None:
+    """A recorder joins a game and is cut before the next move, while another one sees all of it."""
+    game = Played(0, SPENT)
+    glance = seen(game, (game.times_ms[3] + 150, game.times_ms[4] - 250), who="b")
+    assert (View(glance[0]).live_plies, len(glance[0].plies)) == (frozenset(), 4)
+    whole = seen(game, (-1_000, END))
+    assert shuffled([*whole, *glance]) is not None
+    assert shuffled([*seen(replace(game, number=8), (-1_000, END)), *glance]) is None, "another number"
+
+
 def test_a_game_seen_before_and_after_an_adjournment_keeps_no_halves_apart() -> None:
     """One recorder sees both halves, the other one loses the first half and comes back in the second."""
     game, resumed = Played(0, SPENT), Played(0, SPENT, first_half=12)
