@@ -1,9 +1,9 @@
 """Whether a change of the code changes what users get: every output of the bundled logs, compared by its digest.
 
-``python -m tests.unchanged write FILE`` on the code before, ``python -m tests.unchanged compare FILE`` on the code after.
-Each scenario of tests/corpus/server and each bundled file of games is an archive of its own. Of Parquet the values are
-compared and not the bytes, which have the library's version in them; of a report its HTML without pictures, which are
-those of ``plot``.
+Run ``python -m tests.unchanged write FILE`` on the code before, and ``python -m tests.unchanged compare FILE`` on the
+code after. Each scenario of tests/corpus/server and each bundled file of games is an archive of its own. Parquet files
+are compared by their values, because their bytes contain the library's version, and reports by their HTML without
+pictures, which are those of ``plot``.
 """
 
 from __future__ import annotations
