@@ -15,7 +15,7 @@ from typing import NamedTuple
 from recorder.containment import Failures
 from recorder.events import RatingText
 from recorder.model import Anomaly, AnomalyKind, Game
-from recorder.saved.base import GameLines
+from recorder.saved.base import UTF8_MARK, GameLines
 from recorder.saved.bpgn_board import Board, Facts, make_games
 
 __all__ = ["BpgnReader"]
@@ -87,6 +87,8 @@ class BpgnReader:
 
     def _line(self, line: bytes, offset: int) -> list[Game]:
         games: list[Game] = []
+        if offset == 0 and line.startswith(UTF8_MARK):
+            line, offset = line[len(UTF8_MARK) :], len(UTF8_MARK)
         if _TAG_LINE.match(line) and (not self._in_comment or line.lstrip().startswith(b'[Event "')):
             if self._moves_seen:
                 games = self._flush()
