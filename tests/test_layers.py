@@ -45,7 +45,7 @@ BELOW_CLI = CORE | {
         "__init__",
     )
 }
-EVERYTHING = BELOW_CLI | {"recorder.cli", "storage", "exporters", "migrations"}
+EVERYTHING = BELOW_CLI | {"recorder.analysis", "recorder.cli", "storage", "exporters", "migrations"}
 
 # layer → (its sentence in the document, what it may import besides itself)
 TABLE: dict[str, tuple[str, set[str]]] = {
@@ -58,19 +58,29 @@ TABLE: dict[str, tuple[str, set[str]]] = {
         ),
     ),
     "recorder.cecp": ("`cecp ledger wire` ← those", CORE),
+    "recorder.analysis": ("`analysis` ← all of `recorder` but `cli`", BELOW_CLI),
     "recorder.ledger": ("`cecp ledger wire` ← those", CORE),
     "recorder.wire": ("`cecp ledger wire` ← those", CORE),
     "recorder.dialects": ("`dialects` ← those, `wire`", CORE | {"recorder.wire"}),
     "recorder.tracking": ("`tracking` ← those, `cecp`, `dialects`", CORE | {"recorder.cecp", "recorder.dialects"}),
     "recorder.relating": ("`relating` ← the first ten, `tracking`", CORE | {"recorder.tracking"}),
     "recorder.saved": ("`saved` ← those, `dialects`, `tracking`", CORE | {"recorder.dialects", "recorder.tracking"}),
-    "recorder.savedpipeline": ("`live pipeline replay savedpipeline` ← all of `recorder` but `cli`", BELOW_CLI),
+    "recorder.savedpipeline": (
+        "`live pipeline replay savedpipeline` ← all of `recorder` but `analysis` and `cli`",
+        BELOW_CLI,
+    ),
     "recorder.journal": ("`journal sources` ← the first ten, each other", CORE | {"recorder.sources"}),
     "recorder.sources": ("`journal sources` ← the first ten, each other", CORE | {"recorder.journal"}),
-    "recorder.live": ("`live pipeline replay savedpipeline` ← all of `recorder` but `cli`", BELOW_CLI),
-    "recorder.replay": ("`live pipeline replay savedpipeline` ← all of `recorder` but `cli`", BELOW_CLI),
-    "recorder.pipeline": ("`live pipeline replay savedpipeline` ← all of `recorder` but `cli`", BELOW_CLI),
-    "recorder.__init__": ("`live pipeline replay savedpipeline` ← all of `recorder` but `cli`", BELOW_CLI),
+    "recorder.live": ("`live pipeline replay savedpipeline` ← all of `recorder` but `analysis` and `cli`", BELOW_CLI),
+    "recorder.replay": ("`live pipeline replay savedpipeline` ← all of `recorder` but `analysis` and `cli`", BELOW_CLI),
+    "recorder.pipeline": (
+        "`live pipeline replay savedpipeline` ← all of `recorder` but `analysis` and `cli`",
+        BELOW_CLI,
+    ),
+    "recorder.__init__": (
+        "`live pipeline replay savedpipeline` ← all of `recorder` but `analysis` and `cli`",
+        BELOW_CLI,
+    ),
     "storage": (
         "`storage` ← the first ten, `relating`, `migrations` (its path)",
         CORE | {"recorder.relating", "migrations"},

@@ -91,7 +91,7 @@ def game_report(
     values = {
         "charts": charts,
         "title": _title(boards),
-        "description": _description(boards, in_progress),
+        "description": _description(boards),
         "drawings": drawings(),
         "boards": [
             _board_values(
@@ -155,9 +155,9 @@ def _title(boards: Sequence[Board]) -> str:
     return " and ".join(names)
 
 
-def _description(boards: Sequence[Board], in_progress: Collection[str]) -> str:
+def _description(boards: Sequence[Board]) -> str:
     game = boards[0].game
-    words = dict(about(game, game.key in in_progress))
+    words = dict(about(game))
     parts = [words.get("Kind", ""), words.get("Time control", ""), game.server or "", words.get("Begun", "")]
     return " · ".join(part for part in parts if part)
 
@@ -190,11 +190,11 @@ def _board_values(
         "thoughts": _thoughts(game),
         "start_place": next(place for place, one in enumerate(shown.showings) if one.board == number),
         "low": spoken_duration(low_limit_ms(game)),
-        "about": about(game, in_progress),
+        "about": about(game),
         "clocks": [] if is_untimed(game) else _clock_rows(game),
         "clock_words": clock_words(game),
         "proof": [*proof_words(game), *([_HANDS] if concluded_hands else [])],
-        "provenance": provenance(game, in_progress),
+        "provenance": provenance(game),
         "anomalies": list(anomaly_words(board.anomalies)),
         "links": [
             (

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import signal
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from time import monotonic, time_ns
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -17,28 +16,22 @@ from recorder.cli.exporting import require_keys
 from recorder.cli.options import archive_option, filter_options, force_option, game_filter, json_option, open_archive
 from recorder.cli.playing import SecondsType, files_of, games_to_replay
 from recorder.cli.terminal import ExitCode, clean, plural, print_json, say, show_progress
-from recorder.errors import EngineError, StorageError, VariantError
+from recorder.errors import EngineError, StorageError
 
 if TYPE_CHECKING:
-    from recorder.cli.engines import Engine
+    from recorder.analysis.run import AnalysisRun
     from recorder.cli.terminal import Progress
-    from recorder.model import AnalysedPosition, Analysis, Game
-    from recorder.replay.analysis.spec import EngineSpec, Limits
+    from recorder.model import AnalysedPosition, Game
     from storage import Archive
 
 __all__ = ["engine"]
 
 _USUAL_TIME_MS: Final = 1_000
-_STORED_EVERY_S: Final = 1.0
-_MOST_FAILURES: Final = 3
-"""Games in a row with which an engine may fail before nothing more is expected of it."""
-
-_Store = Callable[["Analysis", "Sequence[AnalysedPosition]"], None]
 
 
 def _read_command(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
     """An engine's command, as it was written; one without words or with half a quote is refused."""
-    from recorder.cli.engineprocess import split_command
+    from recorder.analysis.process import split_command
 
     try:
         if value is not None:
@@ -116,8 +109,10 @@ def engine(
     The first limit that is reached ends the thinking about a position; without any it is one second. Of a game with
     which the engine fails what it told until then is kept, and the next game goes on; the exit status is 10 then.
     """
-    from recorder.cli.engines import open_engine
-    from recorder.replay.analysis.spec import EngineSpec, Limits
+    from recorder.analysis.engine import open_engine
+    from recorder.analysis.found import Limits
+    from recorder.analysis.process import EngineSpec
+    from recorder.analysis.run import AnalysisRun
 
     if (cecp is None) == (uci is None):
         raise click.UsageError("Name one engine: --engine for xboard's protocol, or --uci.")
@@ -133,21 +128,31 @@ def engine(
     limits = Limits(_USUAL_TIME_MS if (time_ms, depth, nodes) == (None, None, None) else time_ms, depth, nodes)
     command = cecp if cecp is not None else uci or ""
     spec = EngineSpec("uci" if cecp is None else "cecp", command, _read_options(options))
-    run = _Run(spec, limits, quiet=quiet)
-    with run.until_interrupted(), contextlib.ExitStack() as stack:
-        archive = None if files else stack.enter_context(open_archive(where, read_only=False))
-        games = _keys(archive, keys, filters) if archive is not None else games_to_replay(files, keys, where, filters)
-        stack.enter_context(_ended_by_sigterm())
-        run.engine = stack.enter_context(open_engine(spec, limits))
-        progress = stack.enter_context(show_progress(steps=True))
-        if archive is not None:
-            run.into_archive(archive, [game.key for game in games], again=again, progress=progress)
-        else:
-            run.into_pgn(games, files, output or "-", force=force, progress=progress)
+
+    def report(game: Game, text: str, ply: int | None = None) -> None:
+        if ply is None or not quiet:
+            say(f"{_title(game)}{'' if ply is None else f', ply {ply}'}: {clean(text)}")
+
+    run = AnalysisRun(spec, limits, report)
+    try:
+        with contextlib.ExitStack() as stack:
+            archive = None if files else stack.enter_context(open_archive(where, read_only=False))
+            games = (
+                _keys(archive, keys, filters) if archive is not None else games_to_replay(files, keys, where, filters)
+            )
+            stack.enter_context(_ended_by_sigterm())
+            run.engine = stack.enter_context(open_engine(spec, limits))
+            progress = stack.enter_context(show_progress(steps=True))
+            if archive is not None:
+                _analyse_archive(run, archive, [game.key for game in games], again=again, progress=progress)
+            else:
+                _write_pgn(run, games, files, output or "-", force=force, progress=progress)
+    except KeyboardInterrupt:
+        run.interrupted = True
     if as_json:
         print_json(run.to_json())
     elif not quiet and run.engine is not None:
-        say(run.summary())
+        say(_summary(run))
     if run.interrupted:
         raise KeyboardInterrupt
     if run.failed:
@@ -184,180 +189,71 @@ def _keys(archive: Archive, keys: tuple[str, ...], filters: dict[str, Any]) -> l
 
 @contextlib.contextmanager
 def _ended_by_sigterm() -> Iterator[None]:
-    """What ends the program ends the engine, too, and what it has told is stored."""
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    """What ends the program ends the engine, too, and what it has told is stored: as after an interrupt."""
+    before = signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
     try:
         yield
     finally:
         signal.signal(signal.SIGTERM, before)
 
 
-def _settings(limits: Limits, options: Mapping[str, str | None], variant: str | None) -> str:
-    """What an engine's answers depend on, as ``Analysis.settings`` has it."""
-    limit = {name: value for name, value in limits._asdict().items() if value is not None}
-    settings = {"limit": limit, "options": dict(options), "variant": variant}
-    return json.dumps(settings, sort_keys=True, ensure_ascii=False)
+def _analyse_archive(
+    run: AnalysisRun, archive: Archive, keys: Sequence[str], *, again: bool, progress: Progress
+) -> None:
+    """Analyse games of an archive, and store it there about once a second."""
+    for number, key in enumerate(keys, 1):
+        game = archive.game(key)
+        head = run.head(game)
+        known = set() if again else archive.analysed_plies(game, head)
+        store = partial(archive.add_analysis, key, head, again=again)
+        run.analyse(game, known, store, partial(progress, f"game {number} of {len(keys)}"))
+        if run.is_over:
+            break
 
 
-@dataclass(slots=True)
-class _Run:
-    """One engine with one limit, game by game.
+def _write_pgn(
+    run: AnalysisRun, games: Sequence[Game], files: Sequence[str], output: str, *, force: bool, progress: Progress
+) -> None:
+    """Analyse games of files, and write all of them as PGN."""
+    from exporters.output import open_output
+    from exporters.pgn import PgnExporter, PgnOptions
 
-    Attributes:
-        engine: None: it has not started yet.
-        games: of which positions were analysed. begun: of them, those with which the engine failed then.
-        positions: those. silent: of them, about which it told nothing.
-        known: positions that had been analysed before.
-        unknown: games in which no position is known. failed: keys of the others with which the engine failed, and how.
-        interrupted: somebody wants it to end.
-    """
+    with open_output(output, force, [Path(name) for name in files]) as out:
+        PgnExporter(PgnOptions(engine=True)).write(_annotated(run, games, progress), out)
 
-    spec: EngineSpec
-    limits: Limits
-    quiet: bool
-    engine: Engine | None = None
-    games: int = 0
-    begun: int = 0
-    positions: int = 0
-    silent: int = 0
-    known: int = 0
-    unknown: int = 0
-    failed: list[tuple[str, str]] = field(default_factory=list)
-    interrupted: bool = False
-    _failures: int = 0
 
-    @contextlib.contextmanager
-    def until_interrupted(self) -> Iterator[None]:
-        """An interrupt ends the block, and what was done before is to be told."""
-        try:
-            yield
-        except KeyboardInterrupt:
-            self.interrupted = True
-
-    def into_archive(self, archive: Archive, keys: Sequence[str], *, again: bool, progress: Progress) -> None:
-        """Analyse games of an archive, and store it there about once a second."""
-        for number, key in enumerate(keys, 1):
-            game = archive.game(key)
-            head = self._head(game)
-            known = set() if again else archive.analysed_plies(game, head)
-
-            def store(analysis: Analysis, positions: Sequence[AnalysedPosition], key: str = key) -> None:
-                archive.add_analysis(key, analysis, positions, again=again)
-
-            self._analyse(game, head, known, store, progress, f"game {number} of {len(keys)}")
-            if self.is_over:
-                break
-
-    def into_pgn(
-        self, games: Sequence[Game], files: Sequence[str], output: str, *, force: bool, progress: Progress
-    ) -> None:
-        """Analyse games of files, and write all of them as PGN."""
-        from exporters.output import open_output
-        from exporters.pgn import PgnExporter, PgnOptions
-
-        with open_output(output, force, [Path(name) for name in files]) as out:
-            PgnExporter(PgnOptions(engine=True)).write(self._annotated(games, progress), out)
-
-    def _annotated(self, games: Sequence[Game], progress: Progress) -> Iterator[Game]:
-        """The games, with what the engine told of them; the rest as they were when it cannot go on."""
-        for number, game in enumerate(games, 1):
-
-            def keep(analysis: Analysis, positions: Sequence[AnalysedPosition], game: Game = game) -> None:
+def _annotated(run: AnalysisRun, games: Sequence[Game], progress: Progress) -> Iterator[Game]:
+    """The games, with what the engine told of them; the rest as they were when it cannot go on."""
+    for number, game in enumerate(games, 1):
+        if not run.is_over:
+            head = run.head(game)
+            positions: list[AnalysedPosition] = []
+            run.analyse(game, set(), positions.extend, partial(progress, f"game {number} of {len(games)}"))
+            if positions:
                 lines = tuple(line for position in positions for line in position.lines)
-                before = game.analyses[-1].lines if game.analyses else ()
-                game.analyses[:] = [replace(analysis, lines=before + lines)]
+                game.analyses[:] = [replace(head, lines=lines)]
+        yield game
 
-            if not self.is_over:
-                self._analyse(game, self._head(game), set(), keep, progress, f"game {number} of {len(games)}")
-            yield game
 
-    @property
-    def is_over(self) -> bool:
-        """Whether nothing more is to be asked of the engine."""
-        return self.interrupted or self._failures == _MOST_FAILURES
+def _summary(run: AnalysisRun) -> str:
+    """One line."""
+    from recorder.analysis.run import MOST_FAILURES
 
-    @property
-    def _started(self) -> Engine:
-        assert self.engine is not None
-        return self.engine
-
-    def _head(self, game: Game) -> Analysis:
-        from recorder.model import Analysis
-
-        settings = _settings(self.limits, self.spec.options, game.variant)
-        return Analysis(self._started.name, self.spec.protocol, settings, time_ns() // 1_000_000, ())
-
-    def _analyse(
-        self, game: Game, head: Analysis, known: set[int], store: _Store, progress: Progress, name: str
-    ) -> None:
-        """Show the engine a game; what it tells goes to ``store`` about once a second, and whatever happens."""
-        from recorder.model import AnalysedPosition
-        from recorder.replay.analysis.plan import make_plan
-
-        plan = make_plan(game)
-        places = {look.ply for look in plan.looks}
-        wanted = places - known
-        self.known += len(places) - len(wanted)
-        self.unknown += not places
-        if not wanted:
-            return
-        told: list[AnalysedPosition] = []
-        before, stored_s = self.positions, monotonic()
-        try:
-            for found in self._started.analyse(plan.only(wanted)):
-                told.append(AnalysedPosition(found.look.ply, found.look.fen, found.lines))
-                self.positions += 1
-                self.silent += not found.lines
-                progress(name, self.positions - before, len(wanted))
-                for note in found.notes if not self.quiet else ():
-                    say(f"{_title(game)}, ply {found.look.ply}: {clean(self._started.name)} {clean(note)}.")
-                if monotonic() - stored_s > _STORED_EVERY_S:
-                    store(head, told)
-                    told, stored_s = [], monotonic()
-            self._failures = 0
-        except EngineError as error:
-            self._failures += not isinstance(error, VariantError)
-            self.failed.append((game.key, str(error)))
-            self.begun += self.positions > before
-            say(f"{_title(game)}: {clean(str(error))}")
-        except KeyboardInterrupt:
-            self.interrupted = True
-        finally:
-            if told:
-                store(head, told)
-            self.games += self.positions > before
-
-    def summary(self) -> str:
-        """One line."""
-        name = clean(self._started.name)
-        said = f"{name}: {plural(self.positions, 'position')} of {plural(self.games, 'game')} analysed"
-        if self.begun:
-            said += f" ({self.begun:,} not to the end)"
-        if self.silent:
-            said += f", nothing told of {self.silent:,} of them"
-        if self.known:
-            said += f", {self.known:,} known already"
-        if self.unknown:
-            said += f"; {plural(self.unknown, 'game')} without a position that our rules know"
-        if self.failed:
-            said += f"; it failed with {plural(len(self.failed), 'game')}"
-        if self._failures == _MOST_FAILURES:
-            said += " in a row and was asked no more" if len(self.failed) == _MOST_FAILURES else ", at last in a row"
-        return f"{said}."
-
-    def to_json(self) -> dict[str, Any]:
-        """The same as JSON values."""
-        return {
-            "engine": None if self.engine is None else self.engine.name,
-            "protocol": self.spec.protocol,
-            "games": self.games,
-            "positions": self.positions,
-            "without_lines": self.silent,
-            "known": self.known,
-            "games_without_positions": self.unknown,
-            "failed": [{"key": key, "error": error} for key, error in self.failed],
-            "interrupted": self.interrupted,
-        }
+    assert run.engine is not None
+    said = f"{clean(run.engine.name)}: {plural(run.positions, 'position')} of {plural(run.games, 'game')} analysed"
+    if run.begun:
+        said += f" ({run.begun:,} not to the end)"
+    if run.silent:
+        said += f", nothing told of {run.silent:,} of them"
+    if run.known:
+        said += f", {run.known:,} known already"
+    if run.unknown:
+        said += f"; {plural(run.unknown, 'game')} without a position that our rules know"
+    if run.failed:
+        said += f"; it failed with {plural(len(run.failed), 'game')}"
+    if run.gave_up:
+        said += " in a row and was asked no more" if len(run.failed) == MOST_FAILURES else ", at last in a row"
+    return f"{said}."
 
 
 def _title(game: Game) -> str:

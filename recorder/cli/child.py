@@ -20,11 +20,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from recorder.cli.options import import_command
-from recorder.cli.password import PASSWORD_VARIABLE
 from recorder.cli.terminal import ExitCode, clean, plural
 from recorder.cli.watchdog import STUCK_SIGNALS, read_name
 from recorder.journal.format import NOTE_OUTLETS
 from recorder.journal.parts import PartFile, find_part, new_part
+from recorder.live import PASSWORD_VARIABLE
 from recorder.live.hints import Hints
 from recorder.sources import log_files
 

@@ -74,7 +74,6 @@ def command(
     from recorder.cli.inputs import open_inputs, read_options
     from recorder.cli.report import (
         analyses_json,
-        count_all,
         outcome_json,
         players_json,
         print_analyses,
@@ -91,7 +90,6 @@ def command(
     besides: list[dict[str, Any]] = []
     archive = None if dry_run else open_archive(where, create=True, read_only=False)
     copies = None if archive is None else Copies(archive)
-    before = 0 if archive is None else count_all(archive)
     try:
         with open_inputs(paths, skipped) as inputs, show_progress() as progress:
             sources = list(inputs)
@@ -123,7 +121,7 @@ def command(
                 if not as_json:
                     print_outcome(outcome, verbose=verbose, alone=len(sources) == 1)
         if not as_json:
-            _sum_up(outcomes, archive, before, verbose=verbose)
+            _sum_up(outcomes, archive, verbose=verbose)
     finally:
         if archive is not None:
             archive.close()
@@ -140,25 +138,20 @@ def command(
         ctx.exit(ExitCode.FINDINGS)
 
 
-def _sum_up(outcomes: list[Outcome], archive: Archive | None, before: int, *, verbose: bool) -> None:
-    """Tell of all files together.
-
-    Args:
-        archive: None: nothing was stored. before: how many games it had.
-    """
+def _sum_up(outcomes: list[Outcome], archive: Archive | None, *, verbose: bool) -> None:
+    """Tell of all files together; ``archive`` None: nothing was stored."""
     from recorder.cli.report import print_notes, print_total, say_archive
 
     stored = [outcome for outcome in outcomes if outcome.status in ("new", "grown", "replaced")]
-    countable = all(outcome.status == "new" for outcome in stored)  # others may repeat games of an earlier import
     if len(outcomes) > 1:
         distinct = None
-        if archive is not None and countable:
+        if archive is not None and all(outcome.status == "new" for outcome in stored):
             distinct = archive.count_of_sources([outcome.sha256 for outcome in stored if outcome.sha256])
         print_total(outcomes, dry_run=archive is None, distinct=distinct)
         if not verbose:
             print_notes(outcomes)
     if stored and archive is not None:
-        say_archive(archive, None if countable else before)
+        say_archive(archive)
 
 
 def _merge(where: str, archive: Archive | None, source: Input, progress: Progress) -> Merged:

@@ -15,10 +15,10 @@ from pathlib import Path
 import click
 
 from recorder.cli.terminal import say
+from recorder.live import PASSWORD_VARIABLE
 
-__all__ = ["CREDENTIAL", "PASSWORD_VARIABLE", "find_password"]
+__all__ = ["CREDENTIAL", "find_password"]
 
-PASSWORD_VARIABLE = "ICS_RECORDER_PASSWORD"
 CREDENTIAL = "ics-recorder.password"
 """The name of the credential in a systemd unit (``LoadCredential=``)."""
 _SERVICE = "ics-recorder"

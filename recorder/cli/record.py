@@ -29,10 +29,11 @@ from recorder.cli.living import (
 )
 from recorder.cli.observation import make_plan, policy_options
 from recorder.cli.options import archive_file, archive_option, import_command
-from recorder.cli.password import PASSWORD_VARIABLE, find_password
+from recorder.cli.password import find_password
 from recorder.cli.runlog import RunLog, log_option, teller
 from recorder.cli.terminal import ExitCode, exit_status, plural
 from recorder.errors import JournalError, RecorderError
+from recorder.live import PASSWORD_VARIABLE
 from recorder.live.address import Address, format_address
 
 if TYPE_CHECKING:

@@ -91,7 +91,6 @@ def _only_key(filters: dict[str, Any]) -> str:
 def _game(archive: Archive, where: str, spec: str) -> tuple[bytes, str]:
     """The page of a game, and what it is."""
     from exporters.archive import Archive as Tables
-    from exporters.frames.facts import with_progress
     from exporters.report.game import game_report
     from recorder.cli.findings import anomalies_of_game
     from recorder.cli.inprogress import games_in_progress
@@ -103,25 +102,24 @@ def _game(archive: Archive, where: str, spec: str) -> tuple[bytes, str]:
     anomalies = [anomalies_of_game(archive, one) for one in games]
     tables, keys, every = Tables(where), [one.key for one in games], ("examined", "setup", "empty")
     plies, events = tables.plies(keys=keys, include=every), tables.events(keys=keys, include=every)
-    going_on = games_in_progress(archive)
     page = game_report(
         game,
         match=match,
         evidence=evidence,
         anomalies=anomalies,
-        plies=with_progress(plies, going_on),
+        plies=plies,
         events=events,
-        in_progress=going_on,
+        in_progress=games_in_progress(archive),
     )
     return page, f"the report of game {game.key[:8]}"
 
 
 def _player(archive: Archive, player: str, chosen: GameFilter) -> tuple[bytes, str]:
     """The page of a player, and what it is."""
-    from exporters.frames.facts import with_progress
     from exporters.frames.games import side_frame
     from exporters.frames.load import plies_of
     from exporters.report.player import games_by_server, player_report, who_is_meant
+    from exporters.report.tables import with_progress
     from recorder.cli.inprogress import games_in_progress
 
     reasons = require_games(archive, chosen)
@@ -133,8 +131,7 @@ def _player(archive: Archive, player: str, chosen: GameFilter) -> tuple[bytes, s
         sides, plies = side_frame(reader, games), plies_of(reader, [row_id for row_id, _ in games])
     someone = who_is_meant(sides, player)
     going_on = games_in_progress(archive)
-    plies, sides = with_progress(plies, going_on), with_progress(sides, going_on)
-    page = player_report(plies, sides, player=player, left_out=reasons)
+    page = player_report(plies, with_progress(sides, going_on), player=player, left_out=reasons)
     say_left_out([*reasons.items(), *someone.excluded.items()])
     servers = games_by_server(sides, someone)
     if len(servers) > 1:
@@ -146,9 +143,9 @@ def _player(archive: Archive, player: str, chosen: GameFilter) -> tuple[bytes, s
 
 def _index(archive: Archive, chosen: GameFilter) -> tuple[bytes, str]:
     """The page about the archive, and what it is."""
-    from exporters.frames.facts import with_progress
     from exporters.frames.games import game_frame, side_frame
     from exporters.report.index import index_report
+    from exporters.report.tables import with_progress
     from recorder.cli.inprogress import games_in_progress
 
     reasons = require_games(archive, chosen)

@@ -111,7 +111,7 @@ class _Book:
         stood = self._at_start(seen, rows)
         judged = self._judged
         if start is not None:
-            before_ply = start.ply - _shown_at_start(start, rows)
+            before_ply = start.ply - _shows_its_move(start, rows)
             if start.ply == 0:
                 before_at = start.at_ms
                 judged = judged and bool(start.white_clock_ms or start.black_clock_ms)  # else nobody uses them
@@ -204,17 +204,17 @@ class _Book:
         ]
         if start.ply == 0:
             return [self._began(side, clock, rows) for side, clock in enumerate(shown)]
-        given = _shown_at_start(start, rows)
-        if given and start.ply == 1 and self._left is None:
+        its_move = _shows_its_move(start, rows)
+        if its_move and start.ply == 1 and self._left is None:
             return [None if ms is None else Clock(ms, 1, seen.offset) for ms in self._base_ms]
         found: list[Clock | None] = [None, None]
         if self._left is not None and not self._game.witnesses:
             last_ply, clocks = self._left
-            if start.ply - given <= last_ply:
+            if start.ply - its_move <= last_ply:
                 return clocks
             if start.ply == last_ply + 1:
                 found[last_ply & 1] = clocks[last_ply & 1]
-        if not given:
+        if not its_move:
             found[start.ply & 1] = shown[start.ply & 1]  # who has just moved: it stands
         return found
 
@@ -243,12 +243,9 @@ class _Book:
         )
 
 
-def _shown_at_start(start: StartFacts, rows: list[Ply] | list[PlyRow]) -> int:
-    """How many plies the first board of an observation gave: its own move, and those inferred between it and the board
-    of an earlier observation."""
-    if not rows or not (rows[0][0] == start.ply or (rows[0][0] < start.ply and rows[0][13] <= start.offset)):
-        return 0
-    return start.ply - rows[0][0] + 1
+def _shows_its_move(start: StartFacts, rows: list[Ply] | list[PlyRow]) -> bool:
+    """Whether the move that the first board of an observation prints is a ply."""
+    return bool(rows) and rows[0][0] == start.ply
 
 
 def _without_network(rows: list[Ply] | list[PlyRow], side: int, sealed: bool | None, lagged: bool) -> bool | None:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from recorder.containment import Failures
 from recorder.events import RatingText
 from recorder.model import Anomaly, AnomalyKind, Game
-from recorder.saved.base import UTF8_MARK, GameLines
+from recorder.saved.base import GameLines
 from recorder.saved.bpgn_board import Board, Facts, make_games
 
 __all__ = ["BpgnReader"]
@@ -24,7 +24,7 @@ _ESCAPED = re.compile(r"\\(.)")
 _LONGEST_MATCH = 1 << 20
 _TAG = re.compile(r'\[\s*([A-Za-z0-9_]+)\s+"((?:[^"\\\n]|\\.)*)"\s*\]')
 _TAG_LINE = re.compile(rb'[ \t]*\[\s*[A-Za-z0-9_]+\s+"')
-_NEXT_MATCH = re.compile(rb"\s*+(?>(?:\{[^{}]*+\}\s*+)*)1[ABab]\.")
+_NEXT_MATCH = re.compile(rb"\s*+(?:\{[^{}]*+\}\s*+)*+1[ABab]\.")
 _RESULT_LINE = re.compile(rb"(?:.*[\s}])?(?:1-0|0-1|1/2-1/2|\*)\s*")
 _MOVE = re.compile(r"(\d{1,4})([ABab])\.\s*([^\s{}()\[\]]+)")
 _COMMENT = re.compile(r"\{([^{}]*)\}")
@@ -87,8 +87,6 @@ class BpgnReader:
 
     def _line(self, line: bytes, offset: int) -> list[Game]:
         games: list[Game] = []
-        if offset == 0 and line.startswith(UTF8_MARK):
-            line, offset = line[len(UTF8_MARK) :], len(UTF8_MARK)
         if _TAG_LINE.match(line) and (not self._in_comment or line.lstrip().startswith(b'[Event "')):
             if self._moves_seen:
                 games = self._flush()

@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
+from recorder.analysis.plan import make_plan
 from recorder.cli.terminal import ExitCode
 from recorder.pipeline import read_games
 from recorder.relating.halves import board_of, boards_after
-from recorder.replay.analysis.plan import make_plan
 from storage import Archive
 from tests.support.cli import ADJOURNED, SERVER, WATCHER, Cli
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from recorder.cli.password import PASSWORD_VARIABLE
 from recorder.cli.terminal import ExitCode
+from recorder.live import PASSWORD_VARIABLE
 from recorder.wire.timeseal import unseal
 from tests.live.dialogues import DIALOGUES, SpokenServer, speaking, spoken
 from tests.support.live import Running, in_loop, journalled, running

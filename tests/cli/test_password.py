@@ -16,7 +16,8 @@ from pathlib import Path
 import click
 import pytest
 
-from recorder.cli.password import PASSWORD_VARIABLE, find_password
+from recorder.cli.password import find_password
+from recorder.live import PASSWORD_VARIABLE
 
 PASSWORD = "s3cretWord"
 

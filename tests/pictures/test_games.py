@@ -14,7 +14,6 @@ from matplotlib.colors import to_rgba
 from matplotlib.patches import Rectangle
 
 from exporters import measures
-from exporters.frames.facts import with_progress
 from exporters.pictures import (
     PICTURES,
     bughouse_clocks,
@@ -69,28 +68,6 @@ def test_times_of_an_untimed_game_are_drawn() -> None:
 def test_figures_of_whole_seconds_are_no_finer() -> None:
     ax = move_times(posed([0, 0, 3000, 4000, 2000], precision="seconds"))
     assert labels(ax) == ["Ann (white): 5 s in all, median 2 s", "Bob (black): 4 s in all, median 2 s"]
-
-
-def test_whole_seconds_of_one_side_or_phase_round_no_other_median() -> None:
-    game = posed([0, 0, 301, 1000, 299, 3000])
-    game["precision"] = ["seconds" if side == "black" else "milliseconds" for side in game["side"]]
-    assert labels(move_times(game)) == [
-        "Ann (white): 600 ms in all, median 299 ms",
-        "Bob (black): 4 s in all, median 1 s",
-    ]
-    phases = posed([0, 0, 301, 301, 1000, 1000])
-    phases["phase"] = ["opening"] * 4 + ["endgame"] * 2
-    phases["precision"] = ["milliseconds"] * 4 + ["seconds"] * 2
-    assert labels(think_times(phases)) == ["opening: 2 moves, median 301 ms", "endgame: 2 moves, median 1 s"]
-
-
-def test_unknown_servers_and_games_in_progress_are_named() -> None:
-    known, unknown = posed(TEN), posed(TEN, key="b" * 20).assign(server=pd.NA)
-    assert "freechess.org and unknown servers" in title(think_times(joined(known, unknown)))
-    assert "unknown" not in title(think_times(known))
-    going_on = with_progress(joined(known, unknown).assign(complete=False), {"b" * 20})
-    assert " · in progress: 1 · 1 games are not complete" in footer(think_times(going_on))
-    assert "the game is in progress" in footer(move_times(with_progress(known, set(known["key"]))))
 
 
 def test_shares_of_think_times_by_phase() -> None:

@@ -152,7 +152,7 @@ def _runs(path: Path, words: tuple[str, ...]) -> str:
     with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as connection:
         try:
             (key,) = connection.execute("SELECT CAST(key AS TEXT) FROM games LIMIT 1").fetchone()
-        except (sqlite3.Error, TypeError, UnicodeDecodeError):  # the last for a damaged name in the schema
+        except (sqlite3.Error, TypeError):
             key = None
     out = path.parent / f"out{next(OUT)}"
     filled = [word.format(out=out, key=key or "0") for word in words]

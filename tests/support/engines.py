@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections import deque
 from collections.abc import Callable, Mapping
 from functools import cache
 
+from recorder.analysis.cecp import CecpDriver
+from recorder.analysis.found import Found, Limits
+from recorder.analysis.plan import Line, Look, make_plan
+from recorder.analysis.process import EngineProcess, Patience
 from recorder.model import Game, SourceKind
 from recorder.pipeline import make_pipeline
-from recorder.replay.analysis.cecp import CecpTalk
-from recorder.replay.analysis.found import Found
-from recorder.replay.analysis.plan import make_plan
-from recorder.replay.analysis.spec import EngineSpec, Limits, Patience
 
 __all__ = ["FEATURES", "SHORT", "THINKS", "Dialogue", "Script", "game_of", "scripted", "without_pings"]
 
@@ -46,11 +48,47 @@ def scripted(answers: Mapping[str, list[str]] | None = None, features: str = FEA
     return answer
 
 
-class Dialogue:
-    """A talk and a script. Nothing takes time but waiting: the clock goes on to where the talk is due.
+class ScriptedProcess(EngineProcess):
+    """An engine without a process. Nothing takes time but waiting: the clock goes on to where the driver waits.
 
     Attributes:
-        said: every line that the engine was told. found: the positions. now_ms: the time; it begins at 0.
+        said: every line that the engine was told. clock_ms: the time; it begins at 0.
+        chatter: a line that it prints every 50 milliseconds.
+    """
+
+    def __init__(self, script: Script) -> None:
+        super().__init__("tin", Patience())
+        self.script = script
+        self.said: list[str] = []
+        self.clock_ms = 0
+        self.chatter: str | None = None
+        self._answers: deque[str] = deque()
+
+    @property
+    def now_ms(self) -> int:
+        return self.clock_ms
+
+    def say(self, *lines: str) -> None:
+        self.said += lines
+        for line in lines:
+            self._answers += self.script(line)
+
+    async def hear(self, until_ms: int | None = None) -> str | None:
+        assert until_ms is not None
+        if self._answers:
+            return self._answers.popleft()
+        if self.chatter is not None and self.clock_ms + 50 <= until_ms:
+            self.clock_ms += 50
+            return self.chatter
+        self.clock_ms = max(self.clock_ms, until_ms)
+        return None
+
+
+class Dialogue:
+    """A driver and a scripted engine.
+
+    Attributes:
+        found: the positions.
     """
 
     def __init__(
@@ -59,41 +97,36 @@ class Dialogue:
         limits: Limits = Limits(time_ms=1000),  # noqa: B008 - a constant
         options: Mapping[str, str | None] | None = None,
     ) -> None:
-        self.script = script
-        self.said: list[str] = []
+        self.process = ScriptedProcess(script)
+        self.driver = CecpDriver(self.process, options or {}, limits)
         self.found: list[Found] = []
-        self.now_ms = 0
-        self.interrupts = 0
-        self.talk = CecpTalk(EngineSpec("cecp", "/usr/bin/tin --xboard", options or {}), limits, Patience())
-        self.talk.begin(0)
-        self._run()
+        asyncio.run(self.driver.begin())
+
+    @property
+    def said(self) -> list[str]:
+        return self.process.said
+
+    @property
+    def now_ms(self) -> int:
+        return self.process.now_ms
 
     def analyse(self, game: Game, *plies: int) -> list[str]:
         """Tell a game; returns what was said for that. ``plies``: only those positions."""
         told = len(self.said)
-        plan = make_plan(game)
-        self.talk.analyse(plan.only(set(plies)) if plies else plan, self.now_ms)
-        self._run()
+        asyncio.run(self._analyse(game, plies))
         return self.said[told:]
 
-    def _run(self) -> None:
-        while True:
-            lines = self.talk.take_output()
-            self.said += lines
-            self.found += self.talk.take_found()
-            if self.talk.wants_interrupt:
-                self.talk.wants_interrupt = False
-                self.interrupts += 1
-                lines.append("<interrupt>")
-            answers = [answer for line in lines for answer in self.script(line)]
-            if answers:
-                self.talk.receive("".join(f"{answer}\n" for answer in answers).encode(), self.now_ms)
-            elif not lines:
-                if not self.talk.is_busy:
-                    return
-                assert self.talk.due_ms is not None
-                self.now_ms = max(self.now_ms, self.talk.due_ms)
-                self.talk.tick(self.now_ms)
+    async def _analyse(self, game: Game, plies: tuple[int, ...]) -> None:
+        plan = make_plan(game)
+        line = Line()
+        await self.driver.begin_game(game)
+        for step in (plan.only(set(plies)) if plies else plan).steps:
+            if isinstance(step, Look):
+                self.found.append(await self.driver.look(step, line))
+            else:
+                line.follow(step)
+                await self.driver.tell(step)
+        await self.driver.end_game(game)
 
 
 def without_pings(lines: list[str]) -> list[str]:

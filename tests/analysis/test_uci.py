@@ -9,11 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from recorder.cli.engines import open_engine
+from recorder.analysis.engine import open_engine
+from recorder.analysis.found import Limits
+from recorder.analysis.plan import make_plan
+from recorder.analysis.process import EngineSpec
 from recorder.errors import EngineError
-from recorder.replay.analysis.plan import make_plan
-from recorder.replay.analysis.spec import EngineSpec, Limits
-from tests.cli.test_engines import (
+from tests.analysis.test_process import (
     BAD,
     INTERRUPTS,
     KILLS,
@@ -29,7 +30,7 @@ from tests.cli.test_engines import (
 from tests.support.engines import game_of
 from tests.support.programs import program
 
-#: As ``tests.cli.test_engines.TIN``, in the other protocol.
+#: As ``tests.analysis.test_process.TIN``, in the other protocol.
 UCI = """\
 import os, signal, sys, time
 def say(text):

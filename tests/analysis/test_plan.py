@@ -5,7 +5,7 @@ from __future__ import annotations
 import chess.variant
 import pytest
 
-from recorder.replay.analysis.plan import Look, Play, SetUp, TakeBack, make_plan
+from recorder.analysis.plan import Look, Play, SetUp, TakeBack, make_plan
 from recorder.tracking.position import fen
 from tests.replay.test_moments import games_of
 from tests.support.engines import game_of

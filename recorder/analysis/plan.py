@@ -7,7 +7,7 @@ once. A gap in the recording is a gap in the plan: the next position that a boar
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple
 
 from recorder.model import EventKind, Game, GameEvent, HoldingsChange, Ply
@@ -24,7 +24,7 @@ from recorder.tracking.position import (
 )
 from recorder.tracking.variants import STANDARD_BOARD, has_pockets, known_start, rules_of
 
-__all__ = ["Look", "Play", "Plan", "SetUp", "Step", "TakeBack", "make_plan"]
+__all__ = ["Line", "Look", "Play", "Plan", "SetUp", "Step", "TakeBack", "make_plan"]
 
 _ALL_RIGHTS: Final = 15
 
@@ -68,6 +68,24 @@ class Look(NamedTuple):
 
 
 Step = SetUp | Play | TakeBack | Look
+
+
+@dataclass
+class Line:
+    """The moves that led to a position: ``plays`` since ``start`` was set up; None: no position is known yet."""
+
+    start: SetUp | None = None
+    plays: list[Play] = field(default_factory=list)
+
+    def follow(self, step: SetUp | Play | TakeBack) -> None:
+        """Go on to the position after a step."""
+        match step:
+            case SetUp():
+                self.start, self.plays = step, []
+            case Play():
+                self.plays.append(step)
+            case TakeBack(plies):
+                del self.plays[len(self.plays) - plies :]
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shlex
 import signal
@@ -13,13 +14,12 @@ from pathlib import Path
 
 import pytest
 
-from recorder.cli.engineprocess import EngineProcess, now_ms
-from recorder.cli.engines import Engine, open_engine
+from recorder.analysis.engine import Engine, open_engine
+from recorder.analysis.found import Found, Limits
+from recorder.analysis.plan import make_plan
+from recorder.analysis.process import EngineProcess, EngineSpec, Patience
 from recorder.errors import EngineError
 from recorder.model import Game
-from recorder.replay.analysis.found import Found
-from recorder.replay.analysis.plan import make_plan
-from recorder.replay.analysis.spec import EngineSpec, Limits, Patience
 from tests.support.engines import game_of
 from tests.support.programs import program
 
@@ -283,35 +283,37 @@ def test_one_that_does_not_say_a_word_is_started_again(tmp_path: Path) -> None:
     assert tin.left == []
 
 
-def test_errors_without_end_are_not_read_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
-    """However fast they come: the time that somebody waits for its output is over then."""
-    process = EngineProcess(shlex.join((sys.executable, "-S", "-c", "import time; time.sleep(60)")))
-    reads = 0
+def test_an_engine_that_does_not_read_is_told() -> None:
+    async def fill() -> None:
+        command = shlex.join((sys.executable, "-S", "-c", "import time; time.sleep(60)"))
+        process = await EngineProcess.start(command, QUICK)
+        try:
+            process.say("x" * (2 << 20))
+        finally:
+            await process.stop(50)
 
-    def endless(_file: int, size: int) -> bytes:
-        nonlocal reads
-        reads += 1
-        assert reads < 1_000
-        return b"x" * size
-
-    errors = process._process.stderr
-    assert errors is not None
-    try:
-        with monkeypatch.context() as patch:
-            patch.setattr("select.select", lambda *_: ([errors.fileno()], [], []))
-            patch.setattr("os.read", endless)
-            assert process.hear(now_ms()) is None
-    finally:
-        process.stop(50)
+    with pytest.raises(EngineError, match="does not read"):
+        asyncio.run(fill())
 
 
-def test_an_engine_that_does_not_read_is_told(tmp_path: Path) -> None:
-    process = EngineProcess(shlex.join((sys.executable, "-S", "-c", "import time; time.sleep(60)")))
-    try:
-        with pytest.raises(EngineError, match="does not read"):
-            process.say(["x" * (2 << 20)])
-    finally:
-        process.stop(50)
+def test_a_line_that_comes_in_parts_is_waited_for() -> None:
+    async def hear() -> list[str | None]:
+        says = "import sys, time; sys.stdout.write('1 20 '); sys.stdout.flush(); time.sleep(0.3); print('0 30 e4')"
+        process = await EngineProcess.start(shlex.join((sys.executable, "-S", "-c", f"{says}; input()")), QUICK)
+        try:
+            return [await process.hear(process.now_ms + wait_ms) for wait_ms in (30_000, 50)]
+        finally:
+            await process.stop(50)
+
+    assert asyncio.run(hear()) == ["1 20 0 30 e4", None]
+
+
+@pytest.mark.parametrize("begin", ["time.sleep(0.2)", ""])
+def test_errors_without_end_do_not_keep_it_waiting(begin: str, tmp_path: Path) -> None:
+    """They are more than a pipe holds, and come before the first line of its output."""
+    tin = Tin(tmp_path, begin=f"sys.stderr.write('x' * (1 << 20)); {begin}")
+    with open_engine(tin.spec, Limits(time_ms=20), QUICK) as engine:
+        assert len(look(engine, game_of(MATE))) == 7
 
 
 @pytest.mark.parametrize(
@@ -334,3 +336,12 @@ def test_no_shell_sees_the_command(tmp_path: Path) -> None:
     with open_engine(spec, Limits(time_ms=20), QUICK) as engine:
         assert engine.name == "Tin"
     assert not (tmp_path / "made").exists()
+
+
+def test_a_name_that_comes_late_is_the_engine_s(tmp_path: Path) -> None:
+    """It comes while the first position is analysed, as of GNU Chess on a busy machine."""
+    tin = Tin(tmp_path, begin="say('#'); time.sleep(1)")
+    with open_engine(tin.spec, Limits(time_ms=1_500), QUICK) as engine:
+        assert engine.name != "Tin"
+        list(engine.analyse(make_plan(game_of(MATE)).only({0})))
+    assert engine.name == "Tin"

@@ -1,4 +1,4 @@
-"""What an engine tells of one position, collected within bounds and compared with the position."""
+"""How long an engine analyses one position, and what it tells of it: within bounds, compared with the position."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import re
 from collections import deque
 from typing import Final, NamedTuple
 
+from recorder.analysis.plan import Look
 from recorder.cecp.moves import parse_move
 from recorder.model import Thinking
-from recorder.replay.analysis.plan import Look
 from recorder.tracking.engine_moves import play_move
 from recorder.tracking.position import Position, Rules
 
-__all__ = ["MOST_LINES", "MOST_PV", "Collected", "Found", "is_playable"]
+__all__ = ["MOST_LINES", "MOST_PV", "Collected", "Found", "Limits", "is_playable"]
 
 MOST_LINES: Final = 1_000
 """Of one position; more: the last ones are kept, which are the deepest."""
@@ -20,7 +20,25 @@ MOST_LINES: Final = 1_000
 MOST_PV: Final = 4_096
 """Characters of a line's pv."""
 
+_MOST_MS: Final = 600_000
 _NUMBER: Final = re.compile(r"[0-9]{1,4}\.*|\.{2,3}", re.ASCII)
+
+
+class Limits(NamedTuple):
+    """When the thinking about a position ends: at the first of these that is reached. None: no such limit.
+
+    Without ``time_ms`` a position that never reaches its depth or nodes ends after ``most_ms``, or when the engine has
+    said nothing for long, which is told.
+    """
+
+    time_ms: int | None = None
+    depth: int | None = None
+    nodes: int | None = None
+
+    @property
+    def most_ms(self) -> int:
+        """How long a position may take in any case."""
+        return _MOST_MS if self.time_ms is None else self.time_ms
 
 
 class Found(NamedTuple):

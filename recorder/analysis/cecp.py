@@ -1,0 +1,305 @@
+"""A recorded game told to an engine of the CECP protocol, and what the engine thinks of its positions.
+
+The engine is in *force* mode and is told everything that was played, with the recorded clocks and with moves that were
+taken back (``undo``; ``remove`` is for an engine that plays). At each position to look at it analyses: in ``analyze``
+mode, which ends with ``exit``. Between two positions the engine is waited for (``ping``), so that no line counts for
+the wrong one.
+
+Source: the protocol document, sections 8 to 10 and 12.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import partial
+from typing import Final
+
+from recorder.analysis.cecp_session import CecpSession
+from recorder.analysis.found import Collected, Found, Limits
+from recorder.analysis.plan import Line, Look, Play, SetUp, TakeBack
+from recorder.analysis.process import EngineProcess
+from recorder.cecp.answers import Answer, Indented
+from recorder.cecp.commands import (
+    Command,
+    EditColour,
+    EditEnd,
+    EditLine,
+    EditOther,
+    EditPiece,
+    Holding,
+    Level,
+    Number,
+    Plain,
+    Result,
+    Texted,
+    UserMove,
+    format_edit,
+)
+from recorder.cecp.moves import parse_move
+from recorder.cecp.thinking import Status, ThinkingLine
+from recorder.errors import VariantError
+from recorder.model import Game
+from recorder.tracking.engine_run import thinking_of
+from recorder.tracking.position import Position, Rules
+from recorder.variants import cecp_variant, read_cecp_variant
+
+__all__ = ["CecpDriver"]
+
+_HANDS: Final = re.compile(r"\[[^\[\]]*\]")
+_ALONE_MS: Final = 50
+_DOT_MS: Final = 500  # between two questions how far it is
+_MATED_MS: Final = 500  # without a line behind a mate
+_DECIDED_CP: Final = 9_000  # no position is worth so much
+_SILENT_MS: Final = 10_000  # without a line, and so many times as long as the last one took to come
+_SILENT_TIMES: Final = 20
+_HOME: Final = {(67, "K", 70, "R"): 1, (67, "K", 63, "R"): 2, (4, "k", 7, "r"): 4, (4, "k", 0, "r"): 8}
+
+
+class CecpDriver:
+    """The interface at an engine's process: games told one after the other."""
+
+    def __init__(self, process: EngineProcess, options: Mapping[str, str | None], limits: Limits) -> None:
+        self._process = process
+        self._session = CecpSession(process, options)
+        self._limits = limits
+        self._variant = "normal"
+        self._is_edited = False  # the position was set up without its castling rights
+        self._hands: tuple[str, str] | None = None  # as the engine has them, where it cannot know them from the moves
+        self._answers_dots = True
+        self._is_gentle = False  # it gets one move at a time, and nothing behind it for a moment
+
+    @property
+    def is_reusable(self) -> bool:
+        return self._session.features["reuse"] != 0
+
+    async def begin(self) -> None:
+        await self._session.begin()
+        self._require_analysis()
+
+    async def begin_game(self, game: Game) -> None:
+        await self._session.await_features()  # of one that was slow to say that it tells some
+        self._variant = self._variant_of(game)
+        await self._new(game)
+
+    async def tell(self, step: SetUp | Play | TakeBack) -> None:
+        match step:
+            case SetUp():
+                self._set_up(step)
+            case Play():
+                await self._move(step)
+            case TakeBack(plies):
+                self._session.say(*[Plain("undo")] * plies)
+
+    async def look(self, look: Look, line: Line) -> Found:
+        found = Collected(look)
+        session = self._session
+        await session.settle()
+        if session.refused is not None:
+            found.notes.append(f"did not take {session.refused} and was told the position anew")
+            await self._restore(look, line)
+        if self._is_edited and not _is_believed(look.position, bool(line.plays)):
+            found.notes.append("was not asked: without setboard it cannot be told who may castle")
+            return found.found()
+        self._tell_hands(look)
+        self._tell_clocks(look)
+        await self._analyse(found)
+        session.require_speech()
+        return found.found()
+
+    async def end_game(self, game: Game) -> None:
+        reason = (game.reason or "").replace("{", "(").replace("}", ")") or None
+        self._session.say(Result(game.result, reason))
+        await self._session.settle()
+
+    # -- the game ------------------------------------------------------------------------------------------------------
+
+    def _variant_of(self, game: Game) -> str:
+        """The engine's own word for the game's variant.
+
+        Raises:
+            VariantError: it has none.
+        """
+        ours = game.variant or "chess"
+        word = cecp_variant(ours) or ours
+        told = self._session.features["variants"]
+        if told is None:  # then it plays all. Source: section 9, ``variants``
+            return word
+        known = [name.strip() for name in str(told).split(",")]
+        for name in known:
+            if word == name or ours in (name, read_cecp_variant(name)):
+                return name
+        raise self._process.error(f"does not play {ours}; it plays {', '.join(known)}", VariantError)
+
+    async def _new(self, game: Game) -> None:
+        session = self._session
+        self._game = game
+        session.say(*session.settings, Plain("new"), *self._variant_again())
+        if game.base_s is not None and game.base_s + (game.increment_s or 0) > 0:
+            session.say(Level(0, game.base_s, 1000 * (game.increment_s or 0)))
+        session.say(Plain("post"), Plain("easy"), Plain("force"))
+        self._hands = None
+        self._is_edited = False
+        await session.settle()
+        session.refused = None
+
+    def _variant_again(self) -> list[Command]:
+        return [] if self._variant == "normal" else [Texted("variant", self._variant)]
+
+    def _set_up(self, step: SetUp) -> None:
+        if step.usual:
+            return
+        if self._session.features["setboard"] == 1:
+            self._session.say(Texted("setboard", _HANDS.sub("", step.fen, count=1)))
+        else:
+            self._edit(step.position)
+        self._hands = ("", "") if step.position.hands is not None else None
+
+    def _edit(self, position: Position) -> None:
+        """Set up by ``edit``, which does not change who is to move: Black is after a move of White's."""
+        if position.rules is Rules.CHESS960:
+            raise self._process.error("cannot set up positions of chess960 (it has no setboard)")
+        self._is_edited = True
+        if not position.white_to_move:
+            self._session.say(Plain("new"), *self._variant_again(), Plain("force"), self._user_move("a2a3"))
+        self._session.say(Plain("edit"))
+        lines: list[EditLine] = [EditOther("#")]
+        for white in (True, False):
+            lines += [] if white else [EditColour()]
+            for at, letter in enumerate(position.board):
+                if letter not in "- " and letter.isupper() == white:
+                    lines.append(EditPiece(letter.upper(), f"{'abcdefgh'[at % 9]}{8 - at // 9}"))
+        self._process.say(*map(format_edit, (*lines, EditEnd())))
+
+    def _user_move(self, text: str) -> UserMove:
+        move = parse_move(text)
+        assert move is not None, text  # a move that was played has a form that the protocol knows
+        return UserMove(move, self._session.features["usermove"] == 1)
+
+    async def _move(self, step: Play) -> None:
+        text = step.uci
+        if self._session.features["san"] == 1 or (step.position.rules is Rules.CHESS960 and step.san.startswith("O-O")):
+            text = step.san.rstrip("+#")
+        self._session.move(self._user_move(text))
+        until_ms = self._process.now_ms + (_ALONE_MS if self._is_gentle else 0)
+        while self._process.now_ms < until_ms:
+            await self._session.next(until_ms)
+
+    # -- a position ----------------------------------------------------------------------------------------------------
+
+    async def _restore(self, look: Look, line: Line) -> None:
+        """Tell everything again: the engine's board is not the game's any more.
+
+        Fairy-Max takes a legal move for an illegal one when it has analysed and another line follows at once.
+        """
+        session = self._session
+        self._is_gentle = True
+        refused = session.refused
+        assert line.start is not None
+        await self._new(self._game)
+        if session.features["setboard"] == 1:
+            self._set_up(SetUp(look.position, look.fen, usual=False))
+        else:
+            self._set_up(line.start)
+            for play in line.plays:
+                await self._move(play)
+        await session.settle()
+        if session.refused is not None:
+            raise self._process.error(f"does not take {refused}, which was played")
+
+    def _tell_hands(self, look: Look) -> None:
+        """In bughouse always; in crazyhouse the moves tell, but for a position that was set up."""
+        hands = look.position.hands
+        if hands is None or hands == self._hands:
+            return
+        if look.position.rules is Rules.BUGHOUSE or self._hands is not None:
+            self._session.say(Holding(*hands))
+        self._hands = hands if look.position.rules is Rules.BUGHOUSE else None
+
+    def _tell_clocks(self, look: Look) -> None:
+        """The recorded clocks: the engine's is that of the side to move."""
+        if self._session.features["time"] != 1:
+            return
+        clocks_ms = (look.white_clock_ms, look.black_clock_ms)
+        own_ms, other_ms = clocks_ms if look.position.white_to_move else clocks_ms[::-1]
+        for word, clock_ms in (("time", own_ms), ("otim", other_ms)):
+            if clock_ms is not None:
+                self._session.say(Number(word, max(0, clock_ms // 10)))
+
+    async def _analyse(self, found: Collected) -> None:
+        """Source: section 12."""
+        session, process = self._session, self._process
+        session.say(Plain("analyze"))
+        begun_ms = process.now_ms
+        until_ms = begun_ms + self._limits.most_ms
+        silent_ms = until_ms if self._limits.time_ms is not None else begun_ms + self._process.patience.answer_ms
+        dot_ms = begun_ms + _DOT_MS
+        asks = self._limits.nodes is not None
+        while True:
+            answer = await session.next(min(until_ms, silent_ms, *([dot_ms] if asks and self._answers_dots else [])))
+            self._require_analysis()
+            if answer is not None:
+                if self._collect(found, answer):
+                    break
+                if isinstance(answer, ThinkingLine | Status):
+                    silent_ms = process.now_ms + self._silence_ms(found, process.now_ms - begun_ms)
+                self._answers_dots = self._answers_dots or isinstance(answer, Status)
+            elif process.now_ms >= min(until_ms, silent_ms):
+                if self._limits.time_ms is None and not _is_decided(found):
+                    found.notes.append(f"did not reach its limit in {(process.now_ms - begun_ms) // 1000} s")
+                break
+            else:
+                session.say(Plain("."))
+                self._answers_dots = False  # until it answers: another one is not asked again
+                dot_ms = process.now_ms + _DOT_MS
+        session.say(Plain("exit"), Plain("force"))  # GNU Chess begins to play without the second
+        await session.settle(partial(self._collect, found))  # what it says meanwhile is still about this position
+
+    def _require_analysis(self) -> None:
+        """Give up an engine that says that it has no ``analyze`` mode."""
+        if self._session.features["analyze"] != 1:
+            raise self._process.error("cannot analyse positions (it has no analyze mode)")
+
+    def _silence_ms(self, found: Collected, took_ms: int) -> int:
+        """How long to wait for the next line: an engine may stop by itself when there is nothing more to find."""
+        if self._limits.time_ms is not None:
+            return self._limits.time_ms
+        if _is_decided(found):
+            return _MATED_MS
+        return _SILENT_MS + _SILENT_TIMES * took_ms
+
+    def _collect(self, found: Collected, answer: Answer) -> bool:
+        """Keep a line of thinking; whether the limit is reached."""
+        depth, nodes = self._limits.depth, self._limits.nodes
+        look = found.look
+        if isinstance(answer, Indented) and answer.continues_pv:
+            found.go_on(answer.text)
+        elif isinstance(answer, Status):
+            return nodes is not None and answer.nodes >= nodes
+        elif isinstance(answer, ThinkingLine):
+            too_deep = depth is not None and answer.depth > depth
+            if too_deep and found.last is not None:
+                return True
+            white = look.position.white_to_move
+            found.add(thinking_of(answer, found.next_seq, look.ply, self._process.name, white, None, 0))
+            return too_deep or (nodes is not None and answer.nodes >= nodes)
+        return False
+
+
+def _is_believed(position: Position, has_moved: bool) -> bool:
+    """Whether the engine knows who may castle, though ``edit`` does not tell it.
+
+    It believes in a right whenever king and rook stand at home, and gives it up when one of them has moved: what
+    it believes lies between what holds and what the board lets believe. En passant it knows of from moves only.
+    """
+    board = position.board
+    believed = sum(
+        bit for (king, one, rook, other), bit in _HOME.items() if board[king] == one and board[rook] == other
+    )
+    return believed == position.castling and (position.push_col < 0 or has_moved)
+
+
+def _is_decided(found: Collected) -> bool:
+    """Whether the last line is a mate, or a score so large that the engine may mean one."""
+    last = found.last
+    return last is not None and (last.score_cp is None or abs(last.score_cp) > _DECIDED_CP)

@@ -1,0 +1,338 @@
+"""A chess engine's process: its lines in and out within bounds, and that nothing of it is left, whatever it does."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import shlex
+import signal
+import subprocess
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from time import monotonic_ns
+from typing import Final, NamedTuple
+
+from recorder.errors import EngineError
+from recorder.live import PASSWORD_VARIABLE
+from recorder.model import EngineProtocol
+
+__all__ = ["EngineProcess", "EngineSpec", "Intake", "Patience", "clean", "seconds", "split_command"]
+
+_STDOUT: Final = 1
+_MOST_LINE: Final = 16_384
+_BURST: Final = 2 << 20
+_EACH_SECOND: Final = 256 << 10
+_MOST_NAME: Final = 100
+_MOST_WORDS: Final = 200  # of the last thing on its standard error
+_MOST_UNREAD: Final = 1 << 20  # bytes that it does not take
+#: Reads which group to end, and ends it when there is nothing more to read.
+_GUARDING: Final = 'read -r group && { read -r more; kill -s KILL -- "-$group"; }'
+
+
+class Patience(NamedTuple):
+    """How long an engine is waited for, in milliseconds, before the next step is taken or it counts as hanging.
+
+    Attributes:
+        features_ms: for its first ``feature``. done_ms: for ``done=1`` after ``done=0``.
+        answer_ms: for an answer that the protocol demands; of UCI for ``uciok`` and the options, too.
+        quiet_ms: without a line, where an engine cannot tell that it is done (no ``ping``).
+        quit_ms: for its end after ``quit``, and once more after the signal to terminate.
+    """
+
+    features_ms: int = 2_000
+    done_ms: int = 60_000
+    answer_ms: int = 20_000
+    quiet_ms: int = 200
+    quit_ms: int = 2_000
+
+
+@dataclass(frozen=True)
+class EngineSpec:
+    """An engine.
+
+    Attributes:
+        protocol: that it is spoken to in.
+        command: the command line, words split as a shell does; no shell ever sees it.
+        options: the engine's own by name; None: a button. In CECP also ``memory`` (megabytes) and ``cores``, which are
+            commands of the protocol, if the engine takes them.
+    """
+
+    protocol: EngineProtocol
+    command: str
+    options: Mapping[str, str | None] = field(default_factory=dict)
+
+
+def split_command(command: str) -> list[str]:
+    """The words of a command line, as a shell splits them; none of them means anything to a shell.
+
+    Raises:
+        EngineError: it has no words, or a quote without an end.
+    """
+    try:
+        words = shlex.split(command)
+    except ValueError as error:
+        raise EngineError(f"The engine's command {command!r} cannot be read: {error}.") from None
+    if not words:
+        raise EngineError("The engine's command is empty.")
+    return words
+
+
+def clean(text: str, most: int = _MOST_NAME) -> str:
+    """Words of the engine as they may be shown: one line, printable, not long."""
+    return "".join(mark if mark.isprintable() else " " for mark in text).strip()[:most]
+
+
+def seconds(ms: int) -> str:
+    """``0.5 s``."""
+    return f"{ms / 1000:g} s"
+
+
+class Intake:
+    """Cuts an engine's output into lines, however long they are and however many.
+
+    Attributes:
+        floods: the engine has printed more than anyone needs: 2 MiB at once, or 256 KiB a second for longer.
+    """
+
+    def __init__(self) -> None:
+        self.floods = False
+        self._waiting = bytearray()
+        self._skips = False  # the rest of a line that was cut is to come
+        self._left = _BURST
+        self._at_ms: int | None = None
+
+    def receive(self, data: bytes, now_ms: int) -> list[str]:
+        """The lines that are complete, without their ends; blank ones are skipped, long ones cut."""
+        since_ms = 0 if self._at_ms is None else now_ms - self._at_ms
+        self._at_ms = now_ms
+        self._left = min(_BURST, self._left + since_ms * _EACH_SECOND // 1000) - len(data)
+        self.floods = self.floods or self._left < 0
+        self._waiting += data
+        *ended, rest = self._waiting.split(b"\n")
+        lines = [self._line(line) for line in ended]
+        if len(rest) > _MOST_LINE and not self._skips:
+            lines.append(self._line(rest))
+            self._skips = True
+        self._waiting = bytearray() if self._skips else rest
+        return [line for line in lines if line is not None]
+
+    def _line(self, line: bytearray) -> str | None:
+        if self._skips:
+            self._skips = False
+            return None
+        return line[:_MOST_LINE].decode("utf-8", "replace").rstrip() or None
+
+
+class Guard:
+    """A shell that waits for our end and then ends an engine, since many think on when nobody hears them.
+
+    It hears of our end by a pipe which closes with us, whatever ends us; SIGKILL leaves us no time to do it ourselves.
+
+    Raises:
+        EngineError: there is no shell.
+    """
+
+    def __init__(self) -> None:
+        try:
+            self._process = subprocess.Popen(
+                ("/bin/sh", "-c", _GUARDING),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                bufsize=0,
+                start_new_session=True,  # it outlives what ends us
+                env={},
+            )
+        except OSError as error:
+            raise EngineError(f"The engine cannot be guarded by /bin/sh: {error.strerror}.") from error
+
+    def watch(self, group: int) -> None:
+        """Tell it which process group is not to outlive us."""
+        assert self._process.stdin is not None
+        with contextlib.suppress(BrokenPipeError):  # the user ended it
+            self._process.stdin.write(f"{group}\n".encode())
+
+    def dismiss(self) -> None:
+        """Nothing is left to watch."""
+        assert self._process.stdin is not None
+        self._process.kill()
+        self._process.wait()
+        self._process.stdin.close()
+
+
+class EngineProcess(asyncio.SubprocessProtocol):
+    """A running engine, leader of a process group of its own: Ctrl-C on the terminal is for us.
+
+    Attributes:
+        name: as messages have it: the command's until the engine tells its own.
+        patience: how long it is waited for.
+        was_heard: it has printed something.
+        last_words: the last thing that it said to people, to report with an error.
+    """
+
+    _transport: asyncio.SubprocessTransport
+    _guard: Guard
+
+    def __init__(self, name: str, patience: Patience) -> None:
+        self.name = name
+        self.patience = patience
+        self.was_heard = False
+        self.last_words: str | None = None
+        self._intake = Intake()
+        self._lines: deque[str] = deque()
+        self._errors = b""
+        self._is_silent = False  # its output is closed
+        self._has_news = asyncio.Event()  # a whole line, a flood, or the end of its output
+        self._has_ended = asyncio.Event()
+        self._is_closed = asyncio.Event()  # it has ended, and so have its pipes
+
+    @classmethod
+    async def start(cls, command: str, patience: Patience) -> EngineProcess:
+        """Start an engine, without a server's password in its environment.
+
+        Args:
+            command: as the user wrote it.
+        Raises:
+            EngineError: it cannot be started.
+        """
+        words = split_command(command)
+        environment = {name: value for name, value in os.environ.items() if name != PASSWORD_VARIABLE}
+        with contextlib.ExitStack() as stack:
+            guard = Guard()
+            stack.callback(guard.dismiss)
+            try:
+                _, process = await asyncio.get_running_loop().subprocess_exec(
+                    lambda: cls(words[0].rpartition("/")[2], patience), *words, start_new_session=True, env=environment
+                )
+            except OSError as error:
+                raise EngineError(f"The engine {words[0]} cannot be started: {error.strerror}.") from error
+            guard.watch(process.transport.get_pid())
+            process._guard = guard
+            stack.pop_all()
+        return process
+
+    @property
+    def transport(self) -> asyncio.SubprocessTransport:
+        """The process as asyncio has it."""
+        return self._transport
+
+    @property
+    def now_ms(self) -> int:
+        """Milliseconds of a clock that is never set."""
+        return monotonic_ns() // 1_000_000
+
+    def error(self, what: str, kind: type[EngineError] = EngineError) -> EngineError:
+        """The error that the engine did something: one sentence with its name."""
+        words = "" if self.last_words is None else f"; it said {self.last_words!r}"
+        return kind(f"The engine {self.name} {what}{words}.")
+
+    def say(self, *lines: str) -> None:
+        """Write lines, as soon as the engine takes them.
+
+        Raises:
+            EngineError: it has not read for long, and more is to be said than can be kept for it.
+        """
+        stdin = self._stdin
+        if stdin.is_closing():  # it has ended: what it printed before is still to be read
+            return
+        stdin.write("".join(f"{line}\n" for line in lines).encode("utf-8", "replace"))
+        if stdin.get_write_buffer_size() > _MOST_UNREAD:
+            raise self.error("does not read what it is told")
+
+    async def hear(self, until_ms: int | None = None) -> str | None:
+        """The next line that it prints; None: it prints none until then.
+
+        Raises:
+            EngineError: it floods us, or its output has ended.
+        """
+        if not self._lines and not self._is_silent:
+            wait_s = None if until_ms is None else max(0, until_ms - self.now_ms) / 1000
+            self._has_news.clear()
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(wait_s):
+                    await self._has_news.wait()
+        if self._intake.floods:
+            raise self.error("prints more than anybody can read (256 KiB a second)")
+        if self._lines:
+            return self._lines.popleft()
+        if self._is_silent:
+            raise self.error(await self._ending())
+        return None
+
+    async def stop(self, patience_ms: int) -> None:
+        """End it: it gets so long to end by itself, and again after it was asked by signal. Nothing is left."""
+        try:
+            with contextlib.suppress(EngineError):
+                self.say("quit")
+            self._stdin.close()
+            if not await _comes(self._has_ended, patience_ms):
+                self._signal(signal.SIGTERM)
+                await _comes(self._has_ended, patience_ms)
+        finally:
+            self._signal(signal.SIGKILL)  # also what it may have started itself
+            self._guard.dismiss()
+            await self._has_ended.wait()
+            self._transport.close()
+
+    @property
+    def _stdin(self) -> asyncio.WriteTransport:
+        stdin = self._transport.get_pipe_transport(0)
+        assert isinstance(stdin, asyncio.WriteTransport)
+        return stdin
+
+    async def _ending(self) -> str:
+        """How it ended after its output did, with the last line of its errors: ``ended by itself (exit status 1)``."""
+        await _comes(self._is_closed, self.patience.quit_ms)
+        status = self._transport.get_returncode()
+        if status is None:
+            return "closed its output"
+        if status >= 0:
+            how = f"ended by itself (exit status {status})"
+        else:
+            known = {number.value: number.name for number in signal.Signals}
+            how = f"was ended by {known.get(-status, f'signal {-status}')}"
+        shown = clean(self._errors.decode("utf-8", "replace").strip().rpartition("\n")[2], _MOST_WORDS)
+        return f"{how}: {shown!r}" if shown else how
+
+    def _signal(self, number: signal.Signals) -> None:
+        """To it and to all that it started: while any of these lives, no other group gets its number."""
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self._transport.get_pid(), number)
+
+    # -- what asyncio reports ------------------------------------------------------------------------------------------
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.SubprocessTransport)
+        self._transport = transport
+
+    def pipe_data_received(self, fd: int, data: bytes) -> None:
+        if fd != _STDOUT:
+            self._errors = (self._errors + data)[-4 * _MOST_WORDS :]
+        elif not self._intake.floods:
+            self.was_heard = True
+            self._lines += self._intake.receive(data, self.now_ms)
+            if self._intake.floods:
+                self._signal(signal.SIGKILL)
+            if self._lines or self._intake.floods:
+                self._has_news.set()
+
+    def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:
+        if fd == _STDOUT:
+            self._is_silent = True
+            self._has_news.set()
+
+    def process_exited(self) -> None:
+        self._has_ended.set()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._is_closed.set()
+
+
+async def _comes(event: asyncio.Event, patience_ms: int) -> bool:
+    """Whether something happens in time."""
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(patience_ms / 1000):
+            await event.wait()
+    return event.is_set()

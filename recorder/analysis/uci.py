@@ -1,0 +1,232 @@
+"""UCI engines, by python-chess: positions, the lines of an analysis, and what it raises of an engine's mistakes.
+
+This module loads ``chess.engine``: only a command that talks with such an engine imports it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Coroutine, Mapping
+from typing import Any, Final
+
+import chess
+import chess.engine
+import chess.variant
+
+from recorder.analysis.found import Collected, Found, Limits
+from recorder.analysis.plan import Line, Look, Play, SetUp, TakeBack
+from recorder.analysis.process import EngineProcess, clean, seconds
+from recorder.errors import VariantError
+from recorder.model import Game, Thinking
+from recorder.tracking.engine_run import counted
+from recorder.tracking.position import Rules
+from recorder.tracking.variants import rules_of
+
+__all__ = ["UciDriver"]
+
+_MOST_INFOS: Final = 100_000
+_BOARDS: Final[dict[str, type[chess.Board]]] = {
+    "chess": chess.Board,
+    "chess960": chess.Board,
+    "crazyhouse": chess.variant.CrazyhouseBoard,
+    "suicide": chess.variant.SuicideBoard,
+    "giveaway": chess.variant.GiveawayBoard,
+    "antichess": chess.variant.AntichessBoard,
+    "atomic": chess.variant.AtomicBoard,
+    "three-check": chess.variant.ThreeCheckBoard,
+    "king-of-the-hill": chess.variant.KingOfTheHillBoard,
+    "horde": chess.variant.HordeBoard,
+    "racing-kings": chess.variant.RacingKingsBoard,
+}
+
+
+class _UciProtocol(chess.engine.UciProtocol):
+    """python-chess's side of the protocol; the lines of ``info`` are kept beside what it reads in them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.infos: deque[str] = deque(maxlen=_MOST_INFOS)
+
+    def line_received(self, line: str) -> None:
+        if line.split(maxsplit=1)[0] == "info":
+            self.infos.append(line)
+
+
+class UciDriver:
+    """python-chess at an engine's process."""
+
+    is_reusable = True
+
+    def __init__(self, process: EngineProcess, options: Mapping[str, str | None], limits: Limits) -> None:
+        self._process = process
+        self._options = options
+        self._limits = limits
+        self._chess: _UciProtocol
+        self._complaint: str | None = None
+        self._board_class: type[chess.Board] = chess.Board
+        self._game = object()  # python-chess announces a new game where this is another one
+        # What it logs of lines that cannot be read is told in our own words, and nothing is to come between them.
+        chess.engine.LOGGER.setLevel(logging.CRITICAL)
+
+    async def begin(self) -> None:
+        asyncio.get_running_loop().set_exception_handler(self._hear_complaint)
+        self._chess = _UciProtocol()
+        self._chess.connection_made(self._process.transport)
+        hint = "; one of xboard's protocol is named with --engine"
+        await self._bounded(self._initialise(), self._process.patience.answer_ms, "has not answered 'uci'", hint)
+
+    async def begin_game(self, game: Game) -> None:
+        variant = game.variant or "chess"
+        rules = rules_of(variant)
+        kind = chess.Board if rules is Rules.WILD else _BOARDS.get(variant)  # shuffles without names are chess
+        options = self._chess.options
+        known = ["chess", *(["chess960"] if "UCI_Chess960" in options else [])]
+        if "UCI_Variant" in options:
+            known += [word for word in options["UCI_Variant"].var or [] if word not in known]
+        word = None if kind is None else "chess960" if variant == "chess960" else kind.uci_variant
+        if kind is None or word not in known:
+            raise self._process.error(f"does not play {variant}; it plays {', '.join(known)}", VariantError)
+        self._board_class = kind
+        self._game = object()
+
+    async def tell(self, step: SetUp | Play | TakeBack) -> None:
+        """Nothing: it is told the whole line with each position."""
+
+    async def look(self, look: Look, line: Line) -> Found:
+        found = Collected(look)
+        try:
+            board = _board_of(self._board_class, line, look)
+            problem = _why_not(board, look)
+        except ValueError as error:
+            problem = clean(str(error))
+        if problem is not None:
+            found.notes.append(f"was not asked about this position: {problem}")
+            return found.found()
+        limit_ms = self._limits.most_ms + self._process.patience.answer_ms
+        await self._bounded(self._think(found, board), limit_ms, "has not ended its search")
+        return found.found()
+
+    async def end_game(self, game: Game) -> None:
+        """Nothing: the protocol has no word for it."""
+
+    async def _initialise(self) -> None:
+        engine, process = self._chess, self._process
+        await engine.initialize()
+        process.name = clean(engine.id.get("name", "")) or process.name
+        for name, value in self._options.items():
+            if name not in engine.options:
+                known = ", ".join(sorted(engine.options)) or "none"
+                raise process.error(f"has no option {name!r}; it has {known}")
+            try:
+                await engine.configure({name: value})
+            except chess.engine.EngineError as error:
+                raise process.error(f"does not take option {name}: {str(error).removesuffix('.')}") from None
+
+    async def _think(self, found: Collected, board: chess.Board) -> None:
+        engine, limits = self._chess, self._limits
+        limit = chess.engine.Limit(time=limits.most_ms / 1000, depth=limits.depth, nodes=limits.nodes)
+        engine.infos.clear()
+        with await engine.analysis(board, limit, game=self._game) as analysis:
+            async for info in analysis:  # one for each line of them, in their order
+                line = engine.infos.popleft() if engine.infos else ""
+                thought = _thinking_of(info, line, found.next_seq, found.look, self._process.name)
+                if thought is not None:
+                    found.add(thought)
+
+    async def _bounded(self, work: Coroutine[Any, Any, None], limit_ms: int, late: str, hint: str = "") -> None:
+        """Do something with python-chess while it hears the engine.
+
+        Raises:
+            EngineError: the engine was too late, ended, or broke the protocol.
+        """
+        working, hearing = asyncio.ensure_future(work), asyncio.ensure_future(self._hear())
+        try:
+            await asyncio.wait((working, hearing), timeout=limit_ms / 1000, return_when=asyncio.FIRST_COMPLETED)
+            if working.done():
+                working.result()
+            elif hearing.done():
+                hearing.result()
+            else:
+                raise self._process.error(f"{late} for {seconds(limit_ms)}{hint}")
+        except chess.engine.EngineError as error:
+            raise self._protocol_error(error) from None
+        finally:
+            working.cancel()
+            hearing.cancel()
+            await asyncio.gather(working, hearing, return_exceptions=True)
+
+    async def _hear(self) -> None:
+        """Hand on what the engine prints, until it breaks the protocol or ends."""
+        while True:
+            line = await self._process.hear()
+            assert line is not None
+            try:
+                self._chess.pipe_data_received(1, f"{line}\n".encode())
+            except Exception as error:  # whatever line python-chess cannot read
+                raise self._protocol_error(error) from None
+            if self._complaint is not None:
+                raise self._protocol_error(self._complaint)
+
+    def _hear_complaint(self, _: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        """What python-chess raises where no caller waits for it, as for a best move that is not legal."""
+        self._complaint = str(context.get("exception") or context.get("message"))
+
+    def _protocol_error(self, why: object) -> Exception:
+        return self._process.error(f"breaks its protocol: {clean(str(why))}")
+
+
+def _board_of(kind: type[chess.Board], line: Line, look: Look) -> chess.Board:
+    """The position with the moves that led to it, so that the engine knows of repetitions; without them if it must be.
+
+    Raises:
+        ValueError: the position is none that this board can have.
+    """
+    assert line.start is not None
+    chess960 = look.position.rules in (Rules.CHESS960, Rules.WILD)
+    try:
+        board = kind(line.start.fen, chess960=chess960)
+        for step in line.plays:
+            board.push_uci(step.uci)
+    except ValueError:  # a move that chess does not know, as castling with a king on d
+        board = None
+    if board is None or board.board_fen() != kind(look.fen, chess960=chess960).board_fen():
+        board = kind(look.fen, chess960=chess960)
+    return board
+
+
+def _why_not(board: chess.Board, look: Look) -> str | None:
+    """Why an engine is not to be asked about a position; None: it is one that may be."""
+    position = look.position
+    kings = (position.white_king % 9, position.black_king % 9)
+    if position.rules is Rules.WILD and position.castling and kings != (4, 4):
+        return "UCI cannot say how this variant castles"
+    if not board.is_valid():
+        return "it is none that can come about in a game"
+    return None
+
+
+def _thinking_of(info: chess.engine.InfoDict, line: str, seq: int, look: Look, engine: str) -> Thinking | None:
+    """One ``info`` as the model has it; None: it has no score.
+
+    Args:
+        info: as python-chess reads it. line: the line itself; its moves are kept even if they are not legal.
+        seq: its place. look: the position. engine: the name.
+    Returns:
+        A bound has ``!`` (lower) or ``?`` (upper) behind its pv, as in xboard's protocol.
+    """
+    score = info.get("score")
+    if score is None:
+        return None
+    moves = info.get("pv")
+    pv = line.partition(" pv ")[2].strip() if moves is None else " ".join(move.uci() for move in moves)
+    mark = "!" if info.get("lowerbound") else "?" if info.get("upperbound") else ""
+    time_s = info.get("time")
+    seen = score.relative
+    return Thinking(
+        seq, look.ply, engine, look.position.white_to_move, counted(info.get("depth")), counted(seen.score()),
+        counted(seen.mate()), None if time_s is None else counted(round(1000 * time_s)),
+        counted(info.get("nodes")), counted(info.get("seldepth")), counted(info.get("nps")),
+        counted(info.get("tbhits")), f"{pv} {mark}".strip(), None, 0,
+    )  # fmt: skip
