@@ -39,8 +39,12 @@ _ROW = later(
     rf" +(?:{_CLOCK} +- *{_CLOCK} +\( *{_NUMBER}- *{_NUMBER}\) +)?([WB]): *{_NUMBER} *"
 )
 _COUNTED = later(r" *([0-9]{1,6}) games? displayed(?: \(of +([0-9]{1,6})(?: in progress)?\))?\.? *")
-_NO_MATCHES = later(r"No matching games were found \(of +([0-9]{1,6}) in progress\)\. *")
-_NO_GAMES = later(r"There are no games in progress\. *")
+# chessd says some of this in Portuguese (``po/pt_BR.po``), in UTF-8 or latin-1.
+_NO_MATCHES = later(
+    r"(?:No matching games were found \(of +([0-9]{1,6}) in progress\)"
+    r"|Nenhum jogo foi encontrado \(de ([0-9]{1,6}) em progresso\))\. *"
+)
+_NO_GAMES = later(r"(?:There are no games in progress|N\S{1,2}o h\S{1,2} jogos em progresso)\. *")
 _NOTIFIED = later(
     rf"Game notification: (\S+) {RATING} vs\. (\S+) {RATING} (rated|unrated) ?(\S*|\S+ \S+) {_NUMBER} {_NUMBER}"
     rf": Game {_NUMBER} *"
@@ -172,7 +176,7 @@ def parse_counted(line: Line) -> GamesCounted | None:
     if _NO_GAMES().fullmatch(line.text) is not None:
         return GamesCounted(line, 0, None)
     if (match := _NO_MATCHES().fullmatch(line.text)) is not None:
-        return GamesCounted(line, 0, int(match[1]))
+        return GamesCounted(line, 0, int(match[1] or match[2]))
     match = _COUNTED().fullmatch(line.text)
     return None if match is None else GamesCounted(line, int(match[1]), None if match[2] is None else int(match[2]))
 
@@ -221,16 +225,22 @@ def format_notified(event: GameNotified) -> str:
 _REFUSALS: list[tuple[Refusal, str, str]] = [
     (
         Refusal.LIMIT,
-        r"You are already observing the maximum number of games\.?",
+        r"(?:You are already observing the maximum number of games"
+        r"|Voc\S{1,2} j\S{1,2} est\S{1,2} observando o n\S{1,2}mero m\S{1,2}ximo permitido de jogos)\.?",
         "You are already observing the maximum number of games.",
     ),
     (Refusal.ALREADY, r"You are already observing game (?P<game>[0-9]{1,6})\.?", "You are already observing game {}."),
-    (Refusal.NOT_OBSERVING, r"You are not observing game (?P<game>[0-9]{1,6})\.?", "You are not observing game {}."),
+    (
+        Refusal.NOT_OBSERVING,
+        r"(?:You are not observing game|Voc\S{1,2} n\S{1,2}o est\S{1,2} observando o jogo) (?P<game>[0-9]{1,6})\.?",
+        "You are not observing game {}.",
+    ),
     (Refusal.NOT_OBSERVING, r"You are not observing any games?\.?", "You are not observing any games."),
-    (Refusal.NO_SUCH_GAME, r"There is no such game\.?", "There is no such game."),
+    (Refusal.NO_SUCH_GAME, r"(?:There is no such game|N\S{1,2}o h\S{1,2} tal jogo)\.?", "There is no such game."),
     (
         Refusal.OWN_GAME,
-        r"You cannot observe (?:yourself|a game that you are playing)\.?",
+        r"(?:You cannot observe (?:yourself|a game that you are playing)"
+        r"|Voc\S{1,2} n\S{1,2}o pode observar um jogo que voc\S{1,2} est\S{1,2} jogando)\.?",
         "You cannot observe a game that you are playing.",
     ),
     (
@@ -247,7 +257,7 @@ def parse_refusal(line: Line) -> ObserveRefused | None:
 
     ``Sorry, game 12 is a private game.`` is a ``GameNotice``.
     """
-    if not line.text.startswith(("You ", "There is ")):
+    if not line.text.startswith(("You ", "There is ", "Voc", "N")):
         return None
     for reason, test in _REFUSAL_TESTS:
         match = test(line.text)

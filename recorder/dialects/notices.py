@@ -266,6 +266,7 @@ _NOTICES = make_forms(
         (_K.RATING_CHANGE, "", "No rating", r"s? adjustment done\."),
         (_K.RATING_CHANGE, r"\S+", " rating adjustment: ", r"\s*\S+\s* --> \s*\S+"),
         (_K.PRIVATE_GAME, "", "Sorry, game ", rf"(?P<game>{_N}) is a private game\."),
+        (_K.PRIVATE_GAME, "", "Sinto muito, jogo ", rf"(?P<game>{_N}) \S{{1,2}} um jogo privado\."),
     ]
 )
 _EXAMINE = make_forms(

@@ -335,7 +335,7 @@ class Recogniser:
         first = line.text[:1]
         if first.isdecimal() or first == " ":
             return parse_row(line) or parse_counted(line)
-        return (parse_counted(line) or parse_notified(line) or parse_refusal(line)) if first in "GNTY" else None
+        return (parse_counted(line) or parse_notified(line) or parse_refusal(line)) if first in "GNTVY" else None
 
     def _end_list(self, out: list[Event]) -> None:
         if self._list.open:

@@ -5,7 +5,18 @@ from __future__ import annotations
 import pytest
 
 from recorder.dialects.results import read_reason
-from recorder.events import CreatingLine, GameCreated, GameEnded, MovelistRead, ObservingStarted
+from recorder.events import (
+    CreatingLine,
+    GameCreated,
+    GameEnded,
+    GameNotice,
+    GameNoticeKind,
+    GamesCounted,
+    MovelistRead,
+    ObserveRefused,
+    ObservingStarted,
+    Refusal,
+)
 from tests.dialects.lines import recognise
 
 
@@ -66,3 +77,35 @@ def test_a_movelist() -> None:
     (seen,) = (event for event in found if isinstance(event, MovelistRead))
     assert (seen.rated, seen.category, seen.base_min, seen.increment_s) == (True, "blitz", 5, 2)
     assert (seen.still_running, seen.complete, [row.san for row in seen.rows]) == (True, True, ["e4", "e5"])
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "latin-1"])
+@pytest.mark.parametrize(
+    ("text", "reason", "game_no"),
+    [
+        ("Você já está observando o número máximo permitido de jogos.", Refusal.LIMIT, None),
+        ("Você não está observando o jogo 3.", Refusal.NOT_OBSERVING, 3),
+        ("Não há tal jogo.", Refusal.NO_SUCH_GAME, None),
+        ("Você não pode observar um jogo que você está jogando.", Refusal.OWN_GAME, None),
+    ],
+)
+def test_refusals(text: str, reason: Refusal, game_no: int | None, encoding: str) -> None:
+    (refused,) = recognise(text.encode(encoding).decode("latin-1"))
+    assert isinstance(refused, ObserveRefused)
+    assert (refused.reason, refused.game_no) == (reason, game_no)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "latin-1"])
+def test_a_table_without_rows_and_a_private_game(encoding: str) -> None:
+    texts = (
+        "Não há jogos em progresso.",
+        "Nenhum jogo foi encontrado (de 12 em progresso).",
+        "Sinto muito, jogo 3 é um jogo privado.",
+    )
+    empty, none, private = recognise(*(text.encode(encoding).decode("latin-1") for text in texts))
+    assert isinstance(empty, GamesCounted)
+    assert (empty.displayed, empty.total) == (0, None)
+    assert isinstance(none, GamesCounted)
+    assert (none.displayed, none.total) == (0, 12)
+    assert isinstance(private, GameNotice)
+    assert (private.kind, private.game_no) == (GameNoticeKind.PRIVATE_GAME, 3)
