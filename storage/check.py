@@ -67,6 +67,13 @@ _RULES: tuple[tuple[str, str], ...] = (
         "SELECT count(*) FROM games w JOIN games g ON g.id = w.merged_into WHERE g.source_id IS NOT NULL",
     ),
     (
+        "observations of logs with a NUL character in a player's name, which the reader of logs deletes",
+        """SELECT count(*) FROM observations o JOIN games g ON g.id = o.game_id
+           WHERE o.kind IN ('live', 'examined', 'movelist') AND (
+             instr(CAST(o.white AS BLOB), X'00') OR instr(CAST(o.black AS BLOB), X'00')
+             OR instr(CAST(g.white AS BLOB), X'00') OR instr(CAST(g.black AS BLOB), X'00'))""",
+    ),
+    (
         "games whose number of plies is not that of their segments",
         """SELECT count(*) FROM games g WHERE g.ply_count <> (
              SELECT count(*) FROM segments s

@@ -9,7 +9,7 @@ observation's ``offset``, which counts from the source's first byte. Null means 
 from __future__ import annotations
 
 from enum import Enum
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy import (
     JSON,
@@ -37,7 +37,9 @@ from recorder.model import (
     LineKind,
     LinkKind,
     ObservationKind,
+    Precision,
     SourceKind,
+    StartPrecision,
     TimeBasis,
 )
 from storage.plyrows import QUALITIES
@@ -78,10 +80,10 @@ metadata = MetaData(
 )
 
 
-def _word(name: str, words: type[Enum], *, primary_key: bool = False) -> Column[Any]:
+def _word(name: str, words: type[Enum], *, primary_key: bool = False, nullable: bool = False) -> Column[Any]:
     """A text column that holds the value of a member."""
     values = [word.value for word in words]
-    return Column(name, Text, primary_key=primary_key, nullable=False, info={"values": values})
+    return Column(name, Text, primary_key=primary_key, nullable=nullable, info={"values": values})
 
 
 def _json(name: str, shape: str, kind: type[Any] = JSON) -> Column[Any]:
@@ -243,7 +245,7 @@ games = Table(
     Column("first_offset", BigInteger, nullable=False),
     Column("last_offset", BigInteger, nullable=False),
     Column("merged_into", Integer, ForeignKey("games.id", ondelete="SET NULL"), index=True),
-    Column("start_precision", Text),
+    _word("start_precision", StartPrecision, nullable=True),
     CheckConstraint("result IN ('1-0', '0-1', '1/2-1/2', '*')", name="result"),
     Index("ix_games_source_id_first_offset", "source_id", "first_offset"),
     Index("ix_games_white_id_black_id", "white_id", "black_id"),
@@ -263,6 +265,12 @@ game_evidence = Table(
     _word("kind", EvidenceKind),
     Column("text", Text, nullable=False),
     sqlite_with_rowid=False,
+)
+
+_START: Final = (
+    *(f"(start_{name} IS NULL) = (start_ply IS NULL)" for name in ("verbose", "pretty", "offset")),
+    "start_ply IS NOT NULL OR coalesce(start_elapsed_ms, start_white_clock_ms, start_black_clock_ms, start_lag_ms, "
+    "start_arrival_ms, start_precision) IS NULL",
 )
 
 observations = Table(
@@ -289,10 +297,11 @@ observations = Table(
     Column("start_black_clock_ms", Integer),
     Column("start_lag_ms", Integer),
     Column("start_arrival_ms", BigInteger),
-    Column("start_precision", Integer),
+    Column("start_precision", Integer, info={"values": [unit.value for unit in Precision]}),
     Column("start_offset", BigInteger),
     UniqueConstraint("game_id", "seq"),
     Index("ix_observations_source_id", "source_id"),
+    info={"rules": _START},
 )
 
 ply_lines = Table(
@@ -307,6 +316,7 @@ ply_lines = Table(
     Column("ply_count", Integer, nullable=False),
     CheckConstraint("(line_no = 0) = (parent_line_no IS NULL)", name="parent"),
     sqlite_with_rowid=False,
+    info={"rules": ("(parent_ply IS NULL) = (parent_line_no IS NULL)",)},
 )
 
 # The large table. A line's plies are the rows first_ply_id … first_ply_id + ply_count - 1: a running row number costs

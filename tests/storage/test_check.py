@@ -21,6 +21,8 @@ DAMAGE = [
     ("UPDATE segments SET observation_id = 2 WHERE game_id = 1", "another game's observation"),
     ("UPDATE games SET ply_count = 9", "whose number of plies"),
     ("DELETE FROM source_chunks", "hole"),
+    ("UPDATE games SET white = 'An' || char(0) || 'n' WHERE id = 2", "NUL character in a player's name"),
+    ("UPDATE observations SET black = char(0) || black WHERE id = 2", "NUL character in a player's name"),
     ("DELETE FROM players", "Row 1 of games names a row of players"),
     ("CREATE TABLE mine (a)", "differs"),
 ]

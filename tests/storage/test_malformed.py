@@ -203,6 +203,7 @@ def test_no_malformed_value_ends_a_command_with_a_traceback(
     [
         ("games", "base_s", HUGE),
         ("games", "kind", "unheard-of"),
+        ("games", "start_precision", "unheard-of"),
         ("plies", "quality", 77),
         ("sources", "options", "{"),
         ("plies", "white_clock_ms", b"\xff"),
@@ -233,6 +234,21 @@ def test_the_sentence_names_table_row_and_file(
         ),
         ("UPDATE sources SET id = 99 WHERE id = 1", "names a row of sources that is not there.", ("games",)),
         ("UPDATE games SET key = 'x' WHERE id = 1", "Row of games with id 1: it is not true that key ", None),
+        (
+            "UPDATE observations SET start_offset = NULL WHERE start_offset IS NOT NULL",
+            "it is not true that (start_offset IS NULL) = (start_ply IS NULL).",
+            None,
+        ),
+        (
+            "UPDATE observations SET start_ply = NULL, start_offset = NULL, start_verbose = NULL, start_pretty = NULL",
+            "it is not true that start_ply IS NOT NULL OR coalesce(start_elapsed_ms, ",
+            None,
+        ),
+        (
+            "UPDATE ply_lines SET parent_ply = 3",
+            "it is not true that (parent_ply IS NULL) = (parent_line_no IS NULL).",
+            None,
+        ),
         (
             "UPDATE source_counts SET disposition = 'unheard-of' WHERE source_id = 1 AND disposition = 'ply'",
             "Row of source_counts with source_id 1, tag '<12>', disposition 'unheard-of': it is not true that tag = ",
