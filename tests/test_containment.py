@@ -287,6 +287,32 @@ def test_an_import_reads_the_other_files_and_names_the_place(
     assert len(cli("anomalies", "--kind", "internal-error").stdout.splitlines()) >= 1
 
 
+@pytest.mark.parametrize("level", ["line", "board"])
+@pytest.mark.usefixtures("contained")
+def test_an_import_names_the_line_or_board_that_failed(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, level: str
+) -> None:
+    log, other = tmp_path / "watcher.log", tmp_path / "adjourned.log"
+    other.write_bytes(ADJOURNED.read_bytes())
+    if level == "board":
+        data = break_boards(monkeypatch)
+        place, games = data.index(b"<12> ", PLACE + 1), len(GAMES) + 1  # the third game is in two parts
+    else:
+        data = STREAM[:PLACE] + CHAT + b"\n\r" + STREAM[PLACE:]
+        place, games = PLACE, len(GAMES)
+        break_lines(monkeypatch, "marked")
+    log.write_bytes(data)
+    told = cli("import", log, other, code=3).output
+    named = f"{log}: an error of this program kept one place from being read, the first at byte {place:,}: "
+    assert f"{named}ValueError: boom" in told
+    (found,) = [found for found in cli.json("anomalies", "--json") if found["kind"] == "internal-error"]
+    assert (found["path"], found["offset"]) == (str(log), place)
+    assert found["message"].startswith("ValueError: boom")
+    assert found["text"] == data[place : data.index(b"\n", place)].decode()
+    counted = {row["name"]: row["games"] for row in cli.json("sources", "--json")}
+    assert counted == {log.name: games, other.name: 1}
+
+
 @pytest.mark.usefixtures("contained")
 def test_the_report_as_json_names_it_and_a_repaired_program_reads_the_log_again(
     cli: Cli, monkeypatch: pytest.MonkeyPatch

@@ -7,6 +7,8 @@ import json
 import random
 import re
 import sqlite3
+import subprocess
+import sys
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -410,6 +412,22 @@ def test_an_upgrade_that_ends_before_the_merging_changes_nothing(
         cli("db", "upgrade", code=4)
     assert cli("db", "current").stdout.startswith("0004 ")
     cli("db", "upgrade")
+    assert cli("export", "games").stdout == wanted
+
+
+def test_an_upgrade_that_is_killed_before_the_merging_changes_nothing(cli: Cli, tmp_path: Path) -> None:
+    cli("import", *_write(tmp_path / "logs"))
+    wanted = cli("export", "games").stdout
+    _edit(cli.archive, _make_old)
+    code = (
+        "import os, sys; from pathlib import Path; from storage import relating, schema;"
+        "relating.relate_all = lambda driver: os._exit(9); schema.upgrade(Path(sys.argv[1]))"
+    )
+    assert subprocess.run([sys.executable, "-c", code, str(cli.archive)], check=False).returncode == 9
+    assert cli("db", "current").stdout.startswith("0004 ")
+    assert "run `ics-recorder db upgrade`" in cli("db", "check", code=4).stderr
+    cli("db", "upgrade")
+    assert cli("db", "check").output == "The archive is sound.\n"
     assert cli("export", "games").stdout == wanted
 
 
