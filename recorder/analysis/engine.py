@@ -112,7 +112,7 @@ class Engine:
             with runner:
                 if process is not None:
                     self._last_name = process.name
-                    runner.run(process.stop(self._patience.quit_ms))
+                    runner.run(self._stop(process))
 
     async def _start(self) -> None:
         for left in reversed(range(_STARTS)):
@@ -123,6 +123,11 @@ class Engine:
                 self._driver = driver
                 return
             await process.stop(0)
+
+    async def _stop(self, process: EngineProcess) -> None:
+        for task in asyncio.all_tasks() - {asyncio.current_task()}:  # a signal ended the run that waited for them
+            task.cancel()
+        await process.stop(self._patience.quit_ms)
 
     def _make_driver(self, process: EngineProcess) -> Driver:
         if self._spec.protocol == "cecp":

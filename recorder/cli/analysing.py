@@ -190,7 +190,7 @@ def _keys(archive: Archive, keys: tuple[str, ...], filters: dict[str, Any]) -> l
 @contextlib.contextmanager
 def _ended_by_sigterm() -> Iterator[None]:
     """What ends the program ends the engine, too, and what it has told is stored: as after an interrupt."""
-    before = signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         yield
     finally:

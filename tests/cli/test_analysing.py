@@ -168,6 +168,7 @@ def test_an_interrupted_run_is_gone_on_with(cli: Cli, game: str, tmp_path: Path,
     result = subprocess.run([*command, "--depth", "1"], env=environment, capture_output=True, text=True, timeout=120)
     assert result.returncode == ExitCode.INTERRUPTED, result.stderr
     assert "6 positions of 1 game analysed" in result.stderr
+    assert "Traceback" not in result.stderr
     assert positions(cli) == {game: 6}
     said = cli("replay", "engine", "--engine", tin(tmp_path), "--depth", "1").stderr
     assert said == "Tin 1: 10 positions of 1 game analysed, 6 known already.\n"
