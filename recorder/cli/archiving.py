@@ -26,7 +26,6 @@ from recorder.cli.options import open_archive
 from recorder.cli.resident import Outlet, Resident
 from recorder.cli.terminal import ExitCode
 from recorder.cli.ticker import Ticker
-from recorder.cli.turns import take_long_turns
 from recorder.cli.watchdog import Unwatched, Watchdog
 from recorder.errors import JournalError, RecorderError
 from recorder.journal.format import NOTE_OUTLETS
@@ -210,7 +209,6 @@ def _say(**facts: Any) -> None:
 def main() -> int:
     """Do it; returns the exit status."""
     gc.set_threshold(_NEW_VALUES)
-    take_long_turns()
     waiting = select.poll()
     waiting.register(0, select.POLLIN)
     rest = b""
