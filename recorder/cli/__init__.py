@@ -7,7 +7,9 @@ completion answer at once.
 
 from __future__ import annotations
 
+import atexit
 import contextlib
+import gc
 import os
 import sqlite3
 import sys
@@ -20,12 +22,15 @@ from typing import Any, TextIO
 import click
 from click.exceptions import Exit
 
-from recorder.cli.garbage import rare_collections
 from recorder.cli.options import archive_option
 from recorder.cli.terminal import ARCHIVE_FACT, ExitCode, exit_status, say
 from recorder.errors import ExportError, RecorderError
 
 __all__ = ["main"]
+
+_NEW_VALUES = 200_000
+"""Search for reference cycles after as many new values: the 700 of Python cost an import 9 % more processor time."""
+atexit.register(gc.freeze)  # no search at the end: with SQLAlchemy loaded it takes 0.05 s of a small command
 
 _MODULES = {"import": "importing", "report": "reporting"}  # the others have their command's name
 _NAMES = (
@@ -92,7 +97,8 @@ class _Group(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
-            with _failures(ctx.meta), rare_collections():
+            gc.set_threshold(_NEW_VALUES)
+            with _failures(ctx.meta):
                 result = super().invoke(ctx)
                 sys.stdout.flush()
                 return result

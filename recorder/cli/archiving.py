@@ -8,7 +8,6 @@ goes to standard error as JSON lines.
 
 from __future__ import annotations
 
-import gc
 import json
 import os
 import select
@@ -40,7 +39,6 @@ __all__ = ["main", "outlets_of"]
 
 _LOOK_MS: Final = 250
 _END_S: Final = 3.0  # how long what fails is tried again at the end
-_NEW_VALUES: Final = 50_000
 _HINTS_BYTES: Final = 1 << 12  # more would be memory that the system gives and takes back for each hint
 
 
@@ -208,7 +206,6 @@ def _say(**facts: Any) -> None:
 
 def main() -> int:
     """Do it; returns the exit status."""
-    gc.set_threshold(_NEW_VALUES)
     waiting = select.poll()
     waiting.register(0, select.POLLIN)
     rest = b""

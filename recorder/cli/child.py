@@ -40,8 +40,6 @@ _KILLED_S: Final = 5.0
 _GLANCE_S: Final = 0.1
 _LONGEST_PAUSE_S: Final = 60.0
 _LONGEST_LINE: Final = 1 << 20
-#: glibc gives large blocks back at once instead of learning to keep them: weeks of traffic take no more than a day's.
-_FRUGAL: Final = {"MALLOC_MMAP_THRESHOLD_": "65536", "MALLOC_TRIM_THRESHOLD_": "65536"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,7 +268,7 @@ class ArchiveChild:
             os.set_blocking(write, False)
             process = await asyncio.create_subprocess_exec(
                 *(sys.executable, "-P", "-m", "recorder.cli.archiving"),
-                env={name: value for name, value in os.environ.items() if name != PASSWORD_VARIABLE} | _FRUGAL,
+                env={name: value for name, value in os.environ.items() if name != PASSWORD_VARIABLE},
                 stdin=read,
                 stdout=None if self._orders.events else asyncio.subprocess.DEVNULL,
                 stderr=asyncio.subprocess.PIPE,
