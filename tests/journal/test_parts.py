@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from hypothesis import example, given
 
-from recorder.journal import compressing, parts
+from recorder.journal import parts
 from recorder.journal.compressing import Compressor
 from recorder.journal.format import Record, RecordKind, format_header, format_note, format_record
 from recorder.journal.parts import (
@@ -200,15 +200,12 @@ LARGE = CLOSED[: -len(END) - 1] + b"".join(
 
 @pytest.fixture
 def large(tmp_path: Path) -> Path:
-    """A part that is compressed by a process of its own."""
     path = tmp_path / part_name(HEADER)
     path.write_bytes(LARGE)
-    assert path.stat().st_size > compressing._LARGE_BYTES
     return path
 
 
-def test_a_large_part_is_compressed_by_another_process(large: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compressing, "compress_part", None)  # not by this one
+def test_a_large_part_is_compressed(large: Path) -> None:
     compressor = Compressor(large.parent)
     compressor.compress(large)
     compressor.finish()
@@ -217,18 +214,7 @@ def test_a_large_part_is_compressed_by_another_process(large: Path, monkeypatch:
     assert content(find_part(large)) == LARGE
 
 
-def test_what_the_other_process_cannot_do_is_told(large: Path) -> None:
-    (large.parent / f"{large.name}.zst").mkdir()
-    compressor = Compressor(large.parent)
-    compressor.compress(large)
-    compressor.finish()
-    ((name, why),) = compressor.failures()
-    assert name == large.name
-    assert "Is a directory" in why
-    assert large.read_bytes() == LARGE
-
-
-def test_large_parts_that_a_crash_left_are_compressed_but_for_those_that_cannot_be(tmp_path: Path) -> None:
+def test_parts_that_a_crash_left_are_compressed_but_for_those_that_cannot_be(tmp_path: Path) -> None:
     paths = [tmp_path / part_name(HEADER._replace(part=part)) for part in (1, 2, 3)]
     for path in paths:
         path.write_bytes(LARGE + END + b"\n")
@@ -248,50 +234,3 @@ def test_what_another_has_compressed_is_no_failure(large: Path) -> None:
     compressor.compress(large)
     compressor.finish()
     assert compressor.failures() == []
-
-
-def test_one_process_at_a_time_and_none_if_there_can_be_none(large: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refused(*_: object, **__: object) -> None:
-        assert compressing._one_at_a_time.locked()
-        raise BlockingIOError(11, "Resource temporarily unavailable")
-
-    monkeypatch.setattr(subprocess, "run", refused)
-    compressor = Compressor(large.parent)
-    compressor.compress(large)
-    compressor.finish()
-    assert compressor.failures() == []
-    assert content(find_part(large)) == LARGE
-
-
-KILLS_ITSELF = """
-import os, sys
-hook = lambda event, args: event == "os.rename" and os.kill(os.getpid(), 9)
-sys.addaudithook(hook)
-"""
-
-
-def test_a_process_that_is_killed_is_told(large: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder = large.parent / "customised"
-    folder.mkdir()
-    (folder / "sitecustomize.py").write_text(KILLS_ITSELF)
-    monkeypatch.setenv("PYTHONPATH", str(folder))
-    compressor = Compressor(large.parent)
-    compressor.compress(large)
-    compressor.finish()
-    assert compressor.failures() == [(large.name, f"the process that compresses {large} has ended (status -9)")]
-    assert large.read_bytes() == LARGE
-
-
-def test_the_other_process_learns_no_secret_and_its_end_is_told(large: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    program, seen = large.with_name("program"), large.with_name("seen")
-    program.write_text(f'#!/bin/sh\n(echo "$@"; env) > {seen}\nexit 3\n')
-    program.chmod(0o700)
-    monkeypatch.setattr(sys, "executable", str(program))
-    monkeypatch.setenv("ICS_RECORDER_PASSWORD", "sEcReT")
-    compressor = Compressor(large.parent)
-    compressor.compress(large)
-    compressor.finish()
-    assert compressor.failures() == [(large.name, f"the process that compresses {large} has ended (status 3)")]
-    assert f"-m recorder.journal.packing {large}" in seen.read_text()
-    assert "PATH=" in seen.read_text()
-    assert "sEcReT" not in seen.read_text()
