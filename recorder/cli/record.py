@@ -152,7 +152,6 @@ def command(
     from recorder.cli.child import ArchiveChild
     from recorder.cli.dryrun import dry_run
     from recorder.cli.screen import Manner, Screen
-    from recorder.live.prompt import run_promptly
 
     user = _who(ctx, guest, user)
     refuse_outlets(where, to_archive, pgn, events)
@@ -173,7 +172,7 @@ def command(
         run = _Run(
             ctx, server, user, password, seal, plan, poll_ms, observing, journals, sync_word, where, child, screen, tell
         )
-        status, recorded = run_promptly(_record(run))
+        status, recorded = asyncio.run(_record(run))
         if not quiet and recorded:
             _say_places(talk.say, journals, where, pgn, to_archive=to_archive)
             if observing.seen and not observing.chosen:

@@ -31,7 +31,6 @@ LEAVE_S: Final = 3.0
 """So long a server has to close the connection when we have said good-bye."""
 _NOTE_MS: Final = 10_000
 _TICK_S: Final = 1.0
-_MOMENT_S: Final = 0.001  # the archive's process has its row by then
 _MOST_WAITING: Final = 1 << 16
 
 
@@ -72,7 +71,6 @@ class Connection:
         self._leaving_ms: int | None = None
         self._woken = asyncio.Event()
         self._failure: Exception | None = None
-        self._unheard: list[tuple[bytes, int]] = []  # what is written down and not understood yet, and when it came
         self._over = False  # it is only written down
         self._noted: dict[str, Any] | None = None  # of games
         self._noted_ms: int | None = None
@@ -110,9 +108,6 @@ class Connection:
                     async with asyncio.timeout(self._wait_s()):
                         await self._woken.wait()
                 self._woken.clear()
-                unheard, self._unheard = self._unheard, []
-                for data, at_ns in unheard:
-                    self._hear(data, at_ns)
                 if self._failure is not None:
                     raise self._failure
                 self._recording.tick()
@@ -137,7 +132,7 @@ class Connection:
             self._over = True
             with contextlib.suppress(JournalError):  # what is on its way up already counts
                 self._note_games(0)
-            self._incoming.pause()
+            self._transport.pause_reading()
             self._recording.release()
             stopped.cancel()
 
@@ -162,10 +157,7 @@ class Connection:
         return _TICK_S if due_ms is None else min(_TICK_S, max(0.0, (due_ms - now_ms) / 1000))
 
     def _arrived(self, data: bytes) -> None:
-        """Write down what was read, at once; what goes wrong is told to the loop, and nothing is taken behind it.
-
-        Understanding can wait a moment: then the archive's process, which was told of it, need not share a processor.
-        """
+        """Write down what was read, then understand it; a failure is raised by the loop, and nothing is taken after."""
         if self._failure is not None:
             return
         at_ns = self._journal.now_ns()
@@ -175,13 +167,10 @@ class Connection:
                 return
             if self._sealing is not None and (answers := self._sealing.answers(data, at_ns // 1_000_000)):
                 self._write(answers)
+            self._hear(data, at_ns)
         except Exception as error:
             self._failure = error
-            self._woken.set()
-            return
-        if not self._unheard:
-            asyncio.get_running_loop().call_later(_MOMENT_S, self._woken.set)
-        self._unheard.append((data, at_ns))
+        self._woken.set()
 
     def _hear(self, data: bytes, at_ns: int) -> None:
         """Look at what came and is written down."""
