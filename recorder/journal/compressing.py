@@ -18,7 +18,6 @@ __all__ = ["Compressor"]
 _STALE_S: Final = 3600
 
 
-
 class Compressor:
     """Compresses closed parts of one folder, so that recording need not wait."""
 

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import Final
 
 __all__ = ["AppendedFile"]
 
-_write: Final = os.write
-_stat: Final = os.fstat
 _sync = getattr(os, "fdatasync", os.fsync)  # the size is synced, too, as far as it takes to read the bytes again
 
 
@@ -29,7 +26,7 @@ class AppendedFile:
 
     def write(self, data: bytes, /) -> int:
         """Hand bytes to the operating system, perhaps fewer than all; how many it took."""
-        count = _write(self._fd, data)
+        count = os.write(self._fd, data)
         if self._written is not None:
             self._written()
         return count
@@ -40,7 +37,7 @@ class AppendedFile:
 
     def check(self) -> None:
         """Fail if the file has been removed: what is written to it would be lost unseen."""
-        if _stat(self._fd).st_nlink == 0:
+        if os.fstat(self._fd).st_nlink == 0:
             raise FileNotFoundError(None, "it was removed while it was being written", self._name)
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""A record's text, escaped, with the checksum at its end; compiled, since it stands before all that is kept."""
+"""A record's text, escaped, with the checksum at its end."""
 
 from __future__ import annotations
 
