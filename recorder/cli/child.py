@@ -1,8 +1,8 @@
 """The archive's process as ``record`` and ``proxy`` see it: started, told what to take, and waited for.
 
-Whoever records never waits for it: a hint that something was written is left out when the pipe is full. If the process
-ends before its time it is started again, and reads on from where the archive is. If it made no progress on a journal,
-that one is set aside.
+The recorder never waits for it: the process looks for itself at the journals that it is told to take. If it ends
+before its time it is started again, and reads on from where the archive is. If it made no progress on a journal, that
+one is set aside.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ import json
 import os
 import sys
 import tempfile
-import threading
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -23,9 +22,8 @@ from recorder.cli.options import import_command
 from recorder.cli.terminal import ExitCode, clean, plural
 from recorder.cli.watchdog import STUCK_SIGNALS, read_name
 from recorder.journal.format import NOTE_OUTLETS
-from recorder.journal.parts import PartFile, find_part, new_part
+from recorder.journal.parts import find_part
 from recorder.live import PASSWORD_VARIABLE
-from recorder.live.hints import Hints
 from recorder.sources import log_files
 
 if TYPE_CHECKING:
@@ -96,8 +94,7 @@ class ArchiveChild:
         self._done = done
         self._wanted: dict[Path, bool] = {}  # journals that are not done; whether nobody writes them any more
         self._aside: list[Path] = []  # journals on which the process made no progress, by ``plain_name``
-        self._lock = threading.Lock()  # journals may be written by other threads
-        self._hints = Hints()
+        self._loop: asyncio.AbstractEventLoop | None = None
         self._problem = False
         self._given_up = False
         self._ending = asyncio.Event()
@@ -107,10 +104,6 @@ class ArchiveChild:
         self._stuck_on: Path | None = None  # the journal on which the last process made no progress
 
     # --- from whoever records
-
-    def open_part(self, path: Path) -> PartFile:
-        """Make a journal's file that tells the process of each write: ``JournalWriter`` takes it."""
-        return new_part(path, self._hints.give)
 
     def sign(self, journal: JournalWriter) -> None:
         """Note in a new journal where its games go besides: whoever takes it after a crash gives them there.
@@ -122,12 +115,19 @@ class ArchiveChild:
             journal.note(NOTE_OUTLETS, pgn=self._orders.pgn, events=self._orders.events)
 
     def take(self, journal: Path) -> None:
-        """Take a journal that is being written."""
-        self._want(journal, left=False)
+        """Take a journal that is being written; to be called in any thread."""
+        path = _first_part(journal)
+        if self._loop is None:
+            self._want(path, left=False)
+        else:
+            with contextlib.suppress(RuntimeError):  # the loop has ended
+                self._loop.call_soon_threadsafe(lambda: self._want(path, left=False))
 
     async def take_left(self, journals: Sequence[Path]) -> bool:
         """Take journals that nobody writes any more; whether the archive has them at last."""
-        paths = [self._want(path, left=True) for path in journals]
+        paths = [_first_part(path) for path in journals]
+        for path in paths:
+            self._want(path, left=True)
         while any(path in self._wanted for path in paths):
             if self._ending.is_set() and (self._running is None or self._running.done()):
                 return False
@@ -138,6 +138,7 @@ class ArchiveChild:
 
     def start(self) -> None:
         """Begin; to be called in the loop."""
+        self._loop = asyncio.get_running_loop()
         self._running = asyncio.create_task(self._run())
 
     async def finish(self, hurry: asyncio.Event | None = None, taking: asyncio.Task[None] | None = None) -> list[Path]:
@@ -153,7 +154,8 @@ class ArchiveChild:
             await self._let_take(taking, hurry)
         self._ending.set()
         if self._running is not None:
-            self._hints.close()
+            await asyncio.sleep(0)  # what ``take`` has asked for comes first
+            self._say_no_more()
             waiting = {self._running}
             hurrying = None if hurry is None else asyncio.create_task(hurry.wait())
             await asyncio.wait(
@@ -226,12 +228,11 @@ class ArchiveChild:
         with contextlib.ExitStack() as files:
             try:
                 name_fd = files.enter_context(tempfile.TemporaryFile()).fileno()
-                self._process = process = await self._start(name_fd)
+                process = await self._start(name_fd)
             except Exception as error:
                 return f"cannot be started ({getattr(error, 'strerror', None) or type(error).__name__})"
             failure = await self._hear_out(process)
             status = await process.wait()
-            self._hints.close()
             if -status in STUCK_SIGNALS:
                 self._stuck_on = read_name(name_fd)
         return failure or (f"has ended (status {status})" if status else None)
@@ -250,9 +251,8 @@ class ArchiveChild:
         return None
 
     def _set_aside(self, journal: Path) -> None:
-        with self._lock:
-            self._aside.append(plain_name(journal))
-            self._wanted = {path: left for path, left in self._wanted.items() if plain_name(path) not in self._aside}
+        self._aside.append(plain_name(journal))
+        self._wanted = {path: left for path, left in self._wanted.items() if plain_name(path) not in self._aside}
         chat = [] if self._orders.chat is None else ["--chat", self._orders.chat]
         self.state = self._what_is_aside()
         part = find_part(journal)
@@ -263,34 +263,32 @@ class ArchiveChild:
         self._changed.set()
 
     async def _start(self, name_fd: int) -> asyncio.subprocess.Process:
-        read, write = os.pipe()
-        try:
-            os.set_blocking(write, False)
-            process = await asyncio.create_subprocess_exec(
-                *(sys.executable, "-P", "-m", "recorder.cli.archiving"),
-                env={name: value for name, value in os.environ.items() if name != PASSWORD_VARIABLE},
-                stdin=read,
-                stdout=None if self._orders.events else asyncio.subprocess.DEVNULL,
-                stderr=asyncio.subprocess.PIPE,
-                pass_fds=(name_fd,),
-                start_new_session=True,  # Ctrl-C on the terminal is for us, not for it
-                limit=_LONGEST_LINE,
-            )
-        except BaseException:  # also when this task is cancelled: nobody else knows of the pipe
-            os.close(write)
-            raise
-        finally:
-            os.close(read)
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-P", "-m", "recorder.cli.archiving"),
+            env={name: value for name, value in os.environ.items() if name != PASSWORD_VARIABLE},
+            stdin=asyncio.subprocess.PIPE,
+            stdout=None if self._orders.events else asyncio.subprocess.DEVNULL,
+            stderr=asyncio.subprocess.PIPE,
+            pass_fds=(name_fd,),
+            start_new_session=True,  # Ctrl-C on the terminal is for us, not for it
+            limit=_LONGEST_LINE,
+        )
+        assert process.stdin is not None
         orders = replace(self._orders, name_fd=name_fd, aside=tuple(map(str, self._aside)))
-        with contextlib.suppress(OSError):  # it has ended at once: its status tells
-            os.write(write, f"{orders.to_line()}\n".encode())  # less than a pipe takes at once
-        with self._lock:
-            self._hints.connect(write, [_order(path, left) for path, left in self._wanted.items()])
-        self._hints.give()
+        process.stdin.write(f"{orders.to_line()}\n".encode())
+        for path, left in self._wanted.items():
+            process.stdin.write(_order(path, left))
+        self._process = process
         self.state = self._what_is_aside() or "follows the journal"
         if self._ending.is_set():
-            self._hints.close()
+            self._say_no_more()
         return process
+
+    def _say_no_more(self) -> None:
+        """The process ends when it has done what it was told."""
+        if self._process is not None:
+            assert self._process.stdin is not None
+            self._process.stdin.close()
 
     async def _listen(self, process: asyncio.subprocess.Process) -> None:
         assert process.stderr is not None
@@ -313,8 +311,7 @@ class ArchiveChild:
     def _hear(self, facts: dict[str, Any]) -> None:
         if "done" in facts:
             path = Path(facts["done"])
-            with self._lock:
-                self._wanted.pop(path, None)
+            self._wanted.pop(path, None)
             self.appended += facts["appended"]
             self._done(path, facts["games"])
             self._changed.set()
@@ -334,17 +331,20 @@ class ArchiveChild:
     def _what_is_aside(self) -> str:
         return f"lacks {plural(len(self._aside), 'journal')} set aside" if self._aside else ""
 
-    def _want(self, journal: Path, *, left: bool) -> Path:
-        try:
-            path = log_files(journal)[0]
-        except OSError:
-            path = journal
-        with self._lock:
-            if path not in self._wanted and plain_name(path) not in self._aside:
-                self._wanted[path] = left
-                self._hints.order(_order(path, left))
-        self._hints.give()
-        return path
+    def _want(self, path: Path, *, left: bool) -> None:
+        if path in self._wanted or plain_name(path) in self._aside:
+            return
+        self._wanted[path] = left
+        stdin = None if self._process is None else self._process.stdin
+        if stdin is not None and not stdin.is_closing():  # else the next process is told
+            stdin.write(_order(path, left))
+
+
+def _first_part(journal: Path) -> Path:
+    try:
+        return log_files(journal)[0]
+    except OSError:
+        return journal
 
 
 def plain_name(part: Path) -> Path:

@@ -157,7 +157,6 @@ async def _run(
     talk: Talk,
 ) -> Proxy:
     """Serve until a signal comes; ``archiving`` None: nothing is imported."""
-    from recorder.journal.parts import new_part
     from recorder.journal.writer import JournalWriter, Sync
     from recorder.live.deferred import DeferredJournal
     from recorder.live.proxy import Proxy
@@ -165,12 +164,9 @@ async def _run(
     from recorder.live.secrets import SecretGuard
 
     sync = Sync(sync_word)
-    open_part = new_part if archiving is None else archiving.child.open_part
 
     def record(number: int) -> Recording:
-        journal = JournalWriter(
-            journals, host=server.host, port=server.port, role="proxy", sync=sync, open_part=open_part
-        )
+        journal = JournalWriter(journals, host=server.host, port=server.port, role="proxy", sync=sync)
         if archiving is not None:
             archiving.child.sign(journal)
             archiving.take(number, journal.path)

@@ -275,7 +275,6 @@ def _password(user: str | None, server: Address, *, sealed: bool) -> Callable[[]
 async def _record(run: _Run) -> tuple[ExitCode, bool]:
     """Record until a signal comes, or something ends it, which is told; whether anything was recorded."""
     from recorder.journal import JournalWriter, Sync
-    from recorder.journal.parts import new_part
     from recorder.live.capture import Capture
     from recorder.live.conversation import Conversation, Lasting, Stage
     from recorder.live.login import Login
@@ -287,14 +286,12 @@ async def _record(run: _Run) -> tuple[ExitCode, bool]:
     server, child, observing, tell = run.server, run.child, run.observing, run.tell
 
     def open_journal() -> JournalWriter:
-        open_part = new_part if child is None else child.open_part
         journal = JournalWriter(
             run.journals,
             host=server.host,
             port=server.port,
             role="record",
             sync=Sync(run.sync_word),
-            open_part=open_part,
         )
         if child is not None:
             child.sign(journal)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 
 __all__ = ["AppendedFile"]
 
@@ -16,20 +15,15 @@ class AppendedFile:
     Args:
         name: where it stands, for what is said when it is gone.
         fd: it is open for appending; this object closes it.
-        written: called after each write.
     """
 
-    def __init__(self, name: str, fd: int, written: Callable[[], object] | None = None) -> None:
+    def __init__(self, name: str, fd: int) -> None:
         self._name = name
         self._fd = fd
-        self._written = written
 
     def write(self, data: bytes, /) -> int:
         """Hand bytes to the operating system, perhaps fewer than all; how many it took."""
-        count = os.write(self._fd, data)
-        if self._written is not None:
-            self._written()
-        return count
+        return os.write(self._fd, data)
 
     def sync(self) -> None:
         """Return when the disk has what was written."""

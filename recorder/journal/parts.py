@@ -8,7 +8,7 @@ import hashlib
 import os
 import secrets
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, Protocol
@@ -93,17 +93,15 @@ def _create(path: Path, flags: int = 0) -> int:
     return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | flags, _MODE)
 
 
-def new_part(path: Path, written: Callable[[], object] | None = None) -> PartFile:
+def new_part(path: Path) -> PartFile:
     """Make a file that only its owner may read, and that is not there yet.
 
-    Args:
-        written: called after each write.
     Raises:
         OSError: it is there, or cannot be made.
     """
     fd = _create(path, os.O_APPEND)
     _lock(fd)
-    return AppendedFile(str(path), fd, written)
+    return AppendedFile(str(path), fd)
 
 
 def is_being_written(path: Path) -> bool:

@@ -27,9 +27,7 @@ from tests.support.live import Running, in_loop, running
 
 
 def journal_in(folder: Path, child: ArchiveChild, name: str = "h", max_bytes: int = 9_000) -> JournalWriter:
-    journal = JournalWriter(
-        folder, host=name, port=1, role="record", sync=Sync.OS, max_bytes=max_bytes, open_part=child.open_part
-    )
+    journal = JournalWriter(folder, host=name, port=1, role="record", sync=Sync.OS, max_bytes=max_bytes)
     child.take(journal.path)
     return journal
 
@@ -172,8 +170,7 @@ from recorder.journal.writer import JournalWriter, Sync
 async def main():
     child = ArchiveChild({str(cli.archive)!r}, print)
     child.start()
-    journal = JournalWriter(Path({str(tmp_path / "j")!r}), host="h", port=1, role="record", sync=Sync.OS,
-                            open_part=child.open_part)
+    journal = JournalWriter(Path({str(tmp_path / "j")!r}), host="h", port=1, role="record", sync=Sync.OS)
     child.take(journal.path)
     journal.received(open({str(tmp_path / "stream")!r}, "rb").read())
     while child._process is None:

@@ -127,8 +127,7 @@ recorder.cli.child._STUCK_S = 3.0
 async def main():
     child = ArchiveChild({str(cli.archive)!r}, print)
     child.start()
-    journal = JournalWriter(Path({str(tmp_path / "j")!r}), host="h", port=1, role="record", sync=Sync.OS,
-                            open_part=child.open_part)
+    journal = JournalWriter(Path({str(tmp_path / "j")!r}), host="h", port=1, role="record", sync=Sync.OS)
     child.take(journal.path)
     journal.received({STREAM[:END]!r})
     while child.state == "begins":
