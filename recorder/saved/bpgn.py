@@ -1,8 +1,8 @@
 """BPGN: saved bughouse matches, both boards in one movetext → two games.
 
 ``1A. e4{180}`` is White's first move on board A, ``1b. d5 {179}`` Black's on board B; braces hold the clock left after
-the move, in seconds. Each board becomes a game; the order of the moves of both is that of their offsets. Source: files
-of the bughouse database and of clients of 2005.
+the move, in seconds. Each board becomes a game; the order of the moves of both is that of their offsets. A game of
+chess between the matches is read as PGN. Source: files of the bughouse database and of clients of 2005.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from recorder.events import RatingText
 from recorder.model import Anomaly, AnomalyKind, Game
 from recorder.saved.base import GameLines
 from recorder.saved.bpgn_board import Board, Facts, make_games
+from recorder.saved.pgn import PgnReader
 
 __all__ = ["BpgnReader"]
 
@@ -24,17 +25,19 @@ _ESCAPED = re.compile(r"\\(.)")
 _LONGEST_MATCH = 1 << 20
 _TAG = re.compile(r'\[\s*([A-Za-z0-9_]+)\s+"((?:[^"\\\n]|\\.)*)"\s*\]')
 _TAG_LINE = re.compile(rb'[ \t]*\[\s*[A-Za-z0-9_]+\s+"')
+_REST_OF_LINE = re.compile(rb"(\{[^{}]*+\}?)|;[^\r\n]*+")
 _NEXT_MATCH = re.compile(rb"\s*+(?:\{[^{}]*+\}\s*+)*+1[ABab]\.")
 _RESULT_LINE = re.compile(rb"(?:.*[\s}])?(?:1-0|0-1|1/2-1/2|\*)\s*")
-_MOVE = re.compile(r"(\d{1,4})([ABab])\.\s*([^\s{}()\[\]]+)")
+_MOVE = re.compile(r"(\d{1,4})([ABab])\.\s*([^\s{}();\[\]]+)")
 _COMMENT = re.compile(r"\{([^{}]*)\}")
+_NOTE = re.compile(r";([^\n]*)")
 _CLOCK = re.compile(r"\s*(-?)(\d{1,6})(?:\.(\d{1,3}))?\s*")
-_RESULT = re.compile(r"(?:1-0|0-1|1/2-1/2|\*)(?!\S)")
+_RESULT = re.compile(r"(?:1-0|0-1|1/2-1/2|\*)(?![^\s;])")
 _NUMBER = re.compile(r"-?\d{1,9}")
 _DATE = re.compile(r"(\d{4})\.(\d{2})\.(\d{2})")
 _TIME = re.compile(r"(\d{2}):(\d{2}):(\d{2})")
 _CONTROL = re.compile(r"(\d{1,6})\+(\d{1,6})")
-_OTHER = re.compile(r"\S+?(?=[{\[\s]|\Z)|\S")
+_OTHER = re.compile(r"\S+?(?=[{\[;\s]|\Z)|\S")
 _PLAYERS = frozenset(("WhiteA", "BlackA", "WhiteB", "BlackB"))
 #: Tags that a game's own fields give back.
 _OWN_TAGS = frozenset(
@@ -43,7 +46,7 @@ _OWN_TAGS = frozenset(
 
 
 class _Read(NamedTuple):
-    """A token of movetext: ``kind`` is move, comment, result or other."""
+    """A token of movetext: ``kind`` is move, comment, note (behind a semicolon), result or other."""
 
     kind: str
     at: int
@@ -85,8 +88,9 @@ class BpgnReader:
         games = [game for line, offset in self._lines.finish() for game in self._line(line, offset)]
         return games + self._flush()
 
-    def _line(self, line: bytes, offset: int) -> list[Game]:
+    def _line(self, whole_line: bytes, offset: int) -> list[Game]:
         games: list[Game] = []
+        line = whole_line if b";" not in whole_line else _without_note(whole_line, self._in_comment)
         if _TAG_LINE.match(line) and (not self._in_comment or line.lstrip().startswith(b'[Event "')):
             if self._moves_seen:
                 games = self._flush()
@@ -101,11 +105,11 @@ class BpgnReader:
         if not self._text:
             self._begin, self._lines_before = offset, self.line_count
         self.line_count += 1
-        self._end = offset + len(line)
-        self._size += len(line)
+        self._end = offset + len(whole_line)
+        self._size += len(whole_line)
         if self._size <= _LONGEST_MATCH:
-            self._text.append(line)
-        elif self._size - len(line) <= _LONGEST_MATCH:
+            self._text.append(whole_line)
+        elif self._size - len(whole_line) <= _LONGEST_MATCH:
             self._anomaly(AnomalyKind.LONG_LINE, offset, "a match of more than 1 MiB is not read further", "")
         return games
 
@@ -128,9 +132,15 @@ class BpgnReader:
         tags: dict[str, str] = {}
         kept: list[tuple[int, str, str]] = []
         places: dict[str, int] = {}
+        notes: list[_Read] = []
         at = 0
         while True:
             at = _skip_blanks(text, at)
+            note = _NOTE.match(text, at)
+            if note is not None:
+                notes.append(_Read("note", at, (note[1].strip(),)))
+                at = note.end()
+                continue
             found = _TAG.match(text, at)
             if found is None:
                 break
@@ -143,10 +153,9 @@ class BpgnReader:
                 if name not in _OWN_TAGS:
                     kept.append((begin + at, name, value))
             at = found.end()
-        first = next((token for token in _tokens(text, at) if token.kind not in ("comment", "result")), None)
+        first = next((token for token in _tokens(text, at) if token.kind not in ("comment", "note", "result")), None)
         if not _PLAYERS.intersection(tags) and (first is None or first.kind != "move"):
-            self._anomaly(AnomalyKind.MALFORMED, begin, "text that is no bughouse match", text)
-            return []
+            return self._chess(text, begin)
         boards = {
             letter: Board(letter, tags.get(f"White{letter}", "?"), tags.get(f"Black{letter}", "?")) for letter in "AB"
         }
@@ -154,12 +163,28 @@ class BpgnReader:
             board.offset = places.get(f"White{letter}", begin)
             board.ratings = (_rating(tags.get(f"White{letter}Elo")), _rating(tags.get(f"Black{letter}Elo")))
         facts = self._facts(tags, kept, begin, begin + len(text.rstrip()))
+        for remark in notes:
+            self._comment(remark, begin, facts, None)
         self._moves(text, at, begin, boards, facts)
         if tags.get("Result", facts.result) != facts.result:
             message = f"the tag Result says {tags['Result']}, the movetext {facts.result}"
             self._anomaly(AnomalyKind.CONFLICT, begin, message, "")
         games, found_wrong = make_games(boards["A"], boards["B"], facts)
         self.anomalies += found_wrong
+        return games
+
+    def _chess(self, text: str, begin: int) -> list[Game]:
+        """Read what is no bughouse match as PGN."""
+        if not text.strip() or all(line.lstrip().startswith(";") for line in text.splitlines() if line.strip()):
+            return []  # comments between two matches
+        reader = PgnReader(server=self._server, chat="public" if self._comments else "none", offset=begin)
+        reader.failures = self.failures
+        games = reader.receive(text.encode("latin-1")) + reader.finish()
+        games = [game for game in games if game.white.handle or game.black.handle or game.plies]
+        if games:
+            self.anomalies += reader.anomalies
+        else:
+            self._anomaly(AnomalyKind.MALFORMED, begin, "text that is no bughouse match", text)
         return games
 
     def _facts(self, tags: dict[str, str], kept: list[tuple[int, str, str]], begin: int, end: int) -> Facts:
@@ -191,6 +216,9 @@ class BpgnReader:
         ended = False
         for token in _tokens(text, at):
             place = begin + token.at
+            if token.kind == "note":
+                self._comment(token, begin, facts, last)
+                continue
             if token.kind == "result":
                 facts.result, ended = token.parts[0], True
                 continue
@@ -246,6 +274,8 @@ def _tokens(text: str, at: int) -> Iterator[_Read]:
             yield _Read("move", at, (found[1], found[2], found[3]))
         elif found := _COMMENT.match(text, at):
             yield _Read("comment", at, (found[1],))
+        elif found := _NOTE.match(text, at):
+            yield _Read("note", at, (found[1].strip(),))
         elif found := _RESULT.match(text, at):
             yield _Read("result", at, (found[0],))
         elif text[at] == "{":  # a comment that is never closed
@@ -256,6 +286,18 @@ def _tokens(text: str, at: int) -> Iterator[_Read]:
             assert found is not None
             yield _Read("other", at, (found[0],))
         at = found.end()
+
+
+def _without_note(line: bytes, in_comment: bool) -> bytes:
+    """A line without its comment behind a semicolon; in braces a semicolon is text.
+
+    Args:
+        in_comment: the line begins in braces.
+    """
+    begin = line.find(b"}") + 1 if in_comment else 0
+    if in_comment and not begin:
+        return line
+    return line[:begin] + _REST_OF_LINE.sub(lambda found: found[1] or b"", line[begin:])
 
 
 def _skip_blanks(text: str, at: int) -> int:

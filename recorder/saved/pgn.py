@@ -24,6 +24,8 @@ _MOST_TEXT: Final = 4 << 20
 """No movetext of one game is longer: then a brace or the rest of the file is broken."""
 _EVENT: Final = re.compile(r'\[Event\s+"[^\n]*"\s*\]\s*')
 _LIKE_TAG: Final = re.compile(r'\[[A-Za-z][A-Za-z0-9_]*\s+"')
+_MATCH: Final = re.compile(r"\s*+(?:(?:\{[^{}]*+\}|;[^\n]*+)\s*+)*+1[ABab]\.")
+_BOARDS: Final = frozenset(("WhiteA", "BlackA", "WhiteB", "BlackB"))
 _MARK: Final = b"\xef\xbb\xbf"
 
 
@@ -115,7 +117,7 @@ class PgnReader:
                 return []
         if stripped[0] == "%" and line[0] == "%" and not self._text:
             return []
-        if not self._text and not self._tags and not begins_moves(line):
+        if not self._text and not self._tags and not begins_moves(line) and not _MATCH.match(line):
             return []
         return self._movetext(line, offset)
 
@@ -149,6 +151,11 @@ class PgnReader:
         while tags or text[begin:].strip():
             if not text:
                 offset = tags[-1][2]
+            if _MATCH.match(text, begin) or (tags and _of_two_boards(tags)):
+                at = tags[0][2] if tags else offset + begin
+                message = "a bughouse match in a file of chess games: --kind bpgn reads both"
+                self.anomalies.append(Anomaly.of(AnomalyKind.MALFORMED, at, None, message, text[begin:].strip()))
+                break
             if not tags and begin and not begins_moves(text[begin:].lstrip()):
                 break
             try:
@@ -180,3 +187,9 @@ class PgnReader:
             self._part = game, part, lines_before
             return games
         return [*games, game]
+
+
+def _of_two_boards(tags: list[tuple[str, str, int]]) -> bool:
+    """Whether the tags name the players of bughouse's boards and none of a game of chess."""
+    names = {name for name, _, _ in tags}
+    return not names.isdisjoint(_BOARDS) and names.isdisjoint(("White", "Black"))

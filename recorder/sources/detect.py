@@ -51,7 +51,7 @@ _OWN_KEY: Final = re.compile(rb'^\[RecorderKey[AB]?[ \t]+"', re.MULTILINE)
 _FOUR_PLAYERS: Final = re.compile(rb'^(?:\[[^\n]*\])?\[(?:White|Black)B[ \t]+"', re.MULTILINE)
 #: A match whose tags name no board B: behind tags, comments and matches without a move, its first move names its board.
 _FIRST_OF_MATCH: Final = re.compile(
-    rb"(?:\s++|\[[A-Za-z][A-Za-z0-9_]*+[ \t]++\"[^\r\n]*\"[ \t]*+\]|\{[^{}]*+\}"
+    rb"(?:\s++|\[[A-Za-z][A-Za-z0-9_]*+[ \t]++\"[^\r\n]*\"[ \t]*+\]|\{[^{}]*+\}|;[^\n]*+"
     rb"|(?:1-0|0-1|1/2-1/2|\*)(?!\S))*+"
     rb"[0-9]{1,3}[ABab]\.\s*+(?:[a-h][1-8x]|[NBRQK][a-h1-8x]|[NBRQP]?@|O-O)"
 )

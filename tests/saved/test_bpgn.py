@@ -161,7 +161,7 @@ def test_moves_that_are_missing_illegal_or_twice_there() -> None:
     ("text", "kinds"),
     [
         ("1A. e4 {59}", ["cut"]),
-        ("1A. e4 ;; 1a. e5\n*", ["malformed"]),
+        ("1A. e4 ?? 1a. e5\n*", ["malformed"]),
         ("1A. e4 {never closed *\n", ["malformed", "cut"]),
         ("1A. e4 * 1a. e5", ["malformed"]),
         ('[Lag "1 2 3"]\n1A. e4 *', ["malformed"]),
@@ -258,6 +258,47 @@ def test_moves_of_two_boards_in_a_comment_make_no_match_of_a_game() -> None:
     ):
         assert detect(text) is SourceKind.PGN
     assert detect(b"1A. Wir treffen uns um acht.\n") is None
+
+
+@pytest.mark.parametrize("size", [1, 7, 1 << 20])
+def test_a_semicolon_begins_a_comment_that_ends_with_its_line(size: int) -> None:
+    text = (
+        "; of my own\n" + TAGS + "; before { the moves\n1A. e4{59; or so} 1a. e5{58.5};2A. d4 1-0\n"
+        "2A. Nf3{57.0} {Ann resigns} 0-1 ; she says\n; behind it\n"
+    )
+    games, reader = read((text + TAGS + "1A. c4 *\n").encode(), size=size)
+    assert reader.anomalies == []
+    assert [[ply.san for ply in game.plies] for game in games] == [["e4", "e5", "Nf3"], [], ["c4"], []]
+    assert games[0].reason == "Ann resigns"
+    words = [event.text for event in games[0].events if event.detail == "annotation"]
+    assert words == ["of my own", "before { the moves", "59; or so", "2A. d4 1-0", "she says", "behind it"]
+    assert [game.first_offset < len(text) for game in games] == [True, True, False, False]
+
+
+CHESS = '[Event "a game"]\n[White "Eve"]\n[Black "Fay"]\n[Result "1-0"]\n\n1. e4 e5 2. Nf3 {best} 1-0\n\n'
+
+
+@pytest.mark.parametrize("size", [1, 7, 1 << 20])
+def test_games_of_chess_between_matches_are_read_as_chess(size: int) -> None:
+    data = (CHESS + TAGS + MATCH + "\n" + CHESS).encode()
+    assert detect(data) is SourceKind.BPGN
+    games, reader = read(data, size=size)
+    assert reader.anomalies == []
+    assert [game.white.handle for game in games] == ["Eve", "Ann", "Cid", "Eve"]
+    assert [game.variant for game in games] == ["chess", "bughouse", "bughouse", "chess"]
+    assert [ply.san for ply in games[3].plies] == ["e4", "e5", "Nf3"]
+    assert [ply.offset for ply in games[3].plies][:1] == [data.rindex(b"e4 e5")]
+
+
+@pytest.mark.parametrize("match", [TAGS + "\n" + MATCH, TAGS + "*\n", "{two boards}\n; so\n" + MATCH, MATCH])
+def test_a_match_in_a_file_of_chess_games_makes_no_game_of_chess(match: str) -> None:
+    pipeline = make_pipeline(SourceKind.PGN)
+    data = (CHESS + match + "\n" + CHESS).encode()
+    games = pipeline.receive(data) + pipeline.finish()
+    assert [(game.white.handle, len(game.plies)) for game in games] == [("Eve", 3), ("Eve", 3)]
+    (found,) = pipeline.report.anomalies
+    assert (found.kind.value, "--kind bpgn" in found.message) == ("malformed", True)
+    assert len(CHESS) <= found.offset < len(CHESS) + len(match)
 
 
 def test_a_file_that_grew_is_read_on() -> None:
