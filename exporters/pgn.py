@@ -6,7 +6,7 @@ database: one movetext line, elapsed times only, colours in the reason).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import count
 from typing import BinaryIO
@@ -82,12 +82,16 @@ class PgnExporter:
     """Writes games as PGN in UTF-8.
 
     ``game_text`` gives one game's text (all its parts); ``write`` streams many. Both count in ``report``.
+
+    Args:
+        in_progress: keys of games whose log is still being written: their text says so.
     """
 
     suffix = ".pgn"
 
-    def __init__(self, options: PgnOptions | None = None) -> None:
+    def __init__(self, options: PgnOptions | None = None, in_progress: Collection[str] = ()) -> None:
         self.options = options or PgnOptions()
+        self._in_progress = in_progress
         self.report = ExportReport()
         self.key_mark = None if self.options.style == "fics" else f'[{KEY_TAG} "'
         self._fics = self.options.style == "fics"
@@ -136,20 +140,28 @@ class PgnExporter:
         if part.unproved:
             moves = " ".join(f"{_number(ply.ply)}{ply.san}" for ply in part.unproved)
             tokens.append(brace_comment(f"Not proved: {moves}"))
-        reason = game.reason or _end_of(game)
+        reason = game.reason or self._end_of(game)
         if last and reason:
             tokens.append(brace_comment(reason))
         elif not last and part.beside is None:
             tokens.append("{Moves are missing here}")
         tokens.append(game.result if last else "*")
         rest = wrap(" ".join(tokens), len(begun) - begun.rfind("\n") - 1)
-        return f"{tags(game, part, number, count, last, annotator)}\n{begun}{rest}\n\n"
+        going_on = game.key in self._in_progress
+        head = tags(game, part, number, count, last, annotator, in_progress=going_on)
+        return f"{head}\n{begun}{rest}\n\n"
+
+    def _end_of(self, game: Game) -> str | None:
+        """How it ended, in our words; what ends in the middle of a PGN file has none."""
+        if game.key in self._in_progress:
+            return "Game in progress"
+        return None if game.end == "log-ends" and is_saved(game) else ENDS.get(game.end)
 
     def _fics_text(self, game: Game, part: Part, _number: int, _count: int, last: bool) -> str:
         part.line = _with_fics_san(part.plies, game.variant)
         _, tokens, annotator = self._movetext(game, part)
         tokens = tokens or [""]
-        reason = game.reason or _end_of(game)
+        reason = game.reason or self._end_of(game)
         if last and reason:
             tokens.append(brace_comment(colours_for_handles(reason, game.white.handle, game.black.handle)))
         tokens.append(game.result if last else "*")
@@ -242,11 +254,6 @@ class PgnExporter:
 def _number(ply: int) -> str:
     """``12. `` before White's move, ``12... `` before Black's."""
     return f"{move_number(ply)} "
-
-
-def _end_of(game: Game) -> str | None:
-    """How it ended, in our words; what ends in the middle of a PGN file has none."""
-    return None if game.end == "log-ends" and is_saved(game) else ENDS.get(game.end)
 
 
 def _annotator(options: PgnOptions) -> _Annotate:

@@ -37,16 +37,25 @@ _FAMILIES = {
 CHESS_TITLES = ("GM", "IM", "FM", "CM", "NM", "WGM", "WIM", "WFM", "WCM")
 
 
-def tags(game: Game, part: Part, number: int, count: int, last: bool = True, annotator: str | None = None) -> str:
+def tags(
+    game: Game,
+    part: Part,
+    number: int,
+    count: int,
+    last: bool = True,
+    annotator: str | None = None,
+    *,
+    in_progress: bool = False,
+) -> str:
     """Tag pairs in the default style: the seven-tag roster first, then what is known.
 
     Args:
         part, number, count: the part that follows; parts are numbered from 1. last: it is the main line's last one.
-        annotator: the engine that evaluated it.
+        annotator: the engine that evaluated it. in_progress: its log is still being written: it has no end.
     """
-    end = game.end if game.end != "result" else None
+    end = game.end if game.end != "result" and not in_progress else None
     begun, day = start_of_second(game), game.day
-    ended = date_of(game.ended_at_ms, game.time_basis)
+    ended = None if in_progress else date_of(game.ended_at_ms, game.time_basis)
     utc = game.time_basis is TimeBasis.UTC
     white, black = game.white, game.black
     found = [

@@ -108,7 +108,7 @@ def game_report(
         "long": spoken_duration(shown.long_ms),
         "caps": [spoken_duration(ms) for ms in CAPS_MS],
         "unknown": sum(not one.known for one in shown.showings if one.event is None and one.state.move is not None),
-        "pgn": _pgn_lines(boards),
+        "pgn": _pgn_lines(boards, in_progress),
         "pgn_name": "PGN" if match is None else "BPGN",
     }
     return render_page(
@@ -271,12 +271,12 @@ def _has_clocks(board: Board) -> bool:
     return told and not is_untimed(board.game)
 
 
-def _pgn_lines(boards: Sequence[Board]) -> list[str]:
+def _pgn_lines(boards: Sequence[Board], in_progress: Collection[str]) -> list[str]:
     out = io.BytesIO()
     games = [board.game for board in boards]
     if len(games) > 1:
         BpgnExporter().write(games, out)
     else:
         options = PgnOptions(variations=True, comments=True, engine=True)
-        PgnExporter(options).write(games, out)
+        PgnExporter(options, in_progress).write(games, out)
     return [visible(line) for line in out.getvalue().decode("utf-8", "replace").removesuffix("\n").split("\n")]

@@ -96,6 +96,7 @@ def _pgn(
     """
     from exporters.output import append_games, open_output, write_split
     from exporters.pgn import PgnExporter
+    from recorder.cli.inprogress import games_in_progress
     from recorder.model import SAVED_KINDS, GameKind
 
     if output == "-" and (append or split):
@@ -113,10 +114,10 @@ def _pgn(
         as_crazyhouse=as_crazyhouse,
         analysis=None if analysis == "none" else analysis or "",
     )
-    exporter = PgnExporter(options)
     chosen = game_filter(**filters)
     with open_archive(where) as archive:
         chosen = settled(archive, chosen)
+        exporter = PgnExporter(options, games_in_progress(archive))
         if options.analysis:
             require_analyst(archive, options.analysis)
         keep = protected(archive)

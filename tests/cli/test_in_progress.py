@@ -52,6 +52,26 @@ def test_pages_tell_which_games_are_in_progress(
         assert "in progress" not in cli("report", *words).stdout.lower()
 
 
+@pytest.mark.parametrize("style", ["default", "fics"])
+def test_pgn_names_no_end_of_a_game_in_progress(cli: Cli, journal: JournalWriter, style: str) -> None:
+    ended, going_on = ended_and_not(cli)
+
+    def text(key: str) -> str:
+        return " ".join(cli("export", "pgn", "--style", style, key).stdout.split())
+
+    before = text(going_on["Key"])
+    assert before.endswith("{Game in progress} *")
+    assert not any(word in before for word in ("RecorderEnd", "UTCEndTime", "Log ends here"))
+    assert "in progress" not in text(ended["Key"])
+    if style == "default":
+        assert "{Game in progress} *" in " ".join(cli("report", going_on["Key"]).stdout.split())
+        assert "UTCEndTime" in text(ended["Key"])
+    journal.close()
+    after = text(going_on["Key"])
+    assert after.endswith("{Log ends here} *")
+    assert ("RecorderEnd" in after and "UTCEndTime" in after) == (style == "default")
+
+
 def test_a_followed_log_has_games_in_progress_until_it_is_gone(cli: Cli, tmp_path: Path) -> None:
     log = tmp_path / "session.log"
     append(log, STREAM[:END])
