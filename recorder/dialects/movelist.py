@@ -2,7 +2,7 @@
 
 A list begins at its line of names, may hold a start position, and ends at its trailer ``{…} result``; some servers
 stop long lists without one, then it ends at the first line that is no row. Rows are read by words, not by columns.
-A log may lack the lines before the table; then the list begins at its columns, its dashes or its first row.
+A log may lack the lines before the table; then the list begins at its columns, its dashes or a row.
 Source: FICS, FatICS and ICC captures, the C servers' gamedb code.
 """
 
@@ -139,7 +139,7 @@ class MovelistReader:
         return True
 
     def _begin_table(self, line: Line) -> bool:
-        """Begin a list whose header the log lacks, at its columns, its dashes or its first row with a time."""
+        """Begin a list whose header the log lacks, at its columns, its dashes or a row with a time."""
         columns = _COLUMNS().fullmatch(line.text)
         if columns is not None:
             self._columns = columns[1], columns[2]
@@ -147,7 +147,7 @@ class MovelistReader:
             self._in_rows = True
         else:
             row = _ROW().fullmatch(line.text)
-            if row is None or int(row[1]) != 1 or (row[3] is None and row[5] is None) or not self._row(line):
+            if row is None or (row[3] is None and row[5] is None) or not self._row(line):
                 return False
             self._in_rows = True
         self._header = line

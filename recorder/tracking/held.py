@@ -90,7 +90,13 @@ class Held:
         """Begin a run with its first board; ``again``: its number had a game of the same players before."""
         number = frame.tail[7]
         facts = self._take_facts(frame)
-        run = Run(frame.game_no, frame.white, frame.black, facts, frame.offset)
+        run = self._take_listed(frame)
+        if run is None:
+            run = Run(frame.game_no, frame.white, frame.black, facts, frame.offset)
+        else:
+            run.game_no = frame.game_no
+            run.facts.add(facts)
+            run.restart_offset = min(run.restart_offset, facts.offset)
         run.session = self.session
         self.runs[number] = run
         gone = self.examined.pop(number, None)
@@ -147,6 +153,21 @@ class Held:
         """Take a frame's clocks as those that the next move's are compared with."""
         run.white_clock_ms, run.black_clock_ms = (clock or 0 for clock in clocks_of(frame))
         run.clocks_settled = False
+
+    def _take_listed(self, frame: Style12) -> Run | None:
+        """The game in progress that a list without a number told of before this first board, if only one fits it."""
+        ply = frame.ply
+        fitting = [
+            run
+            for run in self.listed
+            if frame.has_move and run.game_no is None and run.between(frame.white, frame.black)
+            for seen in run.lists
+            if seen.event.still_running and (known := seen.position_at(ply)) is not None and known.board == frame.board
+        ]
+        if not fitting or any(run is not fitting[0] for run in fitting):
+            return None
+        self.listed.remove(fitting[0])
+        return fitting[0]
 
     def _take_facts(self, frame: Style12) -> Facts:
         told = self.facts.pop(frame.game_no, None)

@@ -23,6 +23,9 @@ _LISTED_KEPT = 64
 def take_list(held: Held, event: MovelistRead) -> None:
     """Join a movelist to the likeliest game that it fits; a game begins with it if it fits none."""
     if not event.headed:
+        if event.rows and event.rows[0].ply > 2:
+            _note(held, event, "a move table without its first moves: it is not read")
+            return
         named = _named(held, event)
         if named is None:
             _note(held, event, "a move table without its header, and no line tells whose game it is: it is not read")

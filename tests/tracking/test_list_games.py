@@ -21,6 +21,36 @@ def test_a_running_games_list_waits_for_its_first_board() -> None:
     assert (sans(game), game.complete) == ([*MOVES, "Bb5"], True)
 
 
+def test_a_list_without_a_number_waits_for_the_first_board_that_it_fits() -> None:
+    table = Table(9)
+    table.plays(*MOVES)
+    listed = movelist(*MOVES, trailer=RUNNING, number=None)
+    shown = [table.header(), table.observing(), table.frame(), *table.plays("Bb5"), table.over("Bob resigns", "1-0")]
+    game = only(read(log(*listed, *shown)))
+    assert (game.game_no, sans(game), game.complete, game.white.rating) == (9, [*MOVES, "Bb5"], True, 1500)
+    others = [
+        movelist("d4", *MOVES[1:], trailer=RUNNING, number=None),
+        movelist(*MOVES[:3], trailer=RUNNING, number=None),
+        movelist(*MOVES, trailer="{Bob resigns} 1-0", number=None),
+        movelist(*MOVES, trailer=RUNNING, number=None, names="Ann Cid"),
+    ]
+    for other in others:
+        games = read(log(*other, *shown)).games
+        assert sorted((one.game_no is None, sans(one)) for one in games)[0] == (False, ["Bb5"])
+        assert len(games) == 2
+
+
+def test_a_first_board_that_two_lists_fit_goes_on_with_none() -> None:
+    table = Table(9)
+    table.plays(*MOVES)
+    lists = [movelist(*MOVES, *more, trailer=RUNNING, number=None) for more in (["Bb5"], ["Bc4"])]
+    shown = [table.header(), table.observing(), table.frame(), *table.plays("Bb5"), table.over("Bob resigns", "1-0")]
+    games = read(log(*lists[0], *lists[1], *shown)).games
+    assert sorted((game.game_no or 0, sans(game)) for game in games) == [
+        (0, [*MOVES, "Bb5"]), (0, [*MOVES, "Bc4"]), (9, ["Bb5"]),
+    ]  # fmt: skip
+
+
 def test_a_running_games_list_is_not_of_the_number_next_door() -> None:
     table = Table(8)
     table.plays(*MOVES)
@@ -127,6 +157,16 @@ def test_a_table_that_tells_no_names_is_an_anomaly_with_its_place(first: str) ->
     found = read(data)
     assert found.games == []
     assert [(one.kind.value, one.offset) for one in found.report.anomalies] == [("movelist", len(before))]
+
+
+@pytest.mark.parametrize("before", [[], ["Move  Ann                Bob", "----  ----------------   ----------------"]])
+def test_a_table_without_its_first_moves_is_an_anomaly_with_its_place(before: list[str]) -> None:
+    table = Table()
+    table.plays(*_MOVES)
+    shown = log(table.header(), table.frame())
+    found = read(shown + log(*before, *_cut(movelist(*_MOVES, trailer=RUNNING), "  2."), table.play("a6")))
+    assert sans(only(found)) == ["a6"]
+    assert [(one.kind.value, one.offset) for one in found.report.anomalies] == [("movelist", len(shown))]
 
 
 def test_a_table_that_fits_two_games_is_nobodys() -> None:
