@@ -80,4 +80,4 @@ soak: $(VENV)/.installed-for-development
 
 clean:
 	rm -rf demo build .pytest_cache .mypy_cache .ruff_cache .benchmarks
-	rm -f recorder/*.so recorder/*/*.so $(VENV)/.installed*
+	rm -f recorder/*.so recorder/*/*.so recorder/*/*/*.so $(VENV)/.installed*

@@ -19,9 +19,9 @@ import chess.pgn
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from exporters.pgn import PgnExporter
+from exporters.pgn.exporter import PgnExporter
 from recorder.model import Game, SourceReport
-from storage import Archive
+from storage import ArchiveStore
 from tests.exporters.games import random_game
 
 GOAL = 8.0
@@ -39,7 +39,7 @@ def main() -> int:
         tree = chess.pgn.read_game(io.StringIO(PgnExporter().game_text(game)))
         assert tree is not None
         trees.append(tree)
-    with tempfile.TemporaryDirectory() as folder, Archive.open(f"{folder}/games.db", create=True) as archive:
+    with tempfile.TemporaryDirectory() as folder, ArchiveStore.open(f"{folder}/games.db", create=True) as archive:
         with archive.write_source(
             sha256="0" * 64, size_bytes=0, name="x", path=None, kind="raw", keep=False, parser_version="1", options={}
         ) as writer:
@@ -48,7 +48,7 @@ def main() -> int:
         return _measure(arguments.rounds, games, trees, archive)
 
 
-def _measure(rounds: int, games: list[Game], trees: list[chess.pgn.Game], archive: Archive) -> int:
+def _measure(rounds: int, games: list[Game], trees: list[chess.pgn.Game], archive: ArchiveStore) -> int:
     ratios: list[float] = []
     archive_ratios: list[float] = []
     for number in range(1, rounds + 1):

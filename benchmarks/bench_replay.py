@@ -27,7 +27,7 @@ from typing import NamedTuple
 
 from benchmarks import generate
 from benchmarks.bench_live import messages
-from recorder.journal.format import VERSION, Header, Record, RecordKind, format_header, format_record
+from recorder.journal.format import VERSION, JournalHeader, Record, RecordKind, format_header, format_record
 
 _FRAME = re.compile(rb"^<12> .*", re.M)
 _GAMES = 40
@@ -67,7 +67,7 @@ def _key(frame: bytes) -> bytes:
 
 def journal(log: Path, path: Path, most: int) -> dict[bytes, float]:
     """Write a journal with so many boards, one a second; when each board that comes once is recorded, in seconds."""
-    header = Header(VERSION, "0123456789abcdef", 1, "record", "freechess.org", 5000, 0, "benchmark")
+    header = JournalHeader(VERSION, "0123456789abcdef", 1, "record", "freechess.org", 5000, 0, "benchmark")
     at_s: dict[bytes, float] = {}
     count: Counter[bytes] = Counter()
     with path.open("wb") as file:

@@ -28,9 +28,9 @@ from recorder.model import (
     SourceReport,
     TimeBasis,
 )
-from storage import Archive, GameFilter
-from storage.names import COLUMNS, insert_sql
-from storage.plyrows import add_values
+from storage import ArchiveStore, GameFilter
+from storage.plies import add_values
+from storage.statements import COLUMNS, insert_sql
 
 SANS = ("e4", "Nf3", "Bxc6", "O-O", "Rfe1", "Qxd7+", "a6", "Nbd2", "exd5", "Kh1")
 
@@ -111,7 +111,7 @@ def raw_seconds(games: list[Game], folder: Path) -> float:
     width = len(COLUMNS["plies"]) - 1
     rows = [(number, *values[at : at + width]) for number, at in enumerate(range(0, len(values), width), 1)]
     path = folder / "raw.db"
-    with Archive.open(str(path), create=True):
+    with ArchiveStore.open(str(path), create=True):
         pass
     connection = sqlite3.connect(path, isolation_level=None)
     connection.execute("PRAGMA synchronous=NORMAL")
@@ -127,7 +127,7 @@ def raw_seconds(games: list[Game], folder: Path) -> float:
 def archive_seconds(games: list[Game], folder: Path) -> tuple[float, float, int]:
     """Everything: seconds to write all tables and to read the games back, and the file's bytes."""
     path = folder / "archive.db"
-    with Archive.open(str(path), create=True) as archive:
+    with ArchiveStore.open(str(path), create=True) as archive:
         began = time.perf_counter()
         with archive.write_source(
             sha256="0" * 64, size_bytes=0, name="x", path=None, kind="raw", keep=False, parser_version="1", options={}

@@ -20,8 +20,8 @@ from typing import NamedTuple
 
 import chess
 
-from recorder.moves import decode_move
-from recorder.tracking.position import Rules, advance, position_from_fen
+from recorder.rules.moves import decode_move
+from recorder.rules.prove import Rules, advance, position_from_fen
 from tests.tracking import rules_oracle
 
 _ROUNDS = 15

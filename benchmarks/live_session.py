@@ -27,7 +27,7 @@ from typing import Any
 
 from benchmarks.run import ENVIRONMENT
 from recorder.journal import find_part, part_blocks
-from recorder.live.manners import FICS
+from recorder.live.login.servers import FICS
 from recorder.model import Game
 
 __all__ = ["Session", "messages", "read_only", "session"]
@@ -114,7 +114,7 @@ def record(times: Path, words: list[str]) -> None:
         noted.extend(_NOTE.pack(time.monotonic_ns(), size))
 
     async def starting(*command: str, **how: Any) -> asyncio.subprocess.Process:
-        if command[-1] == "recorder.cli.archiving":
+        if command[-1] == "recorder.archive.process":
             command = (command[0], "-m", "benchmarks.live_session", "--archive", str(_commits_of(times)))
         return await start(*command, **how)
 
@@ -129,8 +129,8 @@ def record(times: Path, words: list[str]) -> None:
 
 def archive(times: Path) -> int:
     """The archive's process with the time of every commit, and the place of the last board in it, noted in memory."""
-    from recorder.cli import archiving
-    from storage import living
+    from recorder.archive import process as archiving
+    from storage.write import in_progress as living
 
     noted = bytearray()
 
@@ -150,11 +150,11 @@ def archive(times: Path) -> int:
             super().add_games(games)
             self._comes(max(game.last_offset for game in games))
 
-        def show(self, game: Game, goes_on: int | None, before: living.Place | None) -> living.Place:
+        def show(self, game: Game, goes_on: int | None, before: living.GameProgress | None) -> living.GameProgress:
             self._comes(game.last_offset)
             return super().show(game, goes_on, before)
 
-        def gain(self, place: living.Place, observation: int, *what: Any) -> None:
+        def gain(self, place: living.GameProgress, observation: int, *what: Any) -> None:
             super().gain(place, observation, *what)
             self._comes(what[3])
 

@@ -75,7 +75,7 @@ class PlyAccessor:
         return measures.autocorrelation(self._plies, by)
 
     def lag(self, by: str | Iterable[str] = ("player",)) -> pd.DataFrame:
-        """Lag a move, and who got it back. See ``exporters.measures.lag``."""
+        """Lag a move, and who got it back. See ``exporters.measures.clocks``."""
         return measures.lag(self._plies, by)
 
     def scrambles(self, by: str | Iterable[str] = ("time_control",), limit_ms: int = 30_000) -> pd.DataFrame:
@@ -113,7 +113,7 @@ class PlyAccessor:
         return measures.activity(self._plies, by, utc_offset_min)
 
     def residuals(self, by: str | Iterable[str] = ()) -> pd.DataFrame:
-        """Do the clocks add up, and why not. See ``exporters.measures.residuals``."""
+        """Do the clocks add up, and why not. See ``exporters.measures.clocks``."""
         return measures.residuals(self._plies, by)
 
     def blunders(self, by: str | Iterable[str] = ("player",)) -> pd.DataFrame:

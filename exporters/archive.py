@@ -8,10 +8,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, Unpack
 
-from exporters.frames.columns import ON_REQUEST
-from exporters.frames.filters import Filters, make_filter
+from exporters.tables.columns import ON_REQUEST
+from exporters.tables.filters import Filters, make_filter
 from recorder.errors import ExportError
-from storage import Archive as Storage
+from storage import ArchiveStore as Storage
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -61,7 +61,7 @@ class Archive:
             ExportError: a word of a filter or of ``extra`` is not understood. StorageError: the archive cannot be read.
         """
         _give_measures()
-        from exporters.frames.load import ply_frame
+        from exporters.tables.plies import ply_frame
 
         _check(extra)
         with self._open() as storage:
@@ -80,7 +80,7 @@ class Archive:
             ExportError, StorageError: as for ``plies``, before the first piece; also for pieces of no rows.
         """
         _give_measures()
-        from exporters.frames.load import pieces, plies_of
+        from exporters.tables.plies import pieces, plies_of
 
         _check(extra)
         if rows < 1:
@@ -92,7 +92,7 @@ class Archive:
 
     def sides(self, **filters: Unpack[Filters]) -> pd.DataFrame:
         """Two rows a game, White's first; arguments and errors as for ``plies``."""
-        from exporters.frames.games import side_frame
+        from exporters.tables.games import side_frame
 
         where = make_filter(filters)
         with self._open() as storage, storage.columns(arrow=False) as reader:
@@ -100,7 +100,7 @@ class Archive:
 
     def games(self, **filters: Unpack[Filters]) -> pd.DataFrame:
         """One row a game; arguments and errors as for ``plies``."""
-        from exporters.frames.games import game_frame
+        from exporters.tables.games import game_frame
 
         where = make_filter(filters)
         with self._open() as storage, storage.columns(arrow=False) as reader:
@@ -108,7 +108,7 @@ class Archive:
 
     def events(self, **filters: Unpack[Filters]) -> pd.DataFrame:
         """One row for everything that is no ply: offers, takebacks, chat, results …; arguments as for ``plies``."""
-        from exporters.frames.games import event_frame
+        from exporters.tables.games import event_frame
 
         where = make_filter(filters)
         with self._open() as storage, storage.snapshot():
@@ -127,8 +127,8 @@ class Archive:
             ExportError, StorageError: as ``plies``.
         """
         _give_measures()
-        from exporters.frames.load import ply_frame
-        from exporters.frames.matches import boards_of, match_frame, read_matches
+        from exporters.tables.matches import boards_of, match_frame, read_matches
+        from exporters.tables.plies import ply_frame
 
         where = make_filter(filters)
         with self._open() as storage:

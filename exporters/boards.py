@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from exporters.parts import Part, cut_into_parts, is_chess_fen
+from exporters.pgn.parts import PgnPart, cut_into_parts, is_chess_fen
 from recorder.model import Game, Ply
-from recorder.moves import decode_move
+from recorder.rules.moves import decode_move
 
 __all__ = ["START", "Board", "boards_by_ply", "carry_out", "first_board", "play", "read_placement", "write_placement"]
 
@@ -89,7 +89,7 @@ def carry_out(board: Board, ply: Ply, variant: str | None) -> None:
         _explode(board, decode_move(ply.move)[2:4])
 
 
-def first_board(part: Part) -> Board | None:
+def first_board(part: PgnPart) -> Board | None:
     """The board at the beginning of a part; None: it is not known, or none of chess."""
     if part.fen is None and part.start_ply:
         return None

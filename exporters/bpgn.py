@@ -12,14 +12,14 @@ from dataclasses import dataclass, replace
 from typing import BinaryIO
 
 from exporters.base import ExportReport
-from exporters.pgn import ENDS
-from exporters.pgn_tags import event_name
-from exporters.pgn_text import GLUE, readable, tag, wrap
-from exporters.times import decimal_seconds, start_of_second
+from exporters.pgn.exporter import ENDS
+from exporters.pgn.tags import event_name
+from exporters.pgn.text import GLUE, readable, tag, wrap
 from recorder.errors import ExportError
 from recorder.model import EXACT, EventKind, Game, GameEvent, LinkKind, ObservationKind, Player
 from recorder.relating.bughouse import pair_bughouse
-from recorder.relating.match import Match, Moment, board_order, timeline
+from recorder.relating.match import Match, MatchMoment, board_order, timeline
+from recorder.times import decimal_seconds, start_of_second
 
 __all__ = ["CLOCK_WORDS", "BpgnExporter", "BpgnOptions", "find_matches"]
 
@@ -122,7 +122,7 @@ class BpgnExporter:
         gap = "\n" if exact else ""
         return "".join((tags, gap, head.replace(GLUE, " "), body, "\n" if body else "", end, "\n\n"))
 
-    def _move(self, moment: Moment, exact: bool) -> str:
+    def _move(self, moment: MatchMoment, exact: bool) -> str:
         ply = moment.ply
         letter = moment.board if ply.white_moved else moment.board.lower()
         move = f"{(ply.ply + 1) // 2}{letter}.{GLUE}{ply.san}"
@@ -131,7 +131,7 @@ class BpgnExporter:
             return move
         return f"{move}{'' if exact else GLUE}{{{decimal_seconds(clock_ms, ply.precision in EXACT)}}}"
 
-    def _tags(self, match: Match, moments: Sequence[Moment], result: str, *, alone: bool) -> str:
+    def _tags(self, match: Match, moments: Sequence[MatchMoment], result: str, *, alone: bool) -> str:
         first = min((match.a, match.b), key=lambda game: (game.started_at_ms is None, game.started_at_ms or 0))
         begun, day = start_of_second(first), first.day
         saved = [event for event in match.a.events if event.kind is EventKind.TAG]
@@ -203,7 +203,7 @@ def _without_moves(game: Game) -> Game:
     )
 
 
-def _known_order(match: Match, moments: Sequence[Moment]) -> list[str]:
+def _known_order(match: Match, moments: Sequence[MatchMoment]) -> list[str]:
     """What a reader must know of moves whose place or whose beginning is not known."""
     found = []
     for letter, game in (("A", match.a), ("B", match.b)):

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import BinaryIO, NamedTuple
 
 from exporters.base import ExportReport
-from exporters.csvfile import write_csv
+from exporters.csv import write_csv
 from exporters.games_json import PRECISIONS
 from exporters.plies import write_json_lines
 from recorder.model import EXACT, Game, Ply, Precision, control_of
@@ -91,7 +91,7 @@ class ClockSummary:
 
 
 class ClocksCsvExporter:
-    """The summary as CSV; see ``exporters.csvfile``.
+    """The summary as CSV; see ``exporters.csv``.
 
     Args:
         raw: write texts that look like formulas as they are.

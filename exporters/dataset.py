@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from exporters.base import ExportReport
-from exporters.frames.columns import PLY_COLUMNS, Column
 from exporters.output import file_stem, refuse_protected
+from exporters.tables.columns import PLY_COLUMNS, Column
 from recorder.errors import ExportError
-from storage import Archive, GameFilter
+from storage import ArchiveStore, GameFilter
 
 __all__ = ["arrow_schema", "import_pyarrow", "write_dataset"]
 
@@ -62,7 +62,7 @@ def arrow_schema(columns: Collection[Column] = PLY_COLUMNS) -> Any:
 
 
 def write_dataset(
-    storage: Archive, where: GameFilter, folder: Path, *, force: bool = False, protect: Collection[Path] = ()
+    storage: ArchiveStore, where: GameFilter, folder: Path, *, force: bool = False, protect: Collection[Path] = ()
 ) -> ExportReport:
     """Write the plies of the games that match; memory is bounded by one row group, all files are of one moment.
 
@@ -102,8 +102,8 @@ def write_dataset(
     return report
 
 
-def _write(storage: Archive, where: GameFilter, folder: Path) -> ExportReport:
-    from exporters.frames.load import pieces, plies_of
+def _write(storage: ArchiveStore, where: GameFilter, folder: Path) -> ExportReport:
+    from exporters.tables.plies import pieces, plies_of
 
     pa, pq = import_pyarrow()
     schema = arrow_schema()

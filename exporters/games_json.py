@@ -8,9 +8,9 @@ from typing import Any, BinaryIO
 
 from exporters.base import ExportReport
 from exporters.holdings import Hands, hands_after, hands_of, with_hands
-from exporters.taken_back import told_once
-from exporters.times import iso, iso_start
+from exporters.pgn.annotations import told_once
 from recorder.model import Game, LineKind, ObservationKind, Origin, Player, Ply, Precision, Proof, TimeBasis
+from recorder.times import iso, iso_start
 
 __all__ = ["ORIGINS", "PRECISIONS", "PROOFS", "GamesJsonExporter", "game_object", "ply_object"]
 

@@ -1,4 +1,4 @@
-"""One row a game: CSV and Parquet with the columns of ``Archive.games()``; docs/tables.md explains them."""
+"""One row a game: CSV and Parquet with the columns of ``ArchiveStore.games()``; docs/tables.md explains them."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from typing import Any, BinaryIO, Final
 
 from exporters.base import ExportReport
-from exporters.csvfile import write_csv
+from exporters.csv import write_csv
 from exporters.dataset import arrow_schema, import_pyarrow
-from exporters.frames.columns import GAME_COLUMNS
-from exporters.frames.games import game_rows
-from exporters.times import iso
+from exporters.tables.columns import GAME_COLUMNS
+from exporters.tables.games import game_rows
 from recorder.model import TimeBasis
-from storage import Archive, GameFilter
+from recorder.times import iso
+from storage import ArchiveStore, GameFilter
 
 __all__ = ["FORMATS", "write_games"]
 
@@ -22,7 +22,7 @@ _Row = tuple[Any, ...]
 
 
 def write_games(
-    storage: Archive, where: GameFilter, out: BinaryIO, format_name: str, *, raw: bool = False
+    storage: ArchiveStore, where: GameFilter, out: BinaryIO, format_name: str, *, raw: bool = False
 ) -> ExportReport:
     """Write the games that match, in the archive's order; no more than 10,000 rows are in memory.
 
@@ -41,7 +41,7 @@ def write_games(
     return report
 
 
-def _batches(storage: Archive, where: GameFilter, report: ExportReport) -> Iterator[list[_Row]]:
+def _batches(storage: ArchiveStore, where: GameFilter, report: ExportReport) -> Iterator[list[_Row]]:
     """Rows with plain values in the order of ``GAME_COLUMNS``; an instant is milliseconds since 1970."""
     with storage.columns(arrow=False) as reader:
         games = reader.games_of(where)

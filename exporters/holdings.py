@@ -50,8 +50,10 @@ def hands_in_match(match: Match) -> dict[str, dict[int, Hands]]:
     A saved match (BPGN) tells the order of all moves and no holdings. Nothing is concluded where holdings were printed,
     where the order is not known, or from the first move on whose capture or drop cannot be told.
     """
-    from recorder.relating.captures import captures  # it loads the rules, which most exports do not need
-    from recorder.relating.match import timeline
+    from recorder.relating.match import (
+        captures,  # it loads the rules, which most exports do not need
+        timeline,
+    )
 
     found: dict[str, dict[int, Hands]] = {"A": {}, "B": {}}
     games = {"A": match.a, "B": match.b}

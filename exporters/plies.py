@@ -8,9 +8,9 @@ from itertools import chain, islice
 from typing import Any, BinaryIO
 
 from exporters.base import ExportReport
-from exporters.csvfile import write_csv
+from exporters.csv import write_csv
 from exporters.dataset import arrow_schema, import_pyarrow
-from exporters.frames.rows import PLY_NAMES, ply_rows
+from exporters.tables.rows import PLY_NAMES, ply_rows
 from recorder.model import Game, TimeBasis
 
 __all__ = [
@@ -27,7 +27,7 @@ _Row = tuple[Any, ...]
 
 
 class PliesCsvExporter:
-    """CSV; see ``exporters.csvfile``.
+    """CSV; see ``exporters.csv``.
 
     Args:
         raw: write texts that look like formulas as they are.

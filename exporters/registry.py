@@ -8,7 +8,7 @@ from exporters.base import Exporter
 from exporters.bpgn import BpgnExporter
 from exporters.clocks import ClocksCsvExporter, ClocksJsonExporter
 from exporters.games_json import GamesJsonExporter
-from exporters.pgn import PgnExporter
+from exporters.pgn.exporter import PgnExporter
 from exporters.plies import PliesCsvExporter, PliesJsonExporter, PliesParquetExporter
 from recorder.errors import ExportError
 
@@ -27,7 +27,7 @@ def make_exporter(what: str, format_name: str, *, raw: bool = False) -> Exporter
     """The exporter of ``what`` in ``format_name`` with its default options.
 
     Args:
-        what, format_name: keys of ``EXPORTERS``. raw: of CSV, see ``exporters.csvfile``.
+        what, format_name: keys of ``EXPORTERS``. raw: of CSV, see ``exporters.csv``.
     Raises:
         ExportError: there is none.
     """

@@ -1,1 +1,1 @@
-"""Alembic's script directory, packaged: ``storage.schema`` runs it, no ``alembic.ini`` is needed."""
+"""Alembic's script directory, packaged: ``storage.schema.upgrade`` runs it, no ``alembic.ini`` is needed."""

@@ -1,10 +1,10 @@
-"""Runs the migrations on the connection that ``storage.schema`` gives; transactions are that module's business."""
+"""Runs the migrations on the connection of ``storage.schema.upgrade``, which owns the transactions."""
 
 from __future__ import annotations
 
 from alembic import context
 
-from storage.models import metadata
+from storage.schema.tables import metadata
 
 context.configure(
     connection=context.config.attributes["connection"],

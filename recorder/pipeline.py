@@ -14,7 +14,7 @@ from recorder.dialects.recogniser import Recogniser
 from recorder.errors import SourceError
 from recorder.events import Chunk, CutLines, EngineLine, Line, LineRow, SessionNotice, SessionNoticeKind
 from recorder.model import SAVED_KINDS, Anomaly, Disposition, Game, Shape, SourceReport, TimeBasis
-from recorder.savedpipeline import SavedPipeline
+from recorder.saved.pipeline import SavedPipeline
 from recorder.sources import (
     HEAD_BYTES,
     SourceKind,
@@ -26,14 +26,14 @@ from recorder.sources import (
     why_not_a_log,
 )
 from recorder.sources.base import RawDecoder
-from recorder.sources.forgotten import Forgotten, silenced
 from recorder.sources.journal import JournalDecoder
+from recorder.sources.redaction import Forgotten, silenced
 from recorder.tracking.living import LivingTracker
 from recorder.tracking.tracker import Tracker
 from recorder.wire.lines import COUNTED_TAGS, LineReader
 
 if TYPE_CHECKING:
-    from recorder.tracking.engines import Engines
+    from recorder.tracking.engines.games import Engines
 
 __all__ = ["PARSER_VERSION", "AnyPipeline", "Pipeline", "joined_games", "make_pipeline", "read_games"]
 
@@ -252,7 +252,7 @@ class Pipeline:
     def _hear_engine(self, line: EngineLine) -> list[Game]:
         """A line of an engine; games that it ends wait while they may be the server's that are still open."""
         if self._engines is None:
-            from recorder.tracking.engines import Engines  # hardly any log needs it
+            from recorder.tracking.engines.games import Engines  # hardly any log needs it
 
             self._engines = self._tracker.engines = Engines(self.failures, date=self._date, chat=self._chat)
         if self._forgotten:

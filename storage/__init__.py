@@ -14,23 +14,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from storage.archive import Archive
-from storage.check import check
-from storage.engine import backup, corrupt, file_of
-from storage.forgotten import ForgottenSource
-from storage.other import is_database, reading_other
-from storage.query import GameFilter
-from storage.replace import Replacement, replacing
-from storage.schema import current, head, upgrade
-from storage.share import share
-from storage.sourcerows import SourceRow
+from storage.archive import ArchiveStore
+from storage.files import backup, corrupt, file_of
+from storage.maintenance.check import check
+from storage.maintenance.replace import Replacement, replacing
+from storage.maintenance.share import share
+from storage.read.other import is_database, reading_other
+from storage.read.query import GameFilter
+from storage.read.sources import SourceRow
+from storage.schema.upgrade import current, head, upgrade
+from storage.settings import ForgottenSource
 
 if TYPE_CHECKING:
-    from storage.removal import ForgetReport
-    from storage.writer import SourceWriter
+    from storage.maintenance.removal import ForgetReport
+    from storage.write.source import SourceWriter
 
 __all__ = [
-    "Archive",
+    "ArchiveStore",
     "ForgetReport",
     "ForgottenSource",
     "GameFilter",
@@ -54,11 +54,11 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     """Load what writes when it is first asked for: whoever reads an archive starts without SQLAlchemy."""
     if name == "SourceWriter":
-        from storage.writer import SourceWriter
+        from storage.write.source import SourceWriter
 
         return SourceWriter
     if name == "ForgetReport":
-        from storage.removal import ForgetReport
+        from storage.maintenance.removal import ForgetReport
 
         return ForgetReport
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

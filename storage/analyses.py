@@ -1,7 +1,8 @@
 """What engines thought of games: rows that hang on a game's key, since the game's own rows come and go.
 
 The database is otherwise a view of logs; analyses are in none. So nothing that reads a log again deletes them, and what
-moves a game's key moves them. Which of their positions the game still has is kept in ``stands`` (``storage.standing``).
+moves a game's key moves them. Which of their positions the game still has is kept in ``stands``
+(``storage.current_analyses``).
 """
 
 from __future__ import annotations
@@ -13,8 +14,7 @@ from itertools import groupby
 from typing import Any, Final, NamedTuple
 
 from recorder.model import AnalysedPosition, Analysis, Game, Thinking
-from storage.bulk import insert_rows
-from storage.names import COLUMNS, insert_into
+from storage.statements import COLUMNS, insert_into, insert_rows
 
 __all__ = [
     "StoredAnalysis",

@@ -9,11 +9,28 @@ from typing import TYPE_CHECKING, Any
 
 from recorder.model import AnalysedPosition, Analysis, Anomaly, AnomalyKind, Game, SourceReport
 from storage.analyses import analysts, standing_plies, store_positions
-from storage.carrying import carry_analyses
+from storage.current_analyses import AnalysisCounts, count_analyses, settle_analyses, shown_games
 from storage.duplicates import DuplicateGames
-from storage.engine import driver_of, told
-from storage.equalkeys import closing_up, find_successors, order_of_sources, restore_order
-from storage.forgotten import (
+from storage.files import driver_of, told
+from storage.maintenance.carry import carry_analyses
+from storage.read.games import load_games
+from storage.read.query import ALL_PLAYED, GameFilter, count_games, game_ids, resolve, undated, witness_paths
+from storage.read.sources import (
+    READ_AGAIN,
+    SourceRow,
+    anomalies_of,
+    beginnings_of,
+    drop_kept,
+    one_source,
+    packed_timing,
+    read_kept,
+    report_of,
+    row_number,
+    source_rows,
+    sources_of_game,
+    timing_of,
+)
+from storage.settings import (
     ForgottenSource,
     forgotten_handles,
     forgotten_sources,
@@ -22,32 +39,19 @@ from storage.forgotten import (
     recall_handle,
     recall_source,
 )
-from storage.kept import beginnings_of, drop_kept, packed_timing, read_kept, timing_of
-from storage.query import ALL_PLAYED, GameFilter, count_games, game_ids, resolve, undated, witness_paths
-from storage.reader import load_games
-from storage.relating import stale
-from storage.sourcerows import (
-    READ_AGAIN,
-    SourceRow,
-    anomalies_of,
-    one_source,
-    report_of,
-    row_number,
-    source_rows,
-    sources_of_game,
-)
-from storage.standing import AnalysisCounts, count_analyses, settle_analyses, shown_games
+from storage.write.games import closing_up, find_successors, order_of_sources, restore_order
+from storage.write.merged import stale
 
 if TYPE_CHECKING:
-    from storage.columns import ColumnReader
-    from storage.redaction import HandleReport, Words
-    from storage.removal import ForgetReport
-    from storage.writer import SourceWriter
+    from storage.maintenance.redaction import HandleReport, HandleText
+    from storage.maintenance.removal import ForgetReport
+    from storage.read.columns import ColumnReader
+    from storage.write.source import SourceWriter
 
-__all__ = ["Archive"]
+__all__ = ["ArchiveStore"]
 
 
-class Archive(DuplicateGames):
+class ArchiveStore(DuplicateGames):
     """Games and their sources in one SQLite file. Use it as a context manager."""
 
     @contextmanager
@@ -57,7 +61,7 @@ class Archive(DuplicateGames):
         Args:
             arrow: use ADBC if the extra ``arrow`` is installed; the answers are the same without it.
         """
-        from storage.columns import column_reader
+        from storage.read.columns import column_reader
 
         with told(self.path), column_reader(self.path, read_only=self.read_only, arrow=arrow) as reader:
             yield reader
@@ -167,7 +171,7 @@ class Archive(DuplicateGames):
         Raises:
             StorageError: there is no such source, or several ids begin so.
         """
-        from storage.removal import delete_source
+        from storage.maintenance.removal import delete_source
 
         with self.writing() as connection, closing_up(driver_of(connection)):
             driver = driver_of(connection)
@@ -195,13 +199,13 @@ class Archive(DuplicateGames):
         with self.reading() as driver:
             return forgotten_handles(driver)
 
-    def forget_handles(self, handles: Collection[tuple[str, int, str]], words: Words) -> HandleReport:
+    def forget_handles(self, handles: Collection[tuple[str, int, str]], words: HandleText) -> HandleReport:
         """Take players out of all tables but the kept logs, and remember the hashes of their handles.
 
         Args:
             handles: as ``forgotten_handles`` gives them. words: knows them.
         """
-        from storage.redaction import redact_rows
+        from storage.maintenance.redaction import redact_rows
 
         with self.writing() as connection:
             for handle in handles:
@@ -228,7 +232,7 @@ class Archive(DuplicateGames):
         Returns:
             Whether anything was replaced.
         """
-        from storage.redaction import redact_kept
+        from storage.maintenance.redaction import redact_kept
 
         with self.writing() as connection:
             driver = driver_of(connection)
@@ -246,7 +250,7 @@ class Archive(DuplicateGames):
             chains = find_successors(driver)
             return {key: wanted for wanted, chain in chains.items() for key in chain[1:]}
 
-    def order_equal_keys(self, other: Archive) -> None:
+    def order_equal_keys(self, other: ArchiveStore) -> None:
         """Give games with equal keys the order that they have in an archive of the same sources.
 
         It depends on what those sources were when the games were read, if they have grown since.
@@ -285,7 +289,7 @@ class Archive(DuplicateGames):
         Raises:
             StorageError: another source has these bytes, or the archive cannot be written.
         """
-        from storage.writer import SourceWriter, continue_source, reopen_last_chunk, start_source
+        from storage.write.source import SourceWriter, continue_source, reopen_last_chunk, start_source
 
         values: dict[str, Any] = {
             "sha256": sha256,
@@ -449,7 +453,7 @@ class Archive(DuplicateGames):
             store_positions(driver_of(connection), key, analysis, positions, anew=again)
             settle_analyses(driver_of(connection), shown_games(driver_of(connection), key))
 
-    def carry_analyses(self, other: Archive, *, homeless: bool = False) -> tuple[int, int]:
+    def carry_analyses(self, other: ArchiveStore, *, homeless: bool = False) -> tuple[int, int]:
         """Take over the analyses of another archive for the games that are here.
 
         Args:

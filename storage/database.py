@@ -11,11 +11,11 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from recorder.errors import StorageError
-from storage import schema
-from storage.check import check
-from storage.engine import driver_of, file_of, identity_of, make_engine, open_sqlite, reading, told
-from storage.relating import relate
-from storage.share import share
+from storage.files import driver_of, file_of, identity_of, make_engine, open_sqlite, reading, told
+from storage.maintenance.check import check
+from storage.maintenance.share import share
+from storage.schema import upgrade as schema
+from storage.write.merged import relate
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine
@@ -134,9 +134,9 @@ class Database:
                 raise StorageError(f"{self.path} is being read by another program.")
 
     def check(self) -> list[str]:
-        """Findings of ``storage.check``, one sentence each; none: all is well."""
+        """Findings of ``storage.maintenance.check``, one sentence each; none: all is well."""
         return check(self.path)
 
     def share(self, target: Path, *, pseudonyms: bool = False, redact: Sequence[str] = ()) -> None:
-        """Write a copy to give away: see ``storage.share``."""
+        """Write a copy to give away: see ``storage.maintenance.share``."""
         share(self.path, target, pseudonyms=pseudonyms, redact=redact)

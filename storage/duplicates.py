@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING
 
 from recorder.errors import StorageError
 from recorder.model import Game
-from storage.carrying import carry_verdicts
 from storage.database import Database
-from storage.decisions import Decision, decide, decisions, load_decided
-from storage.engine import driver_of
-from storage.query import GameFilter, game_keys, resolve
-from storage.reader import load_games
-from storage.relating import candidate_groups, relate, touch_keys
+from storage.files import driver_of
+from storage.maintenance.carry import carry_verdicts
+from storage.read.games import load_games
+from storage.read.query import GameFilter, game_keys, resolve
+from storage.settings import Decision, decide, decisions, load_decided
+from storage.write.merged import candidate_groups, relate, touch_keys
 
 if TYPE_CHECKING:
-    from recorder.relating.doubtful import Doubts
+    from recorder.relating.duplicates import Doubts
 
 __all__ = ["DuplicateGames"]
 
@@ -50,7 +50,7 @@ class DuplicateGames(Database):
             found = list(_doubts(driver))
             if not found:
                 return frozenset()
-            from recorder.relating.doubtful import fold
+            from recorder.relating.duplicates import fold
 
             return frozenset(fold(found, game_keys(driver, replace(where, last=None))))
 
@@ -128,7 +128,7 @@ def _doubts(driver: sqlite3.Connection) -> Iterator[Doubts]:
         listed = sorted(set(shown.values()))
         if len(listed) < 2:
             continue
-        from recorder.relating.doubtful import find_doubts
+        from recorder.relating.duplicates import find_doubts
 
         games = dict(zip(listed, _load(driver, listed), strict=True))
         members = dict(zip(group, _load(driver, group), strict=True))
@@ -148,8 +148,8 @@ def _to_merge(driver: sqlite3.Connection, one: str, other: str) -> list[tuple[st
     Raises:
         StorageError: they cannot be one.
     """
-    from recorder.relating.decided import pair_of
-    from recorder.relating.doubtful import why_never_one
+    from recorder.relating.decisions import pair_of
+    from recorder.relating.duplicates import why_never_one
 
     rows = [resolve(driver, one), resolve(driver, other)]
     if rows[0] == rows[1]:
@@ -167,7 +167,7 @@ def _to_split(driver: sqlite3.Connection, spec: str) -> list[tuple[str, str]]:
     Raises:
         StorageError: there is nothing to separate it from.
     """
-    from recorder.relating.decided import pair_of
+    from recorder.relating.decisions import pair_of
 
     row = resolve(driver, spec)
     keys = _keys(driver, row)

@@ -1,4 +1,4 @@
-"""Model ↔ rows. Rows are plain tuples in the order of the table's columns; ``storage.names`` has them."""
+"""Model ↔ rows. Rows are plain tuples in the order of the table's columns; ``storage.statements`` has them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from recorder.model import (
     Thinking,
     TimeBasis,
 )
-from recorder.shown import ShownLine
+from recorder.model.pgn_plies import ShownLine
 
 __all__ = [
     "Row",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from recorder.ledger import Cause, Entry, ledger
+from recorder.ledger import Cause, LedgerEntry, ledger
 from recorder.model import GameKind
 from tests.support import corpus, product
 
@@ -15,10 +15,10 @@ NOT_KNOWN = "times not known"
 Figures = dict[str, Counter[str]]
 
 
-def figures(scenarios: Iterable[str]) -> tuple[Figures, list[tuple[str, str, Entry]]]:
+def figures(scenarios: Iterable[str]) -> tuple[Figures, list[tuple[str, str, LedgerEntry]]]:
     """Moves of played games by server and cause, and every entry that nothing explains with its stream."""
     counts: Figures = {name: Counter() for name in ROWS.values()}
-    unexplained: list[tuple[str, str, Entry]] = []
+    unexplained: list[tuple[str, str, LedgerEntry]] = []
     for scenario in scenarios:
         for stream in corpus.streams(scenario):
             games, _ = product.run([corpus.stream_bytes(stream.scenario, stream.connection)], stream.kind)

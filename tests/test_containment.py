@@ -12,29 +12,29 @@ from typing import Any
 
 import pytest
 
-import recorder.cli.rebuild
-import recorder.cli.resident
+import recorder.archive.following
+import recorder.archive.rebuilding
 import recorder.dialects.recogniser
 import recorder.pipeline
 import recorder.saved.bpgn
 import recorder.saved.pgn
-import recorder.tracking.engines
+import recorder.tracking.engines.games
 import recorder.tracking.tracker
 from recorder import read_games
-from recorder.cli.inputs import ReadOptions
-from recorder.cli.resident import Resident
+from recorder.archive.following import Resident
+from recorder.archive.inputs import ReadOptions
 from recorder.containment import SWITCH, contain
 from recorder.errors import SourceError
 from recorder.events import ChatLine, Line, Malformed
 from recorder.live.conversation import Conversation
-from recorder.live.login import Login
-from recorder.live.observing import Observing
-from recorder.live.policy import parse_policy
+from recorder.live.login.login import Login
+from recorder.live.policy.language import parse_policy
+from recorder.live.policy.observing import Observing
 from recorder.model import AnomalyKind, Disposition, Game, SourceKind, SourceReport
 from recorder.pipeline import make_pipeline
 from recorder.sources.base import RawDecoder
 from recorder.tracking.living import LivingTracker
-from recorder.tracking.session import Session
+from recorder.tracking.session import ServerSession
 from recorder.wire.lines import LineReader
 from tests.support.cli import ADJOURNED, WATCHER, Cli
 
@@ -100,8 +100,8 @@ def break_boards(monkeypatch: pytest.MonkeyPatch) -> bytes:
     Returns:
         The log with that board.
     """
-    broken = failing(Session.look, lambda _, frame: PLACE < frame.offset < PLACE + 300)
-    monkeypatch.setattr(Session, "look", broken)
+    broken = failing(ServerSession.look, lambda _, frame: PLACE < frame.offset < PLACE + 300)
+    monkeypatch.setattr(ServerSession, "look", broken)
     board = STREAM[PLACE : STREAM.index(b"\n", PLACE)]
     return STREAM[:PLACE] + board + b"\n\r" + STREAM[PLACE:]
 
@@ -333,11 +333,11 @@ def test_the_report_as_json_names_it_and_a_repaired_program_reads_the_log_again(
 def test_a_log_on_which_storing_fails_does_not_stop_the_next(
     cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import recorder.cli.ingest
+    import recorder.archive.importing
 
-    broken = failing(recorder.cli.ingest.Redactor, lambda *_: next(calls) == 0)
+    broken = failing(recorder.archive.importing.Redactor, lambda *_: next(calls) == 0)
     calls = iter(range(10))
-    monkeypatch.setattr(recorder.cli.ingest, "Redactor", broken)
+    monkeypatch.setattr(recorder.archive.importing, "Redactor", broken)
     (tmp_path / "adjourned.log").write_bytes(ADJOURNED.read_bytes())
     told = cli("import", WATCHER, tmp_path / "adjourned.log", code=3)
     assert f"{WATCHER}: an error of this program, please report it: ValueError: boom" in told.output
@@ -372,8 +372,8 @@ def test_a_log_whose_storing_fails_keeps_the_old_archive_or_is_carried_over(
 ) -> None:
     cli("import", WATCHER, ADJOURNED)
     before, pgn = cli.archive.read_bytes(), cli("export", "pgn").stdout
-    broken = failing(recorder.cli.rebuild._read, lambda _new, row, *_: row.name == WATCHER.name)
-    monkeypatch.setattr(recorder.cli.rebuild, "_read", broken)
+    broken = failing(recorder.archive.rebuilding._read, lambda _new, row, *_: row.name == WATCHER.name)
+    monkeypatch.setattr(recorder.archive.rebuilding, "_read", broken)
     told = cli("db", "rebuild", code=3).stderr
     assert "is not read because of an error of this program, please report it: ValueError: boom" in told
     assert "put it back" not in told
@@ -405,7 +405,7 @@ def test_a_log_that_is_followed_goes_on(cli: Cli, tmp_path: Path, monkeypatch: p
 
 def fail_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the first games not be stored."""
-    monkeypatch.setattr(recorder.cli.resident, "_AGAIN_S", 0.0)
+    monkeypatch.setattr(recorder.archive.following, "_AGAIN_S", 0.0)
     calls = iter(range(100))
     monkeypatch.setattr(Resident, "_write", failing(Resident._write, lambda *_: next(calls) == 0))
 

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from exporters.engine import score_text, thoughts_by_ply
+from exporters.evaluations import score_text, thoughts_by_ply
 from recorder.model import Game, GameKind, LineKind, Proof, SourceReport
 from tests import score
 from tests.support import corpus, frames, product

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from recorder.cli import main
 from recorder.cli.reference import reference
-from recorder.cli.terminal import ExitCode
+from recorder.exit_codes import ExitCode
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")

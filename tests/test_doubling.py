@@ -15,10 +15,12 @@ import pytest
 
 from recorder.model import Game, SourceName, TimeBasis
 from recorder.pipeline import make_pipeline
-from recorder.relating import alike, order, parts
+from recorder.relating import board_order as order
+from recorder.relating import grouping as alike
+from recorder.relating import grouping as parts
 from recorder.relating.compare import Verdicts, compare
+from recorder.relating.game_view import View
 from recorder.relating.merge import merge_games
-from recorder.relating.view import View
 from recorder.sources import SourceKind
 from tests.edge_cases.scripts import Table, log
 from tests.tracking.answers import RUNNING, movelist

@@ -12,15 +12,15 @@ import pytest
 from benchmarks.generate import log_lines
 from benchmarks.live_session import messages
 from recorder.journal.format import Record, RecordKind, format_header, format_record
-from recorder.live.conversation import Conversation, Stage
-from recorder.live.login import Login
-from recorder.live.manners import FICS
-from recorder.live.observing import Observing
-from recorder.live.policy import parse_policy
+from recorder.live.conversation import Conversation, ConversationStage
+from recorder.live.login.login import Login
+from recorder.live.login.servers import FICS
+from recorder.live.policy.language import parse_policy
+from recorder.live.policy.observing import Observing
 from recorder.pipeline import Pipeline
 from recorder.sources import SourceKind
 from recorder.sources import journal as journal_module
-from recorder.tracking import restart as restart_module
+from recorder.tracking import session as restart_module
 from recorder.tracking import tracker as tracker_module
 from tests.support.journals import HEADER
 
@@ -105,5 +105,5 @@ def test_what_decides_what_to_say(traffic: list[bytes]) -> None:
 
     for message in ENTRANCE:
         hear(message)
-    assert conversation.stage is Stage.RECORDING
+    assert conversation.stage is ConversationStage.RECORDING
     assert_flat(again)

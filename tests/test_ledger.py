@@ -10,7 +10,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from recorder.ledger import Cause, Entry, ledger
+from recorder.ledger import Cause, LedgerEntry, ledger
 from recorder.model import (
     EventKind,
     Game,
@@ -73,7 +73,7 @@ def _start(game: Game, ply: int, white_ms: int, black_ms: int, precision: Precis
     game.observations[0].start = StartFacts(ply, "none", "none", 0, white_ms, black_ms, 0, None, int(precision), 1)
 
 
-def _last(game: Game) -> Entry:
+def _last(game: Game) -> LedgerEntry:
     return ledger(game)[-1]
 
 
@@ -84,7 +84,7 @@ def _found(game: Game) -> tuple[int | None, Cause | None, int | None]:
 def test_a_move_takes_its_time_from_the_clock() -> None:
     """The example that the project's notes have checked: 300000 - 2662 = 297338."""
     entries = ledger(_game((1, 300_000, 300_000, 0), (2, 300_000, 300_000, 0), (3, 297_338, 300_000, 2662)))
-    assert entries[2] == Entry(3, True, 300_000, 2662, 0, 297_338, 300_000, 0, 900, None, 0, Cause.EXACT, None)
+    assert entries[2] == LedgerEntry(3, True, 300_000, 2662, 0, 297_338, 300_000, 0, 900, None, 0, Cause.EXACT, None)
 
 
 def test_the_increment_is_added() -> None:

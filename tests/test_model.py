@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from exporters.selection import Selection
+from exporters.base import Selection
 from recorder.model import LineKind, Player, Ply, PlyLine
-from storage import Archive, GameFilter
+from storage import ArchiveStore, GameFilter
 from tests.storage.conftest import import_bytes, make_game
 
 PLAYERS = [
@@ -38,7 +38,7 @@ def test_guests_and_computers_are_the_same_in_a_log_and_in_the_archive(
     assert (player.is_guest, player.is_computer) == (kind == "guest", kind == "computer")
     game = make_game(0, black=player)
     game.white = Player("Zoe")
-    with Archive.open(str(tmp_path_factory.mktemp("archive") / "a.db"), create=True) as archive:
+    with ArchiveStore.open(str(tmp_path_factory.mktemp("archive") / "a.db"), create=True) as archive:
         import_bytes(archive, b"log", [game])
         for word, where in (
             ("guest", GameFilter(no_guests=True, min_plies=0)),

@@ -26,15 +26,15 @@ AT_ONCE = 8  # texts that are timed together, because setting the timer takes lo
 SHARDS = 2
 # Patterns that need not be linear: what is matched is never longer than this.
 BOUNDED = {
-    "recorder.journal.bulk._LINE_ENDS": 5,  # the last bytes of a line
-    "recorder.live.login._REFUSALS[]": 400,  # _LONGEST_WORDS
+    "recorder.journal.reader._LINE_ENDS": 5,  # the last bytes of a line
+    "recorder.live.login.login._REFUSALS[]": 400,  # _LONGEST_WORDS
 }
 # Where a pattern is made while the program runs, and of what.
 MADE_LATER = {
     ("recorder/cli/db.py", "compile"),  # --redact: the user's own
-    ("storage/share.py", "compile"),
+    ("storage/maintenance/share.py", "compile"),
     ("recorder/wire/prompts.py", "compile"),  # escaped prompts, at most _MOST_PROMPTS
-    ("exporters/pgn_text.py", "sub"),  # an escaped handle
+    ("exporters/pgn/text.py", "sub"),  # an escaped handle
 }
 
 

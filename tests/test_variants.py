@@ -9,7 +9,7 @@ import chess.pgn
 import chess.variant
 import pytest
 
-from recorder.variants import (
+from recorder.rules.variants import (
     SPEEDS,
     VARIANTS,
     cecp_variant,

@@ -2,12 +2,10 @@
 
 from exporters.measures.budget import activity, even_budget, time_odds
 from exporters.measures.bughouse import diagonal_lead, sitting
-from exporters.measures.clocks import clock_curve, time_left, time_left_by_phase
+from exporters.measures.clocks import clock_curve, lag, residuals, time_left, time_left_by_phase
 from exporters.measures.evaluations import blunders, loss_by_clock, loss_by_think
 from exporters.measures.games import game_sides, profile
-from exporters.measures.lag import lag
 from exporters.measures.pressure import clock_lead, flags, scramble_windows, scrambles
-from exporters.measures.residuals import residuals
 from exporters.measures.think import autocorrelation, instant, longest_thinks, time_usage
 
 __all__ = [

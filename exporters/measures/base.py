@@ -1,4 +1,4 @@
-"""Ply frames of three engines behind one set of expressions, and what every measure needs of them.
+"""Ply frames of three engines behind one set of expressions, and the dimensions of tables.
 
 A measure is written once, as narwhals expressions: filters, columns, ``group_by`` with counts, sums and extremes,
 joins. Those give the same integers in pandas, DuckDB and Dask, whatever the order and the partitions of the rows. What
@@ -9,34 +9,128 @@ is no sum (medians, percentiles, shares) is computed from counted values, in pan
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import narwhals as nw
 import pandas as pd
 from narwhals.typing import IntoFrame
 
-from exporters.frames.columns import PLY_COLUMNS
-from exporters.measures.dimensions import Dimension, DimensionError, dimension
+from exporters.tables.columns import PLY_COLUMNS
+from recorder.times import LOW_LEAST_MS, LOW_MOST_MS, LOW_OF_BASE_MS
 
 __all__ = [
     "COARSE",
+    "DIMENSIONS",
+    "Dimension",
+    "DimensionError",
     "FIRST_MOVE",
     "INFERRED",
     "NOT_PLAYED",
     "NO_CLOCK",
     "NO_LAG",
     "NO_TIME",
-    "SECONDS_ONLY",
-    "UNTIMED",
+    "PHASES",
     "Plies",
-    "Reason",
+    "Exclusion",
+    "SECONDS_ONLY",
+    "TIME_TROUBLE",
+    "UNTIMED",
     "collect",
+    "dimension",
     "flag",
-    "lazy",
     "is_true",
+    "lazy",
 ]
+
+PHASES = ("opening", "middlegame", "endgame")
+_HOUR_MS = 3_600_000
+_DAY_MS = 24 * _HOUR_MS
+_THURSDAY = 3  # 1970-01-01, counted from Monday
+_BAND = 200
+_NOT_TOLD_BY = ("at", "mover_score")  # no whole numbers or words
+
+
+class DimensionError(ValueError):
+    """``by`` names what no table can be told by, or what this one cannot."""
+
+
+class Dimension(NamedTuple):
+    """One thing that a table is told by.
+
+    Attributes:
+        name: as it was asked for. columns: of the ply frame that it reads.
+        keys: the grouping columns' names and expressions.
+        told: what stands beside an identity: columns of the handle, of whether a guest, of whether a computer.
+    """
+
+    name: str
+    columns: tuple[str, ...]
+    keys: Mapping[str, nw.Expr]
+    told: tuple[str, ...] = ()
+
+
+def _renamed(name: str, column: str) -> Dimension:
+    return Dimension(name, (column,), {name: nw.col(column)})
+
+
+def _someone(name: str, who: str) -> Dimension:
+    told = (who, f"{who}_guest", f"{who}_computer")
+    return Dimension(name, (f"{who}_id", *told), {f"{name}_id": nw.col(f"{who}_id")}, told)
+
+
+def _instant(name: str, of_utc_ms: nw.Expr) -> Dimension:
+    """From the integer, so that no engine's time zone counts; nothing where the zone is not known."""
+    known = nw.col("time_basis") == "utc"
+    return Dimension(name, ("arrival_ms", "time_basis"), {name: nw.when(known).then(of_utc_ms)})
+
+
+_AT_MS = nw.col("arrival_ms")
+_BEFORE_MS = nw.col("clock_before_ms")
+TIME_TROUBLE = (_BEFORE_MS < LOW_LEAST_MS) | (
+    (_BEFORE_MS < LOW_MOST_MS) & ((nw.col("base_s").cast(nw.Int64) * LOW_OF_BASE_MS).fill_null(0) > _BEFORE_MS)
+)
+"""Whether the mover's clock was low before the move; nothing where it is not known."""
+
+DIMENSIONS = {
+    one.name: one
+    for one in (
+        _someone("player", "mover"),
+        _someone("opponent", "opponent"),
+        _renamed("guest", "mover_guest"),
+        _renamed("computer", "mover_computer"),
+        _renamed("sealed", "mover_sealed"),
+        _renamed("game", "key"),
+        # Not under its own name: ``precision`` is what each row of a table tells of its figures.
+        Dimension("precision", ("precision",), {"printed": nw.col("precision")}),
+        Dimension("time_trouble", ("clock_before_ms", "base_s"), {"time_trouble": TIME_TROUBLE}),
+        Dimension("rating_band", ("mover_rating",), {"rating_band": nw.col("mover_rating") // _BAND * _BAND}),
+        _instant("hour", _AT_MS // _HOUR_MS % 24),
+        _instant("weekday", (_AT_MS // _DAY_MS + _THURSDAY) % 7 + 1),
+    )
+}
+"""Dimensions that are no column of the ply frame, or more than one."""
+
+
+def dimension(name: str, have: Collection[str]) -> Dimension:
+    """The dimension of a name.
+
+    Args:
+        name: one of ``DIMENSIONS``, ``mover`` (which is ``player``: a handle alone would pool guests), ``key`` (which
+            is ``game``), or a column.
+        have: the frame's columns.
+    Raises:
+        DimensionError: there is no such dimension.
+    """
+    known = DIMENSIONS.get({"mover": "player", "key": "game"}.get(name, name))
+    if known is not None:
+        return known
+    if name not in have or name in _NOT_TOLD_BY or name.endswith("_ms"):
+        names = ", ".join(DIMENSIONS)
+        raise DimensionError(f"no table is told by {name!r}; there are {names}, and columns of words and small numbers")
+    return _renamed(name, name)
+
 
 _WORDS = frozenset(column.name for column in PLY_COLUMNS if column.kind == "text")
 _ALL = "_all"  # the grouping column of a table that is told by nothing
@@ -57,21 +151,21 @@ COARSE = flag(nw.col("precision").is_in(["seconds", "derived_seconds", "elapsed_
 """1 where a ply's times were printed in whole seconds."""
 
 
-class Reason:
+class Exclusion:
     """Why plies are left out: a name, the condition, and the columns that it reads."""
 
     def __init__(self, name: str, condition: nw.Expr, *columns: str) -> None:
         self.name, self.condition, self.columns = name, condition, columns
 
 
-NOT_PLAYED = Reason("not played", nw.col("kind") != "played", "kind")
-UNTIMED = Reason("untimed", nw.col("time_control") == "-", "time_control")
-INFERRED = Reason("inferred", nw.col("origin") == "inferred", "origin")
-NO_TIME = Reason("no time", nw.col("elapsed_ms").is_null(), "elapsed_ms")
-NO_CLOCK = Reason("no clock", nw.col("clock_after_ms").is_null(), "clock_after_ms")
-NO_LAG = Reason("no lag", nw.col("lag_ms").is_null(), "lag_ms")
-FIRST_MOVE = Reason("first move", nw.col("move_no") == 1, "move_no")
-SECONDS_ONLY = Reason("seconds only", COARSE == 1, "precision")
+NOT_PLAYED = Exclusion("not played", nw.col("kind") != "played", "kind")
+UNTIMED = Exclusion("untimed", nw.col("time_control") == "-", "time_control")
+INFERRED = Exclusion("inferred", nw.col("origin") == "inferred", "origin")
+NO_TIME = Exclusion("no time", nw.col("elapsed_ms").is_null(), "elapsed_ms")
+NO_CLOCK = Exclusion("no clock", nw.col("clock_after_ms").is_null(), "clock_after_ms")
+NO_LAG = Exclusion("no lag", nw.col("lag_ms").is_null(), "lag_ms")
+FIRST_MOVE = Exclusion("first move", nw.col("move_no") == 1, "move_no")
+SECONDS_ONLY = Exclusion("seconds only", COARSE == 1, "precision")
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +191,7 @@ class Plies:
         plies: IntoFrame | nw.LazyFrame[Any],
         by: str | Iterable[str],
         columns: Iterable[str],
-        reasons: Sequence[Reason],
+        reasons: Sequence[Exclusion],
         derived: Mapping[str, nw.Expr] | None = None,
         always: str | None = None,
     ) -> Plies:

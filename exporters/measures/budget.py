@@ -8,17 +8,17 @@ import narwhals as nw
 import pandas as pd
 from narwhals.typing import IntoFrame
 
-from exporters.measures.base import INFERRED, NO_CLOCK, NOT_PLAYED, UNTIMED, Plies, Reason, flag, lazy
+from exporters.measures.base import INFERRED, NO_CLOCK, NOT_PLAYED, UNTIMED, Exclusion, Plies, flag, lazy
 from exporters.measures.exact import share, summary
 from exporters.measures.games import LOST_ON_TIME, score, scores
+from exporters.measures.result import by_group, compute, told
 from exporters.measures.think import THINKS
-from exporters.measures.told import by_group, compute, told
 
 __all__ = ["activity", "even_budget", "even_budget_ms", "time_odds"]
 
 _MINUTE_MS = 60_000
-_INCOMPLETE = Reason("incomplete", ~nw.col("complete"), "complete")
-_NO_BASE = Reason("no time control", nw.col("base_s").is_null(), "base_s")
+_INCOMPLETE = Exclusion("incomplete", ~nw.col("complete"), "complete")
+_NO_BASE = Exclusion("no time control", nw.col("base_s").is_null(), "base_s")
 
 
 def even_budget_ms(base_ms: int, move_no: int, moves: int) -> int:
@@ -102,7 +102,7 @@ def activity(plies: IntoFrame, by: str | Iterable[str] = (), utc_offset_min: int
         ``draws``, ``losses``, ``score`` (of the sides), ``plies``, ``total_ms``, ``mean_ms``, ``median_ms``,
         ``precision``.
     """
-    undated = Reason(
+    undated = Exclusion(
         "no date and zone",
         nw.col("arrival_ms").is_null() | (nw.col("time_basis") != "utc"),
         "arrival_ms",

@@ -8,15 +8,15 @@ import narwhals as nw
 import pandas as pd
 from narwhals.typing import IntoFrame
 
-from exporters.measures.base import INFERRED, NOT_PLAYED, UNTIMED, Plies, Reason, flag
+from exporters.measures.base import INFERRED, NOT_PLAYED, UNTIMED, Exclusion, Plies, flag
 from exporters.measures.exact import share, summary
 from exporters.measures.games import LOST_ON_TIME, score, scores
-from exporters.measures.told import by_group, compute, told
+from exporters.measures.result import by_group, compute, told
 
 __all__ = ["diagonal_lead", "sitting"]
 
-_NO_LEAD = Reason("no lead", nw.col("diagonal_lead_ms").is_null(), "diagonal_lead_ms")
-_NO_ARRIVAL = Reason("no arrival", nw.col("sit_ms").is_null(), "sit_ms")
+_NO_LEAD = Exclusion("no lead", nw.col("diagonal_lead_ms").is_null(), "diagonal_lead_ms")
+_NO_ARRIVAL = Exclusion("no arrival", nw.col("sit_ms").is_null(), "sit_ms")
 
 
 def diagonal_lead(moves: IntoFrame, by: str | Iterable[str] = ("player",)) -> pd.DataFrame:

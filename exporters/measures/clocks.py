@@ -1,4 +1,4 @@
-"""What the clocks showed: time left at a move and where a phase begins, the curve of a whole game."""
+"""Clocks, lag and what does not add up: time left, curves, residuals."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import narwhals as nw
 import pandas as pd
 from narwhals.typing import IntoFrame
 
-from exporters.measures.base import INFERRED, NO_CLOCK, NOT_PLAYED, UNTIMED, Plies, Reason
-from exporters.measures.exact import summary
-from exporters.measures.told import compute, told
+from exporters.measures.base import INFERRED, NO_CLOCK, NO_LAG, NOT_PLAYED, UNTIMED, Exclusion, Plies, flag
+from exporters.measures.exact import precision, share, summary
+from exporters.measures.result import by_group, compute, told
 
-__all__ = ["clock_curve", "time_left", "time_left_by_phase"]
+__all__ = ["clock_curve", "lag", "residuals", "time_left", "time_left_by_phase"]
 
 _CLOCKS = (NOT_PLAYED, UNTIMED, INFERRED, NO_CLOCK)
 _QUARTILES = {"q25_ms": 25, "median_ms": None, "q75_ms": 75}
@@ -55,8 +55,8 @@ def time_left_by_phase(plies: IntoFrame, by: str | Iterable[str] = ("time_contro
     Returns:
         A row a group and ``phase``, with the columns of ``time_left``; ``sides`` are those that made a move in it.
     """
-    no_phase = Reason("no phase", nw.col("phase").is_null(), "phase")
-    no_clock = Reason("no clock", nw.col("clock_before_ms").is_null(), "clock_before_ms")
+    no_phase = Exclusion("no phase", nw.col("phase").is_null(), "phase")
+    no_clock = Exclusion("no clock", nw.col("clock_before_ms").is_null(), "clock_before_ms")
     reasons = (NOT_PLAYED, UNTIMED, INFERRED, no_phase, no_clock)
     source = Plies.of(plies, by, ("clock_before_ms", "phase"), reasons, always="phase")
     first = source.rows.group_by("key", "of_white", "phase").agg(nw.col("ply").min()).select("key", "ply")
@@ -69,3 +69,85 @@ def _left(source: Plies, value: str, also: str) -> pd.DataFrame:
     found = compute(source, {"values": source.counts(value, also)})
     table = summary(found["values"], [*source.by, also], value, _QUARTILES)
     return told(source, found, table.rename(columns={"plies": "sides"}), _SHOWN, then=[also])
+
+
+def lag(plies: IntoFrame, by: str | Iterable[str] = ("player",)) -> pd.DataFrame:
+    """Lag a move, as printed with it.
+
+    Args:
+        plies: the ply frame. by: dimensions.
+    Returns:
+        A row a group: ``games``, ``plies``, ``sealed_plies``, ``unsealed_plies`` (whose mover has, or has no time seal;
+        of the others it is not known), ``total_ms``, ``given_back_ms`` (the lag of sealed movers, which their clocks
+        did not pay; NA where no mover is known to be sealed), ``mean_ms``, ``p50_ms``, ``p95_ms``, ``longest_ms``,
+        ``zero_share`` (plies with 0).
+    """
+    no_lag = (NOT_PLAYED, INFERRED, NO_LAG)
+    sealed = nw.col("mover_sealed")
+    derived = {
+        "is_sealed": flag(sealed),
+        "is_unsealed": flag(~sealed),
+        "at_zero": flag(nw.col("lag_ms") == 0),
+        "back_ms": nw.when(sealed.fill_null(False)).then(nw.col("lag_ms")).otherwise(nw.lit(0)),
+    }
+    source = Plies.of(plies, by, ("lag_ms", "mover_sealed"), no_lag, derived)
+    sums = source.rows.group_by(*source.by).agg(
+        sealed_plies=nw.col("is_sealed").sum(),
+        unsealed_plies=nw.col("is_unsealed").sum(),
+        at_zero=nw.col("at_zero").sum(),
+        given_back_ms=nw.col("back_ms").sum(),
+    )
+    found = compute(source, {"values": source.counts("lag_ms"), "games": source.games(), "sums": sums})
+    # Lag is printed in milliseconds, whatever the clocks are.
+    quantiles = {"p50_ms": None, "p95_ms": 95}
+    table = summary(found["values"], source.by, "lag_ms", quantiles, rounded=False)
+    table = by_group(source, table, found["games"], found["sums"])
+    table = table.rename(columns={"most_ms": "longest_ms"})
+    table["given_back_ms"] = table["given_back_ms"].where(table["sealed_plies"] > 0)
+    table["zero_share"] = share(table["at_zero"], table["plies"])
+    shown = "games plies sealed_plies unsealed_plies total_ms given_back_ms mean_ms p50_ms p95_ms longest_ms zero_share"
+    return told(source, found, table, shown)
+
+
+_UNCHECKED = Exclusion(
+    "not checked", nw.col("cause").is_null() | nw.col("residual_ms").is_null(), "cause", "residual_ms"
+)
+
+
+def residuals(plies: IntoFrame, by: str | Iterable[str] = ()) -> pd.DataFrame:
+    """Do the clocks add up, and why not: residuals (clock after - (before - elapsed + increment)) by their cause.
+
+    Args:
+        plies: the ply frame. by: dimensions.
+    Returns:
+        A row a group and ``cause`` (the ledger's names; ``exact`` has residual 0): ``games``, ``plies``, ``share`` (of
+        the group's plies), ``total_ms``, ``absolute_ms`` (sums of residuals, and of their amounts), ``least_ms``,
+        ``most_ms``, ``precision``.
+    """
+    residual = nw.col("residual_ms")
+    amount = nw.when(residual < 0).then(-residual).otherwise(residual)
+    source = Plies.of(
+        plies,
+        by,
+        ("residual_ms", "cause"),
+        (NOT_PLAYED, UNTIMED, INFERRED, _UNCHECKED),
+        {"amount_ms": amount},
+        always="cause",
+    )
+    sums = source.rows.group_by(*source.by, "cause").agg(
+        nw.col("coarse").sum(),
+        plies=nw.len(),
+        known=nw.col("precision").count(),
+        total_ms=nw.col("residual_ms").sum(),
+        absolute_ms=nw.col("amount_ms").sum(),
+        least_ms=nw.col("residual_ms").min(),
+        most_ms=nw.col("residual_ms").max(),
+    )
+    whole = source.rows.group_by(*source.by).agg(whole=nw.len())
+    found = compute(source, {"sums": sums, "games": source.games("cause"), "whole": whole})
+    table = by_group(source, found["sums"], found["games"], also=["cause"])
+    table = by_group(source, table, found["whole"])
+    table["share"] = share(table["plies"], table["whole"])
+    table["precision"] = precision(table["coarse"], table["known"])
+    shown = "games plies share total_ms absolute_ms least_ms most_ms precision"
+    return told(source, found, table, shown, then=["cause"])

@@ -8,18 +8,16 @@ import narwhals as nw
 import pandas as pd
 from narwhals.typing import IntoFrame
 
-from exporters.evaluation import BLUNDER_PERMILLE, INACCURACY_PERMILLE, MISTAKE_PERMILLE
-from exporters.measures.bands import band_of, with_edges
-from exporters.measures.base import FIRST_MOVE, INFERRED, NOT_PLAYED, UNTIMED, Plies, Reason, flag
-from exporters.measures.dimensions import TIME_TROUBLE
-from exporters.measures.exact import mean, precision, share
-from exporters.measures.told import by_group, compute, told
+from exporters.evaluations import BLUNDER_PERMILLE, INACCURACY_PERMILLE, MISTAKE_PERMILLE
+from exporters.measures.base import FIRST_MOVE, INFERRED, NOT_PLAYED, TIME_TROUBLE, UNTIMED, Exclusion, Plies, flag
+from exporters.measures.exact import band_of, mean, precision, share, with_edges
+from exporters.measures.result import by_group, compute, told
 
 __all__ = ["blunders", "loss_by_clock", "loss_by_think"]
 
 _LOSS = nw.col("loss_permille")
-_NO_EVALUATION = Reason("no evaluation", _LOSS.is_null(), "loss_permille")
-_NO_CLOCK_BEFORE = Reason("no clock", nw.col("clock_before_ms").is_null(), "clock_before_ms")
+_NO_EVALUATION = Exclusion("no evaluation", _LOSS.is_null(), "loss_permille")
+_NO_CLOCK_BEFORE = Exclusion("no clock", nw.col("clock_before_ms").is_null(), "clock_before_ms")
 _JUDGED = (NOT_PLAYED, UNTIMED, INFERRED, _NO_EVALUATION)
 _THINK_MS = nw.coalesce(
     nw.col("elapsed_ms"),
@@ -56,7 +54,9 @@ def loss_by_think(
         A row a group and band: ``think_from_s``, ``think_to_s`` (not included; NA where it is open), what ``blunders``
         has, ``precision``.
     """
-    no_time = Reason("no time", _THINK_MS.is_null(), "elapsed_ms", "clock_before_ms", "increment_s", "clock_after_ms")
+    no_time = Exclusion(
+        "no time", _THINK_MS.is_null(), "elapsed_ms", "clock_before_ms", "increment_s", "clock_after_ms"
+    )
     reasons = (*_JUDGED, FIRST_MOVE, no_time)
     source = Plies.of(plies, by, ("loss_cp",), reasons, {"band": band_of(_THINK_MS, edges_s)})
     return _banded(source, "think", edges_s)

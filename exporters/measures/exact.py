@@ -1,4 +1,4 @@
-"""What is no sum, from counted values: exact, and the same in whatever order the values came.
+"""Exact means, shares and quantiles from counted values, and bands of times.
 
 Times are integers of milliseconds. A mean, a median and a percentile of times that were printed in whole seconds are
 whole seconds too: no figure is finer than its source.
@@ -6,12 +6,13 @@ whole seconds too: no figure is finer than its source.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+import narwhals as nw
 import pandas as pd
 
-__all__ = ["in_unit", "mean", "precision", "quantiles", "share", "summary"]
+__all__ = ["band_of", "in_unit", "mean", "precision", "quantiles", "share", "summary", "with_edges"]
 
 _SECOND_MS = 1000
 
@@ -109,3 +110,27 @@ def _quantiles(rows: pd.DataFrame, value: str, wanted: Mapping[str, int | None])
         else:
             found[name] = at_rank((of * percent + 99) // 100)
     return pd.DataFrame(found)
+
+
+def band_of(value_ms: nw.Expr, edges: Sequence[int], unit_ms: nw.Expr | int = 1000) -> nw.Expr:
+    """The number of the band that a time is in: 0 below the first edge.
+
+    Args:
+        value_ms: the time. edges: ascending, in the unit. unit_ms: the unit, in milliseconds.
+    """
+    band: nw.Expr = nw.lit(0)
+    for number, edge in enumerate(edges, 1):
+        band = nw.when(value_ms >= edge * unit_ms).then(nw.lit(number)).otherwise(band)
+    return band
+
+
+def with_edges(table: pd.DataFrame, edges: Sequence[int], begin: str, end: str) -> pd.DataFrame:
+    """A computed table with its column ``band``, sorted by it, with two columns more: where each begins and ends.
+
+    Args:
+        begin, end: the columns' names; NA where a band is open.
+    """
+    edge: dict[Any, int] = dict(enumerate(edges))
+    table[begin] = (table["band"] - 1).map(edge).astype("Int64")
+    table[end] = table["band"].map(edge).astype("Int64")
+    return table.sort_values("band", kind="stable", ignore_index=True)

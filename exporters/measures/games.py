@@ -9,11 +9,10 @@ import narwhals as nw
 import pandas as pd
 from narwhals.typing import IntoFrame
 
-from exporters.measures.base import Plies, flag
-from exporters.measures.dimensions import PHASES
+from exporters.measures.base import PHASES, Plies, flag
 from exporters.measures.exact import in_unit, mean, precision, quantiles, share, summary
+from exporters.measures.result import by_group, compute, told
 from exporters.measures.think import DECIDES, INSTANT_MS, THINKS
-from exporters.measures.told import by_group, compute, told
 
 __all__ = ["LOST_ON_TIME", "game_sides", "profile", "score", "scores"]
 

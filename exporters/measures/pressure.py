@@ -8,15 +8,14 @@ import narwhals as nw
 import pandas as pd
 from narwhals.typing import IntoFrame
 
-from exporters.measures.bands import band_of, with_edges
-from exporters.measures.base import INFERRED, NO_CLOCK, NO_TIME, NOT_PLAYED, UNTIMED, Plies, Reason, flag
-from exporters.measures.exact import in_unit, mean, precision, share, summary
+from exporters.measures.base import INFERRED, NO_CLOCK, NO_TIME, NOT_PLAYED, UNTIMED, Exclusion, Plies, flag
+from exporters.measures.exact import band_of, in_unit, mean, precision, share, summary, with_edges
 from exporters.measures.games import LOST_ON_TIME
-from exporters.measures.told import by_group, compute, told
+from exporters.measures.result import by_group, compute, told
 
 __all__ = ["clock_lead", "flags", "scramble_windows", "scrambles"]
 
-_NO_CLOCKS = Reason(
+_NO_CLOCKS = Exclusion(
     "no clock",
     nw.col("clock_before_ms").is_null() | nw.col("opponent_clock_ms").is_null(),
     "clock_before_ms",
@@ -164,13 +163,13 @@ def clock_lead(
     numbers = list(moves)
     unit, edges = ("s", sorted(edges_s)) if edges_percent is None else ("percent", sorted(edges_percent))
     columns = ("clock_before_ms", "clock_after_ms", "opponent_clock_ms", "mover_score", "move_no")
-    no_result = Reason("no result", nw.col("mover_score").is_null(), "mover_score")
+    no_result = Exclusion("no result", nw.col("mover_score").is_null(), "mover_score")
     own = nw.when(nw.col("ply") % 2 == 1).then(nw.col("clock_before_ms")).otherwise(nw.col("clock_after_ms"))
     reasons = [NOT_PLAYED, UNTIMED, INFERRED, no_result]
-    reasons.append(Reason("no clock", (own - nw.col("opponent_clock_ms")).is_null()))
+    reasons.append(Exclusion("no clock", (own - nw.col("opponent_clock_ms")).is_null()))
     unit_ms: nw.Expr | int = 1000
     if edges_percent is not None:
-        reasons.append(Reason("no base time", nw.col("base_s").is_null() | (nw.col("base_s") <= 0), "base_s"))
+        reasons.append(Exclusion("no base time", nw.col("base_s").is_null() | (nw.col("base_s") <= 0), "base_s"))
         unit_ms = nw.col("base_s").cast(nw.Int64) * 10
     source = Plies.of(plies, by, columns, reasons, {"own_ms": own}, always="move_no")
     white = nw.col("of_white") == 1

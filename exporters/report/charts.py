@@ -1,4 +1,4 @@
-"""The pictures of a report: drawn by ``exporters.pictures``, in the colours of the reader's theme, each move named."""
+"""The pictures of a report: drawn by ``exporters.plots``, in the colours of the reader's theme, each move named."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 from xml.etree import ElementTree
 
-from exporters.report.drawing import harmless, serialise
+from exporters.report.drawings import harmless, serialise
 from recorder.errors import ExportError
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ def _pictures() -> Any:
         ExportError: matplotlib is not installed.
     """
     try:
-        from exporters import pictures
+        from exporters import plots as pictures
     except ImportError as error:
         raise ExportError("A report needs matplotlib: pip install 'ics-recorder[report]'.") from error
     return pictures
@@ -133,7 +133,7 @@ def _drawing(make: _Draw, rows: pd.DataFrame, *more: Any) -> _Draw:
 
 def _themed(heading: str, draw: _Draw, prefix: str, colours: dict[tuple[str, str, str], str]) -> Markup:
     """A picture whose colours are classes where the themes differ; its moves have ``data-ply``."""
-    from exporters.pictures import svg_text
+    from exporters.plots import svg_text
 
     light, dark = (harmless(svg_text(draw(theme), prefix)) for theme in ("light", "dark"))
     for one, other in zip(light.iter(), dark.iter(), strict=True):

@@ -8,26 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from exporters.bpgn import BpgnExporter
 from exporters.clocks import SideClocks, side_clocks
-from exporters.engine import score_text, thoughts_by_ply
+from exporters.evaluations import score_text, thoughts_by_ply
 from exporters.holdings import Hands, hands_in_match
-from exporters.pgn import PgnExporter, PgnOptions
+from exporters.pgn.exporter import PgnExporter, PgnOptions
 from exporters.report.charts import Chart, draw_charts
-from exporters.report.course import Course
-from exporters.report.drawing import draw_board, drawings
-from exporters.report.moments import CAPS_MS, Play, play
-from exporters.report.moves import low_limit_ms, move_rows, took_text
-from exporters.report.page import render_page
-from exporters.report.playdata import Board, is_untimed, marked, play_data, where
-from exporters.report.text import (
-    PIECES,
-    clock_text,
-    is_exact,
-    number_text,
-    plain_name,
-    spoken_duration,
-    visible,
-)
-from exporters.report.told import (
+from exporters.report.drawings import draw_board, drawings
+from exporters.report.events import (
     about,
     anomaly_words,
     clock_words,
@@ -36,7 +22,20 @@ from exporters.report.told import (
     provenance,
     result_words,
 )
-from exporters.report.verdicts import counted, verdicts
+from exporters.report.moves import counted, low_limit_ms, move_rows, took_text, verdicts
+from exporters.report.page import (
+    PIECES,
+    clock_text,
+    is_exact,
+    number_text,
+    plain_name,
+    render_page,
+    spoken_duration,
+    visible,
+)
+from exporters.report.playback import CAPS_MS, Playback, play
+from exporters.report.playback_data import PlaybackBoard, is_untimed, marked, play_data, where
+from exporters.report.positions import Course
 from recorder.model import Anomaly, Game, LinkKind, Player
 from recorder.relating.match import Match, transfers
 
@@ -77,7 +76,7 @@ def game_report(
     hands: dict[str, dict[int, Hands]] = {} if match is None else hands_in_match(match)
     boards = [
         # Partners sit side by side: the second board is seen from the other side.
-        Board(
+        PlaybackBoard(
             "" if match is None else "AB"[number], one, Course(one, hands.get("AB"[number])), number == 1, told[number]
         )
         for number, one in enumerate(games)
@@ -150,12 +149,12 @@ def _thoughts(game: Game) -> list[dict[str, str]]:
     ]
 
 
-def _title(boards: Sequence[Board]) -> str:
+def _title(boards: Sequence[PlaybackBoard]) -> str:
     names = [f"{plain_name(board.game.white.handle)} – {plain_name(board.game.black.handle)}" for board in boards]
     return " and ".join(names)
 
 
-def _description(boards: Sequence[Board]) -> str:
+def _description(boards: Sequence[PlaybackBoard]) -> str:
     game = boards[0].game
     words = dict(about(game))
     parts = [words.get("Kind", ""), words.get("Time control", ""), game.server or "", words.get("Begun", "")]
@@ -163,7 +162,12 @@ def _description(boards: Sequence[Board]) -> str:
 
 
 def _board_values(
-    board: Board, number: int, shown: Play, gives: Mapping[int, str], concluded_hands: bool, in_progress: bool
+    board: PlaybackBoard,
+    number: int,
+    shown: Playback,
+    gives: Mapping[int, str],
+    concluded_hands: bool,
+    in_progress: bool,
 ) -> dict[str, Any]:
     game, course = board.game, board.course
     final = course.main[-1] if course.main else course.start
@@ -265,13 +269,13 @@ def _clock_row(side: SideClocks) -> dict[str, Any]:
     }
 
 
-def _has_clocks(board: Board) -> bool:
+def _has_clocks(board: PlaybackBoard) -> bool:
     moves = [state.move for state in board.course.main if state.move is not None]
     told = any(move.white_clock_ms is not None or move.black_clock_ms is not None for move in moves)
     return told and not is_untimed(board.game)
 
 
-def _pgn_lines(boards: Sequence[Board], in_progress: Collection[str]) -> list[str]:
+def _pgn_lines(boards: Sequence[PlaybackBoard], in_progress: Collection[str]) -> list[str]:
     out = io.BytesIO()
     games = [board.game for board in boards]
     if len(games) > 1:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from exporters.frames.facts import reason_words
-from exporters.report.page import render_page
+from exporters.report.page import count, plain_name, render_page
 from exporters.report.tables import (
     NOTHING,
     Section,
@@ -23,12 +22,12 @@ from exporters.report.tables import (
     score_cells,
     text_of,
 )
-from exporters.report.text import count, plain_name
+from exporters.tables.facts import reason_words
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from storage.sourcerows import SourceRow
+    from storage.read.sources import SourceRow
 
 __all__ = ["MOST_GAMES", "index_report"]
 

@@ -1,21 +1,78 @@
-"""The move list of a report: rows of moves, what was said between them, what was taken back, what is missing."""
+"""The move list of a report: rows of moves with verdicts, chat, takebacks and gaps."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import NamedTuple
 
+from exporters.evaluations import BLUNDER_PERMILLE, INACCURACY_PERMILLE, MISTAKE_PERMILLE, evaluations, pawns_text
 from exporters.games_json import PROOFS
-from exporters.report.course import Branch, Course, State
-from exporters.report.moments import Play
-from exporters.report.text import clock_text, count, is_exact, number_text
-from exporters.report.told import Told, event_words
-from exporters.report.verdicts import Verdict
-from exporters.times import LOW_LEAST_MS, LOW_MOST_MS, LOW_OF_BASE_MS
+from exporters.report.events import EventWords, event_words
+from exporters.report.page import clock_text, count, is_exact, number_text, plain_name
+from exporters.report.playback import Playback
+from exporters.report.positions import Branch, Course, ReportPosition
+from exporters.tables.evaluations import judge_games
 from recorder.model import Game, GameKind, Ply, Proof
+from recorder.times import LOW_LEAST_MS, LOW_MOST_MS, LOW_OF_BASE_MS
+from storage.read.columns import NULL
 
-__all__ = ["Cell", "Row", "low_limit_ms", "move_rows", "took_text"]
+__all__ = ["Cell", "Row", "MoveVerdict", "counted", "low_limit_ms", "move_rows", "took_text", "verdicts"]
+
+_LEVELS = ((BLUNDER_PERMILLE, "blunder"), (MISTAKE_PERMILLE, "mistake"), (INACCURACY_PERMILLE, "inaccuracy"))
+
+
+class MoveVerdict(NamedTuple):
+    """Of one move: the evaluation behind it as White sees it, what it is called if it was bad, and what it lost.
+
+    ``loss_cp`` is bounded as in docs/tables.md; None: not known.
+    """
+
+    evaluation: str
+    word: str | None
+    loss_cp: int | None
+
+    @property
+    def lost(self) -> str:
+        """``9.00``: in pawns."""
+        return pawns_text(self.loss_cp, None) or ""
+
+
+def verdicts(game: Game) -> dict[int, MoveVerdict]:
+    """By ply of the main line; empty if nobody evaluated the game."""
+    judged = judge_games([game])
+    if judged is None:
+        return {}
+    told = evaluations(game)
+    found = {}
+    losses = zip(judged.loss_cp.tolist(), judged.loss_permille.tolist(), strict=True)
+    for ply, (loss_cp, loss_permille) in zip(game.plies, losses, strict=True):
+        one = told.get(ply.ply)
+        if one is not None:
+            word = next((word for least, word in _LEVELS if loss_permille >= least), None)
+            text = (pawns_text(one.score_cp, one.mate) or "").replace("-", "−")
+            found[ply.ply] = MoveVerdict(text, word, None if loss_cp == NULL else loss_cp)
+    return found
+
+
+def counted(game: Game, told: Mapping[int, MoveVerdict]) -> list[tuple[str, ...]]:
+    """A row for each side with a loss: handle, side, moves judged, inaccuracies, mistakes, blunders, mean loss."""
+    rows = []
+    for white, player in ((True, game.white), (False, game.black)):
+        own = [one for ply, one in told.items() if ply % 2 == white and one.loss_cp is not None]
+        if own:
+            numbers = (str(_count(own, word)) for word in ("inaccuracy", "mistake", "blunder"))
+            lost_cp = sum(one.loss_cp or 0 for one in own)
+            mean_cp = (2 * lost_cp + len(own)) // (2 * len(own))
+            mean = pawns_text(mean_cp, None) or ""
+            rows.append((plain_name(player.handle), "White" if white else "Black", str(len(own)), *numbers, mean))
+    return rows
+
+
+def _count(told: Iterable[MoveVerdict], word: str) -> int:
+    return sum(one.word == word for one in told)
+
 
 _BAR = 100
 
@@ -39,7 +96,7 @@ class Cell:
     low: bool
     note: str | None
     gives: str | None
-    judged: Verdict | None
+    judged: MoveVerdict | None
 
 
 @dataclass(slots=True)
@@ -50,7 +107,7 @@ class Row:
     number: str = ""
     white: Cell | None = None
     black: Cell | None = None
-    told: Told | None = None
+    told: EventWords | None = None
     place: int | None = None
     heading: str = ""
     cells: list[Cell] = field(default_factory=list)
@@ -64,10 +121,10 @@ def low_limit_ms(game: Game) -> int:
 def move_rows(
     game: Game,
     course: Course,
-    play: Play,
+    play: Playback,
     board: int,
     gives: Mapping[int, str] = MappingProxyType({}),
-    judged: Mapping[int, Verdict] = MappingProxyType({}),
+    judged: Mapping[int, MoveVerdict] = MappingProxyType({}),
 ) -> list[Row]:
     """The rows of one board.
 
@@ -85,18 +142,18 @@ class _Rows:
         self,
         game: Game,
         course: Course,
-        play: Play,
+        play: Playback,
         board: int,
         gives: Mapping[int, str],
-        judged: Mapping[int, Verdict],
+        judged: Mapping[int, MoveVerdict],
     ) -> None:
         self._game, self._course, self._gives, self._judged = game, course, gives, judged
         self._untimed = game.base_s == 0 and not game.increment_s
         self._low_ms = low_limit_ms(game)
         self._long_ms = play.long_ms
         self._places: dict[int, int] = {}
-        self._events: dict[int, list[tuple[int, Told]]] = {}
-        self._order: list[tuple[int, State, Told | None]] = []
+        self._events: dict[int, list[tuple[int, EventWords]]] = {}
+        self._order: list[tuple[int, ReportPosition, EventWords | None]] = []
         exact = any(map(is_exact, game.plies))
         for place, one in enumerate(play.showings):
             if one.board != board:
@@ -164,10 +221,10 @@ class _Rows:
             for branch in branches:
                 add(branch)
 
-    def _said(self, state: State) -> None:
+    def _said(self, state: ReportPosition) -> None:
         self._rows += [Row("event", told=told, place=place) for place, told in self._events.get(id(state), ())]
 
-    def _main(self, state: State) -> None:
+    def _main(self, state: ReportPosition) -> None:
         if state.missing:
             self._rows.append(Row("gap", heading=f"{count(state.missing, 'half-move')} not seen"))
         cell = self._cell(state)
@@ -179,7 +236,7 @@ class _Rows:
         else:
             self._rows.append(Row("moves", number, cell if white else None, None if white else cell))
 
-    def _beside(self, state: State) -> None:
+    def _beside(self, state: ReportPosition) -> None:
         last = self._rows[-1] if self._rows else None
         if last is None or last.kind != "branch":
             last = Row("branch", heading="Taken back")
@@ -190,7 +247,7 @@ class _Rows:
         heading = "Taken back" if branch.taken_back else "Variation"
         self._rows.append(Row("branch", heading=heading, cells=[self._cell(state) for state in branch.states]))
 
-    def _cell(self, state: State) -> Cell:
+    def _cell(self, state: ReportPosition) -> Cell:
         move = state.move
         assert move is not None
         exact = is_exact(move)

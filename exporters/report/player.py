@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from exporters.frames.facts import ChosenPlayer, choose_player, reason_words
 from exporters.report.charts import draw_player_charts
-from exporters.report.page import render_page
+from exporters.report.page import count, plain_name, render_page
 from exporters.report.tables import (
     NOTHING,
     Table,
@@ -24,7 +23,7 @@ from exporters.report.tables import (
     score_cells,
     text_of,
 )
-from exporters.report.text import count, plain_name
+from exporters.tables.facts import ChosenPlayer, choose_player, reason_words
 from recorder.errors import ExportError
 
 if TYPE_CHECKING:
@@ -78,7 +77,7 @@ def player_report(
     Raises:
         ExportError: the handle is not one player's (see ``who_is_meant``), or what the page needs is not installed.
     """
-    from exporters.report.playertables import sections_of
+    from exporters.report.player_tables import sections_of
 
     someone = who_is_meant(sides, player)
     own_sides = sides[sides["player_id"].isin(someone.identities)]

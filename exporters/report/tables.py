@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from exporters.report.moves import took_text
-from exporters.report.text import clock_text, count
+from exporters.report.page import clock_text, count
 
 if TYPE_CHECKING:
     import pandas as pd

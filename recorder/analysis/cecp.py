@@ -28,7 +28,7 @@ from recorder.cecp.commands import (
     EditOther,
     EditPiece,
     Holding,
-    Level,
+    LevelCommand,
     Number,
     Plain,
     Result,
@@ -40,9 +40,9 @@ from recorder.cecp.moves import parse_move
 from recorder.cecp.thinking import Status, ThinkingLine
 from recorder.errors import VariantError
 from recorder.model import Game
-from recorder.tracking.engine_run import thinking_of
-from recorder.tracking.position import Position, Rules
-from recorder.variants import cecp_variant, read_cecp_variant
+from recorder.rules.prove import Position, Rules
+from recorder.rules.variants import cecp_variant, read_cecp_variant
+from recorder.tracking.engines.view import thinking_of
 
 __all__ = ["CecpDriver"]
 
@@ -136,7 +136,7 @@ class CecpDriver:
         self._game = game
         session.say(*session.settings, Plain("new"), *self._variant_again())
         if game.base_s is not None and game.base_s + (game.increment_s or 0) > 0:
-            session.say(Level(0, game.base_s, 1000 * (game.increment_s or 0)))
+            session.say(LevelCommand(0, game.base_s, 1000 * (game.increment_s or 0)))
         session.say(Plain("post"), Plain("easy"), Plain("force"))
         self._hands = None
         self._is_edited = False

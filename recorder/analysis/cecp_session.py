@@ -15,10 +15,10 @@ from recorder.cecp.answers import (
     Comment,
     ErrorAnswer,
     Features,
-    IllegalMove,
     Moved,
     Pong,
-    Tell,
+    RefusedMove,
+    TellCommand,
     parse_answer,
 )
 from recorder.cecp.commands import Command, FeatureAnswer, Number, OptionSet, Plain, format_command
@@ -171,11 +171,11 @@ class CecpSession:
         match answer:
             case Features():
                 self._take_features(answer)
-            case IllegalMove(move, _):
+            case RefusedMove(move, _):
                 self.refused = clean(move or "a move")
             case ErrorAnswer(_, command):
                 self._complain(command or "")
-            case Tell("telluser" | "tellusererror", text):
+            case TellCommand("telluser" | "tellusererror", text):
                 self.process.last_words = clean(text)
             case Pong(number):
                 self._speaks = True

@@ -25,7 +25,7 @@ from recorder.analysis.process import EngineProcess, EngineSpec, Patience
 from recorder.errors import VariantError
 from recorder.model import Game
 
-__all__ = ["Engine", "open_engine"]
+__all__ = ["Driver", "Engine", "open_engine"]
 
 _STARTS: Final = 3
 """GNU Chess says nothing for ever after some of its starts: after one of six on a busy machine."""

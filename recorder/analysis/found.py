@@ -9,8 +9,8 @@ from typing import Final, NamedTuple
 from recorder.analysis.plan import Look
 from recorder.cecp.moves import parse_move
 from recorder.model import Thinking
-from recorder.tracking.engine_moves import play_move
-from recorder.tracking.position import Position, Rules
+from recorder.rules.prove import Position, Rules
+from recorder.tracking.engines.view import play_move
 
 __all__ = ["MOST_LINES", "MOST_PV", "Collected", "Found", "Limits", "is_playable"]
 

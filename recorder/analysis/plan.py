@@ -12,8 +12,8 @@ from typing import Final, NamedTuple
 
 from recorder.model import EventKind, Game, GameEvent, HoldingsChange, Ply
 from recorder.replay.mainline import play_ply
-from recorder.replay.moments import Begin, End, Shown, moments_of_game
-from recorder.tracking.position import (
+from recorder.replay.moments import Begin, End, ShownPly, moments_of_game
+from recorder.rules.prove import (
     Position,
     Rules,
     fen,
@@ -22,7 +22,7 @@ from recorder.tracking.position import (
     start_position,
     with_hands,
 )
-from recorder.tracking.variants import STANDARD_BOARD, has_pockets, known_start, rules_of
+from recorder.rules.variants import STANDARD_BOARD, has_pockets, known_start, rules_of
 
 __all__ = ["Line", "Look", "Play", "Plan", "SetUp", "Step", "TakeBack", "make_plan"]
 
@@ -116,7 +116,7 @@ def make_plan(game: Game) -> Plan:
     planning = _Planning(game)
     for moment in moments_of_game(game):
         what = moment.what
-        if isinstance(what, Shown):
+        if isinstance(what, ShownPly):
             planning.show(what)
         elif isinstance(what, Begin):
             planning.begin(what)
@@ -170,7 +170,7 @@ class _Planning:
         if text is not None or ply == 0:
             self._set_up(ply, text, clocks_ms, main=True)
 
-    def show(self, what: Shown) -> None:
+    def show(self, what: ShownPly) -> None:
         """A ply is played."""
         ply, main = what.ply, what.line == 0
         self.look()

@@ -18,7 +18,7 @@ from recorder.errors import EngineError
 from recorder.live import PASSWORD_VARIABLE
 from recorder.model import EngineProtocol
 
-__all__ = ["EngineProcess", "EngineSpec", "Intake", "Patience", "clean", "seconds", "split_command"]
+__all__ = ["EngineProcess", "EngineSpec", "Guard", "Intake", "Patience", "clean", "seconds", "split_command"]
 
 _STDOUT: Final = 1
 _MOST_LINE: Final = 16_384

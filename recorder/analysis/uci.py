@@ -20,9 +20,9 @@ from recorder.analysis.plan import Line, Look, Play, SetUp, TakeBack
 from recorder.analysis.process import EngineProcess, clean, seconds
 from recorder.errors import VariantError
 from recorder.model import Game, Thinking
-from recorder.tracking.engine_run import counted
-from recorder.tracking.position import Rules
-from recorder.tracking.variants import rules_of
+from recorder.rules.prove import Rules
+from recorder.rules.variants import rules_of
+from recorder.tracking.engines.view import counted
 
 __all__ = ["UciDriver"]
 

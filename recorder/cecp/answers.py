@@ -30,7 +30,7 @@ __all__ = [
     "Features",
     "Fatal",
     "Hint",
-    "IllegalMove",
+    "RefusedMove",
     "Indented",
     "Marked",
     "Moved",
@@ -40,7 +40,7 @@ __all__ = [
     "Pong",
     "Setup",
     "Signal",
-    "Tell",
+    "TellCommand",
     "claim_of",
     "format_answer",
     "parse_answer",
@@ -80,7 +80,7 @@ class Moved(NamedTuple):
     number: str | None = None
 
 
-class IllegalMove(NamedTuple):
+class RefusedMove(NamedTuple):
     """``Illegal move (in check): Nf3``."""
 
     move: str | None
@@ -114,7 +114,7 @@ class Signal(NamedTuple):
     text: str
 
 
-class Tell(NamedTuple):
+class TellCommand(NamedTuple):
     """``tellopponent TEXT``, ``tellics TEXT`` and their like."""
 
     word: str
@@ -197,12 +197,12 @@ Answer = (
     | Moved
     | Features
     | Status
-    | IllegalMove
+    | RefusedMove
     | ErrorAnswer
     | Claim
     | OldClaim
     | Signal
-    | Tell
+    | TellCommand
     | AskUser
     | Pong
     | Hint
@@ -241,7 +241,7 @@ def _idiom(text: str) -> Answer:
         if move is not None:
             return Moved(move, match[1])
     if text[:12].lower() == "illegal move" and (match := _ILLEGAL.fullmatch(text)):
-        return IllegalMove(match[2], match[1])
+        return RefusedMove(match[2], match[1])
     if _OFFER.search(text):
         return Signal("offer draw")
     for phrase in _OLD_CLAIMS:
@@ -279,7 +279,7 @@ def _signal(text: str, rest: str) -> Answer | None:
 
 
 def _tell(text: str, rest: str) -> Answer:
-    return Tell(text.partition(" ")[0], rest)
+    return TellCommand(text.partition(" ")[0], rest)
 
 
 def _ask(_: str, rest: str) -> Answer | None:
@@ -341,7 +341,7 @@ def format_answer(answer: Answer) -> str:
             return f"feature {format_features(settings)}"
         case Status():
             return format_status(answer)
-        case IllegalMove(told, reason):
+        case RefusedMove(told, reason):
             words = "Illegal move" if reason is None else f"Illegal move ({reason})"
             return words if told is None else f"{words}: {told}"
         case ErrorAnswer(kind, command):
@@ -350,7 +350,7 @@ def format_answer(answer: Answer) -> str:
             return result if comment is None else f"{result} {{{comment}}}"
         case OldClaim(phrase, more):
             return phrase + more
-        case Tell(word, text) | Marked(word, text):
+        case TellCommand(word, text) | Marked(word, text):
             return f"{word} {text}"
         case AskUser(tag, message):
             return f"askuser {tag} {message}"

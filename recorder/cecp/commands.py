@@ -22,7 +22,7 @@ __all__ = [
     "EgtPath",
     "FeatureAnswer",
     "Holding",
-    "Level",
+    "LevelCommand",
     "Number",
     "OptionSet",
     "Partner",
@@ -91,7 +91,7 @@ class UserMove(NamedTuple):
     named: bool
 
 
-class Level(NamedTuple):
+class LevelCommand(NamedTuple):
     """``level MPS BASE INC``.
 
     Attributes:
@@ -189,7 +189,7 @@ Command = (
     | Number
     | Texted
     | UserMove
-    | Level
+    | LevelCommand
     | Rating
     | Result
     | Holding
@@ -239,7 +239,7 @@ def _level(_: str, rest: str) -> Command | None:
         return None
     moves, minutes, seconds, more, increment, fraction = match.groups()
     increment_ms = None if increment is None else 1000 * int(increment) + int((fraction or "").ljust(3, "0"))
-    return Level(int(moves), 60 * int(minutes) + int(seconds or 0), increment_ms, more)
+    return LevelCommand(int(moves), 60 * int(minutes) + int(seconds or 0), increment_ms, more)
 
 
 def _rating(_: str, rest: str) -> Command | None:
@@ -334,7 +334,7 @@ def format_command(command: Command) -> str:
             return f"{word} {text}"
         case UserMove(move, named):
             return f"usermove {format_move(move)}" if named else format_move(move)
-        case Level():
+        case LevelCommand():
             return _format_level(command)
         case Rating(own, other):
             return f"rating {own} {other}"
@@ -360,7 +360,7 @@ def format_command(command: Command) -> str:
             return text
 
 
-def _format_level(level: Level) -> str:
+def _format_level(level: LevelCommand) -> str:
     minutes, seconds = divmod(level.base_s, 60)
     base = f"{minutes}:{seconds:02}" if seconds else str(minutes)
     text = f"level {level.moves} {base}{level.more}"

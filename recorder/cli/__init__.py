@@ -23,8 +23,9 @@ import click
 from click.exceptions import Exit
 
 from recorder.cli.options import archive_option
-from recorder.cli.terminal import ARCHIVE_FACT, ExitCode, exit_status, say
+from recorder.cli.output import ARCHIVE_FACT, say
 from recorder.errors import ExportError, RecorderError
+from recorder.exit_codes import ExitCode, exit_status
 
 __all__ = ["main"]
 
@@ -32,7 +33,7 @@ _NEW_VALUES = 200_000
 """Search for reference cycles after as many new values: the 700 of Python cost an import 9 % more processor time."""
 atexit.register(gc.freeze)  # no search at the end: with SQLAlchemy loaded it takes 0.05 s of a small command
 
-_MODULES = {"import": "importing", "report": "reporting"}  # the others have their command's name
+_MODULES = {"import": "import_"}  # the others have their command's name
 _NAMES = (
     "import",
     "record",
@@ -168,7 +169,7 @@ def _give_up_messages() -> None:
 
 def _built() -> str:
     """Whether the hot path runs compiled (.ci/ics_recorder_build.py) or from its sources."""
-    spec = find_spec("recorder.frames")
+    spec = find_spec("recorder.events.frames")
     return "compiled" if spec is not None and isinstance(spec.loader, ExtensionFileLoader) else "pure Python"
 
 

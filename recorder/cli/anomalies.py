@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import click
 
-from recorder.cli.options import ANOMALIES, archive_option, json_option, open_archive, wide_option
-from recorder.cli.terminal import plural, print_json, print_table, say
+from recorder.archive.locate import open_archive
+from recorder.cli.options import ANOMALIES, archive_option, json_option, wide_option
+from recorder.cli.output import print_json, print_table, say
+from recorder.text import plural
 
 __all__ = ["command"]
 
@@ -25,7 +27,7 @@ Examples:
 @wide_option
 def command(source_id: str | None, kinds: tuple[str, ...], where: str, as_json: bool) -> None:
     """List what was wrong in the logs, or in the log ID: kind, place, what and the line."""
-    from recorder.cli.kept import short_names
+    from recorder.archive.kept_bytes import short_names
 
     with open_archive(where) as archive:
         found = [

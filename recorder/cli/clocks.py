@@ -6,21 +6,23 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from recorder.cli.clocktables import DIMENSIONS, TABLES, Asked, clock_table, write_table
-from recorder.cli.exporting import (
-    chosen_games,
+from recorder.archive.exporting import chosen_games, protected
+from recorder.archive.locate import open_archive
+from recorder.cli.clock_tables import DIMENSIONS, TABLES, Asked, clock_table, write_table
+from recorder.cli.export_options import (
     csv_option,
     format_of,
     named_games,
     output_options,
-    protected,
     require_games,
     say_left_out,
     say_written,
     write_json,
 )
-from recorder.cli.options import archive_option, filter_options, game_filter, open_archive, unique_option, wide_option
-from recorder.cli.terminal import format_clock, plural, print_table, say
+from recorder.cli.options import archive_option, filter_options, game_filter, unique_option, wide_option
+from recorder.cli.output import print_table, say
+from recorder.text import plural
+from recorder.times import format_clock
 
 if TYPE_CHECKING:
     from exporters.clocks import SideClocks

@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from recorder.cli.exporting import format_of, make_pgn_options, output_options, pgn_options, say_written
-from recorder.cli.options import INCLUDES, Words, reading_options
-from recorder.cli.terminal import ExitCode, plural, say, show_progress
+from recorder.cli.export_options import format_of, make_pgn_options, output_options, pgn_options, say_written
+from recorder.cli.options import INCLUDES, WordSet, reading_options
+from recorder.cli.output import say, show_progress
 from recorder.errors import SourceError
+from recorder.exit_codes import ExitCode
+from recorder.text import plural
 
 if TYPE_CHECKING:
     from exporters.base import Exporter
-    from recorder.cli.inputs import Input
+    from recorder.archive.inputs import Input
 
 __all__ = ["command"]
 
@@ -40,7 +42,7 @@ Examples:
     help="bpgn: bughouse matches, both boards in one movetext.",
 )
 @click.option(
-    "--include", type=Words(*INCLUDES), default="", help="Also examined games, set-up positions, empty games."
+    "--include", type=WordSet(*INCLUDES), default="", help="Also examined games, set-up positions, empty games."
 )
 @click.option("--complete", is_flag=True, help="Only games seen from the first move to the end line.")
 @click.option("--no-guests", is_flag=True, help="Leave out games of an unregistered player.")
@@ -68,9 +70,9 @@ def command(
     **reading: Any,
 ) -> None:
     """Convert LOG (- for standard input) to PGN, or its bughouse matches to BPGN, without an archive."""
+    from exporters.base import Selection
     from exporters.output import open_output, refuse_protected
-    from exporters.selection import Selection
-    from recorder.cli.inputs import GameReader, open_inputs, read_options
+    from recorder.archive.inputs import GameReader, open_inputs, read_options
     from recorder.containment import failures_sentence
     from recorder.sources import path_kind
 
@@ -126,7 +128,7 @@ def _exporter(
     as_crazyhouse: bool,
 ) -> Exporter:
     if format_name == "pgn":
-        from exporters.pgn import PgnExporter
+        from exporters.pgn.exporter import PgnExporter
 
         return PgnExporter(
             make_pgn_options(

@@ -11,10 +11,13 @@ from pathlib import Path
 
 import click
 
-from recorder.cli.exporting import archive_files
-from recorder.cli.options import archive_file, archive_option
-from recorder.cli.terminal import ExitCode, clean, plural, reason_of, say, show_progress
+from recorder.archive.exporting import archive_files
+from recorder.archive.locate import archive_file
+from recorder.cli.options import archive_option
+from recorder.cli.output import say, show_progress
 from recorder.errors import ExportError, StorageError
+from recorder.exit_codes import ExitCode
+from recorder.text import clean, plural, reason_of
 
 __all__ = ["command"]
 
@@ -128,15 +131,15 @@ def _rebuild(ctx: click.Context, dry_run: bool, no_backup: bool, carry_over: boo
     it is named and the old archive stays, unless --carry-over is given. The new archive needs as much room as the old
     one. A journal without its first part is not the log that was imported: only importing it tells what is left.
     """
-    from recorder.cli.rebuild import compare, read_again
-    from recorder.cli.report import say_analyses
-    from storage import Archive, replacing
+    from recorder.archive.rebuilding import compare, read_again
+    from recorder.cli.import_report import say_analyses
+    from storage import ArchiveStore, replacing
 
     path = archive_file(where)
     with replacing(path, to_swap=not dry_run) as replacement:
         with (
-            Archive.open(str(path), read_only=True) as old,
-            Archive.open(str(replacement.path)) as new,
+            ArchiveStore.open(str(path), read_only=True) as old,
+            ArchiveStore.open(str(replacement.path)) as new,
             show_progress() as progress,
         ):
             missing, unread = read_again(old, new, progress, carry_over=carry_over)

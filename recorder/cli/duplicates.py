@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from recorder.cli.options import archive_option, json_option, open_archive, wide_option
-from recorder.cli.terminal import plural, print_json, print_table, say
+from recorder.archive.locate import open_archive
+from recorder.cli.options import archive_option, json_option, wide_option
+from recorder.cli.output import print_json, print_table, say
+from recorder.text import plural
 
 if TYPE_CHECKING:
     from recorder.model import Game
-    from recorder.relating.doubtful import Doubt
-    from storage import Archive
+    from recorder.relating.duplicates import Doubt
+    from storage import ArchiveStore
 
 __all__ = ["command"]
 
@@ -52,7 +54,7 @@ def command(ctx: click.Context, where: str, as_json: bool, decided: bool) -> Non
             _list(archive, as_json)
 
 
-def _list(archive: Archive, as_json: bool) -> None:
+def _list(archive: ArchiveStore, as_json: bool) -> None:
     with archive.snapshot():
         pairs = [pair for found in archive.doubts() for pair in found.pairs]
         games = {key: archive.game(key) for pair in pairs for key in (pair.key, pair.other)}
@@ -96,7 +98,7 @@ def _json(pair: Doubt, games: dict[str, Game]) -> dict[str, Any]:
 
 
 def _game_json(game: Game) -> dict[str, Any]:
-    from exporters.times import iso_start
+    from recorder.times import iso_start
 
     return {
         "key": game.key,
@@ -111,7 +113,7 @@ def _game_json(game: Game) -> dict[str, Any]:
     }
 
 
-def _list_decisions(archive: Archive, as_json: bool) -> None:
+def _list_decisions(archive: ArchiveStore, as_json: bool) -> None:
     found = archive.decisions()
     times = [datetime.fromtimestamp(one.decided_ms / 1_000, UTC).isoformat(timespec="milliseconds") for one in found]
     if as_json:

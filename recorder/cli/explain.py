@@ -10,16 +10,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from recorder.cli.observation import make_plan, policy_options
+from recorder.cli.observe_options import make_plan, policy_options
 from recorder.cli.options import json_option, wide_option
-from recorder.cli.terminal import ExitCode, clean, plural, print_json, print_table, say
+from recorder.cli.output import print_json, print_table, say
 from recorder.errors import PolicyError, SourceError
+from recorder.exit_codes import ExitCode
+from recorder.text import clean, plural
 
 if TYPE_CHECKING:
     from recorder.events import Chunk, CutLines
-    from recorder.live.explaining import Account, Explaining
-    from recorder.live.judging import Part
-    from recorder.live.plan import Plan
+    from recorder.live.policy.explain import Account, Explaining
+    from recorder.live.policy.judge import PolicyPart
+    from recorder.live.policy.plan import ObservationPlan
     from recorder.sources import Decoder
 
 __all__ = ["command"]
@@ -102,9 +104,9 @@ def command(
         ctx.exit(ExitCode.FINDINGS)
 
 
-def _begin(file: str, plan: Plan | None, decoder: Decoder) -> Explaining:
-    from recorder.live.explaining import Explaining
-    from recorder.live.plan import PlanReader
+def _begin(file: str, plan: ObservationPlan | None, decoder: Decoder) -> Explaining:
+    from recorder.live.policy.explain import Explaining
+    from recorder.live.policy.plan import PlanReader
     from recorder.sources.journal import JournalDecoder
 
     if plan is not None:
@@ -177,7 +179,7 @@ def _reason(account: Account) -> str:
 
 
 def _print_parts(account: Account, timed: bool) -> None:
-    from recorder.live.judging import format_part
+    from recorder.live.policy.judge import format_part
 
     facts = account.facts
     times = f", {_time(account.seen_ms, timed)} to {_time(account.gone_ms, timed)}" if timed else ""
@@ -210,7 +212,7 @@ def _object(account: Account, timed: bool) -> dict[str, Any]:
     }
 
 
-def _tree(part: Part) -> dict[str, Any]:
+def _tree(part: PolicyPart) -> dict[str, Any]:
     return {
         "text": part.text,
         "value": part.value,

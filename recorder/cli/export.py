@@ -9,21 +9,21 @@ from typing import Any
 
 import click
 
-from recorder.cli.exporting import (
-    chosen_games,
+from recorder.archive.exporting import chosen_games, protected
+from recorder.archive.locate import open_archive
+from recorder.cli.export_options import (
     csv_option,
     format_of,
     left_out,
     make_pgn_options,
     output_options,
     pgn_options,
-    protected,
     require_analyst,
     say_written,
     settled,
     without_games,
 )
-from recorder.cli.options import Words, archive_option, filter_options, game_filter, open_archive, unique_option
+from recorder.cli.options import WordSet, archive_option, filter_options, game_filter, unique_option
 
 __all__ = ["command"]
 
@@ -95,8 +95,8 @@ def _pgn(
     A gap that nothing fills splits a game into parts, each with its own start position.
     """
     from exporters.output import append_games, open_output, write_split
-    from exporters.pgn import PgnExporter
-    from recorder.cli.inprogress import games_in_progress
+    from exporters.pgn.exporter import PgnExporter
+    from recorder.archive.related import games_in_progress
     from recorder.model import SAVED_KINDS, GameKind
 
     if output == "-" and (append or split):
@@ -162,7 +162,7 @@ Examples:
 @click.option("--append", is_flag=True, help="Add the matches that the file does not hold yet.")
 @click.option(
     "--clock",
-    type=Words("clk", "lag"),
+    type=WordSet("clk", "lag"),
     default="clk,lag",
     show_default=True,
     help="Times: the mover's clock in braces, the tag Lag; or none.",
@@ -177,7 +177,7 @@ def _bpgn(
     """
     from exporters.bpgn import BpgnExporter, BpgnOptions
     from exporters.output import append_games, open_output
-    from recorder.cli.matches import other_boards
+    from recorder.archive.matches import other_boards
 
     if output == "-" and append:
         raise click.UsageError("--append needs -o with a file.")

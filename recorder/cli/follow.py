@@ -13,16 +13,20 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.exceptions import Exit
 
-from recorder.cli.exporting import archive_files, make_pgn_options, pgn_options
-from recorder.cli.living import outlet_options
-from recorder.cli.options import archive_file, archive_option, reading_options
-from recorder.cli.terminal import ExitCode, clean, plural, say
+from recorder.archive.exporting import archive_files
+from recorder.archive.locate import archive_file
+from recorder.cli.export_options import make_pgn_options, pgn_options
+from recorder.cli.options import archive_option, reading_options
+from recorder.cli.output import say
+from recorder.cli.recording_options import outlet_options
 from recorder.errors import ExportError, SourceError, StorageError
+from recorder.exit_codes import ExitCode
+from recorder.text import clean, plural
 
 if TYPE_CHECKING:
-    from recorder.cli.eventpipe import EventPipe
-    from recorder.cli.finished import FinishedGames
-    from recorder.cli.resident import Resident
+    from recorder.archive.event_lines import EventPipe
+    from recorder.archive.finished_games import FinishedGames
+    from recorder.archive.following import Resident
 
 __all__ = ["Follower", "command"]
 
@@ -79,13 +83,12 @@ def command(
     A game is appended to the PGN when nothing that the log may still tell can go on with it: one that was cut short
     only when its log was replaced, too.
     """
-    from recorder.cli.eventpipe import EventPipe
-    from recorder.cli.finished import FinishedGames, refuse_unwritable
-    from recorder.cli.inputs import read_options
-    from recorder.cli.missingfacts import MissingFacts
-    from recorder.cli.resident import Resident
-    from recorder.cli.tail import state_of
-    from recorder.cli.ticker import Ticker
+    from recorder.archive.event_lines import EventPipe, Ticker
+    from recorder.archive.finished_games import FinishedGames, refuse_unwritable
+    from recorder.archive.following import Resident
+    from recorder.archive.inputs import read_options
+    from recorder.archive.missing_facts import MissingFacts
+    from recorder.archive.tail import state_of
     from recorder.sources import path_kind
     from storage import file_of
 

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from recorder.cli.options import archive_file, archive_option, json_option, open_archive
-from recorder.cli.terminal import clean, plural, print_json, say, show_progress
+from recorder.archive.locate import archive_file, open_archive
+from recorder.cli.options import archive_option, json_option
+from recorder.cli.output import print_json, say, show_progress
 from recorder.errors import StorageError
+from recorder.text import clean, plural
 
 if TYPE_CHECKING:
-    from recorder.cli.forgetting import Forgetting
+    from recorder.archive.erasing import Forgetting
 
 __all__ = ["command"]
 
@@ -53,8 +55,8 @@ def command(handles: tuple[str, ...], dry_run: bool, yes: bool, undo: bool, as_j
     still hold the handle, or are called by it, are named. Words of the servers' own lines (Game, White) cannot be
     forgotten.
     """
-    from recorder.cli.forgetting import files_with, forget_handles, recall
-    from recorder.sources.forgotten import Forgotten, hash_handle, is_handle
+    from recorder.archive.erasing import files_with, forget_handles, recall
+    from recorder.sources.redaction import Forgotten, hash_handle, is_handle
 
     for handle in handles:
         if not is_handle(handle):
@@ -106,7 +108,7 @@ def command(handles: tuple[str, ...], dry_run: bool, yes: bool, undo: bool, as_j
 
 
 def _names(entry: tuple[str, int, str], handles: tuple[str, ...]) -> bool:
-    from recorder.sources.forgotten import hash_handle
+    from recorder.sources.redaction import hash_handle
 
     return any(hash_handle(handle, entry[0]) == entry for handle in handles)
 

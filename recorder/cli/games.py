@@ -6,17 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from recorder.cli.exporting import left_out, say_left_out, settled
-from recorder.cli.options import (
-    archive_option,
-    filter_options,
-    game_filter,
-    json_option,
-    open_archive,
-    unique_option,
-    wide_option,
-)
-from recorder.cli.terminal import plural, print_json, print_table, say
+from recorder.archive.locate import open_archive
+from recorder.cli.export_options import left_out, say_left_out, settled
+from recorder.cli.options import archive_option, filter_options, game_filter, json_option, unique_option, wide_option
+from recorder.cli.output import print_json, print_table, say
+from recorder.text import plural
 
 if TYPE_CHECKING:
     from recorder.model import Game, Player
@@ -50,7 +44,7 @@ def command(where: str, as_json: bool, **filters: Any) -> None:
 
     KEY is the beginning of a game's key. What the default and the options left out is counted on stderr.
     """
-    from recorder.cli.inprogress import games_in_progress
+    from recorder.archive.related import games_in_progress
 
     chosen = game_filter(**filters)
     with open_archive(where) as archive:
@@ -88,7 +82,7 @@ def _ply_count(game: Game) -> int:
 
 
 def _row(game: Game, in_progress: bool) -> tuple[object, ...]:
-    from exporters.times import iso_start
+    from recorder.times import iso_start
 
     begun = iso_start(game)
     ended = game.reason if game.end == "result" else _UNFINISHED.get(game.end, game.end)
@@ -119,7 +113,7 @@ def _player(player: Player) -> dict[str, Any]:
 
 def _summary(game: Game) -> dict[str, Any]:
     """The fields of ``export games`` without what is one entry a ply."""
-    from exporters.times import iso, iso_start
+    from recorder.times import iso, iso_start
 
     return {
         "key": game.key,

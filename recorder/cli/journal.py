@@ -13,11 +13,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from recorder.cli.options import KINDS, force_option, json_option
-from recorder.cli.terminal import ExitCode, clean, exit_status, format_clock, plural, print_json, say
+from recorder.cli.output import print_json, say
 from recorder.errors import JournalError, RecorderError, SourceError
+from recorder.exit_codes import ExitCode, exit_status
+from recorder.text import clean, plural
+from recorder.times import format_clock
 
 if TYPE_CHECKING:
-    from recorder.journal import Damage, Entry, Finding, JournalReader, Survey
+    from recorder.journal import Damage, JournalEntry, JournalFinding, JournalReader, Survey
 
 __all__ = ["command"]
 
@@ -114,7 +117,7 @@ def _info(file: str, as_json: bool) -> None:
 @click.pass_context
 def _cat(ctx: click.Context, file: str, direction: str, times: bool) -> None:
     """Write the bytes that were recorded to standard output; - is standard input."""
-    from recorder.journal import Header, escape
+    from recorder.journal import JournalHeader, escape
 
     wanted = _DIRECTIONS[direction]
     anchor_ns: int | None = None
@@ -123,7 +126,7 @@ def _cat(ctx: click.Context, file: str, direction: str, times: bool) -> None:
     status = ExitCode.OK
     for name, reader, entries in _parts(file):
         for value in (entry.value for entry in entries):
-            if isinstance(value, Header):
+            if isinstance(value, JournalHeader):
                 anchor_ns = value.anchor_utc_ns
             elif value.kind.value in wanted:
                 if times:
@@ -213,7 +216,7 @@ def _scrub(file: str, output: str, kind: str | None, force: bool) -> None:
     keeps its place. Only what a log shows can be found: look at the copy before you give it away. FILE itself is not
     changed.
     """
-    from recorder.cli.cleaning import kind_of, write_clean
+    from recorder.archive.erasing import kind_of, write_clean
     from recorder.model import SAVED_KINDS
     from recorder.sources import SourceKind, is_journal, path_kind
 
@@ -234,13 +237,13 @@ def _scrub(file: str, output: str, kind: str | None, force: bool) -> None:
 
 def _scrub_journal(file: str, output: str, force: bool) -> None:
     from exporters.output import open_output
-    from recorder.journal import Header, Record
-    from recorder.live.scrubbing import JournalCleaner
+    from recorder.journal import JournalHeader, Record
+    from recorder.live.secrets.journals import JournalCleaner
     from recorder.sources import log_files
 
     left_out: dict[str, int] = {}
 
-    def values() -> Iterator[Header | Record]:
+    def values() -> Iterator[JournalHeader | Record]:
         for name, reader, entries in _parts(file):
             yield from (entry.value for entry in entries)
             lost = (*reader.damage, *([reader.torn] if reader.torn else []))
@@ -262,7 +265,7 @@ def _scrub_journal(file: str, output: str, force: bool) -> None:
     )
 
 
-def _parts(file: str) -> Iterator[tuple[str, JournalReader, Iterator[Entry]]]:
+def _parts(file: str) -> Iterator[tuple[str, JournalReader, Iterator[JournalEntry]]]:
     """Each file of the session: its name, its reader and its entries.
 
     Raises:
@@ -277,7 +280,7 @@ def _parts(file: str) -> Iterator[tuple[str, JournalReader, Iterator[Entry]]]:
         paths = [Path("-")] if file == "-" else log_files(Path(file))
     found = False
 
-    def entries(reader: JournalReader, path: Path) -> Iterator[Entry]:
+    def entries(reader: JournalReader, path: Path) -> Iterator[JournalEntry]:
         nonlocal found
         stream = read_blocks("-") if str(path) == "-" else None
         try:
@@ -329,7 +332,7 @@ def _extent(damage: Damage) -> str:
     return f"{size} from byte {damage.offset}"
 
 
-def _told(finding: Finding) -> str:
+def _told(finding: JournalFinding) -> str:
     place = "" if finding.offset is None else f" byte {finding.offset}:"
     return f"{finding.file}:{place} {finding.what}"
 

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import errno
-import os
-import shlex
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from recorder.cli.terminal import ARCHIVE_FACT, WIDE
-from recorder.cli.zones import parse_zone
-from recorder.errors import StorageError
+from recorder.archive.locate import default_archive
+from recorder.cli.output import ARCHIVE_FACT, WIDE
+from recorder.times import parse_zone
 
 if TYPE_CHECKING:
-    from storage import Archive, GameFilter
+    from storage import GameFilter
 
     _ParamType = click.ParamType[Any]
 else:
@@ -29,16 +25,12 @@ __all__ = [
     "INCLUDES",
     "KINDS",
     "RESULTS",
-    "Words",
-    "archive_file",
+    "WordSet",
     "archive_option",
-    "default_archive",
     "filter_options",
     "force_option",
     "game_filter",
-    "import_command",
     "json_option",
-    "open_archive",
     "reading_options",
     "unique_option",
     "wide_option",
@@ -67,13 +59,6 @@ ANOMALIES = (
 INCLUDES = ("examined", "setup", "empty")
 
 
-def default_archive() -> str:
-    """Where the archive is if nobody says: the platform's place for a user's data."""
-    import platformdirs
-
-    return str(Path(platformdirs.user_data_dir("ics-recorder", appauthor=False)) / "archive.sqlite")
-
-
 class _Zone(_ParamType):
     """A time zone's name (``Europe/Vienna``, ``UTC``) or offset (``+02:00``), checked but kept as text."""
 
@@ -98,7 +83,7 @@ class _Name(_ParamType):
         return str(value)
 
 
-class Words(_ParamType):
+class WordSet(_ParamType):
     """A comma-separated choice of words, as a frozenset; ``none`` or nothing is the empty set."""
 
     name = "words"
@@ -209,7 +194,7 @@ def filter_options(command: _AnyCommand) -> _AnyCommand:
     for option in (
         click.option(
             "--include",
-            type=Words(*INCLUDES),
+            type=WordSet(*INCLUDES),
             default="",
             help="Also games that are left out by default: examined, setup, and empty ones (no known move).",
         ),
@@ -296,7 +281,7 @@ def game_filter(
 ) -> GameFilter:
     """Make the archive's filter from what ``filter_options`` hands to a command."""
     from recorder.model import GameKind
-    from recorder.variants import read_pgn_variant
+    from recorder.rules.variants import read_pgn_variant
     from storage import GameFilter
 
     sets["variants"] += tuple(filter(None, map(read_pgn_variant, sets["variants"])))
@@ -317,50 +302,3 @@ def game_filter(
         last=last,
         **{name: frozenset(values) for name, values in sets.items()},
     )
-
-
-def open_archive(where: str, *, create: bool = False, read_only: bool = True) -> Archive:
-    """Open the archive that ``--db`` names.
-
-    Raises:
-        StorageError: it cannot be used, or is to be made in a folder that is not there.
-    """
-    from storage import Archive
-
-    path = archive_file(where)
-    if create and not path.parent.is_dir() and where != default_archive():
-        raise StorageError(f"Cannot create {path}: there is no folder {path.parent}.")
-    return Archive.open(where, create=create, read_only=read_only)
-
-
-def import_command(path: Path, where: str, *words: str) -> str:
-    """What to type to import a journal, or a folder of them, into the archive that ``--db`` names.
-
-    Args:
-        words: more options of import.
-    """
-    archive = [] if where == default_archive() else ["--db", where]
-    return shlex.join(["ics-recorder", "import", *archive, *words, str(path)])
-
-
-def archive_file(where: str) -> Path:
-    """The file of the archive that ``--db`` names, there or not.
-
-    Raises:
-        StorageError: it is there and cannot be read, or is no archive's name.
-    """
-    from storage import file_of
-
-    path = file_of(where)
-    # Never by opening it: closing a file lets go of all locks that this process has on it, SQLite's too, and then
-    # another program could replace the archive while this one writes it.
-    try:
-        path.stat()
-        readable = os.access(path, os.R_OK)
-    except (FileNotFoundError, NotADirectoryError):
-        readable = True  # who opens it says what that means
-    except OSError as error:
-        raise StorageError(f"The archive {path} cannot be read: {error.strerror}.") from error
-    if not readable:
-        raise StorageError(f"The archive {path} cannot be read: {os.strerror(errno.EACCES)}.")
-    return path

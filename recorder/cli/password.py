@@ -14,7 +14,7 @@ from pathlib import Path
 
 import click
 
-from recorder.cli.terminal import say
+from recorder.cli.output import say
 from recorder.live import PASSWORD_VARIABLE
 
 __all__ = ["CREDENTIAL", "find_password"]

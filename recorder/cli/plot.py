@@ -13,16 +13,19 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from recorder.cli.exporting import csv_option, named_games, protected, require_games, say_left_out
-from recorder.cli.options import archive_option, filter_options, force_option, game_filter, open_archive
-from recorder.cli.terminal import plural, say
+from recorder.archive.exporting import protected
+from recorder.archive.locate import open_archive
+from recorder.cli.export_options import csv_option, named_games, require_games, say_left_out
+from recorder.cli.options import archive_option, filter_options, force_option, game_filter
+from recorder.cli.output import say
 from recorder.errors import ExportError, StorageError
+from recorder.text import plural
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from recorder.model import Game
-    from storage import Archive, GameFilter
+    from storage import ArchiveStore, GameFilter
 
 __all__ = ["NAMES", "command"]
 
@@ -144,9 +147,9 @@ def command(
         plies, events = _frames(archive, name, picture.scope, chosen)
         keep = protected(archive)
     from exporters.output import open_output
-    from exporters.pictures.catalogue import Wishes
+    from exporters.plots.catalogue import PlotOptions
 
-    wishes = Wishes(player, theme, size, chat, move)
+    wishes = PlotOptions(player, theme, size, chat, move)
     figure = picture.draw(plies, events, wishes)
     table = picture.table(plies, wishes) if data is not None else None
     with ExitStack() as outputs:  # both are there, or none
@@ -160,7 +163,7 @@ def command(
     if data is not None and table is not None:
         say(f"Wrote {plural(len(table), 'row')} to {'standard output' if data == '-' else data}.")
     if player is not None:
-        from exporters.frames.facts import choose_player
+        from exporters.tables.facts import choose_player
 
         reasons |= choose_player(plies, player).excluded
     say_left_out(reasons.items())
@@ -200,7 +203,7 @@ def _pictures() -> Any:
         ExportError: matplotlib is not installed.
     """
     try:
-        from exporters import pictures
+        from exporters import plots as pictures
     except ImportError as error:
         if (error.name or "").partition(".")[0] != "matplotlib":
             raise
@@ -208,7 +211,9 @@ def _pictures() -> Any:
     return pictures
 
 
-def _frames(archive: Archive, name: str, scope: str, chosen: GameFilter) -> tuple[pd.DataFrame, pd.DataFrame | None]:
+def _frames(
+    archive: ArchiveStore, name: str, scope: str, chosen: GameFilter
+) -> tuple[pd.DataFrame, pd.DataFrame | None]:
     """The ply frame of the games that were chosen, and of one game its events.
 
     Raises:
@@ -223,10 +228,10 @@ def _frames(archive: Archive, name: str, scope: str, chosen: GameFilter) -> tupl
         raise click.UsageError(one_game)
     games = list(archive.games(chosen))
     if scope == "game":
-        from exporters.frames.games import event_frame
+        from exporters.tables.games import event_frame
 
         return _plies(archive, chosen), event_frame(games)
-    from recorder.cli.matches import match_of
+    from recorder.archive.matches import match_of
     from storage import GameFilter
 
     found = match_of(archive, games[0])
@@ -238,9 +243,9 @@ def _frames(archive: Archive, name: str, scope: str, chosen: GameFilter) -> tupl
     return _plies(archive, GameFilter(keys=keys, kinds=frozenset(), min_plies=0)), None
 
 
-def _plies(archive: Archive, where: GameFilter) -> pd.DataFrame:
+def _plies(archive: ArchiveStore, where: GameFilter) -> pd.DataFrame:
     """The ply frame, with the day of its games, or the first and the last: PGN tells it without times of the moves."""
-    from exporters.frames.load import ply_frame
+    from exporters.tables.plies import ply_frame
 
     days = []
     for one in (where, replace(where, last=1)):  # games come by their start

@@ -12,9 +12,12 @@ from typing import TYPE_CHECKING
 import click
 from click.exceptions import Exit
 
-from recorder.cli.aside import Talk
-from recorder.cli.leftover import take_left_over
-from recorder.cli.living import (
+from recorder.archive.left_over import take_left_over
+from recorder.archive.locate import import_command
+from recorder.cli.event_log import RunLog, log_option, teller
+from recorder.cli.options import archive_option
+from recorder.cli.output import say
+from recorder.cli.recording_options import (
     DEFAULT_PORT,
     AddressType,
     heed_signals,
@@ -23,16 +26,15 @@ from recorder.cli.living import (
     outlet_options,
     refuse_outlets,
 )
-from recorder.cli.options import archive_option, import_command
-from recorder.cli.runlog import RunLog, log_option, teller
-from recorder.cli.terminal import ExitCode, plural, say
+from recorder.cli.talk import MessagePrinter
 from recorder.errors import JournalError
-from recorder.live.address import Address, format_address
-from recorder.live.listening import MAX_CLIENTS
+from recorder.exit_codes import ExitCode
+from recorder.live.net.sockets import MAX_CLIENTS, Address, format_address
+from recorder.text import plural
 
 if TYPE_CHECKING:
+    from recorder.live.messages import MessageSink
     from recorder.live.proxy import Closed, Proxy
-    from recorder.live.telling import Tell
 
 __all__ = ["command"]
 
@@ -102,11 +104,11 @@ def command(
     journal could not be written, the game went on unrecorded, and the exit status is 7; if the archive or the PGN does
     not have all, it is 4; if the reader of the events went away, it is 141.
     """
-    from recorder.live.listening import listen
+    from recorder.live.net.sockets import listen
 
     refuse_outlets(where, to_archive, pgn, events)
     journals = journal_dir.absolute()
-    with Talk() as talk:
+    with MessagePrinter() as talk:
         log = None if log_file is None else RunLog(log_file.absolute(), talk.say)
         _make_folder(journal_dir)
         try:
@@ -153,19 +155,19 @@ async def _run(
     sync_word: str,
     where: str,
     archiving: _Archiving | None,
-    tell: Tell,
-    talk: Talk,
+    tell: MessageSink,
+    talk: MessagePrinter,
 ) -> Proxy:
     """Serve until a signal comes; ``archiving`` None: nothing is imported."""
     from recorder.journal.writer import JournalWriter, Sync
     from recorder.live.deferred import DeferredJournal
     from recorder.live.proxy import Proxy
-    from recorder.live.recording import Recording
-    from recorder.live.secrets import SecretGuard
+    from recorder.live.recording import RecordedConnection
+    from recorder.live.secrets.client import SecretGuard
 
     sync = Sync(sync_word)
 
-    def record(number: int) -> Recording:
+    def record(number: int) -> RecordedConnection:
         journal = JournalWriter(journals, host=server.host, port=server.port, role="proxy", sync=sync)
         if archiving is not None:
             archiving.child.sign(journal)
@@ -181,7 +183,7 @@ async def _run(
         def failed(message: str) -> None:
             tell("unrecorded", f"Error: Connection {number}: {message}", connection=number)
 
-        return Recording(written, SecretGuard(), failed)
+        return RecordedConnection(written, SecretGuard(), failed)
 
     def on_closed(closed: Closed) -> None:
         _tell_closed(closed, tell)
@@ -229,8 +231,8 @@ class _Archiving:
         missing: at the end, whether the archive or the PGN does not have all.
     """
 
-    def __init__(self, where: str, pgn: str | None, events: bool, tell: Tell, talk: Talk) -> None:
-        from recorder.cli.child import ArchiveChild
+    def __init__(self, where: str, pgn: str | None, events: bool, tell: MessageSink, talk: MessagePrinter) -> None:
+        from recorder.archive.recording import ArchiveChild
 
         self.child = ArchiveChild(where, self._trouble, pgn=pgn, events=events, chat="own", done=self._done)
         self._where = where
@@ -273,8 +275,10 @@ class _Archiving:
         self._talk.say(sentence)
 
 
-def _tell_beginning(server: Address, listeners: list[socket.socket], journals: Path, tell: Tell, talk: Talk) -> None:
-    from recorder.live.listening import is_loopback
+def _tell_beginning(
+    server: Address, listeners: list[socket.socket], journals: Path, tell: MessageSink, talk: MessagePrinter
+) -> None:
+    from recorder.live.net.sockets import is_loopback
 
     for listener in listeners:
         here = format_address(Address(*listener.getsockname()[:2]))
@@ -292,16 +296,16 @@ def _tell_beginning(server: Address, listeners: list[socket.socket], journals: P
     tell("started", f"Journals: {journals}", server=format_address(server), journal_dir=str(journals))
 
 
-async def _tell_unknown(server: Address, tell: Tell) -> None:
+async def _tell_unknown(server: Address, tell: MessageSink) -> None:
     """Tell at once what the first client would run into."""
-    from recorder.live.dialling import why_unknown
+    from recorder.live.net.sockets import why_unknown
 
     if why := await why_unknown(server):
         sentence = f"Warning: {why}; check how the server's name is written. No client is served until it is known."
         tell("unknown_host", sentence, server=format_address(server))
 
 
-def _tell_closed(closed: Closed, tell: Tell) -> None:
+def _tell_closed(closed: Closed, tell: MessageSink) -> None:
     by = "this program" if closed.by is None else f"the {closed.by.value}"
     tell(
         "client_left",
@@ -314,10 +318,10 @@ def _tell_closed(closed: Closed, tell: Tell) -> None:
     )
 
 
-def _tell_end(proxy: Proxy, journals: Path, tell: Tell, talk: Talk) -> None:
-    from recorder.live.relay import Side
+def _tell_end(proxy: Proxy, journals: Path, tell: MessageSink, talk: MessagePrinter) -> None:
+    from recorder.live.relay import ProxySide
 
-    received, sent = proxy.forwarded[Side.SERVER], proxy.forwarded[Side.CLIENT]
+    received, sent = proxy.forwarded[ProxySide.SERVER], proxy.forwarded[ProxySide.CLIENT]
     tell(
         "proxy_ended",
         f"{plural(proxy.connections, 'connection')}, {received:,} bytes from the server, {sent:,} to it. "

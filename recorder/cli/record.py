@@ -15,10 +15,14 @@ from typing import TYPE_CHECKING
 import click
 from click.exceptions import Exit
 
-from recorder.cli.aside import Talk
+from recorder.archive.left_over import take_left_over
+from recorder.archive.locate import archive_file, import_command
 from recorder.cli.config import RereadCommand, config_option, reread, weight
-from recorder.cli.leftover import take_left_over
-from recorder.cli.living import (
+from recorder.cli.event_log import RunLog, log_option, teller
+from recorder.cli.observe_options import make_plan, policy_options
+from recorder.cli.options import archive_option
+from recorder.cli.password import find_password
+from recorder.cli.recording_options import (
     DEFAULT_PORT,
     AddressType,
     heed_signals,
@@ -27,25 +31,23 @@ from recorder.cli.living import (
     outlet_options,
     refuse_outlets,
 )
-from recorder.cli.observation import make_plan, policy_options
-from recorder.cli.options import archive_file, archive_option, import_command
-from recorder.cli.password import find_password
-from recorder.cli.runlog import RunLog, log_option, teller
-from recorder.cli.terminal import ExitCode, exit_status, plural
+from recorder.cli.talk import MessagePrinter
 from recorder.errors import JournalError, RecorderError
+from recorder.exit_codes import ExitCode, exit_status
 from recorder.live import PASSWORD_VARIABLE
-from recorder.live.address import Address, format_address
+from recorder.live.net.sockets import Address, format_address
+from recorder.text import plural
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from recorder.cli.child import ArchiveChild
+    from recorder.archive.recording import ArchiveChild
     from recorder.cli.screen import Screen
-    from recorder.live.capture import Capture, Standing
-    from recorder.live.observing import Observing
-    from recorder.live.plan import Plan
-    from recorder.live.snapshot import Snapshot
-    from recorder.live.telling import Tell
+    from recorder.live.capture import Capture, ConnectionState
+    from recorder.live.messages import MessageSink
+    from recorder.live.policy.observing import Observing
+    from recorder.live.policy.plan import ObservationPlan
+    from recorder.live.status import Snapshot
 
 __all__ = ["command"]
 
@@ -149,9 +151,9 @@ def command(
     status 7. When the reader of the events goes away or is too slow, recording goes on without them, and the exit
     status at the end is 141.
     """
-    from recorder.cli.child import ArchiveChild
-    from recorder.cli.dryrun import dry_run
-    from recorder.cli.screen import Manner, Screen
+    from recorder.archive.recording import ArchiveChild
+    from recorder.cli.dry_run import dry_run
+    from recorder.cli.screen import Screen, ScreenMode
 
     user = _who(ctx, guest, user)
     refuse_outlets(where, to_archive, pgn, events)
@@ -164,10 +166,10 @@ def command(
     poll_ms = _poll_ms(ctx)
     observing = plan.observing(poll_ms=poll_ms)
     journals = journal_dir.absolute()
-    with Talk() as talk:
+    with MessagePrinter() as talk:
         log = None if log_file is None else RunLog(log_file.absolute(), talk.say)
         child = ArchiveChild(where, talk.say, pgn=pgn, events=events is not None) if to_archive else None
-        screen = Screen(Manner.choose(quiet=quiet, plain=plain, events=events is not None), talk)
+        screen = Screen(ScreenMode.choose(quiet=quiet, plain=plain, events=events is not None), talk)
         tell = teller(log, screen.tell)
         run = _Run(
             ctx, server, user, password, seal, plan, poll_ms, observing, journals, sync_word, where, child, screen, tell
@@ -186,7 +188,7 @@ def command(
         raise Exit(status)
 
 
-def _plan(ctx: click.Context) -> Plan:
+def _plan(ctx: click.Context) -> ObservationPlan:
     return make_plan(ctx, *(ctx.params[name] for name in _CHOOSING))
 
 
@@ -204,7 +206,7 @@ class _Run:
     user: str | None
     password: Callable[[], str] | None
     timeseal: int | None
-    plan: Plan
+    plan: ObservationPlan
     poll_ms: int | None
     observing: Observing
     journals: Path
@@ -212,12 +214,12 @@ class _Run:
     where: str
     child: ArchiveChild | None
     screen: Screen
-    tell: Tell
+    tell: MessageSink
 
 
-def _reread(run: _Run, standing: Standing) -> None:
+def _reread(run: _Run, standing: ConnectionState) -> None:
     """Choose games by what the options say now; what cannot be read changes nothing."""
-    from recorder.live.plan import plan_notes
+    from recorder.live.policy.plan import plan_notes
 
     if standing.over:  # only the archive is waited for
         return
@@ -276,12 +278,11 @@ async def _record(run: _Run) -> tuple[ExitCode, bool]:
     """Record until a signal comes, or something ends it, which is told; whether anything was recorded."""
     from recorder.journal import JournalWriter, Sync
     from recorder.live.capture import Capture
-    from recorder.live.conversation import Conversation, Lasting, Stage
-    from recorder.live.login import Login
-    from recorder.live.notifying import ServiceManager
-    from recorder.live.plan import plan_notes
-    from recorder.live.snapshot import take_snapshot
-    from recorder.live.statefile import RecorderState, StateFile
+    from recorder.live.conversation import Conversation, ConversationStage, Lasting
+    from recorder.live.login.login import Login
+    from recorder.live.policy.plan import plan_notes
+    from recorder.live.service import ServiceManager
+    from recorder.live.status import RecorderState, StateFile, take_snapshot
 
     server, child, observing, tell = run.server, run.child, run.observing, run.tell
 
@@ -318,7 +319,7 @@ async def _record(run: _Run) -> tuple[ExitCode, bool]:
 
     def is_recording() -> bool:
         conversation = capture.standing.conversation
-        return conversation is not None and conversation.stage is Stage.RECORDING
+        return conversation is not None and conversation.stage is ConversationStage.RECORDING
 
     def not_notified(why: str) -> None:
         tell("not_notified", f"The service manager cannot be notified: {why}.", error=why)
@@ -407,7 +408,7 @@ async def _record(run: _Run) -> tuple[ExitCode, bool]:
 
 
 async def _finish(
-    child: ArchiveChild, where: str, hurry: asyncio.Event, taking: asyncio.Task[None], tell: Tell
+    child: ArchiveChild, where: str, hurry: asyncio.Event, taking: asyncio.Task[None], tell: MessageSink
 ) -> bool:
     """Wait until the archive has everything, or somebody is in a hurry; whether it has."""
     from recorder.journal import find_part
@@ -419,7 +420,7 @@ async def _finish(
     return not missing
 
 
-def _tell_end(capture: Capture, observing: Observing, tell: Tell) -> None:
+def _tell_end(capture: Capture, observing: Observing, tell: MessageSink) -> None:
     if lines := observing.unread_rows:
         lost = f"{plural(lines, 'line')} of the tables of games could not be read; such games were not observed."
         tell("rows_unread", lost, lines=lines)

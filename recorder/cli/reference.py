@@ -11,8 +11,8 @@ from pathlib import Path
 import click
 
 from recorder.cli import main
-from recorder.cli.options import Words
-from recorder.cli.terminal import ExitCode
+from recorder.cli.options import WordSet
+from recorder.exit_codes import ExitCode
 
 __all__ = ["reference"]
 
@@ -82,7 +82,7 @@ def _option_row(option: click.Option) -> str:
     names = ", ".join(sorted(option.opts, key=len)) + "".join(f" / {name}" for name in option.secondary_opts)
     if option.metavar is not None:
         names += f" {option.metavar}"
-    elif isinstance(option.type, click.Choice | Words):
+    elif isinstance(option.type, click.Choice | WordSet):
         mark = "|" if isinstance(option.type, click.Choice) else ","
         names += f" {mark.join(option.type.choices)}"
     elif not option.is_flag:

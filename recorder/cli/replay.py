@@ -14,22 +14,24 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.exceptions import Exit
 
-from recorder.cli.analysing import engine
-from recorder.cli.asengine import as_engine
-from recorder.cli.living import AddressType, heed_signals
 from recorder.cli.options import archive_option, filter_options
-from recorder.cli.playing import PlaceType, SecondsType, SpeedType, files_of, place_of, warn_of_pauses
-from recorder.cli.terminal import ExitCode, plural, say
-from recorder.cli.watch import terminal
+from recorder.cli.output import say
+from recorder.cli.recording_options import AddressType, heed_signals
+from recorder.cli.replay_as_engine import as_engine
+from recorder.cli.replay_engine import engine
+from recorder.cli.replay_options import PlaceType, SecondsType, SpeedType, files_of, place_of, warn_of_pauses
+from recorder.cli.replay_terminal import terminal
 from recorder.errors import SourceError
-from recorder.live.address import Address, format_address
+from recorder.exit_codes import ExitCode
+from recorder.live.net.sockets import Address, format_address
+from recorder.text import plural
 
 if TYPE_CHECKING:
-    from recorder.cli.library import Library
+    from recorder.cli.replay_games import Library
     from recorder.events import Chunk
-    from recorder.replay.house import House
-    from recorder.replay.positions import Position
-    from recorder.replay.timing import Moment
+    from recorder.replay.places import Position
+    from recorder.replay.server.clients import ReplayClients
+    from recorder.replay.timing import ReplayMoment
 
 __all__ = ["command"]
 
@@ -128,7 +130,7 @@ def _server(
         how = {"speed": speed, "loop": loop, "pause_at": pause_at}
         _serve(listen_at, _tape_house(taped, idle_max_ms, begin, shared, password, **how))
         return
-    from recorder.cli.library import open_library
+    from recorder.cli.replay_games import open_library
 
     with open_library(
         files, keys, where, filters, pace_ms=pace_ms, idle_max_ms=idle_max_ms,
@@ -140,9 +142,9 @@ def _server(
         _serve(listen_at, house)
 
 
-def _serve(listen_at: Address, house: House) -> None:
+def _serve(listen_at: Address, house: ReplayClients) -> None:
     """Wait for clients until it is ended."""
-    from recorder.live.listening import is_loopback, listen
+    from recorder.live.net.sockets import is_loopback, listen
 
     try:
         listeners = listen(listen_at)
@@ -161,8 +163,8 @@ def _serve(listen_at: Address, house: House) -> None:
     asyncio.run(_run(house, listeners))
 
 
-async def _run(house: House, listeners: Sequence[socket.socket]) -> None:
-    from recorder.replay.serving import ReplayServer
+async def _run(house: ReplayClients, listeners: Sequence[socket.socket]) -> None:
+    from recorder.replay.server.sockets import ReplayServer
 
     stop = asyncio.Event()
     heed_signals(stop, asyncio.Event())
@@ -177,53 +179,53 @@ def _wall_ms() -> Callable[[int], int]:
 
 def _games_house(
     library: Library, begin: Position | None, *, shared: bool, observe: bool, password: bool, **how: Any
-) -> House:
-    from recorder.replay.banners import banner_of
-    from recorder.replay.door import Manner
-    from recorder.replay.house import Staging
+) -> ReplayClients:
+    from recorder.replay.server.clients import Staging
+    from recorder.replay.server.login import Greeting
+    from recorder.replay.server.text import banner_of
 
     recording = library.recording
     how["begin"] = place_of(recording.moments, begin)
     warn_of_pauses(recording.moments, how["pause_at"])
-    manner = Manner(banner_of(library.dialects), password, observe)
+    manner = Greeting(banner_of(library.dialects), password, observe)
     say(f"{plural(len(recording.players), 'game')} to replay.")
     staging = Staging(recording, manner, wall_ms=_wall_ms(), **how)
     return staging.house(monotonic_ns() if shared else None)
 
 
 def _tape_house(
-    moments: list[Moment[Chunk]],
+    moments: list[ReplayMoment[Chunk]],
     idle_max_ms: int | None,
     begin: Position | None,
     shared: bool,
     password: bool,
     **how: Any,
-) -> House:
-    from recorder.replay.door import Door, Manner
-    from recorder.replay.house import House
-    from recorder.replay.tape import Tape, TapeSession
+) -> ReplayClients:
+    from recorder.replay.server.clients import ReplayClients
+    from recorder.replay.server.login import Greeting, LoginDialogue
+    from recorder.replay.server.tape import Tape, TapeSession
     from recorder.replay.timing import cap_idle
 
     if idle_max_ms is not None:
         moments = list(cap_idle(moments, idle_max_ms))
     how["begin"] = place_of(moments, begin)
     warn_of_pauses(moments, how["pause_at"])
-    manner = Manner(["A replay of a recorded connection: what you type changes nothing."], password)
+    manner = Greeting(["A replay of a recorded connection: what you type changes nothing."], password)
     say(f"A connection of {moments[-1].at_ms // 1000 if moments else 0} s to replay, byte for byte.")
     stage = Tape(moments, monotonic_ns(), **how) if shared else None
 
-    def make(number: int, now_ns: int) -> Door:
+    def make(number: int, now_ns: int) -> LoginDialogue:
         return TapeSession(stage or Tape(moments, now_ns, **how), number, manner, shared)
 
-    return House(make, stage)
+    return ReplayClients(make, stage)
 
 
-def _taped(path: Path) -> list[Moment[Chunk]] | None:
+def _taped(path: Path) -> list[ReplayMoment[Chunk]] | None:
     """A journal's or a log's bytes from behind the login on, at their times; None: it has no times, or is none."""
     from recorder.model import SAVED_KINDS, SourceKind
     from recorder.pipeline import make_pipeline
-    from recorder.replay.reads import moments_of_chunks, placed
-    from recorder.replay.tape import after_login
+    from recorder.replay.moments import moments_of_chunks, placed
+    from recorder.replay.server.tape import after_login
     from recorder.sources import HEAD_BYTES, detect, find_timing, make_decoder, read_blocks, why_not_a_log
 
     data = b"".join(read_blocks(path))

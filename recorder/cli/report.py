@@ -1,268 +1,160 @@
-"""The report an import gives for each log, for people and as JSON."""
+"""``ics-recorder report``: a game, a player or a whole archive as a page for the browser."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from recorder.cli.exporting import left_out, say_left_out
-from recorder.cli.terminal import clean, plural, say
+from recorder.archive.exporting import protected
+from recorder.archive.locate import open_archive
+from recorder.cli.export_options import named_games, output_options, require_games, say_left_out
+from recorder.cli.options import archive_option, filter_options, game_filter, unique_option
+from recorder.cli.output import say
+from recorder.text import plural
 
 if TYPE_CHECKING:
-    from recorder.cli.ingest import Outcome
-    from recorder.cli.merging import Merged
-    from recorder.model import Disposition, SourceReport
-    from storage import Archive
-    from storage.standing import AnalysisCounts
+    from storage import ArchiveStore, GameFilter
 
-__all__ = [
-    "analyses_json",
-    "outcome_json",
-    "players_json",
-    "print_analyses",
-    "print_merged",
-    "print_notes",
-    "print_outcome",
-    "print_players",
-    "print_total",
-    "report_json",
-    "say_analyses",
-    "say_archive",
-]
+__all__ = ["command"]
+
+_WHAT = "Say what to write: a GAME, or --player HANDLE for one player, or --index for the whole archive."
 
 
-_BY_NAME = "import it by its own name to read it all the same"
-_KNOWN = "already in the archive, nothing new"
+@click.command(
+    "report",
+    epilog="""\b
+Examples:
+  ics-recorder report last -o game.html
+  ics-recorder report 6af8 -o game.html --force
+  ics-recorder report --player Morphy --since 2026-01-01 -o player.html
+  ics-recorder report --index -o index.html
+  ics-recorder report --index --variant crazyhouse --last 500 -o crazyhouse.html
+""",
+)
+@filter_options
+@unique_option
+@archive_option
+@click.option("--index", is_flag=True, help="Write what the archive holds: games, players, time controls, logs.")
+@output_options
+def command(where: str, index: bool, output: str, force: bool, **filters: Any) -> None:
+    """Write one HTML file about a game, about a player, or about the archive.
 
+    KEY alone, the beginning of a game's key, last, or last~2 for the third newest: the page plays the game back in real
+    time, with the think times as they were, and has both clocks, what was said, what was taken back, clock tables and
+    where it all comes from. Of a bughouse match it has both boards on one time line.
 
-def _counts(counts: Mapping[Disposition, int]) -> str:
-    """``1,204 (1,100 ply, 52 same, …)``, the most frequent first."""
-    found = sorted(
-        ((count, kind.value) for kind, count in counts.items() if count), key=lambda item: (-item[0], item[1])
-    )
-    inner = ", ".join(f"{count:,} {kind}" for count, kind in found)
-    return f"{sum(counts.values()):,}" + (f" ({inner})" if inner else "")
+    --player HANDLE: this player's use of time in all games that the options choose, in pictures and tables, and the
+    games themselves. Guests of one name are never taken for one player.
 
+    --index: the games that the options choose, the newest 2,000 or as many as --last says, with a filter; players, time
+    controls, endings, and the archive's logs.
 
-def print_outcome(outcome: Outcome, *, verbose: bool, alone: bool = True) -> None:
-    """Tell what became of one log.
+    The other options are those of games.
 
-    Args:
-        alone: it is the only one; else ``print_notes`` tells what may be true of many, unless ``verbose``.
+    A page needs no network and no other file. Needs the extra report.
     """
-    name = clean(outcome.name)
-    alone = alone or verbose
-    if outcome.message and (alone or not _is_stray(outcome)):
-        say(clean(outcome.message))
-    if outcome.report is None:
-        if outcome.part_of is not None:
-            click.echo(f"{name}: an earlier part of {clean(outcome.part_of)}; nothing new")
-        elif outcome.status == "forgotten":
-            click.echo(f"{name}: left out, it was forgotten{f'; {_BY_NAME}' if alone else ''}")
-        elif outcome.status == "exported":
-            click.echo(f"{name}: left out, ics-recorder wrote it{f'; {_BY_NAME}' if alone else ''}")
-        elif outcome.kind is not None:
-            click.echo(f"{name}: {_KNOWN if outcome.status == 'known' else f'{outcome.kind} log'}")
-        return
-    report = outcome.report
-    if outcome.status == "known":
-        click.echo(f"{name}: {_KNOWN}")
-        _print_findings(report, verbose=verbose)
-        return
-    words = [report.kind, report.dialect, report.server]
-    status = {"new": "", "grown": ", grew", "replaced": ", read again"}[outcome.status]
-    click.echo(f"{name}: {', '.join(word for word in words if word)}{status}")
-    click.echo(f"  {plural(outcome.games, 'game')}, {plural(outcome.plies, 'ply', 'plies')}")
-    if outcome.undated and alone:
-        click.echo(f"  {plural(outcome.undated, 'game')} without a known date (--date can tell it)")
-    for tag, counts in (("<12>", report.frames), ("<b1>", report.holdings)):
-        if counts:
-            click.echo(f"  {tag} {_counts(counts)}")
-    for warning in report.warnings:
-        click.echo(f"  {clean(warning)}")
-    _print_findings(report, verbose=verbose)
+    if output == "-" and sys.stdout.isatty():
+        raise click.UsageError("A page is not for the terminal; write it to a file with -o.")
+    with open_archive(where) as archive, archive.snapshot():
+        if index:
+            page, told = _index(archive, named_games(archive, game_filter(**filters)))
+        elif filters["players"]:
+            if len(filters["players"]) > 1:
+                raise click.UsageError("A report is about one player: give --player once.")
+            page, told = _player(archive, filters["players"][0], named_games(archive, game_filter(**filters)))
+        else:
+            page, told = _game(archive, where, _only_key(filters))
+        keep = protected(archive)
+        from exporters.output import open_output
+
+        with open_output(output, force, keep) as out:
+            out.write(page)
+    target = "standard output" if output == "-" else output
+    say(f"Wrote {told}, {len(page) // 1024} KiB, to {target}.")
 
 
-_MERGED = {
-    "new": "new",
-    "grown": "more of it than was here",
-    "replaced": "kept, or read by a newer program, there",
-    "forgotten": "left out, it was forgotten",
-}
+def _only_key(filters: dict[str, Any]) -> str:
+    """The KEY of a game's report.
 
-
-def print_merged(outcome: Outcome) -> None:
-    """Tell what became of one source of another archive."""
-    if outcome.part_of is not None or outcome.status not in _MERGED:
-        print_outcome(outcome, verbose=False)
-        return
-    found = "" if outcome.status == "forgotten" else f": {plural(outcome.games, 'game')}"
-    click.echo(f"{clean(outcome.name)}: {_MERGED[outcome.status]}{found}")
-
-
-def print_players(name: str, merged: Merged, *, dry_run: bool) -> None:
-    """Tell that another archive was told to forget players whom this one was not."""
-    games = plural(merged.games, "game") + " of this archive" if merged.games else "no game of this archive"
-    goes = "goes" if merged.games < 2 else "go"
-    click.echo(
-        f"{clean(name)}: {plural(merged.players, 'player')} that it was told to forget (only hashes of the handles are "
-        f"known): {games} {f'would {goes[:2]}' if dry_run else goes} with them"
-    )
-
-
-def print_analyses(name: str, merged: Merged) -> None:
-    """What became of another archive's analyses."""
-    left = f"; {merged.homeless:,} not, as their games are not here" if merged.homeless else ""
-    click.echo(f"{clean(name)}: {plural(merged.analyses, 'analysis', 'analyses')} taken over{left}")
-
-
-def say_analyses(counts: AnalysisCounts) -> None:
-    """How many analyses an archive has, and how many of them nobody sees; nothing if it has none."""
-    if not counts.analyses:
-        return
-    said = f"{plural(counts.analyses, 'analysis', 'analyses')} of {plural(counts.positions, 'position')}"
-    hidden = []
-    if counts.fallen:
-        hidden.append(f"{plural(counts.fallen, 'position')} that the game does not have as it is now")
-    if counts.homeless:
-        hidden.append(f"{plural(counts.homeless, 'analysis', 'analyses')} of games that are not here")
-    say(f"{said}." if not hidden else f"{said}; kept and not shown: {', '.join(hidden)}.")
-
-
-def analyses_json(name: str, merged: Merged) -> dict[str, Any]:
-    """The same for ``--json``."""
-    return {"name": name, "status": "analyses", "analyses": merged.analyses, "left_out": merged.homeless}
-
-
-def players_json(name: str, merged: Merged) -> dict[str, Any]:
-    """The same as JSON values."""
-    return {"name": name, "status": "players", "players": merged.players, "games_taken_out": merged.games}
-
-
-def _print_findings(report: SourceReport, *, verbose: bool) -> None:
-    if report.anomalies:
-        kinds = Counter(anomaly.kind.value for anomaly in report.anomalies)
-        inner = ", ".join(f"{count:,} {kind}" for kind, count in sorted(kinds.items()))
-        click.echo(f"  {plural(len(report.anomalies), 'anomaly', 'anomalies')}: {inner}")
-    if not verbose:
-        return
-    for anomaly in report.anomalies:
-        click.echo(f"    at {anomaly.offset}: {anomaly.kind.value}: {clean(anomaly.message)}")
-    if report.elsewhere:
-        told = ", ".join(f"{count:,} {what}" for what, count in sorted(report.elsewhere.items()))
-        click.echo(f"  told of games that were not followed: {told}")
-    if report.shapes:
-        lines = sum(shape.lines for shape in report.shapes)
-        click.echo(f"  {plural(lines, 'unrecognised line')} of {plural(len(report.shapes), 'shape')}")
-        for shape in sorted(report.shapes, key=lambda shape: (-shape.lines, shape.first_offset)):
-            click.echo(f"    {shape.lines:>6} from {shape.first_offset}: {clean(shape.shape)}")
-
-
-def _is_stray(outcome: Outcome) -> bool:
-    """Whether it is a file of a folder that is no log."""
-    return outcome.message is not None and not outcome.unreadable
-
-
-def print_notes(outcomes: Sequence[Outcome]) -> None:
-    """Tell once what is true of several files."""
-    strays: dict[str, list[Outcome]] = {}
-    for outcome in filter(_is_stray, outcomes):
-        strays.setdefault((outcome.message or "").removeprefix(outcome.name), []).append(outcome)
-    for first, *others in strays.values():
-        rest = f". The same is true of {plural(len(others), 'other file')} (--verbose names them)." if others else ""
-        say(clean(f"{first.message}{rest}"))
-    undated = [outcome.undated for outcome in outcomes if outcome.undated]
-    if undated:
-        say(
-            f"{plural(sum(undated), 'game')} of {plural(len(undated), 'log')} without a known date: --date can tell it."
-        )
-    if any(outcome.status in ("forgotten", "exported") for outcome in outcomes):
-        say(f"Of a file that was left out: {_BY_NAME}.")
-
-
-def say_archive(archive: Archive) -> None:
-    """How many games there are, how many of them ``games`` lists, and why not the others."""
+    Raises:
+        UsageError: there is none, or more is said than what a game is.
+    """
     from storage import GameFilter
 
-    usual = GameFilter()
-    total, listed = archive.count(replace(usual, kinds=frozenset(), min_plies=0)), archive.count(usual)
-    say(f"The archive has {plural(total, 'game')}{'' if total == listed else f'; `games` lists {listed:,}'}.")
-    if total != listed:
-        say_left_out(left_out(archive, usual).items())
+    keys = filters["keys"]
+    others = replace(game_filter(**filters), keys=frozenset(), unique=False) != GameFilter()
+    if len(keys) != 1 or others:
+        raise click.UsageError(_WHAT if not keys else f"One KEY and no other choice names a game. {_WHAT}")
+    return str(keys[0])
 
 
-def print_total(outcomes: Sequence[Outcome], *, dry_run: bool, distinct: int | None) -> None:
-    """One line for all files together.
+def _game(archive: ArchiveStore, where: str, spec: str) -> tuple[bytes, str]:
+    """The page of a game, and what it is."""
+    from exporters.archive import Archive as Tables
+    from exporters.report.game import game_report
+    from recorder.archive.matches import match_of
+    from recorder.archive.related import anomalies_of_game, games_in_progress
 
-    Args:
-        distinct: how many games were observed, each counted once; None: not known.
-    """
-    states = Counter(outcome.status.replace("-", " ") for outcome in outcomes)
-    if dry_run and "log" in states:
-        logs = plural(states.pop("log", 0), "log")
-        others = "".join(f", {count:,} {status}" for status, count in sorted(states.items()))
-        click.echo(f"{plural(len(outcomes), 'file')}: {logs}{others}; nothing was stored")
-        return
-    words = ", ".join(f"{count:,} {status}" for status, count in sorted(states.items()))
-    what = "log" if all(outcome.kind is not None for outcome in outcomes) else "file"
-    games, plies = sum(outcome.games for outcome in outcomes), sum(outcome.plies for outcome in outcomes)
-    told = plural(games, "game")
-    if distinct not in (None, games):
-        told = f"{plural(games, 'observation')} of {plural(distinct or 0, 'game')}"
-    found = "nothing was stored" if dry_run else f"{told}, {plural(plies, 'ply', 'plies')}"
-    click.echo(f"{plural(len(outcomes), what)} ({words}): {found}")
-
-
-def report_json(report: SourceReport, *, verbose: bool = True) -> dict[str, Any]:
-    """The report as JSON values; ``verbose`` adds anomalies and shapes one by one."""
-    found: dict[str, Any] = {
-        "kind": report.kind,
-        "server": report.server,
-        "dialect": report.dialect,
-        "me": report.me,
-        "time_basis": report.time_basis.value,
-        "size_bytes": report.size_bytes,
-        "line_count": report.line_count,
-        "frames": {kind.value: count for kind, count in sorted(report.frames.items(), key=lambda item: item[0].value)},
-        "holdings": {
-            kind.value: count for kind, count in sorted(report.holdings.items(), key=lambda item: item[0].value)
-        },
-        "elsewhere": dict(sorted(report.elsewhere.items())),
-        "anomaly_count": len(report.anomalies),
-        "unrecognised_lines": sum(shape.lines for shape in report.shapes),
-        "warnings": list(report.warnings),
-    }
-    if verbose:
-        found["anomalies"] = [
-            {
-                "kind": anomaly.kind.value,
-                "offset": anomaly.offset,
-                "server_game_no": anomaly.game_no,
-                "message": anomaly.message,
-                "text": anomaly.text,
-            }
-            for anomaly in report.anomalies
-        ]
-        found["shapes"] = [shape._asdict() for shape in report.shapes]
-    return found
+    game = archive.game(spec)
+    match, evidence = match_of(archive, game) or (None, "")
+    games = [game] if match is None else [match.a, match.b]
+    anomalies = [anomalies_of_game(archive, one) for one in games]
+    tables, keys, every = Tables(where), [one.key for one in games], ("examined", "setup", "empty")
+    plies, events = tables.plies(keys=keys, include=every), tables.events(keys=keys, include=every)
+    page = game_report(
+        game,
+        match=match,
+        evidence=evidence,
+        anomalies=anomalies,
+        plies=plies,
+        events=events,
+        in_progress=games_in_progress(archive),
+    )
+    return page, f"the report of game {game.key[:8]}"
 
 
-def outcome_json(outcome: Outcome, *, verbose: bool) -> dict[str, Any]:
-    """One log's outcome as JSON values."""
-    return {
-        "name": outcome.name,
-        "status": outcome.status,
-        "message": outcome.message,
-        "kind": outcome.kind,
-        "earlier_part_of": outcome.part_of,
-        "sha256": outcome.sha256,
-        "size_bytes": outcome.size_bytes,
-        "games": outcome.games,
-        "plies": outcome.plies,
-        "undated_games": outcome.undated,
-        "report": None if outcome.report is None else report_json(outcome.report, verbose=verbose),
-    }
+def _player(archive: ArchiveStore, player: str, chosen: GameFilter) -> tuple[bytes, str]:
+    """The page of a player, and what it is."""
+    from exporters.report.player import games_by_server, player_report, who_is_meant
+    from exporters.report.tables import with_progress
+    from exporters.tables.games import side_frame
+    from exporters.tables.plies import plies_of
+    from recorder.archive.related import games_in_progress
+
+    reasons = require_games(archive, chosen)
+    if chosen.servers:
+        counts = [archive.count(replace(one, last=None)) for one in (replace(chosen, servers=frozenset()), chosen)]
+        reasons |= {"on other servers": counts[0] - counts[1]} if counts[0] > counts[1] else {}
+    with archive.columns() as reader:  # both tables of one moment
+        games = reader.games_of(chosen)
+        sides, plies = side_frame(reader, games), plies_of(reader, [row_id for row_id, _ in games])
+    someone = who_is_meant(sides, player)
+    going_on = games_in_progress(archive)
+    page = player_report(plies, with_progress(sides, going_on), player=player, left_out=reasons)
+    say_left_out([*reasons.items(), *someone.excluded.items()])
+    servers = games_by_server(sides, someone)
+    if len(servers) > 1:
+        counted = ", ".join(f"{number:,} on {name}" for name, number in servers.items())
+        say(f"Counted together: {counted}; --server NAME (or unknown) chooses one.")
+    count = sum(servers.values())
+    return page, f"the report of {plural(count, 'game')} of {someone.handle}"
+
+
+def _index(archive: ArchiveStore, chosen: GameFilter) -> tuple[bytes, str]:
+    """The page about the archive, and what it is."""
+    from exporters.report.index import index_report
+    from exporters.report.tables import with_progress
+    from exporters.tables.games import game_frame, side_frame
+    from recorder.archive.related import games_in_progress
+
+    reasons = require_games(archive, chosen)
+    with archive.columns(arrow=False) as reader:
+        rows = reader.games_of(chosen)
+        games, sides = game_frame(reader, rows), side_frame(reader, rows)
+    games = with_progress(games, games_in_progress(archive))
+    page = index_report(games, sides, archive.sources(), left_out=reasons, most=chosen.last)
+    say_left_out(reasons.items())
+    return page, f"the index of {plural(len(games), 'game')}"

@@ -18,13 +18,13 @@ from datetime import UTC, datetime
 from enum import Enum
 from typing import Final
 
-from recorder.cli.aside import Talk
-from recorder.cli.news import Message, encode_news, rows_for_boards
-from recorder.cli.terminal import clean, plural
-from recorder.live.snapshot import Snapshot
-from recorder.live.telling import EVENTS, Level, Tell
+from recorder.cli.live_view import Message, encode_news, rows_for_boards
+from recorder.cli.talk import MessagePrinter
+from recorder.live.messages import EVENTS, MessageLevel, MessageSink
+from recorder.live.status import Snapshot
+from recorder.text import clean, plural
 
-__all__ = ["Look", "Manner", "Screen"]
+__all__ = ["Look", "ScreenMode", "Screen"]
 
 _EVERY_S: Final = 0.5
 _PAGE_S: Final = 10.0
@@ -40,7 +40,7 @@ Look = Callable[[int, int], Snapshot]
 """Takes a snapshot: how many boards to pass over, and how many to take."""
 
 
-class Manner(Enum):
+class ScreenMode(Enum):
     """How people are talked to."""
 
     QUIET = "quiet"  # only of what is wrong
@@ -48,7 +48,7 @@ class Manner(Enum):
     VIEW = "view"
 
     @classmethod
-    def choose(cls, *, quiet: bool, plain: bool, events: bool = False) -> Manner:
+    def choose(cls, *, quiet: bool, plain: bool, events: bool = False) -> ScreenMode:
         """What was asked for; a view needs a terminal for itself.
 
         Args:
@@ -68,7 +68,7 @@ class Screen:
         manner: how. talk: says what the view does not show.
     """
 
-    def __init__(self, manner: Manner, talk: Talk) -> None:
+    def __init__(self, manner: ScreenMode, talk: MessagePrinter) -> None:
         self.manner = manner
         self._talk = talk
         self._view: asyncio.subprocess.Process | None = None
@@ -83,7 +83,7 @@ class Screen:
         if self._view is not None:
             if event != "progress":
                 self._keep(sentence)
-        elif self.manner is not Manner.QUIET or level is not Level.INFO:
+        elif self.manner is not ScreenMode.QUIET or level is not MessageLevel.INFO:
             self._talk.say(sentence)
 
     def _keep(self, sentence: str) -> None:
@@ -93,14 +93,14 @@ class Screen:
 
     async def open(self) -> None:
         """Give the terminal to the view, if that is the manner."""
-        if self.manner is not Manner.VIEW:
+        if self.manner is not ScreenMode.VIEW:
             return
         self._terminal = os.dup(_STDERR)
         # The view's whole life: Ctrl-C and Ctrl-\ are for this process, whose end is the view's.
         before = signal.pthread_sigmask(signal.SIG_BLOCK, _NOT_FOR_THE_VIEW)
         try:
             view = await asyncio.create_subprocess_exec(
-                *(sys.executable, "-P", "-m", "recorder.cli.liveview"),
+                *(sys.executable, "-P", "-m", "recorder.cli.live_view"),
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.DEVNULL,
                 stderr=self._terminal,
@@ -176,7 +176,7 @@ class Screen:
 
     # -- as time goes by ---------------------------------------------------------------------------------------
 
-    async def run(self, look: Look, tell: Tell) -> None:
+    async def run(self, look: Look, tell: MessageSink) -> None:
         """Show how things stand until cancelled. A failure ends the showing and nothing else.
 
         Args:
@@ -191,7 +191,7 @@ class Screen:
                 "view_lost", f"How things stand is no longer shown ({type(error).__name__}: a bug); recording goes on."
             )
 
-    async def _show_always(self, look: Look, tell: Tell) -> None:
+    async def _show_always(self, look: Look, tell: MessageSink) -> None:
         told = (0, 0)
         told_s = page_s = time.monotonic()
         first = 0
@@ -227,7 +227,7 @@ class Screen:
             view.stdin.write(encode_news(snapshot, list(self._messages)))
 
 
-def _tell_progress(snapshot: Snapshot, tell: Tell) -> None:
+def _tell_progress(snapshot: Snapshot, tell: MessageSink) -> None:
     waiting = f", {snapshot.waiting:,} waiting" if snapshot.waiting else ""
     tell(
         "progress",

@@ -7,15 +7,18 @@ from typing import TYPE_CHECKING
 
 import click
 
-from recorder.cli.findings import anomalies_of_game, as_told
+from recorder.archive.locate import open_archive
+from recorder.archive.related import anomalies_of_game, as_told
 from recorder.cli.games import told_variant
-from recorder.cli.options import archive_option, json_option, open_archive, wide_option
-from recorder.cli.terminal import clean, format_clock, plural, print_json, print_table
+from recorder.cli.options import archive_option, json_option, wide_option
+from recorder.cli.output import print_json, print_table
 from recorder.errors import StorageError
+from recorder.text import clean, plural
+from recorder.times import format_clock
 
 if TYPE_CHECKING:
     from recorder.model import Analysis, Game, Player, Thinking
-    from storage import Archive, SourceRow
+    from storage import ArchiveStore, SourceRow
 
 __all__ = ["command"]
 
@@ -57,7 +60,7 @@ def command(spec: str, where: str, raw: bool, as_match: bool, analysis: str | No
         raise click.UsageError("--match is for people: leave out --raw and --json.")
     if analysis is not None and (raw or as_match or as_json):
         raise click.UsageError("--analysis chooses the column Eval: leave out --raw, --match and --json.")
-    from recorder.cli.inprogress import games_in_progress
+    from recorder.archive.related import games_in_progress
 
     with open_archive(where) as archive:
         game = archive.game(spec)
@@ -92,7 +95,7 @@ def _choose_analysis(game: Game, engine: str | None) -> tuple[Analysis, dict[int
     Raises:
         StorageError: ``engine`` begins the name of none that looked at the game.
     """
-    from exporters.engine import analysis_that_counts
+    from exporters.evaluations import analysis_that_counts
 
     if engine == "none":
         return None
@@ -111,7 +114,7 @@ def _person(player: Player) -> str:
 
 
 def _print_headers(game: Game, in_progress: bool, shown: Analysis | None) -> None:
-    from exporters.times import iso, iso_start
+    from recorder.times import iso, iso_start
 
     rated = {True: "rated", False: "unrated", None: None}[game.rated]
     variant = game.variant if game.variant == "chess" else told_variant(game)
@@ -158,10 +161,10 @@ def _analyst(analysis: Analysis, counts: bool) -> str:
     )
 
 
-def _print_partner(archive: Archive, game: Game) -> None:
+def _print_partner(archive: ArchiveStore, game: Game) -> None:
     if game.variant != "bughouse":
         return
-    from recorder.cli.matches import match_findings, match_of
+    from recorder.archive.matches import match_findings, match_of
 
     found = match_of(archive, game)
     if found is None:
@@ -174,16 +177,17 @@ def _print_partner(archive: Archive, game: Game) -> None:
         click.echo(f"{'Contradiction:':<23}{clean(finding)}")
 
 
-def _print_examinations(archive: Archive, game: Game) -> None:
-    from recorder.cli.examinations import examinations
+def _print_examinations(archive: ArchiveStore, game: Game) -> None:
+    from recorder.archive.related import examinations
 
     for word, other, evidence in examinations(archive, game):
         about = f"{other.key} {other.white.handle} - {other.black.handle} ({evidence})"
         click.echo(f"{word + ':':<23}{clean(about)}")
 
 
-def _print_match(archive: Archive, game: Game) -> None:
-    from recorder.cli.matches import match_of, print_match
+def _print_match(archive: ArchiveStore, game: Game) -> None:
+    from recorder.archive.matches import match_of
+    from recorder.cli.match_table import print_match
 
     found = match_of(archive, game)
     if found is None:
@@ -192,7 +196,7 @@ def _print_match(archive: Archive, game: Game) -> None:
 
 
 def _print_moves(game: Game, analysed: dict[int, Thinking]) -> None:
-    from exporters.engine import score_text
+    from exporters.evaluations import score_text
     from recorder.model import ELAPSED_DERIVED, EXACT, Origin, Proof
 
     click.echo()
@@ -223,7 +227,7 @@ def _print_moves(game: Game, analysed: dict[int, Thinking]) -> None:
 
 
 def _print_tree(game: Game) -> None:
-    from recorder.cli.showtree import has_tree, print_shown, print_tree
+    from recorder.cli.show_tree import has_tree, print_shown, print_tree
 
     if has_tree(game):
         print_tree(game)
@@ -231,7 +235,7 @@ def _print_tree(game: Game) -> None:
 
 
 def _print_board(game: Game) -> None:
-    from recorder.cli.board import draw, final_board
+    from recorder.cli.match_table import draw, final_board
 
     board = final_board(game)
     if board is not None:
@@ -239,7 +243,7 @@ def _print_board(game: Game) -> None:
 
 
 def _print_thinking(game: Game) -> None:
-    from exporters.engine import score_text, thoughts_by_ply
+    from exporters.evaluations import score_text, thoughts_by_ply
 
     rows = [
         (
@@ -265,7 +269,7 @@ def _print_thinking(game: Game) -> None:
 
 
 def _print_events(game: Game) -> None:
-    from recorder.cli.showtree import is_shown
+    from recorder.cli.show_tree import is_shown
 
     events = [event for event in game.events if not is_shown(event)]
     if events:
@@ -287,7 +291,7 @@ def _print_events(game: Game) -> None:
         )
 
 
-def _print_anomalies(archive: Archive, game: Game) -> None:
+def _print_anomalies(archive: ArchiveStore, game: Game) -> None:
     found = anomalies_of_game(archive, game)
     if found:
         click.echo("\nAnomalies")
@@ -298,17 +302,17 @@ def _print_anomalies(archive: Archive, game: Game) -> None:
         )
 
 
-def _print_raw(archive: Archive, game: Game) -> None:
+def _print_raw(archive: ArchiveStore, game: Game) -> None:
     """The lines that witness the game, each after the log's name and its offset."""
-    from recorder.cli.kept import short_names
+    from recorder.archive.kept_bytes import short_names
 
     names = short_names(archive.sources())
     for row, told in as_told(archive, game):
         _print_lines(archive, row, told, names[row.id])
 
 
-def _print_lines(archive: Archive, row: SourceRow, game: Game, name: str) -> None:
-    from recorder.cli.kept import lines_at, source_blocks
+def _print_lines(archive: ArchiveStore, row: SourceRow, game: Game, name: str) -> None:
+    from recorder.archive.kept_bytes import lines_at, source_blocks
 
     offsets = {game.first_offset}
     for seen in game.observations:

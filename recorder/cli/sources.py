@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import click
 
-from recorder.cli.options import archive_option, json_option, open_archive, wide_option
-from recorder.cli.terminal import clean, plural, print_json, print_table, say
+from recorder.archive.locate import open_archive
+from recorder.cli.options import archive_option, json_option, wide_option
+from recorder.cli.output import print_json, print_table, say
+from recorder.text import clean, plural
 
 __all__ = ["command"]
 
@@ -25,7 +27,7 @@ Examples:
 @click.pass_context
 def command(ctx: click.Context, where: str, as_json: bool) -> None:
     """List the logs in the archive; `sources forget ID` takes one out again."""
-    from recorder.cli.kept import short_names
+    from recorder.archive.kept_bytes import short_names
 
     if ctx.invoked_subcommand is not None:
         return

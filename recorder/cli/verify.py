@@ -7,11 +7,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from recorder.cli.options import archive_option, json_option, open_archive
-from recorder.cli.terminal import ExitCode, clean, of_several, plural, print_json, say, show_progress
+from recorder.archive.locate import open_archive
+from recorder.cli.options import archive_option, json_option
+from recorder.cli.output import print_json, say, show_progress
+from recorder.exit_codes import ExitCode
+from recorder.progress import of_several
+from recorder.text import clean, plural
 
 if TYPE_CHECKING:
-    from recorder.cli.audit import Audit
+    from recorder.archive.verifying import Audit
 
 __all__ = ["command"]
 
@@ -38,8 +42,8 @@ def command(ctx: click.Context, source_ids: tuple[str, ...], where: str, as_json
     are now. Exit status 1 if anything differs, 3 if an error of this program kept a log from being read whole, 6 if no
     log could be read again.
     """
-    from recorder.cli.audit import audit_source
-    from recorder.cli.report import say_analyses
+    from recorder.archive.verifying import audit_source
+    from recorder.cli.import_report import say_analyses
 
     # Of one moment: a source that is being written has another id in the next.
     with open_archive(where) as archive, archive.snapshot(), show_progress() as progress:

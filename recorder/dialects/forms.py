@@ -1,14 +1,32 @@
-"""Lines of which there are many kinds: tables of patterns, each around words that every line of its kind has."""
+"""Fields and phrases that several kinds of lines share: patterns, ratings, chessd's Portuguese.
+
+A win or a draw is told by its token, whatever the words; but ``*`` may be an adjourned game or an aborted one, and only
+the words say which. The server's text is UTF-8, and clients may have made latin-1 of it.
+Source: the messages of chessd (po/pt_BR.po).
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from typing import TypeVar
 
+from recorder.events import RatingText
 from recorder.patterns import later
 
-__all__ = ["Form", "find_form", "make_forms"]
+__all__ = [
+    "CONTINUING",
+    "Form",
+    "RATED",
+    "RATING",
+    "RUNNING",
+    "UNRATED",
+    "find_form",
+    "make_forms",
+    "read_rating",
+    "unended_key",
+]
 
 _Kind = TypeVar("_Kind")
 Form = tuple[_Kind, str, Callable[[], re.Pattern[str]]]
@@ -35,3 +53,72 @@ def find_form(forms: Iterable[Form[_Kind]], text: str) -> tuple[_Kind, re.Match[
         if words in text and (match := pattern().fullmatch(text)) is not None:
             return kind, match
     return None
+
+
+RATING = r"\(\s*([0-9]{1,9}[A-Za-z]?|[+]+|-+|UNR)\s*\)"
+"""A rating in parentheses, padded or not: one group, the text inside.
+
+It has nine digits at most, as all numbers of lines: a longer one is none of a server's, and no database keeps it.
+"""
+
+_NUMBER = re.compile(r"([0-9]{1,9})[A-Za-z]?")
+
+
+def read_rating(text: str) -> RatingText:
+    """Split a rating into the printed text and its number (None for ``++++``, ``----``, ``UNR``; 0 stays 0)."""
+    if text.isascii() and text.isdigit() and len(text) < 10:
+        return RatingText(text, int(text))
+    match = _NUMBER.fullmatch(text)
+    return RatingText(text, None if match is None else int(match[1]))
+
+
+RATED = "classificada"
+UNRATED = r"n\S{1,2}o-classificada"
+"""The words for rated and unrated, as part of a pattern."""
+CONTINUING = "Continuando"
+RUNNING = "Ainda em progresso"
+"""What a movelist of a game that goes on ends with."""
+
+_WHOLE = {
+    "Jogo bughouse abortado": "aborted-bug",
+    "Jogo adiado por acordo mútuo": "adjourned-agreed",
+    "Jogo abortado por acordo mútuo": "aborted-agreed",
+    "Jogo abortado por adjudicação": "aborted-adjudicated",
+    "adiado": "adjourned-lost",
+    "abortado": "aborted-lost",
+}
+_AFTER_NAME = {
+    " perdeu a conexão; jogo adiado": "adjourned-lost",
+    " perdeu a conexão; jogo abortado": "aborted-lost",
+    " perderam a conexão, jogo adiado": "adjourned-lost",
+}
+_BEFORE_NAME = {
+    "Jogo courtesyadiado por ": "adjourned-courtesy",
+    "Jogo courstesyadiado por ": "adjourned-courtesy",
+    "Jogo courtesyabortado por ": "aborted-courtesy",
+    "Jogo bughouse courtesyabortado por ": "aborted-bug",
+}
+_COLOURS = ("Brancas", "Pretas")
+
+
+def unended_key(words: str, white: str, black: str) -> tuple[str, str | None]:
+    """The normalised reason of a game without a result, and the handle that it names.
+
+    Args:
+        words: as printed, latin-1 for the bytes. white, black: the handles; movelists name colours.
+    Returns:
+        Key ``unknown`` when the words are none of the known ones.
+    """
+    with suppress(UnicodeError):  # one byte a letter
+        words = words.encode("latin-1").decode("utf-8")
+    if words in _WHOLE:
+        return _WHOLE[words], None
+    names = ((white, white), (black, black), *zip((f"As {name}" for name in _COLOURS), (white, black), strict=True))
+    for name, actor in names:
+        if words.startswith(name) and words[len(name) :] in _AFTER_NAME:
+            return _AFTER_NAME[words[len(name) :]], actor
+    for before, key in _BEFORE_NAME.items():
+        for name, actor in ((white, white), (black, black), *zip(_COLOURS, (white, black), strict=True)):
+            if words == before + name:
+                return key, actor
+    return "unknown", None

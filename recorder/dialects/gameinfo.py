@@ -1,4 +1,8 @@
-"""``<g1>`` and ``<d1>`` lines: facts about a game (``iset gameinfo``) and bare moves (``iset compressmove``).
+"""Tagged lines beside the boards: ``<b1>`` (holdings), ``<g1>`` (facts of a game) and ``<d1>`` (moves).
+
+The brackets decide which hand is whose: Capablanca servers print the players' names where others print ``white`` and
+``black``. A line belongs to the game it names, which may be the partner's. Source: captures of FICS, FatICS, BICS and
+the C servers' board code.
 
 ``it=`` is White's time and increment, ``i=`` Black's, and ``u=1`` marks a guest: the servers' code says so against
 their help pages. A partner number of 0 is none.
@@ -6,23 +10,66 @@ their help pages. A partner number of 0 is none.
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 from recorder.errors import LineError
-from recorder.events import DeltaBoard, GameInfo, Line, Malformed
+from recorder.events import DeltaBoard, GameInfo, HoldingsLine, Line, Malformed
 from recorder.patterns import later
 
 __all__ = [
     "DELTA_TAG",
     "GAMEINFO_TAG",
+    "HOLDINGS_TAG",
     "Smith",
     "format_delta",
     "format_gameinfo",
+    "format_holdings",
     "format_smith",
     "parse_delta",
     "parse_gameinfo",
+    "parse_holdings",
     "parse_smith",
 ]
+
+HOLDINGS_TAG = "<b1>"
+
+_HOLDINGS = re.compile(
+    r"<b1>\s*+game\s++([0-9]{1,9}+)\s++(?:[^\s\[]++\s*+)?\[\s*+([A-Za-z]*+)\s*+\]"
+    r"\s*+(?:[^\s\[]++\s*+)?\[\s*+([A-Za-z]*+)\s*+\]"
+    r"(?:\s*+<-\s*+([WBwb])([A-Za-z]))?\s*+"
+)
+
+
+def parse_holdings(line: Line) -> HoldingsLine | Malformed | None:
+    """Read a ``<b1>`` line.
+
+    Args:
+        line: without prompts.
+    Returns:
+        The hands (upper case, printed order), ``Malformed``, or None when the line does not begin with the tag.
+    """
+    match = _HOLDINGS.fullmatch(line.text)
+    if match is None:
+        if not line.text.startswith(HOLDINGS_TAG):
+            return None
+        return Malformed(line, HOLDINGS_TAG, "the holdings are not two bracketed lists of letters after a game number")
+    number, white, black, side, piece = match.groups()
+    return HoldingsLine(
+        line,
+        int(number),
+        white.upper(),
+        black.upper(),
+        piece and piece.upper(),
+        None if side is None else side in "Ww",
+    )
+
+
+def format_holdings(event: HoldingsLine) -> str:
+    """Write the line that ``parse_holdings`` reads."""
+    passed = "" if event.passed is None else f" <- {'W' if event.passed_to_white else 'B'}{event.passed}"
+    return f"<b1> game {event.game_no} white [{event.white}] black [{event.black}]{passed}"
+
 
 _INT = later(r"-?[0-9]{1,12}")
 

@@ -11,13 +11,12 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime, timedelta, timezone
 
-from recorder.dialects.ratings import RATING, read_rating
+from recorder.dialects.forms import RATING, RUNNING, read_rating
 from recorder.dialects.results import read_reason
 from recorder.dialects.style12 import check_frame, format_style12
-from recorder.dialects.translated import RUNNING
 from recorder.errors import LineError
 from recorder.events import Line, ListRow, MovelistRead, RatingText
-from recorder.frames import Style12, parse_elapsed
+from recorder.events.frames import Style12, parse_elapsed
 from recorder.patterns import later
 
 __all__ = ["MONTHS", "MovelistReader", "format_movelist", "parse_started"]

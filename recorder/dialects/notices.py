@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import re
 
-from recorder.dialects.forms import find_form, make_forms
-from recorder.dialects.ratings import RATING, read_rating
+from recorder.dialects.forms import CONTINUING, RATED, RATING, UNRATED, find_form, make_forms, read_rating
 from recorder.dialects.results import GAME, RESULT
-from recorder.dialects.translated import CONTINUING, RATED, UNRATED
 from recorder.events import (
     CreatingLine,
     ExamineNotice,

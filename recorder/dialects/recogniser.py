@@ -14,12 +14,10 @@ from operator import length_hint
 from typing import Final
 
 from recorder.containment import contain
-from recorder.dialects.blocks import TEXT_BLOCKS, answers
 from recorder.dialects.chat import parse_chat
-from recorder.dialects.gameinfo import parse_delta, parse_gameinfo
-from recorder.dialects.gamestable import parse_counted, parse_notified, parse_refusal, parse_row
-from recorder.dialects.holdings import HOLDINGS_TAG, parse_holdings
-from recorder.dialects.icc_units import UnitReader
+from recorder.dialects.gameinfo import HOLDINGS_TAG, parse_delta, parse_gameinfo, parse_holdings
+from recorder.dialects.icc.units import UnitReader
+from recorder.dialects.lists import parse_counted, parse_notified, parse_refusal, parse_row
 from recorder.dialects.movelist import MovelistReader
 from recorder.dialects.notices import (
     parse_created,
@@ -32,10 +30,10 @@ from recorder.dialects.notices import (
     split_glued,
 )
 from recorder.dialects.results import parse_results
-from recorder.dialects.session import is_noise, parse_session
+from recorder.dialects.session import TEXT_BLOCKS, answers, is_noise, parse_session
 from recorder.dialects.style12 import FRAME_TAG, check_frame, frame_end, parse_style12, take_usual
 from recorder.events import Event, Line, LineRow, Malformed, Noise, SessionNotice, SessionNoticeKind, Unrecognised
-from recorder.frames import Style12
+from recorder.events.frames import Style12
 from recorder.wire.prompts import PromptStripper
 
 __all__ = ["Recogniser"]

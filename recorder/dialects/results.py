@@ -10,10 +10,19 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from recorder.dialects.translated import RUNNING, unended_key
+from recorder.dialects.forms import RUNNING, unended_key
 from recorder.events import GameEnded, Line
 
-__all__ = ["GAME", "RESULT", "Reason", "format_result", "parse_result", "parse_results", "read_reason", "read_winner"]
+__all__ = [
+    "GAME",
+    "RESULT",
+    "EndReason",
+    "format_result",
+    "parse_result",
+    "parse_results",
+    "read_reason",
+    "read_winner",
+]
 
 # A name ends before a blank or a parenthesis; it may hold the latter, then the shortest that fits is taken.
 _PLAYER = r"(\S[^\s()]*+(?:[()][^\s()]*+)*?)(?: ?\([^()]*\))?"
@@ -160,7 +169,7 @@ _DRAWN = frozenset((
 ))  # fmt: skip
 
 
-class Reason(NamedTuple):
+class EndReason(NamedTuple):
     """What a reason means: normalised key, PGN Termination, the handle it names."""
 
     key: str
@@ -168,7 +177,7 @@ class Reason(NamedTuple):
     actor: str | None
 
 
-def read_reason(words: str, white: str, black: str, result: str) -> Reason:
+def read_reason(words: str, white: str, black: str, result: str) -> EndReason:
     """Normalise the words that tell how a game ended.
 
     Args:
@@ -188,7 +197,7 @@ def read_reason(words: str, white: str, black: str, result: str) -> Reason:
         termination = "unterminated"
     else:
         termination = _TERMINATIONS.get(key, "normal")
-    return Reason(key, termination, actor)
+    return EndReason(key, termination, actor)
 
 
 def _key(words: str, white: str, black: str) -> tuple[str, str | None]:

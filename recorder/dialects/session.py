@@ -1,4 +1,9 @@
-"""What concerns the whole connection: banners, login, style, shutdown, and text that is known but tells nothing.
+"""Lines about the whole connection: banners, login, style, shutdown, and the codes of block mode.
+
+A block holds all that a server sends because of one command; what others do comes outside of blocks. The identifier is
+the client's own; only the code tells what was asked, whoever asked it. Codes that are not here change nothing.
+
+Source: the codes that clients and FatICS list; error codes are 512 (bad command) and above, 0 is no command.
 
 Source: FICS captures and the C servers' texts.
 """
@@ -10,8 +15,27 @@ import re
 from recorder.dialects.forms import find_form, make_forms
 from recorder.dialects.registry import Family
 from recorder.events import Line, SessionNotice, SessionNoticeKind
+from recorder.events.frames import ReplyBlock
 
-__all__ = ["format_session", "is_noise", "parse_session"]
+__all__ = ["LIST_BLOCKS", "STORED_BLOCKS", "TEXT_BLOCKS", "answers", "format_session", "is_noise", "parse_session"]
+
+_FINGER, _HELP, _HISTORY, _INFO, _JOURNAL, _LINE, _MESSAGES, _NEWS, _NEXT = 37, 50, 51, 55, 60, 64, 74, 78, 79
+_MOVES, _OLDMOVES, _SMOVES, _SPOSITION = 77, 81, 123, 125
+
+TEXT_BLOCKS = frozenset((_FINGER, _HELP, _HISTORY, _INFO, _JOURNAL, _LINE, _MESSAGES, _NEWS, _NEXT))
+"""Answers that print other people's text: nothing in them is about a game."""
+
+STORED_BLOCKS = frozenset((_OLDMOVES, _SMOVES, _SPOSITION))
+"""Answers that show a stored game or a past one: its boards, hands and moves are none of a game that goes on."""
+
+LIST_BLOCKS = frozenset((_MOVES, *STORED_BLOCKS))
+"""Answers with a list or a board of another moment: hands in them are not those that a player has now."""
+
+
+def answers(block: ReplyBlock | None, codes: frozenset[int]) -> bool:
+    """Whether a line stands in the answer to one of these commands."""
+    return block is not None and block.code in codes
+
 
 _K = SessionNoticeKind
 _MORE = r"(?:[ ,;:.!(].*)?"

@@ -11,17 +11,17 @@ from collections.abc import Iterable, Iterator
 from types import FunctionType
 from typing import TYPE_CHECKING, Final, cast
 
-from recorder.dialects.blocks import TEXT_BLOCKS
+from recorder.dialects.session import TEXT_BLOCKS
 from recorder.errors import LineError
 from recorder.events import Event, Line, LineRow, Malformed
-from recorder.frames import (
+from recorder.events.frames import (
     TAIL_BEGIN,
     TAIL_ELAPSED,
     TAIL_FLIP,
     TAIL_LAG,
     TAIL_VERBOSE,
-    Block,
     FrameValues,
+    ReplyBlock,
     Style12,
     parse_elapsed,
 )
@@ -81,7 +81,7 @@ _TAGS: Final = ("<12>", "<b1>", "<g1>", "<d1>")
 
 
 def parse_style12(
-    text: str, offset: int = 0, at_ms: int | None = None, block: Block | None = None
+    text: str, offset: int = 0, at_ms: int | None = None, block: ReplyBlock | None = None
 ) -> Style12 | Malformed | None:
     """Read a line that begins with ``<12>``.
 

@@ -1,8 +1,8 @@
 """What arrives: chunks of bytes, the lines in them, and what one line can mean.
 
 Everything here is a plain value. ``recorder.wire`` makes ``Line`` from ``Chunk``, ``recorder.dialects`` makes the other
-events from lines (frames are in ``recorder.frames``), ``recorder.tracking`` reads them. Nothing is inferred here: an
-absent field is None.
+events from lines (frames are in ``recorder.events.frames``), ``recorder.tracking`` reads them. Nothing is inferred
+here: an absent field is None.
 """
 
 from recorder.events.answers import (
@@ -16,7 +16,7 @@ from recorder.events.answers import (
     Refusal,
     TablePlayer,
 )
-from recorder.events.every import Datagram, Event, Malformed, Noise, Unrecognised
+from recorder.events.event import Datagram, Event, Malformed, Noise, Unrecognised
 from recorder.events.games import (
     CreatingLine,
     DeltaBoard,

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple
 
+from recorder.events.frames import Style12
 from recorder.events.games import RatingText
 from recorder.events.lines import Line
-from recorder.frames import Style12
 
 __all__ = [
     "GamesCounted",

@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
-from recorder.frames import Block
+from recorder.events.frames import ReplyBlock
 
 __all__ = ["LONGEST_CUT", "Chunk", "CutLines", "EngineLine", "Line", "LineRow"]
 
@@ -59,7 +59,7 @@ class CutLines(NamedTuple):
         """When the read came that has the line's ``\\n``."""
         return self.times[bisect_right(self.reads, self.starts[index + 1] - self.back)]
 
-    def lines(self, indices: Iterable[int], block: Block | None) -> list[LineRow]:
+    def lines(self, indices: Iterable[int], block: ReplyBlock | None) -> list[LineRow]:
         """Some of the lines."""
         texts, starts, back, reads, shifts, times = self
         if len(reads) == 1:
@@ -102,11 +102,11 @@ class Line(NamedTuple):
     text: str
     offset: int
     at_ms: int | None = None
-    block: Block | None = None
+    block: ReplyBlock | None = None
 
 
 #: A line's fields in their order, without its name: most lines are frames, which are cut up and thrown away.
-LineRow = tuple[str, int, int | None, Block | None]
+LineRow = tuple[str, int, int | None, ReplyBlock | None]
 
 
 class EngineLine(NamedTuple):

@@ -3,7 +3,7 @@
 from recorder.journal.format import (
     MAGIC,
     VERSION,
-    Header,
+    JournalHeader,
     NewerJournalError,
     Record,
     RecordKind,
@@ -16,20 +16,19 @@ from recorder.journal.format import (
 )
 from recorder.journal.line import escape
 from recorder.journal.parts import find_part, part_blocks, session_name, session_sizes
-from recorder.journal.reader import Damage, Entry, JournalReader
-from recorder.journal.sessions import OpenSession, close_left_open, open_sessions
-from recorder.journal.survey import Finding, Outage, Survey
-from recorder.journal.writer import SYSTEM, Clock, JournalWriter, Sync
+from recorder.journal.reader import Damage, JournalEntry, JournalReader
+from recorder.journal.sessions import JournalFinding, OpenSession, Outage, Survey, close_left_open, open_sessions
+from recorder.journal.writer import SYSTEM, JournalClock, JournalWriter, Sync
 
 __all__ = [
     "MAGIC",
     "SYSTEM",
     "VERSION",
-    "Clock",
+    "JournalClock",
     "Damage",
-    "Entry",
-    "Finding",
-    "Header",
+    "JournalEntry",
+    "JournalFinding",
+    "JournalHeader",
     "JournalReader",
     "JournalWriter",
     "NewerJournalError",

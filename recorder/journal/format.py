@@ -31,7 +31,7 @@ __all__ = [
     "NOTE_OUTLETS",
     "UPGRADES",
     "VERSION",
-    "Header",
+    "JournalHeader",
     "NewerJournalError",
     "Record",
     "RecordKind",
@@ -86,7 +86,7 @@ class RecordKind(Enum):
 _KINDS: Final = {kind.mark: kind for kind in RecordKind}
 
 
-class Header(NamedTuple):
+class JournalHeader(NamedTuple):
     """Where a journal's part comes from.
 
     Attributes:
@@ -123,7 +123,7 @@ class Record(NamedTuple):
     data: bytes
 
 
-def format_header(header: Header) -> bytes:
+def format_header(header: JournalHeader) -> bytes:
     """Write a header as its line, without the line end."""
     fields = header._asdict()
     del fields["version"]
@@ -131,7 +131,7 @@ def format_header(header: Header) -> bytes:
     return checked(b"%b%d %b" % (MAGIC, header.version, text))
 
 
-def parse_header(line: bytes) -> Header:
+def parse_header(line: bytes) -> JournalHeader:
     """Read a header's line.
 
     Args:
@@ -156,7 +156,7 @@ def parse_header(line: bytes) -> Header:
         fields = None
     if not isinstance(fields, dict):
         raise JournalError("The journal's header is malformed.")
-    header = Header._make([version, *(fields.get(name) for name in Header._fields[1:])])
+    header = JournalHeader._make([version, *(fields.get(name) for name in JournalHeader._fields[1:])])
     integers = [header.part, header.anchor_utc_ns] + ([] if header.port is None else [header.port])
     texts = (header.session, header.role, header.host, header.program)
     if any(type(value) is not int for value in integers) or not all(isinstance(value, str) for value in texts):

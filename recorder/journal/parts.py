@@ -17,7 +17,7 @@ import zstandard
 
 from recorder.errors import JournalError
 from recorder.journal.file import AppendedFile
-from recorder.journal.format import Header, RecordKind, parse_note, parse_record
+from recorder.journal.format import JournalHeader, RecordKind, parse_note, parse_record
 from recorder.patterns import later
 
 __all__ = [
@@ -116,7 +116,7 @@ def is_being_written(path: Path) -> bool:
     return False
 
 
-def part_name(header: Header) -> str:
+def part_name(header: JournalHeader) -> str:
     """The file's name: sorts by the session's time and the part, safe whatever the host is called."""
     begun = datetime.fromtimestamp(header.anchor_utc_ns // 1_000_000_000, UTC)
     ms = header.anchor_utc_ns // 1_000_000 % 1000

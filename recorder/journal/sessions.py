@@ -1,16 +1,17 @@
-"""The sessions in a folder that nobody has closed: those being written, and those that a crash or a power cut left."""
+"""Sessions in a folder: which are open, and whether their parts belong together."""
 
 from __future__ import annotations
 
 import fcntl
 import os
+from collections import Counter
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from recorder.errors import JournalError
 from recorder.journal.format import (
-    Header,
+    JournalHeader,
     Record,
     RecordKind,
     format_note,
@@ -20,9 +21,160 @@ from recorder.journal.format import (
     parse_record,
 )
 from recorder.journal.parts import SUFFIX, is_being_written, is_closed, part_blocks
-from recorder.journal.reader import JournalReader
+from recorder.journal.reader import Damage, JournalEntry, JournalReader
 
-__all__ = ["OpenSession", "close_left_open", "open_sessions"]
+__all__ = ["JournalFinding", "OpenSession", "Outage", "Survey", "close_left_open", "open_sessions"]
+
+_DIRECTIONS: Final = {RecordKind.RECEIVED: "received bytes", RecordKind.SENT: "sent bytes"}
+
+
+class JournalFinding(NamedTuple):
+    """What is wrong: in which file, at which byte (None: with the file as a whole), in one clause."""
+
+    file: str
+    offset: int | None
+    what: str
+
+
+class Outage(NamedTuple):
+    """A time of which nothing is known: from the note ``outage`` to the next ``connected`` (None: there is none).
+
+    It began before this journal, with a negative ``from_ns``, where a connection before was lost.
+    """
+
+    from_ns: int
+    until_ns: int | None
+    facts: dict[str, Any]
+
+
+class Survey:
+    """Takes the parts of one session in their order.
+
+    Attributes:
+        header: of the first part that has one. parts: their numbers. records: of each kind.
+        received_bytes, sent_bytes, withheld_bytes: of all parts.
+        last_ns: the latest time of a record, since the anchor; None: there is no record.
+        outages, damage, torn: in the order of the files; ``torn`` and ``damage`` with their files.
+        findings: all that is wrong, by file and place; complete after ``finish``. disorder: of them what is no damage:
+            lines and parts that are missing, or stand where they should not.
+        closed: whether the last part ends with the note that says so.
+        crashed: whether this note was written by another than its recorder, after a crash.
+    """
+
+    def __init__(self) -> None:
+        self.header: JournalHeader | None = None
+        self.parts: list[int] = []
+        self.records: Counter[RecordKind] = Counter()
+        self.received_bytes = self.sent_bytes = self.withheld_bytes = 0
+        self.last_ns: int | None = None
+        self.outages: list[Outage] = []
+        self.findings: list[JournalFinding] = []
+        self.disorder: list[JournalFinding] = []
+        self.damage: list[tuple[str, Damage]] = []
+        self.torn: list[tuple[str, Damage]] = []
+        self.closed = self.crashed = False
+        self._file = ""
+        self._files: list[str] = []
+        self._more: bool | None = None  # what the last line of the part before promised; None: it was not closed
+        self._in_part = 0  # records since the header
+        self._latest: dict[str, int] = {}  # direction → time of its last record
+
+    def begin(self, file: str) -> None:
+        """Say how the next part's file is called."""
+        self._file = file
+        self._files.append(file)
+        self.closed = False
+
+    def feed(self, entry: JournalEntry) -> None:
+        """Take the next header or record."""
+        if isinstance(entry.value, JournalHeader):
+            self._begin_part(entry.offset, entry.value)
+            return
+        if self.closed:
+            self._find(entry.offset, "a record stands after the part's end")
+        self._read(entry.offset, entry.value)
+
+    def end(self, reader: JournalReader) -> None:
+        """Take what a file's reader has found besides headers and records, after its last entry."""
+        for damage in reader.damage:
+            self.damage.append((self._file, damage))
+            what = f"{damage.size_bytes:,} bytes are damaged: {damage.why}" if damage.size_bytes else damage.why
+            self.findings.append(JournalFinding(self._file, damage.offset, what))
+        if reader.torn is not None:
+            self.torn.append((self._file, reader.torn))
+            what = f"{reader.torn.why}: {reader.torn.size_bytes:,} bytes"
+            self.findings.append(JournalFinding(self._file, reader.torn.offset, what))
+
+    def finish(self) -> None:
+        """Say that there are no more parts."""
+        if self.parts and self.closed and self._more:
+            self._find(None, f"part {self.parts[-1] + 1} is missing")
+        self.findings += self.disorder
+        places = {file: place for place, file in enumerate(self._files)}
+        self.findings.sort(key=lambda one: (places[one.file], one.offset is None, one.offset or 0))
+
+    def _find(self, offset: int | None, what: str) -> None:
+        self.disorder.append(JournalFinding(self._file, offset, what))
+
+    def _begin_part(self, offset: int, header: JournalHeader) -> None:
+        before = self.parts[-1] if self.parts else 0
+        same = (self.header or header)._replace(part=header.part, version=header.version, program=header.program)
+        if same != header:
+            self._find(offset, "the header is that of another session")
+        elif header.part <= before:
+            self._find(offset, f"part {header.part} stands after part {before}")
+        elif header.part > before + 1:
+            first, last = before + 1, header.part - 1
+            self._find(offset, f"part {first} is missing" if first == last else f"parts {first} to {last} are missing")
+        elif before and self._more is not True:
+            self._find(offset, f"part {before} has no end, although part {header.part} follows")
+        self.header = self.header or header
+        self.parts.append(header.part)
+        self._more, self.closed, self._in_part = None, False, 0
+
+    def _read(self, offset: int, record: Record) -> None:
+        self.records[record.kind] += 1
+        self.last_ns = max(record.at_ns, self.last_ns or 0)
+        direction = _DIRECTIONS.get(record.kind, "notes")
+        if record.kind is RecordKind.RECEIVED:
+            self.received_bytes += len(record.data)
+        elif record.kind is RecordKind.SENT:
+            self.sent_bytes += len(record.data)
+        else:
+            direction = self._read_note(offset, record) or direction
+        if record.at_ns < self._latest.get(direction, 0):
+            self._find(offset, f"the time of the {direction} goes back")
+        self._latest[direction] = record.at_ns
+        self._in_part += 1
+
+    def _since_ns(self, at_ns: int, facts: dict[str, Any]) -> int:
+        since_ns = facts.get("since_utc_ns")
+        if self.header is None or not isinstance(since_ns, int):
+            return at_ns
+        return min(at_ns, since_ns - self.header.anchor_utc_ns)
+
+    def _read_note(self, offset: int, record: Record) -> str | None:
+        """Read a note; which direction it belongs to if not to the notes."""
+        try:
+            note = parse_note(record.data)
+        except JournalError:
+            self._find(offset, "the note is malformed")
+            return None
+        if note["kind"] == "withheld" and isinstance(note.get("bytes"), int):
+            self.withheld_bytes += note["bytes"]
+            return _DIRECTIONS[RecordKind.SENT]
+        if note["kind"] == "outage":
+            facts = {key: note[key] for key in note if key != "kind"}
+            self.outages.append(Outage(self._since_ns(record.at_ns, facts), None, facts))
+        elif note["kind"] == "connected" and self.outages and self.outages[-1].until_ns is None:
+            self.outages[-1] = self.outages[-1]._replace(until_ns=record.at_ns)
+        elif note["kind"] == "end":
+            if note.get("records") != self._in_part:
+                self._find(offset, f"{note.get('records')} records should stand before the end, not {self._in_part}")
+            self.closed, self._more = True, note.get("more") is True
+            self.crashed = note.get("crashed") is True
+        return None
+
 
 _FIRST_LINE_BYTES: Final = 4096
 _LAST_BYTES: Final = 1 << 20  # more than two of the longest records, and than what comes between two notes
@@ -40,7 +192,7 @@ class OpenSession(NamedTuple):
 
     path: Path
     size_bytes: int
-    header: Header
+    header: JournalHeader
     last_ns: int | None
     games: dict[str, Any] | None
     written: bool

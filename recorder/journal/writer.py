@@ -22,7 +22,7 @@ from recorder.journal.compressing import Compressor
 from recorder.journal.format import (
     MAX_DATA_BYTES,
     VERSION,
-    Header,
+    JournalHeader,
     RecordKind,
     format_header,
     format_note,
@@ -30,7 +30,7 @@ from recorder.journal.format import (
 from recorder.journal.line import record_line
 from recorder.journal.parts import PartFile, find_part, new_part, part_name, sync_folder
 
-__all__ = ["MAX_PART_BYTES", "SYNC_INTERVAL_NS", "SYSTEM", "Clock", "JournalWriter", "Sync"]
+__all__ = ["MAX_PART_BYTES", "SYNC_INTERVAL_NS", "SYSTEM", "JournalClock", "JournalWriter", "Sync"]
 
 MAX_PART_BYTES: Final = 64 << 20
 SYNC_INTERVAL_NS: Final = 1_000_000_000
@@ -51,7 +51,7 @@ class Sync(Enum):
     OS = "os"  # a power cut loses what the operating system has not yet written, commonly 30 seconds
 
 
-class Clock(Protocol):
+class JournalClock(Protocol):
     """Where the time comes from."""
 
     def utc_ns(self) -> int:
@@ -71,7 +71,7 @@ class _System:
         return time.clock_gettime_ns(_CLOCK)
 
 
-SYSTEM: Final[Clock] = _System()
+SYSTEM: Final[JournalClock] = _System()
 
 
 class JournalWriter:
@@ -101,7 +101,7 @@ class JournalWriter:
         role: str,
         sync: Sync = Sync.ALWAYS,
         max_bytes: int = MAX_PART_BYTES,
-        clock: Clock = SYSTEM,
+        clock: JournalClock = SYSTEM,
         open_part: Callable[[Path], PartFile] = new_part,
     ) -> None:
         self._folder = folder
@@ -113,7 +113,7 @@ class JournalWriter:
         self._open_part = open_part
         program = f"ics-recorder {version('ics-recorder')}"
         self.anchor_utc_ns = clock.utc_ns()
-        self._header = Header(VERSION, secrets.token_hex(8), 0, role, host, port, self.anchor_utc_ns, program)
+        self._header = JournalHeader(VERSION, secrets.token_hex(8), 0, role, host, port, self.anchor_utc_ns, program)
         self._refusal: str | None = None
         self._file: PartFile | None = None
         self.path = folder

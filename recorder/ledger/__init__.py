@@ -12,7 +12,7 @@ an examination, or where the clock itself was computed from elapsed times.
 How much of the time was thinking: docs/fidelity.md, "Thinking and network".
 """
 
-from recorder.ledger.causes import Cause
-from recorder.ledger.entries import Entry, EntryRow, ledger, ledger_rows
+from recorder.ledger.entries import EntryRow, LedgerEntry, ledger, ledger_rows
+from recorder.ledger.proofs import Cause
 
-__all__ = ["Cause", "Entry", "EntryRow", "ledger", "ledger_rows"]
+__all__ = ["Cause", "LedgerEntry", "EntryRow", "ledger", "ledger_rows"]

@@ -4,8 +4,17 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from recorder.ledger.causes import FELT_LAG_MS, MILLISECONDS, PRINTED, SECOND_MS, Cause, Clock, are_judged, unit_ms_of
-from recorder.ledger.proofs import Proofs
+from recorder.ledger.proofs import (
+    FELT_LAG_MS,
+    MILLISECONDS,
+    PRINTED,
+    SECOND_MS,
+    Cause,
+    ClockReading,
+    Proofs,
+    are_judged,
+    unit_ms_of,
+)
 from recorder.model import (
     Game,
     LineKind,
@@ -17,12 +26,12 @@ from recorder.model import (
     control_of,
 )
 
-__all__ = ["Entry", "EntryRow", "ledger", "ledger_rows"]
+__all__ = ["LedgerEntry", "EntryRow", "ledger", "ledger_rows"]
 
 _PLAYED = (LineKind.MAIN, LineKind.TAKEBACK)
 
 
-class Entry(NamedTuple):
+class LedgerEntry(NamedTuple):
     """One move of the main line.
 
     Attributes:
@@ -60,9 +69,9 @@ EntryRow = tuple[
 ]  # fmt: skip
 
 
-def ledger(game: Game) -> list[Entry]:
+def ledger(game: Game) -> list[LedgerEntry]:
     """The entries of a game's main line, in its order."""
-    return [Entry._make(row) for row in ledger_rows(game)]
+    return [LedgerEntry._make(row) for row in ledger_rows(game)]
 
 
 def ledger_rows(game: Game) -> list[EntryRow]:
@@ -102,7 +111,7 @@ class _Book:
         me = None if game.me is None else game.me.lower()
         self._own = (me == self._names[0], me == self._names[1])
         self._judged = are_judged(game.kind, game.base_s, game.increment_s)
-        self._left: tuple[int, list[Clock | None]] | None = None
+        self._left: tuple[int, list[ClockReading | None]] | None = None
 
     def entries(self, seen: Observation, rows: list[Ply] | list[PlyRow]) -> list[EntryRow]:
         """The entries of everything that one observation saw played, taken back or not, as it came."""
@@ -164,7 +173,7 @@ class _Book:
                         if -unit_ms_of_both <= residual_ms <= unit_ms_of_both:
                             cause = Cause.ROUNDING
                         else:
-                            clock = Clock(before_ms, unit_ms_of_both, offsets[side])
+                            clock = ClockReading(before_ms, unit_ms_of_both, offsets[side])
                             cause, evidence = proofs.cause(row, clock, residual_ms, before)
                 elif start is not None and ply == start.ply + 1 and not entries:
                     before_ms, residual_ms, cause, evidence = proofs.joined(row, increment_ms)
@@ -187,27 +196,27 @@ class _Book:
             self._left = (
                 before_ply,
                 [
-                    None if ms is None else Clock(ms, unit_ms, offset)
+                    None if ms is None else ClockReading(ms, unit_ms, offset)
                     for ms, unit_ms, offset in zip(clocks_ms, units_ms, offsets, strict=True)
                 ],
             )
         return entries
 
-    def _at_start(self, seen: Observation, rows: list[Ply] | list[PlyRow]) -> list[Clock | None]:
+    def _at_start(self, seen: Observation, rows: list[Ply] | list[PlyRow]) -> list[ClockReading | None]:
         """Black's and White's clock as they stood when an observation began, where that is known."""
         start = seen.start
         if start is None:
-            return [None if ms is None else Clock(ms, 1, seen.offset) for ms in self._base_ms]
+            return [None if ms is None else ClockReading(ms, 1, seen.offset) for ms in self._base_ms]
         shown = [
-            None if ms is None else Clock(ms, unit_ms_of(ms, start.precision), start.offset)
+            None if ms is None else ClockReading(ms, unit_ms_of(ms, start.precision), start.offset)
             for ms in (start.black_clock_ms, start.white_clock_ms)
         ]
         if start.ply == 0:
             return [self._began(side, clock, rows) for side, clock in enumerate(shown)]
         its_move = _shows_its_move(start, rows)
         if its_move and start.ply == 1 and self._left is None:
-            return [None if ms is None else Clock(ms, 1, seen.offset) for ms in self._base_ms]
-        found: list[Clock | None] = [None, None]
+            return [None if ms is None else ClockReading(ms, 1, seen.offset) for ms in self._base_ms]
+        found: list[ClockReading | None] = [None, None]
         if self._left is not None and not self._game.witnesses:
             last_ply, clocks = self._left
             if start.ply - its_move <= last_ply:
@@ -218,7 +227,7 @@ class _Book:
             found[start.ply & 1] = shown[start.ply & 1]  # who has just moved: it stands
         return found
 
-    def _began(self, side: int, shown: Clock | None, rows: list[Ply] | list[PlyRow]) -> Clock | None:
+    def _began(self, side: int, shown: ClockReading | None, rows: list[Ply] | list[PlyRow]) -> ClockReading | None:
         """The clock at the start of a game: as the first board shows it, or as the time control has it.
 
         In bughouse clocks run before anybody has moved, so that the first board may show less. Then the first move

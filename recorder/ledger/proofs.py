@@ -1,16 +1,75 @@
-"""What proves why a clock is another than the rule gives: lines that tell of clocks, and boards that show them."""
+"""Causes of unexpected clocks, and the lines and boards that prove them."""
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
 from collections.abc import Callable
+from enum import Enum
 from functools import cached_property
+from typing import NamedTuple
 
-from recorder.ledger.causes import MILLISECONDS, SECOND_MS, Cause, Clock, unit_ms_of
-from recorder.model import EventKind, GameEvent, Observation, Ply, PlyRow
+from recorder.model import EventKind, GameEvent, GameKind, Observation, Ply, PlyRow, Precision
 
-__all__ = ["Proofs"]
+__all__ = [
+    "Cause",
+    "ClockReading",
+    "FELT_LAG_MS",
+    "MILLISECONDS",
+    "PRINTED",
+    "Proofs",
+    "SECOND_MS",
+    "are_judged",
+    "unit_ms_of",
+]
+
+SECOND_MS = 1000
+MILLISECONDS = int(Precision.MILLISECONDS)
+PRINTED = (int(Precision.SECONDS), MILLISECONDS)
+"""Precisions of clocks that are no sums of ours: only those are judged."""
+FELT_LAG_MS = 50
+"""Less lag is lost in the jitter of what arrives."""
+
+
+class Cause(Enum):
+    """Why a clock is not what the rule gives."""
+
+    EXACT = "exact"
+    ROUNDING = "rounding"  # at most one of the unit that was printed
+    FIRST_MOVE = "first-move"  # was free, and gave no increment
+    MINIMUM_CHARGE = "minimum-charge"  # the server took a tenth of a second for less
+    SNAPSHOT = "snapshot"  # the clock before was seen only while it ran
+    MORETIME = "moretime"  # a line tells that the opponent gave so much
+    TIME_ADDED = "time-added"  # a line tells how much, not who gave it
+    CLOCK_SET = "clock-set"  # a line tells the clocks anew
+    ADJUSTED = "adjusted"  # two boards show that somebody changed the clock, no line tells who
+    TAKEBACK = "takeback"  # the board after it shows the clock
+    PAUSE = "pause"
+    RESUMED = "resumed"  # the board after a time that was not seen shows the clock
+    FLAG = "flag"  # overstepped, and no clock of the game was printed below 0
+    UNEXPLAINED = "unexplained"
+
+
+class ClockReading(NamedTuple):
+    """A side's clock on one board. ``running``: it may have run since the move before."""
+
+    ms: int
+    unit_ms: int
+    offset: int
+    running: bool = False
+
+
+def unit_ms_of(ms: int, precision: int | None) -> int:
+    """The unit of a clock on a board; where none is told, of its number."""
+    if precision is None:
+        return 1 if ms % SECOND_MS else SECOND_MS
+    return 1 if precision == MILLISECONDS else SECOND_MS
+
+
+def are_judged(kind: GameKind, base_s: int | None, increment_s: int | None) -> bool:
+    """Whether a game's clocks are to add up: not in an examination, and not in an untimed game."""
+    return kind is GameKind.PLAYED and not (base_s == 0 and not increment_s)
+
 
 _LEAST_CHARGE_MS = 100
 _WE_ADD = re.compile(r"You have added |[0-9]{1,9} seconds were added to your opponents? clock", re.ASCII)
@@ -93,11 +152,11 @@ class Proofs:
             return shown_ms, residual_ms, Cause.ROUNDING, None
         if 0 < residual_ms <= row[5] + (row[6] or 0) + unit_ms:
             return None, residual_ms, Cause.SNAPSHOT, start.offset
-        cause, evidence = self.cause(row, Clock(shown_ms, unit_ms, start.offset), residual_ms, None)
+        cause, evidence = self.cause(row, ClockReading(shown_ms, unit_ms, start.offset), residual_ms, None)
         return shown_ms, residual_ms, cause, evidence
 
     def cause(
-        self, row: Ply | PlyRow, since: Clock, residual_ms: int, before: Ply | PlyRow | None
+        self, row: Ply | PlyRow, since: ClockReading, residual_ms: int, before: Ply | PlyRow | None
     ) -> tuple[Cause, int | None]:
         """Why a clock is off by more than a unit, and where that stands.
 
@@ -172,7 +231,7 @@ class Proofs:
             return self._me
         return 1 - self._me if _WE_ADD.match(event.text) else None
 
-    def _changed(self, told: list[GameEvent], since: Clock, shown: Clock) -> tuple[Cause, int]:
+    def _changed(self, told: list[GameEvent], since: ClockReading, shown: ClockReading) -> tuple[Cause, int]:
         """The name of a change that a board shows: what in between can have made it."""
         until = [event for event in told if event.offset <= shown.offset]
         for cause, makes in _CHANGES:
@@ -185,20 +244,20 @@ class Proofs:
         return Cause.ADJUSTED, shown.offset
 
     def _last_shown(
-        self, row: Ply | PlyRow, since: Clock, told: list[GameEvent], before: Ply | PlyRow | None
-    ) -> Clock | None:
+        self, row: Ply | PlyRow, since: ClockReading, told: list[GameEvent], before: Ply | PlyRow | None
+    ) -> ClockReading | None:
         """The mover's clock on the last board between the own move before and this one."""
         white, start = bool(row[0] & 1), self._seen.start
-        found: Clock | None = None
+        found: ClockReading | None = None
         if start is not None and since.offset < start.offset:
             # What was seen last is of an earlier observation.
             ms = start.white_clock_ms if white else start.black_clock_ms
             if ms is not None:
-                found = Clock(ms, unit_ms_of(ms, start.precision), start.offset, start.ply == row[0] - 1)
+                found = ClockReading(ms, unit_ms_of(ms, start.precision), start.offset, start.ply == row[0] - 1)
         if before is not None and before[13] > since.offset:
             ms = before[3] if white else before[4]
             if ms is not None:
-                found = Clock(ms, 1 if before[12] == MILLISECONDS else SECOND_MS, before[13])
+                found = ClockReading(ms, 1 if before[12] == MILLISECONDS else SECOND_MS, before[13])
         for event in told:
             ms = event.white_clock_ms if white else event.black_clock_ms
             if (
@@ -207,7 +266,7 @@ class Proofs:
             ):  # fmt: skip
                 running = event.kind is EventKind.CLOCK and event.detail == "same-ply" and event.ply == row[0] - 1
                 # A whole number of seconds is no proof that the board was printed in seconds.
-                found = Clock(ms, 1 if ms % SECOND_MS else since.unit_ms, event.offset, running)
+                found = ClockReading(ms, 1 if ms % SECOND_MS else since.unit_ms, event.offset, running)
         return found
 
 

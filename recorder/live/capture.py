@@ -19,16 +19,14 @@ from typing import Final, NamedTuple
 
 from recorder.errors import JournalError, LoginError
 from recorder.journal import JournalWriter
-from recorder.live.address import Address, format_address
-from recorder.live.connection import Connection, TakenOverError
-from recorder.live.conversation import Conversation, Stage
-from recorder.live.dialling import connect, prepare, why_no_connection
-from recorder.live.login import WrongPasswordError
-from recorder.live.pulse import ANSWER_MS
-from recorder.live.sealing import Sealing
-from recorder.live.telling import Tell
+from recorder.live.conversation import Conversation, ConversationStage
+from recorder.live.login.login import WrongPasswordError
+from recorder.live.messages import MessageSink
+from recorder.live.net.connection import ANSWER_MS, Connection, TakenOverError
+from recorder.live.net.sockets import Address, connect, format_address, prepare, why_no_connection
+from recorder.wire.timeseal import Sealing
 
-__all__ = ["Capture", "Progress", "Standing", "pause_s"]
+__all__ = ["Capture", "ReceivedCounts", "ConnectionState", "pause_s"]
 
 _FIRST_PAUSE_S: Final = 2.0
 _LONGEST_PAUSE_S: Final = 300.0
@@ -48,7 +46,7 @@ def pause_s(failures: int, chance: float) -> float:
 
 
 @dataclass(slots=True)
-class Progress:
+class ReceivedCounts:
     """What came so far, over all connections.
 
     Attributes:
@@ -64,7 +62,7 @@ class Progress:
     heard_s: float | None = None
 
 
-class Standing(NamedTuple):
+class ConnectionState(NamedTuple):
     """How the connection is.
 
     Attributes:
@@ -103,14 +101,14 @@ class Capture:
         address: Address,
         open_journal: Callable[[], JournalWriter],
         converse: Callable[[], Conversation],
-        tell: Tell,
+        tell: MessageSink,
         *,
         opened: Callable[[Path], None] | None = None,
         timeseal: int | None = None,
         chance: Callable[[], float] = random.random,
     ) -> None:
-        self.progress = Progress()
-        self.standing = Standing(time.monotonic())
+        self.progress = ReceivedCounts()
+        self.standing = ConnectionState(time.monotonic())
         self.address = address
         self._open_journal = open_journal
         self._converse = converse
@@ -134,14 +132,14 @@ class Capture:
         try:
             await self._run(stop)
         finally:
-            self.standing = Standing(time.monotonic(), over=True)
+            self.standing = ConnectionState(time.monotonic(), over=True)
 
     async def _run(self, stop: asyncio.Event) -> None:
         failures = wrong = 0
         sentence = ""
         while not stop.is_set():
             began = time.monotonic()
-            self.standing = Standing(began)
+            self.standing = ConnectionState(began)
             event = "disconnected"
             try:
                 how = await self._connection(stop)
@@ -161,7 +159,7 @@ class Capture:
             failures = 1 if time.monotonic() - began >= _STEADY_S else failures + 1
             pause = pause_s(failures, self._chance())
             now = time.monotonic()
-            self.standing = Standing(now, now + pause)
+            self.standing = ConnectionState(now, now + pause)
             sentence = f"{how[0].upper()}{how[1:]}."
             self._tell(event, f"{sentence} Trying again in {pause:.0f} s.", how=how, retry_ms=round(pause * 1000))
             with contextlib.suppress(TimeoutError):
@@ -184,7 +182,7 @@ class Capture:
         self._heard_ns = None
         conversation = self._converse()
         self.progress.connections += 1
-        self.standing = Standing(time.monotonic(), None, conversation, journal)
+        self.standing = ConnectionState(time.monotonic(), None, conversation, journal)
         where = format_address(self.address)
         self._tell(
             "connected", f"Connected to {where}, recorded in {journal.path}.", server=where, journal=str(journal.path)
@@ -260,6 +258,6 @@ class Capture:
         self.progress.heard_s = time.monotonic()
         self.progress.received += received
         self.progress.boards += boards
-        if conversation.stage in (Stage.ASKING, Stage.RECORDING):
+        if conversation.stage in (ConversationStage.ASKING, ConversationStage.RECORDING):
             self._been_in = True
             self._lost_ns = None

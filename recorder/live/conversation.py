@@ -17,16 +17,15 @@ from typing import Any, Final
 from recorder.dialects.recogniser import Recogniser
 from recorder.dialects.registry import Family
 from recorder.events import Chunk, Event, Noise, SessionNotice, SessionNoticeKind, Unrecognised
-from recorder.live.backfill import Backfill
-from recorder.live.login import LoggedIn, Login
-from recorder.live.observing import Observing
-from recorder.live.requests import KeepAlive, Setting
+from recorder.live.login.login import LoggedIn, Login
+from recorder.live.policy.observing import Observing
+from recorder.live.requests import Backfill, KeepAlive, Setting
 from recorder.live.sending import RequestQueue
 from recorder.model import TimeBasis
 from recorder.tracking.tracker import Tracker
 from recorder.wire.lines import LineReader
 
-__all__ = ["Conversation", "Lasting", "Stage", "setting_commands"]
+__all__ = ["Conversation", "Lasting", "ConversationStage", "setting_commands"]
 
 _VARIABLES_MS: Final = 5_000
 _VARIABLES_ASKED: Final = 3
@@ -41,7 +40,7 @@ _LASTING: Final = {"style": "12", "gin": "1"}
 _TELLING: Final = {name: re.compile(rf"(?:^|\s){name}=([0-9]+)") for name in _LASTING}
 
 
-class Stage(Enum):
+class ConversationStage(Enum):
     """How far the conversation is."""
 
     LOGIN = "login"
@@ -129,7 +128,7 @@ class Conversation:
         lasting: Lasting | None = None,
         queue: RequestQueue | None = None,
     ) -> None:
-        self.stage = Stage.LOGIN
+        self.stage = ConversationStage.LOGIN
         self.we: LoggedIn | None = None
         self.tracker = Tracker(basis=TimeBasis.UTC, server=server, chat="none")
         self.lost: SessionNotice | None = None
@@ -170,7 +169,7 @@ class Conversation:
         Raises:
             LoginError: the server does not let us in.
         """
-        if self.stage is Stage.LOGIN:
+        if self.stage is ConversationStage.LOGIN:
             self._heard_ms = now_ms
             self._to_send += self._login.receive(data)
             if self._login.logged_in is not None:
@@ -186,7 +185,7 @@ class Conversation:
         if self.lost is not None and now_ms > self._lost_ms + _LAST_WORDS_MS:
             self.lost = None  # it has gone on: a shutdown was only announced
         self._note_loss(events, now_ms)
-        if self.stage is Stage.RECORDING:
+        if self.stage is ConversationStage.RECORDING:
             for event in events:
                 self._observing.feed((event,), now_ms, self._queue.hear(event, now_ms))
             self._queue.put(self._backfill.look(self.tracker, events), now_ms)
@@ -200,7 +199,7 @@ class Conversation:
         if we.guest or self._ours_before:
             self._begin(now_ms)
         else:
-            self.stage = Stage.ASKING
+            self.stage = ConversationStage.ASKING
             self._ask(now_ms)
 
     def _ask(self, now_ms: int) -> None:
@@ -218,7 +217,7 @@ class Conversation:
                         own[name] = found[1]
                         if found[1] == _LASTING[name]:
                             changed.discard(name)
-        if self.stage is Stage.ASKING and "style" in own:
+        if self.stage is ConversationStage.ASKING and "style" in own:
             if len(own) == len(_LASTING):
                 self._begin(now_ms)
             else:
@@ -226,7 +225,7 @@ class Conversation:
 
     def _begin(self, now_ms: int) -> None:
         """Set what makes the output whole, and begin to observe."""
-        self.stage = Stage.RECORDING
+        self.stage = ConversationStage.RECORDING
         commands, _ = setting_commands(self._queue.family, self._lasting.own)
         self._queue.put(map(Setting, commands), now_ms)
         self._observing.connected(now_ms, self.tracker.is_whole)
@@ -249,17 +248,17 @@ class Conversation:
         Raises:
             LoginError: the server has not answered for too long.
         """
-        if self.stage is Stage.LOGIN and now_ms >= self._heard_ms + self._login.patience_ms:
+        if self.stage is ConversationStage.LOGIN and now_ms >= self._heard_ms + self._login.patience_ms:
             self._heard_ms = now_ms
             self._to_send += self._login.timed_out()
-        if self.stage is Stage.ASKING and now_ms >= self._due_ms:
+        if self.stage is ConversationStage.ASKING and now_ms >= self._due_ms:
             if "style" not in self._lasting.own and self._asked < _VARIABLES_ASKED:
                 self._ask(now_ms)
             else:
                 self._begin(now_ms)
-        if self.stage is Stage.RECORDING:
+        if self.stage is ConversationStage.RECORDING:
             self._queue.put(self._observing.decide(now_ms), now_ms)
-        if self.stage in (Stage.ASKING, Stage.RECORDING):
+        if self.stage in (ConversationStage.ASKING, ConversationStage.RECORDING):
             sending = self._queue.take(now_ms)
             self._to_send += sending.data
             self._again_ms = sending.again_at_ms
@@ -275,30 +274,30 @@ class Conversation:
 
     def next_at_ms(self, now_ms: int) -> int | None:
         """When ``take`` may have something even if nothing arrives; None: not before something does."""
-        if self.stage is Stage.LOGIN:
+        if self.stage is ConversationStage.LOGIN:
             return self._heard_ms + self._login.patience_ms
-        if self.stage is Stage.ASKING:
+        if self.stage is ConversationStage.ASKING:
             return self._due_ms
-        if self.stage is not Stage.RECORDING:
+        if self.stage is not ConversationStage.RECORDING:
             return None
         times = (self._again_ms, self._observing.next_at_ms(now_ms))
         return min((time for time in times if time is not None), default=None)
 
     def keep_alive(self, now_ms: int) -> None:
         """Say something harmless in its turn, if we are in."""
-        if self.stage is Stage.RECORDING:
+        if self.stage is ConversationStage.RECORDING:
             self._queue.put([KeepAlive()], now_ms)
 
     def leave(self) -> None:
         """Put back what was changed and say good-bye; nothing is asked for any more."""
-        if self.stage is Stage.RECORDING:
+        if self.stage is ConversationStage.RECORDING:
             for command in setting_commands(self._queue.family, self._lasting.own)[1]:
                 self._say(command)
             self._lasting.changed.difference_update(self._lasting.own)
             self._observing.disconnected()
-        if self.stage is not Stage.LEFT:
+        if self.stage is not ConversationStage.LEFT:
             self._say("quit")
-        self.stage = Stage.LEFT
+        self.stage = ConversationStage.LEFT
 
     def disconnected(self) -> None:
         """The connection is gone: what came last, perhaps without a line end, is looked at.
@@ -309,7 +308,7 @@ class Conversation:
         events = self._recogniser.feed(self._reader.finish()) + self._recogniser.finish()
         self._note_loss(events, self._lost_ms)
         self.games += len(self.tracker.feed(events)) + len(self.tracker.finish())
-        before, self.stage = self.stage, Stage.LEFT
+        before, self.stage = self.stage, ConversationStage.LEFT
         self._observing.disconnected()
-        if before is Stage.LOGIN:
+        if before is ConversationStage.LOGIN:
             self._login.closed()

@@ -16,13 +16,19 @@ from collections.abc import Callable, Coroutine
 from typing import Any, Final, NamedTuple
 
 from recorder.errors import JournalError
-from recorder.live.address import Address
-from recorder.live.dialling import connect, failure_reason, prepare, why_no_connection
-from recorder.live.listening import MAX_CLIENTS, say_farewell
-from recorder.live.recording import Recording
-from recorder.live.relay import Relay, Side
-from recorder.live.telling import Tell
-from recorder.live.threads import in_thread
+from recorder.live.messages import MessageSink
+from recorder.live.net.sockets import (
+    MAX_CLIENTS,
+    Address,
+    connect,
+    failure_reason,
+    in_thread,
+    prepare,
+    say_farewell,
+    why_no_connection,
+)
+from recorder.live.recording import RecordedConnection
+from recorder.live.relay import ProxySide, Relay
 
 __all__ = ["Closed", "Proxy"]
 
@@ -46,10 +52,10 @@ class Closed(NamedTuple):
     """
 
     number: int
-    by: Side | None
+    by: ProxySide | None
     from_client: int
     from_server: int
-    recording: Recording | None
+    recording: RecordedConnection | None
 
 
 class Proxy:
@@ -72,9 +78,9 @@ class Proxy:
     def __init__(
         self,
         server: Address,
-        record: Callable[[int], Recording],
+        record: Callable[[int], RecordedConnection],
         *,
-        tell: Tell,
+        tell: MessageSink,
         on_closed: Callable[[Closed], None] = lambda closed: None,
         journal_first: bool = False,
         max_clients: int = MAX_CLIENTS,
@@ -92,7 +98,7 @@ class Proxy:
         self._full_told = False  # since a client was served last
         self._clients = 0
         self.connections = 0
-        self.forwarded = {Side.CLIENT: 0, Side.SERVER: 0}
+        self.forwarded = {ProxySide.CLIENT: 0, ProxySide.SERVER: 0}
         self.unrecorded = 0
 
     async def serve(self, listeners: list[socket.socket], stop: asyncio.Event) -> None:
@@ -175,7 +181,7 @@ class Proxy:
         self._links.add(link)
         link.start()
 
-    async def _open(self, number: int) -> Recording | None:
+    async def _open(self, number: int) -> RecordedConnection | None:
         """Make the recording of a connection in a thread: a disk that hangs must not hold up the other connections."""
         try:
             async with asyncio.timeout(_OPEN_S):
@@ -201,8 +207,8 @@ class Proxy:
     def end(self, link: _Link, closed: Closed, how: str) -> None:
         """A connection is over: close its journal where that holds nobody up, then tell."""
         self._links.discard(link)
-        self.forwarded[Side.CLIENT] += closed.from_client
-        self.forwarded[Side.SERVER] += closed.from_server
+        self.forwarded[ProxySide.CLIENT] += closed.from_client
+        self.forwarded[ProxySide.SERVER] += closed.from_server
         self._start(self._close(closed, how), self._closing)
 
     async def _close(self, closed: Closed, how: str) -> None:
@@ -222,17 +228,17 @@ class _Link:
         number: int,
         client: socket.socket,
         server: socket.socket,
-        recording: Recording | None,
+        recording: RecordedConnection | None,
     ) -> None:
         self._proxy = proxy
         self._number = number
-        self._sockets = {Side.CLIENT: client, Side.SERVER: server}
+        self._sockets = {ProxySide.CLIENT: client, ProxySide.SERVER: server}
         self._relay = Relay()
         self._loop = asyncio.get_running_loop()
-        self._reading: set[Side] = set()
-        self._writing: set[Side] = set()
+        self._reading: set[ProxySide] = set()
+        self._writing: set[ProxySide] = set()
         self._linger: asyncio.TimerHandle | None = None
-        self._by: Side | None = None
+        self._by: ProxySide | None = None
         self._how = "stopped"
         self.recording = recording
 
@@ -253,10 +259,12 @@ class _Link:
                 connection.shutdown(socket.SHUT_WR)
             connection.close()
         forwarded = self._relay.forwarded
-        closed = Closed(self._number, self._by, forwarded[Side.CLIENT], forwarded[Side.SERVER], self.recording)
+        closed = Closed(
+            self._number, self._by, forwarded[ProxySide.CLIENT], forwarded[ProxySide.SERVER], self.recording
+        )
         self._proxy.end(self, closed, self._how)
 
-    def _readable(self, side: Side) -> None:
+    def _readable(self, side: ProxySide) -> None:
         try:
             data = self._sockets[side].recv(_READ_BYTES)
         except (BlockingIOError, InterruptedError):
@@ -280,19 +288,19 @@ class _Link:
             self._keep(side, data, at_ns)
         self._arrange()
 
-    def _keep(self, side: Side, data: bytes, at_ns: int) -> None:
+    def _keep(self, side: ProxySide, data: bytes, at_ns: int) -> None:
         if self.recording is None:
             return
-        if side is Side.SERVER:
+        if side is ProxySide.SERVER:
             self.recording.server_said(data, at_ns)
         else:
             self.recording.client_said(data, at_ns)
 
-    def _writable(self, side: Side) -> None:
+    def _writable(self, side: ProxySide) -> None:
         self._write(side)
         self._arrange()
 
-    def _write(self, side: Side) -> None:
+    def _write(self, side: ProxySide) -> None:
         waiting = self._relay.data_to_send(side)
         if not waiting:
             return
@@ -306,7 +314,7 @@ class _Link:
             return
         self._relay.sent(side, count)
 
-    def _ends(self, side: Side, how: str) -> None:
+    def _ends(self, side: ProxySide, how: str) -> None:
         if self._by is None:
             self._by, self._how = side, how
 
@@ -327,11 +335,11 @@ class _Link:
 
     def _watch(
         self,
-        wanted: Callable[[Side], bool],
-        watched: set[Side],
+        wanted: Callable[[ProxySide], bool],
+        watched: set[ProxySide],
         add: Callable[..., object],
         remove: Callable[..., object],
-        callback: Callable[[Side], None],
+        callback: Callable[[ProxySide], None],
     ) -> None:
         for side, connection in self._sockets.items():
             if wanted(side) == (side in watched):

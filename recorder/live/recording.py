@@ -15,10 +15,10 @@ from functools import partial
 from typing import Any, Protocol
 
 from recorder.errors import JournalError
-from recorder.live.answers import AnswerGuard, Said
-from recorder.live.secrets import Release
+from recorder.live.secrets.client import Release
+from recorder.live.secrets.server import AnswerGuard, ServerText
 
-__all__ = ["Guard", "Journal", "Recording"]
+__all__ = ["Guard", "Journal", "RecordedConnection"]
 
 
 class Journal(Protocol):
@@ -47,7 +47,7 @@ class Journal(Protocol):
 
 
 class Guard(Protocol):
-    """What is used of ``recorder.live.secrets.SecretGuard``."""
+    """What is used of ``recorder.live.secrets.client.SecretGuard``."""
 
     def server_said(self, data: bytes) -> list[Release]:
         """Look at the server's bytes; tell what of the client's may be written now."""
@@ -65,7 +65,7 @@ class Guard(Protocol):
         """Tell what is left."""
 
 
-class Recording:
+class RecordedConnection:
     """One connection's journal and the guard before it.
 
     Args:
@@ -155,7 +155,7 @@ class Recording:
         if self._guard is None:
             self._withhold(None)
 
-    def _put_said(self, said: list[Said]) -> None:
+    def _put_said(self, said: list[ServerText]) -> None:
         for at_ns, data in said:
             self._journal.received(data, at_ns)
 

@@ -11,21 +11,21 @@ from __future__ import annotations
 from enum import Enum
 from typing import Final
 
-__all__ = ["HIGH_BYTES", "Relay", "Side"]
+__all__ = ["HIGH_BYTES", "Relay", "ProxySide"]
 
 HIGH_BYTES: Final = 1 << 16
 
 
-class Side(Enum):
+class ProxySide(Enum):
     """Who is at the other end of a connection; the value is the word that journals use."""
 
     CLIENT = "client"
     SERVER = "server"
 
     @property
-    def other(self) -> Side:
+    def other(self) -> ProxySide:
         """Whom the bytes of this side are for."""
-        return Side.SERVER if self is Side.CLIENT else Side.CLIENT
+        return ProxySide.SERVER if self is ProxySide.CLIENT else ProxySide.CLIENT
 
 
 class _Flow:
@@ -52,40 +52,40 @@ class Relay:
     """
 
     def __init__(self) -> None:
-        self._flows = {Side.CLIENT: _Flow(), Side.SERVER: _Flow()}
-        self.forwarded = {Side.CLIENT: 0, Side.SERVER: 0}
+        self._flows = {ProxySide.CLIENT: _Flow(), ProxySide.SERVER: _Flow()}
+        self.forwarded = {ProxySide.CLIENT: 0, ProxySide.SERVER: 0}
 
-    def receive(self, side: Side, data: bytes) -> None:
+    def receive(self, side: ProxySide, data: bytes) -> None:
         """A side has sent bytes; they wait to be written to the other one."""
         flow = self._flows[side]
         if not flow.broken:
             flow.waiting += data
 
-    def receive_end(self, side: Side) -> None:
+    def receive_end(self, side: ProxySide) -> None:
         """A side sends no more; it may still listen."""
         self._flows[side].ended = True
 
-    def lose(self, side: Side) -> None:
+    def lose(self, side: ProxySide) -> None:
         """A side's connection has failed: it says and takes nothing more."""
         self._flows[side].ended = True
         self.refuse(side)
 
-    def refuse(self, side: Side) -> None:
+    def refuse(self, side: ProxySide) -> None:
         """A side takes nothing more; what it sent before may not have been read yet."""
         flow = self._flows[side.other]
         flow.broken = True
         flow.waiting.clear()
 
-    def data_to_send(self, side: Side) -> bytearray:
+    def data_to_send(self, side: ProxySide) -> bytearray:
         """What waits to be written to a side, oldest first. Tell ``sent`` how much of it went out."""
         return self._flows[side.other].waiting
 
-    def sent(self, side: Side, count: int) -> None:
+    def sent(self, side: ProxySide, count: int) -> None:
         """The first ``count`` of the waiting bytes were written to a side."""
         del self._flows[side.other].waiting[:count]
         self.forwarded[side.other] += count
 
-    def take_end(self, side: Side) -> bool:
+    def take_end(self, side: ProxySide) -> bool:
         """Whether a side must now be told that the other has ended; True only once."""
         flow = self._flows[side.other]
         if flow.end_passed or flow.broken or not flow.ended or flow.waiting:
@@ -93,12 +93,12 @@ class Relay:
         flow.end_passed = True
         return True
 
-    def wants_read(self, side: Side) -> bool:
+    def wants_read(self, side: ProxySide) -> bool:
         """Whether a side is to be read from."""
         flow = self._flows[side]
         return not flow.ended and len(flow.waiting) < HIGH_BYTES
 
-    def wants_write(self, side: Side) -> bool:
+    def wants_write(self, side: ProxySide) -> bool:
         """Whether bytes wait to be written to a side."""
         return bool(self._flows[side.other].waiting)
 

@@ -1,4 +1,4 @@
-"""The queue that sends requests politely, and finds out which of them an answer is about.
+"""The queue of commands: sent at the server's pace, each matched with its answer.
 
 It sends what cannot wait before what can, never holds the same request twice, and sends several without waiting for the
 answers: servers answer in order, so an answer that names nothing is about the oldest request that it may be about.
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, Final, NamedTuple
 
-from recorder.dialects.history import is_history_columns, is_no_history, parse_history_head
+from recorder.dialects.lists import is_history_columns, is_no_history, parse_history_head
 from recorder.dialects.registry import Family
 from recorder.dialects.style12 import check_frame
 from recorder.events import (
@@ -28,8 +28,7 @@ from recorder.events import (
     SessionNoticeKind,
     Unrecognised,
 )
-from recorder.frames import Style12
-from recorder.live.pace import Pace
+from recorder.events.frames import Style12
 from recorder.live.requests import (
     ANSWER_MS,
     AskGame,
@@ -49,7 +48,59 @@ from recorder.live.requests import (
     no_partner,
 )
 
-__all__ = ["RequestQueue", "Sending"]
+__all__ = ["Pace", "RequestQueue", "Sending"]
+
+_SLOWEST_MS: Final = 5_000
+_SLOWER_MS: Final = 200  # the least gap once a server has said that we are too fast
+_PAUSE_MS: Final = 1_000
+
+
+class Pace:
+    """The pace of one connection; once it has become slower it stays so.
+
+    Args:
+        gap_ms: between two commands in the long run. burst: commands that may go at once after a pause.
+    """
+
+    def __init__(self, gap_ms: int, burst: int) -> None:
+        if gap_ms < 1 or burst < 1:
+            raise ValueError("gap_ms and burst must be at least 1")
+        self._gap_ms = gap_ms
+        self._burst = burst
+        self._credit_ms = gap_ms * burst
+        self._since_ms: int | None = None  # up to when the credit was counted
+        self._slowed_ms: int | None = None  # when the server refused last
+
+    def ready(self, now_ms: int) -> bool:
+        """Whether a command may go now."""
+        if self._since_ms is not None and now_ms > self._since_ms:
+            self._credit_ms = min(self._gap_ms * self._burst, self._credit_ms + now_ms - self._since_ms)
+        self._since_ms = now_ms if self._since_ms is None else max(now_ms, self._since_ms)
+        return now_ms >= self._since_ms and self._credit_ms >= self._gap_ms
+
+    def spend(self) -> None:
+        """A command goes."""
+        self._credit_ms -= self._gap_ms
+
+    def next_ms(self) -> int:
+        """When the next command may go, as of the last time that ``ready`` was asked."""
+        return (self._since_ms or 0) + max(0, self._gap_ms - self._credit_ms)
+
+    def refused(self, sent_ms: int, now_ms: int) -> None:
+        """The server says that we are too fast.
+
+        Args:
+            sent_ms: when the command went that it refuses; what had gone before the pace became slower tells nothing
+                new.
+        """
+        if self._slowed_ms is not None and sent_ms <= self._slowed_ms:
+            return
+        self._gap_ms = min(_SLOWEST_MS, max(_SLOWER_MS, 2 * self._gap_ms))
+        self._burst = max(1, self._burst // 4)
+        self._credit_ms = self._gap_ms
+        self._slowed_ms = now_ms
+        self._since_ms = now_ms + max(_PAUSE_MS, 2 * self._gap_ms)
+
 
 # What is sent first. Without the settings all else is worth less; a place given up lets the next game be observed; what
 # is asked for too late is of another game.

@@ -16,14 +16,15 @@ from recorder.model.games import (
     GameKind,
     Link,
     LinkKind,
+    Player,
     Segment,
     StartPrecision,
     TimeControlled,
     control_of,
     day_of,
+    is_forgotten,
 )
 from recorder.model.observations import EventKind, GameEvent, HoldingsChange, Observation, ObservationKind, Thinking
-from recorder.model.players import Player, is_forgotten
 from recorder.model.plies import (
     CLOCK_DERIVED,
     ELAPSED_DERIVED,

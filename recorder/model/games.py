@@ -1,4 +1,4 @@
-"""A game: computed from its observations through segments."""
+"""A game: players, header facts, and what is computed from its observations through segments."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from typing import Final, NamedTuple, Protocol
 
 from recorder.model.analyses import Analysis
 from recorder.model.observations import GameEvent, Observation
-from recorder.model.players import Player
 from recorder.model.plies import Anchor, Ply, PlyRow, name_plies
 from recorder.model.sources import SourceName, TimeBasis
 
@@ -24,12 +23,55 @@ __all__ = [
     "Link",
     "LinkKind",
     "MINUTE_MS",
+    "Player",
     "Segment",
     "StartPrecision",
     "TimeControlled",
     "control_of",
     "day_of",
+    "is_forgotten",
 ]
+
+_TITLE_WORD = re.compile(r"[A-Za-z]+|\*")
+_GUEST = re.compile(r"guest(?:[a-z]{4}|[0-9]+)", re.IGNORECASE | re.ASCII)
+
+
+class Player(NamedTuple):
+    """A player as this game's lines print them. ``rating`` None: no number was printed."""
+
+    handle: str
+    rating_text: str | None = None
+    rating: int | None = None
+    titles: str | None = None
+    registered: bool | None = None
+    sealed: bool | None = None
+
+    @property
+    def title_words(self) -> list[str]:
+        """The titles one by one: ``(GM)(*)`` → ``GM``, ``*``."""
+        return _TITLE_WORD.findall(self.titles) if self.titles else []
+
+    @property
+    def is_computer(self) -> bool:
+        """Whether the server marks the player as a computer, ``(C)``."""
+        return "C" in self.title_words
+
+    @property
+    def is_guest(self) -> bool:
+        """Whether the player is not registered.
+
+        As gameinfo says; else by the title ``(U)``, the rating ``++++``, or a handle as servers give to guests
+        (``GuestABCD``, ``guest123``).
+        """
+        if self.registered is not None:
+            return not self.registered
+        printed = self.rating_text is not None and self.rating_text.strip() == "++++"
+        return printed or "U" in self.title_words or _GUEST.fullmatch(self.handle) is not None
+
+
+def is_forgotten(*handles: str) -> bool:
+    """Whether one of these stands for a handle that is forgotten: ``X`` and underscores, which no server allows."""
+    return any(handle[1:2] == "_" and not handle.strip("_")[1:] for handle in handles)
 
 
 class GameKind(Enum):
@@ -103,7 +145,7 @@ class Game:
         key: 20 hexadecimal digits made from the game's own facts; printed short.
         server: the site's name, or None. dialect: the server family.
         game_no: the server's own number (reused by the server).
-        variant: a name of ``recorder.variants``, or the word as told; None: not told.
+        variant: a name of ``recorder.rules.variants``, or the word as told; None: not told.
         category: the server's word (blitz, standard, wild/fr …).
         base_s, increment_s: White's; black_base_s and black_increment_s differ only in time-odds games.
         base_inferred: base 0 was read as 10 s because the first clocks show it.

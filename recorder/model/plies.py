@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import Enum, IntEnum
 from typing import Final, NamedTuple, cast
 
-from recorder.moves import decode_move
+from recorder.rules.moves import decode_move
 
 __all__ = [
     "CLOCK_DERIVED",

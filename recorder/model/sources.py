@@ -28,7 +28,7 @@ class SourceKind(Enum):
     PYCHESS = "pychess"
     STAMPED = "stamped"
     JOURNAL = "journal"
-    PGN = "pgn"  # saved games: see ``recorder.savedpipeline``
+    PGN = "pgn"  # saved games: see ``recorder.saved.pipeline``
     BPGN = "bpgn"  # saved bughouse matches
 
 

@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from recorder.model import Game, ObservationKind
-from recorder.relating.captures import Capture, Passed, captures, passes, place_of
-from recorder.relating.match import board_order, transfers
+from recorder.relating.match import CapturedPiece, PassedPiece, board_order, captures, passes, place_of, transfers
 
 __all__ = ["TOGETHER_MS", "pair_bughouse"]
 
@@ -27,8 +26,8 @@ class _Seen:
 
     def __init__(self, game: Game) -> None:
         self.game = game
-        self._captures: list[Capture] | None = None
-        self.passes: list[Passed] = passes(game)
+        self._captures: list[CapturedPiece] | None = None
+        self.passes: list[PassedPiece] = passes(game)
         self.sources: dict[str, tuple[int, int]] = {}
         for seen in game.observations:
             source = "" if seen.source is None else seen.source.sha256
@@ -45,7 +44,7 @@ class _Seen:
         return max(by_source.values(), key=len, default=[])
 
     @property
-    def captures(self) -> list[Capture]:
+    def captures(self) -> list[CapturedPiece]:
         if self._captures is None:
             self._captures = captures(self.game)
         return self._captures
@@ -240,7 +239,7 @@ def _agree_in_one_log(one: _Seen, other: _Seen) -> bool | None:
     return linked * 10 >= min(came, len(given)) * 8
 
 
-def _watched(seen: _Seen, capture: Capture) -> bool:
+def _watched(seen: _Seen, capture: CapturedPiece) -> bool:
     """Whether the log shows the game at the moment of a capture on another board."""
     bounds = seen.sources.get(capture.place.source)
     offset = capture.place.offset

@@ -1,4 +1,9 @@
-"""Whether two sources tell of the same game: moves, times, and when it was.
+"""Whether two sources show the same game: moves, times and dates.
+
+A PGN file prints its start in whole seconds, and often clocks in whole seconds too, which tell little in a quick game.
+Two players do not begin two games with the same moves within one second. Where only the day is known, equal times must
+make up for it: a day has fewer than 2 ** 10 games of two players, where ``information`` allows for 2 ** 20, so
+``DAY_BITS`` give the same bound on false merges.
 
 The rule: the same server and players; equal moves; equal times as far as they were printed; the same moment where both
 know it. Games are often repeated, so equal moves say little, and times that any quick game has say nothing: there must
@@ -12,21 +17,87 @@ from __future__ import annotations
 from collections.abc import Iterable
 from enum import IntEnum
 from itertools import product
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
-from recorder.model import CLOCK_DERIVED, EXACT, Game, GameKind, StartFacts
-from recorder.relating.dated import begun_alike
-from recorder.relating.information import REQUIRED_BITS, bits_of
-from recorder.relating.interrupted import backward_ms, in_progress_since, may_be_seen_again, taken_back_at
-from recorder.relating.view import DAY_MS, SKEW_MS, Spent, View, clock_of, may_meet, same_move
+from recorder.model import CLOCK_DERIVED, EXACT, Game, GameKind, ObservationKind, StartFacts, StartPrecision, TimeBasis
+from recorder.relating.evidence import REQUIRED_BITS, bits_of
+from recorder.relating.game_view import DAY_MS, SKEW_MS, Spent, View, clock_of, may_meet, same_move
+from recorder.relating.outages import backward_ms, in_progress_since, may_be_seen_again, taken_back_at
 
-__all__ = ["Verdict", "Verdicts", "close_clocks", "compare", "headers_differ"]
+__all__ = [
+    "DAY_BITS",
+    "Verdict",
+    "Verdicts",
+    "begun_alike",
+    "close_clocks",
+    "compare",
+    "equal_seconds",
+    "headers_differ",
+]
+
+DAY_BITS: Final = REQUIRED_BITS - 10
+_DATED: Final = (TimeBasis.UTC, TimeBasis.LOCAL)
+_SECOND_MS: Final = 1_000
+
+
+def begun_alike(one: View, other: View) -> str | None:
+    """Why a saved game and another one are the same, by when they began.
+
+    A local time counts as equal to UTC only if both read the same.
+
+    Args:
+        one, other: games of the same players that do not contradict each other.
+    Returns:
+        A clause, or None: neither is a saved game, or their beginnings do not prove it.
+    """
+    if not (_is_saved(one) or _is_saved(other)):
+        return None
+    if one.plies.keys() != other.plies.keys() and not (_contains(one, other) or _contains(other, one)):
+        return None
+    begun_s = _second(one), _second(other)
+    if begun_s[0] is not None and begun_s[1] is not None:
+        return "begun in the same second" if abs(begun_s[0] - begun_s[1]) <= 1 else None
+    if one.game.day is None or one.game.day != other.game.day or one.game.result != other.game.result:
+        return None
+    if one.plies.keys() != other.plies.keys():
+        return None
+    seconds = equal_seconds(one, other)
+    if len(seconds) < len(one.plies.keys() - {1, 2}) or bits_of(seconds) < DAY_BITS:
+        return None
+    return "played on the same day"
+
+
+def equal_seconds(one: View, other: View) -> dict[int, int]:
+    """Ply → whole seconds that it took, where both sources give the same number."""
+    return {
+        ply: spent.ms // _SECOND_MS
+        for ply, spent in one.spent_ms.items()
+        if (its := other.spent_ms.get(ply)) is not None and its.ms // _SECOND_MS == spent.ms // _SECOND_MS
+    }
+
+
+def _contains(whole: View, part: View) -> bool:
+    """Whether one has all plies of the other; half of an adjourned game is no part of this kind."""
+    halves = any(view.game.end == "adjourned" or view.game.continued or view.starts for view in (whole, part))
+    return not halves and part.plies.keys() <= whole.plies.keys()
+
+
+def _is_saved(view: View) -> bool:
+    return all(seen.kind is ObservationKind.PGN for seen in view.game.observations)
+
+
+def _second(view: View) -> int | None:
+    """The second in which a game began, since 1970; None: not known so exactly."""
+    game = view.game
+    if game.started_at_ms is None or game.time_basis not in _DATED or game.start_precision is StartPrecision.MINUTE:
+        return None
+    return game.started_at_ms // _SECOND_MS
+
 
 _TELLING_MOVES = 12
 _TELLING_VALUES = 4
 _TELLING_SECONDS = 5
 _CLOCK_MS = 60  # servers that print milliseconds compute a running clock anew for every reader
-_SECOND_MS = 1_000
 
 
 class Verdict(IntEnum):

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from recorder.model import EventKind, Game, GameKind, ObservationKind, TimeBasis
-from recorder.relating.halves import board_of, boards_after
+from recorder.relating.adjourned import board_of, boards_after
 
 __all__ = ["link_examined"]
 

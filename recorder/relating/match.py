@@ -1,4 +1,4 @@
-"""One timeline of a bughouse match: both boards' moves by arrival, what each gave to the other, and their clocks.
+"""One timeline of a bughouse match: moves by arrival, transfers of pieces, and clocks.
 
 Board A is the one whose game stands first in the log, else the one with the lower number. White of A and Black of B are
 one team; what White takes on A comes into Black's hand on B.
@@ -6,24 +6,137 @@ one team; what White takes on A comes into Black's hand on B.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from recorder.model import EXACT, Game, Ply, control_of
-from recorder.relating.captures import Capture, Passed, Place, captures, passes, witnesses
+from recorder.model import EXACT, Game, HoldingsChange, Observation, Origin, Ply, control_of
+from recorder.rules.boards import captured_piece
+from recorder.rules.prove import Position, Rules, play_san, position_from_fen, start_position
+from recorder.rules.variants import STANDARD_BOARD
 
 __all__ = [
     "CLOCK_TOLERANCE_MS",
-    "Finding",
+    "CapturedPiece",
+    "MatchFinding",
     "Match",
-    "Moment",
+    "MatchMoment",
+    "PassedPiece",
+    "ArrivalPlace",
     "Transfer",
     "board_order",
+    "captures",
     "check_clocks",
     "leads",
+    "passes",
+    "place_of",
     "timeline",
     "transfers",
+    "witnesses",
 ]
+
+_START = start_position(STANDARD_BOARD, True, 15, -1, Rules.BUGHOUSE)
+
+
+@dataclass(frozen=True, slots=True)
+class ArrivalPlace:
+    """Where and when something arrived. ``source`` tells the log apart; within one the offsets are the order.
+
+    ``offset`` None: its place in the log is not that of its arrival (plies of a movelist). ``at_ms`` is UTC or None.
+    """
+
+    source: str
+    offset: int | None
+    at_ms: int | None
+
+    def before(self, other: ArrivalPlace) -> bool | None:
+        """Whether this came first; None: not known."""
+        if self.offset is not None and other.offset is not None and self.source == other.source:
+            return None if self.offset == other.offset else self.offset < other.offset
+        if self.at_ms is not None and other.at_ms is not None and self.at_ms != other.at_ms:
+            return self.at_ms < other.at_ms
+        return None
+
+
+class CapturedPiece(NamedTuple):
+    """A piece that was taken. ``pieces`` are the letters it may arrive as: a promoted one arrives as a pawn."""
+
+    ply: int
+    white: bool
+    pieces: str
+    place: ArrivalPlace
+
+
+class PassedPiece(NamedTuple):
+    """A piece that came into a hand, as a ``<b1>`` with ``<-`` told."""
+
+    white: bool
+    piece: str
+    change: HoldingsChange
+    place: ArrivalPlace
+
+
+def place_of(game: Game, seen: Observation, offset: int | None, at_ms: int | None) -> ArrivalPlace:
+    """Where something of an observation stands."""
+    utc = game.time_basis.value == "utc"
+    return ArrivalPlace("" if seen.source is None else seen.source.sha256, offset, at_ms if utc else None)
+
+
+def witnesses(game: Game) -> Iterator[tuple[Ply, ArrivalPlace]]:
+    """The main line's plies with their places, in order."""
+    for segment in game.segments:
+        seen = game.observations[segment.observation]
+        for ply in seen.lines[0].plies:
+            if segment.from_ply <= ply.ply <= segment.to_ply:
+                arrived = ply.origin not in (Origin.MOVELIST, Origin.INFERRED)
+                yield ply, place_of(game, seen, ply.offset if arrived else None, ply.at_ms if arrived else None)
+
+
+def captures(game: Game) -> list[CapturedPiece]:
+    """The captures of the main line, as far as its positions are known."""
+    found: list[CapturedPiece] = []
+    anchors = {anchor.ply: anchor.fen for anchor in game.anchors()}
+    position: Position | None = _START if game.start_ply == 0 and game.start_fen is None else None
+    doubtful = position is None  # pieces promoted before are not known as such
+    last = game.start_ply
+    for ply, place in witnesses(game):
+        if ply.ply != last + 1:
+            position, doubtful = None, True
+        if position is None and ply.ply - 1 in anchors:
+            position = _read(anchors[ply.ply - 1])
+        last = ply.ply
+        if position is None:
+            continue
+        step = play_san(position, ply.san) if ply.move is not None else "not known"
+        if isinstance(step, str) or step[0] != ply.move:
+            position, doubtful = None, True
+            continue
+        piece = captured_piece(position, step[2])
+        if piece is not None:
+            pieces = f"{piece}P" if doubtful and piece != "P" else piece
+            found.append(CapturedPiece(ply.ply, ply.white_moved, pieces, place))
+        position = step[2]
+    return found
+
+
+def passes(game: Game) -> list[PassedPiece]:
+    """The pieces that came into the hands, by their own lines, in order."""
+    return [
+        PassedPiece(
+            change.passed[0] == "W", change.passed[1], change, place_of(game, seen, change.offset, change.at_ms)
+        )
+        for seen in game.observations
+        for change in seen.holdings
+        if change.passed is not None
+    ]
+
+
+def _read(fen: str) -> Position | None:
+    try:
+        return position_from_fen(fen, Rules.BUGHOUSE)._replace(hands=None)
+    except ValueError:
+        return None
+
 
 CLOCK_TOLERANCE_MS = 2_000
 """How far the time used on two boards may be apart, besides what lag, rounding and the least charge explain."""
@@ -32,12 +145,12 @@ _UNKNOWN_LAG_MS = 250  # a move, where none is printed
 _LEAST_CHARGE_MS = 100  # a move made beforehand costs so much, and no time passes (FICS, FatICS)
 
 
-class Moment(NamedTuple):
+class MatchMoment(NamedTuple):
     """A move of a match. ``certain``: its place among the other board's moves is known."""
 
     board: str
     ply: Ply
-    place: Place
+    place: ArrivalPlace
     certain: bool
 
 
@@ -45,12 +158,12 @@ class Transfer(NamedTuple):
     """A capture, and the piece on the other board that it gave. ``passed`` None: no line shows its arrival."""
 
     board: str
-    capture: Capture
+    capture: CapturedPiece
     to_white: bool
-    passed: Passed | None
+    passed: PassedPiece | None
 
 
-class Finding(NamedTuple):
+class MatchFinding(NamedTuple):
     """What contradicts that two games were one match, or that their clocks were read rightly."""
 
     board: str
@@ -84,7 +197,7 @@ def board_order(one: Game, other: Game) -> Match:
     return Match(first, second)
 
 
-def timeline(match: Match) -> list[Moment]:
+def timeline(match: Match) -> list[MatchMoment]:
     """The moves of both boards in the order of their arrival.
 
     Within one log the offsets tell it, else UTC times. Where neither does (plies of a movelist, logs without times) a
@@ -92,7 +205,7 @@ def timeline(match: Match) -> list[Moment]:
     """
     first, second = list(witnesses(match.a)), list(witnesses(match.b))
     bounds = [_next_known(moves) for moves in (first, second)]
-    found: list[Moment] = []
+    found: list[MatchMoment] = []
     at, to = 0, 0
     while at < len(first) or to < len(second):
         if at == len(first) or to == len(second):
@@ -108,14 +221,14 @@ def timeline(match: Match) -> list[Moment]:
         else:
             ply, place = second[to]
             to += 1
-        found.append(Moment("A" if earlier else "B", ply, place, certain))
+        found.append(MatchMoment("A" if earlier else "B", ply, place, certain))
     return found
 
 
-def _next_known(moves: list[tuple[Ply, Place]]) -> list[tuple[Place | None, bool]]:
+def _next_known(moves: list[tuple[Ply, ArrivalPlace]]) -> list[tuple[ArrivalPlace | None, bool]]:
     """For each move the place of itself or of the next one that has any, and whether it is its own."""
-    found: list[tuple[Place | None, bool]] = []
-    known: Place | None = None
+    found: list[tuple[ArrivalPlace | None, bool]] = []
+    known: ArrivalPlace | None = None
     for _, place in reversed(moves):
         own = place.offset is not None or place.at_ms is not None
         if own:
@@ -124,7 +237,7 @@ def _next_known(moves: list[tuple[Ply, Place]]) -> list[tuple[Place | None, bool
     return found[::-1]
 
 
-def _earlier(one: tuple[Place | None, bool], other: tuple[Place | None, bool]) -> bool | None:
+def _earlier(one: tuple[ArrivalPlace | None, bool], other: tuple[ArrivalPlace | None, bool]) -> bool | None:
     """Whether the first of two moves came earlier; what stands before a move came before all that follows it."""
     if one[0] is None or other[0] is None:
         return None
@@ -143,7 +256,7 @@ def transfers(match: Match) -> list[Transfer]:
     ]
 
 
-def _given(board: str, taken: list[Capture], arrived: list[Passed], game: Game) -> list[Transfer]:
+def _given(board: str, taken: list[CapturedPiece], arrived: list[PassedPiece], game: Game) -> list[Transfer]:
     """One board's captures; each piece arrives between the board's move before and the one after the capture."""
     places = {ply.ply: place for ply, place in witnesses(game)}
     free = list(arrived)
@@ -177,9 +290,9 @@ class _Clocks:
         self._white_ms: int | None = 0 if game.start_ply == 0 else None
         self._black_ms = self._white_ms
         self.explained_ms = 0
-        self.last: Moment | None = None
+        self.last: MatchMoment | None = None
 
-    def take(self, moment: Moment) -> int | None:
+    def take(self, moment: MatchMoment) -> int | None:
         """What was used on this board after a move; None: not known."""
         ply = moment.ply
         lag = _UNKNOWN_LAG_MS if ply.lag_ms is None else max(ply.lag_ms, 0)
@@ -211,7 +324,7 @@ class _Clocks:
         return None if self._white_ms is None or self._black_ms is None else self._white_ms + self._black_ms
 
 
-def check_clocks(match: Match, tolerance_ms: int = CLOCK_TOLERANCE_MS) -> list[Finding]:
+def check_clocks(match: Match, tolerance_ms: int = CLOCK_TOLERANCE_MS) -> list[MatchFinding]:
     """Where the boards' clocks contradict each other.
 
     Both boards' clocks start together, and on each of them always one runs: the time used on both is the same at any
@@ -225,7 +338,7 @@ def check_clocks(match: Match, tolerance_ms: int = CLOCK_TOLERANCE_MS) -> list[F
         One finding for each stretch of moves that disagree; none where clocks, bases or the order are not known.
     """
     clocks = {"A": _Clocks(match.a), "B": _Clocks(match.b)}
-    found: list[Finding] = []
+    found: list[MatchFinding] = []
     wrong = False
     for moment in timeline(match):
         own, other = clocks[moment.board], clocks["B" if moment.board == "A" else "A"]
@@ -240,7 +353,7 @@ def check_clocks(match: Match, tolerance_ms: int = CLOCK_TOLERANCE_MS) -> list[F
                 f"the clocks of board {earlier.board} had run {ahead_ms} ms longer than those of board {moment.board}; "
                 f"lag and rounding explain {allowed_ms} ms"
             )
-            found.append(Finding(moment.board, moment.ply.ply, text))
+            found.append(MatchFinding(moment.board, moment.ply.ply, text))
         wrong = ahead_ms > allowed_ms
     return found
 

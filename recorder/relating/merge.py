@@ -25,12 +25,12 @@ from recorder.model import (
     StartPrecision,
     TimeBasis,
 )
-from recorder.relating.decided import UNDECIDED, Decided
-from recorder.relating.halves import continues, may_end, resumed_at
-from recorder.relating.interrupted import backward_ms, taken_back_at
-from recorder.relating.order import BoardOrders
-from recorder.relating.parts import Part, same_parts
-from recorder.relating.view import View, clock_of, same_move
+from recorder.relating.adjourned import continues, may_end, resumed_at
+from recorder.relating.board_order import BoardOrders
+from recorder.relating.decisions import UNDECIDED, Decided
+from recorder.relating.game_view import View, clock_of, same_move
+from recorder.relating.grouping import ObservationGroup, same_parts
+from recorder.relating.outages import backward_ms, taken_back_at
 from recorder.tracking.assemble import segments_of
 
 __all__ = ["merge_games"]
@@ -78,7 +78,7 @@ def merge_games(games: Iterable[Game], orders: BoardOrders | None = None, decide
 # --- which go on with which
 
 
-def _chains(parts: list[Part], decided: Decided) -> list[list[Part]]:
+def _chains(parts: list[ObservationGroup], decided: Decided) -> list[list[ObservationGroup]]:
     """Parts in the order in which they were played, joined where one goes on with another beyond doubt."""
     earlier = [part for part in parts if any(may_end(view) for view in part.views)]
     later = [part for part in parts if any(resumed_at(view) for view in part.views)]
@@ -105,7 +105,7 @@ def _chains(parts: list[Part], decided: Decided) -> list[list[Part]]:
     following_ones = set(after_of.values())
     for one, other in chosen:
         by_name[other].evidence.append(Evidence(EvidenceKind.CONTINUES, edges[one, other]))
-    chains: list[list[Part]] = []
+    chains: list[list[ObservationGroup]] = []
     for part in parts:
         if part.name in following_ones:
             continue
@@ -116,7 +116,7 @@ def _chains(parts: list[Part], decided: Decided) -> list[list[Part]]:
     return chains
 
 
-def _nearest(edges: set[tuple[str, str]], parts: dict[str, Part]) -> set[tuple[str, str]]:
+def _nearest(edges: set[tuple[str, str]], parts: dict[str, ObservationGroup]) -> set[tuple[str, str]]:
     """Of edges from one part those to the part that follows first in a source of both."""
     found: set[tuple[str, str]] = set()
     for name in {one for one, _ in edges}:
@@ -140,7 +140,7 @@ def _only(edges: set[tuple[str, str]]) -> set[tuple[str, str]]:
 # --- what the game is
 
 
-def _canonical(chain: list[Part]) -> Game:
+def _canonical(chain: list[ObservationGroup]) -> Game:
     members = sorted((view for part in chain for view in part.views), key=lambda view: view.game.key)
     firsts: dict[str, int] = {}  # key → number of its first observation
     observations: list[Observation] = []
@@ -242,7 +242,7 @@ def _player(told: list[Player]) -> Player:
     )
 
 
-def _best_plies(chain: list[Part], firsts: dict[str, int], basis: TimeBasis) -> dict[int, tuple[int, Ply]]:
+def _best_plies(chain: list[ObservationGroup], firsts: dict[str, int], basis: TimeBasis) -> dict[int, tuple[int, Ply]]:
     """Ply → observation and ply, from the best witness.
 
     Better is what is proved better, has both clocks rather than the mover's only (as a delta prints it) or none, is
@@ -307,7 +307,7 @@ def _start(segments: list[Segment], observations: list[Observation], lead: Game)
     return next((one.fen for one in anchors if one.line == 0 and one.ply == wanted), None), wanted
 
 
-def _begun(chain: list[Part], basis: TimeBasis, ended_ms: int | None) -> Game | None:
+def _begun(chain: list[ObservationGroup], basis: TimeBasis, ended_ms: int | None) -> Game | None:
     """The witness that tells when it began: one that was there and saw most of the beginning, and not to the minute.
 
     Where all clocks of the first part were ahead, so that the game would begin after its end, the next part is asked.
@@ -332,7 +332,7 @@ def _begun(chain: list[Part], basis: TimeBasis, ended_ms: int | None) -> Game | 
 # --- in what they contradict each other
 
 
-def _conflicts(chain: list[Part]) -> list[Evidence]:
+def _conflicts(chain: list[ObservationGroup]) -> list[Evidence]:
     games = [view.game for part in chain for view in part.views]
     fields: tuple[tuple[str, Callable[[Game], object]], ...] = (
         ("rated", lambda game: game.rated),
@@ -356,7 +356,7 @@ def _conflicts(chain: list[Part]) -> list[Evidence]:
     return [Evidence(EvidenceKind.CONFLICT, text) for text in found]
 
 
-def _ended_games(part: Part) -> list[Game]:
+def _ended_games(part: ObservationGroup) -> list[Game]:
     """Games of a part whose end was told."""
     return [view.game for view in part.views if view.game.end in _ENDS]
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 from recorder.dialects.style12 import format_style12, parse_style12
-from recorder.frames import (
+from recorder.events.frames import (
     TAIL_BASE,
     TAIL_BLACK,
     TAIL_BLACK_CLOCK,
@@ -27,11 +27,11 @@ from recorder.frames import (
     Style12,
 )
 from recorder.model import EXACT, EventKind, Game, GameEvent, HoldingsChange, Ply, StartFacts
-from recorder.replay.moments import Begin, Shown, What
-from recorder.tracking.position import Position, Rules, advance, position_from_fen, start_position, with_hands
-from recorder.tracking.variants import STANDARD_BOARD, has_pockets, rules_of
+from recorder.replay.moments import Begin, ShownPly, What
+from recorder.rules.prove import Position, Rules, advance, position_from_fen, start_position, with_hands
+from recorder.rules.variants import STANDARD_BOARD, has_pockets, rules_of
 
-__all__ = ["SHOWN_WITH", "Board", "Lines", "Standing", "elapsed_text", "frame_text", "start_of"]
+__all__ = ["SHOWN_WITH", "ReplayBoard", "Lines", "BoardState", "elapsed_text", "frame_text", "start_of"]
 
 Lines = Mapping[tuple[str, int], str]
 """A game's ``<12>`` lines as they were recorded, by the log (its SHA-256; "": there is one) and the offset in it."""
@@ -48,7 +48,7 @@ _AGREES: Final = (
 )  # fmt: skip
 
 
-class Standing(NamedTuple):
+class BoardState(NamedTuple):
     """A position of a game and what a frame tells with it. Times in milliseconds; ``lag_ms`` None: not known.
 
     ``exact``: the times were recorded in thousandths; else no frame shows more than whole seconds.
@@ -86,7 +86,7 @@ def start_of(game: Game, fen: str | None, with_hands: bool = False) -> Position 
         return None
 
 
-class Board:
+class ReplayBoard:
     """A game as it stands in a replay.
 
     Args:
@@ -120,8 +120,8 @@ class Board:
         self._log = sources.pop() if len(sources) == 1 else None
         self.white = game.white.handle
         self.black = game.black.handle
-        self.standing: Standing | None = None
-        self.line: list[Standing] = []
+        self.standing: BoardState | None = None
+        self.line: list[BoardState] = []
         self.plies: list[Ply] = []
         self.hands: tuple[str, str] | None = None
         self.printed_hands: tuple[str, str] | None = None
@@ -140,10 +140,10 @@ class Board:
     def remember(self, what: What) -> None:
         """Take the recorded line of a moment as that of the board, if the moment changes or shows it."""
         log, offset = self._log, None
-        if isinstance(what, Begin | Shown):
+        if isinstance(what, Begin | ShownPly):
             seen = None if what.observation is None else self.game.observations[what.observation]
             start = None if seen is None else seen.start
-            offset = what.ply.offset if isinstance(what, Shown) else None if start is None else start.offset
+            offset = what.ply.offset if isinstance(what, ShownPly) else None if start is None else start.offset
             log = seen.source.sha256 if seen is not None and seen.source is not None else ""
         elif isinstance(what, GameEvent) and what.kind in SHOWN_WITH:
             offset = what.offset
@@ -177,7 +177,7 @@ class Board:
         base_ms = 1000 * (self.game.base_s or 0)
         black_base_ms = 1000 * (self.game.black_base_s if self.game.black_base_s is not None else self.game.base_s or 0)
         rights = 15 if self.old and ply == 0 else position.castling
-        found = Standing(ply, position, "none", "none", irreversible, base_ms, black_base_ms, 0, None, True, rights)
+        found = BoardState(ply, position, "none", "none", irreversible, base_ms, black_base_ms, 0, None, True, rights)
         if start is not None:
             found = _told(found._replace(verbose=start.verbose, pretty=start.pretty), start)
         if ply > 1 and self.game.continued and not self.line:
@@ -187,7 +187,7 @@ class Board:
         self.standing = found
         self.line.append(found)
 
-    def show(self, what: Shown) -> None:
+    def show(self, what: ShownPly) -> None:
         """Play a ply; one that cannot be played leaves no standing until a board is known again."""
         ply, before = what.ply, self.standing
         if before is not None and before.ply != ply.ply - 1:
@@ -220,7 +220,7 @@ class Board:
         clocks = (ply.white_clock_ms, ply.black_clock_ms)
         if before is not None and None in clocks:
             clocks = self._clocks_after(before, ply)
-        self.standing = Standing(
+        self.standing = BoardState(
             ply.ply, played, verbose or "none", self._pretty(ply.san), irreversible,
             clocks[0] or 0, clocks[1] or 0, ply.elapsed_ms or 0, ply.lag_ms, exact,
             self._rights(before, played, verbose or "none"),
@@ -228,7 +228,7 @@ class Board:
         self.line.append(self.standing)
         self.ticking = None
 
-    def _rights(self, before: Standing | None, reached: Position, verbose: str) -> int:
+    def _rights(self, before: BoardState | None, reached: Position, verbose: str) -> int:
         """The old servers take a right away when king or rook moves, and leave it when the rook is taken."""
         if not self.old or before is None:
             return reached.castling
@@ -241,7 +241,7 @@ class Board:
     def _kept(self, ply: Ply) -> list[Ply]:
         return [*(one for one in self.plies if one.ply < ply.ply), ply]
 
-    def _clocks_after(self, before: Standing, ply: Ply) -> tuple[int, int]:
+    def _clocks_after(self, before: BoardState, ply: Ply) -> tuple[int, int]:
         """Clocks that nothing printed: those before, the mover's less what the move took."""
         white_ms, black_ms = before.white_clock_ms, before.black_clock_ms
         spent_ms = ply.elapsed_ms or 0
@@ -287,7 +287,7 @@ class Board:
             black_ms = self.standing.black_clock_ms if black_ms is None else black_ms
             self.standing = self._set(self.standing._replace(white_clock_ms=white_ms, black_clock_ms=black_ms))
 
-    def _set(self, standing: Standing) -> Standing:
+    def _set(self, standing: BoardState) -> BoardState:
         self.line[-1] = standing
         return standing
 
@@ -307,7 +307,7 @@ class Board:
     def _pretty(self, san: str) -> str:
         return san.replace("#", "+") if self.old else san
 
-    def material(self, standing: Standing) -> tuple[int, int]:
+    def material(self, standing: BoardState) -> tuple[int, int]:
         """White's and Black's strength, as this family of servers counts it; pieces in hand count."""
         values = _VALUES
         if self.fatics:
@@ -320,7 +320,7 @@ class Board:
             sum(value * (board.count(letter.lower()) + hands[1].count(letter)) for letter, value in values.items()),
         )
 
-    def push_file(self, standing: Standing) -> int:
+    def push_file(self, standing: BoardState) -> int:
         """The file of a double push just made; FatICS tells it only where a pawn stands beside it."""
         position = standing.position
         file = position.push_col
@@ -331,7 +331,7 @@ class Board:
         beside = [column for column in (file - 1, file + 1) if 0 <= column <= 7]
         return file if any(position.board[9 * row + column] == pawn for column in beside) else -1
 
-    def is_ticking(self, standing: Standing) -> bool:
+    def is_ticking(self, standing: BoardState) -> bool:
         """Whether the clock runs: as an event told, else from Black's first move on; never once it is over."""
         if self.ticking is not None:
             return self.ticking
@@ -349,7 +349,7 @@ def _irreversible(fen: str | None) -> int:
     return int(fields[4]) if len(fields) > 4 and fields[4].isdecimal() else 0
 
 
-def _told(standing: Standing, start: StartFacts) -> Standing:
+def _told(standing: BoardState, start: StartFacts) -> BoardState:
     """With the clocks and times of an observation's first board."""
     return standing._replace(
         white_clock_ms=start.white_clock_ms or 0,
@@ -377,7 +377,7 @@ def elapsed_text(elapsed_ms: int, exact: bool) -> str:
 
 
 def frame_text(
-    board: Board, relation: int, ms: bool, flip: bool = False, standing: Standing | None = None
+    board: ReplayBoard, relation: int, ms: bool, flip: bool = False, standing: BoardState | None = None
 ) -> str | None:
     """A ``<12>`` line, or None where no position is known.
 

@@ -1,18 +1,23 @@
-"""A game's main line as something to play: its plies, the positions between them and when each was reached."""
+"""The main line of a game as something to play, and its end line.
+
+Only what is known is written: a reason in the recorded words, else what the PGN tag ``Termination`` or the last move
+says, else who won.
+"""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from recorder.cecp.moves import parse_move
-from recorder.model import Game, Ply
-from recorder.replay.boards import start_of
-from recorder.replay.moments import Shown, moments_of_game
+from recorder.dialects.results import read_reason
+from recorder.model import EventKind, Game, GameEvent, Ply
+from recorder.replay.boards import ReplayBoard, start_of
+from recorder.replay.moments import ShownPly, moments_of_game
 from recorder.replay.timing import cap_idle
-from recorder.tracking.engine_moves import play_move
-from recorder.tracking.position import Position, play_san
+from recorder.rules.prove import Position, play_san
+from recorder.tracking.engines.view import play_move
 
-__all__ = ["MainLine", "main_line", "play_ply"]
+__all__ = ["MainLine", "end_event", "main_line", "play_ply"]
 
 
 class MainLine(NamedTuple):
@@ -48,7 +53,7 @@ def main_line(game: Game, pace_ms: int = 0, idle_max_ms: int | None = None) -> M
     moments = moments_of_game(game, pace_ms=pace_ms)
     if idle_max_ms is not None:
         moments = list(cap_idle(moments, idle_max_ms))
-    shown = {moment.what.ply.ply: moment.at_ms for moment in moments if isinstance(moment.what, Shown)}
+    shown = {moment.what.ply.ply: moment.at_ms for moment in moments if isinstance(moment.what, ShownPly)}
     anchors = {anchor.ply: anchor.fen for anchor in game.anchors()}
     position = start_of(game, anchors.get(game.start_ply) or game.start_fen)
     if position is not None and position.white_to_move != (game.start_ply % 2 == 0):
@@ -74,3 +79,47 @@ def play_ply(position: Position, ply: Ply) -> Position | None:
     if isinstance(step, str) and ply.uci is not None and (move := parse_move(ply.uci)) is not None:
         step = play_move(position, move)
     return None if isinstance(step, str) or step[0] != ply.move else step[2]
+
+
+_UNENDED: Final = {"adjourned": "Game adjourned", "aborted": "Game aborted"}
+_COLOURS: Final = frozenset(("White", "White's", "Black", "Black's"))
+
+
+def end_event(board: ReplayBoard) -> GameEvent | None:
+    """The end of a game as an event, for a board whose recording has none; None: how it ended is not known."""
+    game = board.game
+    if game.result == "*" and game.end not in _UNENDED:
+        return None
+    text = f"{_words(board)}}} {game.result}"
+    return GameEvent(0, EventKind.RESULT, "", game.start_ply, None, None, text, None, None, None, game.last_offset)
+
+
+def _words(board: ReplayBoard) -> str:
+    game = board.game
+    if game.reason:
+        return _with_handles(game.reason, board)
+    if game.result == "*":
+        return _UNENDED[game.end]
+    termination = game.termination.lower()
+    if game.result == "1/2-1/2":
+        return "Game drawn by adjudication" if termination == "adjudication" else "Game was drawn"
+    winner, loser = (board.white, board.black) if game.result == "1-0" else (board.black, board.white)
+    if termination == "time forfeit":
+        return f"{loser} forfeits on time"
+    if termination == "abandoned":
+        return f"{loser} forfeits by disconnection"
+    if termination == "adjudication":
+        return f"{winner} wins by adjudication"
+    last = board.plies[-1] if board.plies else None
+    if last is not None and last.san.endswith("#") and last.white_moved == (game.result == "1-0"):
+        return f"{loser} checkmated"
+    return f"{winner} wins"
+
+
+def _with_handles(reason: str, board: ReplayBoard) -> str:
+    """A reason with the players' handles for their colours, if it means the same then."""
+    handles = {"White": board.white, "Black": board.black}
+    words = [word.replace(word[:5], handles[word[:5]], 1) if word in _COLOURS else word for word in reason.split(" ")]
+    found = " ".join(words)
+    keys = {read_reason(text, board.white, board.black, board.game.result).key for text in (reason, found)}
+    return found if len(keys) == 1 and "unknown" not in keys else reason

@@ -1,15 +1,17 @@
-"""The moments of a recorded game.
+"""The moments of a recorded game or of a log, and long thinks.
 
-What a game's moments hold says what happened, in the order in which the log has it: boards (``Begin``, ``Shown``),
+What a game's moments hold says what happened, in the order in which the log has it: boards (``Begin``, ``ShownPly``),
 hands, events and the end. Arrival times are taken where they are known. Else a move comes as much later than the one
 before as it took by what was printed, or by the mover's clocks; what has no time at all comes at once, or after a pace.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
+from recorder.events import Chunk
 from recorder.model import (
     EventKind,
     Game,
@@ -21,16 +23,19 @@ from recorder.model import (
     Ply,
     control_of,
 )
-from recorder.replay.timing import Moment, Timing
+from recorder.replay.timing import ReplayMoment, Timing
 
 __all__ = [
     "Begin",
     "End",
     "GameMoment",
-    "Shown",
+    "ShownPly",
     "What",
     "by_offset",
+    "long_thinks",
+    "moments_of_chunks",
     "moments_of_game",
+    "placed",
     "timed_moments",
 ]
 
@@ -44,7 +49,7 @@ class Begin(NamedTuple):
     observation: int | None
 
 
-class Shown(NamedTuple):
+class ShownPly(NamedTuple):
     """A ply comes on the board; ``line`` is that of ``observation`` in which it stands, 0 for the main line."""
 
     ply: Ply
@@ -58,8 +63,8 @@ class End(NamedTuple):
     game: Game
 
 
-What = Begin | Shown | HoldingsChange | GameEvent | End
-GameMoment = Moment[What]
+What = Begin | ShownPly | HoldingsChange | GameEvent | End
+GameMoment = ReplayMoment[What]
 
 
 class _Item(NamedTuple):
@@ -93,12 +98,12 @@ def timed_moments(game: Game, number: int, pace_ms: int) -> tuple[list[GameMomen
     moments: list[GameMoment] = []
     for item, (at_ms, timing) in zip(items, times, strict=True):
         ply = _ply_after(item.what, game, ply)
-        moments.append(Moment(at_ms, item.what, number, ply, _markers(item.what), timing))
+        moments.append(ReplayMoment(at_ms, item.what, number, ply, _markers(item.what), timing))
     return moments, zero_ms
 
 
 def _ply_after(what: What, game: Game, ply: int) -> int:
-    if isinstance(what, Shown):
+    if isinstance(what, ShownPly):
         return what.ply.ply
     if isinstance(what, Begin):
         start = None if what.observation is None else game.observations[what.observation].start
@@ -171,7 +176,7 @@ def _seen(game: Game, number: int) -> Iterator[_Item]:
         for ply in line.plies:
             if line.number or any(low <= ply.ply <= high for low, high in ranges):
                 live = ply.origin in _LIVE
-                yield _Item(ply.offset, ply.ply, Shown(ply, number, line.number), ply.at_ms if live else None)
+                yield _Item(ply.offset, ply.ply, ShownPly(ply, number, line.number), ply.at_ms if live else None)
     for change in seen.holdings:
         yield _Item(change.offset, change.seq, change, change.at_ms)
     for event in seen.events:
@@ -188,8 +193,8 @@ def _times(game: Game, items: Sequence[_Item], pace_ms: int) -> tuple[list[tuple
     now_ms, shift_ms, last_ms = 0, None, 0
     for item in items:
         what = item.what
-        took_ms = _took_ms(game, what.ply, clocks) if isinstance(what, Shown) else 0
-        told = Timing.UNKNOWN if isinstance(what, Shown) and took_ms is None else Timing.ELAPSED
+        took_ms = _took_ms(game, what.ply, clocks) if isinstance(what, ShownPly) else 0
+        told = Timing.UNKNOWN if isinstance(what, ShownPly) and took_ms is None else Timing.ELAPSED
         now_ms += pace_ms if took_ms is None else max(took_ms, 0)
         if item.at_ms is not None:
             if shift_ms is None:
@@ -229,6 +234,68 @@ def by_offset(moment: GameMoment, game: Game) -> int | None:
     what = moment.what
     if isinstance(what, Begin):
         return None if what.observation is None else game.observations[what.observation].offset
-    if isinstance(what, Shown):
+    if isinstance(what, ShownPly):
         return what.ply.offset if what.ply.origin in _LIVE else None
     return None if isinstance(what, End) else what.offset
+
+
+def long_thinks(moments: Sequence[GameMoment], least_ms: int) -> dict[int, str]:
+    """Where moves are thought about for long, as ``mark`` takes it.
+
+    Args:
+        moments: of any games.
+        least_ms: the time printed for such a move, or more.
+    Returns:
+        The places of the boards that were thought about, with the marker ``think``.
+    """
+    found: dict[int, str] = {}
+    boards: dict[int | None, int] = {}
+    for place, moment in enumerate(moments):
+        what = moment.what
+        if isinstance(what, ShownPly) and (what.ply.elapsed_ms or 0) >= least_ms and moment.game in boards:
+            found[boards[moment.game]] = "think"
+        if isinstance(what, Begin | ShownPly):
+            boards[moment.game] = place
+    return found
+
+
+def moments_of_chunks(chunks: Iterable[Chunk]) -> Iterator[ReplayMoment[Chunk]]:
+    """What a log or a journal has of a server's bytes, read by read.
+
+    Bytes without a time come with those before them. A chunk without data, the end of a connection, has the marker
+    ``disconnected``.
+    """
+    begin_ms: int | None = None
+    now_ms = 0
+    for chunk in chunks:
+        timing = Timing.ARRIVAL
+        if chunk.at_ms is None:
+            timing = Timing.UNKNOWN
+        elif begin_ms is None:
+            begin_ms = chunk.at_ms - now_ms
+        else:
+            now_ms = max(now_ms, chunk.at_ms - begin_ms)
+        yield ReplayMoment(now_ms, chunk, None, None, () if chunk.data else ("disconnected",), timing)
+
+
+def placed(moments: Sequence[ReplayMoment[Chunk]], games: Iterable[Game]) -> list[ReplayMoment[Chunk]]:
+    """Bytes with what was read from them: which game and ply they show, and markers for what happens there.
+
+    Args:
+        moments: of all chunks of one source, in order.
+        games: that were read from it, by the same offsets; the first one in it is game 0.
+    """
+    found = list(moments)
+    offsets = [moment.what.offset for moment in found]
+    for number, game in enumerate(sorted(games, key=lambda game: game.first_offset)):
+        for told in moments_of_game(game, number):
+            offset = by_offset(told, game)
+            place = -1 if offset is None else bisect_right(offsets, offset) - 1
+            if place < 0:
+                continue
+            moment = found[place]
+            if moment.game is None:
+                moment = moment._replace(game=number, ply=told.ply)
+            new = tuple(name for name in told.markers if name not in moment.markers)
+            found[place] = moment._replace(markers=moment.markers + new)
+    return found

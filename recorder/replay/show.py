@@ -11,14 +11,14 @@ from typing import Any, Final, NamedTuple
 
 from recorder.errors import RecorderError
 from recorder.model import EventKind, Game, GameEvent, HoldingsChange, LinkKind, Origin
-from recorder.replay.boards import Board, Lines, Standing
-from recorder.replay.endings import end_event
-from recorder.replay.moments import Begin, End, GameMoment, Shown, What
-from recorder.replay.timing import Moment, Playhead
-from recorder.replay.together import partner_keys, partners_of
-from recorder.tracking.captures import captured_piece
+from recorder.replay.boards import BoardState, Lines, ReplayBoard
+from recorder.replay.mainline import end_event
+from recorder.replay.moments import Begin, End, GameMoment, ShownPly, What
+from recorder.replay.several import partner_keys, partners_of
+from recorder.replay.timing import Playhead, ReplayMoment
+from recorder.rules.boards import captured_piece
 
-__all__ = ["LOST", "Chapter", "Happening", "Recording", "Show", "Sign"]
+__all__ = ["LOST", "Chapter", "Happening", "ReplaySource", "Show", "Sign"]
 
 _SHOWN_AGAIN: Final = {(EventKind.CLOCK, "same-ply"), (EventKind.CLOCK, "set")}
 _LISTED: Final = (Origin.MOVELIST, Origin.INFERRED)
@@ -42,7 +42,7 @@ class Happening(NamedTuple):
     """Something that happened on a board. ``what`` is the recorded value; ``hands``: a line of hands follows it."""
 
     sign: Sign
-    board: Board
+    board: ReplayBoard
     what: object = None
     hands: bool = False
 
@@ -54,7 +54,7 @@ class Chapter(NamedTuple):
     moments: Sequence[GameMoment]
 
 
-class Recording:
+class ReplaySource:
     """What a replay shows, made once for all its clients.
 
     Args:
@@ -72,7 +72,7 @@ class Recording:
     def __init__(
         self,
         players: Sequence[tuple[str, str]],
-        moments: Sequence[Moment[Any]],
+        moments: Sequence[ReplayMoment[Any]],
         chapter: Callable[[int], Chapter],
         lines: Callable[[int], Lines | None] = lambda _game: None,
         partners: Mapping[int, int] | None = None,
@@ -96,7 +96,7 @@ class Recording:
         games: Sequence[Game],
         moments: Sequence[GameMoment],
         lines: Callable[[int], Lines | None] = lambda _game: None,
-    ) -> Recording:
+    ) -> ReplaySource:
         """Games that are in memory, with moments that hold what they show."""
         chapters: list[Chapter] = []
         made = cls(
@@ -194,7 +194,7 @@ class Show:
 
     def __init__(
         self,
-        recording: Recording,
+        recording: ReplaySource,
         now_ns: int,
         *,
         speed: Fraction | int = 1,
@@ -203,7 +203,7 @@ class Show:
     ) -> None:
         self.recording = recording
         self.head = Playhead(recording.moments, now_ns, speed=speed, loop=loop, pause_at=pause_at)
-        self.boards: dict[int, Board] = {}
+        self.boards: dict[int, ReplayBoard] = {}
         self._numbers: dict[int, int] = {}  # by the game's place
         self._chapters: dict[int, Chapter] = {}  # of the games that go on
 
@@ -265,7 +265,7 @@ class Show:
             self._chapters[number] = chapter
         return _At(chapter.moments, bisect_left(self.recording.places[number], place))
 
-    def partner_of(self, board: Board) -> Board | None:
+    def partner_of(self, board: ReplayBoard) -> ReplayBoard | None:
         """The other board of a bughouse match, if it goes on."""
         game = board.game
         keys = {link.key for link in game.links if link.kind is LinkKind.PARTNER}
@@ -291,13 +291,15 @@ class Show:
         if board is None or board.place != game:
             return
         board.remember(what)
-        if isinstance(what, Shown):
+        if isinstance(what, ShownPly):
             yield from self._shown(at, board, what)
         elif isinstance(what, HoldingsChange):
             board.hands = (what.white, what.black)
             if what.passed is None:
                 board.printed_hands = board.hands
-            if what.passed is not None or not isinstance(at.before, Begin | Shown):  # else it is printed with the board
+            if what.passed is not None or not isinstance(
+                at.before, Begin | ShownPly
+            ):  # else it is printed with the board
                 yield Happening(Sign.HANDS, board, what)
         elif isinstance(what, GameEvent):
             yield from self._event(at, board, what)
@@ -320,7 +322,7 @@ class Show:
         number = self._number(what.game)
         if (old := self.boards.get(number)) is not None:
             yield Happening(Sign.OVER, old)
-        board = self.boards[number] = Board(what.game, number, game, self.recording.lines(game))
+        board = self.boards[number] = ReplayBoard(what.game, number, game, self.recording.lines(game))
         self._numbers[game] = number
         board.begin(what)
         board.remember(what)
@@ -339,7 +341,7 @@ class Show:
             number += 1
         return number
 
-    def _shown(self, at: _At, board: Board, what: Shown) -> Iterator[Happening]:
+    def _shown(self, at: _At, board: ReplayBoard, what: ShownPly) -> Iterator[Happening]:
         before = board.standing
         board.show(what)
         if board.derives and board.shares:
@@ -349,7 +351,7 @@ class Show:
         told = _look_ahead(at, board)
         yield Happening(Sign.BOARD, board, what, told)
 
-    def _pass_on(self, board: Board, before: Standing | None, by_white: bool) -> None:
+    def _pass_on(self, board: ReplayBoard, before: BoardState | None, by_white: bool) -> None:
         """Give what a move of bughouse took to the partner, who has the other colour."""
         partner, after = self.partner_of(board), board.standing
         if partner is None:
@@ -359,13 +361,13 @@ class Show:
         elif (piece := captured_piece(before.position, after.position)) is not None:
             partner.receive(piece, not by_white)
 
-    def _event(self, at: _At, board: Board, what: GameEvent) -> Iterator[Happening]:
+    def _event(self, at: _At, board: ReplayBoard, what: GameEvent) -> Iterator[Happening]:
         kind = what.kind
         if kind is EventKind.TAKEBACK and what.value is not None:
             board.take_back(what.ply - what.value)
             board.set_clocks(what.white_clock_ms, what.black_clock_ms)
             then = at.next
-            if not (isinstance(then, Shown) and then.ply.offset == what.offset):
+            if not (isinstance(then, ShownPly) and then.ply.offset == what.offset):
                 yield Happening(Sign.BOARD, board, what, board.hands is not None)
         elif (kind, what.detail) in _SHOWN_AGAIN:
             board.set_clocks(what.white_clock_ms, what.black_clock_ms)
@@ -396,7 +398,7 @@ def _is_at_the_beginning(at: _At) -> bool:
     return (
         isinstance(what, Begin)
         or (isinstance(what, HoldingsChange) and what.passed is None)
-        or (isinstance(what, Shown) and what.ply.origin in _LISTED and _is_joined_later(at))
+        or (isinstance(what, ShownPly) and what.ply.origin in _LISTED and _is_joined_later(at))
     )
 
 
@@ -405,7 +407,7 @@ def _is_joined_later(at: _At) -> bool:
     return any(isinstance(what, Begin) for what in at.following)
 
 
-def _look_ahead(at: _At, board: Board) -> bool:
+def _look_ahead(at: _At, board: ReplayBoard) -> bool:
     """Take from what follows a board what is printed with it; whether hands are.
 
     The archive has hands where they changed: without a change a board has those of the board before it.
@@ -415,7 +417,7 @@ def _look_ahead(at: _At, board: Board) -> bool:
         board.printed_hands = (what.white, what.black)
     board.hands = board.printed_hands
     for what in at.following:
-        if isinstance(what, Begin | Shown):
+        if isinstance(what, Begin | ShownPly):
             break
         if isinstance(what, GameEvent) and what.kind is EventKind.TICKING:
             board.ticking = what.detail != "on"

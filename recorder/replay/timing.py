@@ -12,7 +12,7 @@ from enum import Enum
 from fractions import Fraction
 from typing import Final, Generic, NamedTuple, TypeVar
 
-__all__ = ["Moment", "Playhead", "Timing", "cap_idle", "mark"]
+__all__ = ["ReplayMoment", "Playhead", "Timing", "cap_idle", "mark"]
 
 _What = TypeVar("_What")
 _NS: Final = 1_000_000  # in a millisecond
@@ -27,7 +27,7 @@ class Timing(Enum):
     UNKNOWN = "unknown"  # nothing tells it: it stands behind the moment before
 
 
-class Moment(NamedTuple, Generic[_What]):
+class ReplayMoment(NamedTuple, Generic[_What]):
     """Something that was recorded, and when.
 
     Attributes:
@@ -47,7 +47,7 @@ class Moment(NamedTuple, Generic[_What]):
     timing: Timing = Timing.ARRIVAL
 
 
-def cap_idle(moments: Iterable[Moment[_What]], most_ms: int) -> Iterator[Moment[_What]]:
+def cap_idle(moments: Iterable[ReplayMoment[_What]], most_ms: int) -> Iterator[ReplayMoment[_What]]:
     """The same moments, none of them later than ``most_ms`` after the one before it."""
     last_ms, at_ms = 0, 0
     for moment in moments:
@@ -56,7 +56,7 @@ def cap_idle(moments: Iterable[Moment[_What]], most_ms: int) -> Iterator[Moment[
         yield moment if at_ms == last_ms else moment._replace(at_ms=at_ms)
 
 
-def mark(moments: Iterable[Moment[_What]], places: Mapping[int, str]) -> Iterator[Moment[_What]]:
+def mark(moments: Iterable[ReplayMoment[_What]], places: Mapping[int, str]) -> Iterator[ReplayMoment[_What]]:
     """The same moments, those at some places with one more marker.
 
     Args:
@@ -88,7 +88,7 @@ class Playhead(Generic[_What]):
 
     def __init__(
         self,
-        moments: Sequence[Moment[_What]],
+        moments: Sequence[ReplayMoment[_What]],
         now_ns: int,
         *,
         speed: Fraction | int = 1,
@@ -131,7 +131,7 @@ class Playhead(Generic[_What]):
         last_ms = self.moments[-1].at_ms if self.moments else 0
         return min(self._at_ns(now_ns) // _NS, last_ms)
 
-    def take(self, now_ns: int, most: int | None = None) -> list[Moment[_What]]:
+    def take(self, now_ns: int, most: int | None = None) -> list[ReplayMoment[_What]]:
         """The moments that are due, in order; behind one with a marker of ``pause_at`` it pauses.
 
         A new lap begins with a call of its own: what is due of two laps never comes at once.
@@ -197,7 +197,7 @@ class Playhead(Generic[_What]):
             at_ms = self.moments[self.place].at_ms if self.place < len(self.moments) else last_ms
         self._anchor_at_ns, self._anchor_ns = at_ms * _NS, now_ns
 
-    def step(self, now_ns: int) -> Moment[_What] | None:
+    def step(self, now_ns: int) -> ReplayMoment[_What] | None:
         """Pause and show the next moment, whenever it is due; None: there is none."""
         if self.place >= len(self.moments):
             self.pause(now_ns)

@@ -16,7 +16,7 @@ from recorder.containment import Failures
 from recorder.events import RatingText
 from recorder.model import Anomaly, AnomalyKind, Game
 from recorder.saved.base import GameLines
-from recorder.saved.bpgn_board import Board, Facts, make_games
+from recorder.saved.bpgn_boards import BpgnBoard, BpgnFacts, make_games
 from recorder.saved.pgn import PgnReader
 
 __all__ = ["BpgnReader"]
@@ -157,7 +157,8 @@ class BpgnReader:
         if not _PLAYERS.intersection(tags) and (first is None or first.kind != "move"):
             return self._chess(text, begin)
         boards = {
-            letter: Board(letter, tags.get(f"White{letter}", "?"), tags.get(f"Black{letter}", "?")) for letter in "AB"
+            letter: BpgnBoard(letter, tags.get(f"White{letter}", "?"), tags.get(f"Black{letter}", "?"))
+            for letter in "AB"
         }
         for letter, board in boards.items():
             board.offset = places.get(f"White{letter}", begin)
@@ -187,8 +188,8 @@ class BpgnReader:
             self._anomaly(AnomalyKind.MALFORMED, begin, "text that is no bughouse match", text)
         return games
 
-    def _facts(self, tags: dict[str, str], kept: list[tuple[int, str, str]], begin: int, end: int) -> Facts:
-        facts = Facts(server=_known(tags.get("Site")) or self._server, begin=begin, end=end)
+    def _facts(self, tags: dict[str, str], kept: list[tuple[int, str, str]], begin: int, end: int) -> BpgnFacts:
+        facts = BpgnFacts(server=_known(tags.get("Site")) or self._server, begin=begin, end=end)
         facts.event = tags.get("Event", "")
         facts.kept = kept
         if control := _CONTROL.fullmatch(tags.get("TimeControl", "")):
@@ -208,10 +209,10 @@ class BpgnReader:
             self._anomaly(AnomalyKind.MALFORMED, begin, f"date and time are none: {error}", "")
         return facts
 
-    def _moves(self, text: str, at: int, begin: int, boards: dict[str, Board], facts: Facts) -> None:
+    def _moves(self, text: str, at: int, begin: int, boards: dict[str, BpgnBoard], facts: BpgnFacts) -> None:
         """Read the movetext into the boards' moves."""
         count = 0
-        last: Board | None = None
+        last: BpgnBoard | None = None
         reason: _Read | None = None
         ended = False
         for token in _tokens(text, at):
@@ -259,7 +260,7 @@ class BpgnReader:
         if not ended:
             self._anomaly(AnomalyKind.CUT, begin + len(text), "the match ends without its result", "")
 
-    def _comment(self, token: _Read, begin: int, facts: Facts, last: Board | None) -> None:
+    def _comment(self, token: _Read, begin: int, facts: BpgnFacts, last: BpgnBoard | None) -> None:
         if self._comments:
             raw = token.parts[0]
             words = _decoded(raw.removeprefix("C:"))

@@ -24,14 +24,14 @@ from recorder.model import (
     Segment,
     StartPrecision,
 )
+from recorder.rules.prove import Position, Rules, fen, position_from_fen, start_position
+from recorder.rules.variants import STANDARD_BOARD, known_start, rules_of
 from recorder.saved.base import CHESS_COM, derive_elapsed
+from recorder.saved.pgn_comments import TENTHS, THOUSANDTHS
 from recorder.saved.pgn_moves import Movetext
 from recorder.saved.pgn_parts import MOVES_MISSING, PartOf
-from recorder.saved.pgn_remarks import TENTHS, THOUSANDTHS
-from recorder.saved.pgn_tags import FICS, Header, read_header
+from recorder.saved.pgn_tags import FICS, PgnHeader, read_header
 from recorder.tracking.assemble import end_word
-from recorder.tracking.position import Position, Rules, fen, position_from_fen, start_position
-from recorder.tracking.variants import STANDARD_BOARD, known_start, rules_of
 
 __all__ = ["TagsAt", "read_game"]
 
@@ -152,7 +152,7 @@ def read_game(
     return game, anomalies, moves.end, part
 
 
-def _start(header: Header, tags: TagsAt, note: _Note) -> tuple[Position | None, int, str | None, str | None]:
+def _start(header: PgnHeader, tags: TagsAt, note: _Note) -> tuple[Position | None, int, str | None, str | None]:
     """The first position (None: not known), the half-moves before it, its FEN if not the normal one, the variant."""
     rules = Rules.CHESS if header.variant is None else rules_of(header.variant)
     if any(name == "RecorderBoard" for name, _ in header.kept):
@@ -215,7 +215,7 @@ def _is_shuffled(text: str, position: Position) -> bool:
     return kings or any(letter not in "KQkq-" for letter in rights)
 
 
-def _result(header: Header, moves: Movetext, first: int, note: _Note) -> str:
+def _result(header: PgnHeader, moves: Movetext, first: int, note: _Note) -> str:
     """The result: the movetext's, unless it is open and a tag says more."""
     if moves.result in (None, "*") and header.result in (None, "*"):
         white, black = header.white.handle, header.black.handle
@@ -230,12 +230,12 @@ def _result(header: Header, moves: Movetext, first: int, note: _Note) -> str:
     return told
 
 
-def _told_ends(header: Header) -> list[str]:
+def _told_ends(header: PgnHeader) -> list[str]:
     """What tags tell in words of how it ended."""
     return [value for name, value in header.kept if name in ("LongResult", "ICCResult", "Termination")]
 
 
-def _end(header: Header, moves: Movetext, result: str) -> tuple[str | None, str | None, str, str]:
+def _end(header: PgnHeader, moves: Movetext, result: str) -> tuple[str | None, str | None, str, str]:
     """Reason key, reason, termination and ``Game.end``."""
     key: str | None = None
     reason: str | None = None
@@ -271,7 +271,7 @@ def _keep_tenths(rows: list[PlyRow]) -> None:
                 rows[place] = (*row[:12], int(Precision.MILLISECONDS), row[13])
 
 
-def _derive_clocks(header: Header, moves: Movetext, start_ply: int) -> None:
+def _derive_clocks(header: PgnHeader, moves: Movetext, start_ply: int) -> None:
     """Clocks of a FICS game that tells only elapsed times, marked as derived.
 
     The archive's elapsed time is what was charged, lag not counted; the first move of each side is neither charged nor
@@ -302,7 +302,7 @@ def _derive_clocks(header: Header, moves: Movetext, start_ply: int) -> None:
         rows[place] = (*row[:3], *clocks, *row[5:12], int(derived), row[13])
 
 
-def _key(header: Header, tags: TagsAt, rows: list[PlyRow]) -> str:
+def _key(header: PgnHeader, tags: TagsAt, rows: list[PlyRow]) -> str:
     told = [(name, value) for name, value, _ in tags if not name.startswith("Recorder")]
     moves = " ".join(row[2] for row in rows)
     facts = ["pgn", header.server or "", told, moves]

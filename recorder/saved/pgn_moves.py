@@ -19,9 +19,9 @@ from recorder.model import (
     Thinking,
 )
 from recorder.movetext import split_remark
-from recorder.saved.pgn_remarks import NEVER, THOUSANDTHS, Remark, read_remark
+from recorder.rules.prove import Position, Rules, Step, advance, fen, play_san, start_position
+from recorder.saved.pgn_comments import NEVER, THOUSANDTHS, Remark, read_remark
 from recorder.saved.pgn_text import MOVE_GROUP, Token, TokenKind, decoded, matches, token_of
-from recorder.tracking.position import Position, Rules, Step, advance, fen, play_san, start_position
 
 __all__ = ["Movetext", "play_word"]
 

@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from recorder.model import Player, TimeBasis
+from recorder.rules.variants import pgn_variant, read_category, read_pgn_variant
 from recorder.saved.base import CHESS_COM, FATICS, FICS, LICHESS
-from recorder.saved.pgn_remarks import read_time
-from recorder.variants import pgn_variant, read_category, read_pgn_variant
+from recorder.saved.pgn_comments import read_time
 
-__all__ = ["FICS", "Header", "read_header"]
+__all__ = ["FICS", "PgnHeader", "read_header"]
 
 _TITLE: Final = re.compile(r"W?(?:GM|IM|FM|CM)|NM")
 
@@ -65,7 +65,7 @@ _MOST_INCREMENT_S: Final = 1000  # no server takes more; one client wrote millis
 
 
 @dataclass(slots=True)
-class Header:
+class PgnHeader:
     """What a game's tags say; names as in ``recorder.model.Game``.
 
     Attributes:
@@ -103,7 +103,7 @@ class Header:
     kept: list[tuple[str, str]] = field(default_factory=list)
 
 
-def read_header(pairs: list[tuple[str, str]], server: str | None = None) -> Header:
+def read_header(pairs: list[tuple[str, str]], server: str | None = None) -> PgnHeader:
     """Understand a tag section.
 
     Args:
@@ -113,7 +113,7 @@ def read_header(pairs: list[tuple[str, str]], server: str | None = None) -> Head
     for name, value in pairs:
         tags.setdefault(name, value)
     used: set[str] = set()
-    header = Header(_player(tags, "White", used), _player(tags, "Black", used))
+    header = PgnHeader(_player(tags, "White", used), _player(tags, "Black", used))
     _read_site(header, tags, used)
     _read_event(header, tags, used)
     if server is not None:
@@ -163,7 +163,7 @@ def _player(tags: dict[str, str], side: str, used: set[str]) -> Player:
     return Player("" if handle == "?" else handle, text, rating, titles or None)
 
 
-def _read_site(header: Header, tags: dict[str, str], used: set[str]) -> None:
+def _read_site(header: PgnHeader, tags: dict[str, str], used: set[str]) -> None:
     site = tags.get("Site", "")
     if site in ("", "?"):
         used.add("Site")
@@ -181,7 +181,7 @@ def _read_site(header: Header, tags: dict[str, str], used: set[str]) -> None:
             used.add("Site")
 
 
-def _read_event(header: Header, tags: dict[str, str], used: set[str]) -> None:
+def _read_event(header: PgnHeader, tags: dict[str, str], used: set[str]) -> None:
     event = tags.get("Event", "")
     if event in ("", "?"):
         used.add("Event")
@@ -210,7 +210,7 @@ def _read_event(header: Header, tags: dict[str, str], used: set[str]) -> None:
             header.category = f"wild({match[1]})"
 
 
-def _read_variant(header: Header, tags: dict[str, str], used: set[str]) -> None:
+def _read_variant(header: PgnHeader, tags: dict[str, str], used: set[str]) -> None:
     told = read_pgn_variant(tags.get("Variant"))
     header.variant = told or read_category(header.category)
     if told is not None and pgn_variant(told) == tags["Variant"]:
@@ -220,7 +220,7 @@ def _read_variant(header: Header, tags: dict[str, str], used: set[str]) -> None:
     used.update(name for name in ("FEN", "SetUp") if name in tags)
 
 
-def _read_control(header: Header, tags: dict[str, str], used: set[str]) -> None:
+def _read_control(header: PgnHeader, tags: dict[str, str], used: set[str]) -> None:
     white = _control(tags, "TimeControl", used)
     header.base_s, header.increment_s = white
     if "WhiteTimeControl" in tags and "BlackTimeControl" in tags and white == (None, None):
@@ -256,7 +256,7 @@ def _control(tags: dict[str, str], name: str, used: set[str]) -> tuple[int | Non
     return base_s, increment_s
 
 
-def _read_times(header: Header, tags: dict[str, str], used: set[str]) -> None:
+def _read_times(header: PgnHeader, tags: dict[str, str], used: set[str]) -> None:
     day, time = _day(tags.get("Date")), _time(tags.get("Time"))
     utc_day, utc_time = _day(tags.get("UTCDate")), _time(tags.get("UTCTime"))
     if day is not None:
@@ -318,7 +318,7 @@ def _at_ms(day: datetime.date, time: datetime.time) -> int:
     return int(datetime.datetime.combine(day, time, datetime.UTC).timestamp()) * 1000
 
 
-def _read_end(header: Header, tags: dict[str, str], used: set[str]) -> None:
+def _read_end(header: PgnHeader, tags: dict[str, str], used: set[str]) -> None:
     result = tags.get("Result")
     if result in _RESULTS:
         header.result = result

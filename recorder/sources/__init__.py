@@ -3,7 +3,7 @@
 from recorder.sources.base import Decoder, SourceKind
 from recorder.sources.detect import HEAD_BYTES, detect, is_own_export, make_decoder, why_not_a_log
 from recorder.sources.files import BlockReader, find_logs, find_timing, is_journal, log_files, path_kind, read_blocks
-from recorder.sources.scrub import FILLER, Scrubber, Scrubbing, scrubbed
+from recorder.sources.secrets import FILLER, Scrubber, Scrubbing, scrubbed
 
 __all__ = [
     "FILLER",

@@ -11,7 +11,7 @@ from recorder.journal.format import MAGIC
 from recorder.sources.base import Decoder, LineEnds, RawDecoder, SourceKind
 from recorder.sources.journal import JournalDecoder
 from recorder.sources.pychess import HEADER, PychessDecoder
-from recorder.sources.stamped import STAMP, StampedDecoder
+from recorder.sources.stamps import STAMP, StampedDecoder
 from recorder.sources.typescript import TypescriptDecoder
 from recorder.sources.xboard import ENGINE_ENTRY, ENTRY, XboardDecoder
 

@@ -16,10 +16,9 @@ from typing import Any, Final
 
 from recorder.errors import JournalError
 from recorder.events import LONGEST_CUT, Chunk, CutLines
-from recorder.journal.bulk import Reads
-from recorder.journal.format import VERSION, Header, Record, RecordKind, parse_note, unescape
+from recorder.journal.format import VERSION, JournalHeader, Record, RecordKind, parse_note, unescape
 from recorder.journal.line import escape
-from recorder.journal.reader import Entry, JournalReader
+from recorder.journal.reader import JournalEntry, JournalReader, Reads
 from recorder.model import Anomaly, AnomalyKind, TimeBasis
 
 __all__ = ["JournalDecoder"]
@@ -56,7 +55,7 @@ class JournalDecoder:
     def __init__(self, begun: dict[str, Any] | None = None) -> None:
         self.decoded = 0
         self._reader = JournalReader()
-        self._headers: list[tuple[int, Header]] = []  # with their places
+        self._headers: list[tuple[int, JournalHeader]] = []  # with their places
         self._starts: list[tuple[int, int | None]] = []  # some of the places where a line begins, and records before it
         self._missing: list[Anomaly] = []
         self._told = 0  # how much of the damage was told
@@ -150,7 +149,7 @@ class JournalDecoder:
     def finish(self) -> list[Chunk | CutLines]:
         return self._take(self._reader.finish())
 
-    def _take(self, found: Sequence[Entry | Reads]) -> list[Chunk | CutLines]:
+    def _take(self, found: Sequence[JournalEntry | Reads]) -> list[Chunk | CutLines]:
         out: list[Chunk | CutLines] = []
         damage = self._reader.damage
         for one in found:
@@ -161,7 +160,7 @@ class JournalDecoder:
             self._note_starts(places)
             if isinstance(one, Reads):
                 self._reads(one, out)
-            elif isinstance(one.value, Header):
+            elif isinstance(one.value, JournalHeader):
                 self._header(one.offset, one.value, out)
             else:
                 self._record(one.offset, one.value, out)
@@ -188,7 +187,7 @@ class JournalDecoder:
     def _time(self, at_ns: int) -> int | None:
         return None if self._anchor_ns is None else (self._anchor_ns + at_ns) // _NS_PER_MS
 
-    def _header(self, place: int, header: Header, out: list[Chunk | CutLines]) -> None:
+    def _header(self, place: int, header: JournalHeader, out: list[Chunk | CutLines]) -> None:
         if self._session is not None and header.session != self._session:
             self._cut(place, out)
         elif header.part != self._part + 1:

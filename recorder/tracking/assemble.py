@@ -26,14 +26,14 @@ from recorder.model import (
     StartPrecision,
     TimeBasis,
 )
-from recorder.tracking.facts import Facts
-from recorder.tracking.joined import time_listed
-from recorder.tracking.position import Position, Rules, board_from_fen, play_san
-from recorder.tracking.run import ListSeen, Run
+from recorder.rules.prove import Position, Rules, board_from_fen, play_san
+from recorder.rules.variants import STANDARD_BOARD, has_pockets
+from recorder.tracking.datagrams.boards import DatagramBoard
+from recorder.tracking.examined.lines import main_observation, with_lines
+from recorder.tracking.facts import HeaderFacts
+from recorder.tracking.first_move import time_listed
 from recorder.tracking.session import SessionFacts
-from recorder.tracking.told_boards import DatagramBoard
-from recorder.tracking.tree_lines import main_observation, with_lines
-from recorder.tracking.variants import STANDARD_BOARD, has_pockets
+from recorder.tracking.tracked_game import ListSeen, TrackedGame
 
 __all__ = [
     "assemble",
@@ -47,7 +47,7 @@ _DAY_MS: Final = 86_400_000
 _COMPLETE_ENDS: Final = ("result", "adjourned", "aborted")
 
 
-def assemble(run: Run, *, session: SessionFacts, basis: TimeBasis, date: datetime.date | None = None) -> Game:
+def assemble(run: TrackedGame, *, session: SessionFacts, basis: TimeBasis, date: datetime.date | None = None) -> Game:
     """Compute the game of a finished run.
 
     Args:
@@ -149,7 +149,7 @@ def _number(value: int | None) -> str:
     return "null" if value is None else str(value)
 
 
-def _first_words(run: Run) -> str:
+def _first_words(run: TrackedGame) -> str:
     if run.observations and run.observations[0].start is not None:
         start = run.observations[0].start
         return f"{start.ply} {start.verbose} {start.white_clock_ms} {start.black_clock_ms}"
@@ -157,7 +157,7 @@ def _first_words(run: Run) -> str:
     return " ".join(row.san for row in rows)
 
 
-def _plain_segments(run: Run) -> list[Segment] | None:
+def _plain_segments(run: TrackedGame) -> list[Segment] | None:
     """The segments of a game seen by one unbroken observation without gaps; None: look closer."""
     if run.lists or len(run.observations) != 1:
         return None
@@ -177,7 +177,7 @@ def _unproved(segments: list[Segment], observations: list[Observation]) -> bool:
     )
 
 
-def _begins_at_start(run: Run, segments: list[Segment], start_ply: int) -> bool:
+def _begins_at_start(run: TrackedGame, segments: list[Segment], start_ply: int) -> bool:
     """Whether the main line begins with the game's start position, and that is known.
 
     A list of a shuffled game that came without its start board has all moves and no position.
@@ -192,7 +192,7 @@ def _contiguous(segments: list[Segment]) -> bool:
     return all(after.from_ply == before.to_ply + 1 for before, after in pairwise(segments))
 
 
-def _main_line(run: Run) -> dict[int, tuple[int, Ply]]:
+def _main_line(run: TrackedGame) -> dict[int, tuple[int, Ply]]:
     """Ply → (observation, ply): later boards before earlier ones, lists only where no board shows the move."""
     witness: dict[int, tuple[int, Ply]] = {}
     limit: int | None = None
@@ -254,7 +254,7 @@ def _unprove_drops(observation: Observation) -> None:
 class _Gaps:
     """Plies after a gap, which no board before proves, until a list tells that board."""
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: TrackedGame) -> None:
         self._observations = [] if run.rules is Rules.FRAMES else run.observations
         self._unproved: dict[int, list[tuple[int, int]]] = {}  # ply → observation, place
         self._boards: list[dict[int, str]] = []
@@ -357,7 +357,7 @@ def _start(segments: list[Segment], observations: list[Observation]) -> tuple[st
     return None, wanted
 
 
-def disputed_start(run: Run, basis: TimeBasis) -> str | None:
+def disputed_start(run: TrackedGame, basis: TimeBasis) -> str | None:
     """How the date in the header of a run's list contradicts the arrival of its lines, in words; None: it does not.
 
     A game cannot have begun after its lines arrived, and no running game began longer ago than its clocks last; a day
@@ -389,7 +389,7 @@ def disputed_start(run: Run, basis: TimeBasis) -> str | None:
 
 
 def _started(
-    run: Run, first: Observation | None, basis: TimeBasis, told: bool
+    run: TrackedGame, first: Observation | None, basis: TimeBasis, told: bool
 ) -> tuple[int | None, TimeBasis, StartPrecision | None]:
     facts = run.facts
     joined = first is None or first.start is None or first.start.ply > 0
@@ -405,7 +405,7 @@ def _started(
     return first.started_at_ms, basis, StartPrecision.MILLISECOND
 
 
-def _base_times(run: Run) -> tuple[int | None, int | None, int | None, int | None, bool]:
+def _base_times(run: TrackedGame) -> tuple[int | None, int | None, int | None, int | None, bool]:
     facts = run.facts
     frame = run.start_frame or run.last
     if frame is None:
@@ -430,7 +430,7 @@ def _base_times(run: Run) -> tuple[int | None, int | None, int | None, int | Non
     return base_s, increment_s, black_base_s, black_increment_s, base_inferred
 
 
-def _variant(run: Run) -> tuple[str | None, bool]:
+def _variant(run: TrackedGame) -> tuple[str | None, bool]:
     if run.variant is not None:
         return run.variant, run.variant_inferred
     if (
@@ -442,7 +442,7 @@ def _variant(run: Run) -> tuple[str | None, bool]:
     return None, False
 
 
-def _player(handle: str, facts: Facts, *, white: bool) -> Player:
+def _player(handle: str, facts: HeaderFacts, *, white: bool) -> Player:
     rating = facts.white_rating if white else facts.black_rating
     registered = facts.white_registered if white else facts.black_registered
     sealed = facts.white_sealed if white else facts.black_sealed

@@ -10,20 +10,20 @@ from __future__ import annotations
 
 from typing import Final
 
-from recorder.dialects.blocks import STORED_BLOCKS, answers
+from recorder.dialects.session import STORED_BLOCKS, answers
 from recorder.dialects.style12 import check_frame
-from recorder.frames import PLAYED_RELATIONS, FrameValues, Style12, read_values
+from recorder.events.frames import PLAYED_RELATIONS, FrameValues, Style12, read_values
 from recorder.model import AnomalyKind, Disposition, EventKind, Proof
-from recorder.tracking.again import after_end, observed_again
-from recorder.tracking.examined import follow_examined
-from recorder.tracking.held import Held, rules_of_board
-from recorder.tracking.lists import frame_position
+from recorder.rules.fen import has_plain_board
+from recorder.rules.prove import PositionRow, Rules, advance, fen, prove
+from recorder.tracking.datagrams.boards import DatagramBoard, confirm
+from recorder.tracking.examined.boards import follow_examined
+from recorder.tracking.game_table import GameTable, rules_of_board
+from recorder.tracking.movelists import frame_position
 from recorder.tracking.plies import bridged, clocks_of, pretty_of, shown_by_boards, try_rules
-from recorder.tracking.position import PositionRow, Rules, advance, fen, prove
-from recorder.tracking.rules_frames import has_plain_board
-from recorder.tracking.run import Run
-from recorder.tracking.session import Session
-from recorder.tracking.told_boards import DatagramBoard, confirm
+from recorder.tracking.rejoined import after_end, observed_again
+from recorder.tracking.session import ServerSession
+from recorder.tracking.tracked_game import TrackedGame
 
 __all__ = ["Boards"]
 
@@ -32,14 +32,14 @@ _TOLERANCE_MS: Final = 1000
 _LONGEST_MS: Final = 10**15
 
 
-class Boards(Held):
+class Boards(GameTable):
     """Places each frame in the games of one connection.
 
     Attributes:
         next_plies: frames that were the plain next ply: counted apart from ``counts``, being most of all frames.
     """
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: ServerSession) -> None:
         super().__init__(session)
         self.next_plies = 0
 
@@ -58,7 +58,9 @@ class Boards(Held):
                     return
         self._other(frame)
 
-    def _next_ply(self, run: Run, frame: Style12, values: FrameValues, played: tuple[int, str, PositionRow]) -> None:
+    def _next_ply(
+        self, run: TrackedGame, frame: Style12, values: FrameValues, played: tuple[int, str, PositionRow]
+    ) -> None:
         """The plain next ply of a run, which is proved."""
         move, san, after = played
         ply, white_ms, black_ms, elapsed_ms = values.ply, values.white_ms, values.black_ms, values.elapsed_ms
@@ -87,7 +89,7 @@ class Boards(Held):
         elif abs(white_ms) > _LONGEST_MS or abs(black_ms) > _LONGEST_MS:
             self._clocks_moved(run, frame, white_ms, black_ms)
 
-    def _clocks_moved(self, run: Run, frame: Style12, drift: int, other: int) -> None:
+    def _clocks_moved(self, run: TrackedGame, frame: Style12, drift: int, other: int) -> None:
         """Note clocks that the move's time and the increment do not explain."""
         if max(abs(drift), abs(other)) > _LONGEST_MS:
             self.anomaly(AnomalyKind.MALFORMED, frame, "clocks that no server has")
@@ -162,7 +164,7 @@ class Boards(Held):
         else:
             self._followed(run, frame, announced)
 
-    def _strange(self, run: Run, frame: Style12) -> bool:
+    def _strange(self, run: TrackedGame, frame: Style12) -> bool:
         """Whether a board is set aside because of a letter that is no piece of its game.
 
         One such board is a broken line if its move is one of the game. A second one before the game has gone on shows
@@ -190,7 +192,7 @@ class Boards(Held):
         self.frame(first)
         return False
 
-    def _shape_changed(self, run: Run, frame: Style12) -> Run | None:
+    def _shape_changed(self, run: TrackedGame, frame: Style12) -> TrackedGame | None:
         """A board that the rules of its game cannot read: of another size, it is another game's."""
         if run.position is None or not run.between(frame.tail[8], frame.tail[9]):
             return run
@@ -203,14 +205,14 @@ class Boards(Held):
             run.set_rules(Rules.FRAMES)
         return run
 
-    def _board_found(self, run: Run, frame: Style12) -> None:
+    def _board_found(self, run: TrackedGame, frame: Style12) -> None:
         """The first board of a game that only a list told of, or whose position was lost between deltas."""
         if run.observations and (run.renewed or (not frame.has_move and run.ply > 0)):
             self.replace(run, frame)
         else:
             self.start(run, frame)
 
-    def _other_players(self, run: Run, frame: Style12, announced: bool) -> None:
+    def _other_players(self, run: TrackedGame, frame: Style12, announced: bool) -> None:
         facts = self.facts.get(frame.game_no)
         told = announced or (facts is not None and facts.white is not None and facts.matches(frame.white, frame.black))
         if told or run.renewed or not run.following:
@@ -242,7 +244,7 @@ class Boards(Held):
         run.rival = frame
         self.count(Disposition.SNAPSHOT)
 
-    def _other_names(self, run: Run, frame: Style12) -> None:
+    def _other_names(self, run: TrackedGame, frame: Style12) -> None:
         """The game goes on under other names: it takes one player's only if another line says so too."""
         if run.alias == (frame.white, frame.black):
             run.rename(frame.white, frame.black)
@@ -261,7 +263,7 @@ class Boards(Held):
             run.rename(frame.white, frame.black)
             run.names = frame.names
 
-    def _followed(self, run: Run, frame: Style12, announced: bool) -> None:
+    def _followed(self, run: TrackedGame, frame: Style12, announced: bool) -> None:
         assert run.position is not None
         run.names, run.alias = frame.names, None
         ply = frame.ply
@@ -282,7 +284,7 @@ class Boards(Held):
         else:
             self._skipped(run, frame, ply)
 
-    def _refused(self, run: Run, frame: Style12, ply: int) -> None:
+    def _refused(self, run: TrackedGame, frame: Style12, ply: int) -> None:
         """The next ply, which the rules do not allow."""
         assert run.position is not None
         reason = str(advance(run.position, frame.verbose, pretty_of(frame), frame.board))
@@ -294,7 +296,7 @@ class Boards(Held):
             self.anomaly(AnomalyKind.VARIANT, frame, f"a move that the rules of {run.variant} do not allow: {reason}")
         self.append(run, frame, ply, shown, Disposition.PLY, Proof.UNPROVED)
 
-    def _same_ply(self, run: Run, frame: Style12) -> None:
+    def _same_ply(self, run: TrackedGame, frame: Style12) -> None:
         assert run.position is not None
         if frame.board == run.position.board:
             if isinstance(run.last, DatagramBoard) and not isinstance(frame, DatagramBoard):
@@ -326,7 +328,7 @@ class Boards(Held):
                 return
         self.conflict(run, frame, run.ply, "another board of the same ply")
 
-    def _earlier(self, run: Run, frame: Style12, ply: int) -> None:
+    def _earlier(self, run: TrackedGame, frame: Style12, ply: int) -> None:
         known = run.position_at(ply)
         if known is not None and known.board == frame.board:
             run.take_back(ply, frame, clocks_of(frame))
@@ -355,7 +357,7 @@ class Boards(Held):
         self.clock_start(run, frame)
         self.count(Disposition.TAKEBACK)
 
-    def _skipped(self, run: Run, frame: Style12, ply: int) -> None:
+    def _skipped(self, run: TrackedGame, frame: Style12, ply: int) -> None:
         """Plies are missing: fill them if there is exactly one way, else keep the gap."""
         assert run.position is not None
         missing = ply - run.ply - 1
@@ -370,7 +372,7 @@ class Boards(Held):
         self.count(Disposition.GAP)
 
 
-def _renamed(run: Run, frame: Style12) -> bool:
+def _renamed(run: TrackedGame, frame: Style12) -> bool:
     """Whether the board of the next ply under other names can be the same game, if the move joins.
 
     The times are the same, and one of the two names stayed, or the clocks go on as they stood: full ones prove nothing.
@@ -389,7 +391,7 @@ def _renamed(run: Run, frame: Style12) -> bool:
     return full not in before and after[other] == before[other] and abs(reckoned - after[mover]) <= _TOLERANCE_MS
 
 
-def _begins_anew(run: Run, frame: Style12) -> bool:
+def _begins_anew(run: TrackedGame, frame: Style12) -> bool:
     """Whether a start board under a followed game is a new game of the same two players, and no takeback of it all.
 
     Taking back gives no time back: after the first moves, which are free, full clocks on both sides are a new game's.

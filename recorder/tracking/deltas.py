@@ -14,11 +14,11 @@ from __future__ import annotations
 from recorder.dialects.gameinfo import Smith, parse_smith
 from recorder.events import DeltaBoard
 from recorder.model import Anomaly, AnomalyKind, EventKind, Origin, Ply, Precision, Proof
-from recorder.moves import encode_move
-from recorder.tracking.held import Held
-from recorder.tracking.position import Position, Rules, Step, advance, fen
-from recorder.tracking.rules_tables import index_of
-from recorder.tracking.run import ListSeen, Run
+from recorder.rules.moves import encode_move
+from recorder.rules.prove import Position, Rules, Step, advance, fen
+from recorder.rules.tables import index_of
+from recorder.tracking.game_table import GameTable
+from recorder.tracking.tracked_game import ListSeen, TrackedGame
 
 __all__ = ["find_by_list", "take_delta"]
 
@@ -26,7 +26,7 @@ _CASTLING = {"c": "o-o", "C": "o-o-o"}
 _TOLERANCE_MS = 1000
 
 
-def take_delta(held: Held, delta: DeltaBoard) -> None:
+def take_delta(held: GameTable, delta: DeltaBoard) -> None:
     """Place a ``<d1>`` line in its game: the next ply, a takeback, a ply again, or one that cannot be joined."""
     run = held.runs.get(str(delta.game_no))
     if run is None or run.current is None or run.renewed or not (run.following or _late(run, delta)):
@@ -40,12 +40,12 @@ def take_delta(held: Held, delta: DeltaBoard) -> None:
         _gap(held, run, delta)
 
 
-def _late(run: Run, delta: DeltaBoard) -> bool:
+def _late(run: TrackedGame, delta: DeltaBoard) -> bool:
     """Whether a delta behind the result is the last move's, or says it again."""
     return run.end == "result" and run.ply <= delta.ply <= run.ply + 1
 
 
-def _next(held: Held, run: Run, delta: DeltaBoard) -> None:
+def _next(held: GameTable, run: TrackedGame, delta: DeltaBoard) -> None:
     position = run.position
     if position is None or position.rules in (Rules.BOARDS, Rules.FRAMES):
         run.lose_position()  # without rules only a board tells what a move leaves
@@ -61,7 +61,7 @@ def _next(held: Held, run: Run, delta: DeltaBoard) -> None:
     _keep(held, run, delta, played, Proof.LIST)
 
 
-def _gap(held: Held, run: Run, delta: DeltaBoard) -> None:
+def _gap(held: GameTable, run: TrackedGame, delta: DeltaBoard) -> None:
     missing = delta.ply - run.ply - 1
     run.event(EventKind.GAP, "lost", _where(delta), value=missing)
     _anomaly(held, AnomalyKind.GAP, delta, f"{missing} plies are missing before ply {delta.ply}")
@@ -70,7 +70,7 @@ def _gap(held: Held, run: Run, delta: DeltaBoard) -> None:
     _keep(held, run, delta, None, Proof.UNPROVED)
 
 
-def _earlier(held: Held, run: Run, delta: DeltaBoard) -> None:
+def _earlier(held: GameTable, run: TrackedGame, delta: DeltaBoard) -> None:
     """A ply that is known: said again, or what is left of the game after a takeback."""
     at = len(run.rows) - 1
     while at >= 0 and run.rows[at][0] > delta.ply:
@@ -106,7 +106,7 @@ def _earlier(held: Held, run: Run, delta: DeltaBoard) -> None:
         _set_clock(run, delta)
 
 
-def _shown_first(run: Run, delta: DeltaBoard) -> bool:
+def _shown_first(run: TrackedGame, delta: DeltaBoard) -> bool:
     start = run.current.start if run.current is not None else None
     return start is not None and start.ply == delta.ply and start.pretty.rstrip("+#") == delta.san.rstrip("+#")
 
@@ -126,7 +126,7 @@ def _play(position: Position, delta: DeltaBoard) -> Step | str:
     return advance(position, f"{piece}/{smith.squares[:2]}-{smith.squares[2:]}{promoted}", delta.san, None)
 
 
-def _squares(run: Run, delta: DeltaBoard) -> int | None:
+def _squares(run: TrackedGame, delta: DeltaBoard) -> int | None:
     """The delta's move as plies keep it, None where the position must tell it (castling) and is lost."""
     smith = parse_smith(delta.smith)
     assert smith is not None
@@ -141,7 +141,7 @@ def _encoded(smith: Smith) -> int:
     return encode_move(smith.squares + smith.promoted.lower())
 
 
-def _keep(held: Held, run: Run, delta: DeltaBoard, played: Step | None, proof: Proof) -> None:
+def _keep(held: GameTable, run: TrackedGame, delta: DeltaBoard, played: Step | None, proof: Proof) -> None:
     """Add the delta's ply to the main line."""
     assert run.current is not None
     move: int | None
@@ -180,7 +180,7 @@ def _clocks(delta: DeltaBoard) -> tuple[int | None, int | None]:
     return (delta.clock_ms, None) if delta.ply % 2 else (None, delta.clock_ms)
 
 
-def _heard(run: Run, delta: DeltaBoard) -> None:
+def _heard(run: TrackedGame, delta: DeltaBoard) -> None:
     """A delta was the last word of the game: the next board is compared with it, on the way for rare frames."""
     assert run.current is not None
     run.delta = delta
@@ -188,14 +188,14 @@ def _heard(run: Run, delta: DeltaBoard) -> None:
     run.current.end_offset = max(run.current.end_offset, delta.line.offset)
 
 
-def _set_clock(run: Run, delta: DeltaBoard) -> None:
+def _set_clock(run: TrackedGame, delta: DeltaBoard) -> None:
     if delta.ply % 2:
         run.white_clock_ms = delta.clock_ms
     else:
         run.black_clock_ms = delta.clock_ms
 
 
-def find_by_list(run: Run, seen: ListSeen) -> None:
+def find_by_list(run: TrackedGame, seen: ListSeen) -> None:
     """A movelist shows the position again that was lost between deltas."""
     if run.position is not None or run.current is None or not run.following:
         return
@@ -204,7 +204,7 @@ def find_by_list(run: Run, seen: ListSeen) -> None:
         run.reset_to(known, run.ply, "list", fen(known, 0, run.ply // 2 + 1), seen.event.line.offset)
 
 
-def _anomaly(held: Held, kind: AnomalyKind, delta: DeltaBoard, message: str) -> None:
+def _anomaly(held: GameTable, kind: AnomalyKind, delta: DeltaBoard, message: str) -> None:
     line = delta.line
     held.anomalies.append(Anomaly.of(kind, line.offset, delta.game_no, message, line.text))
 

@@ -5,17 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from recorder.events import CreatingLine, GameCreated, GameHeader, GameInfo, MovelistRead, RatingText
-from recorder.tracking.variants import is_bare_wild
-from recorder.variants import read_category
+from recorder.rules.variants import is_bare_wild, read_category
 
 __all__ = [
-    "Facts",
+    "HeaderFacts",
     "rating_number",
 ]
 
 
 @dataclass(slots=True)
-class Facts:
+class HeaderFacts:
     """Header facts of one game; None is unknown. A later line fills what an earlier one left open.
 
     ``offset`` is where the first line that told something stands; ``informed``: a ``<g1>`` told some of them.
@@ -113,10 +112,10 @@ class Facts:
         self.white, self.black = self.black, self.white
         self.white_rating, self.black_rating = self.black_rating, self.white_rating
 
-    def add(self, other: Facts) -> None:
+    def add(self, other: HeaderFacts) -> None:
         """Fill what is open from other facts of the same game."""
         self.offset = min(self.offset, other.offset)
-        for name in Facts.__slots__:
+        for name in HeaderFacts.__slots__:
             value = getattr(self, name)
             if name != "offset" and (value is None or value is False):  # an increment of 0 is told
                 setattr(self, name, getattr(other, name))

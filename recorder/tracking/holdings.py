@@ -1,4 +1,8 @@
-"""``<b1>`` lines: what they say of a game's hands, and what they tell of an unnamed variant."""
+"""Pieces in hand from ``<b1>`` lines, and promoted pieces of crazyhouse games joined late.
+
+A frame does not show that a queen was once a pawn. When such a piece is taken and the next hands show a pawn more
+instead of the piece, it was one; and it was one on every board since the first that we saw, wherever it stood.
+"""
 
 from __future__ import annotations
 
@@ -7,19 +11,20 @@ from functools import lru_cache
 
 from recorder.events import HoldingsLine
 from recorder.model import Anchor, Disposition, Observation, Ply
-from recorder.moves import decode_move
-from recorder.tracking.position import Position, Rules, with_hands
-from recorder.tracking.promoted import find_promoted
-from recorder.tracking.run import Run
+from recorder.rules.boards import captured_piece
+from recorder.rules.moves import decode_move
+from recorder.rules.prove import Position, Rules, fen, with_hands
+from recorder.rules.tables import index_of
+from recorder.tracking.tracked_game import TrackedGame
 
-__all__ = ["take_holdings"]
+__all__ = ["find_promoted", "take_holdings"]
 
 _ORDER = "PNBRQK"
 _FEN_ORDER = "QRBNP"
 _CUT_PIECES = 16  # the least that can stand in a full line: ``<b1> game 999 white [] black []`` has 29 of 50 bytes
 
 
-def take_holdings(run: Run | None, event: HoldingsLine) -> tuple[Disposition, str | None]:
+def take_holdings(run: TrackedGame | None, event: HoldingsLine) -> tuple[Disposition, str | None]:
     """Place a ``<b1>`` line.
 
     Args:
@@ -63,7 +68,7 @@ def _whole(event: HoldingsLine, reckoned: tuple[str, str] | None, white: str, bl
     return expected if expected[0] == white and expected[1].startswith(black) else (white, black)
 
 
-def _contradiction(run: Run, reckoned: tuple[str, str], printed: tuple[str, str]) -> str | None:
+def _contradiction(run: TrackedGame, reckoned: tuple[str, str], printed: tuple[str, str]) -> str | None:
     if run.variant_inferred:
         # The variant was only concluded; hands that grow without a capture tell that it is bughouse.
         run.variant = "bughouse"
@@ -72,7 +77,7 @@ def _contradiction(run: Run, reckoned: tuple[str, str], printed: tuple[str, str]
     return f"hands are [{printed[0]}] [{printed[1]}], the captures and drops seen give [{reckoned[0]}] [{reckoned[1]}]"
 
 
-def _tell_variant(run: Run) -> None:
+def _tell_variant(run: TrackedGame) -> None:
     """A hand in a game believed to be chess: crazyhouse until a hand contradicts the captures, then bughouse."""
     if run.rules is Rules.CRAZYHOUSE or run.rules is Rules.BUGHOUSE:
         return
@@ -82,7 +87,7 @@ def _tell_variant(run: Run) -> None:
         run.stand_on(with_hands(run.position, "", ""))
 
 
-def _tell_anchor(run: Run, white: str, black: str) -> None:
+def _tell_anchor(run: TrackedGame, white: str, black: str) -> None:
     """The hands at the first known board: those printed now, with the captures and drops since undone."""
     assert run.current is not None
     assert run.position is not None
@@ -138,3 +143,63 @@ def _with_hands(anchor: Anchor, position: Position) -> Anchor:
 @lru_cache(maxsize=4096)
 def _sorted(letters: str) -> str:
     return "".join(sorted(letters.upper(), key=_ORDER.find))
+
+
+def find_promoted(run: TrackedGame, printed: tuple[str, str]) -> bool:
+    """Mark the piece that the last ply took, if the hands printed now prove that it was a promoted pawn.
+
+    Args:
+        run: in crazyhouse, its hands known and not those printed.
+        printed: the hands after the last ply.
+    Returns:
+        Whether that explains the hands. The positions since the first board, and that board's FEN, have the mark then.
+    """
+    if run.start_frame is not None or not run.rows or len(run.history) < 2 or run.rules is not Rules.CRAZYHOUSE:
+        return False  # a game seen from its start has no promotion that we have not seen
+    before, after = (Position._make(row) for row in run.history[-2:])
+    taken = captured_piece(before, after)
+    if taken in (None, "P") or after.hands is None:
+        return False
+    mine, other = (0, 1) if before.white_to_move else (1, 0)
+    expected = after.hands[mine].replace(str(taken), "", 1) + "P"
+    if sorted(expected) != sorted(printed[mine]) or after.hands[other] != printed[other]:
+        return False
+    squares = _trace(run)
+    if squares is None:
+        return False
+    for index, at in enumerate(squares):
+        position = Position._make(run.history[index])
+        run.history[index] = position._replace(promoted=position.promoted | {at})
+    _mark_anchor(run)
+    return True
+
+
+def _trace(run: TrackedGame) -> list[int] | None:
+    """Where the piece that the last ply took stood on each board before; None: it did not stand on the first one."""
+    last = run.plies[-1].uci
+    if last is None:
+        return None
+    at = index_of(last[2:4])
+    squares = [at]
+    count = len(run.history) - 2  # plies from the first board to the one before the capture
+    for ply in reversed(run.plies[-1 - count : -1]):
+        if ply.move is None:
+            return None
+        uci = decode_move(ply.move)
+        if index_of(uci[2:4]) == at:
+            if uci[1] == "@" or len(uci) > 4:
+                return None  # it was dropped, or seen to be promoted
+            at = index_of(uci[:2])
+        squares.append(at)
+    board = Position._make(run.history[0]).board
+    return squares[::-1] if board[at] in "NBRQnbrq" else None
+
+
+def _mark_anchor(run: TrackedGame) -> None:
+    """Write the first board's FEN anew, with the mark."""
+    assert run.current is not None
+    first = Position._make(run.history[0])
+    for place, anchor in enumerate(run.current.anchors):
+        if (anchor.line, anchor.ply) == (0, run.base_ply):
+            board = fen(first, 0, 1).partition(" ")[0]
+            run.current.anchors[place] = anchor._replace(fen=f"{board} {anchor.fen.partition(' ')[2]}")

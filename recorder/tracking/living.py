@@ -12,7 +12,7 @@ from operator import attrgetter
 from typing import Any, Final
 
 from recorder.events import ChatLine, Event, GameEnded, MovelistRead
-from recorder.frames import Style12
+from recorder.events.frames import Style12
 from recorder.model import (
     Game,
     GameEvent,
@@ -24,15 +24,15 @@ from recorder.model import (
     is_forgotten,
     name_plies,
 )
-from recorder.moves import encode_move
-from recorder.tracking.facts import Facts
-from recorder.tracking.run import ListSeen, Run
+from recorder.rules.moves import encode_move
+from recorder.rules.variants import has_pockets
+from recorder.tracking.facts import HeaderFacts
+from recorder.tracking.tracked_game import ListSeen, TrackedGame
 from recorder.tracking.tracker import Tracker
-from recorder.tracking.variants import has_pockets
 
 __all__ = ["Changes", "Gained", "LivingTracker", "Shown"]
 
-_all_facts: Final = attrgetter(*(field.name for field in fields(Facts)))
+_all_facts: Final = attrgetter(*(field.name for field in fields(HeaderFacts)))
 _NOT_YET: Final = 1 << 62
 _DROPS: Final = encode_move("N@a1")  # no other move has so large a number
 
@@ -41,7 +41,7 @@ _DROPS: Final = encode_move("N@a1")  # no other move has so large a number
 class Shown:
     """What was shown of a game that is not given out. Whoever stores it hangs his own place on ``place``."""
 
-    run: Run
+    run: TrackedGame
     place: Any = None
     shape: tuple[Any, ...] = ()
     plies: int = 0
@@ -93,11 +93,11 @@ class LivingTracker(Tracker):
 
     def __init__(self, **how: Any) -> None:
         super().__init__(**how)
-        self._shown: dict[Run, Shown] = {}
+        self._shown: dict[TrackedGame, Shown] = {}
         self._gone: list[Shown] = []
         self._touched: set[str] = set()
         self._any = False  # something may have touched any game
-        self._failed: set[Run] = set()  # cannot be shown
+        self._failed: set[TrackedGame] = set()  # cannot be shown
 
     def feed(self, events: list[Event]) -> list[Game]:
         touch = self._touched.add
@@ -131,7 +131,7 @@ class LivingTracker(Tracker):
                     found.gone.append(shown)
         return found
 
-    def _look(self, run: Run, found: Changes) -> None:
+    def _look(self, run: TrackedGame, found: Changes) -> None:
         """What has become of one game."""
         shown = self._shown.get(run)
         if shown is not None and (gained := _gained(shown)) is not None:
@@ -150,7 +150,7 @@ class LivingTracker(Tracker):
         else:
             found.anew.append((shown, game))
 
-    def _named(self) -> list[Run]:
+    def _named(self) -> list[TrackedGame]:
         boards = self.boards
         found = [run for number in self._touched if (run := boards.runs.get(number)) is not None]
         return found + [run for number in self._touched if (run := boards.examined.get(number)) is not None]
@@ -185,7 +185,7 @@ class LivingTracker(Tracker):
         return game
 
 
-def _shape(run: Run) -> tuple[Any, ...]:
+def _shape(run: TrackedGame) -> tuple[Any, ...]:
     """All of a run that decides how its game looks, but for what stands at the end of its last observation."""
     current = run.current
     return (
@@ -228,7 +228,7 @@ def _gained(shown: Shown) -> Gained | None:
     return Gained(shown, len(run.observations) - 1, rows, events, holdings, end_offset, at_ms)
 
 
-def _closed_copy(run: Run) -> Run:
+def _closed_copy(run: TrackedGame) -> TrackedGame:
     """A run as it would be if the source ended here; nothing in it is shared that computing its game changes."""
     twin = run.twin()
     places = {id(seen): _copy(seen) for seen in run.observations}

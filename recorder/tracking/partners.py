@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from recorder.events import GameEnded, PartnerPlays
-from recorder.tracking.held import Held
-from recorder.tracking.position import Rules, is_checkmate
-from recorder.tracking.run import Run
+from recorder.rules.prove import Rules, is_checkmate
+from recorder.tracking.game_table import GameTable
+from recorder.tracking.tracked_game import TrackedGame
 
 __all__ = ["told_of_partner", "who_decided"]
 
@@ -15,7 +15,7 @@ _OPPOSITE = {"1-0": "0-1", "0-1": "1-0", "1/2-1/2": "1/2-1/2"}
 _ON_BOTH = frozenset(("resign", "time", "disconnect-loss"))
 
 
-def told_of_partner(held: Held, event: PartnerPlays) -> None:
+def told_of_partner(held: GameTable, event: PartnerPlays) -> None:
     """``Your partner is playing game 59 (C vs. D).``: it stands between the start of our own game and its board."""
     names = {event.white.lower(), event.black.lower()}
     offset = event.line.offset
@@ -33,7 +33,7 @@ def told_of_partner(held: Held, event: PartnerPlays) -> None:
         max(begun, key=lambda facts: facts.offset).partner_game_no = event.partner_game_no
 
 
-def who_decided(run: Run, event: GameEnded, ended: GameEnded | None, before: Run | None) -> str:
+def who_decided(run: TrackedGame, event: GameEnded, ended: GameEnded | None, before: TrackedGame | None) -> str:
     """The reason's key for a game that ends, ``partner-decided`` if it was not decided on its board.
 
     Servers of the 1.6.2 family print the reason of the board that decided on both boards, each with its own players.

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from recorder.errors import LineError
-from recorder.frames import Style12
+from recorder.events.frames import Style12
 from recorder.model import Origin, Ply, Precision, Proof, StartFacts
-from recorder.moves import encode_move
-from recorder.tracking.bridge import bridge
-from recorder.tracking.position import Position, Rules, advance, start_position
-from recorder.tracking.rules_frames import can_follow, frames_position
-from recorder.tracking.run import Run
-from recorder.tracking.variants import STANDARD_BOARD
+from recorder.rules.bridge import bridge
+from recorder.rules.fen import can_follow, frames_position
+from recorder.rules.moves import encode_move
+from recorder.rules.prove import Position, Rules, advance, start_position
+from recorder.rules.variants import STANDARD_BOARD
+from recorder.tracking.tracked_game import TrackedGame
 
 __all__ = [
     "bridged",
@@ -92,7 +92,7 @@ def start_facts(frame: Style12) -> StartFacts:
     )
 
 
-def try_rules(run: Run, frame: Style12) -> tuple[int, str, Position] | None:
+def try_rules(run: TrackedGame, frame: Style12) -> tuple[int, str, Position] | None:
     """Prove the next ply by the game's rules, or by the boards where the server told no rules that we know.
 
     Returns:
@@ -126,7 +126,7 @@ def try_rules(run: Run, frame: Style12) -> tuple[int, str, Position] | None:
     return None
 
 
-def shown_by_boards(run: Run, frame: Style12) -> tuple[int | None, str, Position] | None:
+def shown_by_boards(run: TrackedGame, frame: Style12) -> tuple[int | None, str, Position] | None:
     """The next ply of a variant whose rules refuse it, if its texts and both boards agree: servers have their own.
 
     Returns:
@@ -157,7 +157,7 @@ def bridged(position: Position, frame: Style12, missing: int) -> list[tuple[int,
     return ways[0] if len(ways) == 1 else None
 
 
-def _may_be_wild_castling(run: Run, position: Position, frame: Style12) -> bool:
+def _may_be_wild_castling(run: TrackedGame, position: Position, frame: Style12) -> bool:
     """Whether a castling that the rules refuse may be one of a shuffled game that no line named.
 
     Some servers print the castling of a king on d as its two steps.

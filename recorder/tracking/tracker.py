@@ -15,7 +15,7 @@ from operator import length_hint
 from typing import TYPE_CHECKING, Any
 
 from recorder.containment import Failures
-from recorder.dialects.blocks import LIST_BLOCKS, answers
+from recorder.dialects.session import LIST_BLOCKS, answers
 from recorder.events import (
     ChatLine,
     CreatingLine,
@@ -37,32 +37,32 @@ from recorder.events import (
     SessionNotice,
     SessionNoticeKind,
 )
-from recorder.frames import Style12
+from recorder.events.frames import Style12
 from recorder.model import Anomaly, AnomalyKind, Disposition, EventKind, Game, TimeBasis, is_forgotten
 from recorder.tracking.assemble import assemble, disputed_start, end_word
 from recorder.tracking.boards import Boards
+from recorder.tracking.chat import Chat, take_game_notice
 from recorder.tracking.deltas import take_delta
-from recorder.tracking.examined import close_left, leave, lose_all, settle, take_notice
+from recorder.tracking.examined.boards import close_left, leave, lose_all, settle, take_notice
+from recorder.tracking.game_table import Starting
 from recorder.tracking.headers import begins_another, take_creating, take_header, take_info
-from recorder.tracking.held import Starting
 from recorder.tracking.holdings import take_holdings
-from recorder.tracking.list_games import take_list
+from recorder.tracking.movelist_games import take_list
 from recorder.tracking.partners import told_of_partner, who_decided
-from recorder.tracking.restart import (
+from recorder.tracking.session import (
     GivenOut,
     Resumed,
+    ServerSession,
     dump_counts,
     dump_facts,
     load_counts,
     load_facts,
 )
-from recorder.tracking.run import Run
-from recorder.tracking.said import Chat, take_game_notice
-from recorder.tracking.session import Session
+from recorder.tracking.tracked_game import TrackedGame
 
 if TYPE_CHECKING:
-    from recorder.tracking.datagrams import DatagramGames
-    from recorder.tracking.engines import Engines
+    from recorder.tracking.datagrams.reader import DatagramGames
+    from recorder.tracking.engines.games import Engines
 
 __all__ = ["Tracker"]
 
@@ -96,21 +96,21 @@ class Tracker:
         self.basis = basis
         self.date = date
         self.server = server
-        self.boards = Boards(Session(server))
+        self.boards = Boards(ServerSession(server))
         self.failures = Failures()
         self.holdings: dict[Disposition, int] = dict.fromkeys(Disposition, 0)
         self.list_frames = 0
         self.elsewhere: Counter[str] = Counter()
         self._chat = Chat(self.boards, chat)
-        self._waiting: deque[Run] = deque()
-        self._suspended: deque[Run] = deque()
+        self._waiting: deque[TrackedGame] = deque()
+        self._suspended: deque[TrackedGame] = deque()
         self._given_out = GivenOut()
         self._resumed: Resumed | None = None
         self._baseline: dict[str, Any] = {}
         self._games: list[Game] = []
         self.engines: Engines | None = None  # whose views of the games are to be joined
         self._datagrams: DatagramGames | None = None  # there are datagrams
-        self._last_end: tuple[GameEnded, Run | None] | None = None
+        self._last_end: tuple[GameEnded, TrackedGame | None] | None = None
         self._handlers: dict[type, Callable[[Any], None]] = {
             HoldingsLine: self._holdings,
             GameInfo: partial(take_info, self.boards),
@@ -139,7 +139,7 @@ class Tracker:
         return self.boards.anomalies
 
     @property
-    def session(self) -> Session:
+    def session(self) -> ServerSession:
         """The session being read."""
         return self.boards.session
 
@@ -204,7 +204,7 @@ class Tracker:
         games, self._games = self._games, []
         return games
 
-    def _end_with_log(self, run: Run) -> None:
+    def _end_with_log(self, run: TrackedGame) -> None:
         if run.following:
             ends = [run.end_offset]
             ends += [run.last_word[0]]
@@ -222,7 +222,7 @@ class Tracker:
                     self._fail(run, error)
         over.clear()
 
-    def _give(self, run: Run, offset: int) -> None:
+    def _give(self, run: TrackedGame, offset: int) -> None:
         game = self._game(run, offset)
         self._compare_dates(run)
         if self.engines is not None:
@@ -231,7 +231,7 @@ class Tracker:
             self._games.append(game)
         self._given_out.add(game, self.oldest_held)
 
-    def _compare_dates(self, run: Run) -> None:
+    def _compare_dates(self, run: TrackedGame) -> None:
         """Note where the server's date and arrival times contradict each other; the game has the latter."""
         words = disputed_start(run, self.basis)
         if words is not None:
@@ -239,7 +239,7 @@ class Tracker:
             at = run.first_offset if offset is None else offset
             self.anomalies.append(Anomaly.of(AnomalyKind.CLOCK_DISAGREES, at, run.game_no, words, text))
 
-    def _game(self, run: Run, offset: int) -> Game:
+    def _game(self, run: TrackedGame, offset: int) -> Game:
         """The game of a run that is closed, with what is known at a place of the source."""
         session = run.session or self.session
         game = assemble(run, session=session.facts(offset, run.first_offset), basis=self.basis, date=self.date)
@@ -290,14 +290,14 @@ class Tracker:
                     self._break_off(run)
         self._give_out(offset)
 
-    def _break_off(self, run: Run) -> None:
+    def _break_off(self, run: TrackedGame) -> None:
         """Be finished with a game that may be half changed: what follows is another observation of it."""
         try:
             self.boards.close(run, "unobserved")
         except Exception as error:
             self._fail(run, error)
 
-    def _fail(self, run: Run, error: Exception) -> None:
+    def _fail(self, run: TrackedGame, error: Exception) -> None:
         """Leave a game out."""
         self.failures.note(error, run.first_offset, run.game_no, f"{run.white} - {run.black}")
 
@@ -419,7 +419,7 @@ class Tracker:
         leave(self.boards, number, event.line.offset)
         self._release(event.line.offset)
 
-    def _suspend(self, run: Run, offset: int, left: str) -> None:
+    def _suspend(self, run: TrackedGame, offset: int, left: str) -> None:
         run.suspended = True
         run.left = left
         run.following = False
@@ -457,7 +457,7 @@ class Tracker:
 
     def _begin_session(self, family: str | None, me: str | None) -> None:
         """A banner or a login that is not this session's begins another one; its games keep their own."""
-        self.boards.session = Session(self.server, family, me, self.session.hosts)
+        self.boards.session = ServerSession(self.server, family, me, self.session.hosts)
         self.boards.lag_meaningless = self.session.lag_meaningless
 
     def _movelist(self, event: MovelistRead) -> None:
@@ -484,7 +484,7 @@ class Tracker:
 
     def _datagram(self, event: Datagram) -> None:
         if self._datagrams is None:
-            from recorder.tracking.datagrams import DatagramGames  # hardly any log needs it
+            from recorder.tracking.datagrams.reader import DatagramGames  # hardly any log needs it
 
             self._datagrams = DatagramGames(self.boards, self._chat.titles)
         for told in self._datagrams.take(event):

@@ -21,7 +21,7 @@ from itertools import accumulate
 from typing import Final
 
 from recorder.events import LONGEST_CUT, Chunk, CutLines, Line, LineRow
-from recorder.frames import Block
+from recorder.events.frames import ReplyBlock
 from recorder.model import Anomaly, AnomalyKind
 from recorder.wire.datagram import OpenDatagram
 from recorder.wire.telnet import TelnetFilter
@@ -104,8 +104,8 @@ class LineReader:
         self._held_part = ""  # its last physical line
         self._width = 0  # the longest of its physical lines
         self._keeps_blanks = False  # this server leaves the blank where it breaks a line
-        self._block: Block | None = None
-        self._outer: list[Block | None] = []  # blocks around posed output
+        self._block: ReplyBlock | None = None
+        self._outer: list[ReplyBlock | None] = []  # blocks around posed output
         self._units = 0  # open ICC level-1 units
         self._header = False  # what comes next is a unit's header
         self._datagram = OpenDatagram()
@@ -395,7 +395,7 @@ class LineReader:
             self.anomalies.append(Anomaly(AnomalyKind.LOST_DATA, start + token.start(), None, message, ""))
             out.append(Line("\x1a", start + token.start(), self._at_ms, self._block))
         elif token["code"] is not None:
-            self._block = Block(int(token["id"] or 0), int(token["code"] or 0))
+            self._block = ReplyBlock(int(token["id"] or 0), int(token["code"] or 0))
         elif mark == b"\x17":
             self._block = None
         elif mark == b"\x18":

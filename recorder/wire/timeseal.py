@@ -1,10 +1,12 @@
-"""The time seal: what a client sends stamped and disguised, and the server's pings.
+"""The time seal: what a client sends stamped and disguised, the server's pings, and a client's sealed lines.
 
-A sealed line is its text, ``\\x18``, a stamp in milliseconds, ``\\x19`` and filling up to a multiple of 12 bytes; then
+A sealed line is its text, ``\x18``, a stamp in milliseconds, ``\x19`` and filling up to a multiple of 12 bytes; then
 some bytes of each 12 change places, every byte is mixed with a key, and a last byte tells where in the key it began.
 The disguise takes each byte's top bit, so only 7 bits of a character travel.
 
 Source: the clients openseal and zseal and the server FatICS agree on it; FICS publishes no description.
+
+Nothing is taken out of what the server says: whoever reads it passes over pings.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ from __future__ import annotations
 import re
 from typing import Final, NamedTuple
 
-__all__ = ["PING_ANSWER", "PingReader", "Pings", "as_typed", "format_hello", "is_own_talk", "seal", "unseal"]
+__all__ = ["PING_ANSWER", "PingReader", "Pings", "Sealing", "as_typed", "format_hello", "is_own_talk", "seal", "unseal"]
 
 PING_ANSWER: Final = b"\x029"
 """The text that answers a ping (to be sealed like any line)."""
@@ -157,3 +159,36 @@ def _swap(plain: bytearray) -> None:
         for one, other in _SWAPS:
             a, b = group + one, group + other
             plain[a], plain[b] = plain[b], plain[a]
+
+
+_WHO: Final = "ics-recorder"
+_WHERE: Final = "python"  # what the machine is called is nobody's business
+_LARGEST_STAMP_MS: Final = 10_000_000  # the seal's own clients begin again there
+
+
+class Sealing:
+    """Seals what is said on one connection.
+
+    Args:
+        version: of the seal, 1 or 2.
+    """
+
+    def __init__(self, version: int) -> None:
+        self.version = version
+        self._pings = PingReader(version)
+
+    def hello(self, now_ms: int) -> bytes:
+        """The line that stands before all others."""
+        return seal(format_hello(self.version, _WHO, _WHERE), now_ms % _LARGEST_STAMP_MS)
+
+    def seal_lines(self, lines: bytes, now_ms: int) -> bytes:
+        """Seal whole lines, each by itself.
+
+        Raises:
+            ValueError: a character has more than 7 bits.
+        """
+        return b"".join(seal(line, now_ms % _LARGEST_STAMP_MS) for line in lines.split(b"\n")[:-1])
+
+    def answers(self, data: bytes, now_ms: int) -> bytes:
+        """What received bytes ask to be answered at once; often nothing."""
+        return self._pings.receive(data, now_ms % _LARGEST_STAMP_MS).answer

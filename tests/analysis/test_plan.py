@@ -6,7 +6,7 @@ import chess.variant
 import pytest
 
 from recorder.analysis.plan import Look, Play, SetUp, TakeBack, make_plan
-from recorder.tracking.position import fen
+from recorder.rules.prove import fen
 from tests.replay.test_moments import games_of
 from tests.support.engines import game_of
 

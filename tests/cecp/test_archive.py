@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from recorder.cli.inputs import ReadOptions
-from recorder.cli.resident import Resident
+from recorder.archive.following import Resident
+from recorder.archive.inputs import ReadOptions
 from recorder.model import ObservationKind
 from recorder.pipeline import Pipeline
 from recorder.sources import SourceKind
-from recorder.sources.forgotten import Forgotten, hash_handle
-from storage import Archive
-from storage.engine import open_sqlite
+from recorder.sources.redaction import Forgotten, hash_handle
+from storage import ArchiveStore
+from storage.files import open_sqlite
 from tests.support.cli import SERVER, Cli
 
 FAIRYMAX = gzip.decompress((SERVER / "x03_zippy_engines" / "xboard_fairymax.debug.gz").read_bytes())
@@ -93,7 +93,7 @@ def test_what_is_stored_comes_back(tmp_path: Path) -> None:
     Cli(tmp_path / "a.sqlite")("import", path)
     pipeline = Pipeline(SourceKind.XBOARD)
     games = pipeline.receive(SJENG) + pipeline.finish()
-    with Archive.open(str(tmp_path / "a.sqlite")) as archive:
+    with ArchiveStore.open(str(tmp_path / "a.sqlite")) as archive:
         stored = list(archive.games())
         bare = list(archive.games(with_thinking=False))
     assert [game.observations for game in stored] == [game.observations for game in games]
@@ -127,7 +127,7 @@ def test_deleting_a_source_takes_its_thinking(tmp_path: Path) -> None:
     path.write_bytes(MATCH)
     cli = Cli(tmp_path / "a.sqlite")
     cli("import", path)
-    with Archive.open(str(tmp_path / "a.sqlite")) as archive:
+    with ArchiveStore.open(str(tmp_path / "a.sqlite")) as archive:
         (game,) = archive.games()
     assert [seen.kind for seen in game.observations] == [ObservationKind.ENGINE] * 2
     cli("sources", "forget", cli.table("sources")[0]["ID"])

@@ -17,7 +17,7 @@ from recorder.cecp.commands import (
     EgtPath,
     FeatureAnswer,
     Holding,
-    Level,
+    LevelCommand,
     Number,
     OptionSet,
     Partner,
@@ -49,12 +49,12 @@ LINES: list[tuple[str, Command]] = [
     ("rejected option nonsense", FeatureAnswer(False, "option", "nonsense")),
     ("variant fischerandom", Texted("variant", "fischerandom")),
     ("variant 8x8+0_capablanca", Texted("variant", "8x8+0_capablanca")),
-    ("level 40 5 0", Level(40, 300, 0)),
-    ("level 40 0:30 0", Level(40, 30, 0)),
-    ("level 0 2 12", Level(0, 120, 12_000)),
-    ("level 0 0:03 0.25", Level(0, 3, 250)),
-    ("level 40 25+5 0", Level(40, 1500, 0, "+5")),
-    ("level 1 30", Level(1, 1800, None)),
+    ("level 40 5 0", LevelCommand(40, 300, 0)),
+    ("level 40 0:30 0", LevelCommand(40, 30, 0)),
+    ("level 0 2 12", LevelCommand(0, 120, 12_000)),
+    ("level 0 0:03 0.25", LevelCommand(0, 3, 250)),
+    ("level 40 25+5 0", LevelCommand(40, 1500, 0, "+5")),
+    ("level 1 30", LevelCommand(1, 1800, None)),
     ("st 30", Number("st", 30)),
     ("sd 6", Number("sd", 6)),
     ("4", Number("", 4)),
@@ -120,7 +120,7 @@ def test_both_ways(text: str, command: Command) -> None:
 )  # fmt: skip
 def test_what_has_the_word_but_not_the_form_is_no_command(text: str) -> None:
     found = parse_command(text)
-    assert isinstance(found, Unknown | Level)
+    assert isinstance(found, Unknown | LevelCommand)
     assert format_command(found) == text
 
 

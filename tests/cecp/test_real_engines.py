@@ -15,7 +15,7 @@ import chess
 import chess.pgn
 import pytest
 
-from exporters.engine import thoughts_by_ply
+from exporters.evaluations import thoughts_by_ply
 from recorder.model import Game, ObservationKind
 from recorder.pipeline import read_games
 from tests.support.cli import Cli

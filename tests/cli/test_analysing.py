@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 
 from recorder.analysis.plan import make_plan
-from recorder.cli.terminal import ExitCode
+from recorder.exit_codes import ExitCode
 from recorder.pipeline import read_games
-from recorder.relating.halves import board_of, boards_after
-from storage import Archive
+from recorder.relating.adjourned import board_of, boards_after
+from storage import ArchiveStore
 from tests.support.cli import ADJOURNED, SERVER, WATCHER, Cli
 
 TIN = """\
@@ -55,7 +55,7 @@ def tin(folder: Path, *, fatal: int = 0, ending: str = "pass") -> str:
 
 def positions(cli: Cli) -> dict[str, int]:
     """How many analysed positions each game shows."""
-    with Archive.open(str(cli.archive), read_only=True) as archive:
+    with ArchiveStore.open(str(cli.archive), read_only=True) as archive:
         return {
             game.key: len({line.ply for one in game.analyses for line in one.lines})
             for game in archive.games()
@@ -101,7 +101,7 @@ def test_positions_are_stored_once(cli: Cli, game: str, tmp_path: Path) -> None:
 def test_a_game_with_which_it_fails_does_not_keep_others_from_being_analysed(cli: Cli, tmp_path: Path) -> None:
     """Every process of the engine dies at its fortieth position."""
     cli("import", WATCHER)
-    with Archive.open(str(cli.archive), read_only=True) as archive:
+    with ArchiveStore.open(str(cli.archive), read_only=True) as archive:
         every = {game.key: len(make_plan(game).looks) for game in archive.games()}
     words = ("replay", "engine", "--depth", "1", "--engine")
     dies = tin(tmp_path, fatal=40, ending="sys.exit(3)")

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from recorder.cli.options import ANOMALIES, archive_file
-from recorder.cli.terminal import ExitCode
+from recorder.archive.locate import archive_file
+from recorder.cli.options import ANOMALIES
 from recorder.errors import StorageError
+from recorder.exit_codes import ExitCode
 from recorder.model import AnomalyKind
 from tests.support.cli import ADJOURNED, Cli
 
@@ -42,7 +43,7 @@ def test_a_wrong_expression_is_a_usage_error(filled: Cli, tmp_path: Path) -> Non
 
 def test_an_archive_that_may_not_be_read(monkeypatch: pytest.MonkeyPatch, filled: Cli) -> None:
     # The tests may run as a user who may read everything.
-    monkeypatch.setattr("recorder.cli.options.os.access", lambda path, how: path != filled.archive)
+    monkeypatch.setattr("recorder.archive.locate.os.access", lambda path, how: path != filled.archive)
     with pytest.raises(StorageError, match="cannot be read: Permission denied"):
         archive_file(str(filled.archive))
     for words in (["games"], ["db", "check"], ["db", "current"], ["verify"], ["import", ADJOURNED]):
@@ -53,7 +54,7 @@ def test_an_archive_that_may_not_be_read(monkeypatch: pytest.MonkeyPatch, filled
 def test_folders_of_archives_are_not_made_unasked(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "there is no folder" in cli("import", "--db", tmp_path / "no" / "a.sqlite", ADJOURNED, code=4).stderr
     assert not (tmp_path / "no").exists()
-    monkeypatch.setattr("recorder.cli.options.default_archive", lambda: str(tmp_path / "mine" / "a.sqlite"))
+    monkeypatch.setattr("recorder.archive.locate.default_archive", lambda: str(tmp_path / "mine" / "a.sqlite"))
     cli("import", "--db", tmp_path / "mine" / "a.sqlite", ADJOURNED)
 
 

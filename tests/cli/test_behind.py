@@ -9,16 +9,16 @@ from typing import Any
 
 import pytest
 
-import recorder.cli.ingest
-import recorder.cli.resident
-from exporters.pgn import PgnOptions
-from recorder.cli.archiving import _Archiving
-from recorder.cli.child import Orders
-from recorder.cli.finished import FinishedGames
-from recorder.cli.inputs import ReadOptions
-from recorder.cli.resident import Resident
-from recorder.cli.ticker import Ticker
-from recorder.cli.watchdog import Unwatched
+import recorder.archive.following
+import recorder.archive.importing
+from exporters.pgn.exporter import PgnOptions
+from recorder.archive.event_lines import Ticker
+from recorder.archive.finished_games import FinishedGames
+from recorder.archive.following import Resident
+from recorder.archive.inputs import ReadOptions
+from recorder.archive.process import _Archiving
+from recorder.archive.recording import Orders
+from recorder.archive.watchdog import Unwatched
 from recorder.journal.writer import JournalWriter, Sync
 from tests.cli.test_resident import LOGS, STREAM, everything, pgn_keys
 from tests.support.cli import WATCHER, Cli
@@ -29,8 +29,8 @@ from tests.support.cli import WATCHER, Cli
 def test_in_pieces_it_is_what_one_import_gives(
     log: Path, keep: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(recorder.cli.ingest, "_AT_ONCE", 3_000)
-    monkeypatch.setattr(recorder.cli.resident, "_SETTLE_S", 0.0)
+    monkeypatch.setattr(recorder.archive.importing, "_AT_ONCE", 3_000)
+    monkeypatch.setattr(recorder.archive.following, "_SETTLE_S", 0.0)
     pieces, whole = Cli(tmp_path / "pieces.sqlite"), Cli(tmp_path / "whole.sqlite")
     pgn, events = tmp_path / "games.pgn", io.StringIO()
     whole("import", *([] if keep else ["--no-keep-source"]), log)
@@ -51,7 +51,7 @@ def test_in_pieces_it_is_what_one_import_gives(
 def test_games_and_events_of_all_pieces_are_given_once(
     cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(recorder.cli.ingest, "_AT_ONCE", 3_000)
+    monkeypatch.setattr(recorder.archive.importing, "_AT_ONCE", 3_000)
     pgn, events = tmp_path / "games.pgn", io.StringIO()
     resident = Resident(
         str(cli.archive), WATCHER, ReadOptions(), outlets=(FinishedGames(str(pgn), PgnOptions()), Ticker(events))
@@ -78,13 +78,13 @@ def test_a_pgn_that_cannot_be_written_is_tried_with_pauses(
     journal.received(STREAM)
     journal.close()
     imports: list[int] = []
-    real = recorder.cli.ingest.import_source
+    real = recorder.archive.importing.import_source
 
     def counting(*words: Any, **how: Any) -> object:
         imports.append(1)
         return real(*words, **how)
 
-    monkeypatch.setattr(recorder.cli.resident, "import_source", counting)
+    monkeypatch.setattr(recorder.archive.following, "import_source", counting)
     folder = tmp_path / "pgn"
     folder.write_text("a file where the folder was")
     archiving = _Archiving(Orders(str(cli.archive), str(folder / "x.pgn"), False, None, 30.0), Unwatched())

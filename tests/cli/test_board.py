@@ -9,7 +9,7 @@ import chess.variant
 import pytest
 
 from exporters.boards import play
-from recorder.cli.board import draw, final_board
+from recorder.cli.match_table import draw, final_board
 from tests.exporters.games import make_game
 
 

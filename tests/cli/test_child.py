@@ -12,18 +12,18 @@ from pathlib import Path
 
 import pytest
 
-import recorder.cli.child
-from recorder.cli.child import ArchiveChild
-from recorder.cli.leftover import take_left_over
+import recorder.archive.recording
+from recorder.archive.left_over import take_left_over
+from recorder.archive.recording import ArchiveChild
 from recorder.journal import open_sessions
 from recorder.journal.writer import JournalWriter, Sync
-from recorder.live.manners import FICS
-from recorder.live.testserver import Dialogue, ScriptedServer
+from recorder.live.login.servers import FICS
 from tests.cli.test_record import SCRIPT
 from tests.cli.test_resident import END, STREAM, games_of, pgn_keys
 from tests.live.test_capture import TABLE
 from tests.support.cli import ADJOURNED, Cli
 from tests.support.live import Running, in_loop, running
+from tests.support.testserver import Dialogue, ScriptedServer
 
 
 def journal_in(folder: Path, child: ArchiveChild, name: str = "h", max_bytes: int = 9_000) -> JournalWriter:
@@ -165,7 +165,7 @@ async def test_it_ends_when_whoever_writes_is_killed(cli: Cli, tmp_path: Path) -
     program = f"""
 import asyncio, time
 from pathlib import Path
-from recorder.cli.child import ArchiveChild
+from recorder.archive.recording import ArchiveChild
 from recorder.journal.writer import JournalWriter, Sync
 async def main():
     child = ArchiveChild({str(cli.archive)!r}, print)
@@ -212,7 +212,7 @@ async def test_its_process_has_ended_when_it_could_not_wait_longer(
     cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Else the loop ends before it, and Python tells of that with a traceback."""
-    monkeypatch.setattr(recorder.cli.child, "_END_S", 0.1)
+    monkeypatch.setattr(recorder.archive.recording, "_END_S", 0.1)
     cli("import", ADJOURNED)
     child = ArchiveChild(str(cli.archive), lambda _: None)
     journal = journal_in(tmp_path / "j", child)

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from recorder.cli.clocktables import DIMENSIONS, TABLES
-from recorder.cli.terminal import ExitCode
+from recorder.cli.clock_tables import DIMENSIONS, TABLES
+from recorder.exit_codes import ExitCode
 from tests.support.cli import SERVER, Cli
 from tests.support.effort import long_after
 from tests.support.evaluated import PGN

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from recorder.cli.terminal import ExitCode
-from storage import Archive
+from recorder.exit_codes import ExitCode
+from storage import ArchiveStore
 from tests.support.cli import GUESTS, SERVER, WATCHER, Cli
 
 WHOLE = gzip.decompress(GUESTS.read_bytes())
@@ -96,15 +96,15 @@ def test_logs_that_begin_alike_are_read_about_once_each(
 ) -> None:
     """Though each may be the beginning of every longer one."""
     taken = 0
-    read = Archive.read_source
+    read = ArchiveStore.read_source
 
-    def counting(archive: Archive, *which: Any) -> Iterator[bytes]:
+    def counting(archive: ArchiveStore, *which: Any) -> Iterator[bytes]:
         nonlocal taken
         for block in read(archive, *which):
             taken += len(block)
             yield block
 
-    monkeypatch.setattr(Archive, "read_source", counting)
+    monkeypatch.setattr(ArchiveStore, "read_source", counting)
     needed = []
     for count in (6, 12):
         (folder := tmp_path / str(count)).mkdir()

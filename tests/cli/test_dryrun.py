@@ -6,13 +6,13 @@ import asyncio
 import sys
 from pathlib import Path
 
-from recorder.cli.terminal import ExitCode
-from recorder.live.manners import FICS
-from recorder.live.script import Fault
-from recorder.live.testserver import Dialogue, ScriptedServer
+from recorder.exit_codes import ExitCode
+from recorder.live.login.servers import FICS
 from recorder.wire.timeseal import PING_ANSWER, unseal
 from tests.live.test_capture import TABLE
 from tests.support.live import in_loop
+from tests.support.script import Fault
+from tests.support.testserver import Dialogue, ScriptedServer
 
 
 async def record(port: int, folder: Path, *more: str) -> tuple[int, str, str]:

@@ -11,16 +11,16 @@ import pytest
 from click.testing import CliRunner, Result
 
 from recorder.cli import main
-from recorder.cli.terminal import ExitCode
+from recorder.exit_codes import ExitCode
 from recorder.journal import JournalWriter, Sync
-from recorder.live.manners import FICS
-from recorder.live.plan import Plan, plan_notes
-from recorder.live.script import Hear, Say
-from recorder.live.testserver import Dialogue, ScriptedServer
+from recorder.live.login.servers import FICS
+from recorder.live.policy.plan import ObservationPlan, plan_notes
 from tests.live.test_capture import BOARD
 from tests.live.test_capture import TABLE as CAPTURED
 from tests.live.test_observing import row, table
 from tests.support.live import in_loop, running
+from tests.support.script import Hear, Say
+from tests.support.testserver import Dialogue, ScriptedServer
 
 TABLE = "\n\r".join(table(row(1), row(2, flags=" bu"), row(3))).encode() + b"\n\r"
 END = b"{Game 1 (White1 vs. Black1) White1 resigns} 0-1\n\r"
@@ -35,7 +35,7 @@ def explain(*words: object, stdin: bytes | None = None) -> Result:
 def journal(tmp_path: Path) -> Path:
     """One in which game 1 was observed; in two parts."""
     writer = JournalWriter(tmp_path, host="h", port=5000, role="record", sync=Sync.OS, max_bytes=1000)
-    for facts in plan_notes(Plan("rated", limit=1)):
+    for facts in plan_notes(ObservationPlan("rated", limit=1)):
         writer.note("policy", **facts)
     for data in (TABLE, b"You are now observing game 1.\n\r", END):
         writer.received(data)
@@ -46,7 +46,7 @@ def journal(tmp_path: Path) -> Path:
 def test_a_policy_that_was_changed_while_recording_counts_from_there(tmp_path: Path) -> None:
     writer = JournalWriter(tmp_path, host="h", port=5000, role="record", sync=Sync.OS)
     begun = (b"You are now observing game %d.\n\r", b"{Game %d (White%d vs. Black%d) White%d resigns} 0-1\n\r")
-    for plan, number in ((Plan("rated"), 1), (Plan("unrated"), 2)):
+    for plan, number in ((ObservationPlan("rated"), 1), (ObservationPlan("unrated"), 2)):
         for facts in plan_notes(plan):
             writer.note("policy", **facts)
         if number == 1:

@@ -11,9 +11,9 @@ from pathlib import Path
 import chess.pgn
 import pytest
 
-from exporters.pgn import STYLES, PgnExporter, PgnOptions
-from recorder.cli.terminal import ExitCode
-from storage import Archive
+from exporters.pgn.exporter import STYLES, PgnExporter, PgnOptions
+from recorder.exit_codes import ExitCode
+from storage import ArchiveStore
 from tests.support.cli import ADJOURNED, SERVER, WATCHER, Cli
 
 
@@ -45,7 +45,7 @@ def test_what_is_read_is_what_the_options_show(filled: Cli, style: str, clock: s
     shown = filled("export", "pgn", "--style", style, "--clock", clock, "--variations", "--comments").stdout_bytes
     words = frozenset(clock.split(",")) - {"none"}
     exporter = PgnExporter(PgnOptions(words, style, variations=True, comments=True))
-    with Archive.open(str(filled.archive), read_only=True) as archive:
+    with ArchiveStore.open(str(filled.archive), read_only=True) as archive:
         assert "".join(map(exporter.game_text, archive.games())).encode() == shown
 
 

@@ -9,7 +9,7 @@ import signal
 import sys
 from pathlib import Path
 
-from recorder.cli.terminal import ExitCode
+from recorder.exit_codes import ExitCode
 from tests.cli.test_screen import Terminal, server
 from tests.support.live import in_loop
 

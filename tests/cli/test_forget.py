@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from recorder.cli.inputs import ReadOptions
-from recorder.cli.resident import Resident
-from recorder.cli.terminal import ExitCode
+from recorder.archive.following import Resident
+from recorder.archive.inputs import ReadOptions
+from recorder.exit_codes import ExitCode
 from recorder.journal.writer import JournalWriter, Sync
 from recorder.model import is_forgotten
-from recorder.sources.forgotten import is_handle
-from storage import Archive
+from recorder.sources.redaction import is_handle
+from storage import ArchiveStore
 from tests.cli.test_merging import state
 from tests.edge_cases.scripts import Table
 from tests.support.cli import ADJOURNED, GUESTS, WATCHER, Cli
@@ -102,7 +102,7 @@ def test_others_games_lose_only_what_the_player_said(cli: Cli, tmp_path: Path) -
     assert "1-0" in pgn
     for word in (b"Carl ", b"CARL", b"red house", b"Carl("):
         assert word not in raw(cli)
-    with Archive.open(str(cli.archive), read_only=True) as archive:
+    with ArchiveStore.open(str(cli.archive), read_only=True) as archive:
         (row,) = archive.sources()
         kept = b"".join(archive.read_source(row.id))
     assert len(kept) == len(CHATTY)
@@ -125,7 +125,7 @@ def test_a_dry_run_only_tells(filled: Cli, tmp_path: Path) -> None:
         filled("forget", "-n", "Carlsen").stderr
     )
     assert state(filled, out) == before
-    with Archive.open(str(filled.archive), read_only=True) as archive:
+    with ArchiveStore.open(str(filled.archive), read_only=True) as archive:
         assert archive.forgotten_handles() == []
 
 
@@ -371,7 +371,7 @@ def test_an_older_copy_of_a_log_is_known_though_a_handle_was_replaced(filled: Cl
 def test_a_share_tells_nobody_who_was_forgotten(filled: Cli, tmp_path: Path) -> None:
     filled("forget", "--yes", "Carlsen")
     filled("db", "share", "-o", tmp_path / "shared.sqlite")
-    with Archive.open(str(tmp_path / "shared.sqlite"), read_only=True) as archive:
+    with ArchiveStore.open(str(tmp_path / "shared.sqlite"), read_only=True) as archive:
         assert archive.forgotten_handles() == []
 
 
@@ -455,7 +455,7 @@ def test_a_merger_tells_how_many_of_ones_own_games_go(tmp_path: Path) -> None:
     before = len(first.json("games", "--json"))
     told_before = first("import", "-n", second.archive).stdout
     about = "2 players that it was told to forget (only hashes of the handles are known): "
-    with Archive.open(str(first.archive), read_only=True) as archive:
+    with ArchiveStore.open(str(first.archive), read_only=True) as archive:
         gone = sum({"Morphy", "Carlsen"} & {game.white.handle, game.black.handle} != set() for game in archive.games())
     assert gone > 1
     assert f"{second.archive}: {about}{gone} games of this archive would go with them\n" in told_before

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from recorder.cli.archiving import _Archiving
-from recorder.cli.child import ArchiveChild, Orders
-from recorder.cli.pgnfile import PgnFile, Seen, keys_in
-from recorder.cli.watchdog import Unwatched
+from recorder.archive.pgn_file import PgnFile, ReadPosition, keys_in
+from recorder.archive.process import _Archiving
+from recorder.archive.recording import ArchiveChild, Orders
+from recorder.archive.watchdog import Unwatched
 from recorder.errors import ExportError
 from recorder.journal.writer import JournalWriter, Sync
 from tests.cli.test_resident import MIDDLE, STREAM, games_of, pgn_keys
@@ -231,7 +231,7 @@ def test_other_text_stays_byte_for_byte(tmp_path: Path, ends: bytes) -> None:
     seen = file.replace(found, text)
     pieces[1], pieces[3] = text.replace(b"\n", ends), b""
     assert path.read_bytes() == b"".join(pieces)
-    assert seen == Seen(path.stat().st_ino, path.stat().st_size)
+    assert seen == ReadPosition(path.stat().st_ino, path.stat().st_size)
 
 
 @pytest.mark.parametrize(

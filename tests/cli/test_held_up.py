@@ -14,10 +14,9 @@ from typing import Any
 
 import pytest
 
-from recorder.cli.child import ArchiveChild
-from recorder.cli.terminal import ExitCode
-from recorder.live.manners import FICS
-from recorder.live.testserver import Dialogue, ScriptedServer
+from recorder.archive.recording import ArchiveChild
+from recorder.exit_codes import ExitCode
+from recorder.live.login.servers import FICS
 from tests.cli.test_child import children_of, plies_in
 from tests.cli.test_child import journal_in as journal_in_folder
 from tests.cli.test_record import SCRIPT
@@ -25,6 +24,7 @@ from tests.cli.test_resident import STREAM, games_of
 from tests.live.test_capture import MOVE, TABLE
 from tests.support.cli import ADJOURNED, Cli
 from tests.support.live import Caller, in_loop, journalled, running
+from tests.support.testserver import Dialogue, ScriptedServer
 
 
 @contextlib.asynccontextmanager

@@ -17,8 +17,9 @@ from typing import Any
 
 import pytest
 
-from recorder.cli.terminal import ExitCode, of_several
-from storage import Archive
+from recorder.exit_codes import ExitCode
+from recorder.progress import of_several
+from storage import ArchiveStore
 from tests.support.cli import ADJOURNED, GUESTS, SERVER, WATCHER, Cli
 
 
@@ -308,7 +309,7 @@ def test_secrets_do_not_reach_the_archive(cli: Cli, tmp_path: Path) -> None:
 
 
 def test_interrupted_import_keeps_what_was_finished(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    from recorder.cli import ingest
+    from recorder.archive import importing as ingest
 
     real, calls = ingest.import_source, []
 
@@ -373,7 +374,7 @@ def test_chat_about_a_password_stays_as_it_is(cli: Cli, tmp_path: Path) -> None:
 
 
 def kept_bytes(cli: Cli) -> bytes:
-    with Archive.open(str(cli.archive)) as archive:
+    with ArchiveStore.open(str(cli.archive)) as archive:
         return b"".join(archive.read_source(archive.sources()[0].id))
 
 

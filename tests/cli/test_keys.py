@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from exporters.pgn import PgnOptions
-from recorder.cli.finished import FinishedGames
-from recorder.cli.inputs import ReadOptions
-from recorder.cli.resident import Resident
-from recorder.cli.ticker import Ticker
+from exporters.pgn.exporter import PgnOptions
+from recorder.archive.event_lines import Ticker
+from recorder.archive.finished_games import FinishedGames
+from recorder.archive.following import Resident
+from recorder.archive.inputs import ReadOptions
 from tests.cli.test_resident import STREAM, append, pgn_keys
 from tests.support.cli import Cli
 

@@ -57,9 +57,9 @@ def test_its_secrets_are_replaced(cli: Cli, tmp_path: Path) -> None:
     cli("import", log)
     assert cli.json("games", "--json")
     cli("db", "backup", tmp_path / "copy.sqlite")
-    from storage import Archive
+    from storage import ArchiveStore
 
-    with Archive.open(str(cli.archive)) as archive:
+    with ArchiveStore.open(str(cli.archive)) as archive:
         kept = b"".join(archive.read_source(archive.sources()[0].id))
     assert b"hunter" not in kept
     assert (len(kept), b"\n" in kept, b"password: *********\r" in kept) == (log.stat().st_size, False, True)

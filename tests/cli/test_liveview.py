@@ -9,17 +9,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from recorder.cli.liveview import Meter, draw
-from recorder.cli.news import Message, encode_news, parse_news, rows_for_boards
-from recorder.live.snapshot import Board, Snapshot
+from recorder.cli.live_view import Message, Meter, draw, encode_news, parse_news, rows_for_boards
+from recorder.live.status import ObservedBoard, Snapshot
 
 
-def board(number: int, **facts: object) -> Board:
-    usual = Board(number, f"White{number}", f"Black{number}", "blitz", "12. Nf3", 299_500, 61_000, False, 40, 2500, "*")
+def board(number: int, **facts: object) -> ObservedBoard:
+    usual = ObservedBoard(
+        number, f"White{number}", f"Black{number}", "blitz", "12. Nf3", 299_500, 61_000, False, 40, 2500, "*"
+    )
     return usual._replace(**facts)
 
 
-def snapshot(*boards: Board, **facts: object) -> Snapshot:
+def snapshot(*boards: ObservedBoard, **facts: object) -> Snapshot:
     usual = Snapshot(
         at_ms=0,
         server="chess.example:5000",
@@ -81,7 +82,7 @@ def test_a_wide_terminal_shows_the_type_too() -> None:
 
 
 def test_what_is_not_known_is_a_dash() -> None:
-    nothing = Board(3, "A", "B", None, None, None, None, None, None, None, "*")
+    nothing = ObservedBoard(3, "A", "B", None, None, None, None, None, None, None, "*")
     assert screen(snapshot(nothing))[6].split() == ["3", "A", "B", *"-----"]
     lines = screen(snapshot(journal=None, synced_ms=None, archive=None, handle=None))
     assert lines[3:5] == [" no journal is open", " no archive is kept; no outage; 12.3 MB received"]
@@ -111,7 +112,7 @@ def test_what_a_server_sends_cannot_move_the_cursor() -> None:
     st.lists(st.builds(board, st.integers(-1, 99_999), white=st.text(max_size=40)), max_size=30),
     st.lists(st.tuples(st.just("22:00:00"), st.text(max_size=300)), max_size=10),
 )
-def test_it_fits_the_terminal(width: int, height: int, boards: list[Board], messages: list[Message]) -> None:
+def test_it_fits_the_terminal(width: int, height: int, boards: list[ObservedBoard], messages: list[Message]) -> None:
     lines = screen(snapshot(*boards), messages, width=width, height=height)
     assert len(lines) <= max(height, rows_for_boards(0) + 11)
 

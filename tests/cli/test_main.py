@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from recorder.archive.locate import default_archive
 from recorder.cli import main
-from recorder.cli.options import CHATS, INCLUDES, KINDS, default_archive
-from recorder.cli.terminal import ExitCode
+from recorder.cli.options import CHATS, INCLUDES, KINDS
+from recorder.exit_codes import ExitCode
 from recorder.model import GameKind
 from recorder.sources import SourceKind
 from tests.support.cli import Cli
@@ -42,7 +43,7 @@ def test_words_of_options_are_those_of_the_layers() -> None:
 def test_choices_of_exports_are_those_of_the_exporters() -> None:
     from exporters.games_table import FORMATS
     from exporters.output import SPLIT_WORDS
-    from exporters.pgn import STYLES
+    from exporters.pgn.exporter import STYLES
     from exporters.registry import EXPORTERS
     from recorder.cli import clocks, export
 

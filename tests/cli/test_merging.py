@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
-import storage.schema
-from recorder.cli.terminal import ExitCode
+import storage.schema.upgrade
+from recorder.exit_codes import ExitCode
 from recorder.journal.writer import JournalWriter, Sync
-from storage import Archive, check
+from storage import ArchiveStore, check
 from tests.support.cli import ADJOURNED, SERVER, WATCHER, Cli
 from tests.support.effort import long_after
 
@@ -38,7 +38,7 @@ def state(cli: Cli, folder: Path) -> dict[str, Any]:
         {**row, "id": None, "source": None} for row in cli.json("anomalies", "--json") if isinstance(row, dict)
     ]
     found["sources"] = {row["sha256"]: {**row, "path": None, "name": None} for row in cli.json("sources", "--json")}
-    with Archive.open(str(cli.archive), read_only=True) as archive:
+    with ArchiveStore.open(str(cli.archive), read_only=True) as archive:
         for row in archive.sources():
             if row.kept:
                 found["sources"][row.sha256]["bytes"] = hashlib.sha256(
@@ -243,12 +243,12 @@ def test_an_older_archive_is_upgraded_in_a_copy(filled: Cli, tmp_path: Path, mon
     def upgrade(path: Path) -> None:
         assert path != other
         copy = sqlite3.connect(path)
-        copy.execute("UPDATE alembic_version SET version_num = ?", (storage.schema.HEAD,))
+        copy.execute("UPDATE alembic_version SET version_num = ?", (storage.schema.upgrade.HEAD,))
         copy.commit()
         copy.close()
 
-    monkeypatch.setattr(storage.schema, "revisions", lambda: ["0000", storage.schema.HEAD])
-    monkeypatch.setattr(storage.schema, "upgrade", upgrade)
+    monkeypatch.setattr(storage.schema.upgrade, "revisions", lambda: ["0000", storage.schema.upgrade.HEAD])
+    monkeypatch.setattr(storage.schema.upgrade, "upgrade", upgrade)
     new = Cli(tmp_path / "new.sqlite")
     assert "2 logs (2 new): 6 games" in new("import", other).stdout
     assert other.read_bytes() == before
@@ -261,7 +261,8 @@ def test_killed_at_any_moment_it_is_as_before(filled: Cli, tmp_path: Path, step:
         for log in sorted((SERVER / name).glob("observer*.raw*")):
             other("import", log)
     code = (
-        "import os, sys; from itertools import count; from storage.writer import SourceWriter as W; steps = count();"
+        "import os, sys; from itertools import count; from storage.write.source import SourceWriter as W;"
+        "steps = count();"
         "step = int(sys.argv.pop(1));"
         "tick = lambda f: lambda *a: (next(steps) == step and os._exit(9), f(*a))[1];"
         "W.keep, W.add_games, W.finish = tick(W.keep), tick(W.add_games), tick(W.finish);"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from recorder.cli.terminal import ExitCode
+from recorder.exit_codes import ExitCode
 from tests.support.cli import WATCHER, Cli
 from tests.support.effort import long_after
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-from recorder.cli.archiving import outlets_of
-from recorder.cli.child import ArchiveChild
-from recorder.cli.leftover import take_left_over
+from recorder.archive.left_over import take_left_over
+from recorder.archive.process import outlets_of
+from recorder.archive.recording import ArchiveChild
 from recorder.journal.writer import JournalWriter, Sync
 from tests.cli.test_resident import STREAM, games_of, pgn_keys
 from tests.support.cli import Cli

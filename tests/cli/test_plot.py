@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from exporters.pictures import FORMATS, PICTURES, TABLE_FORMATS, THEMES
+from exporters.plots import FORMATS, PICTURES, TABLE_FORMATS, THEMES
 from recorder.cli import plot
 from tests.support.cli import Cli
 from tests.support.corpus import SERVER
@@ -143,11 +143,11 @@ def test_what_cannot_be_done_says_why(
 
 
 def test_without_matplotlib_one_sentence_names_the_extra(archive: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in [name for name in sys.modules if name.startswith("exporters.pictures")]:
+    for name in [name for name in sys.modules if name.startswith("exporters.plots")]:
         monkeypatch.delitem(sys.modules, name)
     import exporters
 
-    monkeypatch.delattr(exporters, "pictures")
+    monkeypatch.delattr(exporters, "plots")
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     answer = archive("plot", "race", "last", "--format", "svg", "-o", "-", code=5)
     assert answer.stderr == "Error: Pictures need matplotlib: pip install 'ics-recorder[plot]'.\n"

@@ -17,13 +17,13 @@ from pathlib import Path
 
 import pytest
 
-from recorder.live.manners import FICS
-from recorder.live.script import Fault, Say, Wait, script_of_chunks
-from recorder.live.telling import EVENTS
-from recorder.live.testserver import Dialogue, ScriptedServer
+from recorder.live.login.servers import FICS
+from recorder.live.messages import EVENTS
 from tests.support.cli import ADJOURNED, Cli
 from tests.support.corpus import stream_bytes, stream_chunks
 from tests.support.live import Caller, Running, in_loop, journalled, running
+from tests.support.script import Fault, Say, Wait, script_of_chunks
+from tests.support.testserver import Dialogue, ScriptedServer
 
 WATCHER = ("b01_standard", "observer_Watcher")
 FILE_LIMIT = 20_000

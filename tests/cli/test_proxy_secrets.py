@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 import zstandard
 
-from recorder.live.manners import MANNERS, Manners
-from recorder.live.testserver import Dialogue, ScriptedServer
+from recorder.live.login.servers import MANNERS, Manners
 from recorder.wire.timeseal import format_hello, seal
 from tests.support.cli import Cli
 from tests.support.effort import long_after
 from tests.support.live import Caller, in_loop, journalled, running
+from tests.support.testserver import Dialogue, ScriptedServer
 
 SECRET, WRONG, NEWER = b"pr0xySecret", b"pr0xyGuess", b"pr0xyNewer"
 CHANGED = b'Password of Ann changed from "' + SECRET + b'" to "' + NEWER + b'".\n\r'

@@ -12,15 +12,15 @@ from pathlib import Path
 
 import pytest
 
-import recorder.cli.rebuild
+import recorder.archive.rebuilding
 import storage.database
-import storage.engine
-from recorder.cli.inputs import ReadOptions
-from recorder.cli.resident import Resident
+import storage.files
+from recorder.archive.following import Resident
+from recorder.archive.inputs import ReadOptions
 from recorder.errors import StorageError
 from recorder.journal.parts import compress_part
 from recorder.journal.writer import JournalWriter, Sync
-from storage import Archive, replacing
+from storage import ArchiveStore, replacing
 from tests.support.cli import ADJOURNED, SERVER, WATCHER, Cli
 
 
@@ -181,7 +181,7 @@ def test_a_journal_whose_parts_were_compressed_meanwhile_is_found(cli: Cli, tmp_
 
 
 def test_nobody_may_have_it_open(made: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(storage.engine, "BUSY_TIMEOUT_MS", 100)
+    monkeypatch.setattr(storage.files, "BUSY_TIMEOUT_MS", 100)
     before = made("export", "pgn").stdout
     reader = sqlite3.connect(made.archive)
     reader.execute("SELECT count(*) FROM games").fetchone()
@@ -204,12 +204,12 @@ def test_a_writer_that_waited_does_not_write_into_the_old_file(filled: Cli, monk
 
     def write() -> None:
         try:
-            with Archive.open(str(filled.archive)) as archive:
+            with ArchiveStore.open(str(filled.archive)) as archive:
                 archive.forget_source(archive.sources()[0].id)
         except StorageError as error:
             problems.append(str(error))
 
-    with Archive.open(str(filled.archive)):
+    with ArchiveStore.open(str(filled.archive)):
         pass
     thread = threading.Thread(target=write)
     with replacing(filled.archive) as replacement:
@@ -242,7 +242,7 @@ def test_what_a_journal_has_more_is_still_looked_for(cli: Cli, tmp_path: Path) -
     journal.received(stream[10_000:])
     journal.close()
     cli("db", "rebuild", "--no-backup")
-    with Archive.open(str(cli.archive), read_only=True) as archive:
+    with ArchiveStore.open(str(cli.archive), read_only=True) as archive:
         (row,) = archive.sources()
     assert row.unfinished
 
@@ -250,9 +250,9 @@ def test_what_a_journal_has_more_is_still_looked_for(cli: Cli, tmp_path: Path) -
 def test_an_archive_that_somebody_has_open_is_not_rebuilt_for_nothing(
     made: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("storage.replace._READER_S", 0.2)
+    monkeypatch.setattr("storage.maintenance.replace._READER_S", 0.2)
     read: list[str] = []
-    monkeypatch.setattr(recorder.cli.rebuild, "read_again", lambda *_what, **_how: read.append("it"))
+    monkeypatch.setattr(recorder.archive.rebuilding, "read_again", lambda *_what, **_how: read.append("it"))
     with closing(sqlite3.connect(made.archive)) as somebody:
         somebody.execute("SELECT count(*) FROM games").fetchone()
         told = made("db", "rebuild", code=4)

@@ -18,13 +18,13 @@ from click.testing import CliRunner
 
 from recorder.cli import main
 from recorder.cli.record import _Run
-from recorder.cli.terminal import ExitCode
-from recorder.live.manners import FICS
-from recorder.live.script import Hear, Say, Step
-from recorder.live.testserver import Dialogue, ScriptedServer
-from storage import Archive
+from recorder.exit_codes import ExitCode
+from recorder.live.login.servers import FICS
+from storage import ArchiveStore
 from tests.live.test_capture import ACCOUNTS, ANSWERS, BOARD, END, MOVE, PASSWORD, TABLE
 from tests.support.live import in_loop, journalled, running
+from tests.support.script import Hear, Say, Step
+from tests.support.testserver import Dialogue, ScriptedServer
 
 SCRIPT: list[Step] = [Hear(b"observe 12"), Say(BOARD), Say(MOVE), Say(END)]
 
@@ -50,7 +50,7 @@ async def test_games_go_into_journal_archive_and_pgn(tmp_path: Path) -> None:
         assert await run.end(signal.SIGTERM) == ExitCode.OK
         assert connection.lines[-1] == b"quit"
     assert "1. e4 {[%clk 0:05:00.000] [%emt 0:00:00.000]} {Bob resigns} 1-0" in pgn.read_text(encoding="utf-8")
-    with Archive.open(str(tmp_path / "a.sqlite"), read_only=True) as archive:
+    with ArchiveStore.open(str(tmp_path / "a.sqlite"), read_only=True) as archive:
         (game,) = archive.games()
     assert (game.white.handle, game.result, game.server) == ("Ann", "1-0", "127.0.0.1")
     assert game.plies[0].at_ms is not None
@@ -76,7 +76,7 @@ async def test_the_password_comes_from_the_environment_and_goes_nowhere(
         followers = [
             path.parent
             for path in Path("/proc").glob("[0-9]*/cmdline")
-            if path.exists() and b"recorder.cli.archiving" in path.read_bytes().split(b"\0")
+            if path.exists() and b"recorder.archive.process" in path.read_bytes().split(b"\0")
         ]
         environments = b"".join((folder / "environ").read_bytes() for folder in followers)
         assert await run.end(signal.SIGTERM) == ExitCode.OK
@@ -131,7 +131,7 @@ async def test_what_a_killed_run_left_is_imported_by_the_next_one(tmp_path: Path
             seen = CliRunner().invoke(main, ["status", "--journal-dir", str(tmp_path / "journals")])
             assert "left open" not in seen.stdout, "it is found only once"
             assert await again.end(signal.SIGTERM) == ExitCode.OK
-    with Archive.open(str(tmp_path / "a.sqlite"), read_only=True) as archive:
+    with ArchiveStore.open(str(tmp_path / "a.sqlite"), read_only=True) as archive:
         assert [game.result for game in archive.games()] == ["1-0"]
 
 
@@ -311,7 +311,7 @@ def test_an_archive_that_cannot_be_used_is_told_before_anything_is_connected(
 @pytest.mark.parametrize("command", ["record", "proxy"])
 def test_an_archive_that_may_only_be_read_is_told_before_anything_is_connected(tmp_path: Path, command: str) -> None:
     archive = tmp_path / "a.sqlite"
-    with Archive.open(str(archive), create=True):
+    with ArchiveStore.open(str(archive), create=True):
         archive.chmod(0o400)
     # root may write every file, unless it gives that right up.
     as_anybody = ["setpriv", "--bounding-set=-dac_override", "--"] if os.geteuid() == 0 else []
@@ -327,7 +327,7 @@ def test_an_archive_that_may_only_be_read_is_told_before_anything_is_connected(t
 def test_an_archive_that_sqlite_does_not_write_is_told_before_anything_is_connected(tmp_path: Path) -> None:
     """Its rights allow it, but its header has a version for writing that SQLite does not know."""
     archive = tmp_path / "a.sqlite"
-    with Archive.open(str(archive), create=True):
+    with ArchiveStore.open(str(archive), create=True):
         pass
     with archive.open("r+b") as file:
         file.seek(18)
@@ -346,7 +346,7 @@ def _connecting(command: str, journals: Path, archive: Path) -> list[str]:
 @in_loop
 async def test_an_archive_that_is_only_locked_keeps_nobody_from_recording(tmp_path: Path) -> None:
     archive = tmp_path / "a.sqlite"
-    with Archive.open(str(archive), create=True):
+    with ArchiveStore.open(str(archive), create=True):
         pass
     with closing(sqlite3.connect(archive, isolation_level=None)) as holder:
         holder.execute("BEGIN EXCLUSIVE")

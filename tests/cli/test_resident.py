@@ -21,21 +21,20 @@ from typing import Any
 
 import pytest
 
-import recorder.cli.eventpipe
-import recorder.cli.resident
-import storage.living
+import recorder.archive.event_lines
+import recorder.archive.following
+import storage.write.in_progress
 from exporters.games_json import game_object
-from exporters.pgn import PgnOptions
+from exporters.pgn.exporter import PgnOptions
 from recorder import read_games
-from recorder.cli.eventpipe import EventPipe
-from recorder.cli.finished import FinishedGames, is_over, refuse_unwritable
-from recorder.cli.inputs import ReadOptions
-from recorder.cli.resident import Resident
-from recorder.cli.ticker import Ticker
+from recorder.archive.event_lines import EventPipe, Ticker
+from recorder.archive.finished_games import FinishedGames, is_over, refuse_unwritable
+from recorder.archive.following import Resident
+from recorder.archive.inputs import ReadOptions
 from recorder.errors import ExportError
 from recorder.journal import close_left_open
 from recorder.journal.writer import JournalWriter, Sync
-from storage import Archive, GameFilter
+from storage import ArchiveStore, GameFilter
 from tests.support.cli import ADJOURNED, SERVER, WATCHER, Cli
 
 STREAM = WATCHER.read_bytes()
@@ -46,7 +45,7 @@ LOGS = sorted(SERVER.glob("*/*.raw*"))
 @pytest.fixture(autouse=True)
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """What failed is tried again at once."""
-    monkeypatch.setattr(recorder.cli.resident, "_AGAIN_S", 0.0)
+    monkeypatch.setattr(recorder.archive.following, "_AGAIN_S", 0.0)
 
 
 def follow(cli: Cli, log: Path, *outlets: Any, **how: Any) -> Resident:
@@ -68,7 +67,7 @@ def games_of(cli: Cli) -> list[dict[str, Any]]:
 
 def witnesses_of(cli: Cli) -> dict[str, dict[str, Any]]:
     """Games as the log tells them: halves of an adjourned one are two."""
-    with Archive.open(str(cli.archive), read_only=True) as archive:
+    with ArchiveStore.open(str(cli.archive), read_only=True) as archive:
         games = archive.games(GameFilter(min_plies=0, witnesses=True))
         return {game.key: json.loads(json.dumps(game_object(game))) for game in games}
 
@@ -100,7 +99,7 @@ def test_at_last_it_is_what_one_import_gives(
     chance = random.Random(seed)
     log = chance.choice(LOGS)
     data = (gzip.decompress(log.read_bytes()) if log.suffix == ".gz" else log.read_bytes())[:60_000]
-    monkeypatch.setattr(recorder.cli.resident, "_SETTLE_S", chance.choice((0.0, 0.02, 10.0)))
+    monkeypatch.setattr(recorder.archive.following, "_SETTLE_S", chance.choice((0.0, 0.02, 10.0)))
     journal = None
     if seed % 3:
         most = chance.choice((9_000, 1 << 20))
@@ -164,8 +163,8 @@ def test_a_result_is_there_before_the_game_is_given_out(cli: Cli, tmp_path: Path
 
 
 def test_a_locked_archive_is_filled_later(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(storage.living, "_WAIT_MS", 50)
-    monkeypatch.setattr(storage.engine, "BUSY_TIMEOUT_MS", 50)
+    monkeypatch.setattr(storage.write.in_progress, "_WAIT_MS", 50)
+    monkeypatch.setattr(storage.files, "BUSY_TIMEOUT_MS", 50)
     log = tmp_path / "session.log"
     append(log, STREAM[:END])
     resident = follow(cli, log)
@@ -516,7 +515,7 @@ def test_a_folder_gets_a_file_a_day(cli: Cli, tmp_path: Path) -> None:
 def test_a_file_that_cannot_be_written_gets_its_games_later(
     cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(recorder.cli.resident, "_SETTLE_S", 0.0)
+    monkeypatch.setattr(recorder.archive.following, "_SETTLE_S", 0.0)
     log, pgn = tmp_path / "session.log", tmp_path / "games.pgn"
     pgn.mkdir()
     append(log, STREAM)
@@ -539,7 +538,7 @@ def test_a_game_that_cannot_be_written_keeps_no_other_out(
     games = finished(pgn)
     put, bad = FinishedGames._put, [True]
 
-    def fails_first(self: FinishedGames, archive: Archive | None, game: Any) -> None:
+    def fails_first(self: FinishedGames, archive: ArchiveStore | None, game: Any) -> None:
         if bad:
             bad.clear()
             raise ExportError("its entry cannot be replaced")
@@ -691,8 +690,8 @@ def test_a_slow_reader_does_not_hold_the_archive_up_for_long(
     cli: Cli, tmp_path: Path, reads: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """He gets whole lines only, and all of them or the first ones."""
-    monkeypatch.setattr(recorder.cli.eventpipe, "_MOST_BYTES", 20_000)
-    monkeypatch.setattr(recorder.cli.eventpipe, "_PATIENCE_S", 60.0 if reads else 0.2)
+    monkeypatch.setattr(recorder.archive.event_lines, "_MOST_BYTES", 20_000)
+    monkeypatch.setattr(recorder.archive.event_lines, "_PATIENCE_S", 60.0 if reads else 0.2)
     log, out = tmp_path / "session.log", io.StringIO()
     reader, writer = os.pipe()
     fcntl.fcntl(writer, fcntl.F_SETPIPE_SZ, 4_096)
@@ -769,7 +768,7 @@ def test_a_log_whose_successor_is_still_empty_is_read_on(cli: Cli, tmp_path: Pat
 def test_two_that_follow_one_log_do_not_undo_each_others_work_for_ever(
     cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(recorder.cli.resident, "_AGAIN_S", 5.0)
+    monkeypatch.setattr(recorder.archive.following, "_AGAIN_S", 5.0)
     log = tmp_path / "session.log"
     append(log, STREAM[:2000])
     both = follow(cli, log), follow(cli, log)
@@ -803,7 +802,7 @@ def test_two_journals_of_one_millisecond_give_what_one_import_gives(
 ) -> None:
     """Games of equal facts: whichever journal is read first, and however often, each game has the key it has there."""
     chance = random.Random(seed)
-    monkeypatch.setattr(recorder.cli.resident, "_SETTLE_S", 0.0)
+    monkeypatch.setattr(recorder.archive.following, "_SETTLE_S", 0.0)
     monkeypatch.setattr("recorder.journal.writer.secrets.token_hex", lambda _: f"{chance.randrange(1 << 64):016x}")
     where = tmp_path / "j"
     journals = [
@@ -822,7 +821,7 @@ def test_two_journals_of_one_millisecond_give_what_one_import_gives(
     for journal in journals:
         journal.close()
     assert all(resident.finish() for resident in residents)
-    with Archive.open(str(cli.archive), read_only=True) as archive:
+    with ArchiveStore.open(str(cli.archive), read_only=True) as archive:
         assert archive.successors()  # two games had equal facts
         games = list(archive.games(GameFilter(witnesses=True)))
     for name, pgn in zip(names, pgns, strict=True):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from recorder.cli.runlog import RunLog, teller
+from recorder.cli.event_log import RunLog, teller
 from recorder.errors import ExportError
 
 

@@ -16,17 +16,17 @@ from pathlib import Path
 
 import pytest
 
-from recorder.cli.aside import Talk
-from recorder.cli.screen import Manner, Screen
-from recorder.cli.terminal import ExitCode
-from recorder.live.manners import FICS
-from recorder.live.script import Hear, Say, Step
-from recorder.live.snapshot import Snapshot
-from recorder.live.telling import EVENTS, Fact
-from recorder.live.testserver import Connection, Dialogue, ScriptedServer
+from recorder.cli.screen import Screen, ScreenMode
+from recorder.cli.talk import MessagePrinter
+from recorder.exit_codes import ExitCode
+from recorder.live.login.servers import FICS
+from recorder.live.messages import EVENTS, Fact
+from recorder.live.status import Snapshot
 from tests.cli.test_liveview import snapshot
 from tests.live.test_capture import BOARD, END, MOVE, TABLE
 from tests.support.live import in_loop, journalled
+from tests.support.script import Hear, Say, Step
+from tests.support.testserver import Connection, Dialogue, ScriptedServer
 
 ENTER, LEAVE, SHOW_CURSOR = b"\x1b[?1049h", b"\x1b[?1049l", b"\x1b[?25h"
 
@@ -83,7 +83,7 @@ class Terminal:
         found = [
             int(child)
             for child in children.read_text().split()
-            if b"recorder.cli.liveview" in Path(f"/proc/{child}/cmdline").read_bytes()
+            if b"recorder.cli.live_view" in Path(f"/proc/{child}/cmdline").read_bytes()
         ]
         assert len(found) == 1
         return found[0]
@@ -226,17 +226,17 @@ async def test_plain_lines_and_quiet(tmp_path: Path) -> None:
 
 
 def test_there_is_a_view_only_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert Manner.choose(quiet=False, plain=False) is Manner.PLAIN
+    assert ScreenMode.choose(quiet=False, plain=False) is ScreenMode.PLAIN
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     monkeypatch.setenv("TERM", "xterm")
-    assert Manner.choose(quiet=False, plain=False) is Manner.VIEW
-    assert Manner.choose(quiet=False, plain=False, events=True) is Manner.VIEW  # they go into a pipe
+    assert ScreenMode.choose(quiet=False, plain=False) is ScreenMode.VIEW
+    assert ScreenMode.choose(quiet=False, plain=False, events=True) is ScreenMode.VIEW  # they go into a pipe
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
-    assert Manner.choose(quiet=False, plain=False, events=True) is Manner.PLAIN
-    assert Manner.choose(quiet=False, plain=True) is Manner.PLAIN
-    assert Manner.choose(quiet=True, plain=False) is Manner.QUIET
+    assert ScreenMode.choose(quiet=False, plain=False, events=True) is ScreenMode.PLAIN
+    assert ScreenMode.choose(quiet=False, plain=True) is ScreenMode.PLAIN
+    assert ScreenMode.choose(quiet=True, plain=False) is ScreenMode.QUIET
     monkeypatch.setenv("TERM", "dumb")
-    assert Manner.choose(quiet=False, plain=False) is Manner.PLAIN
+    assert ScreenMode.choose(quiet=False, plain=False) is ScreenMode.PLAIN
 
 
 @in_loop
@@ -250,7 +250,7 @@ async def test_how_things_stand_is_told_when_games_changed_and_not_more_often(mo
         told.append((sentence, facts.get("watched")))
 
     shown = snapshot(watched=3, waiting=1)
-    showing = asyncio.create_task(Screen(Manner.PLAIN, Talk()).run(lambda first, most: shown, tell))
+    showing = asyncio.create_task(Screen(ScreenMode.PLAIN, MessagePrinter()).run(lambda first, most: shown, tell))
     await asyncio.sleep(0.5)
     assert told == [
         (
@@ -277,5 +277,5 @@ async def test_a_bug_in_the_showing_is_told_and_ends_nothing_else(monkeypatch: p
     def look(first: int, most: int) -> Snapshot:
         raise KeyError
 
-    await Screen(Manner.PLAIN, Talk()).run(look, lambda event, sentence, /, **facts: told.append(event))
+    await Screen(ScreenMode.PLAIN, MessagePrinter()).run(look, lambda event, sentence, /, **facts: told.append(event))
     assert told == ["view_lost"]

@@ -16,12 +16,12 @@ import pytest
 
 from recorder.cli import main
 from recorder.cli.password import CREDENTIAL, find_password
-from recorder.cli.terminal import ExitCode
-from recorder.live.manners import FICS
-from recorder.live.testserver import Dialogue, ScriptedServer
+from recorder.exit_codes import ExitCode
+from recorder.live.login.servers import FICS
 from tests.live.test_capture import TABLE
 from tests.support.live import in_loop, journalled, running
 from tests.support.programs import program
+from tests.support.testserver import Dialogue, ScriptedServer
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 RECORD = main.commands["record"]

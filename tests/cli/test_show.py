@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from recorder.cli.terminal import ExitCode
+from recorder.exit_codes import ExitCode
 from tests.support.cli import ADJOURNED, SERVER, WATCHER, Cli
 
 

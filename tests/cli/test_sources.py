@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from recorder.cli.inputs import ReadOptions
-from recorder.cli.resident import Resident
-from recorder.cli.terminal import ExitCode
+from recorder.archive.following import Resident
+from recorder.archive.inputs import ReadOptions
+from recorder.exit_codes import ExitCode
 from tests.support.cli import ADJOURNED, WATCHER, Cli
 
 

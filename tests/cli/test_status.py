@@ -12,16 +12,16 @@ from typing import Any
 
 import pytest
 
-from recorder.cli.metrics import current_states, metrics
-from recorder.cli.terminal import ExitCode
+from recorder.cli.status import current_states, metrics
+from recorder.exit_codes import ExitCode
 from recorder.journal import JournalWriter, Sync, close_left_open
-from recorder.live.manners import FICS
-from recorder.live.script import Hear, Say
-from recorder.live.statefile import RecorderState, StateFile
-from recorder.live.testserver import Dialogue, ScriptedServer
+from recorder.live.login.servers import FICS
+from recorder.live.status import RecorderState, StateFile
 from tests.live.test_capture import BOARD, MOVE, TABLE
 from tests.support.cli import WATCHER, Cli
 from tests.support.live import in_loop, running
+from tests.support.script import Hear, Say
+from tests.support.testserver import Dialogue, ScriptedServer
 
 STREAM = WATCHER.read_bytes()
 

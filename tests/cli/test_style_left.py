@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from recorder.cli.terminal import ExitCode
-from recorder.live.manners import FICS
-from recorder.live.script import Fault, Hear, Step, Wait
-from recorder.live.testserver import Dialogue, ScriptedServer
+from recorder.exit_codes import ExitCode
+from recorder.live.login.servers import FICS
 from tests.live.test_capture import ACCOUNTS, ANSWERS, PASSWORD
 from tests.support.live import in_loop, running
+from tests.support.script import Fault, Hear, Step, Wait
+from tests.support.testserver import Dialogue, ScriptedServer
 
 SCRIPT: list[Step] = [Hear(b"set style 12"), Wait(200), Fault.CLOSE]
 SENTENCE = "The account has style 12 now and could not get its own back: it had style 1."

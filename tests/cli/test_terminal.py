@@ -7,7 +7,9 @@ import re
 import click
 import pytest
 
-from recorder.cli.terminal import WIDE, clean, format_clock, plural, print_table
+from recorder.cli.output import WIDE, print_table
+from recorder.text import clean, plural
+from recorder.times import format_clock
 
 
 @pytest.mark.parametrize(

@@ -19,14 +19,14 @@ from pathlib import Path
 
 import pytest
 
-from recorder.cli.terminal import ExitCode
+from recorder.exit_codes import ExitCode
 from tests.support.cli import WATCHER, Cli
 from tests.support.programs import program
 
 ENTER, LEAVE, CURSOR = b"\x1b[?1049h", b"\x1b[?1049l", b"\x1b[?25h"
 COMMAND = (sys.executable, "-m", "recorder", "replay", "terminal", str(WATCHER))
 FAILING = """
-import recorder.cli.scene as scene
+import recorder.replay.terminal.scene as scene
 from recorder.cli import main
 real, left = scene.draw, iter(range(2))
 def draw(*what):

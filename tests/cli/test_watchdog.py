@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
-import recorder.cli.child
-from recorder.cli.child import ArchiveChild
-from recorder.cli.watchdog import read_name
+import recorder.archive.recording
+from recorder.archive.recording import ArchiveChild
+from recorder.archive.watchdog import read_name
 from tests.cli.test_child import journal_in, lives, plies_in
 from tests.cli.test_resident import END, STREAM, games_of
 from tests.support.cli import Cli
@@ -50,7 +50,7 @@ Pipeline.receive = stuck
 
 
 def limit(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
-    monkeypatch.setattr(recorder.cli.child, "_STUCK_S", seconds)
+    monkeypatch.setattr(recorder.archive.recording, "_STUCK_S", seconds)
 
 
 @in_loop
@@ -120,10 +120,10 @@ async def test_a_stuck_process_ends_soon_after_its_recorder_is_killed(cli: Cli, 
     program = f"""
 import asyncio
 from pathlib import Path
-import recorder.cli.child
-from recorder.cli.child import ArchiveChild
+import recorder.archive.recording
+from recorder.archive.recording import ArchiveChild
 from recorder.journal.writer import JournalWriter, Sync
-recorder.cli.child._STUCK_S = 3.0
+recorder.archive.recording._STUCK_S = 3.0
 async def main():
     child = ArchiveChild({str(cli.archive)!r}, print)
     child.start()
@@ -198,7 +198,7 @@ def test_the_name_of_the_log_in_work_is_the_last_one(tmp_path: Path) -> None:
         assert read_name(file.fileno()) is None
         program = f"""
 from pathlib import Path
-from recorder.cli.watchdog import Watchdog
+from recorder.archive.watchdog import Watchdog
 watchdog = Watchdog(0.2, {file.fileno()})
 for name in ("a longer name \\udcff", "short \\udcff"):
     watchdog.begin(Path(name))

@@ -16,7 +16,7 @@ from recorder.events import (
     SessionNotice,
     SessionNoticeKind,
 )
-from recorder.frames import Style12
+from recorder.events.frames import Style12
 from tests.dialects.lines import FRAME, recognise
 
 BOARD = "rnbqkbnr pppppppp -------- -------- ----P--- -------- PPPP-PPP RNBQKBNR"

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recorder.dialects.gamestable import (
+from recorder.dialects.lists import (
     format_counted,
     format_notified,
     format_refusal,

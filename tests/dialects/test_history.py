@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from recorder.dialects.history import HistoryRow, is_no_history, parse_history_head, parse_history_row
+from recorder.dialects.lists import HistoryRow, is_no_history, parse_history_head, parse_history_row
 
 FICS_MS = 1_322_173_080_000  # 2011-11-24 22:18 UTC
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from recorder.dialects.holdings import format_holdings, parse_holdings
+from recorder.dialects.gameinfo import format_holdings, parse_holdings
 from recorder.events import HoldingsLine, Line, Malformed
 
 TABLE = [

@@ -8,23 +8,30 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recorder.dialects.icc_datagrams import format_datagram, parse_datagram
-from recorder.dialects.icc_fields import format_fields, parse_fields
-from recorder.dialects.icc_moves import MoveForm, ToldMove, read_move, write_move
-from recorder.dialects.icc_results import result_of
-from recorder.dialects.icc_told import (
+from recorder.dialects.icc.datagrams import format_datagram, parse_datagram
+from recorder.dialects.icc.fields import (
+    IccMove,
+    MoveForm,
+    format_fields,
+    parse_fields,
+    read_move,
+    result_of,
+    write_move,
+)
+from recorder.dialects.icc.values import (
     BeganPosition,
+    BughouseHoldings,
+    BughousePass,
     ClocksSet,
+    DatagramFen,
     Flip,
     GameOver,
     GameText,
-    GameTold,
     GoneBack,
-    Held,
+    IccGame,
     IllegalMove,
     JBoard,
     Kibitz,
-    LoggedIn,
     MoreTime,
     MoveLag,
     MoveList,
@@ -32,26 +39,25 @@ from recorder.dialects.icc_told import (
     Msec,
     NumberOnly,
     Offers,
-    Passed,
     PgnLines,
     PgnTag,
     Relation,
     SettingTold,
     Told,
     ToldBoard,
-    ToldFen,
+    WhoAmI,
 )
 from recorder.errors import LineError
 from recorder.events import Datagram, Malformed, Noise, SessionNotice
-from recorder.frames import Style12
+from recorder.events.frames import Style12
 from tests.dialects.lines import FRAME, recognise
 
 START = "rnbqkbnrpppppppp" + "-" * 32 + "PPPPPPPPRNBQKBNR"
 FEN = "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1"
 
 
-def game(number: int, **changes: Any) -> GameTold:
-    told = GameTold(
+def game(number: int, **changes: Any) -> IccGame:
+    told = IccGame(
         number, 7, "Ann", "V-Milov", 22, "Wild", True, 3, 2, 5, 0, True, "Ex: x", "1500", "0", "902425349", "GM TD", "",
         False, True, False, "40/7200:20/3600", False,
     )  # fmt: skip
@@ -60,7 +66,7 @@ def game(number: int, **changes: Any) -> GameTold:
 
 # What it tells, and its text without the marks around it ("<" and ">" stand for those of a string).
 TABLE: list[tuple[Told, str]] = [
-    (LoggedIn(0, "Ann", "GM TD"), "0 Ann {GM TD}"),
+    (WhoAmI(0, "Ann", "GM TD"), "0 Ann {GM TD}"),
     *(
         (game(number), f"{number} 7 Ann V-Milov 22 Wild 1 3 2 5 0 1 {{Ex: x}} 1500 0 902425349 {{GM TD}} {{}} 0 1 0 "
         "40/7200:20/3600 0")
@@ -89,8 +95,8 @@ TABLE: list[tuple[Told, str]] = [
      f"25 -1 {START} {{e4 e2e4 0 300}} {{e5 e7e5 1 299}}"),
     (Kibitz(26, 7, "Cyd", "C", True, "hello {7}\n<12> there"), "26 7 Cyd C 1 <hello {7}\n[12] there>"),
     (Kibitz(26, 7, "Cyd", "", False, "two words"), "26 7 Cyd {} 0 {two words}"),
-    (Held(37, 7, "PPNQ", ""), "37 7 PPNQ {}"),
-    (Passed(57, 7, False, "N"), "57 7 B N"),
+    (BughouseHoldings(37, 7, "PPNQ", ""), "37 7 PPNQ {}"),
+    (BughousePass(57, 7, False, "N"), "57 7 B N"),
     (ClocksSet(38, 7, 180, -3), "38 7 180 -3"),
     (MoreTime(61, 7, True, 60), "61 7 W 60"),
     (Flip(39, 7, True), "39 7 1"),
@@ -99,7 +105,7 @@ TABLE: list[tuple[Told, str]] = [
      f"49 7 {START} W -1 1 1 1 0 1 e4 e2e4 300 299 -1 0"),
     (JBoard(49, None, START, False, 4, "1111", 1, "", "", None, None, None, None),
      f"49 {START} B 4 1 1 1 1 1 {{}} {{}}"),
-    (ToldFen(70, 7, FEN), f"70 7 {{{FEN}}}"),
+    (DatagramFen(70, 7, FEN), f"70 7 {{{FEN}}}"),
     (ToldBoard(84, 7, START, False), f"84 7 {START} B"),
     (Msec(56, 7, True, -2147483648, False, None, None), "56 7 W -2147483648 0"),
     (Msec(56, 7, False, 179999, True, 15000, 100), "56 7 B 179999 1 15000 100"),
@@ -179,22 +185,22 @@ def test_fields_both_ways(fields: list[str]) -> None:
 @pytest.mark.parametrize(
     ("words", "settings", "expected"),
     [
-        ("e4 e2e4 3 57 1", {}, ToldMove("e4", "e2e4", 3, 57, 1)),
-        ("e4 e2e4", {}, ToldMove("e4", "e2e4", None, None, None)),
-        ("e2e4 3 57", {}, ToldMove(None, "e2e4", 3, 57, None)),
-        ("e4 3 5", {}, ToldMove("e4", None, None, None, None)),
-        ("e4 3 5", {113: False}, ToldMove("e4", None, 3, 5, None)),
-        ("e4 3 5", {36: False}, ToldMove("e4", None, 3, None, 5)),
-        ("e4 300", {}, ToldMove("e4", None, None, None, None)),
-        ("e4 300", {35: False, 113: False}, ToldMove("e4", None, None, 300, None)),
-        ("e4 300", {35: True, 36: True}, ToldMove("e4", None, None, None, None)),
-        ("Q@f7+ Q@f7+ 1 2 3", {}, ToldMove("Q@f7+", None, 1, 2, 3)),
-        ("P@e4", {}, ToldMove("P@e4", None, None, None, None)),
-        ("?xb1 ?xb1", {}, ToldMove("?xb1", None, None, None, None)),
-        ("O-O-O e1c1C -3 -1 0 later", {}, ToldMove("O-O-O", "e1c1C", -3, -1, 0)),
+        ("e4 e2e4 3 57 1", {}, IccMove("e4", "e2e4", 3, 57, 1)),
+        ("e4 e2e4", {}, IccMove("e4", "e2e4", None, None, None)),
+        ("e2e4 3 57", {}, IccMove(None, "e2e4", 3, 57, None)),
+        ("e4 3 5", {}, IccMove("e4", None, None, None, None)),
+        ("e4 3 5", {113: False}, IccMove("e4", None, 3, 5, None)),
+        ("e4 3 5", {36: False}, IccMove("e4", None, 3, None, 5)),
+        ("e4 300", {}, IccMove("e4", None, None, None, None)),
+        ("e4 300", {35: False, 113: False}, IccMove("e4", None, None, 300, None)),
+        ("e4 300", {35: True, 36: True}, IccMove("e4", None, None, None, None)),
+        ("Q@f7+ Q@f7+ 1 2 3", {}, IccMove("Q@f7+", None, 1, 2, 3)),
+        ("P@e4", {}, IccMove("P@e4", None, None, None, None)),
+        ("?xb1 ?xb1", {}, IccMove("?xb1", None, None, None, None)),
+        ("O-O-O e1c1C -3 -1 0 later", {}, IccMove("O-O-O", "e1c1C", -3, -1, 0)),
     ],
 )
-def test_moves(words: str, settings: dict[int, bool], expected: ToldMove) -> None:
+def test_moves(words: str, settings: dict[int, bool], expected: IccMove) -> None:
     form = MoveForm()
     for number, on in settings.items():
         form.set(number, on)
@@ -212,9 +218,9 @@ def test_what_is_no_move(words: str) -> None:
 def test_the_stream_tells_the_form() -> None:
     first, second, moved = recognise("\x19(24 7 e4 3 5\x19)", "\x19(24 7 e5 3 299\x19)", "\x19(24 7 d4 1 4\x19)")
     assert [event.body.move for event in (first, second, moved) if isinstance(event, Datagram)] == [  # type: ignore[attr-defined]  # these datagrams tell moves
-        ToldMove("e4", None, None, None, None),
-        ToldMove("e5", None, 3, 299, None),
-        ToldMove("d4", None, 1, 4, None),
+        IccMove("e4", None, None, None, None),
+        IccMove("e5", None, 3, 299, None),
+        IccMove("d4", None, 1, 4, None),
     ]
 
 

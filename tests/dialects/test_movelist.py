@@ -8,7 +8,7 @@ import pytest
 
 from recorder.dialects.movelist import format_movelist, parse_started
 from recorder.events import GameEnded, ListRow, MovelistRead, Unrecognised
-from recorder.frames import Style12
+from recorder.events.frames import Style12
 from tests.dialects.lines import FRAME, read_corpus, recognise
 
 HEADER = (

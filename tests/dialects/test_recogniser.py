@@ -22,7 +22,7 @@ from recorder.events import (
     ObservingStarted,
     Unrecognised,
 )
-from recorder.frames import Block, Style12
+from recorder.events.frames import ReplyBlock, Style12
 from tests.dialects.lines import CORPUS, FRAME, events, read_corpus, recognise
 
 HANDS = "<b1> game 12 white [] black [P] <- BP"
@@ -63,8 +63,8 @@ def test_a_text_fused_to_a_frame_is_a_line_of_its_own(behind: str, found: list[s
 
 
 def test_an_event_keeps_its_line_without_prompts() -> None:
-    (got,) = events([Line("fics% fics% You are now observing game 5.", 77, 5, Block(3, 80))])
-    assert got == ObservingStarted(Line("You are now observing game 5.", 77, 5, Block(3, 80)), 5)
+    (got,) = events([Line("fics% fics% You are now observing game 5.", 77, 5, ReplyBlock(3, 80))])
+    assert got == ObservingStarted(Line("You are now observing game 5.", 77, 5, ReplyBlock(3, 80)), 5)
 
 
 @pytest.mark.parametrize(
@@ -158,7 +158,7 @@ def test_a_cut_frame_is_not_joined_with_text() -> None:
 
 
 def test_answers_that_print_other_peoples_text_are_no_events() -> None:
-    news = Block(4, 78)
+    news = ReplyBlock(4, 78)
     recogniser = Recogniser()
     found = recogniser.feed([Line(FRAME, 0, None, news), Line("{Game 1 (A vs. B) A resigns} 0-1", 9, None, news)])
     assert [type(event) for event in found] == [Noise, Noise]
@@ -166,9 +166,9 @@ def test_answers_that_print_other_peoples_text_are_no_events() -> None:
 
 
 def test_a_frame_keeps_its_block() -> None:
-    (got,) = events([Line(FRAME, 0, None, Block(7, 125))])
+    (got,) = events([Line(FRAME, 0, None, ReplyBlock(7, 125))])
     assert isinstance(got, Style12)
-    assert got.block == Block(7, 125)
+    assert got.block == ReplyBlock(7, 125)
 
 
 def test_shapes_of_unknown_lines_are_counted_and_bounded() -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from recorder.dialects.recogniser import Recogniser
 from recorder.events import Chunk, Event, GameEnded, HoldingsLine, Malformed, MovelistRead
-from recorder.frames import Style12
+from recorder.events.frames import Style12
 from recorder.wire.lines import LineReader
 from tests.dialects.lines import CORPUS
 

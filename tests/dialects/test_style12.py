@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from recorder.dialects.style12 import check_frame, format_style12, parse_elapsed, parse_style12, scan_values
 from recorder.errors import LineError
 from recorder.events import Malformed
-from recorder.frames import TAIL_BEGIN, TAIL_LAG, Block, Style12, read_values
+from recorder.events.frames import TAIL_BEGIN, TAIL_LAG, ReplyBlock, Style12, read_values
 
 FULL = (
     "<12> rnb-kbnr pppp-ppp -------- ----p--- ------Pq -----P-- PPPPP--P RNBQKBNR W -1 1 0 1 0 1 107 gbtami ggbtami "
@@ -20,7 +20,7 @@ FULL = (
 
 
 def frame(text: str) -> Style12:
-    parsed = parse_style12(text, 12, 34, Block(5, 1))
+    parsed = parse_style12(text, 12, 34, ReplyBlock(5, 1))
     assert isinstance(parsed, Style12), parsed
     return parsed
 
@@ -28,7 +28,7 @@ def frame(text: str) -> Style12:
 def test_every_field_of_a_whole_frame() -> None:
     got = frame(FULL)
     assert got.board == FULL[5:76]
-    assert (got.offset, got.at_ms, got.block, got.partial) == (12, 34, Block(5, 1), False)
+    assert (got.offset, got.at_ms, got.block, got.partial) == (12, 34, ReplyBlock(5, 1), False)
     assert (got.white_to_move, got.push_file, got.castling, got.irreversible) == (True, -1, 0b0101, 1)
     assert (got.game_no, got.white, got.black, got.relation) == (107, "gbtami", "ggbtami", 1)
     assert (got.base_min, got.increment_s, got.white_material, got.black_material) == (5, 3, 39, 38)

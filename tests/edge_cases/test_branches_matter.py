@@ -23,11 +23,11 @@ import recorder.dialects.style12
 import recorder.sources.pychess
 import recorder.sources.xboard
 import recorder.tracking.boards
-import recorder.tracking.held
+import recorder.tracking.game_table
 import recorder.tracking.holdings
-import recorder.tracking.list_games
+import recorder.tracking.movelist_games
 import recorder.tracking.partners
-import recorder.tracking.run
+import recorder.tracking.tracked_game
 import recorder.tracking.tracker
 import recorder.wire.lines
 from recorder.dialects.registry import Family
@@ -119,14 +119,14 @@ BRANCHES = [
     Branch(
         "49 a stored game's list",
         partial(told.test_a_stored_games_list_is_not_joined_to_the_game_that_goes_on, 123),
-        recorder.tracking.list_games,
+        recorder.tracking.movelist_games,
         "STORED_BLOCKS",
         frozenset(),
     ),
     Branch(
         "41 facts of the number's next game",
         told.test_a_g1_while_a_game_goes_on_is_told_of_it_if_it_goes_on,
-        recorder.tracking.held.Held,
+        recorder.tracking.game_table.GameTable,
         "settle_facts",
         _nothing,
     ),
@@ -134,14 +134,14 @@ BRANCHES = [
     Branch(
         "36 a board after deltas",
         deltas.test_the_next_board_proves_the_deltas_before_it,
-        recorder.tracking.run.Run,
+        recorder.tracking.tracked_game.TrackedGame,
         "join_deltas",
         _nothing,
     ),
     Branch(
         "49 a list after lost deltas",
         deltas.test_a_movelist_proves_the_deltas_after_a_gap_and_finds_the_position,
-        recorder.tracking.list_games,
+        recorder.tracking.movelist_games,
         "find_by_list",
         _nothing,
     ),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import chess
 
-from exporters.parts import cut_into_parts
+from exporters.pgn.parts import cut_into_parts
 from recorder.model import Disposition, EventKind, Origin, Precision, Proof
 from tests.edge_cases.scripts import PROMPT, Table, events, log, only, proved, read, sans
 

@@ -9,8 +9,8 @@ import chess
 import chess.pgn
 import pytest
 
-from exporters.engine import analysed_by_ply, analysis_that_counts
-from exporters.pgn import PgnExporter, PgnOptions
+from exporters.evaluations import analysed_by_ply, analysis_that_counts
+from exporters.pgn.exporter import PgnExporter, PgnOptions
 from recorder.model import Analysis, Game, SourceKind, Thinking
 from recorder.pipeline import make_pipeline
 

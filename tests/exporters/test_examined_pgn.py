@@ -11,7 +11,7 @@ import chess.pgn
 import pytest
 
 from exporters.games_json import game_object
-from exporters.pgn import PgnExporter, PgnOptions
+from exporters.pgn.exporter import PgnExporter, PgnOptions
 from recorder.model import Game, GameKind
 from recorder.pipeline import make_pipeline
 from recorder.sources import SourceKind

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from exporters.pgn import PgnExporter, PgnOptions
+from exporters.pgn.exporter import PgnExporter, PgnOptions
 from recorder.model import Game, Player
 from tests.exporters.games import board_for, make_game
 from tests.exporters.pgn_reader import ReadGame, read_pgn

@@ -6,11 +6,11 @@ import re
 import typing
 from pathlib import Path
 
-from exporters import pgn_tags
 from exporters.clocks import SideClocks
 from exporters.games_json import game_object
-from exporters.times import iso
+from exporters.pgn import tags as pgn_tags
 from recorder.model import Analysis, Evidence, EvidenceKind, HoldingsChange, LineKind, Link, LinkKind, PlyLine, Thinking
+from recorder.times import iso
 from tests.exporters.games import make_game
 from tests.exporters.test_pgn import chat
 

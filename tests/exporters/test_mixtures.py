@@ -9,15 +9,15 @@ import pandas as pd
 import pytest
 
 from exporters import Archive
-from exporters.pictures import PICTURES
-from exporters.pictures.catalogue import Wishes
+from exporters.plots import PICTURES
+from exporters.plots.catalogue import PlotOptions
 from exporters.report.game import game_report
 from exporters.report.index import index_report
 from exporters.report.player import player_report
-from recorder.cli.clocktables import TABLES, Asked, clock_table
-from recorder.cli.matches import match_of
+from recorder.archive.matches import match_of
+from recorder.cli.clock_tables import TABLES, Asked, clock_table
 from recorder.errors import ExportError
-from storage import Archive as Storage
+from storage import ArchiveStore as Storage
 from storage import GameFilter
 from tests.support.cli import Cli
 from tests.support.effort import long_after
@@ -110,7 +110,7 @@ def test_every_picture_of_every_mixture_is_drawn_or_says_why_not(mixed: Path) ->
     chosen = {scope: list(choices(archive, scope)) for scope in {picture.scope for picture in PICTURES.values()}}
     for picture in PICTURES.values():
         for plies, player in chosen[picture.scope]:
-            wishes = Wishes(player)
+            wishes = PlotOptions(player)
             try:
                 assert picture.draw(plies, None, wishes) is not None
                 assert not picture.table(plies, wishes).empty

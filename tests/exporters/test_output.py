@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from exporters.base import GameExporter
 from exporters.games_json import GamesJsonExporter
 from exporters.output import append_games, file_stem, known_keys, open_output, write_split
-from exporters.pgn import PgnExporter, PgnOptions
+from exporters.pgn.exporter import PgnExporter, PgnOptions
 from recorder.errors import ExportError
 from recorder.model import Game, Player, TimeBasis
 from tests.exporters.games import make_game, random_game

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from exporters.parts import cut_into_parts
+from exporters.pgn.parts import cut_into_parts
 from recorder.model import Anchor, Game, Proof
 from tests.exporters.games import SCHOLARS_MATE, make_game
 

@@ -9,11 +9,11 @@ import chess.pgn
 import chess.variant
 import pytest
 
-from exporters.pgn import PgnExporter, PgnOptions
+from exporters.pgn.exporter import PgnExporter, PgnOptions
 from recorder import read_games
 from recorder.model import Game, LineKind, Ply, PlyLine, Proof
-from recorder.moves import encode_move
 from recorder.pipeline import make_pipeline
+from recorder.rules.moves import encode_move
 from recorder.sources import SourceKind
 from tests.exporters.games import make_game
 from tests.relating.matches import OF_BOTH_BOARDS, games_of

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from exporters.parts import Part
-from exporters.pgn_tags import event_name, fics_tags, tags, variant_name
+from exporters.pgn.parts import PgnPart
+from exporters.pgn.tags import event_name, fics_tags, tags, variant_name
 from recorder.model import Game, GameKind, Player
 from tests.exporters.games import make_game
 from tests.exporters.pgn_reader import TAG
 
 
 def read(game: Game, fics: bool = False) -> dict[str, str]:
-    part = Part(None, 0, game.plies)
+    part = PgnPart(None, 0, game.plies)
     return dict(TAG.findall(fics_tags(game, part, True) if fics else tags(game, part, 1, 1)))
 
 

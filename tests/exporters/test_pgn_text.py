@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from exporters.pgn_text import (
+from exporters.pgn.text import (
     GLUE,
     Item,
     brace_comment,

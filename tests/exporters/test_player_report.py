@@ -16,7 +16,7 @@ from exporters.report.index import index_report
 from exporters.report.player import games_by_server, player_report, who_is_meant
 from exporters.report.tables import control_words, day_text, percent_text
 from recorder.errors import ExportError
-from storage import Archive as Storage
+from storage import ArchiveStore as Storage
 from tests.exporters.test_report import HOSTILE, Page
 from tests.support.browsing import Open
 from tests.support.cli import GUESTS, SERVER, WATCHER, Cli

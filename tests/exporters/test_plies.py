@@ -11,15 +11,15 @@ from datetime import UTC, datetime
 import pyarrow.parquet as pq
 import pytest
 
-from exporters.csvfile import write_csv
-from exporters.frames.columns import PLY_COLUMNS
-from exporters.frames.rows import ply_rows
+from exporters.csv import write_csv
 from exporters.plies import (
     PliesCsvExporter,
     PliesJsonExporter,
     PliesParquetExporter,
     write_json_lines,
 )
+from exporters.tables.columns import PLY_COLUMNS
+from exporters.tables.rows import ply_rows
 from recorder.errors import ExportError
 from recorder.model import Player
 from tests.exporters.games import make_game, random_game

@@ -16,17 +16,15 @@ import chess
 import pytest
 
 from exporters.boards import read_placement, write_placement
-from exporters.engine import thoughts_by_ply
+from exporters.evaluations import thoughts_by_ply
 from exporters.holdings import hands_in_match
-from exporters.report.course import Course
-from exporters.report.drawing import harmless, serialise
+from exporters.report.drawings import harmless, serialise
+from exporters.report.events import anomaly_words, provenance
 from exporters.report.game import game_report
-from exporters.report.moments import CAPS_MS, STEP_MS, play
-from exporters.report.moves import move_rows
-from exporters.report.page import island
-from exporters.report.text import clock_text, spoken_duration, spoken_move, visible
-from exporters.report.told import anomaly_words, provenance
-from exporters.report.verdicts import verdicts
+from exporters.report.moves import move_rows, verdicts
+from exporters.report.page import clock_text, island, spoken_duration, spoken_move, visible
+from exporters.report.playback import CAPS_MS, STEP_MS, play
+from exporters.report.positions import Course
 from recorder.errors import ExportError
 from recorder.model import (
     AnomalyKind,
@@ -42,8 +40,7 @@ from recorder.model import (
 )
 from recorder.pipeline import make_pipeline
 from recorder.relating.bughouse import pair_bughouse
-from recorder.relating.captures import captures
-from recorder.relating.match import Match, board_order, timeline
+from recorder.relating.match import Match, board_order, captures, timeline
 from recorder.replay.moments import moments_of_game
 from tests.exporters.games import SCHOLARS_MATE, STARTED_AT_MS, make_game, random_game
 from tests.support.corpus import stream_bytes

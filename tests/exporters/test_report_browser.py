@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, Page, ViewportSize
 from exporters.archive import Archive
 from exporters.report.game import game_report
 from recorder.model import Game, Precision
-from storage import Archive as Storage
+from storage import ArchiveStore as Storage
 from tests.exporters.games import make_game
 from tests.exporters.test_report import HOSTILE, hostile_game, said, taken_back_game
 from tests.support.browsing import DESK, Open

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from exporters.times import date_of, decimal_seconds, hms, iso, short_seconds, start_clock
 from recorder.model import TimeBasis
+from recorder.times import date_of, decimal_seconds, hms, iso, short_seconds, start_clock
 
 
 @given(st.integers(0, 10**9))

@@ -13,10 +13,10 @@ from pathlib import Path
 
 from click.testing import CliRunner
 
-from exporters.pgn import PgnExporter, PgnOptions
+from exporters.pgn.exporter import PgnExporter, PgnOptions
 from recorder.cli import main
 from recorder.relating.merge import merge_games
-from storage import Archive, GameFilter
+from storage import ArchiveStore, GameFilter
 from tests.support.cli import Cli
 
 __all__ = ["archive_problems", "command_problems", "pgn_problems", "status_of"]
@@ -104,7 +104,7 @@ def _told(archive: Path) -> tuple[dict[str, list[str]], dict[str, set[str]]]:
         Texts by their places; for a key of a game of several journals all of its keys.
     """
     exporter = PgnExporter(PgnOptions())
-    with Archive.open(str(archive)) as opened:
+    with ArchiveStore.open(str(archive)) as opened:
         alone = {game.key: game for game in opened.games(GameFilter(witnesses=True))}
         groups = {key: set(game.witnesses) for game in opened.games() for key in game.witnesses}
     games = list(alone.values())

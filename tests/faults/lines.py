@@ -7,15 +7,17 @@ import signal
 import time
 from contextlib import AsyncExitStack
 
-from recorder.live.script import Fault, Step
-from recorder.live.testserver import Connection
 from tests.faults.scenes import PROXIED, end_cleanly, heard_all, moment, proxied, script_of, serving
 from tests.faults.world import Troubles, World, delivered, one_sentence
+from tests.support.script import Fault, Step
+from tests.support.testserver import Connection
 
 __all__ = ["deaf", "half_open", "reset"]
 
 # The command, but for its patience with a silent line, which is two minutes.
-_IMPATIENT = "import recorder.live.pulse as p; p._QUIET_MS = p.ANSWER_MS = 1500; from recorder.cli import main; main()"
+_IMPATIENT = (
+    "import recorder.live.net.connection as p; p._QUIET_MS = p.ANSWER_MS = 1500; from recorder.cli import main; main()"
+)
 
 
 async def reset(world: World) -> None:

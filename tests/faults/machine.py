@@ -17,9 +17,7 @@ from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
-from recorder.cli.terminal import ExitCode
-from recorder.live.script import Fault, Step
-from recorder.live.testserver import ScriptedServer
+from recorder.exit_codes import ExitCode
 from tests.faults.scenes import (
     PROXIED,
     end_cleanly,
@@ -34,6 +32,8 @@ from tests.faults.scenes import (
 from tests.faults.traffic import total_bytes
 from tests.faults.world import Troubles, World, one_sentence
 from tests.support.cli import ADJOURNED
+from tests.support.script import Fault, Step
+from tests.support.testserver import ScriptedServer
 
 __all__ = ["clock_back", "disk_full", "locked", "removed"]
 
@@ -134,7 +134,7 @@ def _small_disk(folder: Path, size: int) -> Iterator[Path]:
 
 
 # The command, but for its patience with an archive that cannot be written at its end, which is a minute.
-_HURRIED = "import recorder.cli.child as c; c._END_S = 12.0; from recorder.cli import main; main()"
+_HURRIED = "import recorder.archive.recording as c; c._END_S = 12.0; from recorder.cli import main; main()"
 
 
 async def locked(world: World) -> None:

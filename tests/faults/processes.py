@@ -7,12 +7,12 @@ import os
 import signal
 from collections.abc import Awaitable
 
-from recorder.live.script import Step
-from recorder.live.testserver import Connection, ScriptedServer
 from tests.faults.reader import read_folder
 from tests.faults.scenes import PROXIED, end_cleanly, moment, proxied, script_of, serving
 from tests.faults.traffic import TABLE
 from tests.faults.world import Run, World, until
+from tests.support.script import Step
+from tests.support.testserver import Connection, ScriptedServer
 
 __all__ = ["sigkill", "two_recorders"]
 

@@ -9,12 +9,12 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from recorder.cli.terminal import ExitCode
-from recorder.live.script import Say, Step
-from recorder.live.testserver import Connection, ScriptedServer
+from recorder.exit_codes import ExitCode
 from tests.faults.traffic import dialogue, steps, total_bytes
 from tests.faults.world import Run, Troubles, World, until
 from tests.support.live import Caller
+from tests.support.script import Say, Step
+from tests.support.testserver import Connection, ScriptedServer
 
 __all__ = [
     "PROXIED",

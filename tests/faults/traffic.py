@@ -7,9 +7,9 @@ import random
 from dataclasses import replace
 
 from benchmarks.generate import log_lines
-from recorder.live.manners import FICS
-from recorder.live.script import Say, Step, Wait
-from recorder.live.testserver import Dialogue
+from recorder.live.login.servers import FICS
+from tests.support.script import Say, Step, Wait
+from tests.support.testserver import Dialogue
 
 __all__ = ["OBSERVE", "TABLE", "dialogue", "steps", "total_bytes"]
 

@@ -18,10 +18,10 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from recorder.live.testserver import Connection, ScriptedServer
 from tests.faults import checks
 from tests.faults.reader import Session, read_folder
 from tests.faults.traffic import OBSERVE
+from tests.support.testserver import Connection, ScriptedServer
 
 __all__ = ["LIMIT_S", "Run", "Troubles", "World", "delivered"]
 

@@ -11,13 +11,13 @@ from pathlib import Path
 
 from exporters.bpgn import BpgnExporter
 from exporters.games_json import GamesJsonExporter
-from exporters.pgn import PgnExporter, PgnOptions
+from exporters.pgn.exporter import PgnExporter, PgnOptions
 from recorder.errors import LoginError
-from recorder.live.conversation import Conversation, Stage
-from recorder.live.login import Login
-from recorder.live.observing import Observing
-from recorder.live.policy import parse_policy
-from recorder.live.secrets import SecretGuard
+from recorder.live.conversation import Conversation, ConversationStage
+from recorder.live.login.login import Login
+from recorder.live.policy.language import parse_policy
+from recorder.live.policy.observing import Observing
+from recorder.live.secrets.client import SecretGuard
 from recorder.model import Game, SourceReport
 from recorder.pipeline import make_pipeline
 from recorder.sources import SourceKind, detect, scrubbed
@@ -95,7 +95,7 @@ def _record(chance: random.Random, data: bytes) -> None:
         now_ms += 250
         try:
             conversation.receive(piece, now_ms, now_ms)
-            if conversation.stage is not Stage.LOGIN or now_ms < 1000:
+            if conversation.stage is not ConversationStage.LOGIN or now_ms < 1000:
                 guard.client_said(conversation.take(now_ms), now_ms * 1_000_000)
         except LoginError:
             break

@@ -7,9 +7,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from recorder.journal import reader as reader_module
-from recorder.journal.bulk import Reads
-from recorder.journal.format import MAX_DATA_BYTES, Header, Record, RecordKind, unescape
-from recorder.journal.reader import JournalReader
+from recorder.journal.format import MAX_DATA_BYTES, JournalHeader, Record, RecordKind, unescape
+from recorder.journal.reader import JournalReader, Reads
 from tests.journal.test_format import HEADER, checked, records
 from tests.journal.test_reader import journal_of
 
@@ -45,18 +44,22 @@ def _always(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reader_module, "_MANY_BYTES", 0)
 
 
-def one_by_one(data: bytes, step: int) -> tuple[list[tuple[int, Header | Record]], JournalReader]:
+def one_by_one(data: bytes, step: int) -> tuple[list[tuple[int, JournalHeader | Record]], JournalReader]:
     """What the reader says of each line; sent bytes are left out, as in bulk."""
     reader = JournalReader()
     found = list(reader.read(data[at : at + step] for at in range(0, len(data), step)))
-    kept = [(place, value) for place, value in found if isinstance(value, Header) or value.kind is not RecordKind.SENT]
+    kept = [
+        (place, value)
+        for place, value in found
+        if isinstance(value, JournalHeader) or value.kind is not RecordKind.SENT
+    ]
     return [(place, value) for place, value in kept], reader
 
 
-def in_bulk(data: bytes, step: int) -> tuple[list[tuple[int, Header | Record]], JournalReader]:
+def in_bulk(data: bytes, step: int) -> tuple[list[tuple[int, JournalHeader | Record]], JournalReader]:
     """The same with many lines at once."""
     reader = JournalReader()
-    out: list[tuple[int, Header | Record]] = []
+    out: list[tuple[int, JournalHeader | Record]] = []
     for at in range(0, len(data), step):
         for one in reader.receive_lines(data[at : at + step]):
             if isinstance(one, Reads):
@@ -67,7 +70,7 @@ def in_bulk(data: bytes, step: int) -> tuple[list[tuple[int, Header | Record]], 
                     assert data[place:].startswith(text)
                     assert begin in one.offsets
                     out.append((begin, Record(at_ns, RecordKind.RECEIVED, unescape(text))))
-            elif isinstance(one.value, Header) or one.value.kind is not RecordKind.SENT:
+            elif isinstance(one.value, JournalHeader) or one.value.kind is not RecordKind.SENT:
                 out.append((one.offset, one.value))
     return out + [(one.offset, one.value) for one in reader.finish()], reader
 

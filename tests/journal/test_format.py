@@ -17,7 +17,7 @@ from recorder.journal.format import (
     MAX_DATA_BYTES,
     MAX_LINE_BYTES,
     VERSION,
-    Header,
+    JournalHeader,
     NewerJournalError,
     Record,
     RecordKind,
@@ -32,11 +32,13 @@ from recorder.journal.parts import part_name
 from recorder.journal.writer import MAX_PART_BYTES, Sync
 
 DOCUMENT = Path(__file__).parent.parent.parent / "docs/journal-format.md"
-HEADER = Header(1, "0123456789abcdef", 1, "record", "freechess.org", 5000, 1_763_762_400_123_456_789, "ics-recorder 1")
+HEADER = JournalHeader(
+    1, "0123456789abcdef", 1, "record", "freechess.org", 5000, 1_763_762_400_123_456_789, "ics-recorder 1"
+)
 ALL_BYTES = bytes(range(256))
 
 headers = st.builds(
-    Header,
+    JournalHeader,
     st.just(VERSION),
     st.text(max_size=20),
     st.integers(1, 10**6),
@@ -56,7 +58,7 @@ def checked(content: bytes) -> bytes:
 
 
 @given(headers)
-def test_header_both_ways(header: Header) -> None:
+def test_header_both_ways(header: JournalHeader) -> None:
     line = format_header(header)
     assert parse_header(line) == header
     assert b"\n" not in line

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from recorder.journal.format import (
     MAGIC,
     MAX_LINE_BYTES,
-    Header,
+    JournalHeader,
     NewerJournalError,
     Record,
     RecordKind,
@@ -17,16 +17,16 @@ from recorder.journal.format import (
     format_note,
     format_record,
 )
-from recorder.journal.reader import Damage, Entry, JournalReader
+from recorder.journal.reader import Damage, JournalEntry, JournalReader
 from tests.journal.test_format import ALL_BYTES, HEADER, checked, records
 
 
-def journal_of(*values: Header | Record) -> bytes:
-    lines = [format_header(value) if isinstance(value, Header) else format_record(value) for value in values]
+def journal_of(*values: JournalHeader | Record) -> bytes:
+    lines = [format_header(value) if isinstance(value, JournalHeader) else format_record(value) for value in values]
     return b"".join(line + b"\n" for line in lines)
 
 
-def read(*blocks: bytes) -> tuple[JournalReader, list[Header | Record]]:
+def read(*blocks: bytes) -> tuple[JournalReader, list[JournalHeader | Record]]:
     reader = JournalReader()
     return reader, [entry.value for entry in reader.read(blocks)]
 
@@ -69,7 +69,7 @@ def test_how_it_is_cut_never_matters(values: list[Record], data: st.DataObject) 
     assert (reader.damage, reader.torn, reader.size_bytes) == ([], None, len(whole))
     for entry in entries:
         (first, *_) = JournalReader().read([whole[entry.offset :]])
-        assert first == Entry(0, entry.value)
+        assert first == JournalEntry(0, entry.value)
 
 
 def test_byte_by_byte() -> None:
@@ -155,7 +155,9 @@ def test_a_copy_whose_line_ends_became_two_characters(bulk: bool) -> None:
     copied = whole.replace(b"\n", b"\r\n")
     reader, plain = JournalReader(), JournalReader()
     if bulk:
-        values = [entry.value for entry in reader.receive_lines(copied) + reader.finish() if isinstance(entry, Entry)]
+        values = [
+            entry.value for entry in reader.receive_lines(copied) + reader.finish() if isinstance(entry, JournalEntry)
+        ]
     else:
         values = [entry.value for entry in reader.read([copied])]
     assert values == [entry.value for entry in plain.read([whole])]

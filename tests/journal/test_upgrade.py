@@ -13,7 +13,7 @@ from recorder.journal.format import (
     MAGIC,
     UPGRADES,
     VERSION,
-    Header,
+    JournalHeader,
     Record,
     RecordKind,
     format_header,
@@ -32,7 +32,7 @@ RECORDS = [
 WORDS = {b"<": b"in", b">": b"out", b"!": b"note"}
 
 
-def written(header: Header) -> bytes:
+def written(header: JournalHeader) -> bytes:
     """A journal: version 3 is today's, 2 has words for the kinds, 1 milliseconds besides and the server as one text."""
     lines = [format_header(header)[:-9], *(format_record(record)[:-9] for record in RECORDS)]
     if header.version < 3:
@@ -73,14 +73,14 @@ def newer(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(journal_format.parse_record, "__defaults__", (3,))
 
 
-def read(data: bytes, *, bulk: bool) -> tuple[list[Header | Record], JournalReader]:
+def read(data: bytes, *, bulk: bool) -> tuple[list[JournalHeader | Record], JournalReader]:
     reader = JournalReader()
     found = [*(reader.receive_lines(data) if bulk else reader.receive(data)), *reader.finish()]
     if not bulk:
         return [entry.value for entry in found], reader  # type: ignore[union-attr]  # read so, they have values
-    values: list[Header | Record] = []
+    values: list[JournalHeader | Record] = []
     for one in found:
-        if isinstance(one, journal_reader.Entry):
+        if isinstance(one, journal_reader.JournalEntry):
             values.append(one.value)
         else:
             values += [

@@ -19,7 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recorder.errors import JournalError
-from recorder.journal.format import MAX_DATA_BYTES, Header, Record, RecordKind, parse_note
+from recorder.journal.format import MAX_DATA_BYTES, JournalHeader, Record, RecordKind, parse_note
 from recorder.journal.parts import PartFile, new_part, part_blocks, session_parts
 from recorder.journal.reader import JournalReader
 from recorder.journal.writer import JournalWriter, Sync
@@ -89,14 +89,14 @@ def writer(folder: Path, **how: Any) -> JournalWriter:
     return JournalWriter(folder, **{"host": "freechess.org", "port": 5000, "role": "record", **how})
 
 
-def parts(folder: Path) -> list[tuple[Header, list[Record]]]:
+def parts(folder: Path) -> list[tuple[JournalHeader, list[Record]]]:
     """All parts of the only session in a folder, each proved to be whole."""
     out = []
     for path in session_parts(next(path for path in folder.iterdir() if not path.name.startswith("."))).values():
         reader = JournalReader()
         header, *records = (entry.value for entry in reader.read(part_blocks(path)))
         assert (reader.damage, reader.torn) == ([], None)
-        assert isinstance(header, Header)
+        assert isinstance(header, JournalHeader)
         assert all(isinstance(record, Record) for record in records)
         out.append((header, [record for record in records if isinstance(record, Record)]))
     return out
@@ -115,7 +115,7 @@ def test_all_that_is_written(tmp_path: Path) -> None:
     journal.note("outage", why="reset", seconds=3)
     journal.close()
     ((header, records),) = parts(tmp_path / "a" / "b")
-    assert header._replace(session="", program="") == Header(
+    assert header._replace(session="", program="") == JournalHeader(
         1, "", 1, "proxy", "freechess.org", None, 20_000 * DAY - 2 * S, ""
     )
     assert len(header.session) == 16

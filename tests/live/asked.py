@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from recorder.live.candidates import Fate, State, Why
-from recorder.live.observing import Observing
+from recorder.live.policy.candidates import CandidateState, Fate, Why
+from recorder.live.policy.observing import Observing
 
 __all__ = ["AskedObserving"]
 
@@ -24,7 +24,7 @@ class AskedObserving(Observing):
     @property
     def watched(self) -> tuple[int, ...]:
         """Numbers of the games that the server says we observe, in order."""
-        return tuple(sorted(number for number, game in self._games.items() if game.state is State.WATCHED))
+        return tuple(sorted(number for number, game in self._games.items() if game.state is CandidateState.WATCHED))
 
     def why(self, number: int) -> str:
         """Why a game is or is not observed."""

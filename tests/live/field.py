@@ -12,8 +12,8 @@ from datetime import UTC, datetime
 from recorder.dialects.recogniser import Recogniser
 from recorder.events import Chunk
 from recorder.live.conversation import Conversation
-from recorder.live.login import Login
-from recorder.live.observing import Observing
+from recorder.live.login.login import Login
+from recorder.live.policy.observing import Observing
 from recorder.model import Game, TimeBasis
 from recorder.tracking.tracker import Tracker
 from recorder.wire.lines import LineReader

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recorder.live.address import Address, format_address, parse_address
+from recorder.live.net.sockets import Address, format_address, parse_address
 
 PAIRS = [
     ("freechess.org:5000", Address("freechess.org", 5000)),

@@ -10,10 +10,9 @@ import pytest
 
 from recorder.dialects.recogniser import Recogniser
 from recorder.events import Chunk, Event, Line
-from recorder.live.backfill import Backfill
-from recorder.live.requests import AskMoves, AskRefresh, Request
+from recorder.live.requests import AskMoves, AskRefresh, Backfill, Request
 from recorder.model import Disposition, TimeBasis
-from recorder.tracking.run import Run
+from recorder.tracking.tracked_game import TrackedGame
 from recorder.tracking.tracker import Tracker
 from recorder.wire.lines import LineReader
 from tests.edge_cases.scripts import Table
@@ -121,7 +120,7 @@ def test_lost_output_asks_for_every_board() -> None:
     assert feed("\x1a") == [AskRefresh(7)]
 
 
-class Unseen(dict[str, Run]):
+class Unseen(dict[str, TrackedGame]):
     """Games at which nobody may look."""
 
     def values(self) -> NoReturn:

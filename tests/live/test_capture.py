@@ -16,26 +16,25 @@ from click.testing import CliRunner
 from recorder.cli import main
 from recorder.dialects.registry import Family
 from recorder.errors import JournalError, LoginError
-from recorder.journal import Header, JournalReader, JournalWriter, Record, RecordKind, Sync
+from recorder.journal import JournalHeader, JournalReader, JournalWriter, Record, RecordKind, Sync
 from recorder.journal.format import parse_note
 from recorder.journal.parts import PartFile, new_part
-from recorder.live.address import Address
 from recorder.live.capture import Capture, pause_s
-from recorder.live.connection import Connection
 from recorder.live.conversation import Conversation, Lasting, setting_commands
-from recorder.live.login import Login
-from recorder.live.manners import FATICS, FICS, ICC, Manners
-from recorder.live.observing import Observing
-from recorder.live.policy import parse_policy
-from recorder.live.script import Fault, Hear, Say, Step
-from recorder.live.sealing import Sealing
-from recorder.live.secrets import SecretGuard
+from recorder.live.login.login import Login
+from recorder.live.login.servers import FATICS, FICS, ICC, Manners
+from recorder.live.messages import EVENTS, Fact
+from recorder.live.net.connection import Connection
+from recorder.live.net.sockets import Address
+from recorder.live.policy.language import parse_policy
+from recorder.live.policy.observing import Observing
+from recorder.live.secrets.client import SecretGuard
 from recorder.live.sending import RequestQueue
-from recorder.live.telling import EVENTS, Fact
-from recorder.live.testserver import Dialogue, ScriptedServer
 from recorder.sources import read_blocks
-from recorder.wire.timeseal import PING_ANSWER, unseal
+from recorder.wire.timeseal import PING_ANSWER, Sealing, unseal
 from tests.support.live import in_loop, journalled
+from tests.support.script import Fault, Hear, Say, Step
+from tests.support.testserver import Dialogue, ScriptedServer
 
 TABLE = (
     b"\n\r 12 1835 Ann         1831 Bob        [ br  5   0]   2:08 -  3:25 (31-30) W:  9\n\r\n\r"
@@ -250,8 +249,8 @@ async def test_what_is_not_known_begins_with_the_last_that_was_heard(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("recorder.live.capture._FIRST_PAUSE_S", 0.01)
-    monkeypatch.setattr("recorder.live.pulse.ANSWER_MS", 1000)
-    monkeypatch.setattr("recorder.live.pulse._QUIET_MS", 1000)
+    monkeypatch.setattr("recorder.live.net.connection.ANSWER_MS", 1000)
+    monkeypatch.setattr("recorder.live.net.connection._QUIET_MS", 1000)
     first = Dialogue(FICS, script=[*WATCHED[:3], Fault.HALF_OPEN], answers={b"games": TABLE})
     again = Dialogue(FICS, script=[Hear(b"observe 12"), Say(BOARD)], answers={b"games": TABLE})
     async with ScriptedServer(lambda number: again if number else first) as server:
@@ -260,7 +259,7 @@ async def test_what_is_not_known_begins_with_the_last_that_was_heard(
         await run.end()
     before, after = sorted(tmp_path.iterdir())
     (header, *entries) = (entry.value for entry in JournalReader().read(read_blocks(before)))
-    assert isinstance(header, Header)
+    assert isinstance(header, JournalHeader)
     records = [value for value in entries if isinstance(value, Record)]
     heard_ns = header.anchor_utc_ns + max(one.at_ns for one in records if one.kind is RecordKind.RECEIVED)
     (ended,) = (note for note in notes_of(before) if note["kind"] == "outage")
@@ -451,9 +450,9 @@ async def test_stopping_does_not_wait_for_a_connection(tmp_path: Path, monkeypat
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """What takes minutes takes seconds."""
-    monkeypatch.setattr("recorder.live.pulse.ANSWER_MS", 2500)
-    monkeypatch.setattr("recorder.live.pulse._QUIET_MS", 300)
-    monkeypatch.setattr("recorder.live.connection._TICK_S", 0.05)
+    monkeypatch.setattr("recorder.live.net.connection.ANSWER_MS", 2500)
+    monkeypatch.setattr("recorder.live.net.connection._QUIET_MS", 300)
+    monkeypatch.setattr("recorder.live.net.connection._TICK_S", 0.05)
     monkeypatch.setattr("recorder.live.capture._FIRST_PAUSE_S", 0.01)
 
 

@@ -11,8 +11,8 @@ import pytest
 
 from recorder.errors import JournalError, LoginError
 from recorder.journal import JournalWriter
-from recorder.live.connection import Connection
-from recorder.live.conversation import Conversation, Stage
+from recorder.live.conversation import Conversation, ConversationStage
+from recorder.live.net.connection import Connection
 
 LONG_S = 30.0
 
@@ -44,7 +44,7 @@ class FakeJournal:
 class FakeConversation:
     """Says nothing; ``done`` tells what it was told."""
 
-    stage = Stage.RECORDING
+    stage = ConversationStage.RECORDING
     boards = 0
     we = lost = None
 
@@ -95,7 +95,7 @@ async def run(act: Callable[[socket.socket], None], *, fails: bool = False, refu
 
 @pytest.fixture(autouse=True)
 def _no_tick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("recorder.live.connection._TICK_S", LONG_S)
+    monkeypatch.setattr("recorder.live.net.connection._TICK_S", LONG_S)
 
 
 def test_what_came_is_understood_before_the_end() -> None:

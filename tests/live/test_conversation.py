@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from recorder.live.conversation import Conversation, Lasting, Stage
-from recorder.live.login import Login
-from recorder.live.observing import Observing
-from recorder.live.policy import parse_policy
+from recorder.live.conversation import Conversation, ConversationStage, Lasting
+from recorder.live.login.login import Login
+from recorder.live.policy.language import parse_policy
+from recorder.live.policy.observing import Observing
 from recorder.live.sending import RequestQueue
 
 ASKS = b'\n"Ann" is a registered name.  If it is yours, type the password.\n\npassword: '
@@ -20,7 +20,7 @@ def entered(user: str | None = None, lasting: Lasting | None = None, queue: Requ
     said = [b"login: ", ASKS, WELCOME] if user else [b"login: ", b'Press return to enter FICS as "GuestAB":', b"fics% "]
     for words in said:
         conversation.receive(words, 0, 0)
-        if conversation.stage is Stage.LOGIN:
+        if conversation.stage is ConversationStage.LOGIN:
             conversation.take(0)
     return conversation
 
@@ -73,7 +73,7 @@ def test_an_answer_in_two_parts_is_put_together() -> None:
     conversation.take(0)
     middle = VARIABLES.index(b"kibitz")
     conversation.receive(VARIABLES[:middle], 10, 0)
-    assert conversation.stage is Stage.ASKING
+    assert conversation.stage is ConversationStage.ASKING
     conversation.receive(VARIABLES[middle:], 200, 0)
     assert b"set gin 1\n" in settings_said(conversation, 200)
     conversation.leave()
@@ -93,7 +93,7 @@ def test_without_an_answer_about_the_settings_it_goes_on() -> None:
     due_ms = 0
     for _ in range(3):
         assert conversation.take(due_ms) == b"variables\n"
-        assert conversation.stage is Stage.ASKING
+        assert conversation.stage is ConversationStage.ASKING
         before, due_ms = due_ms, conversation.next_at_ms(due_ms) or 0
         assert due_ms == before + 5_000
         assert conversation.take(due_ms - 1) == b""

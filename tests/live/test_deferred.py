@@ -11,9 +11,9 @@ import pytest
 
 from recorder.errors import JournalError
 from recorder.live.deferred import DeferredJournal
-from recorder.live.recording import Recording
-from recorder.live.secrets import SecretGuard
-from recorder.live.threads import in_thread
+from recorder.live.net.sockets import in_thread
+from recorder.live.recording import RecordedConnection
+from recorder.live.secrets.client import SecretGuard
 from tests.live.test_recording import FakeJournal
 from tests.support.live import in_loop
 
@@ -54,7 +54,7 @@ def test_nobody_waits_for_a_disk_that_hangs_and_at_the_bound_it_is_told_once() -
     disk = Disk()
     told: list[str] = []
     journal = DeferredJournal(disk, most_bytes=1 << 20, hangs_s=0.05)
-    recording = Recording(journal, SecretGuard(), told.append)
+    recording = RecordedConnection(journal, SecretGuard(), told.append)
     disk.turns.clear()
     begin = time.monotonic()
     for number in range(40):

@@ -11,8 +11,7 @@ import time
 
 import pytest
 
-from recorder.live.address import Address
-from recorder.live.dialling import connect, failure_reason, prepare, why_no_connection
+from recorder.live.net.sockets import Address, connect, failure_reason, prepare, why_no_connection
 from tests.support.live import in_loop
 
 SERVER = Address("chess.example", 5000)
@@ -49,11 +48,11 @@ async def test_a_number_that_says_nothing_does_not_hide_the_next(monkeypatch: py
             return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", where) for where in numbers]
 
         monkeypatch.setattr(socket, "getaddrinfo", two)
-        monkeypatch.setattr("recorder.live.dialling.CONNECT_S", 10)
+        monkeypatch.setattr("recorder.live.net.sockets.CONNECT_S", 10)
         with await connect(SERVER) as connection:
             assert connection.getpeername() == answers.getsockname()
         numbers.pop()
-        monkeypatch.setattr("recorder.live.dialling.CONNECT_S", 0.5)
+        monkeypatch.setattr("recorder.live.net.sockets.CONNECT_S", 0.5)
         with pytest.raises(TimeoutError) as caught:
             await connect(SERVER)
         assert why_no_connection(SERVER, caught.value) == "chess.example:5000 does not answer"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recorder.live.dialogue import Cue, CueKind, CueReader
+from recorder.live.login.dialogue import Cue, CueKind, CueReader
 from tests.live.dialogues import DIALOGUES, WILL, WONT
 
 K = CueKind

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from recorder.events import Chunk
-from recorder.live.candidates import Fate
-from recorder.live.explaining import Account, Explaining
-from recorder.live.plan import Plan
+from recorder.live.policy.candidates import Fate
+from recorder.live.policy.explain import Account, Explaining
+from recorder.live.policy.plan import ObservationPlan
 from tests.live.test_observing import row, table
 
 UNRATED = row(2, flags=" bu")
 
 
-def explain(plan: Plan, *said: tuple[int | None, str], granted: bool = False) -> dict[tuple[int, str | None], Account]:
+def explain(
+    plan: ObservationPlan, *said: tuple[int | None, str], granted: bool = False
+) -> dict[tuple[int, str | None], Account]:
     """What became of each game; ``said`` are times and lines."""
     explaining = Explaining(plan, granted=granted)
     for number, (at_ms, lines) in enumerate(said):
@@ -33,7 +35,7 @@ SESSION = (
 
 
 def test_the_servers_own_answers_count() -> None:
-    told = explain(Plan("rated"), *SESSION)
+    told = explain(ObservationPlan("rated"), *SESSION)
     first, second, third = told[1, "White1"], told[2, "White2"], told[3, "White3"]
     assert (first.fate, first.watched_ms, first.seen_ms, first.gone_ms) == (Fate.OBSERVED, 2_000, 1_000, 9_000)
     assert first.reason == "rated is true because the game is rated"
@@ -45,41 +47,45 @@ def test_the_servers_own_answers_count() -> None:
 
 
 def test_under_another_plan_every_request_is_granted() -> None:
-    told = explain(Plan("unrated", ("White3",)), *SESSION, granted=True)
+    told = explain(ObservationPlan("unrated", ("White3",)), *SESSION, granted=True)
     assert {key: account.watched_ms for key, account in told.items()} == {
         (1, "White1"): None,
         (2, "White2"): 1_000,
         (3, "White3"): 1_000,
     }
     assert told[3, "White3"].reason == "White3 is in the list of handles"
-    limited = explain(Plan("rated", limit=1), *SESSION, granted=True)
+    limited = explain(ObservationPlan("rated", limit=1), *SESSION, granted=True)
     assert limited[1, "White1"].watched_ms == 1_000
     assert limited[3, "White3"].watched_ms == 9_000
 
 
 def test_a_game_that_somebody_observed_by_hand() -> None:
-    told = explain(Plan("rated"), (1_000, session(*table(UNRATED))), (2_000, "You are now observing game 2."))
+    told = explain(
+        ObservationPlan("rated"), (1_000, session(*table(UNRATED))), (2_000, "You are now observing game 2.")
+    )
     assert told[2, "White2"].reason == "the server began to show it without being asked"
 
 
 def test_a_number_that_two_games_had() -> None:
-    told = explain(Plan("rated"), (1_000, session(*table(row(1)))), (2_000, session(*table(row(1, "Other")))))
+    told = explain(
+        ObservationPlan("rated"), (1_000, session(*table(row(1)))), (2_000, session(*table(row(1, "Other"))))
+    )
     assert set(told) == {(1, "White1"), (1, "Other")}
 
 
 def test_a_log_without_times_or_tables() -> None:
     announced = "{Game 7 (B vs. A) Creating rated blitz match.}"
-    told = explain(Plan("rated"), (None, announced), (None, UNRATED), granted=True)
+    told = explain(ObservationPlan("rated"), (None, announced), (None, UNRATED), granted=True)
     assert [account.watched_ms is not None for account in told.values()] == [True, False]
 
 
 def test_nothing_was_said() -> None:
-    assert Explaining(Plan("rated"), granted=True).finish() == []
+    assert Explaining(ObservationPlan("rated"), granted=True).finish() == []
 
 
 def test_chunking_does_not_matter() -> None:
     data = "".join(f"{lines}\n" for _, lines in SESSION).encode()
-    whole, cut = Explaining(Plan("rated"), granted=True), Explaining(Plan("rated"), granted=True)
+    whole, cut = Explaining(ObservationPlan("rated"), granted=True), Explaining(ObservationPlan("rated"), granted=True)
     whole.receive(Chunk(data, 0, 5))
     for place in range(len(data)):
         cut.receive(Chunk(data[place : place + 1], place, 5))
@@ -89,7 +95,7 @@ def test_chunking_does_not_matter() -> None:
 def test_lines_on_both_sides_of_a_gap_are_not_one() -> None:
     said = f"{row(1)}\n".encode()
     for pieces, games in (((said[:30], said[30:]), 1), ((said[:30], b"", said[30:]), 0)):
-        explaining = Explaining(Plan("rated"), granted=True)
+        explaining = Explaining(ObservationPlan("rated"), granted=True)
         for data in pieces:
             explaining.receive(Chunk(data, 0, 0))
         assert len(explaining.finish()) == games

@@ -7,8 +7,8 @@ from itertools import pairwise
 
 import pytest
 
-from recorder.live.observing import Observing
-from recorder.live.policy import parse_policy
+from recorder.live.policy.language import parse_policy
+from recorder.live.policy.observing import Observing
 from recorder.model import Game, Origin
 from tests.live.field import NOON_MS, FieldServer, Playing, watch
 

@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recorder.dialects.gameinfo import parse_gameinfo
-from recorder.dialects.gamestable import parse_row
+from recorder.dialects.lists import parse_row
 from recorder.dialects.notices import parse_header
 from recorder.events import GameHeader, GameInfo, GamesRow, Line
-from recorder.live.judging import explain, format_part
-from recorder.live.listed import Listed
-from recorder.live.policy import parse_policy
-from recorder.tracking.facts import Facts
+from recorder.live.policy.games import Listed
+from recorder.live.policy.judge import explain, format_part
+from recorder.live.policy.language import parse_policy
+from recorder.tracking.facts import HeaderFacts
 
 PAGE = (Path(__file__).parents[2] / "docs/observing.md").read_text(encoding="utf-8")
 ROW = "107 1835 PMFISHER    1831 Sfumato    [ br  5  12]   2:08 -  3:25 (31-30) W:  9"
@@ -24,7 +24,7 @@ ROW = "107 1835 PMFISHER    1831 Sfumato    [ br  5  12]   2:08 -  3:25 (31-30) 
 
 def game(*texts: str) -> Listed:
     """A game as the given lines tell of it."""
-    listed = Listed(107, Facts(0))
+    listed = Listed(107, HeaderFacts(0))
     for text in texts:
         line = Line(text, 0)
         event = parse_row(line) or parse_header(line) or parse_gameinfo(line)
@@ -100,14 +100,14 @@ def test_values(text: str, expected: bool | None) -> None:
 @pytest.mark.parametrize("text", ["rated", "blitz", "private", "examined", "guest", "registered", "gm", "base = 1",
                                   "rating > 1", "min_rating < 9", "max_rating = 9", "player X", "!rated"])  # fmt: skip
 def test_of_a_game_of_which_nothing_is_known_all_is_unknown(text: str) -> None:
-    judged = explain(parse_policy(text), Listed(1, Facts(0)))
+    judged = explain(parse_policy(text), Listed(1, HeaderFacts(0)))
     assert judged.part.value is None
     assert not judged.observed
     assert "unknown" in judged.sentence
 
 
 def test_all_is_true_of_a_game_of_which_nothing_is_known() -> None:
-    assert explain(parse_policy("all"), Listed(1, Facts(0))).observed
+    assert explain(parse_policy("all"), Listed(1, HeaderFacts(0))).observed
 
 
 def test_one_unknown_rating_decides_where_the_other_alone_can() -> None:
@@ -204,7 +204,7 @@ def test_a_real_table_under_a_real_policy() -> None:
         row = parse_row(Line(text, 0))
         if row is None:
             continue
-        listed = Listed(row.game_no, Facts(0))
+        listed = Listed(row.game_no, HeaderFacts(0))
         listed.take(row)
         if explain(tree, listed).observed:
             taken.add(row.game_no)

@@ -8,9 +8,9 @@ import types
 
 import pytest
 
-from recorder.live.known import KnownSecrets
-from recorder.live.recording import Recording
-from recorder.live.secrets import SecretGuard
+from recorder.live.recording import RecordedConnection
+from recorder.live.secrets.client import SecretGuard
+from recorder.live.secrets.server import KnownSecrets
 from recorder.wire.timeseal import seal
 from tests.live.test_recording import FakeJournal
 
@@ -127,7 +127,7 @@ def test_a_guest_has_no_password() -> None:
 )
 def test_the_password_of_the_login_is_filler_where_the_server_says_it(typed: tuple[bytes, bytes], said: bytes) -> None:
     journal = FakeJournal()
-    recording = Recording(journal, SecretGuard(), lambda _sentence: None)
+    recording = RecordedConnection(journal, SecretGuard(), lambda _sentence: None)
     recording.server_said(b"login: ", 1)
     recording.client_said(typed[0], 2)
     recording.server_said(ASK, 3)
@@ -149,7 +149,7 @@ def test_a_password_that_is_the_name_hides_no_name() -> None:
 
 def test_an_answer_in_the_same_read_as_the_welcome_is_looked_at() -> None:
     journal = FakeJournal()
-    recording = Recording(journal, SecretGuard(), lambda _sentence: None)
+    recording = RecordedConnection(journal, SecretGuard(), lambda _sentence: None)
     recording.client_said(b"Ann\nhunter2\nhunter2\n", 1)
     recording.server_said(b"login: " + ASK, 2)
     recording.server_said(IN + b"hunter2: Command not found.\n\rfics% ", 3)
@@ -160,7 +160,7 @@ def test_an_answer_in_the_same_read_as_the_welcome_is_looked_at() -> None:
 
 def test_the_password_is_filler_as_long_as_the_connection_lasts_and_only_a_digest_is_kept() -> None:
     journal = FakeJournal()
-    recording = Recording(journal, SecretGuard(), lambda _sentence: None)
+    recording = RecordedConnection(journal, SecretGuard(), lambda _sentence: None)
     password = b"-".join((b"hun", b"ter"))  # no constant of this module
     recording.server_said(b"login: ", 1)
     recording.client_said(b"Ann\n", 2)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from recorder.dialects.gameinfo import parse_gameinfo
-from recorder.dialects.gamestable import parse_row
+from recorder.dialects.lists import parse_row
 from recorder.dialects.notices import parse_created, parse_header
 from recorder.events import GamesRow, Line
-from recorder.live.listed import Listed, ListedEvent, title_words
-from recorder.tracking.facts import Facts
+from recorder.live.policy.games import Listed, ListedEvent, title_words
+from recorder.tracking.facts import HeaderFacts
 
 CUT = "143 1995 Kingkonglon ++++ jacksquart [psu 15   1]  14:54 - 14:49 (38-39) B:  3"
 
@@ -20,7 +20,7 @@ def read(text: str) -> ListedEvent:
 
 
 def test_a_row_tells_these_facts() -> None:
-    listed = Listed(143, Facts(0))
+    listed = Listed(143, HeaderFacts(0))
     row = read(CUT)
     assert isinstance(row, GamesRow)
     listed.take(row)
@@ -33,14 +33,14 @@ def test_a_row_tells_these_facts() -> None:
 
 
 def test_exact_times_replace_whole_minutes() -> None:
-    listed = Listed(143, Facts(0))
+    listed = Listed(143, HeaderFacts(0))
     listed.take(read(CUT))
     listed.take(read("<g1> 143 p=0 t=standard r=0 u=0,1 it=930,1 i=930,1 pt=7 rt=1995,0 ts=1,1"))
     assert (listed.facts.white_base_s, listed.facts.partner_game_no, listed.private) == (930, 7, False)
 
 
 def test_whole_names_replace_cut_ones() -> None:
-    listed = Listed(143, Facts(0))
+    listed = Listed(143, HeaderFacts(0))
     listed.take(read(CUT))
     listed.take(read("{Game 143 (Kingkonglong vs. jacksquarter) Creating unrated standard match.}"))
     assert (listed.facts.white, listed.white_cut) == ("Kingkonglong", False)
@@ -49,7 +49,7 @@ def test_whole_names_replace_cut_ones() -> None:
 
 
 def test_the_same_players_as_far_as_they_are_printed() -> None:
-    listed = Listed(143, Facts(0))
+    listed = Listed(143, HeaderFacts(0))
     assert listed.between(read(CUT))  # nothing is known yet
     listed.take(read(CUT))
     assert listed.between(read(CUT))
@@ -57,14 +57,14 @@ def test_the_same_players_as_far_as_they_are_printed() -> None:
     assert not listed.between(read("Game 143: King (1995) jacksquarter (++++) unrated standard 15 1"))
     assert not listed.between(read("Game 143: jacksquarter (++++) KingKongLong (1995) unrated standard 15 1"))
     assert listed.between(read("<g1> 143 p=0"))
-    whole = Listed(143, Facts(0))
+    whole = Listed(143, HeaderFacts(0))
     whole.take(read("Game 143: KingKongLong (1995) jacksquarter (++++) unrated standard 15 1"))
     assert whole.between(read(CUT))
     assert not whole.between(read(CUT.replace("jack", "mack")))
 
 
 def test_ratings_that_tell_nothing_of_an_account() -> None:
-    listed = Listed(1, Facts(0))
+    listed = Listed(1, HeaderFacts(0))
     listed.take(read("  1 (Exam.    0 Spiro          0 Najdorf   ) [ uu  0   0] W:  3"))
     assert (listed.registered(True), listed.rating(True), listed.examined) == (None, None, True)
 

@@ -7,8 +7,7 @@ import socket
 
 import pytest
 
-from recorder.live.address import Address
-from recorder.live.listening import is_loopback, listen, say_farewell
+from recorder.live.net.sockets import Address, is_loopback, listen, say_farewell
 from tests.support.live import in_loop
 
 
@@ -45,7 +44,7 @@ async def test_the_last_word_arrives_though_nobody_read_what_the_client_said() -
 
 @in_loop
 async def test_a_client_that_stays_is_waited_for_only_a_moment(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("recorder.live.listening._FAREWELL_S", 0.1)
+    monkeypatch.setattr("recorder.live.net.sockets._FAREWELL_S", 0.1)
     (listener,) = listen(Address("127.0.0.1", 0))
     with listener:
         _, writer = await asyncio.open_connection("127.0.0.1", listener.getsockname()[1])

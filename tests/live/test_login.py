@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from recorder.dialects.registry import Family
 from recorder.errors import LoginError
-from recorder.live.login import LoggedIn, Login
+from recorder.live.login.login import LoggedIn, Login
 from tests.live.dialogues import DIALOGUES, WILL, WONT
 from tests.support.effort import examples
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from recorder.live.notifying import ServiceManager
+from recorder.live.service import ServiceManager
 from tests.support.live import in_loop
 
 

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from recorder.dialects.recogniser import Recogniser
 from recorder.events import Event, Line
-from recorder.live.candidates import Candidate, Fate, Why, Wishes
-from recorder.live.plan import Plan
-from recorder.live.policy import parse_policy
+from recorder.live.policy.candidates import Candidate, Fate, ObservationWishes, Why
+from recorder.live.policy.language import parse_policy
+from recorder.live.policy.plan import ObservationPlan
 from recorder.live.requests import (
     AskGame,
     AskGames,
@@ -88,11 +88,11 @@ def test_another_plan_chooses_from_the_games_that_are_known_and_leaves_none() ->
     observing = started("rated", row(1), row(2, flags=" bu"), row(3, "Ann", flags=" bu"), limit=1)
     assert observing.decide(0) == [Observe(1)]
     watch(observing, 1)
-    Plan("unrated", ("Ann",), limit=2).apply(observing, poll_ms=7_000)
+    ObservationPlan("unrated", ("Ann",), limit=2).apply(observing, poll_ms=7_000)
     assert observing.decide(1) == [Observe(3)]
     watch(observing, 3, now_ms=1)
     assert observing.decide(1) == []
-    Plan(None, ("Ann",)).apply(observing, poll_ms=7_000)
+    ObservationPlan(None, ("Ann",)).apply(observing, poll_ms=7_000)
     assert observing.limit is None
     assert observing.decide(2) == []
     assert observing.why(1) == "Game 1 is observed: rated is true because the game is rated."
@@ -109,7 +109,7 @@ def test_boards_cost_no_decision(monkeypatch: pytest.MonkeyPatch) -> None:
     def decided(*_: object) -> None:
         raise AssertionError
 
-    monkeypatch.setattr(Wishes, "rank", decided)
+    monkeypatch.setattr(ObservationWishes, "rank", decided)
     observing.feed(events(board(1, "White1", "Black1"), board(1, "White1", "Black1")), 1)
     assert (observing.decide(1), observing.next_at_ms(1)) == ([], 5_000)
     observing.feed(events(row(3)), 2)

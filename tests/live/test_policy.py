@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recorder.errors import PolicyError
-from recorder.live.policy import (
+from recorder.live.policy.language import (
     CATEGORIES,
     FIELDS,
     TITLES,
@@ -29,7 +29,7 @@ from recorder.live.policy import (
     parse_policy,
     words_of,
 )
-from recorder.variants import read_category
+from recorder.rules.variants import read_category
 
 PAGE = (Path(__file__).parents[2] / "docs/observing.md").read_text(encoding="utf-8")
 

@@ -17,20 +17,19 @@ import pytest
 
 from recorder.journal.parts import PartFile, new_part
 from recorder.journal.writer import JournalWriter, Sync
-from recorder.live.address import Address
 from recorder.live.deferred import DeferredJournal
-from recorder.live.listening import MAX_CLIENTS, listen
-from recorder.live.manners import FICS, MANNERS, Manners
+from recorder.live.login.servers import FICS, MANNERS, Manners
+from recorder.live.messages import EVENTS, Fact
+from recorder.live.net.sockets import MAX_CLIENTS, Address, listen
 from recorder.live.proxy import Closed, Proxy
-from recorder.live.recording import Journal, Recording
-from recorder.live.relay import HIGH_BYTES, Side
-from recorder.live.script import Fault, Hear, Say, script_of_chunks
-from recorder.live.secrets import SecretGuard
-from recorder.live.telling import EVENTS, Fact
-from recorder.live.testserver import Dialogue, ScriptedServer
+from recorder.live.recording import Journal, RecordedConnection
+from recorder.live.relay import HIGH_BYTES, ProxySide
+from recorder.live.secrets.client import SecretGuard
 from recorder.wire.timeseal import seal
 from tests.support.corpus import stream_bytes, stream_chunks
 from tests.support.live import Caller, in_loop, journalled
+from tests.support.script import Fault, Hear, Say, script_of_chunks
+from tests.support.testserver import Dialogue, ScriptedServer
 
 Talk = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
@@ -63,14 +62,14 @@ class Between:
         assert set(facts) == set(EVENTS[event].facts)
         self.told.append(sentence)
 
-    def _record(self, number: int) -> Recording:
+    def _record(self, number: int) -> RecordedConnection:
         host, port = self._server
         journal: Journal = JournalWriter(
             self.folder, host=host, port=port, role="proxy", sync=self._sync, open_part=self._open_part
         )
         if self._sync is not Sync.ALWAYS:
             journal = DeferredJournal(journal, most_bytes=1 << 20, hangs_s=0.1, close_s=1)
-        return Recording(journal, SecretGuard(), self.told.append)
+        return RecordedConnection(journal, SecretGuard(), self.told.append)
 
     async def until_closed(self, count: int = 1) -> None:
         while len(self.closed) < count:
@@ -148,7 +147,7 @@ async def test_any_bytes_pass_both_ways_unchanged_and_are_all_counted(tmp_path: 
     kept = journalled(tmp_path)
     assert kept.received == down
     assert len(kept.sent) + kept.withheld == len(up)
-    assert it.proxy.forwarded == {Side.CLIENT: len(up), Side.SERVER: len(down)}
+    assert it.proxy.forwarded == {ProxySide.CLIENT: len(up), ProxySide.SERVER: len(down)}
     assert it.proxy.unrecorded == 0
     assert not it.told
 
@@ -237,9 +236,9 @@ async def test_a_client_that_does_not_read_holds_the_server_up(tmp_path: Path) -
             await asyncio.sleep(0.3)
         assert said < size * 2 / 3
         (link,) = it.proxy._links
-        assert len(link._relay.data_to_send(Side.CLIENT)) < 2 * HIGH_BYTES
+        assert len(link._relay.data_to_send(ProxySide.CLIENT)) < 2 * HIGH_BYTES
         caller.send(b"still heard\n")
-        while it.proxy._links and link._relay.forwarded[Side.CLIENT] < 12:
+        while it.proxy._links and link._relay.forwarded[ProxySide.CLIENT] < 12:
             await asyncio.sleep(0.01)
         caller.writer.transport.resume_reading()  # type: ignore[attr-defined]  # asyncio's transport of a socket can
         digest = hashlib.sha256(await caller.rest()).digest()
@@ -269,7 +268,7 @@ async def test_a_server_that_does_not_read_holds_the_client_up_but_is_heard(tmp_
         with pytest.raises(TimeoutError):
             await asyncio.wait_for(talk_on(), 1)
         (link,) = it.proxy._links
-        assert len(link._relay.data_to_send(Side.SERVER)) < 2 * HIGH_BYTES
+        assert len(link._relay.data_to_send(ProxySide.SERVER)) < 2 * HIGH_BYTES
         await connection.say(b"You may still listen.\n\r")
         await caller.until(b"You may still listen.\n\r")
 
@@ -287,7 +286,7 @@ async def test_a_half_close_is_passed_on_and_the_answer_comes_back(tmp_path: Pat
         caller.writer.write_eof()
         assert await caller.rest() == b"got quit\n"
         await it.until_closed()
-    assert it.closed[0].by is Side.CLIENT
+    assert it.closed[0].by is ProxySide.CLIENT
     assert journalled(tmp_path).notes[-2:] == [
         {"kind": "closed", "by": "client", "how": "end"},
         {"kind": "end", "records": 3, "more": False},
@@ -308,7 +307,7 @@ async def test_the_last_words_before_a_server_reset_arrive(tmp_path: Path) -> No
         caller.writer.close()
         await it.until_closed()
     assert b"last words".startswith(heard), "a reset may overtake what was sent before it, nothing else"
-    assert it.closed[0].by is Side.SERVER
+    assert it.closed[0].by is ProxySide.SERVER
     kept = journalled(tmp_path)
     assert kept.received == bytes(caller.heard)
     assert {"kind": "closed", "by": "server", "how": "reset"} in kept.notes
@@ -325,7 +324,7 @@ async def test_a_client_reset_ends_the_line_to_the_server(tmp_path: Path) -> Non
         caller.writer.transport.abort()
         await it.until_closed()
         assert (await server.connection())._reader.at_eof()
-    assert it.closed[0].by is Side.CLIENT
+    assert it.closed[0].by is ProxySide.CLIENT
     assert {"kind": "closed", "by": "client", "how": "reset"} in journalled(tmp_path).notes
 
 
@@ -343,7 +342,7 @@ async def test_a_half_open_server_leaves_the_connection_as_it_is(tmp_path: Path)
             await asyncio.wait_for(caller.rest(), 0.3)
         assert not it.closed
         (link,) = it.proxy._links
-        for side in Side:
+        for side in ProxySide:
             assert link._sockets[side].getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)
             assert link._sockets[side].getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
     assert it.closed[0].by is None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from recorder.live.pulse import ANSWER_MS, Pulse
+from recorder.live.net.connection import ANSWER_MS, Pulse
 
 MINUTE = 60_000
 

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from recorder.errors import JournalError
-from recorder.live.recording import Recording
-from recorder.live.secrets import Release
+from recorder.live.recording import RecordedConnection
+from recorder.live.secrets.client import Release
 
 
 class FakeJournal:
@@ -73,9 +73,9 @@ class FakeGuard:
         return held
 
 
-def started() -> tuple[FakeJournal, FakeGuard, list[str], Recording]:
+def started() -> tuple[FakeJournal, FakeGuard, list[str], RecordedConnection]:
     journal, guard, told = FakeJournal(), FakeGuard(), list[str]()
-    return journal, guard, told, Recording(journal, guard, told.append)
+    return journal, guard, told, RecordedConnection(journal, guard, told.append)
 
 
 def test_the_server_is_written_at_once_the_client_when_the_guard_says() -> None:
@@ -154,7 +154,7 @@ def test_a_failed_journal_ends_the_recording_and_is_told_once() -> None:
 
 def test_where_the_journal_is_all_there_is_its_failure_is_raised() -> None:
     journal, guard, told = FakeJournal(), FakeGuard(), list[str]()
-    recording = Recording(journal, guard, told.append, must=True)
+    recording = RecordedConnection(journal, guard, told.append, must=True)
     recording.client_said(b"held", 1)
     journal.broken = JournalError("The journal x cannot be written: No space left on device.")
     with pytest.raises(JournalError):

@@ -6,7 +6,7 @@ import pytest
 
 from recorder.dialects.recogniser import Recogniser
 from recorder.events import Event, Line
-from recorder.live.policy import parse_policy
+from recorder.live.policy.language import parse_policy
 from recorder.live.requests import AskGames, AskHistory, Request
 from recorder.live.sending import RequestQueue
 from tests.live.asked import AskedObserving as Observing

@@ -5,17 +5,17 @@ from __future__ import annotations
 import pytest
 
 from recorder.errors import LoginError
-from recorder.live.login import Login
-from recorder.live.manners import CHESS_NET, FICS, ICC, Manners
-from recorder.live.plan import Plan
-from recorder.live.rehearsal import Rehearsal
+from recorder.live.login.login import Login
+from recorder.live.login.servers import CHESS_NET, FICS, ICC, Manners
+from recorder.live.policy.explain import Rehearsal
+from recorder.live.policy.plan import ObservationPlan
 from tests.live.dialogues import DIALOGUES
 from tests.live.test_observing import row, table
 
 TABLE = ("\n\r".join(table(row(1), row(2, flags=" bu"), row(3))) + "\n\r\n\rfics% ").encode()
 
 
-def logged_in(plan: Plan, manners: Manners = FICS) -> tuple[Rehearsal, bytes]:
+def logged_in(plan: ObservationPlan, manners: Manners = FICS) -> tuple[Rehearsal, bytes]:
     """One that is in, and what it has said."""
     rehearsal = Rehearsal(Login(None), plan)
     said = b""
@@ -25,7 +25,7 @@ def logged_in(plan: Plan, manners: Manners = FICS) -> tuple[Rehearsal, bytes]:
 
 
 def test_only_the_table_is_asked_for() -> None:
-    rehearsal, said = logged_in(Plan("rated"))
+    rehearsal, said = logged_in(ObservationPlan("rated"))
     assert said == b"guest\n\ngames\n"
     assert not rehearsal.finished
     assert rehearsal.receive(TABLE, 1) == b"quit\n"
@@ -41,24 +41,24 @@ def test_only_the_table_is_asked_for() -> None:
 
 
 def test_in_the_order_in_which_they_would_be_asked_for() -> None:
-    rehearsal, _ = logged_in(Plan("rated", ("White3",)))
+    rehearsal, _ = logged_in(ObservationPlan("rated", ("White3",)))
     rehearsal.receive(TABLE, 1)
     assert [line.command for line in rehearsal.result()[0]][-2:] == ["observe 3", "observe 1"]
-    limited, _ = logged_in(Plan("rated", limit=1))
+    limited, _ = logged_in(ObservationPlan("rated", limit=1))
     limited.receive(TABLE, 1)
     assert [line.command for line in limited.result()[0]][-2:] == ["games", "observe 1"]
 
 
 @pytest.mark.parametrize("manners", [ICC, CHESS_NET])
 def test_a_server_with_aliases(manners: Manners) -> None:
-    rehearsal, said = logged_in(Plan("rated"), manners)
+    rehearsal, said = logged_in(ObservationPlan("rated"), manners)
     assert said.splitlines()[-1] == b"/games"
     rehearsal.receive(TABLE, 1)
     assert rehearsal.result()[0][-1].command == "/observe 3"
 
 
 def test_a_registered_name_would_be_asked_for_its_settings() -> None:
-    rehearsal = Rehearsal(Login("Ann", lambda: "secret"), Plan("rated"))
+    rehearsal = Rehearsal(Login("Ann", lambda: "secret"), ObservationPlan("rated"))
     rehearsal.receive(FICS.encode(FICS.login), 0)
     rehearsal.receive(FICS.encode(FICS.registered + FICS.password, name="Ann"), 0)
     rehearsal.receive(FICS.encode(FICS.welcome + FICS.prompt, name="Ann", mark=""), 0)
@@ -67,12 +67,12 @@ def test_a_registered_name_would_be_asked_for_its_settings() -> None:
 
 
 def test_a_server_that_does_not_answer() -> None:
-    rehearsal, _ = logged_in(Plan("rated"))
+    rehearsal, _ = logged_in(ObservationPlan("rated"))
     assert rehearsal.take(29_999) == b""
     assert rehearsal.take(30_000) == b"quit\n"
     assert rehearsal.finished
     assert rehearsal.result()[1] == []
-    silent = Rehearsal(Login(None), Plan("rated"))
+    silent = Rehearsal(Login(None), ObservationPlan("rated"))
     silent.take(5)
     with pytest.raises(LoginError, match="has not asked for a name"):
         silent.take(30_005)
@@ -80,14 +80,14 @@ def test_a_server_that_does_not_answer() -> None:
 
 def test_a_server_that_ends_it() -> None:
     with pytest.raises(LoginError, match="closed the connection before it asked"):
-        Rehearsal(Login(None), Plan("rated")).closed()
-    rehearsal, _ = logged_in(Plan("rated"))
+        Rehearsal(Login(None), ObservationPlan("rated")).closed()
+    rehearsal, _ = logged_in(ObservationPlan("rated"))
     rehearsal.closed()
     assert rehearsal.result()[1] == []
 
 
 def test_a_prompt_in_another_language_is_answered() -> None:
-    rehearsal = Rehearsal(Login("Ann", lambda: "secret"), Plan("rated"))
+    rehearsal = Rehearsal(Login("Ann", lambda: "secret"), ObservationPlan("rated"))
     named, hidden, entered = (step.says for step in DIALOGUES["translated prompts"])
     assert rehearsal.receive(named, 0) == b"Ann\n"
     rehearsal.receive(hidden, 10)

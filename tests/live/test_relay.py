@@ -4,9 +4,9 @@ import random
 
 import pytest
 
-from recorder.live.relay import HIGH_BYTES, Relay, Side
+from recorder.live.relay import HIGH_BYTES, ProxySide, Relay
 
-CLIENT, SERVER = Side.CLIENT, Side.SERVER
+CLIENT, SERVER = ProxySide.CLIENT, ProxySide.SERVER
 
 
 def test_bytes_go_to_the_other_side() -> None:
@@ -81,10 +81,10 @@ def test_any_order_of_events_keeps_order_and_memory(seed: int) -> None:
     """A model with two sockets of random moods: everything arrives, in order, and little waits."""
     dice = random.Random(seed)
     relay = Relay()
-    to_say = {side: dice.randbytes(dice.randrange(400_000)) for side in Side}
-    said = dict.fromkeys(Side, 0)
-    heard = {side: bytearray() for side in Side}
-    told = dict.fromkeys(Side, False)
+    to_say = {side: dice.randbytes(dice.randrange(400_000)) for side in ProxySide}
+    said = dict.fromkeys(ProxySide, 0)
+    heard = {side: bytearray() for side in ProxySide}
+    told = dict.fromkeys(ProxySide, False)
     while not relay.done:
         side = dice.choice([CLIENT, SERVER])
         if relay.wants_read(side) and dice.random() < 0.6:
@@ -101,7 +101,7 @@ def test_any_order_of_events_keeps_order_and_memory(seed: int) -> None:
             relay.sent(side, count)
         told[side] |= relay.take_end(side)
         assert len(relay.data_to_send(side)) < 2 * HIGH_BYTES
-    for side in Side:
+    for side in ProxySide:
         assert bytes(heard[side.other]) == to_say[side]
         assert told[side]
     assert relay.forwarded == {side: len(data) for side, data in to_say.items()}

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recorder.errors import LineError
-from recorder.live.script import Fault, Hear, Say, Step, Wait, format_script, parse_script, script_of_chunks
+from tests.support.script import Fault, Hear, Say, Step, Wait, format_script, parse_script, script_of_chunks
 
 PAIRS: list[tuple[str, Step]] = [
     ("wait 120", Wait(120)),

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from recorder.journal import Header, JournalReader, Record, RecordKind, format_header, format_note
-from recorder.live.scrubbing import JournalCleaner
-from recorder.live.secrets import SecretGuard
+from recorder.journal import JournalHeader, JournalReader, Record, RecordKind, format_header, format_note
+from recorder.live.secrets.client import SecretGuard
+from recorder.live.secrets.journals import JournalCleaner
 from tests.journal.test_format import HEADER
 from tests.live.dialogues import DIALOGUES, PASSWORD, Step
 
@@ -43,11 +43,11 @@ def guarded(records: list[Record]) -> list[Record]:
     return out
 
 
-def closed(records: list[Record]) -> list[Header | Record]:
+def closed(records: list[Record]) -> list[JournalHeader | Record]:
     return [HEADER, *records, Record(10**6, NOTE, format_note("end", {"records": len(records), "more": False}))]
 
 
-def clean(values: list[Header | Record]) -> tuple[JournalCleaner, list[Header | Record]]:
+def clean(values: list[JournalHeader | Record]) -> tuple[JournalCleaner, list[JournalHeader | Record]]:
     cleaner = JournalCleaner(lambda: values)
     reader = JournalReader()
     found = [entry.value for entry in reader.read(cleaner.lines())]
@@ -55,7 +55,7 @@ def clean(values: list[Header | Record]) -> tuple[JournalCleaner, list[Header | 
     return cleaner, found
 
 
-def sent_bytes(values: list[Header | Record]) -> bytes:
+def sent_bytes(values: list[JournalHeader | Record]) -> bytes:
     return b"".join(value.data for value in values if isinstance(value, Record) and value.kind is SENT)
 
 
@@ -92,7 +92,7 @@ def test_what_is_clean_stays_as_it_is(name: str) -> None:
 
 def test_a_part_counts_what_stands_in_it() -> None:
     """Two records of one line that nobody can read become two counts; a line and a half become three records."""
-    values: list[Header | Record] = [
+    values: list[JournalHeader | Record] = [
         HEADER,
         Record(1, RECEIVED, b"login: "),
         Record(2, SENT, b"Ann\nsecret\xff"),
@@ -105,7 +105,7 @@ def test_a_part_counts_what_stands_in_it() -> None:
     _, found = clean(values)
     counts: list[int] = []
     for value in found:
-        if isinstance(value, Header):
+        if isinstance(value, JournalHeader):
             counts.append(0)
         elif b'"end"' in value.data:
             assert b'"records":%d,' % counts[-1] in value.data
@@ -116,10 +116,10 @@ def test_a_part_counts_what_stands_in_it() -> None:
 
 
 def test_a_journal_that_grows_meanwhile() -> None:
-    values: list[Header | Record] = [HEADER, *said(DIALOGUES["FICS"])]
+    values: list[JournalHeader | Record] = [HEADER, *said(DIALOGUES["FICS"])]
     read = 0
 
-    def growing() -> list[Header | Record]:
+    def growing() -> list[JournalHeader | Record]:
         nonlocal read
         read += 1
         return values + [Record(10**6 + read, SENT, b"more\n")] * read
@@ -142,7 +142,7 @@ def test_every_connection_has_its_own_login() -> None:
 
 def test_bytes_that_came_are_scrubbed_across_records() -> None:
     pieces = [b"\n\rpassword chan", b"ged from x to hunter", b"2 now\n\rfics% "]
-    values: list[Header | Record] = [HEADER, *(Record(at, RECEIVED, piece) for at, piece in enumerate(pieces))]
+    values: list[JournalHeader | Record] = [HEADER, *(Record(at, RECEIVED, piece) for at, piece in enumerate(pieces))]
     _, found = clean(values)
     assert [value.data for value in found if isinstance(value, Record)] == [
         b"\n\rpassword chan",

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recorder.live.sealing import Sealing
-from recorder.wire.timeseal import PING_ANSWER, unseal
+from recorder.wire.timeseal import PING_ANSWER, Sealing, unseal
 
 PINGS = {1: b"\n\r[G]\n\r", 2: b"[G]\x00"}
 

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recorder.live.secrets import Release, SecretGuard
-from recorder.live.typed import corrected
-from recorder.sources.scrub import fill
+from recorder.live.secrets.client import Release, SecretGuard
+from recorder.live.secrets.typed import corrected
+from recorder.sources.secrets import fill
 from recorder.wire.timeseal import format_hello, seal, unseal
 from tests.live.dialogues import DIALOGUES, NAME, PASSWORD, WILL, WONT, Step
 from tests.support.effort import examples

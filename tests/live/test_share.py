@@ -7,11 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recorder.errors import PolicyError
-from recorder.live.listed import Listed
-from recorder.live.policy import parse_policy
+from recorder.live.policy.games import Listed, Share, parse_share
+from recorder.live.policy.language import parse_policy
 from recorder.live.requests import AskGames, Observe
-from recorder.live.share import Share, parse_share
-from recorder.tracking.facts import Facts
+from recorder.tracking.facts import HeaderFacts
 from tests.live.asked import AskedObserving as Observing
 from tests.live.test_observing import board, events, row, table
 
@@ -19,7 +18,7 @@ NAMES = st.text("abcdefXYZ09", min_size=3, max_size=17)
 
 
 def listed(white: str, black: str, category: str = "blitz") -> Listed:
-    return Listed(7, Facts(0, white=white, black=black, category=category))
+    return Listed(7, HeaderFacts(0, white=white, black=black, category=category))
 
 
 @given(NAMES, NAMES, st.integers(1, 5))

@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from recorder.live.address import format_address
-from recorder.live.manners import FICS
-from recorder.live.observing import Observing
-from recorder.live.policy import parse_policy
-from recorder.live.script import Fault, Hear, Say, Step
-from recorder.live.snapshot import Board, Snapshot, take_snapshot
-from recorder.live.testserver import Dialogue, ScriptedServer
+from recorder.live.login.servers import FICS
+from recorder.live.net.sockets import format_address
+from recorder.live.policy.language import parse_policy
+from recorder.live.policy.observing import Observing
+from recorder.live.status import ObservedBoard, Snapshot, take_snapshot
 from tests.live.test_capture import ANSWERS, BOARD, END, MOVE, Run
 from tests.support.live import in_loop
+from tests.support.script import Fault, Hear, Say, Step
+from tests.support.testserver import Dialogue, ScriptedServer
 
 REPLY = MOVE.replace(b" B 4 ", b" W 4 ").replace(
     b" 300000 300000 1 P/e2-e4 (0:00.000) e4 0 0 0", b" -917 5000 2 P/e7-e5 (0:02.000) e5 0 1 304"
@@ -60,7 +60,9 @@ async def test_what_is_being_watched(tmp_path: Path) -> None:
         at_ms = conversation.tracker.boards.runs["12"].last.at_ms  # type: ignore[union-attr]  # there is one
         assert at_ms is not None
         seen = look(run, at_s=12.5, utc_ms=at_ms + 2_500)
-        assert seen.boards == (Board(12, "Ann", "Bob", "blitz", "1. e4", 300_000, 300_000, False, 0, 2_500, "*"),)
+        assert seen.boards == (
+            ObservedBoard(12, "Ann", "Bob", "blitz", "1. e4", 300_000, 300_000, False, 0, 2_500, "*"),
+        )
         assert (seen.state, seen.state_ms, seen.retry_ms) == ("recording", 12_500, None)
         assert (seen.server, seen.watched, seen.games, seen.limit) == (format_address(run.capture.address), 1, 0, 7)
         assert (seen.connections, seen.outages) == (1, 0)

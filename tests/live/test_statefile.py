@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from recorder.live.statefile import RecorderState, StateFile, read_states
+from recorder.live.status import RecorderState, StateFile, read_states
 
 
 def state(pid: int = 7, received: int = 0) -> RecorderState:

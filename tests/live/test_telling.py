@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from recorder.live.telling import EVENTS
+from recorder.live.messages import EVENTS
 
 DOCUMENT = Path(__file__).parents[2] / "docs/log.md"
 

@@ -16,14 +16,14 @@ from typing import Any
 import pytest
 import zstandard
 
-from recorder.live.manners import FATICS
-from recorder.live.script import Hear, Say, Step, Wait, script_of_chunks
-from recorder.live.testserver import Dialogue, ScriptedServer
+from recorder.live.login.servers import FATICS
 from tests.support import cecp
 from tests.support.cli import Cli
 from tests.support.corpus import stream_chunks, truth
 from tests.support.live import in_loop, journalled, running
 from tests.support.programs import program
+from tests.support.script import Hear, Say, Step, Wait, script_of_chunks
+from tests.support.testserver import Dialogue, ScriptedServer
 
 SECRET = "s3cretWord"
 PATIENCE_S = 20  # of a program that was asked to end

@@ -7,8 +7,8 @@ import pytest
 from matplotlib.patches import Rectangle
 
 from exporters import Archive
-from exporters.pictures import PICTURES, blunder_rates, blunder_sheet, evaluation_course, evaluation_sheet
-from exporters.pictures.catalogue import Wishes
+from exporters.plots import PICTURES, blunder_rates, blunder_sheet, evaluation_course, evaluation_sheet
+from exporters.plots.catalogue import PlotOptions
 from recorder.errors import ExportError
 from tests.support.cli import Cli
 from tests.support.evaluated import PGN
@@ -68,7 +68,7 @@ def test_rates_by_the_time_that_was_left(plies: pd.DataFrame) -> None:
 def test_of_one_player(plies: pd.DataFrame) -> None:
     assert labels(blunder_rates(plies, player="bob", by="think")) == ["blunders 2", "mistakes 1", "inaccuracies 0"]
     assert "moves of Bob" in title(blunder_rates(plies, player="bob"))
-    table = PICTURES["blunders"].table(plies, Wishes("Bob"))
+    table = PICTURES["blunders"].table(plies, PlotOptions("Bob"))
     assert table.groupby("by")["plies"].sum().to_dict() == {"clock": 5, "think": 4}  # the first move is free
     assert len(blunder_sheet(plies, player="Bob").axes) == 2
 

@@ -14,7 +14,7 @@ from matplotlib.colors import to_rgba
 from matplotlib.patches import Rectangle
 
 from exporters import measures
-from exporters.pictures import (
+from exporters.plots import (
     PICTURES,
     bughouse_clocks,
     clock_curve,
@@ -29,11 +29,11 @@ from exporters.pictures import (
     think_times,
     write_picture,
 )
-from exporters.pictures.averages import clock_quartiles, lead_scores
-from exporters.pictures.catalogue import Wishes
-from exporters.pictures.lag import lag_bands
-from exporters.pictures.moves import side_medians
-from exporters.pictures.thinking import phase_shares
+from exporters.plots.averages import clock_quartiles, lead_scores
+from exporters.plots.catalogue import PlotOptions
+from exporters.plots.lag import lag_bands
+from exporters.plots.moves import side_medians
+from exporters.plots.thinking import phase_shares
 from recorder.errors import ExportError
 from tests.support.effort import examples
 from tests.support.pictures import footer, gids, labels, line, title
@@ -71,7 +71,7 @@ def test_figures_of_whole_seconds_are_no_finer() -> None:
 
 
 def test_shares_of_think_times_by_phase() -> None:
-    shares = PICTURES["thinking"].table(posed(TEN), Wishes())
+    shares = PICTURES["thinking"].table(posed(TEN), PlotOptions())
     opening = shares[shares["phase"] == "opening"].set_index("think")["plies"].to_dict()
     # 1000 and 2000 are the first of their classes; first moves are left out.
     assert opening == {"1–2 s": 1, "2–3 s": 2, "3–5 s": 3, "5–10 s": 2}
@@ -82,9 +82,9 @@ def test_shares_of_think_times_by_phase() -> None:
 def test_what_counts_is_what_counts_in_the_measures() -> None:
     charged = posed([700, 900, *TEN[2:]], lags_ms=LAGS)  # a server that charges first moves
     instant, lags = measures.instant(charged, by=()), measures.lag(charged, by=())
-    assert PICTURES["thinking"].table(charged, Wishes())["plies"].sum() == instant["plies"].sum() == 8
+    assert PICTURES["thinking"].table(charged, PlotOptions())["plies"].sum() == instant["plies"].sum() == 8
     assert instant.attrs["left_out"] == {"first move": 2}
-    assert len(PICTURES["lag"].table(charged, Wishes())) == lags["plies"].sum() == 10
+    assert len(PICTURES["lag"].table(charged, PlotOptions())) == lags["plies"].sum() == 10
 
 
 def test_phases_have_bars_and_medians() -> None:
@@ -113,7 +113,7 @@ def test_phases_that_are_not_known_are_no_phase() -> None:
 
 
 def test_cells_of_the_heat_map() -> None:
-    cells = PICTURES["heatmap"].table(joined(posed(TEN), posed(TEN, key="b" * 20)), Wishes())
+    cells = PICTURES["heatmap"].table(joined(posed(TEN), posed(TEN, key="b" * 20)), PlotOptions())
     assert cells[["move_from", "move_to", "think", "plies"]].values.tolist() == [
         [2, 2, "2–3 s", 2],
         [2, 2, "3–5 s", 2],
@@ -216,7 +216,7 @@ def test_medians_in_pictures_are_those_of_the_measures() -> None:
             zip(usage["phase"], usage["median_ms"], strict=True)
         )
         assert phases["phase_plies"].tolist() == usage["plies"].tolist()
-        assert PICTURES["heatmap"].table(own, Wishes())["plies"].sum() == usage["plies"].sum()
+        assert PICTURES["heatmap"].table(own, PlotOptions())["plies"].sum() == usage["plies"].sum()
     for side in ("white", "black"):
         (measured,) = measures.lag(uneven[uneven["side"] == side], by=()).to_dict("records")
         for ax in (lag_course(uneven), lag_histogram(uneven)):
@@ -260,15 +260,15 @@ def test_the_curve_counts_games_not_sides() -> None:
     longer = [posed([1000] * 60, key=name * 20, base_s=100) for name in "cd"]
     ax = clock_curve(joined(many(), *longer))
     assert max(line(ax, "median-all").get_xdata()) == 25
-    table = PICTURES["curve"].table(joined(many(), *longer), Wishes())
+    table = PICTURES["curve"].table(joined(many(), *longer), PlotOptions())
     assert table["games"].tolist() == [8] * 25 + [2] * 5
 
 
 def test_the_score_of_those_who_lead_on_the_clock() -> None:
-    table = PICTURES["leads"].table(many(), Wishes("Ann"))
+    table = PICTURES["leads"].table(many(), PlotOptions("Ann"))
     assert table["sides"].tolist() == [0, 0, 0, 0, 6]
     assert table["score"].iloc[4] == pytest.approx(5 / 6)
-    both = PICTURES["leads"].table(many(), Wishes())
+    both = PICTURES["leads"].table(many(), PlotOptions())
     assert both["sides"].tolist() == [5, 1, 0, 0, 6]  # one is behind by just 20 %
     ax = score_by_lead(many(), player="Ann")
     assert any(text.get_text() == "83%\nn = 6" for text in ax.texts)
@@ -293,7 +293,7 @@ def test_times_of_zero_have_an_axis_of_a_second() -> None:
 
 
 def test_how_a_player_s_games_ended() -> None:
-    table = PICTURES["endings"].table(many(), Wishes("ann"))
+    table = PICTURES["endings"].table(many(), PlotOptions("ann"))
     assert table.to_dict("list") == {
         "ended": ["resignation", "time"],
         "won": [3, 2],
@@ -378,11 +378,11 @@ def test_a_match_has_two_boards() -> None:
 def test_every_picture_is_drawn_as_wished(name: str) -> None:
     judged = {"eval_after_cp": 20, "loss_cp": 30, "loss_permille": 60}
     plies = {"bughouse": match, "leads": many}.get(name, lambda: posed(TEN, lags_ms=LAGS, **judged))()
-    figure = PICTURES[name].draw(plies, None, Wishes(player="Ann", theme="dark", size=(7, 4)))
+    figure = PICTURES[name].draw(plies, None, PlotOptions(player="Ann", theme="dark", size=(7, 4)))
     assert tuple(figure.get_size_inches()) == (7, 4)
     assert figure.get_facecolor() == to_rgba("#15181e")
     assert {ax.get_facecolor() for ax in figure.axes if ax.get_xlabel()} == {to_rgba("#15181e")}
-    table = PICTURES[name].table(plies, Wishes("Ann"))
+    table = PICTURES[name].table(plies, PlotOptions("Ann"))
     assert len(table)
     assert np.isin(["plies", "ply", "games", "ended", "sides"], table.columns).any()
 
@@ -445,7 +445,7 @@ def test_whatever_a_game_holds_is_drawn_or_said(
     name = names[len(times) % len(names)]
     try:
         figure = PICTURES[name].draw(
-            joined(one, other) if PICTURES[name].scope == "match" else one, None, Wishes("Bob")
+            joined(one, other) if PICTURES[name].scope == "match" else one, None, PlotOptions("Bob")
         )
     except ExportError:
         return

@@ -14,7 +14,7 @@ import matplotlib as mpl
 import pandas as pd
 import pytest
 
-from exporters.pictures import (
+from exporters.plots import (
     FORMATS,
     THEMES,
     Theme,
@@ -25,7 +25,7 @@ from exporters.pictures import (
     write_picture,
     write_table,
 )
-from exporters.pictures.style import clock_text, duration_text, new_figure, percent_axis, plain
+from exporters.plots.style import clock_text, duration_text, new_figure, percent_axis, plain
 from tests.support.pictures import labels, title
 from tests.support.plyframes import posed
 
@@ -87,7 +87,7 @@ def test_a_notebook_shows_a_figure() -> None:
 
 def test_neither_pyplot_nor_a_window_is_needed() -> None:
     code = (
-        "import io, sys, exporters.pictures as p; p.write_picture(p.new_figure(), io.BytesIO(), 'svg');"
+        "import io, sys, exporters.plots as p; p.write_picture(p.new_figure(), io.BytesIO(), 'svg');"
         "print([name for name in sys.modules if name in ('matplotlib.pyplot', 'tkinter')])"
     )
     answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)

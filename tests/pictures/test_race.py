@@ -3,8 +3,8 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from exporters.pictures import clock_race, new_figure
-from exporters.pictures.race import marks_of
+from exporters.plots import clock_race, new_figure
+from exporters.plots.race import marks_of
 from recorder.errors import ExportError
 from tests.support.pictures import footer, gids, labels, line, title
 from tests.support.plyframes import events, joined, posed

@@ -6,7 +6,7 @@ import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from recorder.journal.format import VERSION, Header
+from recorder.journal.format import VERSION, JournalHeader
 from recorder.model import Game, SourceName
 from tests.edge_cases.scripts import Table, log
 from tests.support import product
@@ -120,7 +120,7 @@ def journal_of(
     """The journal of one connection from one moment to another, by a clock that may be ahead."""
     session = f"{zlib.crc32(name.encode()):016x}"
     anchor_ns = ANCHOR_NS + (from_ms + ahead_ms) * 1_000_000
-    header = Header(VERSION, session, 1, "record", "chess.example", 5000, anchor_ns, "test")
+    header = JournalHeader(VERSION, session, 1, "record", "chess.example", 5000, anchor_ns, "test")
     seen = sorted(
         (moment for game in games if game.begin_ms <= to_ms for moment in game.lines(from_ms, to_ms, listed, delay_ms)),
         key=lambda moment: moment[0],

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from functools import cache
 from typing import Any
 
-from recorder.journal.format import VERSION, Header
+from recorder.journal.format import VERSION, JournalHeader
 from recorder.model import Game, GameKind, SourceName
 from tests import score
 from tests.support import corpus, frames, product
@@ -28,7 +28,7 @@ def journal(scenario: str, connection: str) -> bytes:
     begun = datetime.datetime.fromisoformat(corpus.truth(scenario)["wall_clock_start_utc"].replace("Z", "+00:00"))
     anchor_ns = int(begun.timestamp()) * 1_000_000_000
     session = f"{zlib.crc32(f'{scenario} {connection}'.encode()):016x}"
-    header = Header(VERSION, session, 1, "record", f"{scenario[0]}.example", 5000, anchor_ns, "test")
+    header = JournalHeader(VERSION, session, 1, "record", f"{scenario[0]}.example", 5000, anchor_ns, "test")
     chunks = corpus.stream_chunks(scenario, connection)
     return lines_of(header, *(received(data, at_ms * 1_000_000) for at_ms, data in chunks))
 

@@ -12,7 +12,7 @@ from recorder import read_games
 from recorder.model import Game, Observation, SourceName, TimeBasis
 from recorder.relating import bughouse
 from recorder.relating.bughouse import pair_bughouse
-from recorder.relating.captures import captures, passes
+from recorder.relating.match import captures, passes
 from tests.relating.matches import OF_BOTH_BOARDS, SCENARIOS, games_of, partners_of
 from tests.support.corpus import streams
 

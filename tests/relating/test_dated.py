@@ -8,12 +8,12 @@ from dataclasses import replace
 
 import pytest
 
-from exporters.pgn import PgnExporter, PgnOptions
+from exporters.pgn.exporter import PgnExporter, PgnOptions
 from recorder.model import Game, SourceName
 from recorder.pipeline import make_pipeline
 from recorder.relating.compare import Verdict, compare
+from recorder.relating.game_view import View
 from recorder.relating.merge import merge_games
-from recorder.relating.view import View
 from recorder.sources import SourceKind
 
 from .scenes import games_of, played

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from recorder.model import Game, Precision, Segment, SourceName
 from recorder.relating.compare import Verdict, compare
-from recorder.relating.information import REQUIRED_BITS, bits_of, order_bits
+from recorder.relating.evidence import REQUIRED_BITS, bits_of, order_bits
+from recorder.relating.game_view import View
 from recorder.relating.merge import merge_games
-from recorder.relating.view import View
 from tests.support.effort import examples
 
 from .scenes import connections, games_of, played

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from recorder.model import EvidenceKind, Game, Observation, SourceName, StartPrecision
 from recorder.relating.compare import Verdict, compare
-from recorder.relating.interrupted import in_progress_since, may_be_seen_again
+from recorder.relating.game_view import View
 from recorder.relating.merge import merge_games
-from recorder.relating.view import View
+from recorder.relating.outages import in_progress_since, may_be_seen_again
 from tests.edge_cases.scripts import sans
 
 from .interrupted import LONG, Played, game_of

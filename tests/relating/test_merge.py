@@ -28,10 +28,11 @@ from recorder.model import (
     TimeBasis,
 )
 from recorder.pipeline import make_pipeline
-from recorder.relating import alike, parts
+from recorder.relating import grouping as alike
+from recorder.relating import grouping as parts
 from recorder.relating.compare import Verdict, compare
+from recorder.relating.game_view import View
 from recorder.relating.merge import merge_games
-from recorder.relating.view import View
 from recorder.sources.base import SourceKind
 from tests.support import corpus
 

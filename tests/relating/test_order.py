@@ -8,9 +8,9 @@ from dataclasses import replace
 from functools import cache
 
 from recorder.model import Game, SourceName
+from recorder.relating.board_order import Beside, BoardOrders
+from recorder.relating.game_view import View
 from recorder.relating.merge import merge_games
-from recorder.relating.order import Beside, BoardOrders
-from recorder.relating.view import View
 
 from .scenes import connections, games_of, played, truth_of
 

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from recorder.model import Game
-from recorder.replay.door import Manner
-from recorder.replay.session import Session
-from recorder.replay.show import Recording, Show
-from recorder.replay.together import moments_of_games
+from recorder.replay.server.login import Greeting
+from recorder.replay.server.session import ReplaySession
+from recorder.replay.several import moments_of_games
+from recorder.replay.show import ReplaySource, Show
 
 __all__ = ["MANNER", "Client", "lines_of", "open_show"]
 
@@ -20,27 +20,27 @@ def open_show(games: Sequence[Game], apart: bool = False) -> Show:
     moments = moments_of_games(games)
     if apart:
         moments = [moment._replace(at_ms=place) for place, moment in enumerate(moments)]
-    show = Show(Recording.of(games, moments), 0)
+    show = Show(ReplaySource.of(games, moments), 0)
     show.open(0)
     return show
 
 
-MANNER = Manner()
+MANNER = Greeting()
 
 
 @dataclass
 class Client:
     """Somebody who types; ``heard`` is all that came, ``now_ns`` his time."""
 
-    session: Session
+    session: ReplaySession
     heard: bytearray = field(default_factory=bytearray)
     now_ns: int = 0
     _seen: int = 0
 
     @classmethod
-    def of(cls, games: Sequence[Game], name: str = "Looker", manner: Manner = MANNER, apart: bool = False) -> Client:
+    def of(cls, games: Sequence[Game], name: str = "Looker", manner: Greeting = MANNER, apart: bool = False) -> Client:
         """Logged in to a replay of his own."""
-        client = cls(Session(open_show(games, apart), 0, manner))
+        client = cls(ReplaySession(open_show(games, apart), 0, manner))
         client.say(name, "")
         return client
 

@@ -18,16 +18,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recorder.cecp.answers import Claim, Features, Moved, Signal, Tell, format_answer, parse_answer
+from recorder.cecp.answers import Claim, Features, Moved, Signal, TellCommand, format_answer, parse_answer
 from recorder.cecp.commands import PLAIN_WORDS, Unknown
 from recorder.cecp.features import DEFAULTS
 from recorder.model import Game, SourceKind
 from recorder.pipeline import make_pipeline
-from recorder.replay.asengine import RecordedEngine
+from recorder.replay.engine import RecordedEngine
 from recorder.replay.mainline import main_line
-from recorder.tracking.position import fen
-from recorder.tracking.variants import STANDARD_BOARD
-from recorder.variants import cecp_variant
+from recorder.rules.prove import fen
+from recorder.rules.variants import STANDARD_BOARD, cecp_variant
 from tests.cecp.test_real_engines import screen
 from tests.replay.test_moments import games_of
 from tests.support.cli import SERVER, Cli
@@ -186,7 +185,7 @@ def test_another_move_is_told_once_and_can_be_taken_back() -> None:
 def test_a_computer_that_leaves_the_record_has_won() -> None:
     bench = Bench(game(OPENING, "*"))
     told, word = bench.say("new", "computer", "usermove d2d4")
-    assert isinstance(parse_answer(told), Tell)
+    assert isinstance(parse_answer(told), TellCommand)
     assert parse_answer(word) == Signal("resign")
 
 

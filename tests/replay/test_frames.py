@@ -9,8 +9,8 @@ import pytest
 from recorder.model import Game, GameKind
 from recorder.replay.boards import frame_text
 from recorder.replay.moments import Begin
-from recorder.replay.show import Recording, Show, Sign
-from recorder.replay.together import moments_of_games
+from recorder.replay.several import moments_of_games
+from recorder.replay.show import ReplaySource, Show, Sign
 from tests.support.corpus import stream_bytes
 from tests.support.product import run
 
@@ -41,7 +41,7 @@ STREAMS: dict[tuple[str, str], dict[str, int]] = {
 def differences(games: list[Game], data: bytes) -> tuple[Counter[str], int]:
     """By field how many frames differ from those recorded at the same place, and how many were compared."""
     moments = moments_of_games(games)
-    show = Show(Recording.of(games, moments), 0)
+    show = Show(ReplaySource.of(games, moments), 0)
     found: Counter[str] = Counter()
     compared = 0
     for place, moment in enumerate(moments):

@@ -12,20 +12,20 @@ from hypothesis import strategies as st
 
 from recorder.events import Chunk
 from recorder.model import Game
-from recorder.replay.door import Door, Manner
-from recorder.replay.grammar import CODES
-from recorder.replay.house import House
-from recorder.replay.reads import moments_of_chunks
-from recorder.replay.session import Session
-from recorder.replay.tape import Tape, TapeSession, after_login
-from recorder.replay.timing import Moment
+from recorder.replay.moments import moments_of_chunks
+from recorder.replay.server.clients import ReplayClients
+from recorder.replay.server.login import Greeting, LoginDialogue
+from recorder.replay.server.session import ReplaySession
+from recorder.replay.server.settings import CODES
+from recorder.replay.server.tape import Tape, TapeSession, after_login
+from recorder.replay.timing import ReplayMoment
 from tests.replay.clients import open_show
 from tests.support.corpus import stream_bytes, stream_chunks
 from tests.support.effort import examples
 from tests.support.product import run
 
 STREAM = ("a01_standard", "observer_GuestObsA")
-MANNER = Manner(observe=True, password=True)
+MANNER = Greeting(observe=True, password=True)
 
 
 @cache
@@ -33,37 +33,37 @@ def games() -> tuple[Game, ...]:
     return tuple(run([stream_bytes(*STREAM)], "raw")[0][:3])
 
 
-def house(shared: bool) -> House:
+def house(shared: bool) -> ReplayClients:
     """Of games."""
     stage = open_show(games(), apart=True)
 
-    def make(number: int, now_ns: int) -> Door:
-        return Session(stage if shared else open_show(games(), apart=True), number, MANNER, shared=shared)
+    def make(number: int, now_ns: int) -> LoginDialogue:
+        return ReplaySession(stage if shared else open_show(games(), apart=True), number, MANNER, shared=shared)
 
-    return House(make, stage if shared else None)
+    return ReplayClients(make, stage if shared else None)
 
 
 @cache
-def moments() -> list[Moment[Chunk]]:
+def moments() -> list[ReplayMoment[Chunk]]:
     chunks = [Chunk(data, 0, at_ms) for at_ms, data in stream_chunks(*STREAM)[:60]]
     return list(moments_of_chunks(after_login(chunks)))
 
 
-def taped(shared: bool) -> House:
+def taped(shared: bool) -> ReplayClients:
     """Of bytes."""
     stage = Tape(moments(), 0)
 
-    def make(number: int, now_ns: int) -> Door:
+    def make(number: int, now_ns: int) -> LoginDialogue:
         return TapeSession(stage if shared else Tape(moments(), now_ns), number, MANNER, shared)
 
-    return House(make, stage if shared else None)
+    return ReplayClients(make, stage if shared else None)
 
 
-def never(client: Door, error: Exception) -> None:
+def never(client: LoginDialogue, error: Exception) -> None:
     raise error
 
 
-def heard(place: House, shared: bool, junk: list[bytes]) -> bytes:
+def heard(place: ReplayClients, shared: bool, junk: list[bytes]) -> bytes:
     """What a well-behaved client hears while another one sends junk between all that happens."""
     well, wild = place.come(0), place.come(0)
     assert well is not None
@@ -112,7 +112,7 @@ JUNK = st.lists(
 @settings(max_examples=examples(60), deadline=None)
 @given(JUNK)
 def test_others_hear_what_they_would_have_heard_alone(
-    make: Callable[[bool], House], shared: bool, junk: list[bytes]
+    make: Callable[[bool], ReplayClients], shared: bool, junk: list[bytes]
 ) -> None:
     alone = heard(make(shared), shared, [])
     assert alone.count(b"<12>") > 5

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 import pytest
 
-from recorder.cli.playing import games_to_replay
-from recorder.cli.scene import Look, draw, plain
+from recorder.cli.replay_options import games_to_replay
 from recorder.model import Game
-from recorder.replay.moments import Shown
-from recorder.replay.show import Recording, Show, Sign
-from recorder.replay.together import moments_of_games
-from recorder.replay.viewing import Viewing
+from recorder.replay.moments import ShownPly
+from recorder.replay.several import moments_of_games
+from recorder.replay.show import ReplaySource, Show, Sign
+from recorder.replay.terminal.scene import SceneStyle, draw, plain
+from recorder.replay.terminal.viewing import Viewing
 from tests.support.corpus import SERVER, stream_bytes
 from tests.support.product import run
 
@@ -33,10 +33,10 @@ def _hands(games: Sequence[Game], kept: bool) -> list[object]:
             for seen in game.observations:
                 seen.holdings = []
     moments = moments_of_games(games)
-    show = Show(Recording.of(games, moments), 0)
+    show = Show(ReplaySource.of(games, moments), 0)
     found: list[object] = []
     for place, moment in enumerate(moments):
-        if not isinstance(moment.what, Shown):
+        if not isinstance(moment.what, ShownPly):
             list(show.step(place))
             continue
         for sign, board, _, _ in show.step(place):
@@ -69,15 +69,15 @@ def test_bughouse() -> None:
 )
 def test_saved_games_show_them_as_derived(name: str, count: int) -> None:
     games = games_to_replay([str(CORPUS / name)], (), "", {})[:count]
-    viewing = Viewing(Recording.of(games, moments_of_games(games)), 0)
+    viewing = Viewing(ReplaySource.of(games, moments_of_games(games)), 0)
     viewing.press("end", 0)
-    rows = "\n".join(plain(row) for row in draw(viewing, 0, 120, 30, Look(ascii=True, colours=False)))
+    rows = "\n".join(plain(row) for row in draw(viewing, 0, 120, 30, SceneStyle(ascii=True, colours=False)))
     assert "in hand: ~" in rows
     assert "not known" not in rows
 
 
 def test_one_board_of_a_match_alone_does_not_tell_its_hands() -> None:
     game = games_to_replay([str(CORPUS / "public/bughouse-db-3611438-with-lag.bpgn")], (), "", {})[0]
-    viewing = Viewing(Recording.of([game], moments_of_games([game])), 0)
+    viewing = Viewing(ReplaySource.of([game], moments_of_games([game])), 0)
     viewing.press("end", 0)
     assert viewing.hands(0) is None

@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from recorder.cli.library import open_library
+from recorder.cli.replay_games import open_library
 from recorder.errors import ReplayError
-from recorder.replay.door import Door, Manner
-from recorder.replay.house import Staging
-from recorder.replay.session import Session
-from recorder.replay.show import Recording, Show
-from recorder.replay.thinks import long_thinks
+from recorder.replay.moments import long_thinks
+from recorder.replay.server.clients import Staging
+from recorder.replay.server.login import Greeting, LoginDialogue
+from recorder.replay.server.session import ReplaySession
+from recorder.replay.several import moments_of_games
+from recorder.replay.show import ReplaySource, Show
 from recorder.replay.timing import cap_idle, mark
-from recorder.replay.together import moments_of_games
-from storage import Archive, GameFilter
+from storage import ArchiveStore, GameFilter
 from tests.replay.clients import Client
 from tests.replay.test_recorded import FILTERS
 from tests.support.cli import SERVER, Cli
@@ -32,17 +32,17 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def heard(recording: Recording) -> str:
+def heard(recording: ReplaySource) -> str:
     """All that a client hears who observes everything."""
     show = Show(recording, 0)
     show.open(0)
-    client = Client(Session(show, 0, Manner(observe=True)))
+    client = Client(ReplaySession(show, 0, Greeting(observe=True)))
     return client.say("Looker", "", "iset ms 1", "set style 12") + client.wait()
 
 
 @pytest.mark.parametrize("idle_max_ms", [None, 700])
 def test_moments_are_those_of_games_in_memory(archive: Path, idle_max_ms: int | None) -> None:
-    with Archive.open(str(archive), read_only=True) as opened:
+    with ArchiveStore.open(str(archive), read_only=True) as opened:
         games = list(opened.games(GameFilter()))
     moments = moments_of_games(games, 1000)
     moments = moments if idle_max_ms is None else list(cap_idle(moments, idle_max_ms))
@@ -54,14 +54,14 @@ def test_moments_are_those_of_games_in_memory(archive: Path, idle_max_ms: int | 
     ) as library:  # fmt: skip
         recording = library.recording
         assert [moment._replace(what=None) for moment in marked] == list(recording.moments)
-        without_lines = Recording(recording.players, recording.moments, recording.chapter)
+        without_lines = ReplaySource(recording.players, recording.moments, recording.chapter)
         told = heard(without_lines)
     assert told.count("<12> ") > 700
-    assert told == heard(Recording.of(games, moments))
+    assert told == heard(ReplaySource.of(games, moments))
 
 
 def test_few_games_are_held_however_many_there_are(archive: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("recorder.cli.library.HELD", 2)
+    monkeypatch.setattr("recorder.cli.replay_games.HELD", 2)
     with open_library([], (), str(archive), FILTERS, pace_ms=0, idle_max_ms=None) as library:
         count = len(library.recording.players)
         assert count > 8
@@ -82,7 +82,7 @@ def test_a_game_that_has_changed_is_told(archive: Path) -> None:
         open_library([], (), str(archive), FILTERS, pace_ms=0, idle_max_ms=None) as library,
         pytest.MonkeyPatch.context() as patch,
     ):
-        patch.setattr(Archive, "game", lambda _archive, _key: game)
+        patch.setattr(ArchiveStore, "game", lambda _archive, _key: game)
         with pytest.raises(ReplayError, match="no longer what it was"):
             library.recording.chapter(3)
 
@@ -91,16 +91,16 @@ def test_a_game_that_is_gone_is_left_out_and_told_once(
     archive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A source is forgotten while its games are replayed to all by one clock: the others go on, and commands answer."""
-    monkeypatch.setattr("recorder.cli.library.HELD", 1)
+    monkeypatch.setattr("recorder.cli.replay_games.HELD", 1)
     mine = tmp_path / "a.sqlite"
     shutil.copy(archive, mine)
     lost: list[str] = []
 
-    def never(_client: Door, error: Exception) -> None:
+    def never(_client: LoginDialogue, error: Exception) -> None:
         raise error
 
     with (
-        Archive.open(str(mine)) as writing,
+        ArchiveStore.open(str(mine)) as writing,
         open_library([], (), str(mine), FILTERS, pace_ms=0, idle_max_ms=0, lost=lost.append) as library,
     ):
         source = writing.game_sources(library.recording.chapter(0).game.key)[0]
@@ -109,7 +109,7 @@ def test_a_game_that_is_gone_is_left_out_and_told_once(
         library.recording.chapter(count - 1)
         assert 0 < len(gone) < count - 1
         writing.forget_source(source.id)
-        house = Staging(library.recording, Manner(observe=True)).house(0)
+        house = Staging(library.recording, Greeting(observe=True)).house(0)
         clients = [house.come(0), house.come(0)]
         heard = ["", ""]
         for client in clients:

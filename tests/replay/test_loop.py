@@ -15,9 +15,9 @@ import pytest
 
 from recorder.events import Chunk
 from recorder.model import Game, GameKind, ObservationKind, Origin, Ply
-from recorder.replay.door import Manner
-from recorder.replay.reads import moments_of_chunks
-from recorder.replay.tape import Tape, TapeSession, after_login
+from recorder.replay.moments import moments_of_chunks
+from recorder.replay.server.login import Greeting
+from recorder.replay.server.tape import Tape, TapeSession, after_login
 from tests.replay.clients import Client
 from tests.support.corpus import Stream, scenarios, stream_bytes, stream_chunks, streams
 from tests.support.effort import representative_first
@@ -83,7 +83,7 @@ def played(stream: Stream) -> list[Game]:
 
 def replayed(stream: Stream, games: list[Game], *settings: str) -> bytes:
     """What a client hears of a replay of these games."""
-    client = Client.of(games, stream.login, Manner(observe=True), apart=True)
+    client = Client.of(games, stream.login, Greeting(observe=True), apart=True)
     new = client.say(*settings, "set style 12")
     asks = any(seen.kind is ObservationKind.MOVELIST for game in games for seen in game.observations)
     last: dict[str, tuple[str, int]] = {}
@@ -137,7 +137,7 @@ def test_recording_a_replay_of_bytes_gives_the_same_games(stream: Stream) -> Non
         chunks.append(Chunk(data, offset, at_ms))
         offset += len(data)
     moments = list(moments_of_chunks(after_login(chunks)))
-    session = TapeSession(Tape(moments, 0), 0, Manner())
+    session = TapeSession(Tape(moments, 0), 0, Greeting())
     session.receive(f"{stream.login}\n\n".encode(), 0)
     heard = session.take_output()
     while session.due_ns is not None:

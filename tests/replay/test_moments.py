@@ -16,10 +16,9 @@ from recorder.events import Chunk
 from recorder.model import Game, Link, LinkKind, Origin, Ply, TimeBasis
 from recorder.relating.bughouse import pair_bughouse
 from recorder.relating.match import board_order, timeline
-from recorder.replay.moments import Begin, End, GameMoment, Shown, moments_of_game
-from recorder.replay.reads import moments_of_chunks
+from recorder.replay.moments import Begin, End, GameMoment, ShownPly, moments_of_chunks, moments_of_game
+from recorder.replay.several import moments_of_games
 from recorder.replay.timing import Timing
-from recorder.replay.together import moments_of_games
 from tests.relating.matches import OF_BOTH_BOARDS
 from tests.support.corpus import stream_bytes, stream_chunks
 from tests.support.journals import timed_journal
@@ -44,13 +43,13 @@ def games_of(scenario: str, connection: str, times: bool) -> list[Game]:
 
 def is_listed(moment: GameMoment) -> bool:
     """Whether it is a ply that no board showed."""
-    return isinstance(moment.what, Shown) and moment.what.ply.origin in (Origin.MOVELIST, Origin.INFERRED)
+    return isinstance(moment.what, ShownPly) and moment.what.ply.origin in (Origin.MOVELIST, Origin.INFERRED)
 
 
 def offsets(moments: list[GameMoment]) -> list[int]:
     """Where the log has what a moment shows; a list's moves stand there later than they were played."""
     return [
-        moment.what.ply.offset if isinstance(moment.what, Shown) else moment.what.offset
+        moment.what.ply.offset if isinstance(moment.what, ShownPly) else moment.what.offset
         for moment in moments
         if not isinstance(moment.what, Begin | End) and not is_listed(moment)
     ]
@@ -69,9 +68,9 @@ def test_everything_of_a_game_in_the_logs_order(stream: tuple[str, str], times: 
         assert all(one.at_ms <= two.at_ms for one, two in pairwise(moments))
         assert all(moment.game == 3 for moment in moments)
         assert offsets(moments) == sorted(offsets(moments))
-        plies = [one.what.ply for one in moments if isinstance(one.what, Shown) and not one.what.line]
+        plies = [one.what.ply for one in moments if isinstance(one.what, ShownPly) and not one.what.line]
         assert plies == game.plies
-        back = [one.what.ply for one in moments if isinstance(one.what, Shown) and one.what.line]
+        back = [one.what.ply for one in moments if isinstance(one.what, ShownPly) and one.what.line]
         taken = [ply for seen in game.observations for line in seen.lines[1:] for ply in line.plies]
         assert sorted(back) == sorted(taken)
         assert [m.what for m in moments if "result" in m.markers] == [
@@ -82,7 +81,7 @@ def test_everything_of_a_game_in_the_logs_order(stream: tuple[str, str], times: 
             shown = [
                 (moment.at_ms, moment.what.ply.at_ms or 0)
                 for moment in moments
-                if isinstance(moment.what, Shown) and not is_listed(moment)
+                if isinstance(moment.what, ShownPly) and not is_listed(moment)
             ]
             assert all(two[0] - one[0] == two[1] - one[1] for one, two in pairwise(shown))
 
@@ -101,12 +100,12 @@ def test_games_of_one_log_come_as_they_came(stream: tuple[str, str], times: bool
 def test_elapsed_times_tell_when_arrivals_do_not() -> None:
     game = next(read_games(PUBLIC / "pychess-movelist-64.txt"))
     moments = moments_of_game(game)
-    shown = [moment for moment in moments if isinstance(moment.what, Shown)]
+    shown = [moment for moment in moments if isinstance(moment.what, ShownPly)]
     assert shown
     assert {moment.timing for moment in shown} == {Timing.ELAPSED}
     spent = 0
     for moment in shown:
-        assert isinstance(moment.what, Shown)
+        assert isinstance(moment.what, ShownPly)
         spent += moment.what.ply.elapsed_ms or 0
         assert moment.at_ms == spent
 
@@ -119,7 +118,7 @@ def without_times(game: Game) -> Game:
 
 def test_moves_without_any_time_come_at_a_pace_and_say_so() -> None:
     game = without_times(games_of("a06_chatter_takebacks", "observer_Botvinnik", False)[0])
-    shown = [moment for moment in moments_of_game(game, pace_ms=700) if isinstance(moment.what, Shown)]
+    shown = [moment for moment in moments_of_game(game, pace_ms=700) if isinstance(moment.what, ShownPly)]
     assert [moment.at_ms for moment in shown] == [700 * number for number in range(1, len(shown) + 1)]
     assert {moment.timing for moment in shown} == {Timing.UNKNOWN}
     assert {moment.at_ms for moment in moments_of_game(game)} == {0}
@@ -132,7 +131,7 @@ def test_clocks_tell_where_elapsed_times_do_not() -> None:
     seen = replace(game.observations[0], lines=[replace(game.observations[0].lines[0], rows=plies)], events=[])
     bare = replace(game, observations=[seen])
     by_clocks, by_moves = (
-        [one for one in moments_of_game(each) if isinstance(one.what, Shown)] for each in (bare, game)
+        [one for one in moments_of_game(each) if isinstance(one.what, ShownPly)] for each in (bare, game)
     )
     assert all(one.timing is Timing.ELAPSED for one in by_clocks)
     # Each clock is rounded for itself.
@@ -145,7 +144,7 @@ def test_a_lists_moves_were_played_before_the_board_that_was_joined() -> None:
     assert joined
     moments = moments_of_games(games)
     for number, game in enumerate(games):
-        shown = [moment for moment in moments if moment.game == number and isinstance(moment.what, Shown)]
+        shown = [moment for moment in moments if moment.game == number and isinstance(moment.what, ShownPly)]
         listed = [moment for moment in shown if moment.timing is not Timing.ARRIVAL]
         lead = shown.index(next(moment for moment in shown if moment not in listed)) if game in joined else 0
         assert all(moment in listed for moment in shown[:lead])
@@ -163,7 +162,7 @@ def test_a_match_of_two_logs_without_times_is_in_the_order_of_its_timeline(scena
         ]
         match = board_order(*pair)
         moments = moments_of_games(pair)
-        assert [moment.what.ply for moment in moments if isinstance(moment.what, Shown)] == [
+        assert [moment.what.ply for moment in moments if isinstance(moment.what, ShownPly)] == [
             moment.ply for moment in timeline(match)
         ]
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from recorder.cli.library import open_library
-from recorder.replay.door import Manner
-from recorder.replay.session import Session
+from recorder.cli.replay_games import open_library
+from recorder.replay.server.login import Greeting
+from recorder.replay.server.session import ReplaySession
 from recorder.replay.show import Show
 from tests.replay.clients import Client, lines_of
 from tests.support.cli import Cli
@@ -40,7 +40,7 @@ def sent(files: list[str], where: str, keys: tuple[str, ...], name: str, *settin
     with open_library(files, keys, where, FILTERS, pace_ms=0, idle_max_ms=None) as library:
         show = Show(library.recording, 0)
         show.open(0)
-        client = Client(Session(show, 0, Manner(observe=True)))
+        client = Client(ReplaySession(show, 0, Greeting(observe=True)))
         client.say(name, "", *settings)
         return lines_of(client.say("set style 12") + client.wait(), "<12>")
 

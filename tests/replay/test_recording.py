@@ -13,11 +13,11 @@ import pytest
 
 from recorder.live import conversation
 from recorder.live.conversation import Conversation
-from recorder.live.login import Login
-from recorder.live.observing import Observing
+from recorder.live.login.login import Login
+from recorder.live.policy.observing import Observing
 from recorder.model import Game
-from recorder.replay.door import Manner
-from recorder.replay.session import Session
+from recorder.replay.server.login import Greeting
+from recorder.replay.server.session import ReplaySession
 from tests.live.test_xboard import pgn_texts
 from tests.replay.clients import open_show
 from tests.replay.test_loop import KNOWN, STREAMS, played, told
@@ -40,7 +40,7 @@ def kept(heard: bytes) -> list[Game]:
 
 def recorded(stream: Stream, games: list[Game]) -> list[Game]:
     """The games of a recording of these games."""
-    session = Session(open_show(games, apart=True), 0, Manner(observe=True, password=True))
+    session = ReplaySession(open_show(games, apart=True), 0, Greeting(observe=True, password=True))
     recorder = Conversation(Login(stream.login, lambda: "s3cret"), Observing(None))
     heard = bytearray()
     now_ms = waits = 0

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from recorder.replay.door import Manner
-from recorder.replay.house import House
-from recorder.replay.serving import ReplayServer
-from recorder.replay.session import Session
+from recorder.replay.server.clients import ReplayClients
+from recorder.replay.server.login import Greeting
+from recorder.replay.server.session import ReplaySession
+from recorder.replay.server.sockets import ReplayServer
 from recorder.replay.show import Happening
 from tests.replay.clients import open_show
 from tests.support.cli import Cli
@@ -117,7 +117,7 @@ async def test_one_clock_for_bytes(journal: Path) -> None:
         assert len(both[1]) > 20_000
 
 
-class Broken(Session):
+class Broken(ReplaySession):
     """A session that cannot print the tenth thing that happens, or a command."""
 
     left = 10
@@ -140,14 +140,14 @@ async def test_a_fault_in_one_session_ends_it_alone(shared: bool) -> None:
     games = run([stream_bytes(SCENARIO, CONNECTION)], "raw")[0]
     stage = open_show(games)
 
-    def make(number: int, now_ns: int) -> Session:
-        kind = Broken if number else Session
-        return kind(stage if shared else open_show(games, apart=True), number, Manner(observe=True), shared=shared)
+    def make(number: int, now_ns: int) -> ReplaySession:
+        kind = Broken if number else ReplaySession
+        return kind(stage if shared else open_show(games, apart=True), number, Greeting(observe=True), shared=shared)
 
     talk: list[str] = []
     stop = asyncio.Event()
     listener = socket.create_server(("127.0.0.1", 0))
-    server = ReplayServer(House(make, stage if shared else None), talk.append)
+    server = ReplayServer(ReplayClients(make, stage if shared else None), talk.append)
     task = asyncio.create_task(server.serve([listener], stop))
     port = listener.getsockname()[1]
     well, broken, typing = [await logged_in(port, name) for name in (b"Well", b"Broken", b"Typing")]
@@ -173,7 +173,7 @@ async def test_a_fault_in_one_session_ends_it_alone(shared: bool) -> None:
 def test_a_shared_replay_that_is_late_comes_in_parts() -> None:
     """Between them clients have their turn; nothing is left out."""
     stage = open_show(run([stream_bytes(SCENARIO, CONNECTION)], "raw")[0])
-    house = House(lambda number, _: Session(stage, number, Manner(observe=True), shared=True), stage)
+    house = ReplayClients(lambda number, _: ReplaySession(stage, number, Greeting(observe=True), shared=True), stage)
     clients = [client for client in (house.come(0) for _ in range(40)) if client is not None]
     for client in clients:
         house.receive(client, b"Looker\n\niset ms 1\nset style 12\n", 0)
@@ -233,7 +233,7 @@ async def test_who_does_not_read_is_sent_away_and_stops_nobody(archive: Path) ->
 
 def test_who_is_sent_away_and_reads_the_rest_is_not_cut_off_later(monkeypatch: pytest.MonkeyPatch) -> None:
     """What he had not read yet is sent when he reads on, and that is the end: nothing is left to cut off."""
-    monkeypatch.setattr("recorder.replay.serving._FAREWELL_S", 0.5)
+    monkeypatch.setattr("recorder.replay.server.sockets._FAREWELL_S", 0.5)
     games = run([stream_bytes(SCENARIO, CONNECTION)], "raw")[0][:1]
     stage = open_show(games)
     faults: list[str] = []
@@ -244,7 +244,7 @@ def test_who_is_sent_away_and_reads_the_rest_is_not_cut_off_later(monkeypatch: p
         loop.set_exception_handler(lambda _, context: faults.append(str(context)))
         sent_away, stop = asyncio.Event(), asyncio.Event()
         listener = socket.create_server(("127.0.0.1", 0))
-        house = House(lambda number, _: Session(stage, number, Manner(), shared=True), stage)
+        house = ReplayClients(lambda number, _: ReplaySession(stage, number, Greeting(), shared=True), stage)
         server = ReplayServer(house, lambda text: sent_away.set() if "too slowly" in text else None)
         task = asyncio.create_task(server.serve([listener], stop))
         deaf = await logged_in(listener.getsockname()[1])

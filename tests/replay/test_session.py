@@ -14,9 +14,9 @@ from recorder import read_games
 from recorder.dialects.results import parse_result
 from recorder.events import Line
 from recorder.model import Game, GameKind
-from recorder.replay.door import Manner
-from recorder.replay.grammar import CODES, read_command
-from recorder.replay.session import Session
+from recorder.replay.server.login import Greeting
+from recorder.replay.server.session import ReplaySession
+from recorder.replay.server.settings import CODES, read_command
 from recorder.wire.timeseal import format_hello, seal
 from tests.replay.clients import MANNER, Client, lines_of, open_show
 from tests.support.corpus import SERVER, stream_bytes
@@ -53,12 +53,12 @@ def at(made: Client, ply: int) -> Client:
 # -- the door ----------------------------------------------------------------------------------------------------
 
 
-def door(manner: Manner = MANNER) -> Client:
-    return Client(Session(open_show(games_of("a01_standard", "observer_GuestObsA")[:1]), 5, manner))
+def door(manner: Greeting = MANNER) -> Client:
+    return Client(ReplaySession(open_show(games_of("a01_standard", "observer_GuestObsA")[:1]), 5, manner))
 
 
 def test_a_guest_is_given_a_name() -> None:
-    made = door(Manner(["Hello."]))
+    made = door(Greeting(["Hello."]))
     assert made.say().endswith("login: ")
     assert 'Press return to enter the server as "GuestFAAA":' in made.say("guest")
     assert "**** Starting FICS session as GuestFAAA(U) ****" in made.say("")
@@ -66,7 +66,7 @@ def test_a_guest_is_given_a_name() -> None:
 
 
 def test_a_password_is_asked_for_without_echo() -> None:
-    made = door(Manner(password=True))
+    made = door(Greeting(password=True))
     asked = made.say("Morphy")
     assert asked.endswith("password: \xff\xfb\x01")
     entered = made.say("anything")
@@ -332,7 +332,7 @@ def test_moves_of_crazyhouse_are_tried_by_its_rules() -> None:
 
 def test_an_examined_game_is_shown_as_one() -> None:
     games = [game for game in games_of("b05_examine_bsetup", "observer_GuestXl") if game.kind is GameKind.EXAMINED]
-    made = Client.of(games[:1], manner=Manner(observe=True))
+    made = Client.of(games[:1], manner=Greeting(observe=True))
     frames = lines_of(made.say("set style 12") + made.wait(), "<12>")
     assert len(frames) > 3
     assert {frame.split()[19] for frame in frames} == {"-2"}
@@ -371,7 +371,7 @@ def test_seeking_shows_the_board_there() -> None:
 
 
 def test_another_game_of_the_same_number_is_not_taken_for_the_observed_one() -> None:
-    made = Client.of(games_of("a01_standard", "observer_GuestObsA")[:3], manner=Manner(observe=True))
+    made = Client.of(games_of("a01_standard", "observer_GuestObsA")[:3], manner=Greeting(observe=True))
     made.say("set style 12", "tell replay seek #2", "tell replay step", "tell replay pause")
     assert "Steinitz" in made.say("refresh 1")
     said = made.say("tell replay seek #1", "tell replay step")
@@ -386,7 +386,7 @@ def test_the_greeting_tells_where_the_numbers_of_games_are() -> None:
 
 
 def test_nobody_moves_a_shared_clock() -> None:
-    shared = Session(open_show(games_of("a01_standard", "observer_GuestObsA")[:1]), 0, MANNER, shared=True)
+    shared = ReplaySession(open_show(games_of("a01_standard", "observer_GuestObsA")[:1]), 0, MANNER, shared=True)
     made = Client(shared)
     made.say("Looker", "")
     assert "replay tells you: The time of this replay is shared: nobody can move it." in made.say("tell replay pause")
@@ -414,7 +414,7 @@ def test_others_results_and_beginnings_with_gin() -> None:
 )
 def test_saved_games_are_shown_with_boards_and_without_their_comments(name: str) -> None:
     games = list(read_games(CORPUS / name))[:4]
-    made = Client.of(games, manner=Manner(observe=True))
+    made = Client.of(games, manner=Greeting(observe=True))
     heard = made.say("set style 12") + made.wait()
     plies = sum(len(game.plies) for game in games)
     assert len(lines_of(heard, "<12>")) >= plies

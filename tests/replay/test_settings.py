@@ -7,7 +7,7 @@ from itertools import combinations
 import pytest
 
 from recorder.model import Game, Ply
-from recorder.replay.door import Manner
+from recorder.replay.server.login import Greeting
 from tests.replay.clients import Client
 from tests.replay.test_loop import STREAMS, played, told
 from tests.support.corpus import Stream
@@ -36,7 +36,7 @@ def test_every_pair_is_there() -> None:
 
 def watched(stream: Stream, games: list[Game], row: str) -> list[Game]:
     """What somebody with these settings records."""
-    client = Client.of(games, stream.login, Manner(observe=True), apart=True)
+    client = Client.of(games, stream.login, Greeting(observe=True), apart=True)
     block = row[VARIABLES.index("block")] == "1"
     for name, bit in zip(VARIABLES, row, strict=True):
         if name != "block":

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recorder.errors import ReplayError
-from recorder.replay.positions import (
+from recorder.replay.places import (
     AtEnd,
     AtGame,
     AtMarker,
@@ -22,18 +22,18 @@ from recorder.replay.positions import (
     parse_position,
     seek,
 )
-from recorder.replay.timing import Moment, Playhead, cap_idle, mark
+from recorder.replay.timing import Playhead, ReplayMoment, cap_idle, mark
 
 S = 1_000_000_000
 GAPS = st.lists(st.integers(0, 90_000), max_size=30)
 SPEEDS = st.fractions(min_value=Fraction(1, 20), max_value=100, max_denominator=60)
 
 
-def at(*times_ms: int) -> list[Moment[int]]:
-    return [Moment(at_ms, number) for number, at_ms in enumerate(times_ms)]
+def at(*times_ms: int) -> list[ReplayMoment[int]]:
+    return [ReplayMoment(at_ms, number) for number, at_ms in enumerate(times_ms)]
 
 
-def recording(gaps: list[int]) -> list[Moment[int]]:
+def recording(gaps: list[int]) -> list[ReplayMoment[int]]:
     return at(*accumulate(gaps))
 
 
@@ -109,7 +109,12 @@ def test_pauses_and_speeds_lose_no_time(gaps: list[int], acts: list[tuple[str, i
 
 
 def test_pausing_at_markers_and_going_on() -> None:
-    moments = [Moment(0, 0), Moment(1000, 1, markers=("chat",)), Moment(1000, 2), Moment(3000, 3)]
+    moments = [
+        ReplayMoment(0, 0),
+        ReplayMoment(1000, 1, markers=("chat",)),
+        ReplayMoment(1000, 2),
+        ReplayMoment(3000, 3),
+    ]
     head = Playhead(moments, 0, pause_at=["chat"])
     assert [one.what for one in head.take(10 * S)] == [0, 1]
     assert (head.paused, head.due_ns, head.at_ms(11 * S)) == (True, None, 1000)
@@ -214,13 +219,13 @@ def test_any_text_is_a_position_or_an_error(text: str) -> None:
 
 
 GAMES = [
-    Moment(0, "begin", 0, 0),
-    Moment(10, "e4", 0, 1),
-    Moment(20, "e5", 0, 2, ("chat",)),
-    Moment(30, "back", 0, 0, ("takeback",)),
-    Moment(40, "d4", 0, 1),
-    Moment(50, "begin", 1, 0),
-    Moment(60, "c4", 1, 1, ("chat",)),
+    ReplayMoment(0, "begin", 0, 0),
+    ReplayMoment(10, "e4", 0, 1),
+    ReplayMoment(20, "e5", 0, 2, ("chat",)),
+    ReplayMoment(30, "back", 0, 0, ("takeback",)),
+    ReplayMoment(40, "d4", 0, 1),
+    ReplayMoment(50, "begin", 1, 0),
+    ReplayMoment(60, "c4", 1, 1, ("chat",)),
 ]
 
 

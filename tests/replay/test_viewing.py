@@ -10,29 +10,29 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recorder.cli.playing import games_to_replay
-from recorder.cli.scene import LEAST_COLUMNS, LEAST_LINES, Look, draw, plain, width_of
-from recorder.cli.stage import _CODES, _COLOURS
+from recorder.cli.replay_options import games_to_replay
 from recorder.model import EventKind, Game, GameEvent
-from recorder.replay.keys import KeyReader
-from recorder.replay.positions import parse_position
-from recorder.replay.show import Recording
-from recorder.replay.thinks import long_thinks
+from recorder.replay.moments import long_thinks
+from recorder.replay.places import parse_position
+from recorder.replay.several import moments_of_games
+from recorder.replay.show import ReplaySource
+from recorder.replay.terminal.keys import KeyReader
+from recorder.replay.terminal.scene import LEAST_COLUMNS, LEAST_LINES, SceneStyle, draw, plain, width_of
+from recorder.replay.terminal.screen import _CODES, _COLOURS
+from recorder.replay.terminal.viewing import KEYS, Viewing
 from recorder.replay.timing import mark
-from recorder.replay.together import moments_of_games
-from recorder.replay.viewing import KEYS, Viewing
 from tests.support.corpus import SERVER
 
-PLAIN, LETTERS = Look(colours=False), Look(ascii=True, colours=False)
+PLAIN, LETTERS = SceneStyle(colours=False), SceneStyle(ascii=True, colours=False)
 
 
 @cache
-def recording(scenario: str, connection: str, games: int | None = None) -> Recording:
+def recording(scenario: str, connection: str, games: int | None = None) -> ReplaySource:
     found = games_to_replay([str(SERVER / scenario / f"{connection}.raw.gz")], (), "", {})[:games]
-    return Recording.of(found, moments_of_games(found))
+    return ReplaySource.of(found, moments_of_games(found))
 
 
-def games_of(made: Recording) -> list[Game]:
+def games_of(made: ReplaySource) -> list[Game]:
     return [made.chapter(number).game for number in range(len(made.players))]
 
 
@@ -44,7 +44,7 @@ def eight() -> Viewing:
     return Viewing(recording("a07_eight_boards", "observer_GuestObsI"), 0)
 
 
-def text(viewing: Viewing, now_ns: int = 0, width: int = 80, height: int = 24, look: Look = LETTERS) -> list[str]:
+def text(viewing: Viewing, now_ns: int = 0, width: int = 80, height: int = 24, look: SceneStyle = LETTERS) -> list[str]:
     rows = [plain(row) for row in draw(viewing, now_ns, width, height, look)]
     assert [width_of(row) for row in rows] == [width] * height
     return [row.rstrip() for row in rows]
@@ -97,7 +97,7 @@ def test_men_are_told_apart_without_colours() -> None:
     rows = text(at(chess(), "1w"), look=PLAIN)
     assert "♜" in rows[2]
     assert "♖" in rows[9]
-    styles = {span.style for row in draw(at(chess(), "1w"), 0, 80, 24, Look()) for span in row}
+    styles = {span.style for row in draw(at(chess(), "1w"), 0, 80, 24, SceneStyle()) for span in row}
     assert {"light white", "dark black", "light-last", "runs", "now"} - styles <= {"runs", "light-last"}
 
 
@@ -221,7 +221,7 @@ def test_words_of_a_log_are_harmless() -> None:
     assert isinstance(event, GameEvent)
     said = event._replace(kind=EventKind.CHAT, detail="kibitz", actor=evil, text=evil)
     moments[place] = moments[place]._replace(what=said)
-    viewing = Viewing(Recording.of(games_of(made), moments), 0)
+    viewing = Viewing(ReplaySource.of(games_of(made), moments), 0)
     viewing.press("end", 0)
     rows = "".join(text(viewing))
     assert "\\x1b[2J" in rows
@@ -248,7 +248,7 @@ def test_the_clock_of_the_side_to_move_runs() -> None:
 
 def test_the_running_clock_is_marked_without_a_colour() -> None:
     viewing = at(chess(), "4w")
-    for look in (Look(), PLAIN, LETTERS):
+    for look in (SceneStyle(), PLAIN, LETTERS):
         (runs,) = [span for row in draw(viewing, 0, 80, 24, look) for span in row if span.style == "runs"]
         assert re.fullmatch(r">\d+:\d\d\.\d   ", runs.text)
     assert "3" not in {code[0] for word in ("runs", "now", "said", "dim", "bold") for code in _CODES[word].split(";")}
@@ -413,7 +413,7 @@ def test_a_replay_pauses_before_a_long_think() -> None:
     least_ms = max(ply.elapsed_ms or 0 for ply in made.chapter(0).game.plies)
     places = long_thinks(made.moments, least_ms)
     marked = list(mark(made.moments, places))
-    viewing = Viewing(Recording.of(games_of(made), marked), 0, pause_at=("think",))
+    viewing = Viewing(ReplaySource.of(games_of(made), marked), 0, pause_at=("think",))
     viewing.tick(3600 * 10**9)
     assert viewing.show.head.paused
     assert viewing.show.head.place == min(places) + 1

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from recorder.model import Anomaly, AnomalyKind, EventKind, Game, LineKind, Precision, Proof, TimeBasis
 from recorder.pipeline import make_pipeline
-from recorder.saved.pgn_remarks import Evaluation, read_remark, read_time
+from recorder.rules.prove import Rules, position_from_fen
+from recorder.saved.pgn_comments import PrintedEvaluation, read_remark, read_time
 from recorder.saved.pgn_tags import read_header
 from recorder.sources import SourceKind, detect
-from recorder.tracking.position import Rules, position_from_fen
 from tests.support.effort import examples
 
 TAGS = b'[Event "x"]\n[White "Ann"]\n[Black "Bob"]\n[Result "1-0"]\n\n'
@@ -178,8 +178,8 @@ def test_clocks(text: str, clock: int | None, elapsed: int | None, ms: bool) -> 
 
 def test_remarks() -> None:
     assert read_remark("[%lag 0.296]").lag_ms == 296
-    assert read_remark(" [%eval -0.17,18] [%clk 0:00:30] ").evaluation == Evaluation(-17, None, 18)
-    assert read_remark("[%eval #-4]").evaluation == Evaluation(None, -4, None)
+    assert read_remark(" [%eval -0.17,18] [%clk 0:00:30] ").evaluation == PrintedEvaluation(-17, None, 18)
+    assert read_remark("[%eval #-4]").evaluation == PrintedEvaluation(None, -4, None)
     found = read_remark("so [%cal Ge2e4]\n  good")
     assert (found.commands, found.words) == (("[%cal Ge2e4]",), "so good")
     assert read_time("x") is None

@@ -11,7 +11,7 @@ from typing import Any
 import chess.pgn
 import pytest
 
-from exporters.pgn import PgnExporter, PgnOptions
+from exporters.pgn.exporter import PgnExporter, PgnOptions
 from recorder.model import Anchor, EventKind, Game, GameKind, Precision, Proof
 from recorder.pipeline import make_pipeline
 from recorder.sources import SourceKind

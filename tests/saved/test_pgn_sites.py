@@ -6,10 +6,10 @@ import pytest
 
 from recorder.model import EventKind, Game, Precision, TimeBasis
 from recorder.pipeline import make_pipeline
-from recorder.saved.pgn_remarks import Evaluation, read_remark
+from recorder.rules.prove import play_san, position_from_fen
+from recorder.rules.variants import rules_of
+from recorder.saved.pgn_comments import PrintedEvaluation, read_remark
 from recorder.sources import SourceKind, detect
-from recorder.tracking.position import play_san, position_from_fen
-from recorder.tracking.variants import rules_of
 
 
 def read(data: bytes) -> Game:
@@ -266,7 +266,7 @@ def test_results_as_people_write_them(token: str, result: str) -> None:
 
 def test_an_evaluation_of_chessbase_is_in_hundredths() -> None:
     assert [read_remark(text).evaluation for text in ("[%eval -33,20]", "[%eval -0.33,20]", "[%eval 1]")] == [
-        Evaluation(-33, None, 20), Evaluation(-33, None, 20), Evaluation(100, None, None)
+        PrintedEvaluation(-33, None, 20), PrintedEvaluation(-33, None, 20), PrintedEvaluation(100, None, None)
     ]  # fmt: skip
 
 

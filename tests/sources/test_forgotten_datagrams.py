@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from recorder.sources.base import SourceKind
-from recorder.sources.forgotten import Forgotten, Redactor, hash_handle, silenced
+from recorder.sources.redaction import Forgotten, Redactor, hash_handle, silenced
 
 
 @pytest.mark.parametrize(

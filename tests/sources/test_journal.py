@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from recorder.errors import JournalError, SourceError
 from recorder.events import Chunk, CutLines, Line
 from recorder.journal import reader as reader_module
-from recorder.journal.format import Header, Record, RecordKind
+from recorder.journal.format import JournalHeader, Record, RecordKind
 from recorder.journal.parts import compress_part, part_name
 from recorder.model import AnomalyKind, EventKind, TimeBasis
 from recorder.pipeline import Pipeline, read_games
@@ -286,7 +286,7 @@ def cut(stream: bytes) -> list[Record]:
 # -- files -----------------------------------------------------------------------------------------------------------
 
 
-def write_parts(folder: Path, parts: int, header: Header = HEADER) -> list[Path]:
+def write_parts(folder: Path, parts: int, header: JournalHeader = HEADER) -> list[Path]:
     stream = (CORPUS / "b01_standard" / "observer_Watcher.raw").read_bytes()
     records = cut(stream)
     paths = []

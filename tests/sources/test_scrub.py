@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recorder.sources import Scrubber, SourceKind
-from recorder.sources.scrub import fill_command
+from recorder.sources.secrets import fill_command
 
 
 def scrub(kind: SourceKind, data: bytes, step: int = 1 << 20) -> bytes:

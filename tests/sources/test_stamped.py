@@ -9,7 +9,7 @@ import pytest
 
 from recorder.events import Chunk
 from recorder.model import TimeBasis
-from recorder.sources.stamped import StampedDecoder
+from recorder.sources.stamps import StampedDecoder
 
 FRAME = b"<12> rnbqkbnr pppppppp"
 

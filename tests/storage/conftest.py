@@ -27,8 +27,8 @@ from recorder.model import (
     SourceReport,
     TimeBasis,
 )
-from recorder.moves import encode_move
-from storage import Archive, GameFilter, SourceRow
+from recorder.rules.moves import encode_move
+from storage import ArchiveStore, GameFilter, SourceRow
 
 EVERYTHING = GameFilter(kinds=frozenset(), min_plies=0, witnesses=True)
 """The games as their sources give them, merged or not."""
@@ -182,7 +182,7 @@ Import = Callable[..., SourceRow]
 
 
 def import_bytes(
-    archive: Archive,
+    archive: ArchiveStore,
     data: bytes,
     games: Iterable[Game] = (),
     *,
@@ -220,6 +220,6 @@ def path(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def archive(path: Path) -> Iterator[Archive]:
-    with Archive.open(str(path), create=True) as archive:
+def archive(path: Path) -> Iterator[ArchiveStore]:
+    with ArchiveStore.open(str(path), create=True) as archive:
         yield archive

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from recorder.model import AnalysedPosition, Analysis, Game, Player, Thinking
-from recorder.relating.halves import boards_after
-from storage import Archive, check
-from storage.standing import AnalysisCounts
+from recorder.relating.adjourned import boards_after
+from storage import ArchiveStore, check
+from storage.current_analyses import AnalysisCounts
 from tests.relating.scenes import connections, journal
 from tests.support.cli import ADJOURNED, GUESTS, WATCHER, Cli
 from tests.support.evaluated import PGN
@@ -44,7 +44,7 @@ def positions_of(game: Game) -> list[AnalysedPosition]:
 def analyse(path: Path, *keys: str, engine: str = "Deep") -> dict[str, int]:
     """Analyse games, else all of them; how many positions of each."""
     found = {}
-    with Archive.open(str(path)) as archive:
+    with ArchiveStore.open(str(path)) as archive:
         for game in [archive.game(key) for key in keys] or list(archive.games()):
             positions = positions_of(game)
             archive.add_analysis(game.key, head(engine), positions)
@@ -54,7 +54,7 @@ def analyse(path: Path, *keys: str, engine: str = "Deep") -> dict[str, int]:
 
 def shown(path: Path) -> dict[str, int]:
     """Of how many positions analyses are shown, by key of the game."""
-    with Archive.open(str(path), read_only=True) as archive:
+    with ArchiveStore.open(str(path), read_only=True) as archive:
         found = {}
         for game in archive.games():
             plies = [line.ply for one in game.analyses for line in one.lines]
@@ -66,7 +66,7 @@ def shown(path: Path) -> dict[str, int]:
 
 
 def counts(path: Path) -> AnalysisCounts:
-    with Archive.open(str(path), read_only=True) as archive:
+    with ArchiveStore.open(str(path), read_only=True) as archive:
         return archive.count_analyses()
 
 
@@ -85,7 +85,7 @@ def logs(tmp_path: Path) -> list[Path]:
     return paths
 
 
-def test_lines_come_back_as_they_were(archive: Archive) -> None:
+def test_lines_come_back_as_they_were(archive: ArchiveStore) -> None:
     import_bytes(archive, b"one", [make_game()])
     game = archive.game(make_game().key)
     positions = positions_of(game)
@@ -103,7 +103,7 @@ def test_lines_come_back_as_they_were(archive: Archive) -> None:
     assert archive.analysed_plies(game, head(settings="{}")) == set()
 
 
-def test_what_is_done_again_takes_the_place_of_what_was(archive: Archive) -> None:
+def test_what_is_done_again_takes_the_place_of_what_was(archive: ArchiveStore) -> None:
     import_bytes(archive, b"one", [make_game()])
     key, position = make_game().key, positions_of(make_game())[1]
     archive.add_analysis(key, head(), [position])
@@ -115,7 +115,7 @@ def test_what_is_done_again_takes_the_place_of_what_was(archive: Archive) -> Non
     assert ([line.depth for line in found.lines], found.begun_ms) == ([20], 9_000)
 
 
-def test_only_positions_that_the_game_has_are_shown(archive: Archive, path: Path) -> None:
+def test_only_positions_that_the_game_has_are_shown(archive: ArchiveStore, path: Path) -> None:
     import_bytes(archive, b"one", [make_game()])
     game = make_game()
     first, second, last = positions_of(game)
@@ -233,20 +233,20 @@ def test_another_archive_brings_its_own(cli: Cli, tmp_path: Path) -> None:
     mine = cli.json("games", "--json")[0]["key"]
     analyse(cli.archive, mine)
     theirs = analyse(other.archive)
-    with Archive.open(str(other.archive)) as archive:
+    with ArchiveStore.open(str(other.archive)) as archive:
         archive.add_analysis("feed", head(), [AnalysedPosition(0, "x", ())])
         archive.add_analysis(mine, head("Shallow"), positions_of(archive.game(mine)))
     said = cli("import", other.archive).stdout
     assert f"{len(theirs) + 1} analyses taken over; 1 not, as their games are not here" in said
     assert shown(cli.archive) == theirs
-    with Archive.open(str(cli.archive), read_only=True) as archive:
+    with ArchiveStore.open(str(cli.archive), read_only=True) as archive:
         assert sorted(one.engine for one in archive.game(mine).analyses) == ["Deep", "Shallow"]
     told_again = json.loads(cli("import", "--json", other.archive).stdout)[-1]
     assert told_again == {"name": str(other.archive), "status": "analyses", "analyses": len(theirs) + 1, "left_out": 1}
     assert shown(cli.archive) == theirs
 
 
-def test_games_with_equal_keys_keep_their_own(archive: Archive, path: Path, tmp_path: Path) -> None:
+def test_games_with_equal_keys_keep_their_own(archive: ArchiveStore, path: Path, tmp_path: Path) -> None:
     """Whichever of them has the key, and in whatever archive."""
     rows = {
         name: import_bytes(archive, data, [make_game(white=Player(name))])
@@ -254,14 +254,14 @@ def test_games_with_equal_keys_keep_their_own(archive: Archive, path: Path, tmp_
     }
 
     def engines(path: Path) -> dict[str, list[str]]:
-        with Archive.open(str(path), read_only=True) as archive:
+        with ArchiveStore.open(str(path), read_only=True) as archive:
             return {game.white.handle: [one.engine for one in game.analyses] for game in archive.games()}
 
     for game in list(archive.games()):
         archive.add_analysis(game.key, head(f"of {game.white.handle}"), positions_of(game))
     before = engines(path)
     assert before == {name: [f"of {name}"] for name in rows}
-    with Archive.open(str(tmp_path / "other.db"), create=True) as other:
+    with ArchiveStore.open(str(tmp_path / "other.db"), create=True) as other:
         import_bytes(other, b"three", [make_game(white=Player("P3"))])
         other.carry_analyses(archive)
     assert engines(tmp_path / "other.db") == {"P3": ["of P3"]}
@@ -277,14 +277,14 @@ def test_a_share_has_them_without_what_is_private(cli: Cli, tmp_path: Path) -> N
     cli("import", WATCHER)
     before = analyse(cli.archive)
     settings = json.dumps({"depth": 9, "options": {"Hash": "64", "Ponder": "false", "SyzygyPath": "/home/ann/tb"}})
-    with Archive.open(str(cli.archive)) as archive:
+    with ArchiveStore.open(str(cli.archive)) as archive:
         game = next(iter(archive.games()))
         archive.add_analysis(game.key, head("Tuned", settings), positions_of(game))
     out = tmp_path / "shared.sqlite"
     cli("db", "share", "--pseudonyms", "--redact", "Deep", "-o", out)
     assert b"/home/ann" not in out.read_bytes()
     assert sorted(shown(out).values()) == sorted(before.values())
-    with Archive.open(str(out), read_only=True) as archive:
+    with ArchiveStore.open(str(out), read_only=True) as archive:
         (tuned,) = (one for game in archive.games() for one in game.analyses if one.engine == "Tuned")
         assert {one.engine for game in archive.games() for one in game.analyses} == {"[redacted]", "Tuned"}
     options = json.loads(tuned.settings)["options"]
@@ -295,7 +295,7 @@ def test_a_share_has_them_without_what_is_private(cli: Cli, tmp_path: Path) -> N
     assert shown(copy) == before
 
 
-def test_people_see_them_as_white_does(archive: Archive, path: Path) -> None:
+def test_people_see_them_as_white_does(archive: ArchiveStore, path: Path) -> None:
     import_bytes(archive, b"one", [make_game()])
     archive.add_analysis(make_game().key, head(), positions_of(make_game()))
     connection = sqlite3.connect(path)
@@ -365,7 +365,7 @@ def test_tables_of_blunders_name_the_engines(cli: Cli, tmp_path: Path) -> None:
     cli("import", log)
     words = ("clocks", "--table", "blunders")
     assert "Evaluated by an engine that is not named.\n" in cli(*words).stderr
-    with Archive.open(str(cli.archive), read_only=True) as archive:
+    with ArchiveStore.open(str(cli.archive), read_only=True) as archive:
         key = next(iter(archive.games())).key
     analyse(cli.archive, key)
     assert "Evaluated by Deep.\n" in cli(*words, key).stderr

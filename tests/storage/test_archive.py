@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from exporters.pgn import PgnExporter
+from exporters.pgn.exporter import PgnExporter
 from recorder.errors import StorageError
 from recorder.model import (
     Anomaly,
@@ -27,27 +27,27 @@ from recorder.model import (
     SourceReport,
     TimeBasis,
 )
-from recorder.shown import shown_line
-from storage import Archive, GameFilter
-from storage.engine import open_sqlite
+from recorder.model.pgn_plies import shown_line
+from storage import ArchiveStore, GameFilter
+from storage.files import open_sqlite
 
 from .conftest import EVERYTHING, MAY_2020, import_bytes, make_game
 
 
-def keys(archive: Archive, where: GameFilter) -> list[str]:
+def keys(archive: ArchiveStore, where: GameFilter) -> list[str]:
     return [game.key for game in archive.games(where)]
 
 
 def test_a_new_archive_is_its_owners_alone(path: Path) -> None:
     before = os.umask(0)
     try:
-        Archive.open(str(path), create=True).close()
+        ArchiveStore.open(str(path), create=True).close()
     finally:
         os.umask(before)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
-def test_a_snapshot_within_a_transaction_ends_without_it(archive: Archive) -> None:
+def test_a_snapshot_within_a_transaction_ends_without_it(archive: ArchiveStore) -> None:
     row = import_bytes(archive, b"x", [make_game()])
     with archive.transaction():
         with archive.snapshot():
@@ -57,36 +57,36 @@ def test_a_snapshot_within_a_transaction_ends_without_it(archive: Archive) -> No
 
 
 def test_a_url_and_a_path_open_the_same_file(path: Path) -> None:
-    with Archive.open(f"sqlite:///{path}", create=True) as archive:
+    with ArchiveStore.open(f"sqlite:///{path}", create=True) as archive:
         import_bytes(archive, b"x", [make_game()])
-    with Archive.open(str(path), read_only=True) as archive:
+    with ArchiveStore.open(str(path), read_only=True) as archive:
         assert archive.count() == 1
 
 
 @pytest.mark.parametrize("where", ["", ":memory:", "sqlite://", "postgresql://localhost/games", "no such://"])
 def test_what_is_no_file_is_refused(where: str) -> None:
     with pytest.raises(StorageError):
-        Archive.open(where, create=True)
+        ArchiveStore.open(where, create=True)
 
 
 def test_no_archive_is_told(path: Path) -> None:
     with pytest.raises(StorageError, match="There is no archive at"):
-        Archive.open(str(path))
+        ArchiveStore.open(str(path))
 
 
 def test_a_file_that_is_no_database_is_told_and_left_alone(path: Path) -> None:
     path.write_bytes(b"fics% \n\r" * 500)
     with pytest.raises(StorageError, match="cannot be read as an archive"):
-        Archive.open(str(path), create=True)
+        ArchiveStore.open(str(path), create=True)
     assert path.read_bytes() == b"fics% \n\r" * 500
 
 
-def test_reading_only_means_it(path: Path, archive: Archive) -> None:
-    with Archive.open(str(path), read_only=True) as reader, pytest.raises(StorageError, match="reading only"):
+def test_reading_only_means_it(path: Path, archive: ArchiveStore) -> None:
+    with ArchiveStore.open(str(path), read_only=True) as reader, pytest.raises(StorageError, match="reading only"):
         import_bytes(reader, b"x")
 
 
-def test_kept_bytes_come_back_from_any_place(archive: Archive) -> None:
+def test_kept_bytes_come_back_from_any_place(archive: ArchiveStore) -> None:
     data = os.urandom(1 << 19) * 5
     row = import_bytes(archive, data)
     assert row.kept
@@ -97,14 +97,14 @@ def test_kept_bytes_come_back_from_any_place(archive: Archive) -> None:
     assert all(len(block) <= 1 << 20 for block in archive.read_source(row.id))
 
 
-def test_bytes_that_are_not_kept_are_not_there(archive: Archive) -> None:
+def test_bytes_that_are_not_kept_are_not_there(archive: ArchiveStore) -> None:
     row = import_bytes(archive, b"abc", keep=False)
     assert not row.kept
     with pytest.raises(StorageError, match="no-keep-source"):
         list(archive.read_source(row.id))
 
 
-def test_the_size_given_must_be_the_size_kept(archive: Archive) -> None:
+def test_the_size_given_must_be_the_size_kept(archive: ArchiveStore) -> None:
     with archive.write_source(
         sha256="0" * 64, size_bytes=3, name="x", path=None, kind="raw", keep=True, parser_version="1", options={}
     ) as writer:
@@ -115,7 +115,7 @@ def test_the_size_given_must_be_the_size_kept(archive: Archive) -> None:
         writer.finish(SourceReport())
 
 
-def test_a_block_that_raises_leaves_nothing(archive: Archive) -> None:
+def test_a_block_that_raises_leaves_nothing(archive: ArchiveStore) -> None:
     def write() -> None:
         with archive.write_source(
             sha256="0" * 64, size_bytes=3, name="x", path=None, kind="raw", keep=True, parser_version="1", options={}
@@ -132,7 +132,7 @@ def test_a_block_that_raises_leaves_nothing(archive: Archive) -> None:
     assert archive.check() == []
 
 
-def test_a_source_without_a_report_is_not_committed(archive: Archive) -> None:
+def test_a_source_without_a_report_is_not_committed(archive: ArchiveStore) -> None:
     with (
         pytest.raises(StorageError, match="without its report"),
         archive.write_source(
@@ -143,7 +143,7 @@ def test_a_source_without_a_report_is_not_committed(archive: Archive) -> None:
     assert archive.sources() == []
 
 
-def test_the_report_comes_back(archive: Archive) -> None:
+def test_the_report_comes_back(archive: ArchiveStore) -> None:
     report = SourceReport(
         "raw", "FICS", "fics", "Ann", TimeBasis.UTC, 3, 17,
         frames={Disposition.PLY: 5, Disposition.QUOTED: 1},
@@ -163,7 +163,7 @@ def test_the_report_comes_back(archive: Archive) -> None:
     )  # fmt: skip
 
 
-def test_a_grown_log_continues_its_source(archive: Archive) -> None:
+def test_a_grown_log_continues_its_source(archive: ArchiveStore) -> None:
     """Games before the mark stay, later ones are read again, bytes and counts are those of the whole."""
     first, grown = b"a" * 1_500_000, b"a" * 1_500_000 + b"b" * 900_000
     row = import_bytes(archive, first, [make_game(0), make_game(1, result="*")], read_up_to=900)
@@ -175,13 +175,13 @@ def test_a_grown_log_continues_its_source(archive: Archive) -> None:
     assert archive.check() == []
 
 
-def test_a_grown_log_of_which_nothing_was_kept_can_be_kept_whole(archive: Archive) -> None:
+def test_a_grown_log_of_which_nothing_was_kept_can_be_kept_whole(archive: ArchiveStore) -> None:
     row = import_bytes(archive, b"abc", keep=False)
     again = import_bytes(archive, b"abcdef", continues=row)
     assert b"".join(archive.read_source(again.id)) == b"abcdef"
 
 
-def test_a_grown_log_keeps_its_old_bytes_when_the_new_ones_are_not_wanted(archive: Archive) -> None:
+def test_a_grown_log_keeps_its_old_bytes_when_the_new_ones_are_not_wanted(archive: ArchiveStore) -> None:
     row = import_bytes(archive, b"abc")
     again = import_bytes(archive, b"abcdef", continues=row, keep=False)
     assert (again.kept_bytes, again.kept) == (3, False)
@@ -189,7 +189,7 @@ def test_a_grown_log_keeps_its_old_bytes_when_the_new_ones_are_not_wanted(archiv
     assert archive.check() == []
 
 
-def test_two_sources_of_one_game_are_two_witnesses(archive: Archive) -> None:
+def test_two_sources_of_one_game_are_two_witnesses(archive: ArchiveStore) -> None:
     import_bytes(archive, b"one", [make_game()])
     import_bytes(archive, b"two", [make_game(), replace(make_game(), white=Player("Cy"))])
     found = list(archive.games(EVERYTHING))
@@ -202,7 +202,7 @@ def test_two_sources_of_one_game_are_two_witnesses(archive: Archive) -> None:
     assert archive.check() == []
 
 
-def test_forgetting_undoes_an_import(archive: Archive) -> None:
+def test_forgetting_undoes_an_import(archive: ArchiveStore) -> None:
     kept = import_bytes(archive, b"one", [make_game(0)])
     row = import_bytes(archive, b"two", [make_game(1, white=Player("Cy")), make_game(2)])
     report = archive.forget_source(row.id)
@@ -212,7 +212,7 @@ def test_forgetting_undoes_an_import(archive: Archive) -> None:
     assert archive.check() == []
 
 
-def test_sources_are_named_by_the_beginning_of_their_id(archive: Archive) -> None:
+def test_sources_are_named_by_the_beginning_of_their_id(archive: ArchiveStore) -> None:
     row = import_bytes(archive, b"one")
     assert archive.source(row.id[:3]) == row
     for wrong in ("", "xyz"):
@@ -220,13 +220,13 @@ def test_sources_are_named_by_the_beginning_of_their_id(archive: Archive) -> Non
             archive.source(wrong)
 
 
-def test_games_come_by_start_then_source_and_place(archive: Archive) -> None:
+def test_games_come_by_start_then_source_and_place(archive: ArchiveStore) -> None:
     undated = [make_game(number, time_basis=TimeBasis.CLOCK, started_at_ms=5) for number in (3, 4)]
     import_bytes(archive, b"one", [undated[1], make_game(1), undated[0], make_game(0)])
     assert keys(archive, EVERYTHING) == [game.key for game in (make_game(0), make_game(1), *undated)]
 
 
-def test_many_games_stream_in_order(archive: Archive) -> None:
+def test_many_games_stream_in_order(archive: ArchiveStore) -> None:
     games = [make_game(number) for number in range(450)]
     import_bytes(archive, b"one", games[::-1])
     assert list(archive.games()) == games
@@ -264,7 +264,7 @@ FILTERS = [
 
 
 @pytest.mark.parametrize(("where", "wanted"), FILTERS, ids=[repr(index) for index in range(len(FILTERS))])
-def test_filters(archive: Archive, where: GameFilter, wanted: set[int]) -> None:
+def test_filters(archive: ArchiveStore, where: GameFilter, wanted: set[int]) -> None:
     games = [
         make_game(0),
         make_game(1, black=Player("Bob", "++++"), variant="crazyhouse", category="crazyhouse", result="0-1"),
@@ -282,7 +282,7 @@ def test_filters(archive: Archive, where: GameFilter, wanted: set[int]) -> None:
     assert archive.count(where) == len(wanted)
 
 
-def test_the_default_is_every_played_game_with_a_ply(archive: Archive) -> None:
+def test_the_default_is_every_played_game_with_a_ply(archive: ArchiveStore) -> None:
     empty = make_game(2)
     empty.observations[0].lines[0].plies.clear()
     empty.segments.clear()
@@ -291,7 +291,7 @@ def test_the_default_is_every_played_game_with_a_ply(archive: Archive) -> None:
     assert archive.count(EVERYTHING) == 3
 
 
-def test_games_without_a_date_are_counted_when_dates_are_asked(archive: Archive) -> None:
+def test_games_without_a_date_are_counted_when_dates_are_asked(archive: ArchiveStore) -> None:
     import_bytes(
         archive, b"one", [make_game(0), make_game(1, time_basis=TimeBasis.CLOCK), make_game(2, started_at_ms=None)]
     )
@@ -300,7 +300,7 @@ def test_games_without_a_date_are_counted_when_dates_are_asked(archive: Archive)
     assert archive.undated(GameFilter()) == 0
 
 
-def test_games_are_named_by_the_beginning_of_their_key_or_by_age(archive: Archive) -> None:
+def test_games_are_named_by_the_beginning_of_their_key_or_by_age(archive: ArchiveStore) -> None:
     import_bytes(archive, b"one", [make_game(0), make_game(1), make_game(2, started_at_ms=None)])
     assert archive.game(make_game(1).key[:7].upper()) == make_game(1)
     assert archive.game("last") == make_game(1)
@@ -315,13 +315,13 @@ def test_games_are_named_by_the_beginning_of_their_key_or_by_age(archive: Archiv
         archive.game("0123456789abcdef0123")
 
 
-def test_an_ambiguous_key_lists_the_candidates(archive: Archive) -> None:
+def test_an_ambiguous_key_lists_the_candidates(archive: ArchiveStore) -> None:
     import_bytes(archive, b"one", [make_game(0, key="ab" * 10), make_game(1, key="ac" * 10)])
     with pytest.raises(StorageError, match=r"abababababababababab \(Ann vs. Bob\), acac"):
         archive.game("a")
 
 
-def test_what_is_not_wanted_is_not_loaded(archive: Archive) -> None:
+def test_what_is_not_wanted_is_not_loaded(archive: ArchiveStore) -> None:
     import_bytes(archive, b"one", [make_game()])
     (game,) = archive.games(with_events=False, with_holdings=False, with_lines=False)
     seen = game.observations[0]
@@ -341,7 +341,7 @@ def game_of_all_qualities(proofs: list[Proof]) -> Game:
     return game
 
 
-def test_timed_plies_hold_what_pgn_shows_and_nothing_else(archive: Archive) -> None:
+def test_timed_plies_hold_what_pgn_shows_and_nothing_else(archive: ArchiveStore) -> None:
     game = game_of_all_qualities([proof for proof in Proof if proof is not Proof.UNPROVED])
     import_bytes(archive, b"one", [game])
     (found,) = archive.games(whole_plies=False)
@@ -352,7 +352,7 @@ def test_timed_plies_hold_what_pgn_shows_and_nothing_else(archive: Archive) -> N
         assert timed._asdict() == {name: value if name in wanted else None for name, value in whole._asdict().items()}
 
 
-def test_a_line_with_a_ply_that_is_not_proved_is_always_whole(archive: Archive) -> None:
+def test_a_line_with_a_ply_that_is_not_proved_is_always_whole(archive: ArchiveStore) -> None:
     game = game_of_all_qualities(list(Proof))
     import_bytes(archive, b"one", [game])
     (found,) = archive.games(whole_plies=False)
@@ -362,7 +362,7 @@ def test_a_line_with_a_ply_that_is_not_proved_is_always_whole(archive: Archive) 
 @pytest.mark.parametrize("precision", [Precision.MILLISECONDS, Precision.SECONDS, None])
 @pytest.mark.parametrize("clock_ms", [180_000, 59_999, -1, None])
 def test_pgn_is_the_same_from_whole_plies_and_from_what_it_shows(
-    archive: Archive, precision: Precision | None, clock_ms: int | None
+    archive: ArchiveStore, precision: Precision | None, clock_ms: int | None
 ) -> None:
     game = make_game()
     line = game.observations[0].lines[0]
@@ -380,7 +380,7 @@ def test_pgn_is_the_same_from_whole_plies_and_from_what_it_shows(
 
 
 @pytest.mark.parametrize("san", ['e4","e5', "\\u0065", '"', ",", "null", "", "é\U0001f600"])
-def test_any_san_and_missing_numbers_come_back_from_what_is_shown(archive: Archive, san: str) -> None:
+def test_any_san_and_missing_numbers_come_back_from_what_is_shown(archive: ArchiveStore, san: str) -> None:
     game = make_game()
     line = game.observations[0].lines[0]
     first = line.plies[0]
@@ -395,13 +395,13 @@ def test_any_san_and_missing_numbers_come_back_from_what_is_shown(archive: Archi
         assert [(ply.ply, ply.san) for ply in shown.plies] == [(ply.ply, ply.san) for ply in wanted.plies]
 
 
-def test_a_game_names_its_sources(archive: Archive) -> None:
+def test_a_game_names_its_sources(archive: ArchiveStore) -> None:
     import_bytes(archive, b"zero")
     row = import_bytes(archive, b"one", [make_game()])
     assert archive.game_sources(make_game().key) == [row]
 
 
-def test_the_same_bytes_twice_are_refused_and_change_nothing(archive: Archive) -> None:
+def test_the_same_bytes_twice_are_refused_and_change_nothing(archive: ArchiveStore) -> None:
     row = import_bytes(archive, b"one", [make_game()])
     with pytest.raises(StorageError, match=r"cannot be read or written: UNIQUE constraint failed: sources\.sha256"):
         import_bytes(archive, b"one", [make_game(1)])
@@ -409,7 +409,7 @@ def test_the_same_bytes_twice_are_refused_and_change_nothing(archive: Archive) -
     assert list(archive.games(EVERYTHING)) == [make_game()]
 
 
-def test_a_damaged_archive_is_told_in_one_sentence(archive: Archive, path: Path) -> None:
+def test_a_damaged_archive_is_told_in_one_sentence(archive: ArchiveStore, path: Path) -> None:
     import_bytes(archive, b"one", [make_game()])
     connection = open_sqlite(path)
     connection.execute("ALTER TABLE plies RENAME TO lost")

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from storage import Archive
-from storage.engine import open_sqlite
+from storage import ArchiveStore
+from storage.files import open_sqlite
 
 from .conftest import import_bytes, make_game
 
@@ -29,7 +29,7 @@ DAMAGE = [
 
 
 @pytest.mark.parametrize(("sql", "finding"), DAMAGE, ids=[finding for _, finding in DAMAGE])
-def test_damage_is_found(archive: Archive, path: Path, sql: str, finding: str) -> None:
+def test_damage_is_found(archive: ArchiveStore, path: Path, sql: str, finding: str) -> None:
     import_bytes(archive, b"one", [make_game(0), make_game(1)])
     assert archive.check() == []
     connection = open_sqlite(path)
@@ -39,7 +39,7 @@ def test_damage_is_found(archive: Archive, path: Path, sql: str, finding: str) -
 
 
 def test_a_damaged_page_is_found(path: Path) -> None:
-    with Archive.open(str(path), create=True) as archive:
+    with ArchiveStore.open(str(path), create=True) as archive:
         import_bytes(archive, b"one", [make_game(number) for number in range(100)])
     connection = open_sqlite(path)
     (root,) = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = 'ix_games_black_id'").fetchone()
@@ -48,5 +48,5 @@ def test_a_damaged_page_is_found(path: Path) -> None:
     data = bytearray(path.read_bytes())
     data[root * 4096 - 200 : root * 4096] = b"\x55" * 200
     path.write_bytes(data)
-    with Archive.open(str(path)) as archive:
+    with ArchiveStore.open(str(path)) as archive:
         assert archive.check() != []

@@ -9,11 +9,11 @@ from contextlib import closing
 
 import pytest
 
-from recorder.relating.decided import pair_of
-from storage import Archive
-from storage.decisions import Decision, carry_decisions, decide, decisions, load_decided, rename_decisions
-from storage.engine import driver_of
-from storage.equalkeys import successor
+from recorder.relating.decisions import pair_of
+from storage import ArchiveStore
+from storage.files import driver_of
+from storage.settings import Decision, carry_decisions, decide, decisions, load_decided, rename_decisions
+from storage.write.games import successor
 
 from .conftest import import_bytes, make_game
 
@@ -67,7 +67,7 @@ def test_of_two_archives_the_later_decision_counts(
         assert [(one.key, one.other, one.same) for one in decisions(driver)] == [("a", "b", same)]
 
 
-def test_decisions_follow_games_whose_keys_change(archive: Archive) -> None:
+def test_decisions_follow_games_whose_keys_change(archive: ArchiveStore) -> None:
     first, *others = sorted((b"one", b"two", b"three", b"four"), key=lambda data: hashlib.sha256(data).hexdigest())
     for data in others:
         import_bytes(archive, data, [make_game()])

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from storage import Archive
-from storage.engine import open_sqlite
-from storage.models import metadata
+from storage import ArchiveStore
+from storage.files import open_sqlite
+from storage.schema.tables import metadata
 
 TEXT = (Path(__file__).parents[2] / "docs" / "schema.md").read_text()
 
@@ -23,7 +23,7 @@ def test_every_column_of_the_main_tables_is_explained(table: str) -> None:
     assert [column.name for column in metadata.tables[table].columns if f"`{column.name}`" not in TEXT] == []
 
 
-def test_every_column_of_the_views_is_listed_in_order(archive: Archive, path: Path) -> None:
+def test_every_column_of_the_views_is_listed_in_order(archive: ArchiveStore, path: Path) -> None:
     connection = open_sqlite(path, read_only=True)
     views = [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'view'")]
     assert sorted(views) == ["v_analyses", "v_clocks", "v_games", "v_plies"]

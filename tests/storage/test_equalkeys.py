@@ -10,8 +10,8 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from recorder.model import Player
-from storage import Archive, check
-from storage.equalkeys import successor
+from storage import ArchiveStore, check
+from storage.write.games import successor
 from tests.support.effort import long_after
 
 from .conftest import EVERYTHING, import_bytes, make_game
@@ -19,13 +19,13 @@ from .conftest import EVERYTHING, import_bytes, make_game
 COPIES = [b"one", b"two", b"three", b"four"]
 
 
-def contents(archive: Archive) -> list[tuple[str, str]]:
+def contents(archive: ArchiveStore) -> list[tuple[str, str]]:
     """Key and source of each game."""
     first = [(game.key, game.observations[0].source) for game in archive.games(EVERYTHING)]
     return [(key, source.sha256) for key, source in first if source is not None]
 
 
-def import_copies(archive: Archive, order: tuple[int, ...]) -> dict[int, str]:
+def import_copies(archive: ArchiveStore, order: tuple[int, ...]) -> dict[int, str]:
     """Logs with a game that all have and one of their own; the rows' ids."""
     games = {copy: [make_game(0, white=Player(f"P{copy}")), make_game(copy + 1)] for copy in order}
     return {copy: import_bytes(archive, COPIES[copy], games[copy]).id for copy in order}
@@ -34,13 +34,13 @@ def import_copies(archive: Archive, order: tuple[int, ...]) -> dict[int, str]:
 @cache
 def contents_of_new(order: tuple[int, ...]) -> list[tuple[str, str]]:
     """What an archive holds into which nothing else was ever imported."""
-    with TemporaryDirectory() as folder, Archive.open(f"{folder}/new.db", create=True) as archive:
+    with TemporaryDirectory() as folder, ArchiveStore.open(f"{folder}/new.db", create=True) as archive:
         import_copies(archive, order)
         return contents(archive)
 
 
 @pytest.mark.parametrize("gone", long_after(2, [[0], [3, 1, 0], [1, 2], [0, 1, 2]]))
-def test_what_is_left_has_the_keys_of_a_new_archive(archive: Archive, gone: list[int]) -> None:
+def test_what_is_left_has_the_keys_of_a_new_archive(archive: ArchiveStore, gone: list[int]) -> None:
     wanted = None
     somebody = sqlite3.connect(archive.path)  # who has it open spares each transaction a checkpoint at its end
     somebody.execute("SELECT count(*) FROM games").fetchone()
@@ -58,7 +58,7 @@ def test_what_is_left_has_the_keys_of_a_new_archive(archive: Archive, gone: list
     somebody.close()
 
 
-def test_what_comes_after_takes_its_place_among_equal_keys(archive: Archive) -> None:
+def test_what_comes_after_takes_its_place_among_equal_keys(archive: ArchiveStore) -> None:
     rows = [import_bytes(archive, data, [make_game()]) for data in COPIES]
     archive.forget_source(rows[1].id)
     import_bytes(archive, COPIES[1], [make_game()])
@@ -69,7 +69,7 @@ def test_what_comes_after_takes_its_place_among_equal_keys(archive: Archive) -> 
 
 
 @pytest.mark.parametrize("order", list(permutations(range(3))))
-def test_journals_have_equal_keys_in_the_order_of_their_names(archive: Archive, order: tuple[int, ...]) -> None:
+def test_journals_have_equal_keys_in_the_order_of_their_names(archive: ArchiveStore, order: tuple[int, ...]) -> None:
     """Their hashes change while they grow, and games of a growing journal are stored again and again."""
     rows = {
         number: import_bytes(archive, COPIES[number], [make_game()], name=f"{number}.journal", kind="journal")

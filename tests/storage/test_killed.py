@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from storage import Archive, check
+from storage import ArchiveStore, check
 
 from .conftest import EVERYTHING, import_bytes, make_game
 
@@ -25,7 +25,7 @@ def killed_import(path: Path, step: int) -> None:
         if next(steps) == 0:
             os._exit(9)
 
-    with Archive.open(str(path), create=True) as archive:
+    with ArchiveStore.open(str(path), create=True) as archive:
         tick()
         with archive.write_source(
             sha256="0" * 64, size_bytes=GAMES << 16, name="x", path=None, kind="raw", keep=True, parser_version="1",
@@ -53,7 +53,7 @@ def test_a_killed_import_leaves_a_valid_archive(path: Path, step: int) -> None:
     done = subprocess.run([sys.executable, "-c", code, str(path), str(step), str(package.parent)], check=False)
     assert done.returncode == 9
     assert check(path) == []
-    with Archive.open(str(path), create=True) as archive:
+    with ArchiveStore.open(str(path), create=True) as archive:
         assert archive.sources() == []
         assert archive.count(EVERYTHING) == 0
         import_bytes(archive, b"one", [make_game(number) for number in range(GAMES)])

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-import storage.engine
+import storage.files
 from recorder.errors import StorageError
-from storage import Archive, backup, check
-from storage.engine import open_sqlite
+from storage import ArchiveStore, backup, check
+from storage.files import open_sqlite
 from tests.support.cli import WATCHER, Cli
 
 from .conftest import EVERYTHING, import_bytes, make_game
@@ -27,7 +27,7 @@ LIMIT_S = 120
 def hammer(path: Path) -> None:
     """Write sources, let them grow and forget some, one transaction after the other, for ever."""
     number = 0
-    with Archive.open(str(path)) as archive:
+    with ArchiveStore.open(str(path)) as archive:
         while True:
             data = b"%d " % number * 5_000
             games = [make_game(number * GAMES + game) for game in range(GAMES)]
@@ -64,14 +64,14 @@ def hammering(path: Path) -> Iterator[subprocess.Popen[str]]:
 
 def test_every_backup_under_load_is_whole(path: Path, tmp_path: Path) -> None:
     """A backup is the archive of one moment: each source with all its games, and nothing that ``check`` finds."""
-    Archive.open(str(path), create=True).close()
+    ArchiveStore.open(str(path), create=True).close()
     moments = set()
     with hammering(path):
         for number in range(BACKUPS):
             copy = tmp_path / f"{number}.db"
             backup(path, copy)
             assert check(copy) == []
-            with Archive.open(str(copy), read_only=True) as archive:
+            with ArchiveStore.open(str(copy), read_only=True) as archive:
                 rows = archive.sources()
                 assert {row.games for row in rows} <= {GAMES}
                 assert sum(row.games for row in rows) == archive.count(EVERYTHING)
@@ -84,8 +84,8 @@ def test_every_backup_under_load_is_whole(path: Path, tmp_path: Path) -> None:
 
 
 def test_readers_need_not_wait_and_see_one_moment(path: Path) -> None:
-    Archive.open(str(path), create=True).close()
-    with hammering(path), Archive.open(str(path), read_only=True) as archive:
+    ArchiveStore.open(str(path), create=True).close()
+    with hammering(path), ArchiveStore.open(str(path), read_only=True) as archive:
         for _ in range(BACKUPS):
             with archive.snapshot():
                 rows = archive.sources()
@@ -97,8 +97,8 @@ def test_readers_need_not_wait_and_see_one_moment(path: Path) -> None:
 @pytest.fixture
 def locked(path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[sqlite3.Connection]:
     """Another program that is writing and does not come to an end."""
-    monkeypatch.setattr(storage.engine, "BUSY_TIMEOUT_MS", 200)
-    with Archive.open(str(path), create=True) as archive:
+    monkeypatch.setattr(storage.files, "BUSY_TIMEOUT_MS", 200)
+    with ArchiveStore.open(str(path), create=True) as archive:
         import_bytes(archive, b"one", [make_game()])
     with closing(open_sqlite(path)) as other:
         other.execute("BEGIN IMMEDIATE")
@@ -125,7 +125,7 @@ def test_a_locked_archive_is_told_in_one_sentence_with_the_time(
 
 
 def test_who_waits_long_enough_gets_his_turn(path: Path, locked: sqlite3.Connection) -> None:
-    with Archive.open(str(path)) as archive:
+    with ArchiveStore.open(str(path)) as archive:
         with pytest.raises(StorageError, match="is locked: another program"):
             import_bytes(archive, b"two", [make_game(1)])
         locked.execute("COMMIT")

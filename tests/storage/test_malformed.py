@@ -14,12 +14,12 @@ from click.testing import CliRunner
 from sqlalchemy import Column, Table
 
 from recorder.cli import main
-from recorder.cli.terminal import ExitCode
 from recorder.errors import StorageError
+from recorder.exit_codes import ExitCode
 from storage import check
-from storage.engine import open_sqlite
-from storage.malformed import malformed_values
-from storage.models import metadata
+from storage.files import open_sqlite
+from storage.maintenance.check import malformed_values
+from storage.schema.tables import metadata
 from tests.support.cli import ADJOURNED, SERVER, WATCHER, Cli
 
 HUGE = (1 << 63) - 1
@@ -152,7 +152,7 @@ def _runs(path: Path, words: tuple[str, ...]) -> str:
     with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as connection:
         try:
             (key,) = connection.execute("SELECT CAST(key AS TEXT) FROM games LIMIT 1").fetchone()
-        except (sqlite3.Error, TypeError):
+        except (sqlite3.Error, TypeError, UnicodeDecodeError):
             key = None
     out = path.parent / f"out{next(OUT)}"
     filled = [word.format(out=out, key=key or "0") for word in words]

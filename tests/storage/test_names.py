@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from storage.models import metadata
-from storage.names import COLUMNS
+from storage.schema.tables import metadata
+from storage.statements import COLUMNS
 
 
 @pytest.mark.parametrize("table", COLUMNS)

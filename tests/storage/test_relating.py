@@ -19,11 +19,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import Connection
 
-from recorder.cli.inputs import ReadOptions
-from recorder.cli.resident import Resident
+from recorder.archive.following import Resident
+from recorder.archive.inputs import ReadOptions
 from recorder.model import Game, GameKind
-from storage import Archive, GameFilter, relating
-from storage.schema import upgrade
+from storage import ArchiveStore, GameFilter
+from storage.schema.upgrade import upgrade
+from storage.write import merged as relating
 from tests.relating.interrupted import Played, journal_of
 from tests.relating.scenes import connections, games_of, journal, played, whole
 from tests.support.cli import Cli
@@ -220,7 +221,7 @@ def test_links_are_stored_both_ways(cli: Cli, tmp_path: Path, scenario: str, con
     assert sum(len(game["links"]) for game in theirs) == sum(len(game["links"]) for game in games)
 
 
-def test_games_that_are_alone_cost_no_comparison(archive: Archive) -> None:
+def test_games_that_are_alone_cost_no_comparison(archive: ArchiveStore) -> None:
     import_bytes(archive, b"one", [make_game(number) for number in range(5)])
     assert all(not game.witnesses for game in archive.games(EVERYTHING))
     assert archive.count(GameFilter(kinds=frozenset(GameKind), min_plies=0)) == 5
@@ -240,7 +241,7 @@ def test_an_archive_of_the_first_schema_relates_what_comes_next(tmp_path: Path) 
     path.touch()
     upgrade(path, target="0001")
     upgrade(path)
-    with Archive.open(str(path)) as archive:
+    with ArchiveStore.open(str(path)) as archive:
         for name in itertools.islice(connections(SCENARIO), 2):
             import_bytes(archive, name.encode(), played(games_of(SCENARIO, name)), name=name)
         assert any(game.witnesses for game in archive.games())
@@ -420,8 +421,9 @@ def test_an_upgrade_that_is_killed_before_the_merging_changes_nothing(cli: Cli, 
     wanted = cli("export", "games").stdout
     _edit(cli.archive, _make_old)
     code = (
-        "import os, sys; from pathlib import Path; from storage import relating, schema;"
-        "relating.relate_all = lambda driver: os._exit(9); schema.upgrade(Path(sys.argv[1]))"
+        "import os, sys; from pathlib import Path;"
+        "from storage.schema import upgrade as schema; from storage.write import merged;"
+        "merged.relate_all = lambda driver: os._exit(9); schema.upgrade(Path(sys.argv[1]))"
     )
     assert subprocess.run([sys.executable, "-c", code, str(cli.archive)], check=False).returncode == 9
     assert cli("db", "current").stdout.startswith("0004 ")

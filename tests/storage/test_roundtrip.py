@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from recorder.model import Game
-from storage import Archive
+from storage import ArchiveStore
 from tests.support.effort import examples
 
 from .conftest import EVERYTHING, import_bytes, make_game
@@ -23,7 +23,7 @@ numbers = count()
     deadline=None,
     max_examples=examples(30),
 )
-def test_games_come_out_as_they_went_in(archive: Archive, found: list[Game]) -> None:
+def test_games_come_out_as_they_went_in(archive: ArchiveStore, found: list[Game]) -> None:
     row = import_bytes(archive, b"%d" % next(numbers), found)
     assert {game.key: game for game in archive.games(EVERYTHING)} == {game.key: game for game in found}
     for game in found:
@@ -31,7 +31,7 @@ def test_games_come_out_as_they_went_in(archive: Archive, found: list[Game]) -> 
     archive.forget_source(row.id)
 
 
-def test_lines_with_and_without_arrivals_are_stored_together(archive: Archive) -> None:
+def test_lines_with_and_without_arrivals_are_stored_together(archive: ArchiveStore) -> None:
     found = [make_game(number) for number in range(4)]
     for game in (found[0], found[2]):
         for line in game.observations[0].lines:

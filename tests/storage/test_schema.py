@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 
 from recorder.errors import StorageError
-from storage import Archive, check, current, head, upgrade
-from storage import schema as schema_module
-from storage.engine import make_engine, open_sqlite
-from storage.models import metadata
-from storage.schema import SCRIPTS, differences, revisions
+from storage import ArchiveStore, check, current, head, upgrade
+from storage.files import make_engine, open_sqlite
+from storage.schema import upgrade as schema_module
+from storage.schema.tables import metadata
+from storage.schema.upgrade import SCRIPTS, differences, revisions
 
 from .conftest import import_bytes, make_game
 
@@ -146,7 +146,7 @@ def contents(path: Path) -> dict[str, object]:
         connection.close()
 
 
-def test_a_new_archive_is_as_all_migrations_make_it(archive: Archive, path: Path, migrated: Path) -> None:
+def test_a_new_archive_is_as_all_migrations_make_it(archive: ArchiveStore, path: Path, migrated: Path) -> None:
     made = statements(path)
     assert made == statements(migrated)
     assert {"table", "index", "view"} == {kind for kind, _, _ in made}
@@ -157,22 +157,22 @@ def test_a_creation_that_fails_leaves_an_empty_file(path: Path, monkeypatch: pyt
     with monkeypatch.context() as patched:
         patched.setattr(schema_module, "_BESIDE_TABLES", (*schema_module._BESIDE_TABLES, "no sql"))
         with pytest.raises(StorageError, match='could not be made: near "no": syntax error'):
-            Archive.open(str(path), create=True)
+            ArchiveStore.open(str(path), create=True)
     assert current(path) is None
     assert statements(path) == set()
-    with Archive.open(str(path), create=True) as archive:
+    with ArchiveStore.open(str(path), create=True) as archive:
         assert archive.check() == []
 
 
-def test_an_archive_that_somebody_made_meanwhile_stays(archive: Archive, path: Path) -> None:
+def test_an_archive_that_somebody_made_meanwhile_stays(archive: ArchiveStore, path: Path) -> None:
     import_bytes(archive, b"one", [make_game()])
     before = dump(path)
     schema_module.create(path)
     assert dump(path) == before
 
 
-def test_two_new_archives_have_two_secrets(archive: Archive, path: Path, tmp_path: Path) -> None:
-    Archive.open(str(tmp_path / "other.db"), create=True).close()
+def test_two_new_archives_have_two_secrets(archive: ArchiveStore, path: Path, tmp_path: Path) -> None:
+    ArchiveStore.open(str(tmp_path / "other.db"), create=True).close()
     assert dump(path) != dump(tmp_path / "other.db")
 
 
@@ -196,7 +196,7 @@ def test_statements_are_compared_by_what_they_mean(ours: str, theirs: str, equal
 
 
 def test_both_ways_give_the_tables_of_the_models(
-    archive: Archive, path: Path, migrated: Path, monkeypatch: pytest.MonkeyPatch
+    archive: ArchiveStore, path: Path, migrated: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(schema_module, "_statements", dict)  # Alembic is asked about the new one, too
     for file in (path, migrated):
@@ -209,7 +209,7 @@ def test_both_ways_give_the_tables_of_the_models(
 @pytest.mark.parametrize(
     "statement", ["ALTER TABLE games ADD COLUMN more TEXT", "DROP INDEX ix_games_black_id", "CREATE TABLE more (a)"]
 )
-def test_a_schema_that_differs_is_told(archive: Archive, path: Path, statement: str) -> None:
+def test_a_schema_that_differs_is_told(archive: ArchiveStore, path: Path, statement: str) -> None:
     assert archive.check() == []
     with closing(sqlite3.connect(path)) as connection:
         connection.execute(statement)
@@ -221,8 +221,8 @@ def test_a_new_archive_is_made_and_checked_without_the_migrations(tmp_path: Path
     """In a process of its own: here they are loaded by then."""
     code = f"""if True:
         import sys
-        from storage import Archive
-        with Archive.open({str(tmp_path / "new.db")!r}, create=True) as archive:
+        from storage import ArchiveStore
+        with ArchiveStore.open({str(tmp_path / "new.db")!r}, create=True) as archive:
             assert archive.check() == []
         print([name for name in sys.modules if name.partition(".")[0] in ("alembic", "mako")])
     """
@@ -234,7 +234,7 @@ def test_the_head_is_the_last_migration() -> None:
     assert head() == revisions()[-1]
 
 
-def test_every_constraint_has_a_name(archive: Archive, path: Path) -> None:
+def test_every_constraint_has_a_name(archive: ArchiveStore, path: Path) -> None:
     connection = open_sqlite(path, read_only=True)
     for name, sql in connection.execute("SELECT name, sql FROM sqlite_master WHERE type = 'table'"):
         words = sql.replace("\n", " ").replace("\t", " ")
@@ -283,7 +283,7 @@ def test_every_old_revision_with_rows_is_upgraded(old: str, tmp_path: Path) -> N
     ],
 )
 def test_a_migration_that_fails_leaves_the_file_as_before(
-    archive: Archive, path: Path, tmp_path: Path, body: str, message: str
+    archive: ArchiveStore, path: Path, tmp_path: Path, body: str, message: str
 ) -> None:
     import_bytes(archive, b"one", [make_game()])
     before = dump(path)
@@ -294,27 +294,27 @@ def test_a_migration_that_fails_leaves_the_file_as_before(
     assert check(path) == []
 
 
-def test_nothing_to_upgrade_makes_no_backup(archive: Archive, path: Path) -> None:
+def test_nothing_to_upgrade_makes_no_backup(archive: ArchiveStore, path: Path) -> None:
     before = {file.name for file in path.parent.iterdir()}
     assert upgrade(path) is None
     assert {file.name for file in path.parent.iterdir()} == before
 
 
-def test_a_newer_schema_is_refused(archive: Archive, path: Path, tmp_path: Path) -> None:
+def test_a_newer_schema_is_refused(archive: ArchiveStore, path: Path, tmp_path: Path) -> None:
     upgrade(path, later_scripts(tmp_path / "scripts", "op.execute('CREATE TABLE fine (a)')"))
-    for action in (lambda: Archive.open(str(path)), lambda: upgrade(path)):
+    for action in (lambda: ArchiveStore.open(str(path)), lambda: upgrade(path)):
         with pytest.raises(StorageError, match="newer than this program's"):
             action()
 
 
 def test_an_older_schema_is_told_how_to_upgrade(
-    archive: Archive, path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    archive: ArchiveStore, path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     scripts = later_scripts(tmp_path / "scripts", "op.execute('CREATE TABLE fine (a)')")
     monkeypatch.setattr(schema_module, "revisions", lambda _=SCRIPTS: revisions(scripts))
     monkeypatch.setattr(schema_module, "HEAD", "later0")
     with pytest.raises(StorageError, match="needs later0: run `ics-recorder db upgrade`"):
-        Archive.open(str(path))
+        ArchiveStore.open(str(path))
 
 
 def test_somebody_elses_database_is_refused(path: Path) -> None:
@@ -324,14 +324,14 @@ def test_somebody_elses_database_is_refused(path: Path) -> None:
     connection.close()
     for create in (False, True):
         with pytest.raises(StorageError, match="not an archive of ics-recorder"):
-            Archive.open(str(path), create=create)
+            ArchiveStore.open(str(path), create=create)
 
 
 def test_an_interrupted_creation_is_finished(path: Path) -> None:
     path.touch(0o600)
     with pytest.raises(StorageError, match="empty database"):
-        Archive.open(str(path))
-    with Archive.open(str(path), create=True) as archive:
+        ArchiveStore.open(str(path))
+    with ArchiveStore.open(str(path), create=True) as archive:
         assert archive.check() == []
 
 

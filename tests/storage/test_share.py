@@ -12,10 +12,10 @@ import pytest
 
 from recorder.errors import StorageError
 from recorder.model import Anomaly, AnomalyKind, Shape, SourceReport
-from storage import Archive, backup, check, share
-from storage.engine import open_sqlite
-from storage.models import metadata
-from storage.share import _HANDLES, _TEXTS
+from storage import ArchiveStore, backup, check, share
+from storage.files import open_sqlite
+from storage.maintenance.share import _HANDLES, _TEXTS
+from storage.schema.tables import metadata
 
 from .conftest import EVERYTHING, import_bytes, make_game
 
@@ -39,12 +39,12 @@ def target(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def full(archive: Archive) -> Archive:
+def full(archive: ArchiveStore) -> ArchiveStore:
     import_bytes(archive, LOG, [make_game(0), make_game(1)], report=REPORT)
     return archive
 
 
-def test_a_backup_is_the_whole_archive_while_somebody_writes(full: Archive, path: Path, target: Path) -> None:
+def test_a_backup_is_the_whole_archive_while_somebody_writes(full: ArchiveStore, path: Path, target: Path) -> None:
     with full.write_source(
         sha256="1" * 64, size_bytes=0, name="x", path=None, kind="raw", keep=False, parser_version="1", options={}
     ) as writer:
@@ -52,7 +52,7 @@ def test_a_backup_is_the_whole_archive_while_somebody_writes(full: Archive, path
         writer.flush()
         backup(path, target)
         writer.finish(SourceReport())
-    with Archive.open(str(target), read_only=True) as copy:
+    with ArchiveStore.open(str(target), read_only=True) as copy:
         assert list(copy.games(EVERYTHING)) == [make_game(0), make_game(1)]
         assert b"".join(copy.read_source(copy.sources()[0].id)) == LOG
     assert target.stat().st_mode & 0o777 == 0o600
@@ -60,14 +60,14 @@ def test_a_backup_is_the_whole_archive_while_somebody_writes(full: Archive, path
         backup(path, target)
 
 
-def test_a_share_has_no_log_no_tells_and_nothing_typed(full: Archive, target: Path) -> None:
+def test_a_share_has_no_log_no_tells_and_nothing_typed(full: ArchiveStore, target: Path) -> None:
     full.share(target)
     data = everything(target)
     for word in (b"psst", b"hunter2", b"secret", b"/logs/"):
         assert word not in data
     assert target.stat().st_mode & 0o777 == 0o600
     assert {file.name for file in target.parent.iterdir() if "part" in file.name} == set()
-    with Archive.open(str(target), read_only=True) as copy:
+    with ArchiveStore.open(str(target), read_only=True) as copy:
         assert copy.check() == []
         (row,) = copy.sources()
         assert (row.path, row.kept_bytes, row.read_up_to) == (None, 0, 0)
@@ -77,13 +77,13 @@ def test_a_share_has_no_log_no_tells_and_nothing_typed(full: Archive, target: Pa
     assert len(next(full.games()).events) == 3
 
 
-def test_pseudonyms_replace_handles_everywhere_and_stay_the_same(full: Archive, tmp_path: Path) -> None:
+def test_pseudonyms_replace_handles_everywhere_and_stay_the_same(full: ArchiveStore, tmp_path: Path) -> None:
     first, second = tmp_path / "first.db", tmp_path / "second.db"
     full.share(first, pseudonyms=True)
     full.share(second, pseudonyms=True)
     assert b"Ann" not in everything(first)
     assert b"Bob" not in everything(first)
-    with Archive.open(str(first), read_only=True) as one, Archive.open(str(second), read_only=True) as two:
+    with ArchiveStore.open(str(first), read_only=True) as one, ArchiveStore.open(str(second), read_only=True) as two:
         games = list(one.games(EVERYTHING))
         assert games == list(two.games(EVERYTHING))
         assert one.check() == []
@@ -95,12 +95,12 @@ def test_pseudonyms_replace_handles_everywhere_and_stay_the_same(full: Archive, 
         assert one.count(EVERYTHING) == 2
 
 
-def test_keys_beside_pseudonyms_prove_no_guess_of_the_handles(full: Archive, tmp_path: Path) -> None:
+def test_keys_beside_pseudonyms_prove_no_guess_of_the_handles(full: ArchiveStore, tmp_path: Path) -> None:
     first, second = tmp_path / "first.db", tmp_path / "second.db"
     full.share(first, pseudonyms=True)
     full.share(second, pseudonyms=True)
     own = {game.key for game in full.games(EVERYTHING)}
-    with Archive.open(str(first), read_only=True) as one, Archive.open(str(second), read_only=True) as two:
+    with ArchiveStore.open(str(first), read_only=True) as one, ArchiveStore.open(str(second), read_only=True) as two:
         keys = {game.key for game in one.games(EVERYTHING)}
         assert keys == {game.key for game in two.games(EVERYTHING)}
     assert len(keys) == len(own)
@@ -108,23 +108,23 @@ def test_keys_beside_pseudonyms_prove_no_guess_of_the_handles(full: Archive, tmp
     assert not any(key.encode() in everything(first) for key in own)
 
 
-def test_another_archive_gives_other_pseudonyms(full: Archive, tmp_path: Path) -> None:
-    with Archive.open(str(tmp_path / "other.db"), create=True) as other:
+def test_another_archive_gives_other_pseudonyms(full: ArchiveStore, tmp_path: Path) -> None:
+    with ArchiveStore.open(str(tmp_path / "other.db"), create=True) as other:
         import_bytes(other, LOG, [make_game(0)])
         other.share(tmp_path / "one.db", pseudonyms=True)
     full.share(tmp_path / "two.db", pseudonyms=True)
-    with Archive.open(str(tmp_path / "one.db")) as one, Archive.open(str(tmp_path / "two.db")) as two:
+    with ArchiveStore.open(str(tmp_path / "one.db")) as one, ArchiveStore.open(str(tmp_path / "two.db")) as two:
         assert next(one.games()).white != next(two.games()).white
 
 
-def test_redaction_takes_what_matches(full: Archive, target: Path) -> None:
+def test_redaction_takes_what_matches(full: ArchiveStore, target: Path) -> None:
     full.share(target, redact=["KIBITZES: .*", "cut$"])
-    with Archive.open(str(target), read_only=True) as copy:
+    with ArchiveStore.open(str(target), read_only=True) as copy:
         assert next(copy.games()).events[1].text == "Ann(1500)[7] [redacted]"
         assert [found.message for _, found in copy.anomalies()] == ["Bob's line is [redacted]"]
 
 
-def test_what_cannot_be_shared_is_told(full: Archive, path: Path, target: Path) -> None:
+def test_what_cannot_be_shared_is_told(full: ArchiveStore, path: Path, target: Path) -> None:
     with pytest.raises(StorageError, match="no regular expression"):
         full.share(target, redact=["("])
     assert not target.exists()
@@ -134,12 +134,12 @@ def test_what_cannot_be_shared_is_told(full: Archive, path: Path, target: Path) 
 
 @pytest.mark.parametrize("copy", [backup, share])
 def test_a_copy_gets_its_name_when_it_is_complete(
-    full: Archive, path: Path, target: Path, copy: Callable[[Path, Path], None]
+    full: ArchiveStore, path: Path, target: Path, copy: Callable[[Path, Path], None]
 ) -> None:
     """A process that is killed while it copies has left nothing under the final name."""
     code = (
-        "import os, sys; from pathlib import Path; from storage import engine\n"
-        "engine.os.fsync = lambda number: os._exit(9)\n"
+        "import os, sys; from pathlib import Path; from storage import files\n"
+        "files.os.fsync = lambda number: os._exit(9)\n"
         f"from {copy.__module__} import {copy.__name__} as copy\n"
         "copy(Path(sys.argv[1]), Path(sys.argv[2]))"
     )
@@ -150,11 +150,11 @@ def test_a_copy_gets_its_name_when_it_is_complete(
     assert check(target) == []
 
 
-def test_names_of_logs_hold_no_handles(archive: Archive, target: Path) -> None:
+def test_names_of_logs_hold_no_handles(archive: ArchiveStore, target: Path) -> None:
     for name in ("Ann-vs-Bob.log", "ann_2020.txt.gz", "GuestAnnX.icsj", "log.bob"):
         import_bytes(archive, name.encode(), [make_game(len(name))], name=name)
     archive.share(target, pseudonyms=True)
-    with Archive.open(str(target), read_only=True) as copy:
+    with ArchiveStore.open(str(target), read_only=True) as copy:
         names = [row.name for row in copy.sources()]
         assert copy.check() == []
     assert len(set(names)) == 4
@@ -199,7 +199,7 @@ def test_every_text_column_is_known_to_the_pseudonyms() -> None:
     assert not rewritten & free
 
 
-def test_a_share_has_only_what_is_part_of_an_archive(full: Archive, path: Path, target: Path) -> None:
+def test_a_share_has_only_what_is_part_of_an_archive(full: ArchiveStore, path: Path, target: Path) -> None:
     connection = open_sqlite(path)
     connection.execute("CREATE TABLE mine (a)")
     connection.execute("CREATE VIEW v_mine AS SELECT a FROM mine")

@@ -14,14 +14,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recorder.model import Origin, Proof, Segment
-from recorder.moves import decode_move, encode_move
-from storage import Archive
+from recorder.rules.moves import decode_move, encode_move
+from storage import ArchiveStore
 
 from .conftest import import_bytes, make_game
 
 
 @pytest.fixture
-def sql(archive: Archive, path: Path) -> Iterator[sqlite3.Connection]:
+def sql(archive: ArchiveStore, path: Path) -> Iterator[sqlite3.Connection]:
     connection = sqlite3.connect(path)
     connection.row_factory = sqlite3.Row
     yield connection
@@ -32,7 +32,7 @@ def rows(sql: sqlite3.Connection, query: str) -> list[dict[str, Any]]:
     return [dict(row) for row in sql.execute(query)]
 
 
-def test_plies_stand_with_their_game(archive: Archive, sql: sqlite3.Connection) -> None:
+def test_plies_stand_with_their_game(archive: ArchiveStore, sql: sqlite3.Connection) -> None:
     import_bytes(archive, b"one", [make_game()])
     first, second = rows(sql, "SELECT * FROM v_plies ORDER BY key, ply")
     assert second == {
@@ -44,7 +44,7 @@ def test_plies_stand_with_their_game(archive: Archive, sql: sqlite3.Connection) 
     assert (first["side"], first["move_no"], first["mover"], first["clock_s"]) == ("white", 1, "Ann", 180.0)
 
 
-def test_moves_are_written_as_the_model_writes_them(archive: Archive, sql: sqlite3.Connection) -> None:
+def test_moves_are_written_as_the_model_writes_them(archive: ArchiveStore, sql: sqlite3.Connection) -> None:
     words = ["e2e4", "e8g8", "a7a8q", "b7a8n", "h2h1k", "g2g1b", "c7c8r", "N@e4", "P@h7", "Q@a1", "B@h8", "R@d5", None]
     game = make_game()
     line = game.observations[0].lines[0]
@@ -62,7 +62,7 @@ def test_moves_pack_and_unpack(origin: int, target: int, promotion: str) -> None
     assert decode_move(encode_move("".join(squares) + promotion)) == "".join(squares) + promotion
 
 
-def test_games_and_clocks_are_one_line_each(archive: Archive, sql: sqlite3.Connection) -> None:
+def test_games_and_clocks_are_one_line_each(archive: ArchiveStore, sql: sqlite3.Connection) -> None:
     import_bytes(archive, b"one", [make_game(), make_game(1, started_at_ms=None)])
     dated, undated = rows(sql, "SELECT * FROM v_games ORDER BY first_offset")
     assert (dated["started_at"], dated["plies"], dated["source"]) == ("2020-05-01T00:00:00.000", 2, "session.log")
@@ -75,7 +75,7 @@ def test_games_and_clocks_are_one_line_each(archive: Archive, sql: sqlite3.Conne
     assert [row["side"] for row in clocks] == ["black", "white"]
 
 
-def test_every_origin_and_proof_has_the_word_that_exports_use(archive: Archive, sql: sqlite3.Connection) -> None:
+def test_every_origin_and_proof_has_the_word_that_exports_use(archive: ArchiveStore, sql: sqlite3.Connection) -> None:
     """The numbers are in every archive: whoever renumbers them must see it here."""
     wanted = {}
     games = []

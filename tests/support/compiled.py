@@ -18,7 +18,7 @@ def sources(root: Path = ROOT) -> list[Path]:
 
 def is_compiled() -> bool:
     """Whether this process runs the hot path compiled."""
-    spec = find_spec("recorder.frames")
+    spec = find_spec("recorder.events.frames")
     return spec is not None and isinstance(spec.loader, ExtensionFileLoader)
 
 

@@ -5,16 +5,26 @@ from __future__ import annotations
 import random
 from collections.abc import Iterable
 
-from recorder.journal.format import VERSION, Header, Record, RecordKind, format_header, format_note, format_record
+from recorder.journal.format import (
+    VERSION,
+    JournalHeader,
+    Record,
+    RecordKind,
+    format_header,
+    format_note,
+    format_record,
+)
 
 ANCHOR_NS = 1_763_762_400_000_000_000
-HEADER = Header(VERSION, "0123456789abcdef", 1, "record", "freechess.org", 5000, ANCHOR_NS, "test")
+HEADER = JournalHeader(VERSION, "0123456789abcdef", 1, "record", "freechess.org", 5000, ANCHOR_NS, "test")
 _LONGEST = 900
 
 
-def lines_of(*entries: Header | Record) -> bytes:
+def lines_of(*entries: JournalHeader | Record) -> bytes:
     """A journal's text."""
-    return b"".join((format_header if isinstance(one, Header) else format_record)(one) + b"\n" for one in entries)
+    return b"".join(
+        (format_header if isinstance(one, JournalHeader) else format_record)(one) + b"\n" for one in entries
+    )
 
 
 def received(data: bytes, at_ns: int = 0) -> Record:
@@ -35,7 +45,7 @@ def note(kind: str, at_ns: int = 0, **facts: object) -> Record:
 def journal_of(stream: bytes, seed: int = 0) -> bytes:
     """A journal of a connection that received ``stream`` in pieces, with commands and notes between them."""
     chance = random.Random(seed)
-    entries: list[Header | Record] = [HEADER, note("connected")]
+    entries: list[JournalHeader | Record] = [HEADER, note("connected")]
     position = at_ns = 0
     while position < len(stream):
         at_ns += chance.randrange(2_000_000_000)

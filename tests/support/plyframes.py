@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from exporters.frames.columns import PLY_COLUMNS
+from exporters.tables.columns import PLY_COLUMNS
 
 BEGAN_MS = 1_577_880_000_000  # 2020-01-01 12:00 UTC
 

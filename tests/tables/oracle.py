@@ -7,16 +7,16 @@ from typing import Any
 
 import pandas as pd
 
-from exporters.frames.columns import PLY_COLUMNS
-from exporters.frames.filters import Filters, make_filter
-from exporters.frames.rows import ply_rows
+from exporters.tables.columns import PLY_COLUMNS
+from exporters.tables.filters import Filters, make_filter
+from exporters.tables.rows import ply_rows
 from recorder.model import TimeBasis
-from storage import Archive
+from storage import ArchiveStore
 
 
 def frame_of_games(path: Path, filters: Filters) -> pd.DataFrame:
     """All columns as plain Python values."""
-    with Archive.open(str(path), read_only=True) as storage:
+    with ArchiveStore.open(str(path), read_only=True) as storage:
         rows = [row for _, rows in ply_rows(storage.games(make_filter(filters))) for row in rows]
     values: dict[str, Any] = dict(zip((c.name for c in PLY_COLUMNS), zip(*rows, strict=True), strict=True))
     utc = [basis == TimeBasis.UTC.value for basis in values["time_basis"]]

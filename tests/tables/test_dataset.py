@@ -14,10 +14,10 @@ import pytest
 
 from exporters import Archive
 from exporters.dataset import write_dataset
-from exporters.frames.columns import PLY_COLUMNS
-from exporters.frames.filters import make_filter
+from exporters.tables.columns import PLY_COLUMNS
+from exporters.tables.filters import make_filter
 from recorder.errors import ExportError
-from storage import Archive as Storage
+from storage import ArchiveStore as Storage
 from tests.support.cli import Cli
 
 NAMES = [column.name for column in PLY_COLUMNS]

@@ -9,11 +9,11 @@ import pandas as pd
 import pytest
 
 from exporters import Archive
-from exporters.evaluation import CHANCES
-from exporters.frames.columns import EVALUATIONS
+from exporters.evaluations import CHANCES
+from exporters.tables.columns import EVALUATIONS
 from recorder.model import AnalysedPosition, Analysis, Thinking
-from recorder.relating.halves import boards_after
-from storage import Archive as Storage
+from recorder.relating.adjourned import boards_after
+from storage import ArchiveStore as Storage
 from tests.support.cli import Cli
 from tests.support.evaluated import LOSSES, PGN
 from tests.tables.oracle import frame_of_games

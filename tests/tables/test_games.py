@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from exporters import Archive
-from exporters.frames.columns import EVENT_COLUMNS, GAME_COLUMNS, SIDE_COLUMNS, Column
+from exporters.tables.columns import EVENT_COLUMNS, GAME_COLUMNS, SIDE_COLUMNS, Column
 from recorder.errors import ExportError
 from tests.support.cli import Cli
 

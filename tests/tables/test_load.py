@@ -12,15 +12,15 @@ import pandas as pd
 import pytest
 
 from exporters import Archive
-from exporters.frames.boards import NORMAL_START, board_of_fen
-from exporters.frames.columns import PLY_COLUMNS
+from exporters.tables.boards import NORMAL_START, board_of_fen
+from exporters.tables.columns import PLY_COLUMNS
 from recorder.ledger import Cause
 from recorder.model import Proof
-from recorder.tracking.position import play_san
-from recorder.tracking.rules_fen import position_from_fen
-from recorder.tracking.rules_state import Position
-from recorder.tracking.variants import rules_of
-from storage import Archive as Storage
+from recorder.rules.fen import position_from_fen
+from recorder.rules.position import Position
+from recorder.rules.prove import play_san
+from recorder.rules.variants import rules_of
+from storage import ArchiveStore as Storage
 from storage import GameFilter
 from tests.support.cli import Cli
 from tests.tables.oracle import frame_of_games

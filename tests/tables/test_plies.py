@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 
 from exporters import Archive
-from exporters.frames.columns import PLY_COLUMNS
-from exporters.frames.facts import connection_of, identity
+from exporters.tables.columns import PLY_COLUMNS
+from exporters.tables.facts import connection_of, identity
 from recorder.errors import ExportError, StorageError
 from recorder.model import Player
 from tests.support.cli import Cli

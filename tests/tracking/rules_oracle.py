@@ -9,7 +9,7 @@ from typing import NamedTuple
 import chess
 import chess.variant
 
-from recorder.tracking.position import Rules, board_from_fen
+from recorder.rules.prove import Rules, board_from_fen
 
 
 class Candidate(NamedTuple):

@@ -7,8 +7,8 @@ import random
 import chess
 import pytest
 
-from recorder.tracking.bridge import bridge
-from recorder.tracking.position import Position, Rules, Step, advance, board_from_fen, position_from_fen, with_hands
+from recorder.rules.bridge import bridge
+from recorder.rules.prove import Position, Rules, Step, advance, board_from_fen, position_from_fen, with_hands
 from tests.tracking import rules_oracle
 
 

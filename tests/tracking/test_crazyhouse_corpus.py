@@ -7,8 +7,8 @@ import re
 import pytest
 
 from recorder.model import AnomalyKind
-from recorder.tracking.position import Position, Rules, advance
-from recorder.tracking.rules_fen import start_position
+from recorder.rules.fen import start_position
+from recorder.rules.prove import Position, Rules, advance
 from tests.support.corpus import stream_bytes, streams
 from tests.support.product import run
 

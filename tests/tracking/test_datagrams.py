@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from exporters.pgn import PgnExporter
+from exporters.pgn.exporter import PgnExporter
 from recorder.model import Disposition, Game, GameKind, Origin, Precision, Proof
 from recorder.pipeline import Pipeline
 from recorder.sources import SourceKind

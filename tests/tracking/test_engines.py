@@ -11,8 +11,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from exporters.engine import score_text, thoughts_by_ply
-from exporters.pgn import PgnExporter
+from exporters.evaluations import score_text, thoughts_by_ply
+from exporters.pgn.exporter import PgnExporter
 from recorder.model import EventKind, Game, GameKind, LineKind, ObservationKind, Origin, TimeBasis
 from tests.support import corpus, product
 from tests.support.effort import examples

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from recorder.events import RatingText
 from recorder.model import Game
-from recorder.tracking.facts import Facts, rating_number
+from recorder.tracking.facts import HeaderFacts, rating_number
 from tests.edge_cases.scripts import Table, log, only, read
 
 
@@ -74,7 +74,7 @@ def test_creating_turns_when_its_first_player_is_black() -> None:
 
 
 def test_a_later_line_fills_and_does_not_replace() -> None:
-    facts, later = Facts(50), Facts(20)
+    facts, later = HeaderFacts(50), HeaderFacts(20)
     facts.rated, facts.white_rating = False, RatingText("1500", 1500)
     later.rated, later.white_rating, later.category = True, RatingText("1900", 1900), "blitz"
     facts.add(later)
@@ -82,7 +82,7 @@ def test_a_later_line_fills_and_does_not_replace() -> None:
 
 
 def test_facts_without_names_match_any_players() -> None:
-    facts = Facts(0)
+    facts = HeaderFacts(0)
     assert facts.matches("Ann", "Bob")
     facts.white, facts.black = "Ann", "Bob"
     assert facts.matches("ANN", "bob")
@@ -96,7 +96,7 @@ def test_numbers_in_ratings() -> None:
 
 def test_an_increment_of_nothing_is_told() -> None:
     """What else is known of a game takes nothing from what is."""
-    known, other = Facts(7, 1), Facts(7, 2)
+    known, other = HeaderFacts(7, 1), HeaderFacts(7, 2)
     known.white_increment_s = known.black_increment_s = 0
     known.add(other)
     assert (known.white_increment_s, known.black_increment_s) == (0, 0)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from recorder.frames import Style12
+from recorder.events.frames import Style12
 from recorder.model import Precision
+from recorder.rules.prove import Rules, start_position
+from recorder.rules.variants import STANDARD_BOARD
 from recorder.tracking.plies import bridged, clocks_of, lan_move, pretty_of, start_facts
-from recorder.tracking.position import Rules, start_position
-from recorder.tracking.variants import STANDARD_BOARD
 from tests.edge_cases.scripts import Table
 
 

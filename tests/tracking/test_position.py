@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recorder.moves import decode_move
-from recorder.tracking.position import (
+from recorder.rules.moves import decode_move
+from recorder.rules.prove import (
     Position,
     Rules,
     Step,

@@ -8,8 +8,8 @@ import pytest
 
 from recorder.events import RatingText
 from recorder.model import Disposition
-from recorder.tracking.facts import Facts
-from recorder.tracking.restart import GivenOut, dump_counts, dump_facts, load_counts, load_facts
+from recorder.tracking.facts import HeaderFacts
+from recorder.tracking.session import GivenOut, dump_counts, dump_facts, load_counts, load_facts
 from tests.edge_cases.scripts import Table, log, read
 from tests.test_pipeline import Archived, by_key, counts, whole
 from tests.tracking.answers import movelist
@@ -80,7 +80,7 @@ def test_growth_again_and_again_beside_a_game_given_out() -> None:
 
 
 def test_what_is_remembered_is_json() -> None:
-    facts = Facts(9, "Ann", "Bob", RatingText("1500", 1500), rated=True)
+    facts = HeaderFacts(9, "Ann", "Bob", RatingText("1500", 1500), rated=True)
     assert load_facts(json.loads(json.dumps(dump_facts([facts])))[0]) == facts
     kept = {Disposition.PLY: 3, Disposition.SAME: 0}
     loaded = load_counts(json.loads(json.dumps(dump_counts(kept))))

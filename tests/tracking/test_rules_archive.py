@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from recorder.tracking.position import Position, Rules, has_legal_move, is_checkmate, play_san, position_from_fen
-from recorder.tracking.rules_fen import start_position
-from recorder.tracking.variants import STANDARD_BOARD, has_pockets, known_start, variant_of
+from recorder.rules.fen import start_position
+from recorder.rules.prove import Position, Rules, has_legal_move, is_checkmate, play_san, position_from_fen
+from recorder.rules.variants import STANDARD_BOARD, has_pockets, known_start, variant_of
 from tests.exporters.pgn_reader import ReadGame, read_pgn
 
 WHOLE = Path(__file__).parent.parent / "corpus" / "ficsgames" / "whole"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from recorder.moves import decode_move
-from recorder.tracking.position import Position, Rules, Step, advance, board_from_fen, play_san, position_from_fen
+from recorder.rules.moves import decode_move
+from recorder.rules.prove import Position, Rules, Step, advance, board_from_fen, play_san, position_from_fen
 
 
 def at(text: str) -> Position:

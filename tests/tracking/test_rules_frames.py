@@ -7,10 +7,10 @@ import io
 import chess.pgn
 import pytest
 
-from exporters.pgn import PgnExporter
-from recorder.cli.board import final_board
+from exporters.pgn.exporter import PgnExporter
+from recorder.cli.match_table import final_board
 from recorder.model import Game, Proof
-from recorder.tracking.rules_frames import can_follow, frames_fen, frames_position
+from recorder.rules.fen import can_follow, frames_fen, frames_position
 from tests.edge_cases.scripts import Found, log, only, read, sans
 
 WIDE = "rnabqkbcnr pppppppppp ---------- ---------- ---------- ---------- PPPPPPPPPP RNABQKBCNR"

@@ -8,8 +8,8 @@ import chess
 import chess.variant
 import pytest
 
-from recorder.moves import decode_move
-from recorder.tracking.position import (
+from recorder.rules.moves import decode_move
+from recorder.rules.prove import (
     Rules,
     advance,
     fen,

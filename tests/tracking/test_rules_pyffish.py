@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import pyffish
 import pytest
 
-from recorder.moves import decode_move
-from recorder.tracking.position import (
+from recorder.rules.moves import decode_move
+from recorder.rules.prove import (
     Position,
     advance,
     board_from_fen,
@@ -18,8 +18,8 @@ from recorder.tracking.position import (
     play_san,
     position_from_fen,
 )
-from recorder.tracking.rules_tables import index_of
-from recorder.tracking.variants import rules_of
+from recorder.rules.tables import index_of
+from recorder.rules.variants import rules_of
 from tests.support.effort import long_after
 
 #: Our variant, the other program's name for it, games, plies of each.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from recorder.moves import decode_move
-from recorder.tracking.position import (
+from recorder.rules.moves import decode_move
+from recorder.rules.prove import (
     Rules,
     Step,
     advance,

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from recorder.model import LineKind
-from recorder.tracking.facts import Facts
-from recorder.tracking.run import Run
+from recorder.tracking.facts import HeaderFacts
+from recorder.tracking.tracked_game import TrackedGame
 from tests.edge_cases.scripts import Table, events, log, only, read, sans
 
 
 def test_names_are_compared_without_case_and_with_colour() -> None:
-    run = Run(7, "Ann", "Bob", Facts(0), 0)
+    run = TrackedGame(7, "Ann", "Bob", HeaderFacts(0), 0)
     assert run.between("ANN", "bob")
     assert not run.between("Bob", "Ann")
 

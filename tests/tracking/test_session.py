@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from recorder.dialects.registry import Family, detect_dialect
-from recorder.frames import Style12
+from recorder.events.frames import Style12
 from recorder.model import Game
 from recorder.pipeline import Pipeline
 from recorder.sources import SourceKind
-from recorder.tracking.session import Session
+from recorder.tracking.session import ServerSession
 from tests.edge_cases.scripts import Table, log, read
 
 FICS = "****** Welcome to the Free Internet Chess Server at freechess.org ******"
@@ -65,7 +65,7 @@ def test_a_late_banner_in_pieces(size: int) -> None:
 
 
 def test_a_prompt_counts_only_behind_its_place() -> None:
-    session = Session(None)
+    session = ServerSession(None)
     session.prompt = ("aics% ", 100)
     assert session.facts(100, 1).dialect is None
     told = detect_dialect(None, "aics% ", None)
@@ -74,13 +74,13 @@ def test_a_prompt_counts_only_behind_its_place() -> None:
 
 
 def test_the_users_word_for_the_site_stands() -> None:
-    assert Session("chess.example", Family.FICS.value).facts(1, 1).server == "chess.example"
+    assert ServerSession("chess.example", Family.FICS.value).facts(1, 1).server == "chess.example"
 
 
 def test_only_a_whole_frame_tells_how_many_tokens_there_are() -> None:
     text = Table().frame().removeprefix("<12> ")
     board, tail = text[:71], text[72:].split(" ")
-    session = Session(None)
+    session = ServerSession(None)
     session.look(Style12(board, tail[:19], partial=True))
     assert session.tokens is None
     session.look(Style12(board, tail))
@@ -89,10 +89,10 @@ def test_only_a_whole_frame_tells_how_many_tokens_there_are() -> None:
 
 
 def test_a_session_survives_being_saved() -> None:
-    session = Session(None, Family.ICC.value, "Eve")
+    session = ServerSession(None, Family.ICC.value, "Eve")
     session.prompt = ("aics% ", 5)
     session.tokens = 33
-    again = Session(None)
+    again = ServerSession(None)
     again.load(session.saved())
     assert again.facts(10, 1) == session.facts(10, 1)
     assert again.tokens == 33

@@ -7,10 +7,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from exporters.games_json import game_object
-from exporters.pgn import PgnExporter, PgnOptions
+from exporters.pgn.exporter import PgnExporter, PgnOptions
 from recorder.model import AnomalyKind, Game, StartPrecision, TimeBasis
 from recorder.pipeline import make_pipeline
-from recorder.relating.view import View
+from recorder.relating.game_view import View
 from recorder.sources import SourceKind
 from tests.edge_cases.scripts import Table, log
 from tests.tracking.answers import RUNNING, movelist

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from recorder.dialects.blocks import LIST_BLOCKS, STORED_BLOCKS, TEXT_BLOCKS
+from recorder.dialects.session import LIST_BLOCKS, STORED_BLOCKS, TEXT_BLOCKS
 from recorder.model import Disposition, Game
 from recorder.pipeline import Pipeline
 from recorder.sources import SourceKind

@@ -9,9 +9,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from recorder.model import Game, Origin, Ply, Proof
-from recorder.tracking.position import Rules, Step, play_san, position_from_fen
-from recorder.tracking.tree import ExaminedTree
-from recorder.tracking.tree_nodes import Seen
+from recorder.rules.prove import Rules, Step, play_san, position_from_fen
+from recorder.tracking.examined.nodes import ShownBoard
+from recorder.tracking.examined.tree import ExaminedTree
 from tests.edge_cases.scripts import Table, log
 from tests.support import product
 from tests.support.effort import examples
@@ -164,7 +164,7 @@ def test_a_commit_makes_the_variation_the_main_line() -> None:
     assert [event.detail for event in game.events][-2:] == ["commit", "log ends here"]
 
 
-def told(tree: ExaminedTree, san: str) -> tuple[Seen, Step]:
+def told(tree: ExaminedTree, san: str) -> tuple[ShownBoard, Step]:
     """A move from the board being shown, as its sender tells it."""
     assert tree.current is not None
     played = play_san(tree.current.position, san)
@@ -172,14 +172,14 @@ def told(tree: ExaminedTree, san: str) -> tuple[Seen, Step]:
     move, name, after = played
     ply = tree.current.ply + 1
     row = Ply(ply, move, name, None, None, None, None, None, None, None, Proof.FULL, Origin.DATAGRAM, None, ply)
-    return Seen(ply, after, None, None, row, "", ply, True, None), played
+    return ShownBoard(ply, after, None, None, row, "", ply, True, None), played
 
 
 def test_it_can_be_fed_without_frames() -> None:
     """What datagrams tell: a position, proved moves, so many half-moves back or forward."""
     tree = ExaminedTree()
     start = position_from_fen(chess.STARTING_FEN, Rules.CHESS)
-    root = tree.begin(Seen(0, start, None, None, None, "", 0, True, None))
+    root = tree.begin(ShownBoard(0, start, None, None, None, "", 0, True, None))
     for san in ("e4", "e5", "Nf3"):
         tree.step(*told(tree, san), stored=True)
     e4 = tree.back(2)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from recorder.tracking.position import Rules
-from recorder.tracking.variants import has_pockets, variant_of
+from recorder.rules.prove import Rules
+from recorder.rules.variants import has_pockets, variant_of
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from recorder.events import Chunk, Line
-from recorder.frames import Block
+from recorder.events.frames import ReplyBlock
 from recorder.model import AnomalyKind
 from recorder.wire import COUNTED_TAGS, LineReader
 
@@ -194,8 +194,8 @@ def test_observed_04_block_mode() -> None:
     data = b"fics% \n\r\x151\x1680\x16You are now observing game 2.\n\r" + FRAME.encode() + b"\n\r\x17\n\rfics% \n\r"
     data += FRAME.encode() + b"\n\r"
     expected = [
-        Line("You are now observing game 2.", data.index(b"You"), None, Block(1, 80)),
-        Line(FRAME, data.index(b"<12>"), None, Block(1, 80)),
+        Line("You are now observing game 2.", data.index(b"You"), None, ReplyBlock(1, 80)),
+        Line(FRAME, data.index(b"<12>"), None, ReplyBlock(1, 80)),
         Line(FRAME, data.rindex(b"<12>"), None, None),
     ]
     assert read(data) == read(*bytewise(data)) == expected
@@ -204,9 +204,9 @@ def test_observed_04_block_mode() -> None:
 def test_block_ids_never_fuse_with_text() -> None:
     lines = read(b"\x1592\x1610\x16You are\n\x17fics% x\n\x157\x161\x16512\x16Ann\n\x17\x159")
     assert [(line.text, line.block) for line in lines] == [
-        ("You are", Block(92, 10)),
+        ("You are", ReplyBlock(92, 10)),
         ("fics% x", None),
-        ("Ann", Block(7, 1)),
+        ("Ann", ReplyBlock(7, 1)),
         ("9", None),
     ]
 
@@ -313,12 +313,12 @@ def test_notes_1_a_whole_raw_session() -> None:
 def test_notes_1_output_posed_for_another_user() -> None:
     lines = read((CORPUS / "public" / "pychess-puzzlebot-1.txt").read_bytes())
     assert [(line.text.split()[19], line.block) for line in lines if line.text.startswith("<12>")] == [
-        ("-2", Block(0, 80)),
+        ("-2", ReplyBlock(0, 80)),
         ("2", None),
-        ("2", Block(109, 1)),
+        ("2", ReplyBlock(109, 1)),
         ("2", None),
     ]
-    assert lines[0] == Line("(told puzzlebot, who is examining a game)", 8, None, Block(92, 132))
+    assert lines[0] == Line("(told puzzlebot, who is examining a game)", 8, None, ReplyBlock(92, 132))
 
 
 def test_notes_1_a_help_text_with_a_frame_gives_no_frame() -> None:

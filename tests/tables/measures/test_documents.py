@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 from exporters import Archive, measures
-from exporters.frames.matches import MATCH_COLUMNS
-from exporters.measures.dimensions import DIMENSIONS
+from exporters.measures.base import DIMENSIONS
+from exporters.tables.matches import MATCH_COLUMNS
 
 DOCUMENT = (Path(__file__).parents[3] / "docs" / "measures.md").read_text(encoding="utf-8")
 NOT_BY = ("game_sides", "longest_thinks", "scramble_windows")

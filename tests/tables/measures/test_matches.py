@@ -10,7 +10,7 @@ import pytest
 
 from exporters import Archive
 from exporters.bpgn import find_matches
-from exporters.frames.matches import MATCH_COLUMNS, match_frame
+from exporters.tables.matches import MATCH_COLUMNS, match_frame
 from recorder.model import Game, TimeBasis
 from recorder.pipeline import read_games
 from recorder.relating.match import Match, timeline

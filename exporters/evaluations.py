@@ -1,0 +1,195 @@
+"""Evaluations of positions and moves, from thinking output and analyses.
+
+``[%eval]`` behind a move means the position after the move. So does an evaluation here; that before a move is the one
+after the move before it.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from exporters.pgn.text import GLUE, brace_text
+from recorder.model import Game, Observation, Origin, Ply, Thinking
+
+if TYPE_CHECKING:
+    from recorder.model import Analysis
+
+__all__ = [
+    "BLUNDER_PERMILLE",
+    "BOUND_CP",
+    "CHANCES",
+    "Evaluation",
+    "INACCURACY_PERMILLE",
+    "MISTAKE_PERMILLE",
+    "analysed_by_ply",
+    "analysis_that_counts",
+    "evaluations",
+    "main_thoughts",
+    "pawns_text",
+    "score_text",
+    "thought_text",
+    "thoughts_by_ply",
+]
+
+_NUMBER: Final = re.compile(r"[0-9]+\.*")
+_MARKS: Final = str.maketrans("", "", "+#!?()")
+_BOUNDS: Final = ("?", "!")
+
+
+def thoughts_by_ply(game: Game) -> dict[int, list[Thinking]]:
+    """By ply of the main line: the line of thinking that led to it, of each engine that told of one."""
+    found: dict[int, list[Thinking]] = {}
+    for seen in game.observations:
+        if seen.thinking:
+            for ply, thought in main_thoughts(seen):
+                found.setdefault(ply, []).append(thought)
+    return found
+
+
+def analysed_by_ply(game: Game, engine: str | None = None) -> dict[int, Thinking]:
+    """By half-moves played to reach a position: what ``analysis_that_counts`` tells of it; empty if there is none."""
+    counts = analysis_that_counts(game, engine)
+    return {} if counts is None else counts[1]
+
+
+def analysis_that_counts(game: Game, engine: str | None = None) -> tuple[Analysis, dict[int, Thinking]] | None:
+    """The analysis whose evaluations are shown, and by half-moves played its last line that tells a score.
+
+    A line that only bounds the score does not count where another is known. Of several analyses it is the one that
+    covers most positions, so that one that was interrupted hides none that was not; of equal ones that begun last.
+
+    Args:
+        engine: only analyses by engines whose name begins so, in upper or lower case.
+    Returns:
+        None if none of them tells a score.
+    """
+    best: tuple[Analysis, dict[int, Thinking]] | None = None
+    for analysis in game.analyses:
+        if engine is not None and not analysis.engine.casefold().startswith(engine.casefold()):
+            continue
+        found: dict[int, Thinking] = {}
+        for line in analysis.lines:
+            scored = line.score_cp is not None or line.mate is not None
+            if scored and (line.ply not in found or not line.pv.endswith(_BOUNDS)):
+                found[line.ply] = line
+        if found and (best is None or len(found) >= len(best[1])):
+            best = analysis, found
+    return best
+
+
+def main_thoughts(seen: Observation) -> list[tuple[int, Thinking]]:
+    """Plies of an observation's main line with the line of thinking that led to each.
+
+    It is the last one before the move whose pv begins with it, else the last one. Where an engine told nothing while it
+    was its turn (it had pondered the answer), that is what it said before, if the move was the second of its pv.
+    """
+    by_ply: dict[int, list[Thinking]] = {}
+    for thought in seen.thinking:
+        by_ply.setdefault(thought.ply, []).append(thought)
+    found = []
+    for ply in seen.lines[0].plies:
+        mine = _of(by_ply.get(ply.ply - 1, ()), ply)
+        if mine:
+            fitting = [thought for thought in mine if _names(_words(thought.pv)[:1], ply)]
+            found.append((ply.ply, (fitting or mine)[-1]))
+            continue
+        guessed = [thought for thought in _of(by_ply.get(ply.ply - 2, ()), ply) if _names(_words(thought.pv)[1:2], ply)]
+        if guessed:
+            found.append((ply.ply, guessed[-1]))
+    return found
+
+
+def _of(thoughts: list[Thinking] | tuple[()], ply: Ply) -> list[Thinking]:
+    """Those of the engine that made the move, said before it."""
+    return [thought for thought in thoughts if thought.white == ply.white_moved and _before(thought, ply)]
+
+
+def _before(thought: Thinking, ply: Ply) -> bool:
+    return ply.origin == Origin.PGN or thought.offset < ply.offset  # PGN says it behind the move
+
+
+def _words(pv: str) -> list[str]:
+    """The first words of a pv that are no move numbers."""
+    return [word for word in pv.split()[:6] if not _NUMBER.fullmatch(word)]
+
+
+def _names(words: list[str], ply: Ply) -> bool:
+    """Whether the word is the move."""
+    return any(word.translate(_MARKS) in (ply.uci, ply.san.translate(_MARKS)) for word in words)
+
+
+def score_text(thought: Thinking) -> str | None:
+    """The score as White sees it: pawns with two decimals (``-0.35``) or moves to the mate (``#-3``)."""
+    sign = 1 if thought.white is not False else -1
+    return pawns_text(*(None if value is None else sign * value for value in (thought.score_cp, thought.mate)))
+
+
+def pawns_text(score_cp: int | None, mate: int | None) -> str | None:
+    """The same of a score from White's side; None: there is none."""
+    if mate is not None:
+        return f"#{mate}"
+    if score_cp is None:
+        return None
+    whole, hundredths = divmod(abs(score_cp), 100)
+    return f"{'-' if score_cp < 0 else ''}{whole}.{hundredths:02}"
+
+
+def thought_text(thought: Thinking) -> str:
+    """``[%eval 0.24] [%depth 10] d2d4 d7d5`` for a comment of PGN."""
+    words = []
+    score = score_text(thought)
+    if score is not None and thought.white is not None:
+        words.append(f"[%eval{GLUE}{score}]")
+    if thought.depth is not None:
+        words.append(f"[%depth{GLUE}{thought.depth}]")
+    pv = brace_text(thought.pv)
+    return " ".join([*words, pv] if pv else words)
+
+
+BOUND_CP: Final = 1000
+"""An evaluation counts at most so much in a loss, and a mate exactly so much."""
+_STEEPNESS: Final = 0.003_682_08
+CHANCES: Final = tuple(round(1000 / (1 + math.exp(-_STEEPNESS * cp))) for cp in range(-BOUND_CP, BOUND_CP + 1))
+"""Chances of winning in thousandths, of evaluations from -1000 to 1000: lichess's fit to games of its players."""
+INACCURACY_PERMILLE, MISTAKE_PERMILLE, BLUNDER_PERMILLE = 50, 100, 150
+"""From which loss of these chances on a move is an inaccuracy, a mistake, a blunder: lichess's thresholds, too."""
+
+
+class Evaluation(NamedTuple):
+    """``score_cp`` in hundredths of a pawn or ``mate`` in moves, as White sees them; one of them is None.
+
+    ``engine``: who says so, None where that is not told. ``depth`` in half-moves. ``analysed``: it comes from an
+    analysis. Two evaluations can be compared if ``engine`` and ``analysed`` are the same.
+    """
+
+    score_cp: int | None
+    mate: int | None
+    depth: int | None
+    engine: str | None
+    analysed: bool
+
+
+def evaluations(game: Game) -> dict[int, Evaluation]:
+    """By half-moves played to reach a position: what is told of it.
+
+    If there is an analysis, what it says (``engine.analysed_by_ply``). Else what the line of thinking says that led to
+    the move (``engine.main_thoughts``), told by the observation that has most of them: two logs of one game may be of
+    two opinions, and only one is followed.
+    """
+    tellers = [main_thoughts(seen) for seen in game.observations if seen.thinking]
+    played = ((ply, thought, False) for ply, thought in max(tellers, key=len, default=[]))
+    analysed = ((ply, line, True) for ply, line in analysed_by_ply(game).items())
+    told = (*played, *analysed)
+    return {ply: found for ply, line, later in told if (found := _evaluation(line, later)) is not None}
+
+
+def _evaluation(line: Thinking, analysed: bool) -> Evaluation | None:
+    if line.white is None or (line.score_cp is None and line.mate is None):
+        return None
+    sign = 1 if line.white else -1
+    if line.mate is not None:
+        return Evaluation(None, sign * line.mate, line.depth, line.engine, analysed)
+    assert line.score_cp is not None
+    return Evaluation(sign * line.score_cp, None, line.depth, line.engine, analysed)

@@ -1,0 +1,1 @@
+"""PGN, built directly from the plies."""

@@ -1,0 +1,231 @@
+"""Between the moves: variations, NAGs, chat and thinking output."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from exporters.evaluations import analysis_that_counts, thought_text, thoughts_by_ply
+from exporters.pgn.parts import PgnPart
+from exporters.pgn.tags import is_saved
+from exporters.pgn.text import GLUE, Item, brace_text
+from recorder.model import EventKind, Game, GameEvent, GameKind, LineKind, Observation, Ply, PlyLine, Proof
+from recorder.movetext import with_bars
+
+__all__ = ["Annotation", "Extras", "Variation", "find_extras", "said_in", "told_once"]
+
+_Line = tuple[int, int]
+
+
+def told_once(game: Game) -> set[_Line]:
+    """The observation and number of every line beside the main ones; of those that several sources tell alike one.
+
+    It is that of the observation that gives plies of the main line, if there is one. A line that another source's line
+    leaves is there for it.
+    """
+    main = {segment.observation for segment in game.segments}
+    found: set[_Line] = set()
+    known: set[object] = set()
+    for index in sorted(range(len(game.observations)), key=lambda index: (index not in main, index)):
+        told: dict[int | None, object] = {}
+        parents = {line.number: line.parent for line in game.observations[index].lines}
+        for line in game.observations[index].lines:
+            moves = tuple(ply.san if ply.move is None else ply.move for ply in line.plies)
+            what = told[line.number] = None if line.parent is None else (told.get(line.parent), line.parent_ply, moves)
+            if not game.witnesses or line.kind is not LineKind.TAKEBACK or what not in known:
+                number: int | None = line.number
+                while number is not None and (index, number) not in found:
+                    found.add((index, number))
+                    number = parents.get(number)
+            known.add(what)
+    return found
+
+
+_PROVED = frozenset({Proof.FULL.value, Proof.LIST.value, Proof.INFERRED.value})
+
+
+@dataclass(slots=True)
+class Annotation:
+    """What is written after a move: ``$1`` and the like, then one comment of all items."""
+
+    nags: list[str] = field(default_factory=list)
+    items: list[Item] = field(default_factory=list)
+
+    def add(self, event: GameEvent) -> None:
+        """Add what somebody said, or a saved game's mark or comment."""
+        if event.detail == "nag":
+            self.nags.append(event.text)
+        elif event.detail == "command":
+            self.items.append(Item(with_bars(event.text).replace(" ", GLUE), bare=True))
+        else:
+            words = f"{event.actor} {event.detail}: {event.text}" if event.actor else event.text
+            self.items.append(Item(brace_text(words)))
+
+
+#: Line → ply → what is said there.
+_Said = dict[int, dict[int, Annotation]]
+
+
+@dataclass(frozen=True, slots=True)
+class Variation:
+    """A line as far as it can be replayed; ``children`` are lines that leave it, by the ply that they replace."""
+
+    plies: list[Ply]
+    children: dict[int, list[Variation]]
+    annotations: dict[int, Annotation]
+
+
+@dataclass(slots=True)
+class Extras:
+    """By ply: what to write after it, and after that variations (they replace it).
+
+    ``annotator``: the engine whose analysis is among the comments; None: none is.
+    """
+
+    annotations: dict[int, Annotation] = field(default_factory=dict)
+    variations: dict[int, list[Variation]] = field(default_factory=dict)
+    annotator: str | None = None
+
+
+def find_extras(
+    game: Game, part: PgnPart, *, variations: bool, comments: bool, engine: bool, analysis: str | None
+) -> Extras:
+    """What to write between the moves of one part.
+
+    A variation follows the move that it replaces. Where nothing was played after a takeback there is no such move:
+    the line stands in a comment after the last one.
+
+    Args:
+        variations: taken-back plies too; those of examined games are part of what was shown, and always written.
+        comments: chat too, and a saved game's own. engine: what engines thought of the moves.
+        analysis: whose analysis is written in place of that, where there is one: an engine whose name begins so; empty:
+            as ``engine.analysis_that_counts`` chooses; None: nobody's.
+    """
+    extras = Extras()
+    number = 0
+    saved = is_saved(game)
+    if part.beside is not None:
+        index, number = part.beside
+        places = [(game.observations[index], part.start_ply, part.start_ply + len(part.rows))]
+    else:
+        places = [(game.observations[part.observation], part.from_ply - 1, part.to_ply) for part in game.segments]
+    once: set[tuple[int, int]] | None = None
+    if game.witnesses and variations:
+        once = told_once(game)
+        places = [(seen, part.start_ply, part.start_ply + len(part.rows)) for seen in game.observations]
+    first = part.start_ply
+    last = part.plies[-1].ply if part.plies else first
+    if engine and part.beside is None:
+        thoughts = thoughts_by_ply(game)
+        counts = None if analysis is None else analysis_that_counts(game, analysis)
+        if counts is not None:
+            one, lines = counts
+            thoughts |= {ply: [line._replace(pv="")] for ply, line in lines.items()}
+            extras.annotator = one.engine if any(first < ply <= last for ply in lines) else None
+        for ply, told in thoughts.items():
+            if first < ply <= last:
+                extras.annotations.setdefault(ply, Annotation()).items += [
+                    Item(thought_text(thought)) for thought in told
+                ]
+    for index, (seen, low, high) in enumerate(places):
+        said = _said(seen) if comments and (saved or game.kind is not GameKind.PLAYED) else {}
+        left_out = set() if once is None else {line.number for line in seen.lines if (index, line.number) not in once}
+        bounds = max(low, first), min(high, last), last
+        _find_variations(seen, number, bounds, extras, variations, said, left_out)
+    if comments and (game.kind is GameKind.PLAYED or part.beside is None):
+        final = part.plies[-1:] == game.plies[-1:]
+        for event in _said_in_main(game):
+            if event.ply >= first and (event.ply <= last or final or _has(part, event.ply)):
+                extras.annotations.setdefault(min(event.ply, last), Annotation()).add(event)
+    elif comments and part.beside is not None:
+        for line, event in said_in(game.observations[part.beside[0]]):
+            if line == number and (first <= event.ply <= last or _has(part, event.ply)):
+                extras.annotations.setdefault(min(event.ply, last), Annotation()).add(event)
+    return extras
+
+
+def said_in(seen: Observation) -> Iterator[tuple[int, GameEvent]]:
+    """What people said during an observation, each with the line that it tells, else that of the board shown then."""
+    line = 0
+    for event in seen.events:
+        if event.kind is EventKind.EXAMINE and event.detail == "shown":
+            line = event.value or 0
+        elif event.kind is EventKind.CHAT:
+            yield line if event.value is None else event.value, event
+
+
+def _said_in_main(game: Game) -> list[GameEvent]:
+    if game.kind is GameKind.PLAYED:
+        return [event for event in game.events if event.kind is EventKind.CHAT and not event.value]
+    main = {segment.observation for segment in game.segments} or {0}
+    return [event for index in sorted(main) for line, event in said_in(game.observations[index]) if line == 0]
+
+
+def _has(part: PgnPart, ply: int) -> bool:
+    return any(unproved.ply == ply for unproved in part.unproved)
+
+
+def _said(seen: Observation) -> _Said:
+    found: _Said = {}
+    for line, event in said_in(seen):
+        found.setdefault(line, {}).setdefault(event.ply, Annotation()).add(event)
+    return found
+
+
+def _find_variations(
+    seen: Observation,
+    number: int,
+    bounds: tuple[int, int, int],
+    extras: Extras,
+    taken_back: bool,
+    said: _Said,
+    left_out: set[int],
+) -> None:
+    low, high, last = bounds
+    below: dict[int, list[PlyLine]] = {}
+    for line in seen.lines:
+        if line.parent is not None and line.parent_ply is not None:
+            below.setdefault(line.parent, []).append(line)
+    for line in below.get(number, ()):
+        at = line.parent_ply or 0
+        if line.number in left_out or not low <= at <= high or (line.kind is LineKind.TAKEBACK and not taken_back):
+            continue
+        variation = _variation(line, below, said)
+        if not variation.plies:
+            continue
+        if at < last:
+            extras.variations.setdefault(at + 1, []).append(variation)
+        elif not any(anchor.line == line.number and anchor.ply == at for anchor in seen.anchors):
+            moves = " ".join(ply.san for ply in variation.plies)
+            word = "Taken back" if line.kind is LineKind.TAKEBACK else "Variation"
+            extras.annotations.setdefault(last, Annotation()).items.append(Item(brace_text(f"{word}: {moves}")))
+
+
+def _variation(top: PlyLine, below: dict[int, list[PlyLine]], said: _Said) -> Variation:
+    """A line with those that leave it, by its number in ``below``, and theirs."""
+    found = _replayed(top, said)
+    waiting = [(top, found)]
+    while waiting:
+        above, variation = waiting.pop()
+        numbers = {ply.ply for ply in variation.plies}
+        for line in below.get(above.number, ()):
+            if (at := (line.parent_ply or 0) + 1) in numbers:
+                child = _replayed(line, said)
+                if child.plies:
+                    variation.children.setdefault(at, []).append(child)
+                    waiting.append((line, child))
+    return found
+
+
+def _replayed(line: PlyLine, said: _Said) -> Variation:
+    plies: list[Ply] = []
+    expected = line.parent_ply or 0
+    for ply in line.plies:
+        expected += 1
+        if ply.ply != expected or ply.proof not in _PROVED:
+            break
+        plies.append(ply)
+    numbers = {ply.ply for ply in plies}
+    return Variation(
+        plies, {}, {ply: annotation for ply, annotation in said.get(line.number, {}).items() if ply in numbers}
+    )

@@ -1,0 +1,307 @@
+"""PGN, built directly from the plies.
+
+Styles: ``default`` (80 columns, handles in the reason, real clocks) and ``fics`` (the shape of the FICS games
+database: one movetext line, elapsed times only, colours in the reason).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import count
+from typing import BinaryIO
+
+from exporters.base import ExportReport
+from exporters.pgn.annotations import Annotation, Extras, Variation, find_extras
+from exporters.pgn.parts import PgnPart, cut_into_parts, named_as, parts_around
+from exporters.pgn.tags import KEY_TAG, add_losses, as_crazyhouse, fics_tags, is_saved, tags
+from exporters.pgn.text import GLUE, Item, brace_comment, colours_for_handles, comment_of, wrap
+from recorder.errors import ExportError
+from recorder.model import ELAPSED_DERIVED, EXACT, Game, GameKind, Ply, Proof
+from recorder.model.pgn_plies import ShownPlies
+from recorder.movetext import move_number, movetext, timed_move
+from recorder.times import decimal_seconds, hms, short_seconds
+
+__all__ = ["CLOCK_WORDS", "ENDS", "STYLES", "PgnExporter", "PgnOptions"]
+
+CLOCK_WORDS = ("clk", "emt", "lag")
+STYLES = ("default", "fics", "lichess")
+_INFERRED = Proof.INFERRED.value
+ENDS = {
+    "adjourned": "Game adjourned",
+    "aborted": "Game aborted",
+    "lost-feed": "Connection lost",
+    "unobserved": "No longer observed",
+    "log-ends": "Log ends here",
+    "reused": "Game number taken by another game",
+}
+
+_Annotate = Callable[[Ply], Item | None]
+
+
+@dataclass(frozen=True, slots=True)
+class PgnOptions:
+    """How to write PGN.
+
+    Attributes:
+        clock: which of ``clk`` (mover's clock after the move), ``emt`` (elapsed), ``lag`` to write; empty for none.
+            The fics style writes elapsed times in its own form, or with an empty ``clock`` none.
+        style: ``default``, ``fics`` or ``lichess`` (the mover's clock in whole seconds and no other time).
+        variations: write taken-back plies as variations; those of examined games are always written.
+        comments: write chat as comments; a saved game's own are always written.
+        engine: write what engines thought of the moves as comments: ``%eval``, ``%depth`` and the line.
+        analysis: which analysis counts more than that: of an engine whose name begins so; empty: the one that covers
+            most of the game; None: none.
+        as_crazyhouse: write boards of bughouse so that programs for crazyhouse can play them.
+    """
+
+    clock: frozenset[str] = frozenset(("clk", "emt"))
+    style: str = "default"
+    variations: bool = False
+    comments: bool = False
+    engine: bool = False
+    analysis: str | None = ""
+    as_crazyhouse: bool = False
+
+    def __post_init__(self) -> None:
+        if self.style not in STYLES:
+            raise ExportError(f"PGN style {self.style!r} is not known; use one of {', '.join(STYLES)}.")
+        if unknown := sorted(self.clock - set(CLOCK_WORDS)):
+            raise ExportError(f"Clock comment {unknown[0]!r} is not known; use any of {', '.join(CLOCK_WORDS)}.")
+
+    @property
+    def whole_plies(self) -> bool:
+        """Whether more than moves, clocks, elapsed times and their proof is written: an archive reads less without."""
+        return self.engine or ("lag" in self.clock and self.style != "fics")
+
+
+class PgnExporter:
+    """Writes games as PGN in UTF-8.
+
+    ``game_text`` gives one game's text (all its parts); ``write`` streams many. Both count in ``report``.
+
+    Args:
+        in_progress: keys of games whose log is still being written: their text says so.
+    """
+
+    suffix = ".pgn"
+
+    def __init__(self, options: PgnOptions | None = None, in_progress: Collection[str] = ()) -> None:
+        self.options = options or PgnOptions()
+        self._in_progress = in_progress
+        self.report = ExportReport()
+        self.key_mark = None if self.options.style == "fics" else f'[{KEY_TAG} "'
+        self._fics = self.options.style == "fics"
+        self._annotate: _Annotate = _annotator(self.options)
+        self._pad = GLUE if self.options.style == "lichess" else ""
+        self._usual = self.options.style == "default" and self.options.clock == {"clk", "emt"}
+
+    def write(self, games: Iterable[Game], out: BinaryIO) -> ExportReport:
+        """Write games in their order.
+
+        Returns:
+            The report; ``left_out`` counts plies that no proof allows to write as moves.
+        """
+        text, write = self.game_text, out.write
+        for game in games:
+            write(text(game).encode("utf-8", "replace"))
+        return self.report
+
+    def game_text(self, game: Game) -> str:
+        """The text of one game: as many PGN games as it has parts, each followed by its blank lines."""
+        parts = cut_into_parts(game)
+        main = len(parts)
+        if game.kind is not GameKind.PLAYED:
+            parts, main = parts_around(game, parts)
+        if self.options.as_crazyhouse and game.variant == "bughouse":
+            game, parts = as_crazyhouse(game, parts)
+        report = self.report
+        report.games += 1
+        for part in parts:
+            report.plies += part.count
+            if part.unproved:
+                report.left_out["plies not proved"] += len(part.unproved)
+        if is_saved(game):
+            options = self.options
+            lichess = options.style == "lichess"
+            add_losses(report.left_out, game, clock=options.clock, fics=self._fics, lichess=lichess)
+        one = self._fics_text if self._fics else self._default_text
+        if len(parts) == 1:
+            return one(game, parts[0], 1, 1, True)
+        return "".join(
+            one(named_as(game, part), part, number, len(parts), number == main) for number, part in enumerate(parts, 1)
+        )
+
+    def _default_text(self, game: Game, part: PgnPart, number: int, count: int, last: bool) -> str:
+        begun, tokens, annotator = self._movetext(game, part)
+        if part.unproved:
+            moves = " ".join(f"{_number(ply.ply)}{ply.san}" for ply in part.unproved)
+            tokens.append(brace_comment(f"Not proved: {moves}"))
+        reason = game.reason or self._end_of(game)
+        if last and reason:
+            tokens.append(brace_comment(reason))
+        elif not last and part.beside is None:
+            tokens.append("{Moves are missing here}")
+        tokens.append(game.result if last else "*")
+        rest = wrap(" ".join(tokens), len(begun) - begun.rfind("\n") - 1)
+        going_on = game.key in self._in_progress
+        head = tags(game, part, number, count, last, annotator, in_progress=going_on)
+        return f"{head}\n{begun}{rest}\n\n"
+
+    def _end_of(self, game: Game) -> str | None:
+        """How it ended, in our words; what ends in the middle of a PGN file has none."""
+        if game.key in self._in_progress:
+            return "Game in progress"
+        return None if game.end == "log-ends" and is_saved(game) else ENDS.get(game.end)
+
+    def _fics_text(self, game: Game, part: PgnPart, _number: int, _count: int, last: bool) -> str:
+        part.line = _with_fics_san(part.plies, game.variant)
+        _, tokens, annotator = self._movetext(game, part)
+        tokens = tokens or [""]
+        reason = game.reason or self._end_of(game)
+        if last and reason:
+            tokens.append(brace_comment(colours_for_handles(reason, game.white.handle, game.black.handle)))
+        tokens.append(game.result if last else "*")
+        text = f"{fics_tags(game, part, last, annotator)}\n{' '.join(tokens).replace(GLUE, ' ')}\n\n\n"
+        return text.replace("\n", "\r\n")
+
+    def _movetext(self, game: Game, part: PgnPart) -> tuple[str, list[str], str | None]:
+        """The moves with what stands between them, and the engine whose analysis does.
+
+        Returns:
+            Text that is in lines already, what comes behind it, and the engine's name.
+        """
+        options = self.options
+        extras = None
+        saved = is_saved(game)  # its comments are its own
+        more = options.variations or options.comments or options.engine or saved
+        if more or any(len(seen.lines) > 1 for seen in game.observations):
+            extras = find_extras(
+                game,
+                part,
+                variations=options.variations,
+                comments=options.comments or saved,
+                engine=options.engine or saved,
+                analysis=options.analysis if options.engine else None,
+            )
+        annotation = Annotation() if extras is None else extras.annotations.get(part.start_ply, Annotation())
+        items = [*([] if part.remark is None else [Item(part.remark)]), *annotation.items]
+        tokens = [*annotation.nags, *([comment_of(items, self._pad)] if items else [])]
+        plies = part.shown
+        begun = movetext(*plies) if self._usual and extras is None and not tokens else None
+        if begun is None:
+            self._moves(part, plies, tokens, extras)
+        return begun or "", tokens, None if extras is None else extras.annotator
+
+    def _moves(self, part: PgnPart, plies: ShownPlies, tokens: list[str], extras: Extras | None) -> None:
+        """Append moves with their comments to ``tokens``; the first of Black's gets its ``12...``."""
+        usual = self._usual
+        interrupted = True
+        for number, san, clock_ms, elapsed_ms in zip(count(plies.first), plies.sans, plies.clocks_ms, plies.elapsed_ms):
+            move = f"{_number(number)}{san}" if number & 1 or interrupted else san
+            annotation = None if extras is None else extras.annotations.get(number)
+            timed = timed_move(move, clock_ms, elapsed_ms) if usual and annotation is None else None
+            if timed is None:
+                interrupted = self._move(part.ply(number), tokens, interrupted, annotation)
+            else:
+                tokens.append(timed)
+                interrupted = True
+            if extras is not None and number in extras.variations:
+                self._add_variations(extras.variations[number], tokens)
+                interrupted = True
+
+    def _move(self, ply: Ply, tokens: list[str], interrupted: bool, annotation: Annotation | None) -> bool:
+        """Append any move with its marks and its comment; True if something stands between it and the next one."""
+        times = self._annotate(ply)
+        words = [f"{_number(ply.ply)}{ply.san}" if ply.white_moved or interrupted else ply.san]
+        items = [] if times is None else [times]
+        if annotation is not None:
+            words += annotation.nags
+            items += annotation.items
+        if items:
+            words.append(comment_of(items, self._pad))
+        tokens.append(" ".join(words))
+        return annotation is not None or (times is not None and not self._fics)
+
+    def _add_variations(self, variations: list[Variation], tokens: list[str]) -> None:
+        """Append the lines that replace a ply."""
+        for line in variations:
+            # Not by calling itself: lectures branch more deeply than Python calls.
+            running = [self._variation(line, tokens)]
+            while running:
+                inner = next(running[-1], None)
+                if inner is None:
+                    running.pop()
+                else:
+                    running.append(self._variation(inner, tokens))
+
+    def _variation(self, line: Variation, tokens: list[str]) -> Iterator[Variation]:
+        """Append a variation in its parentheses; stops at each one inside it until that is written."""
+        begin = len(tokens)
+        interrupted = True
+        for ply in line.plies:
+            interrupted = self._move(ply, tokens, interrupted, line.annotations.get(ply.ply))
+            after = len(tokens)
+            yield from line.children.get(ply.ply, ())
+            interrupted = interrupted or len(tokens) > after
+        tokens[begin] = f"({tokens[begin]}"
+        tokens[-1] += ")"
+
+
+def _number(ply: int) -> str:
+    """``12. `` before White's move, ``12... `` before Black's."""
+    return f"{move_number(ply)} "
+
+
+def _annotator(options: PgnOptions) -> _Annotate:
+    if options.style == "fics":
+        return _fics_comment if options.clock else _no_comment
+    if options.style == "lichess":
+        return _lichess_comment if "clk" in options.clock else _no_comment
+    words = options.clock
+
+    def annotate(ply: Ply) -> Item | None:
+        return _comment(ply, "clk" in words, "emt" in words, "lag" in words)
+
+    return annotate
+
+
+def _comment(ply: Ply, clk: bool, emt: bool, lag: bool) -> Item | None:
+    """Any comment. A negative clock is 0 plus ``[%flag -0.917]``: readers of ``%clk`` take no sign."""
+    words = []
+    exact = ply.precision in EXACT
+    clock_ms = ply.white_clock_ms if ply.white_moved else ply.black_clock_ms
+    if clk and clock_ms is not None:
+        words.append(f"[%clk{GLUE}{hms(max(clock_ms, 0), exact and clock_ms >= 0)}]")
+        if clock_ms < 0:
+            words.append(f"[%flag{GLUE}{decimal_seconds(clock_ms, exact)}]")
+    if emt and ply.elapsed_ms is not None and ply.elapsed_ms >= 0 and ply.precision not in ELAPSED_DERIVED:
+        words.append(f"[%emt{GLUE}{hms(ply.elapsed_ms, exact)}]")
+    if lag and ply.lag_ms is not None:
+        words.append(f"[%lag{GLUE}{decimal_seconds(ply.lag_ms)}]")
+    inferred = ply.proof == _INFERRED
+    if inferred:
+        words.append("inferred")
+    return Item(" ".join(words), bare=not inferred) if words else None
+
+
+def _fics_comment(ply: Ply) -> Item | None:
+    if ply.elapsed_ms is None or ply.precision in ELAPSED_DERIVED:
+        return None
+    return Item(f"[%emt {short_seconds(ply.elapsed_ms)}]", bare=True)
+
+
+def _lichess_comment(ply: Ply) -> Item | None:
+    clock_ms = ply.white_clock_ms if ply.white_moved else ply.black_clock_ms
+    return None if clock_ms is None else Item(f"[%clk{GLUE}{hms(max(clock_ms, 0), False)}]", bare=True)
+
+
+def _with_fics_san(plies: list[Ply], variant: str | None) -> list[Ply]:
+    """SAN as the archive writes it: pawn drops ``P@e4``; no check or mate signs in suicide, where there is no check."""
+    if variant == "suicide":
+        plies = [ply._replace(san=ply.san.rstrip("+#")) if ply.san[-1:] in "+#" else ply for ply in plies]
+    return [ply._replace(san=f"P{ply.san}") if ply.san[:1] == "@" else ply for ply in plies]
+
+
+def _no_comment(_: Ply) -> Item | None:
+    return None

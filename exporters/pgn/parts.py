@@ -1,0 +1,248 @@
+"""Cuts a game into runs of plies that can be replayed from a known position.
+
+A run ends before a missing ply, before a ply that is not proved and where a board contradicts the plies. The next one
+begins at the next position that was seen (``Game.anchors``). Plies without a known position are not written as moves.
+
+That is what lies behind plies that were not shown: movetext must be legal.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+from operator import itemgetter
+
+from exporters.holdings import hands_at
+from recorder.model import (
+    Anchor,
+    Game,
+    LineKind,
+    Observation,
+    ObservationKind,
+    Origin,
+    Ply,
+    PlyLine,
+    PlyRow,
+    Proof,
+    name_plies,
+)
+from recorder.model.pgn_plies import ShownLine, ShownPlies, shown_line, shown_plies
+
+__all__ = ["PgnPart", "cut_into_parts", "cut_line", "fen_with_hands", "is_chess_fen", "named_as", "parts_around"]
+
+_DROP_GAMES = frozenset(("crazyhouse", "bughouse"))
+_PROOF_OF = itemgetter(Ply._fields.index("proof"))
+_CHESS_BOARD = re.compile(r"(?:[pnbrqkPNBRQK1-8]~?|/)+(?:\[[PNBRQpnbrq]*\])?")
+_PROVED = frozenset({Proof.FULL.value, Proof.LIST.value, Proof.INFERRED.value})
+
+
+@dataclass(slots=True)
+class PgnPart:
+    """Plies that follow from ``fen`` (None: the normal start position) after ``start_ply`` half-moves.
+
+    ``line`` is a whole line, or plies as in ``PlyLine.rows``; ``unproved`` are the plies after them that no position
+    and no proof allows to write as moves. ``beside``: None for a part of the main line, else the observation and its
+    line that the part is of. ``remark``: a comment before the first move.
+    """
+
+    fen: str | None
+    start_ply: int
+    line: ShownLine | list[Ply] | list[PlyRow]
+    unproved: list[Ply] = field(default_factory=list)
+    beside: tuple[int, int] | None = None
+    remark: str | None = None
+
+    @property
+    def rows(self) -> list[Ply] | list[PlyRow]:
+        """The plies, named or not."""
+        return self.line.rows if isinstance(self.line, ShownLine) else self.line
+
+    @property
+    def plies(self) -> list[Ply]:
+        """``rows``, all of them named."""
+        return name_plies(self.rows)
+
+    @property
+    def count(self) -> int:
+        """How many plies it has."""
+        return len(self.line)
+
+    @property
+    def shown(self) -> ShownPlies:
+        """The plies as far as most of them are shown."""
+        shown = self.line.shown if isinstance(self.line, ShownLine) else None
+        return shown_plies(self.rows, self.start_ply + 1) if shown is None else shown
+
+    def ply(self, number: int) -> Ply:
+        """The ply with this number."""
+        place = number - self.start_ply - 1
+        return self.line.ply(place) if isinstance(self.line, ShownLine) else Ply._make(self.line[place])
+
+
+def cut_into_parts(game: Game) -> list[PgnPart]:
+    """The runs of the main line in order; at least one; only the first may be without plies."""
+    anchors = {anchor.ply: anchor for anchor in game.anchors()}
+    first = anchors.get(game.start_ply)
+    fen = game.start_fen if first is None else fen_with_hands(game, first)
+    line = shown_line(game) or game.rows
+    if (
+        (fen is not None or game.start_ply == 0)
+        and _follow_each_other(line, game.start_ply)
+        and not any(anchor.reason == "conflict" for anchor in anchors.values())
+    ):
+        return [PgnPart(fen, game.start_ply, line)]
+    return cut_line(game, game.plies, anchors, fen, game.start_ply)
+
+
+def _follow_each_other(line: ShownLine | list[Ply] | list[PlyRow], start_ply: int) -> bool:
+    """Whether no ply is missing, and all are proved."""
+    if isinstance(line, ShownLine):
+        return line.shown is not None and line.shown.first == start_ply + 1
+    if not line:
+        return True
+    if line[0][0] != start_ply + 1 or line[-1][0] != start_ply + len(line):
+        return False
+    return _PROVED.issuperset(map(_PROOF_OF, line))
+
+
+def cut_line(
+    game: Game, plies: list[Ply], anchors: dict[int, Anchor], fen: str | None, start_ply: int
+) -> list[PgnPart]:
+    """The runs of any line in order, as ``cut_into_parts``.
+
+    Args:
+        game: whose line it is. plies: the line. anchors: its known positions by ply.
+        fen, start_ply: where it begins; None: at the normal start position if ``start_ply`` is 0, else it is not known.
+    """
+    part = PgnPart(fen, start_ply, [])
+    parts = [part]
+    follows = fen is not None or start_ply == 0
+    last = start_ply
+    for ply in plies:
+        before = anchors.get(ply.ply - 1)
+        proved = ply.proof in _PROVED or _is_of_cut_frame(ply, anchors)
+        broken = before is not None and before.reason == "conflict" and bool(part.rows)
+        if not (follows and proved and ply.ply == last + 1 and not broken):
+            if not proved or before is None:
+                part.unproved.append(ply)
+                follows = False
+                continue
+            part = PgnPart(fen_with_hands(game, before), before.ply, [])
+            parts.append(part)
+            follows = True
+        part.plies.append(ply)
+        last = ply.ply
+    if len(parts) > 1 and not _has_text(parts[0]):
+        del parts[0]
+    return parts
+
+
+def _is_of_cut_frame(ply: Ply, anchors: dict[int, Anchor]) -> bool:
+    """Whether only the pretty move was missing: the verbose one led legally from board to board.
+
+    A drop from a hand that nobody knows is no such ply: a reader could not play it.
+    """
+    if "@" in ply.san:
+        return False
+    unproved = ply.proof == Proof.UNPROVED and ply.origin == Origin.FRAME
+    return unproved and ply.move is not None and ply.ply not in anchors
+
+
+def fen_with_hands(game: Game, anchor: Anchor) -> str:
+    """The anchor's FEN; in a drop game with the hands that were printed after its board, if it has none yet."""
+    if game.variant not in _DROP_GAMES or "[" in anchor.fen:
+        return anchor.fen
+    hands = hands_at(game, anchor.ply, anchor.offset)
+    if hands is None:
+        return anchor.fen
+    board, _, rest = anchor.fen.partition(" ")
+    return f"{board}[{hands[0].upper()}{hands[1].lower()}] {rest}"
+
+
+def is_chess_fen(fen: str) -> bool:
+    """Whether readers of chess can set it up: eight ranks of eight squares, pieces of chess only."""
+    return _CHESS_BOARD.fullmatch(fen.split(" ", 1)[0]) is not None and fen.count("/") == 7
+
+
+def _has_text(part: PgnPart) -> bool:
+    """Whether the part holds any ply, proved or not."""
+    return bool(part.rows or part.unproved)
+
+
+def parts_around(game: Game, main: list[PgnPart]) -> tuple[list[PgnPart], int]:
+    """All parts of an examined game, in the order in which its positions were first shown.
+
+    Args:
+        main: the parts of its main line.
+    Returns:
+        The parts, and how many of them reach to the end of the main line.
+    """
+    first = min((segment.observation for segment in game.segments), default=0)
+    beside = _parts_beside(game)
+    before = [part for part in beside if part.beside is not None and part.beside[0] < first]
+    return [*before, *main, *beside[len(before) :]], len(before) + len(main)
+
+
+def _parts_beside(game: Game) -> list[PgnPart]:
+    main = {segment.observation for segment in game.segments} or {0}
+    parts: list[PgnPart] = []
+    for index, seen in enumerate(game.observations):
+        if seen.kind is not ObservationKind.EXAMINED:
+            continue
+        found: list[tuple[int, PgnPart]] = []
+        for line in seen.lines:
+            if line.kind is LineKind.VARIATION:
+                found += [(line.number, part) for part in _of_variation(game, seen, line)]
+            elif index not in main:
+                found += [(0, part) for part in _of_main(game, seen, line)]
+        for number, part in found:
+            part.beside = index, number
+            parts.append(part)
+    return parts
+
+
+def named_as(game: Game, part: PgnPart) -> Game:
+    """The game with the names that were printed with the part's boards."""
+    if part.beside is None:
+        return game
+    seen = game.observations[part.beside[0]]
+    white, black = game.white, game.black
+    if (white.handle, black.handle) == (seen.white, seen.black):
+        return game
+    blank = {"rating_text": None, "rating": None, "titles": None}
+    return replace(
+        game,
+        white=white._replace(handle=seen.white, **blank),
+        black=black._replace(handle=seen.black, **blank),
+    )
+
+
+def _of_main(game: Game, seen: Observation, line: PlyLine) -> list[PgnPart]:
+    anchors = _anchors(seen, 0)
+    plies = line.plies
+    first = min([anchor.ply for anchor in anchors.values()], default=0)
+    start_ply = first if not plies or plies[0].ply > first else plies[0].ply - 1
+    begin = anchors.get(start_ply)
+    return cut_line(game, plies, anchors, None if begin is None else fen_with_hands(game, begin), start_ply)
+
+
+def _of_variation(game: Game, seen: Observation, line: PlyLine) -> list[PgnPart]:
+    """What of a variation cannot stand in parentheses after the move that it replaces."""
+    anchors = _anchors(seen, line.number)
+    if not anchors or line.parent_ply is None:
+        return []
+    plies = line.plies
+    begin = anchors.get(line.parent_ply)
+    if begin is not None:
+        return cut_line(game, plies, anchors, fen_with_hands(game, begin), line.parent_ply)
+    inside = 0
+    while (
+        inside < len(plies) and plies[inside].ply == line.parent_ply + 1 + inside and plies[inside].ply not in anchors
+    ):
+        inside += 1
+    parts = cut_line(game, plies[inside:], anchors, None, -1)
+    return [part for part in parts if part.rows or part.unproved]
+
+
+def _anchors(seen: Observation, line: int) -> dict[int, Anchor]:
+    return {anchor.ply: anchor for anchor in seen.anchors if anchor.line == line}

@@ -1,0 +1,346 @@
+"""Tag pairs of a game. Unknown values have no tag, except the seven that PGN requires."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import replace
+from typing import Final
+
+from exporters.pgn.parts import PgnPart, is_chess_fen
+from exporters.pgn.text import tag, tag_lines
+from recorder.model import (
+    CLOCK_DERIVED,
+    ELAPSED_DERIVED,
+    EventKind,
+    Game,
+    GameEvent,
+    GameKind,
+    ObservationKind,
+    Player,
+    TimeBasis,
+    control_of,
+)
+from recorder.rules.variants import pgn_variant
+from recorder.times import date_of, start_clock, start_of_second
+
+__all__ = [
+    "CHESS_TITLES",
+    "KEY_TAG",
+    "add_losses",
+    "as_crazyhouse",
+    "event_name",
+    "fics_tags",
+    "is_saved",
+    "saved_tags",
+    "tags",
+    "variant_name",
+    "with_fics_tags",
+    "with_saved_tags",
+]
+
+_REMARK = "Bughouse: what came from the other board is in hand from the start"
+_START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
+_ORDER = "QRBNP"
+
+
+def as_crazyhouse(game: Game, parts: list[PgnPart]) -> tuple[Game, list[PgnPart]]:
+    """The game and its parts as crazyhouse in which every move is legal.
+
+    In crazyhouse a piece comes into the hand of whoever takes it, in bughouse from the other board. So each part begins
+    with all the pieces in hand that are dropped in it, in the main line or in lines beside it; what is captured comes
+    on top and is not needed.
+    """
+    beside = Counter(
+        (ply.white_moved, _dropped(ply.san))
+        for seen in game.observations
+        for line in seen.lines[1:]
+        for ply in line.plies
+        if "@" in ply.san
+    )
+    found = [part if part.fen is None and part.start_ply else _with_hands(part, beside) for part in parts]
+    return replace(game, variant="crazyhouse", start_fen=found[0].fen), found
+
+
+def _with_hands(part: PgnPart, beside: Counter[tuple[bool, str]]) -> PgnPart:
+    placement, _, rest = (part.fen or _START).partition(" ")
+    dropped = beside + Counter((ply.white_moved, _dropped(ply.san)) for ply in part.plies if "@" in ply.san)
+    hands = "".join(letter * dropped[True, letter] for letter in _ORDER)
+    hands += "".join(letter.lower() * dropped[False, letter] for letter in _ORDER)
+    return replace(part, fen=f"{placement.partition('[')[0]}[{hands}] {rest}", remark=_REMARK)
+
+
+def _dropped(san: str) -> str:
+    return "P" if san[0] == "@" else san[0]
+
+
+#: A computed value of these is better than what stood there: an increment in milliseconds, a date with hyphens.
+_COMPUTED: Final = frozenset(("TimeControl", "Date", "Result", "FEN", "SetUp", "PlyCount"))
+#: Where the FICS archive has tags that a log does not know: after which of ours.
+_FICS: Final = {"Site": ("FICSGamesDBGameNo",), "BlackElo": ("WhiteRD", "BlackRD"), "BlackClock": ("ECO",)}
+
+
+def is_saved(game: Game) -> bool:
+    """Whether nothing but PGN tells of the game."""
+    return bool(game.observations) and all(seen.kind is ObservationKind.PGN for seen in game.observations)
+
+
+def saved_tags(game: Game) -> list[GameEvent]:
+    """The tags that its PGN had and no field holds, each name once."""
+    found: dict[str, GameEvent] = {}
+    for seen in game.observations:
+        if seen.kind is ObservationKind.PGN:
+            for event in seen.events:
+                if event.kind is EventKind.TAG:
+                    found.setdefault(event.detail, event)
+    return list(found.values())
+
+
+def with_saved_tags(text: str, game: Game, saved: bool) -> str:
+    """Tag pairs, and those that its PGN had: instead of ours where the game is only there, at the end else.
+
+    Args:
+        text: one tag pair a line; the last one stays the last.
+    """
+    told = {event.detail: event.text for event in saved_tags(game)}
+    if not told:
+        return text
+    lines = tag_lines(text)
+    names = [line[1 : line.index(" ")] for line in lines]
+    out = []
+    for name, line in zip(names, lines, strict=True):
+        unknown = line.endswith(('"?"]\n', '"????.??.??"]\n'))
+        replaced = saved and name in told and (unknown or name not in _COMPUTED)
+        out.append(tag(name, told[name]) if replaced else line)
+    out[-1:-1] = [tag(name, text) for name, text in told.items() if name not in names]
+    return "".join(out)
+
+
+def with_fics_tags(text: str, game: Game) -> str:
+    """The FICS style's tag pairs, and those of its PGN that the FICS archive has, where it has them."""
+    told = saved_tags(game)
+    if not told:
+        return text
+    out = []
+    for line in tag_lines(text):
+        wanted = _FICS.get(line[1 : line.index(" ")], ())
+        out += [line, *(tag(event.detail, event.text) for event in told if event.detail in wanted)]
+    return "".join(out)
+
+
+def add_losses(left_out: Counter[str], game: Game, *, clock: frozenset[str], fics: bool, lichess: bool) -> None:
+    """Count what the text of a saved game does not say, though its PGN did."""
+    clk, emt, lag = (not fics and "clk" in clock), (bool(clock) if fics else "emt" in clock), "lag" in clock
+    for ply in game.plies:
+        clock_ms = ply.white_clock_ms if ply.white_moved else ply.black_clock_ms
+        derived = ply.precision in CLOCK_DERIVED
+        if clock_ms is not None and not derived and not clk:
+            left_out["clocks"] += 1
+        if clock_ms is not None and clk and lichess and (clock_ms % 1000 or clock_ms < 0):
+            left_out["clocks cut to whole seconds"] += 1
+        printed = ply.elapsed_ms is not None and ply.precision not in ELAPSED_DERIVED
+        if printed and (not emt or lichess):
+            left_out["elapsed times"] += 1
+        if ply.lag_ms is not None and (not lag or fics or lichess):
+            left_out["lags"] += 1
+    if fics:
+        kept = {name for names in _FICS.values() for name in names}
+        left_out["tags"] += sum(event.detail not in kept | {"Event", "Site"} for event in saved_tags(game))
+        left_out += Counter()
+
+
+KEY_TAG = "RecorderKey"
+
+_PERIOD = r"\*?[0-9]+(?:/[0-9]+)?(?:\+[0-9]+(?:\.[0-9]+)?)?"
+_PGN_CONTROL = re.compile(rf"-|{_PERIOD}(?::{_PERIOD})*", re.ASCII)
+
+_FAMILIES = {
+    "fics": "FICS",
+    "fatics": "FatICS",
+    "icc": "ICC",
+    "bics": "BICS",
+    "lasker": "Lasker",
+    "capablanca": "Capablanca",
+    "cecp": "Engine",
+}
+CHESS_TITLES = ("GM", "IM", "FM", "CM", "NM", "WGM", "WIM", "WFM", "WCM")
+
+
+def tags(
+    game: Game,
+    part: PgnPart,
+    number: int,
+    count: int,
+    last: bool = True,
+    annotator: str | None = None,
+    *,
+    in_progress: bool = False,
+) -> str:
+    """Tag pairs in the default style: the seven-tag roster first, then what is known.
+
+    Args:
+        part, number, count: the part that follows; parts are numbered from 1. last: it is the main line's last one.
+        annotator: the engine that evaluated it. in_progress: its log is still being written: it has no end.
+    """
+    end = game.end if game.end != "result" and not in_progress else None
+    begun, day = start_of_second(game), game.day
+    ended = None if in_progress else date_of(game.ended_at_ms, game.time_basis)
+    utc = game.time_basis is TimeBasis.UTC
+    white, black = game.white, game.black
+    found = [
+        tag("Event", event_name(game)),
+        tag("Site", game.server or "?"),
+        tag("Date", f"{day:%Y.%m.%d}" if day else "????.??.??"),
+        tag("Round", "-"),
+        tag("White", white.handle or "?"),
+        tag("Black", black.handle or "?"),
+        tag("Result", game.result if last else "*"),
+        *_time_control(game),
+        *_about("White", white),
+        *_about("Black", black),
+    ]
+    if begun:
+        found.append(tag("Time", f"{begun:%H:%M:%S}"))
+    if begun and utc:
+        found.append(tag("UTCDate", f"{begun:%Y.%m.%d}") + tag("UTCTime", f"{begun:%H:%M:%S}"))
+    elif utc and day and game.started_at_ms is not None:
+        found.append(tag("UTCDate", f"{day:%Y.%m.%d}"))
+    if ended and utc:
+        found.append(tag("UTCEndDate", f"{ended:%Y.%m.%d}") + tag("UTCEndTime", f"{ended:%H:%M:%S}"))
+    if variant := variant_name(game):
+        found.append(tag("Variant", variant))
+    if part.fen is not None and (part.start_ply or game.start_fen is not None or part.beside is not None):
+        # Readers must not try to set up a position that is none of chess.
+        found.append(
+            '[SetUp "1"]\n' + tag("FEN", part.fen) if is_chess_fen(part.fen) else tag("RecorderBoard", part.fen)
+        )
+    termination = game.termination if last else "unterminated"
+    if termination:
+        found.append(tag("Termination", termination))
+    found.append(f'[PlyCount "{part.count}"]\n')
+    if count > 1:
+        found.append(f'[RecorderPart "{number}/{count}"]\n')
+    if not game.complete:
+        found.append('[RecorderComplete "no"]\n')
+    if end:
+        found.append(tag("RecorderEnd", end))
+    if game.game_no is not None:
+        found.append(f'[ICSGameNo "{game.game_no}"]\n')
+    saved = is_saved(game)
+    if saved and any(row[12] in CLOCK_DERIVED for row in part.rows):
+        found.append('[RecorderClocks "derived"]\n')
+    if saved and end == "log-ends":
+        found.remove(tag("RecorderEnd", end))
+    found.append(tag(KEY_TAG, game.key))
+    return _annotated(with_saved_tags("".join(found), game, saved), annotator)
+
+
+def fics_tags(game: Game, part: PgnPart, last: bool, annotator: str | None = None) -> str:
+    """Tag pairs as the FICS games database writes them: no Round, no SetUp, Result last.
+
+    Source: files of that archive of 2009 to 2022. Its own number (FICSGamesDBGameNo) is not ours to give.
+
+    Args:
+        annotator: the engine that evaluated it, if that is written; the archive has no such tag.
+    """
+    begun = start_of_second(game)
+    white, black = game.white, game.black
+    found = [tag("Event", event_name(game)), tag("Site", _fics_site(game)), tag("White", white.handle or "?")]
+    found.append(tag("Black", black.handle or "?"))
+    found += [
+        f'[{side}Elo "{player.rating}"]\n'
+        for side, player in (("White", white), ("Black", black))
+        if player.rating is not None
+    ]
+    found += [f'[{side}IsComp "Yes"]\n' for side, player in (("White", white), ("Black", black)) if player.is_computer]
+    (white_base, increment_s), (black_base, _) = control_of(game, True), control_of(game, False)
+    if white_base is not None and increment_s is not None:
+        base = 0 if game.base_inferred else white_base
+        found.append(f'[TimeControl "{base}+{increment_s}"]\n')
+    if begun:
+        found.append(f'[Date "{begun:%Y.%m.%d}"]\n[Time "{begun:%H:%M:%S}"]\n')
+    elif day := game.day:
+        found.append(f'[Date "{day:%Y.%m.%d}"]\n')
+    if white_base is not None and black_base is not None:
+        found.append(f'[WhiteClock "{start_clock(white_base)}"]\n[BlackClock "{start_clock(black_base)}"]\n')
+    if variant := variant_name(game):
+        found.append(tag("Variant", variant))
+    if part.fen is not None and (part.start_ply or game.start_fen is not None or part.beside is not None):
+        found.append(tag("FEN" if is_chess_fen(part.fen) else "RecorderBoard", part.fen))
+    found.append(f'[PlyCount "{part.count}"]\n')
+    found.append(tag("Result", game.result if last else "*"))
+    return _annotated(with_fics_tags("".join(found), game), annotator)
+
+
+def _annotated(text: str, annotator: str | None) -> str:
+    """Tag pairs, and who evaluated the game before the last one; who annotated it before stays named."""
+    if annotator is None:
+        return text
+    *lines, last = tag_lines(text)
+    ours = tag("Annotator", annotator)
+    begin, name = '[Annotator "', ours[len('[Annotator "') : -len('"]\n')]
+    for place, line in enumerate(lines):
+        if line.startswith(begin):
+            told = line[len(begin) : -len('"]\n')]
+            if name not in told.split("; "):
+                lines[place] = f'{begin}{told}; {name}"]\n'
+            return "".join([*lines, last])
+    return "".join([*lines, ours, last])
+
+
+def event_name(game: Game) -> str:
+    """``FICS rated blitz game``; words that are not known are left out.
+
+    ``FICS examined game``: what boards say of an examination's rating and speed is not about the game that it shows.
+    """
+    family = _FAMILIES.get((game.dialect or "").lower(), game.dialect) or "ICS"
+    if game.kind is not GameKind.PLAYED:
+        return " ".join(word for word in (family, "examined", _told_variant(game), "game") if word)
+    rated = None if game.rated is None else "rated" if game.rated else "unrated"
+    return " ".join(word for word in (family, rated, game.category or _told_variant(game), "game") if word)
+
+
+def variant_name(game: Game) -> str | None:
+    """The Variant tag, or None for normal chess and where the variant is not known."""
+    return pgn_variant(game.variant)
+
+
+def _told_variant(game: Game) -> str | None:
+    return None if game.variant in (None, "chess") else game.variant
+
+
+def _fics_site(game: Game) -> str:
+    server = game.server or "?"
+    return "FICS freechess.org" if server.lower() in ("fics", "freechess.org", "fics freechess.org") else server
+
+
+def _time_control(game: Game) -> list[str]:
+    white, black = _control(*control_of(game, True)), _control(*control_of(game, False))
+    if white == black == "?" and (told := _told_control(game)) is not None:
+        white = black = told
+    if white == black:
+        return [f'[TimeControl "{white}"]\n']
+    return [f'[TimeControl "?"]\n[WhiteTimeControl "{white}"]\n[BlackTimeControl "{black}"]\n']
+
+
+def _told_control(game: Game) -> str | None:
+    """A control of several periods and the like, as an engine's interface or ICC told it; None: in other words."""
+    told = (event.text for event in game.events if event.kind is EventKind.NOTICE and event.detail == "time-control")
+    text = next(told, "")
+    return text if _PGN_CONTROL.fullmatch(text) else None
+
+
+def _control(base_s: int | None, increment_s: int | None) -> str:
+    if base_s is None or increment_s is None:
+        return "?"
+    return f"{base_s}+{increment_s}" if base_s or increment_s else "-"
+
+
+def _about(side: str, player: Player) -> list[str]:
+    found = [] if player.rating is None else [f'[{side}Elo "{player.rating}"]\n']
+    if player.titles:
+        words = player.title_words
+        found += [f'[{side}Title "{word}"]\n' for word in words if word in CHESS_TITLES][:1]
+        if "C" in words:
+            found.append(f'[{side}IsComp "Yes"]\n')
+    return found

@@ -1,0 +1,48 @@
+"""Pictures of clocks, think times and lag, drawn with matplotlib (the extra ``plot``).
+
+Every function takes the ply frame (``exporters.Archive.plies``; docs/tables.md) and gives axes, a sheet of several
+pictures gives a figure. ``docs/pictures.md`` shows what each of them tells.
+"""
+
+from __future__ import annotations
+
+from exporters.plots.averages import clock_curve, endings, score_by_lead
+from exporters.plots.bughouse import bughouse_clocks
+from exporters.plots.catalogue import PICTURES, Picture
+from exporters.plots.evaluations import blunder_rates, blunder_sheet, evaluation_course, evaluation_sheet
+from exporters.plots.lag import lag_course, lag_histogram, lag_sheet
+from exporters.plots.moves import move_times
+from exporters.plots.profile import player_profile
+from exporters.plots.race import clock_race
+from exporters.plots.save import FORMATS, TABLE_FORMATS, svg_text, write_picture, write_table
+from exporters.plots.style import THEMES, Theme, new_figure
+from exporters.plots.thinking import think_heatmap, think_times
+
+__all__ = [
+    "FORMATS",
+    "PICTURES",
+    "TABLE_FORMATS",
+    "THEMES",
+    "Picture",
+    "Theme",
+    "blunder_rates",
+    "blunder_sheet",
+    "bughouse_clocks",
+    "clock_curve",
+    "clock_race",
+    "endings",
+    "evaluation_course",
+    "evaluation_sheet",
+    "lag_course",
+    "lag_histogram",
+    "lag_sheet",
+    "move_times",
+    "new_figure",
+    "player_profile",
+    "score_by_lead",
+    "svg_text",
+    "think_heatmap",
+    "think_times",
+    "write_picture",
+    "write_table",
+]

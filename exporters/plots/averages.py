@@ -1,0 +1,337 @@
+"""Pictures over games: the clock curve, the score by clock lead, how games ended."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from matplotlib.ticker import MaxNLocator, PercentFormatter
+
+from exporters.measures import clock_lead
+from exporters.measures.exact import summary
+from exporters.plots.style import (
+    Theme,
+    add_footer,
+    add_legend,
+    add_titles,
+    clock_axis,
+    new_axes,
+    numbers,
+    percent_axis,
+    plain,
+    theme_of,
+)
+from exporters.plots.thinking import headline
+from exporters.plots.words import counted, footer_text, games_of, moves_of, name_of, usable
+from exporters.tables.facts import reason_words
+from recorder.errors import ExportError
+
+__all__ = ["clock_curve", "clock_quartiles", "endings", "lead_scores", "result_counts", "score_by_lead"]
+
+_LEADS = (-20, -5, 5, 20)  # percent of the base time
+_LEAD_WORDS = ("> 20 %\nbehind", "5–20 %\nbehind", "about\neven", "5–20 %\nahead", "≥ 20 %\nahead")
+_LEFT_OUT = {
+    "not played": "of examined games",
+    "untimed": "of untimed games",
+    "inferred": "inferred",
+    "no result": "without a result",
+    "no clock": "without both clocks",
+    "no base time": "of games without a base time",
+}
+_FEWEST = 3
+_OUTCOMES = ((1.0, "won"), (0.5, "drawn"), (0.0, "lost"))
+
+
+def clock_quartiles(plies: pd.DataFrame, player: str | None = None) -> pd.DataFrame:
+    """What ``clock_curve`` draws: one row for each of the players or opponents and move number.
+
+    Counted and rounded as ``exporters.measures.clock_curve`` does.
+
+    Returns:
+        ``who`` (``player``, ``opponents``, ``all``), ``move_no``, ``games``, ``sides``, and quartiles: ``q25_ms``,
+        ``median_ms``, ``q75_ms`` where all games have one base time, else ``q25_share`` … of the base times; in
+        ``attrs`` ``games``, ``plies``, ``left_out``, ``base_s`` (all that there are).
+    Raises:
+        ExportError: no clock is known.
+    """
+    drawn = usable(games_of(plies, player), "clock_after_ms", clocks=True)
+    based = drawn["base_s"].fillna(0).gt(0).astype(bool)
+    attrs = dict(drawn.attrs)
+    if not based.all():
+        attrs["left_out"] = {**attrs["left_out"], "of games without a base time": int((~based).sum())}
+        drawn = drawn[based]
+    if drawn.empty:
+        raise ExportError("There is nothing to draw: no game has a base time.")
+    bases = sorted({int(base) for base in drawn["base_s"]})
+    attrs |= {"games": int(drawn["key"].nunique()), "plies": len(drawn), "base_s": bases}
+    who: Any = "all"
+    if player is not None:
+        who = np.where(drawn.index.isin(moves_of(drawn, player).index), "player", "opponents")
+    one_base = len(bases) == 1
+    clocks = drawn["clock_after_ms"] if one_base else drawn["clock_after_ms"] * 1000 // drawn["base_s"]
+    by = ["who", "move_no"]
+    values = pd.DataFrame(
+        {"who": who, "move_no": drawn["move_no"].astype("Int64"), "clock": clocks.astype("Int64")}, index=drawn.index
+    ).assign(precision=drawn["precision"])
+    quartiles = {"q25": 25, "median": None, "q75": 75}
+    table = summary(counted(values, by, "clock"), by, "clock", quartiles, rounded=one_base).rename(
+        columns={"plies": "sides"}
+    )
+    games = values.assign(key=drawn["key"]).groupby(by)["key"].nunique().rename("games").reset_index()
+    table = table.merge(games, on=by).sort_values(by, ignore_index=True)[[*by, "games", "sides", *quartiles]]
+    if one_base:
+        found = table.rename(columns={name: f"{name}_ms" for name in quartiles})
+    else:
+        found = table.assign(**{f"{name}_share": table.pop(name) / 1_000_000 for name in quartiles})
+    found.attrs = attrs
+    return found
+
+
+def clock_curve(
+    plies: pd.DataFrame,
+    *,
+    player: str | None = None,
+    ax: Axes | None = None,
+    theme: str | Theme = "light",
+    titles: bool = True,
+    footer: bool = True,
+) -> Axes:
+    """The clock averaged over games: median and quartiles of what is left after each move.
+
+    Games of one base time are shown as clocks, others as shares of their base times. Moves that fewer than three games
+    reached are not drawn, unless there are no others.
+
+    Args:
+        plies: the ply frame of any number of games.
+        player: this handle's clocks and the opponents' in the same games.
+        ax, theme, titles, footer: as for ``clock_race``.
+    Raises:
+        ExportError: no clock is known.
+    """
+    look = theme_of(theme)
+    plies = games_of(plies, player)
+    table = clock_quartiles(plies, player)
+    attrs = table.attrs
+    fewest = min(_FEWEST, int(table["games"].max()))
+    table = table[table["games"] >= fewest]
+    ax = new_axes(ax, look)
+    bases = attrs["base_s"]
+    one_base = len(bases) == 1
+    unit, scale = ("ms", 1000) if one_base else ("share", 1)
+    start = float(bases[0]) if one_base else 1.0
+    handles: list[Artist] = []
+    labels: list[str] = []
+    for side, who in (("white", "player"), ("black", "opponents"), ("white", "all")):
+        rows = table[table["who"] == who]
+        if rows.empty:
+            continue
+        colour = look.side(side)
+        face = look.background if side == "white" else colour
+        moves = [0.0, *numbers(rows["move_no"])]
+        low, middle, high = ([start, *(numbers(rows[f"{name}_{unit}"]) / scale)] for name in ("q25", "median", "q75"))
+        ax.fill_between(moves, low, high, color=colour, alpha=0.2, linewidth=0, gid=f"quartiles-{who}")
+        ax.plot(
+            moves,
+            middle,
+            color=colour,
+            linewidth=1.6,
+            marker="o",
+            markersize=3,
+            markerfacecolor=face,
+            gid=f"median-{who}",
+        )
+        handles.append(Line2D([], [], color=colour, linewidth=1.6, marker="o", markersize=4, markerfacecolor=face))
+        name = {"player": name_of(plies, player or ""), "opponents": "opponents", "all": "all players"}[who]
+        labels.append(f"{name}: median and quartiles")
+    least = min(0.0, float(table[f"q25_{unit}"].min()) / scale)
+    most = max(start, float(table[f"q75_{unit}"].max()) / scale)
+    ax.set_ylim(least, most * 1.04)
+    if one_base:
+        clock_axis(ax.yaxis, least, most, whole_seconds=True)
+        ax.set_ylabel("clock left (min:s)")
+    else:
+        percent_axis(ax.yaxis, most)
+        ax.set_ylabel("clock left, of the base time")
+    ax.set_xlim(0, int(table["move_no"].max()) + 1)
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=12))
+    ax.set_xlabel("move")
+    if titles:
+        add_titles(ax, look, *headline(plies, player, "Clock left by move"))
+    note = f"moves reached in at least {fewest} games" if fewest > 1 else None
+    add_legend(ax, look, handles, labels, footer_text(_with(plies, attrs), note) if footer else "")
+    return ax
+
+
+def _with(plies: pd.DataFrame, attrs: dict[object, object]) -> pd.DataFrame:
+    found = plies.copy(deep=False)
+    found.attrs = {**attrs}
+    return found
+
+
+def lead_scores(plies: pd.DataFrame, player: str | None = None, move: int = 20) -> pd.DataFrame:
+    """What ``score_by_lead`` draws: one row for each class of clock leads after both sides' move ``move``.
+
+    Leads and scores are those of ``exporters.measures.clock_lead``, in shares of the own base time.
+
+    Returns:
+        ``lead`` (the class), ``lead_no``, ``sides``, ``score`` (mean points); in ``attrs`` ``games``, ``plies`` (of
+        those moves), ``left_out``.
+    Raises:
+        ExportError: no game with a result and clocks reached that move.
+    """
+    told = _telling(moves_of(plies, player), move)
+    if told.empty:
+        raise ExportError(f"There is nothing to draw: no game reached move {move}.")
+    table = clock_lead(told, moves=[move], edges_percent=_LEADS)
+    if table.empty:
+        raise ExportError(f"There is nothing to draw: no game with a result and both clocks reached move {move}.")
+    begins = table["lead_from_percent"].astype("object").where(table["lead_from_percent"].notna(), None)
+    classes = dict(zip(begins, zip(table["sides"], table["score"], strict=True), strict=True))
+    rows = []
+    for number, (edge, word) in enumerate(zip((None, *_LEADS), _LEAD_WORDS, strict=True)):
+        sides, score = classes.get(edge, (0, float("nan")))
+        rows.append((" ".join(word.split()), number, int(sides), float(score)))
+    shown = pd.DataFrame(rows, columns=["lead", "lead_no", "sides", "score"])
+    left_out = {_LEFT_OUT[reason]: count for reason, count in table.attrs["left_out"].items()}
+    shown.attrs = {"games": table.attrs["games"], "plies": table.attrs["plies"], "left_out": left_out}
+    return shown
+
+
+def _telling(plies: pd.DataFrame, move: int) -> pd.DataFrame:
+    """The plies that show a lead after both sides' move: Black's, and White's next one with the clocks before it."""
+    white = plies["side"].eq("white")
+    return plies[(white & plies["move_no"].eq(move + 1)) | (~white & plies["move_no"].eq(move))]
+
+
+def score_by_lead(
+    plies: pd.DataFrame,
+    *,
+    player: str | None = None,
+    move: int = 20,
+    ax: Axes | None = None,
+    theme: str | Theme = "light",
+    titles: bool = True,
+    footer: bool = True,
+) -> Axes:
+    """The mean score of those who are behind, even or ahead on the clock after a given move of both sides.
+
+    Args:
+        plies: the ply frame of any number of games.
+        player: only this handle's sides; None: both sides of each game.
+        move: the move number.
+        ax, theme, titles, footer: as for ``clock_race``.
+    Raises:
+        ExportError: no game with a result and clocks reached that move.
+    """
+    look = theme_of(theme)
+    plies = games_of(plies, player)
+    table = lead_scores(plies, player, move)
+    ax = new_axes(ax, look)
+    scores = table["score"].to_numpy(dtype=float)
+    bars = ax.bar(range(len(table)), np.nan_to_num(scores), width=0.7, color=look.black, linewidth=0)
+    for number, (bar, score, sides) in enumerate(zip(bars, scores, table["sides"], strict=True)):
+        bar.set_gid(f"lead-{number}")
+        text = f"{score:.0%}\nn = {sides:,}" if sides else "n = 0"
+        ax.annotate(text, (number, 0 if np.isnan(score) else score), (0, 3), textcoords="offset points", ha="center",
+                    fontsize=8, color=look.text,
+                    bbox={"facecolor": look.background, "edgecolor": "none", "pad": 1})  # fmt: skip
+    ax.axhline(0.5, color=look.muted, linewidth=1.0, linestyle=(0, (5, 3)), gid="even")
+    ax.set_ylim(0, 1.18)
+    ax.set_yticks([0, 0.25, 0.5, 0.75, 1])
+    ax.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
+    ax.set_xticks(range(len(_LEAD_WORDS)), list(_LEAD_WORDS))
+    ax.set_xlabel(f"clock lead after move {move}, of the base time")
+    ax.set_ylabel("score")
+    if titles:
+        add_titles(ax, look, *headline(plies, player, f"Score by clock lead at move {move}"))
+    if footer:
+        shown = _with(_telling(moves_of(plies, player), move), table.attrs)
+        add_footer(ax, look, footer_text(shown, "n: sides of games"), drop=12)
+    return ax
+
+
+def result_counts(plies: pd.DataFrame, player: str) -> pd.DataFrame:
+    """What ``endings`` draws: one row for each way in which this player's games ended.
+
+    Returns:
+        ``ended`` (the reason, or how the recording ended), ``won``, ``drawn``, ``lost``, ``no_result``.
+    Raises:
+        ExportError: the player made no move.
+    """
+    own = moves_of(plies, player)
+    if own.empty:
+        raise ExportError(f"There is nothing to draw: {plain(player)} made no move in the chosen games.")
+    games = own.drop_duplicates("key")
+    ended = games["reason"].map(reason_words, na_action="ignore").astype("string").fillna("reason not known")
+    ended = ended.where(games["ending"].eq("result").fillna(False).astype(bool), games["ending"].astype("string"))
+    score = numbers(games["mover_score"])
+    table = pd.DataFrame(
+        {
+            "ended": ended.to_numpy(),
+            **{word: (score == value).astype(int) for value, word in _OUTCOMES},
+            "no_result": np.isnan(score).astype(int),
+        }
+    )
+    tallied = table.groupby("ended").sum().reset_index()
+    tallied["all"] = tallied[["won", "drawn", "lost", "no_result"]].sum(axis=1)
+    found = tallied.sort_values(["all", "ended"], ascending=[False, True]).drop(columns="all").reset_index(drop=True)
+    found.attrs = {"games": len(games), "plies": len(own), "left_out": {}}
+    return found
+
+
+def endings(
+    plies: pd.DataFrame,
+    *,
+    player: str,
+    ax: Axes | None = None,
+    theme: str | Theme = "light",
+    titles: bool = True,
+    footer: bool = True,
+) -> Axes:
+    """How this player's games ended: games won, drawn and lost by the server's reason.
+
+    Args:
+        plies: the ply frame of any number of games.
+        player: the handle.
+        ax, theme, titles, footer: as for ``clock_race``.
+    Raises:
+        ExportError: the player made no move.
+    """
+    look = theme_of(theme)
+    table = result_counts(plies, player)
+    ax = new_axes(ax, look)
+    ax.grid(False)
+    ax.grid(True, axis="x", color=look.grid, linewidth=0.6)
+    places = np.arange(len(table))[::-1]
+    begin = np.zeros(len(table))
+    handles: list[Artist] = []
+    labels: list[str] = []
+    parts = (
+        ("won", look.phases[2], ""),
+        ("drawn", look.muted, "///"),
+        ("lost", look.white, "..."),
+        ("no_result", look.grid, ""),
+    )
+    for word, colour, hatch in parts:
+        counts = table[word].to_numpy(dtype=float)
+        if not counts.any():
+            continue
+        ax.barh(
+            places, counts, left=begin, color=colour, hatch=hatch, edgecolor=look.background, linewidth=0.5, height=0.65
+        )
+        begin = begin + counts
+        handles.append(Patch(facecolor=colour, hatch=hatch, edgecolor=look.background, linewidth=0))
+        labels.append(f"{word.replace('_', ' ')} {int(counts.sum()):,}")
+    ax.set_yticks(places, [plain(word, 24) for word in table["ended"]], parse_math=False)
+    ax.set_ylim(min(-0.6, len(table) - 4.4), len(table) - 0.4)
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=6))
+    ax.set_xlabel("games")
+    if titles:
+        add_titles(ax, look, *headline(plies, player, "How games ended"))
+    add_legend(ax, look, handles, labels, footer_text(_with(moves_of(plies, player), table.attrs)) if footer else "")
+    return ax

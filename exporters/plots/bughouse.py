@@ -1,0 +1,187 @@
+"""The four clocks of a bughouse match on one time axis."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+import numpy as np
+import pandas as pd
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+
+from exporters.plots.style import Theme, add_legend, add_titles, clock_axis, new_axes, numbers, theme_of
+from exporters.plots.words import about_game, footer_text, handles_of, one, title_of, usable, whole_seconds
+from recorder.errors import ExportError
+
+__all__ = ["bughouse_clocks"]
+
+_BOARDS = ("A", "B")
+_DASHES: dict[str, Literal["solid"] | tuple[float, tuple[float, ...]]] = {"A": "solid", "B": (0, (4, 1.6))}
+
+
+class _Board(NamedTuple):
+    """One board: its rows in order, and the second at which each of its moves was made."""
+
+    letter: str
+    plies: pd.DataFrame
+    seconds: dict[int, float]
+
+
+def bughouse_clocks(
+    plies: pd.DataFrame,
+    *,
+    ax: Axes | None = None,
+    theme: str | Theme = "light",
+    titles: bool = True,
+    footer: bool = True,
+) -> Axes:
+    """All four clocks of a match while it went on: partners share a colour, board B's lines are broken.
+
+    The time axis is the arrival of the boards. Where no arrival times are known, or those of the two boards cannot be
+    compared, it is what both players of a board had used up by then: in bughouse all clocks start together.
+
+    Args:
+        plies: the ply frame of both games. Board A is the one with the lower server's number.
+        ax, theme, titles, footer: as for ``clock_race``.
+    Returns:
+        The axes. The point of half-move 17 on board A has the gid ``A-ply-17``.
+    Raises:
+        ExportError: these are not two games, or a board has no clocks.
+    """
+    games = list(dict.fromkeys(plies["key"]))
+    if len(games) != len(_BOARDS):
+        raise ExportError(f"The picture bughouse shows the two games of one match, and {len(games):,} were given.")
+    drawn = usable(plies, "clock_after_ms", clocks=True)
+    if drawn["key"].nunique() < len(_BOARDS):
+        raise ExportError("There is nothing to draw: the clocks of one of the boards are not known.")
+    look = theme_of(theme)
+    ax = new_axes(ax, look)
+    numbered = drawn.groupby("key", observed=True)["server_game_no"].first()
+    if numbered.notna().all() and numbered.nunique() == len(_BOARDS):
+        games = sorted(games, key=lambda key: int(numbered[key]))
+    rows = [drawn[drawn["key"] == key].sort_values("ply") for key in games]
+    by_arrival = bool(drawn["arrival_ms"].notna().all()) and drawn["time_basis"].nunique() == 1
+    boards = _by_arrival(rows) if by_arrival else _by_clocks(rows)
+    handles: list[Artist] = []
+    labels: list[str] = []
+    seen: list[float] = []
+    for board in boards:
+        names = dict(zip(("white", "black"), handles_of(board.plies), strict=True))
+        for side in ("white", "black"):
+            own = board.plies[board.plies["side"] == side]
+            if own.empty:
+                continue
+            # White of board A and Black of board B are partners.
+            colour = look.white if (side == "white") is (board.letter == "A") else look.black
+            style = _DASHES[board.letter]
+            xs, ys = _curve(board, side)
+            seen += ys
+            ax.plot(xs, ys, color=colour, linestyle=style, linewidth=1.4, gid=f"clock-{board.letter}-{side}")
+            face = look.background if side == "white" else colour
+            for ply, clock in zip(own["ply"].astype(int), numbers(own["clock_after_ms"]) / 1000, strict=True):
+                ax.add_artist(
+                    Line2D(
+                        [board.seconds[ply]],
+                        [float(clock)],
+                        marker="o",
+                        markersize=3,
+                        color=colour,
+                        markerfacecolor=face,
+                        linestyle="none",
+                        gid=f"{board.letter}-ply-{ply}",
+                    )
+                )
+            handles.append(
+                Line2D(
+                    [], [], color=colour, linestyle=style, linewidth=1.4, marker="o", markersize=4, markerfacecolor=face
+                )
+            )
+            labels.append(f"{names[side]} ({side}, board {board.letter})")
+    low, high = min(seen), max(seen)
+    from_zero = 0 <= low <= high - low  # where the curves would fill less than half of the axis it begins below them
+    low = 0.0 if from_zero else low
+    margin = max(high - low, 1.0) * 0.05
+    ax.set_ylim(low if from_zero else low - margin, high + margin)
+    if low < 0:
+        ax.axhline(0, color=look.text, linewidth=0.9, gid="zero")
+    end = max(max(board.seconds.values()) for board in boards)
+    ax.set_xlim(0, max(end, 1.0) * 1.02)
+    clock_axis(ax.yaxis, low, high, whole_seconds=whole_seconds(drawn) > 0)
+    clock_axis(ax.xaxis, 0, end, ticks=12, whole_seconds=True)
+    ax.set_xlabel(
+        "time since the start, by the boards' arrival (min:s)"
+        if by_arrival
+        else "time used on the board, by both its clocks (min:s)"
+    )
+    ax.set_ylabel("clock left (min:s)" if low <= 0 else "clock left (min:s), not from 0")
+    if titles:
+        title = "  |  ".join(title_of(board.plies) for board in boards)
+        add_titles(ax, look, title, f"Bughouse · {about_game(boards[0].plies)}")
+    note = None if by_arrival else "no arrival times that can be compared"
+    add_legend(ax, look, handles, labels, footer_text(drawn, note) if footer else "")
+    return ax
+
+
+def _by_arrival(rows: list[pd.DataFrame]) -> list[_Board]:
+    """Seconds from the moment at which the first move of the match began to be thought about."""
+    begins = []
+    for board in rows:
+        first = board.iloc[0]
+        thought = 0 if pd.isna(first["elapsed_ms"]) else int(first["elapsed_ms"])
+        begins.append(int(first["arrival_ms"]) - (thought if int(first["ply"]) == 1 else 0))
+    begin = min(begins)
+    return [
+        _Board(
+            letter,
+            board,
+            dict(zip(board["ply"].astype(int), (numbers(board["arrival_ms"]) - begin) / 1000, strict=True)),
+        )
+        for letter, board in zip(_BOARDS, rows, strict=True)
+    ]
+
+
+def _by_clocks(rows: list[pd.DataFrame]) -> list[_Board]:
+    """Seconds that both players of a board have used after each of its moves."""
+    boards = []
+    for letter, board in zip(_BOARDS, rows, strict=True):
+        used = {"white": 0.0, "black": 0.0}
+        seconds: dict[int, float] = {}
+        columns = (board["ply"], board["side"], board["move_no"], numbers(board["clock_after_ms"]) / 1000)
+        bases = {side: one(board.loc[board["side"] == side, "base_s"]) for side in used}
+        increments = {side: one(board.loc[board["side"] == side, "increment_s"]) or 0 for side in used}
+        for ply, side, move, clock in zip(*columns, strict=True):
+            base = bases[side]
+            if base is None:
+                base = float(numbers(board.loc[board["side"] == side, "clock_after_ms"])[0]) / 1000
+            used[side] = max(used[side], float(base) + int(increments[side]) * int(move) - float(clock))
+            seconds[int(ply)] = sum(used.values())
+        boards.append(_Board(letter, board, seconds))
+    return boards
+
+
+def _curve(board: _Board, side: str) -> tuple[list[float], list[float]]:
+    """One clock: it stands while the other side thinks, and runs from the other side's move to the own one."""
+    plies = [int(ply) for ply in board.plies["ply"]]
+    sides = list(board.plies["side"])
+    clocks = numbers(board.plies["clock_after_ms"]) / 1000
+    xs: list[float] = []
+    ys: list[float] = []
+    base = one(board.plies.loc[board.plies["side"] == side, "base_s"])
+    last = None if base is None or plies[0] > 1 else float(base)
+    if last is not None:
+        xs.append(0.0)
+        ys.append(last)
+    before = plies[0] - 1
+    for ply, mover, clock in zip(plies, sides, clocks, strict=True):
+        if ply > before + 1:  # moves are missing: the clock is not known in between
+            xs.append(np.nan)
+            ys.append(ys[-1] if ys else float(clock))
+            last = None
+        before = ply
+        if mover == side:
+            last = float(clock)
+        if last is not None:
+            xs.append(board.seconds[ply])
+            ys.append(last)
+    return xs, ys

@@ -1,0 +1,340 @@
+"""What moves were worth: the evaluation over a game beside its clocks, and blunders against the clock."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import narwhals as nw
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from matplotlib.ticker import MaxNLocator
+
+from exporters import measures
+from exporters.evaluations import BLUNDER_PERMILLE, BOUND_CP, CHANCES, INACCURACY_PERMILLE, MISTAKE_PERMILLE
+from exporters.measures.base import TIME_TROUBLE
+from exporters.plots.race import clock_race
+from exporters.plots.style import (
+    Theme,
+    add_legend,
+    add_sheet_titles,
+    add_titles,
+    new_axes,
+    new_figure,
+    numbers,
+    percent_axis,
+    theme_of,
+)
+from exporters.plots.thinking import headline
+from exporters.plots.words import (
+    about_game,
+    footer_text,
+    games_of,
+    handles_of,
+    moves_of,
+    one,
+    only_game,
+    title_of,
+    usable,
+)
+from recorder.errors import ExportError
+
+__all__ = [
+    "blunder_rates",
+    "blunder_sheet",
+    "blunder_table",
+    "evaluated_moves",
+    "evaluation_course",
+    "evaluation_sheet",
+]
+
+_TICKS_CP: Final = (-1000, -500, -300, -100, 0, 100, 300, 500, 1000)
+_KINDS: Final = (
+    ("inaccuracy", "inaccuracies", INACCURACY_PERMILLE, MISTAKE_PERMILLE, "o", 4.5),
+    ("mistake", "mistakes", MISTAKE_PERMILLE, BLUNDER_PERMILLE, "s", 6.0),
+    ("blunder", "blunders", BLUNDER_PERMILLE, 1001, "X", 8.0),
+)
+_SHARES: Final = (("blunders", "xxx"), ("mistakes", "///"), ("inaccuracies", ""))
+_RUG: Final = 0.035
+_AXES: Final = {"clock": "clock left before the move", "think": "time for the move"}
+_LEFT_OUT: Final = {
+    "not played": "of examined games",
+    "untimed": "of untimed games",
+    "inferred": "inferred",
+    "no evaluation": "without a known loss",
+    "no clock": "without a known clock",
+    "no time": "without a known time",
+    "first move": "of first moves",
+}
+
+
+def evaluated_moves(plies: pd.DataFrame) -> pd.DataFrame:
+    """What ``evaluation_course`` draws: the moves of one game behind which an evaluation is known.
+
+    Returns:
+        Rows of the ply frame with two columns more: ``chances`` (White's, in thousandths, of the evaluation after the
+        move) and ``trouble`` (whether the mover's clock was low); in ``attrs`` ``games``, ``plies``, ``left_out``.
+    Raises:
+        ExportError: there is not one game, or nobody evaluated it.
+    """
+    only_game(plies, "evaluation")
+    mate = plies["eval_after_mate"]
+    bound = pd.Series(np.where(mate.fillna(0) >= 0, BOUND_CP, -BOUND_CP), index=plies.index, dtype="Int64")
+    told = plies["eval_after_cp"].clip(-BOUND_CP, BOUND_CP).where(mate.isna(), bound)
+    trouble = nw.from_native(plies, eager_only=True).select(trouble=TIME_TROUBLE)["trouble"].to_native()
+    drawn = usable(plies.assign(evaluation=told, trouble=trouble.fillna(False)), "evaluation")
+    sign = np.where(drawn["side"].eq("white"), 1, -1)
+    chances = np.array(CHANCES)[sign * drawn["evaluation"].to_numpy(dtype=np.int64) + BOUND_CP]
+    found = drawn.assign(chances=chances).drop(columns="evaluation")
+    found.attrs = drawn.attrs
+    return found
+
+
+def evaluation_course(
+    plies: pd.DataFrame,
+    *,
+    ax: Axes | None = None,
+    theme: str | Theme = "light",
+    titles: bool = True,
+    footer: bool = True,
+) -> Axes:
+    """The evaluation after each move of one game, with inaccuracies, mistakes and blunders, and when time was short.
+
+    The distance on the axis is that of the chances of winning which an evaluation stands for, so that half a pawn is
+    much at 0 and little at 8; the ticks tell pawns as White sees them. A mate stands at 10.
+
+    Args:
+        plies: the ply frame of one game.
+        ax, theme, titles, footer: as for ``clock_race``.
+    Returns:
+        The axes. The point of half-move 17 has the gid ``ply-17``.
+    Raises:
+        ExportError: there is not one game, or nobody evaluated it.
+    """
+    drawn = evaluated_moves(plies)
+    look = theme_of(theme)
+    ax = new_axes(ax, look)
+    first, last = int(plies["ply"].min()), int(plies["ply"].max())
+    known = dict(zip(drawn["ply"].astype(int), drawn["chances"].astype(float), strict=True))
+    xs = np.array([(ply + 1) / 2 for ply in range(first, last + 1)])
+    ys = np.array([known.get(ply, np.nan) for ply in range(first, last + 1)])
+    for colour, above in ((look.white, True), (look.black, False)):
+        ax.fill_between(xs, ys, 500, where=(ys >= 500) == above, interpolate=True, color=colour, alpha=0.2, linewidth=0)
+    ax.plot(xs, ys, color=look.text, linewidth=1.2, gid="evaluation")
+    for ply, value in known.items():
+        ax.add_artist(
+            Line2D(
+                [(ply + 1) / 2], [value], marker="o", markersize=2.5, color=look.text, gid=f"ply-{ply}", linestyle=""
+            )
+        )
+    handles: list[Artist] = []
+    labels: list[str] = []
+    for side, handle in zip(("white", "black"), handles_of(plies), strict=True):
+        own = drawn[drawn["side"] == side]
+        handles.append(Patch(color=look.side(side)))
+        labels.append(f"{handle} ({side}): {_judged(ax, own, look, side)}")
+    for kind, _, _, _, marker, size in _KINDS:
+        handles.append(_marker(marker, size, look.muted))
+        labels.append(kind)
+    if drawn["trouble"].any():
+        handles.append(Patch(color=look.mark))
+        labels.append("little time: White above, Black below")
+    ax.axhline(500, color=look.text, linewidth=0.8)
+    ax.set_ylim(-40, 1040)
+    ax.set_yticks([CHANCES[cp + BOUND_CP] for cp in _TICKS_CP], [_pawns(cp) for cp in _TICKS_CP])
+    ax.set_xlim((first + 1) / 2 - 0.7, (last + 1) / 2 + 0.7)
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=12))
+    ax.set_xlabel("move")
+    ax.set_ylabel("evaluation (pawns)")
+    if titles:
+        add_titles(ax, look, title_of(plies), f"Evaluation · {about_game(plies)}")
+    engine = one(drawn["eval_engine"])
+    note = None if engine is None else f"evaluated by {engine}"
+    add_legend(ax, look, handles, labels, footer_text(drawn, note) if footer else "")
+    return ax
+
+
+def _judged(ax: Axes, own: pd.DataFrame, look: Theme, side: str) -> str:
+    """Mark one side's bad moves and little time; what the legend says of them."""
+    loss = numbers(own["loss_permille"])
+    moves = (numbers(own["ply"]) + 1) / 2
+    chances = numbers(own["chances"])
+    told = []
+    for kind, kinds, least, below, marker, size in _KINDS:
+        those = (loss >= least) & (loss < below)
+        for at, value, ply in zip(moves[those], chances[those], own["ply"][those], strict=True):
+            point = _marker(marker, size, look.side(side))
+            point.set_data([at], [value])
+            point.set_gid(f"{kind}-{ply}")
+            ax.add_artist(point)
+        count = int(those.sum())
+        told.append(f"{count} {kind if count == 1 else kinds}")
+    short = own["trouble"].to_numpy(dtype=bool)
+    bottom = 1 - _RUG if side == "white" else 0.0
+    ax.bar(
+        moves[short], _RUG, width=0.5, bottom=bottom, color=look.mark, linewidth=0, transform=ax.get_xaxis_transform()
+    )
+    return ", ".join(told)
+
+
+def _marker(shape: str, size: float, colour: str) -> Line2D:
+    """A point that still has no place."""
+    return Line2D([], [], marker=shape, markersize=size, color=colour, markeredgewidth=0, linestyle="none", zorder=4)
+
+
+def _pawns(cp: int) -> str:
+    return f"{cp // 100:+}".replace("-", "−") if cp else "0"
+
+
+def evaluation_sheet(
+    plies: pd.DataFrame,
+    events: pd.DataFrame | None = None,
+    *,
+    theme: str | Theme = "light",
+    size: tuple[float, float] = (9.0, 8.0),
+) -> Figure:
+    """The evaluation of a game above the race of its clocks; without clocks the evaluation alone.
+
+    Args:
+        plies, events, theme: as for ``clock_race``. size: in inches.
+    Raises:
+        ExportError: there is not one game, or nobody evaluated it.
+    """
+    figure = new_figure(theme, size)
+    timed = plies["clock_after_ms"].notna().any() and not plies["time_control"].eq("-").all()
+    if not timed:
+        evaluation_course(plies, ax=figure.add_subplot(), theme=theme)
+        return figure
+    above, below = figure.subplots(2, 1)
+    evaluation_course(plies, ax=above, theme=theme)
+    clock_race(plies, events, ax=below, theme=theme, titles=False)
+    below.set_xlim(above.get_xlim())
+    return figure
+
+
+def blunder_table(plies: pd.DataFrame, player: str | None = None, by: str = "clock") -> pd.DataFrame:
+    """What ``blunder_rates`` draws: ``exporters.measures.loss_by_clock`` or ``loss_by_think`` of these moves.
+
+    Args:
+        plies: the ply frame of any number of games. player: only this handle's moves. by: ``clock`` or ``think``.
+    Raises:
+        ExportError: no move has a loss and a time.
+    """
+    measure = measures.loss_by_clock if by == "clock" else measures.loss_by_think
+    table = measure(moves_of(plies, player))
+    left_out = {_LEFT_OUT[reason]: count for reason, count in table.attrs["left_out"].items()}
+    if table.empty:
+        why = ", ".join(f"{count:,} plies {reason}" for reason, count in left_out.items())
+        raise ExportError(f"There is nothing to draw: {f'left out were {why}' if why else 'no known move was chosen'}.")
+    table.attrs["left_out"] = left_out
+    return table
+
+
+def blunder_rates(
+    plies: pd.DataFrame,
+    *,
+    by: str = "clock",
+    player: str | None = None,
+    ax: Axes | None = None,
+    theme: str | Theme = "light",
+    titles: bool = True,
+    footer: bool = True,
+) -> Axes:
+    """The shares of blunders, mistakes and inaccuracies, by the time that was left or by the time that moves took.
+
+    Args:
+        plies: the ply frame of any number of games.
+        by: ``clock`` (left before the move) or ``think``.
+        player: only this handle's moves.
+        ax, theme, titles, footer: as for ``clock_race``.
+    Returns:
+        The axes. The bar of blunders of the first band has the gid ``blunders-0``.
+    Raises:
+        ExportError: no move has a loss and a time.
+    """
+    table = blunder_table(plies, player, by)
+    look = theme_of(theme)
+    ax = new_axes(ax, look)
+    counts = numbers(table["plies"])
+    places = np.arange(len(table))
+    bottom: npt.NDArray[np.float64] = np.zeros(len(table))
+    handles: list[Artist] = []
+    labels: list[str] = []
+    for (name, hatch), colour in zip(_SHARES, (look.white, look.mark, look.muted), strict=True):
+        shares = numbers(table[name]) / counts
+        bars = ax.bar(
+            places, shares, bottom=bottom, width=0.72, color=colour, hatch=hatch, edgecolor=look.background, linewidth=0
+        )
+        for number, bar in enumerate(bars):
+            bar.set_gid(f"{name}-{number}")
+        bottom = bottom + shares
+        handles.append(Patch(facecolor=colour, hatch=hatch, edgecolor=look.background, linewidth=0))
+        labels.append(f"{name} {int(table[name].sum()):,}")
+    for place, height, count in zip(places, bottom, table["plies"], strict=True):
+        ax.annotate(f"n = {count:,}", (place, height), (0, 3), textcoords="offset points", ha="center", fontsize=8,
+                    color=look.text)  # fmt: skip
+    ends = zip(table[f"{by}_from_s"], table[f"{by}_to_s"], strict=True)
+    ax.set_xticks(places, [_band(begin, end) for begin, end in ends])
+    highest = max(float(bottom.max()) * 1.15, 0.05)
+    ax.set_ylim(0, highest)
+    percent_axis(ax.yaxis, highest)
+    ax.set_xlabel(_AXES[by])
+    ax.set_ylabel("share of the moves")
+    if titles:
+        add_titles(ax, look, *headline(games_of(plies, player), player, f"Blunders by {_AXES[by]}"))
+    add_legend(ax, look, handles, labels, _footer(plies, player, table) if footer else "")
+    return ax
+
+
+def _footer(plies: pd.DataFrame, player: str | None, table: pd.DataFrame) -> str:
+    drawn = moves_of(plies, player)
+    drawn = drawn[drawn["loss_permille"].notna()].copy(deep=False)
+    drawn.attrs = table.attrs
+    return footer_text(drawn, "n: moves")
+
+
+def _band(begin: Any, end: Any) -> str:
+    """``< 5 s``, ``10–20 s``, ``1–2 min``, ``≥ 5 min``."""
+    if pd.isna(begin):
+        return f"< {_time(end)}"
+    if pd.isna(end):
+        return f"≥ {_time(begin)}"
+    if begin % 60 == end % 60 == 0 and begin:
+        return f"{begin // 60}–{end // 60} min"
+    return f"{begin}–{end} s"
+
+
+def _time(seconds: int) -> str:
+    return f"{seconds // 60} min" if seconds % 60 == 0 else f"{seconds} s"
+
+
+def blunder_sheet(
+    plies: pd.DataFrame,
+    *,
+    player: str | None = None,
+    theme: str | Theme = "light",
+    size: tuple[float, float] = (11.0, 5.0),
+) -> Figure:
+    """Blunders by the time that was left, and by the time that moves took, side by side.
+
+    Args:
+        plies, player, theme: as for ``blunder_rates``. size: in inches.
+    Raises:
+        ExportError: no move has a loss and a clock.
+    """
+    figure = new_figure(theme, size)
+    left, right = figure.subplots(1, 2)
+    blunder_rates(plies, by="clock", player=player, ax=left, theme=theme, titles=False)
+    blunder_rates(plies, by="think", player=player, ax=right, theme=theme, titles=False)
+    highest = max(ax.get_ylim()[1] for ax in (left, right))
+    for ax in (left, right):
+        ax.set_ylim(0, highest)
+    right.set_ylabel("")
+    about = headline(games_of(plies, player), player, "Blunders against the clock")
+    add_sheet_titles(left, theme_of(theme), *about, "")
+    return figure

@@ -1,0 +1,100 @@
+"""Figures as files: the same bytes for the same figure, and SVG that other programs can work with."""
+
+from __future__ import annotations
+
+import io
+import re
+import warnings
+from typing import Any, BinaryIO, Final
+
+import matplotlib as mpl
+import pandas as pd
+from matplotlib.figure import Figure
+
+from exporters.csv import shielded
+from recorder.errors import ExportError
+
+__all__ = ["FORMATS", "TABLE_FORMATS", "svg_text", "write_picture", "write_table"]
+
+_PREFIX = re.compile(r"[A-Za-z0-9_-]*")
+_ELEMENT = re.compile(r"<[^<>]*>")
+
+FORMATS: Final = ("svg", "png", "pdf")
+"""What a picture can be written as: the suffixes of their files."""
+
+TABLE_FORMATS: Final = ("csv", "jsonl", "parquet")
+"""What the rows behind a picture can be written as."""
+
+_DATES: Final[dict[str, dict[str, Any]]] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}
+_NAMED = re.compile(r'(\bid="|href="#|url\(#)')
+
+
+def write_picture(figure: Figure, out: BinaryIO, format_name: str, *, dpi: int = 150) -> None:
+    """Write a figure.
+
+    Args:
+        figure: as the functions of this package give it; of axes it is ``ax.figure``.
+        out: takes the bytes.
+        format_name: one of ``FORMATS``.
+        dpi: dots an inch of a PNG.
+    Raises:
+        ExportError: the figure is too small for what stands around its axes.
+    """
+    # SVG keeps words as words, which can be searched and read aloud; names of its parts depend on their content only.
+    settings = mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "ics-recorder", "pdf.fonttype": 42})
+    with settings, warnings.catch_warnings():
+        # A handle may have letters that no font here has: they are drawn as boxes, and SVG keeps them.
+        warnings.filterwarnings("ignore", message="Glyph .* missing from", category=UserWarning)
+        warnings.filterwarnings("ignore", message="Matplotlib currently does not support", category=UserWarning)
+        warnings.filterwarnings("error", message="constrained_layout not applied", category=UserWarning)
+        try:
+            figure.savefig(
+                out, format=format_name, dpi=dpi, facecolor=figure.get_facecolor(), metadata=_DATES[format_name]
+            )
+        except UserWarning as warning:
+            width, height = figure.get_size_inches()
+            raise ExportError(f"The picture has no room in {width:g} x {height:g} inches: make it larger.") from warning
+
+
+def svg_text(figure: Figure, prefix: str = "") -> str:
+    """A figure as an ``<svg>`` element to stand in an HTML page.
+
+    Args:
+        prefix: is put before every id in it, so that several pictures can stand in one page; the gid ``ply-17``
+            becomes ``race-ply-17`` with the prefix ``race-``. Letters, digits, ``-`` and ``_``.
+    Raises:
+        ValueError: the prefix has other characters.
+    """
+    if not _PREFIX.fullmatch(prefix):
+        raise ValueError(f"an id cannot begin with {prefix!r}")
+    buffer = io.BytesIO()
+    write_picture(figure, buffer, "svg")
+    text = buffer.getvalue().decode("utf-8")
+    element = text[text.index("<svg") :]
+    # Only inside tags: somebody's words may look like an id.
+    return _ELEMENT.sub(lambda tag: _NAMED.sub(rf"\g<1>{prefix}", tag[0]), element) if prefix else element
+
+
+def write_table(table: pd.DataFrame, out: BinaryIO, format_name: str, *, raw: bool = False) -> None:
+    """Write the rows behind a picture.
+
+    Args:
+        table: as ``Picture.table`` gives it. out: takes the bytes.
+        format_name: ``csv`` (UTF-8, a header, LF, empty for unknown), ``jsonl`` (null) or ``parquet``.
+        raw: in CSV, write texts that look like formulas as they are.
+    Raises:
+        ExportError: it is Parquet, and pyarrow is not installed.
+    """
+    if format_name == "parquet":
+        try:
+            table.to_parquet(out, index=False, engine="pyarrow")
+        except ImportError as error:
+            raise ExportError("Parquet needs pyarrow: pip install 'ics-recorder[parquet]'.") from error
+    elif format_name == "jsonl":
+        table.to_json(out, orient="records", lines=True, force_ascii=False)
+    else:
+        if not raw:
+            table = table.copy()
+            for name in table.select_dtypes(["object", "string", "category"]).columns.difference(["san"]):
+                table[name] = table[name].astype(object).map(shielded)
+        table.to_csv(out, index=False, lineterminator="\n")

@@ -1,0 +1,405 @@
+"""How plots look: two themes, axes, legends, footers, and the titles of sheets.
+
+Colours are those of Okabe and Ito ("Color Universal Design", 2008), lightened or darkened until each has a contrast of
+at least 3:1 with its background (text: 4.5:1). No meaning hangs on colour alone: sides have their own markers and
+phases their own hatching.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+from collections.abc import Sequence
+from typing import Any, Final, Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.axis import Axis
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, MultipleLocator, PercentFormatter
+from matplotlib.transforms import ScaledTranslation
+
+from exporters.plots.save import write_picture
+from recorder.errors import ExportError
+from recorder.times import short_hms
+
+__all__ = [
+    "THEMES",
+    "Theme",
+    "add_footer",
+    "add_legend",
+    "add_sheet_titles",
+    "add_titles",
+    "clock_axis",
+    "clock_text",
+    "dress",
+    "duration_text",
+    "fill_lines",
+    "new_axes",
+    "new_figure",
+    "numbers",
+    "percent_axis",
+    "plain",
+    "theme_of",
+    "width_points",
+]
+
+
+class Theme(NamedTuple):
+    """Colours of one theme, as ``#rrggbb``.
+
+    Attributes:
+        text, muted: of titles and labels, of what is said in passing. grid: hair lines.
+        white, black: the two sides of a game. phases: opening, middlegame, endgame.
+        mark: events. shade: what was not recorded. scale: the colours of few and of many.
+    """
+
+    name: str
+    background: str
+    text: str
+    muted: str
+    grid: str
+    white: str
+    black: str
+    phases: tuple[str, str, str]
+    mark: str
+    shade: str
+    scale: tuple[str, str]
+
+    def side(self, side: str) -> str:
+        """The colour of ``white`` or ``black``."""
+        return self.white if side == "white" else self.black
+
+
+THEMES: Final = {
+    "light": Theme(
+        name="light",
+        background="#ffffff",
+        text="#1a1a1a",
+        muted="#5a6068",
+        grid="#d9dce1",
+        white="#d55e00",
+        black="#0072b2",
+        phases=("#0072b2", "#d55e00", "#00795a"),
+        mark="#a3558a",
+        shade="#e4e7eb",
+        scale=("#a9c9e2", "#08306b"),
+    ),
+    "dark": Theme(
+        name="dark",
+        background="#15181e",
+        text="#e8eaed",
+        muted="#9aa4b2",
+        grid="#3f454f",
+        white="#e69f00",
+        black="#56b4e9",
+        phases=("#56b4e9", "#e69f00", "#2fc79a"),
+        mark="#e08fbb",
+        shade="#2a2f38",
+        scale=("#2b4a68", "#d6eaff"),
+    ),
+}
+"""The themes by name."""
+
+_TITLE_POINTS = 12.0
+_TEXT_POINTS = 9.0
+_TICK_POINTS = 8.0
+_FOOTER_POINTS = 7.0
+_LEGEND_TOP = 34.0  # points below the axes: under the tick labels and the axis label
+_LEGEND_ROW = 13.0
+_BLANK = "\N{NO-BREAK SPACE}"
+_LEGEND_COLUMN = 37.0  # what a column needs besides its words
+_LONGEST_WORD = 40
+_CHARACTER = 0.6  # of the size in points: the mean width of a character
+_STEPS_PERCENT = (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100)
+_STEPS_S = (0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 36000, 86400)
+
+
+def theme_of(theme: str | Theme) -> Theme:
+    """A theme by its name.
+
+    Raises:
+        ExportError: there is none of that name.
+    """
+    if isinstance(theme, Theme):
+        return theme
+    if theme not in THEMES:
+        raise ExportError(f"There is no theme {theme!r}: choose {' or '.join(THEMES)}.")
+    return THEMES[theme]
+
+
+class _Shown(Figure):
+    """A figure that a notebook shows when a cell ends with it, whatever backend is chosen there."""
+
+    def _repr_png_(self) -> bytes:
+        out = io.BytesIO()
+        write_picture(self, out, "png", dpi=100)
+        return out.getvalue()
+
+
+def new_figure(theme: str | Theme = "light", size: tuple[float, float] = (9.0, 5.0)) -> Figure:
+    """An empty figure that belongs to nobody: pyplot does not know it, and no window shows it.
+
+    Args:
+        size: width and height in inches.
+    """
+    figure = _Shown(figsize=size, facecolor=theme_of(theme).background, layout="constrained")
+    FigureCanvasAgg(figure)
+    return figure
+
+
+def new_axes(ax: Axes | None, theme: Theme, size: tuple[float, float] = (9.0, 5.0)) -> Axes:
+    """The axes to draw in: those given, else the only ones of a new figure; dressed in the theme's colours."""
+    if ax is None:
+        ax = new_figure(theme, size).add_subplot()
+    dress(ax, theme)
+    return ax
+
+
+def dress(ax: Axes, theme: Theme, *, grid: Literal["both", "x", "y"] | None = "y") -> None:
+    """Give axes the theme's colours and take away the lines that tell nothing."""
+    ax.set_facecolor(theme.background)
+    for side, spine in ax.spines.items():
+        spine.set_visible(side in ("left", "bottom"))
+        spine.set_color(theme.muted)
+    ax.tick_params(colors=theme.muted, labelcolor=theme.text, labelsize=_TICK_POINTS, which="both")
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.label.set_color(theme.text)
+        axis.label.set_fontsize(_TEXT_POINTS)
+    ax.grid(False)
+    if grid:
+        ax.grid(True, axis=grid, color=theme.grid, linewidth=0.6)
+    ax.set_axisbelow(True)
+
+
+def plain(text: object, longest: int = _LONGEST_WORD) -> str:
+    """Foreign words as they may be drawn: on one line, without control characters, the middle left out if too long."""
+    drawn = "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in str(text))
+    if len(drawn) <= longest:
+        return drawn
+    front = longest * 2 // 3
+    return f"{drawn[:front]}…{drawn[front + 1 - longest :]}"
+
+
+def add_titles(ax: Axes, theme: Theme, title: str, subtitle: str = "") -> None:
+    """A bold line and a small one above the axes. Dollar signs in them are dollar signs."""
+    lines = _wrapped(subtitle, ax)
+    pad = 6.0 + (_TEXT_POINTS * 1.35) * len(lines)
+    ax.set_title(
+        "\n".join(_wrapped(title, ax, _TITLE_POINTS)),
+        loc="left",
+        pad=pad,
+        color=theme.text,
+        fontsize=_TITLE_POINTS,
+        fontweight="bold",
+        parse_math=False,
+    )
+    if lines:
+        ax.annotate(
+            "\n".join(lines),
+            (0, 1),
+            (0, 5),
+            xycoords="axes fraction",
+            textcoords="offset points",
+            fontsize=_TEXT_POINTS,
+            color=theme.muted,
+            parse_math=False,
+            gid="subtitle",
+        ).set_in_layout(False)  # the title's distance has kept its place
+
+
+def width_points(ax: Axes) -> float:
+    """How wide the axes will be, as far as one can tell before they are laid out."""
+    figure = ax.get_figure(root=True)
+    place = ax.get_subplotspec()
+    assert figure is not None
+    columns = 1.0 if place is None else place.get_position(figure).width / 0.775
+    return float(figure.get_figwidth() * min(columns, 1.0) * 72 * 0.86)
+
+
+def _wrapped(text: str, ax: Axes, points: float = _TEXT_POINTS) -> list[str]:
+    return fill_lines(text, width_points(ax), points) if text else []
+
+
+def fill_lines(text: str, width: float, points: float) -> list[str]:
+    """Break a text at its blanks into lines of about ``width`` points."""
+    most = max(int(width / (points * _CHARACTER)), 20)
+    lines = [""]
+    for word in text.split(" "):
+        longer = f"{lines[-1]} {word}".strip(" ")
+        if len(longer) > most and lines[-1]:
+            lines.append(word)
+        else:
+            lines[-1] = longer
+    return lines
+
+
+def add_legend(
+    ax: Axes,
+    theme: Theme,
+    handles: Sequence[Artist],
+    labels: Sequence[str],
+    footer: str = "",
+    drop: float = 0.0,
+) -> None:
+    """A legend below the axes, where it hides nothing, and the footer under it.
+
+    Args:
+        drop: points that tick labels need more than usual.
+    """
+    rows = 0
+    top = _LEGEND_TOP + drop
+    columns = _columns(labels, width_points(ax))
+    if handles:
+        figure = ax.get_figure(root=True)
+        assert figure is not None
+        below = ScaledTranslation(0, -top / 72, figure.dpi_scale_trans)
+        legend = ax.legend(
+            handles=list(handles),
+            labels=[str(number) for number in range(len(handles))],
+            loc="upper left",
+            bbox_to_anchor=(0, 0),
+            bbox_transform=ax.transAxes + below,
+            borderaxespad=0,
+            ncols=columns,
+            frameon=False,
+            fontsize=_TICK_POINTS,
+            labelcolor=theme.text,
+            handlelength=2.2,
+            columnspacing=1.6,
+            borderpad=0,
+            labelspacing=0.35,
+        )
+        # Set afterwards: a label that begins with an underscore would be left out, one with dollars be mathematics.
+        for text, label in zip(legend.get_texts(), labels, strict=True):
+            text.set_parse_math(False)
+            text.set_text(label)
+        # A wide legend would make the axes narrow: what stands under it keeps its place alone.
+        legend.set_in_layout(False)
+        rows = math.ceil(len(handles) / columns)
+    add_footer(ax, theme, footer or (_BLANK if rows else ""), drop=drop + rows * _LEGEND_ROW + (3 if rows else 0))
+
+
+def _columns(labels: Sequence[str], width: float) -> int:
+    """The most columns in which a legend is no wider than its axes; it is filled column by column."""
+    for columns in range(min(len(labels), 6), 1, -1):
+        parts = np.array_split([len(label) for label in labels], columns)
+        if sum(_LEGEND_COLUMN + _TICK_POINTS * _CHARACTER * int(part.max()) for part in parts) <= width:
+            return columns
+    return 1
+
+
+def add_footer(ax: Axes, theme: Theme, footer: str, *, drop: float = 0.0) -> None:
+    """A small line below the axes: how much was drawn, and what was left out and why.
+
+    Args:
+        drop: points of what else stands below the axes besides usual tick labels and the axis label.
+    """
+    if footer:
+        ax.annotate(
+            "\n".join(_wrapped(footer, ax, _FOOTER_POINTS)),
+            (0, 0),
+            (0, -_LEGEND_TOP - drop),
+            xycoords="axes fraction",
+            textcoords="offset points",
+            va="top",
+            fontsize=_FOOTER_POINTS,
+            color=theme.muted,
+            parse_math=False,
+            gid="footer",
+        )
+
+
+def clock_text(seconds: float) -> str:
+    """``4:57``, ``1:04:57``, ``0:00.5``; a minus sign in front of all of it."""
+    tenths = round(abs(seconds) * 10)
+    whole, tenth = divmod(tenths, 10)
+    sign = "−" if seconds < 0 and tenths else ""
+    return f"{sign}{short_hms(whole)}" + (f".{tenth}" if tenth else "")
+
+
+def duration_text(ms: float, *, whole_seconds: bool = False) -> str:
+    """``1.3 s``, ``250 ms``, ``2:05 min``: no finer than what was printed."""
+    seconds = ms / 1000
+    if abs(seconds) >= 60:
+        return f"{clock_text(round(seconds))} {'h' if abs(seconds) >= 3600 else 'min'}"
+    if whole_seconds:
+        return f"{seconds:.0f} s"
+    return f"{seconds:.1f} s" if abs(seconds) >= 1 else f"{ms:.0f} ms"
+
+
+def percent_axis(axis: Axis, most: float, *, ticks: int = 7) -> None:
+    """Ticks at round percents of shares from 0 to ``most``, with the decimals that the step between them has."""
+    step = next((step for step in _STEPS_PERCENT if most * 100 / step <= ticks), math.ceil(most * 100 / ticks))
+    axis.set_major_locator(MultipleLocator(step / 100))
+    axis.set_major_formatter(PercentFormatter(1.0, decimals=0 if step >= 1 else 1))
+
+
+def clock_axis(axis: Axis, low_s: float, high_s: float, *, ticks: int = 7, whole_seconds: bool = False) -> None:
+    """Ticks at round times between two limits in seconds."""
+    span = max(high_s - low_s, 0.0)
+    steps = [step for step in _STEPS_S if step >= 1 or not whole_seconds]
+    step = next((step for step in steps if span / step <= ticks), None)
+    if step is None:  # a clock of years: no server's, but a file may hold it
+        step = 10.0 ** math.ceil(math.log10(span / ticks))
+    axis.set_major_locator(MultipleLocator(step))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: clock_text(value)))
+
+
+def numbers(values: Any) -> npt.NDArray[np.float64]:
+    """A nullable column as floats, unknown as NaN."""
+    found: npt.NDArray[np.float64] = values.to_numpy(dtype="float64", na_value=np.nan)
+    return found
+
+
+_SHEET_TITLE_POINTS = 13.0
+_SUBTITLE_POINTS = 9.0
+_LEFT = 0.008
+
+
+def add_sheet_titles(ax: Axes, theme: Theme, title: str, subtitle: str, footer: str) -> None:
+    """A bold line and a small one over a whole figure, and its footer.
+
+    Args:
+        ax: any axes of the figure.
+    """
+    figure = ax.get_figure(root=True)
+    assert figure is not None
+    width = figure.get_figwidth() * 72 * 0.95
+    below = fill_lines(subtitle, width, _SUBTITLE_POINTS)
+    above = fill_lines(title, width, _SHEET_TITLE_POINTS)
+    # Empty lines keep the place of the subtitle, which has another size.
+    head = figure.suptitle(
+        "\n".join([*above, *("" for _ in below)]),
+        x=_LEFT,
+        ha="left",
+        color=theme.text,
+        fontsize=_SHEET_TITLE_POINTS,
+        fontweight="bold",
+        parse_math=False,
+    )
+    ax.annotate(
+        "\n".join(below),
+        (0, 0),
+        (0, 2),
+        xycoords=head,
+        textcoords="offset points",
+        va="bottom",
+        fontsize=_SUBTITLE_POINTS,
+        color=theme.muted,
+        parse_math=False,
+        gid="subtitle",
+        annotation_clip=False,
+    ).set_in_layout(False)
+    figure.supxlabel(
+        "\n".join(fill_lines(footer, width, _FOOTER_POINTS)),
+        x=_LEFT,
+        ha="left",
+        color=theme.muted,
+        fontsize=_FOOTER_POINTS,
+        parse_math=False,
+        gid="footer",
+    )

@@ -1,0 +1,279 @@
+"""What else happened in a game, and where it all comes from, in plain words."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from exporters.pgn.exporter import ENDS
+from exporters.report.page import clock_text, count
+from recorder.ledger import Cause, ledger
+from recorder.model import (
+    Anomaly,
+    EventKind,
+    EvidenceKind,
+    Game,
+    GameEvent,
+    GameKind,
+    ObservationKind,
+    Origin,
+    Player,
+    Proof,
+    TimeBasis,
+)
+from recorder.times import iso, iso_start
+
+__all__ = [
+    "CAUSE_WORDS",
+    "EventWords",
+    "about",
+    "anomaly_words",
+    "clock_words",
+    "event_words",
+    "instant",
+    "player_words",
+    "proof_words",
+    "provenance",
+    "result_words",
+]
+
+
+class EventWords(NamedTuple):
+    """An event for people: ``kind`` is its class for the eye, ``who`` said or did it, None: the server."""
+
+    kind: str
+    who: str | None
+    word: str
+    text: str
+
+
+_GAME_NO = re.compile(r"Game [0-9]+: ")
+_UNTOLD_EXAMINE = frozenset(("shown", "forward", "backward", "move", "commit", "revert"))
+_RELATIONS = {
+    -3: "an isolated position",
+    -2: "observed while it was examined",
+    -1: "recorded by one of the players",
+    1: "recorded by one of the players",
+    2: "recorded by its examiner",
+    0: "observed",
+}
+_FEEDS = {
+    "unobserved": "No longer observed.",
+    "observed again": "Observed again.",
+    "lost feed": "The connection was lost.",
+}
+
+
+def event_words(event: GameEvent, exact: bool) -> EventWords | None:
+    """An event in words; None where the boards already show it, or it is about the log and not about the game.
+
+    Args:
+        exact: whether the game's clocks were printed with thousandths.
+    """
+    kind, detail = event.kind, event.detail
+    if kind is EventKind.CHAT:
+        return EventWords("chat", event.actor, detail, event.text)
+    if kind is EventKind.NOTICE:
+        return EventWords("notice", None, "", _GAME_NO.sub("", event.text))
+    if kind is EventKind.TAKEBACK:
+        return EventWords("notice", None, "", f"{count(event.value or 0, 'half-move')} taken back.")
+    if kind is EventKind.GAP:
+        return EventWords("gap", None, "", f"{count(event.value or 0, 'half-move')} not seen.")
+    if kind is EventKind.GAP_FILLED and detail == "start":
+        return EventWords("gap", None, "", "Joined after the first move: it was made from the start position.")
+    if kind is EventKind.GAP_FILLED:
+        return EventWords(
+            "gap", None, "", f"{count(event.value or 0, 'half-move')} not seen: only these lead to the next board."
+        )
+    if kind is EventKind.CLOCK and detail in ("adjusted", "opponent-adjusted"):
+        clocks = f"White {clock_text(event.white_clock_ms, exact)}, Black {clock_text(event.black_clock_ms, exact)}"
+        return EventWords("notice", None, "", f"The clocks were changed: {clocks}.")
+    if kind is EventKind.NAMES:
+        return EventWords("notice", None, "", f"The names changed: {event.text}")
+    if kind is EventKind.FEED:
+        return EventWords("gap", None, "", _FEEDS.get(detail, event.text or f"{detail.capitalize()}."))
+    if kind is EventKind.EXAMINE and detail not in _UNTOLD_EXAMINE and event.text:
+        return EventWords("notice", None, "", event.text)
+    return None
+
+
+def instant(at_ms: int | None, basis: TimeBasis) -> str | None:
+    """``2020-01-01 12:00:00 UTC``; None where no date is known."""
+    return _read(iso(at_ms, basis), basis)
+
+
+def _read(text: str | None, basis: TimeBasis) -> str | None:
+    if text is None or basis not in (TimeBasis.UTC, TimeBasis.LOCAL):
+        return None
+    zone = " UTC" if basis is TimeBasis.UTC else " (zone not known)"
+    return f"{text[:10]} {text[11:19].removesuffix('Z')}{zone}"
+
+
+def _control(base_s: int, increment_s: int | None) -> str:
+    base = f"{base_s // 60} min" if base_s % 60 == 0 else f"{base_s} s"
+    return f"{base} + {increment_s or 0} s"
+
+
+def about(game: Game) -> list[tuple[str, str]]:
+    """What a game is, as pairs of a name and a value, without its result."""
+    rated = {True: "rated", False: "unrated", None: None}[game.rated]
+    variant = game.variant if game.variant != "chess" else None
+    words = [rated, game.category, variant if variant not in (game.category or "").split() else None]
+    if game.kind is GameKind.EXAMINED:
+        words.append("examined")
+    found = [("Kind", " ".join(word for word in words if word))]
+    if game.base_s is not None:
+        control = "untimed" if not game.base_s and not game.increment_s else _control(game.base_s, game.increment_s)
+        black = (game.black_base_s, game.black_increment_s)
+        if game.black_base_s is not None and black != (game.base_s, game.increment_s):
+            control = f"White {control}, Black {_control(game.black_base_s, game.black_increment_s)}"
+        found.append(("Time control", control))
+    number = "" if game.game_no is None else f", game {game.game_no} there"
+    found.append(("Server", f"{game.server or 'not told'}{number}"))
+    found.append(("Begun", _read(iso_start(game), game.time_basis) or game.date_text or ""))
+    found.append(("Ended", instant(game.ended_at_ms, game.time_basis) or ""))
+    tags = [(event.detail, event.text) for event in game.events if event.kind is EventKind.TAG]
+    return [(name, value) for name, value in (*found, *tags) if value]
+
+
+def result_words(game: Game, in_progress: bool) -> str:
+    """Why a game ended as it did, or that it has not ended."""
+    if in_progress:
+        return "In progress"
+    if game.reason:
+        return game.reason
+    return ENDS.get(game.end, "")
+
+
+def player_words(player: Player) -> list[str]:
+    """A player's marks besides the name: ``guest``, ``computer``, titles."""
+    words = ["computer"] if player.is_computer else []
+    words += ["guest"] if player.is_guest else []
+    return words + [word for word in player.title_words if word not in ("C", "U")]
+
+
+def proof_words(game: Game) -> list[str]:
+    """How far the moves are proved, a sentence a kind."""
+    plies = game.plies
+    found = Counter((ply.proof, ply.origin) for ply in plies)
+    proofs = Counter(ply.proof for ply in plies)
+    lists = found[Proof.LIST, Origin.MOVELIST]
+    saved = found[Proof.LIST, Origin.PGN]
+    sentences = (
+        (proofs[Proof.FULL], "proved by the printed move, the boards before and after it, and the rules"),
+        (saved, "read from a saved game: legal, but no board shows it"),
+        (lists, "told by a move list: legal, but no board showed it"),
+        (proofs[Proof.LIST] - lists - found[Proof.LIST, Origin.PGN], "legal, and told without a board"),
+        (proofs[Proof.INFERRED], "not told at all: the only legal way from one board to the next"),
+        (proofs[Proof.UNPROVED], "not proved: shown as it was printed"),
+        (proofs[Proof.CONFLICT], "told differently by different sources"),
+    )
+    return [f"{count(number, 'half-move')}: {words}." for number, words in sentences if number > 0]
+
+
+CAUSE_WORDS = {
+    Cause.EXACT: "to the unit that was printed",
+    Cause.ROUNDING: "but for the rounding of one unit",
+    Cause.FIRST_MOVE: "as a first move, which is free",
+    Cause.MINIMUM_CHARGE: "with the tenth of a second that the server takes at least",
+    Cause.SNAPSHOT: "with a clock that was seen only while it ran",
+    Cause.MORETIME: "with the time that the opponent gave",
+    Cause.TIME_ADDED: "with the time that was added",
+    Cause.CLOCK_SET: "with the clock that was set by hand",
+    Cause.ADJUSTED: "with a clock that was changed meanwhile",
+    Cause.TAKEBACK: "with the moves that were taken back",
+    Cause.PAUSE: "with the pause",
+    Cause.RESUMED: "with the time in which the game was not seen",
+    Cause.FLAG: "with the flag that fell: no clock below 0 is printed",
+}
+
+
+def clock_words(game: Game) -> list[str]:
+    """Whether the clocks add up (before − elapsed + increment = after), a sentence a cause."""
+    causes = Counter(entry.cause for entry in ledger(game) if entry.cause is not None)
+    total = sum(causes.values())
+    if not total:
+        return ["There are no printed clocks that could be checked."]
+    found = [f"{count(total, 'move')} could be checked: clock before − time taken + increment = clock after."]
+    found += [
+        f"{count(causes[cause], 'move adds', 'moves add')} up {words}."
+        for cause, words in CAUSE_WORDS.items()
+        if causes[cause]
+    ]
+    if causes[Cause.UNEXPLAINED]:
+        found.append(
+            f"{count(causes[Cause.UNEXPLAINED], 'move does', 'moves do')} not add up, and nothing in the log tells why."
+        )
+    return found
+
+
+_BASES = {
+    TimeBasis.UTC: "Arrival times are UTC, taken where the recorder ran.",
+    TimeBasis.LOCAL: "Arrival times are those of the log; it does not tell their time zone.",
+    TimeBasis.CLOCK: "The log has times without a date.",
+    TimeBasis.NONE: "The log has no arrival times: what is played back is what the server printed for each move.",
+}
+
+
+def _has_arrival(game: Game) -> bool:
+    """Whether a line of the game has a time of its own: a move list tells a date, and no arrival."""
+    plies = (ply for seen in game.observations for line in seen.lines for ply in line.plies)
+    return any(ply.at_ms is not None for ply in plies) or any(event.at_ms is not None for event in game.events)
+
+
+def provenance(game: Game) -> list[str]:
+    """Which logs tell the game, who recorded them, what is missing and what was put together; a sentence each."""
+    found = []
+    seen_names: dict[str, list[str]] = {}
+    for seen in game.observations:
+        how = "move list" if seen.kind is ObservationKind.MOVELIST else seen.kind.value
+        if seen.kind is ObservationKind.LIVE and seen.relation is not None:
+            how = _RELATIONS.get(seen.relation, how)
+        how = {"pgn": "saved game", "engine": "what an engine was told"}.get(how, how)
+        name = "the log" if seen.source is None else seen.source.name.replace("\\", "/").rsplit("/", 1)[-1]
+        seen_names.setdefault(name, []).append(how)
+    for name, hows in seen_names.items():
+        found.append(f"{name}: {', '.join(dict.fromkeys(hows))}.")
+    if game.me:
+        found.append(f"Recorded by {game.me}.")
+    found.append(_BASES[game.time_basis if _has_arrival(game) else TimeBasis.NONE])
+    if game.continued:
+        found.append("The game was adjourned before and resumed.")
+    if not game.complete:
+        found.append("The game is not complete: what is missing was not seen, and nothing is made up for it.")
+    if game.base_inferred:
+        found.append("The server printed a base time of 0; the first clocks show 10 seconds.")
+    if game.variant_inferred and game.variant != "chess":
+        found.append(f"That it is {game.variant} was concluded from its boards.")
+    words = {
+        EvidenceKind.SAME: "Several logs tell one game",
+        EvidenceKind.CONTINUES: "It goes on where another log ends",
+        EvidenceKind.CONFLICT: "The logs contradict each other",
+    }
+    found += [f"{words[one.kind]}: {one.text}." for one in dict.fromkeys(game.evidence)]
+    return found
+
+
+_ANOMALIES = {
+    "malformed": "A line could not be read",
+    "long-line": "A line was too long",
+    "conflict": "Lines contradict each other",
+    "holdings": "The pieces in hand do not agree",
+    "gap": "Moves are missing",
+    "movelist": "A move list does not agree",
+    "movetext": "A saved move is not legal",
+    "variant": "The rules of this game are not known",
+    "cut": "A line was cut off",
+    "lost-data": "The server lost data",
+    "damaged": "The log is damaged",
+    "clock-disagrees": "The server's date and arrival times contradict each other",
+    "internal-error": "An error in this program",
+}
+
+
+def anomaly_words(anomalies: Sequence[Anomaly]) -> Iterator[tuple[str, str, str, int]]:
+    """Each finding: what it is, what exactly, the line, and the byte at which it stands."""
+    for anomaly in anomalies:
+        yield _ANOMALIES[anomaly.kind.value], anomaly.message, anomaly.text, anomaly.offset

@@ -1,0 +1,190 @@
+"""When every board and every event of a report comes, by the clock of ``recorder.replay``.
+
+The moments are those that the replay in a terminal and the replay server play: by arrival, else by what the moves took.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from statistics import median
+from typing import Final, NamedTuple
+
+from exporters.report.positions import Course, ReportPosition
+from recorder.model import EventKind, Game, GameEvent, GameKind, control_of
+from recorder.replay.moments import Begin, GameMoment, ShownPly
+from recorder.replay.several import moments_of_games
+from recorder.replay.timing import Timing, cap_idle
+
+__all__ = ["CAPS_MS", "STEP_MS", "Playback", "ClockRun", "Showing", "play"]
+
+STEP_MS: Final = 1000
+"""How long a board stays whose time nothing tells."""
+CAPS_MS: Final = (10_000, 3_000)
+"""The longest times that a reader who is in a hurry can choose."""
+_LEAST_LONG_MS: Final = 5_000
+_LONG_FACTOR: Final = 4
+
+
+class ClockRun(NamedTuple):
+    """A clock that runs before a move: from what was left to what was left before the increment."""
+
+    white: bool
+    from_ms: int
+    to_ms: int
+
+
+@dataclass(slots=True)
+class Showing:
+    """A board comes, or an event.
+
+    Attributes:
+        board: 0, or 1 for board B. state: what the board shows now.
+        event: that comes; None: a board comes. back: the board goes back, because moves were taken back.
+        at_ms: since the first moment. capped_ms: the same in a hurry, for each of ``CAPS_MS``. known: whether something
+            tells it.
+        run: the clock that ran until this board came. think_ms: what the move took, as printed.
+    """
+
+    board: int
+    state: ReportPosition
+    event: GameEvent | None
+    at_ms: int
+    capped_ms: tuple[int, ...]
+    known: bool
+    back: bool = False
+    run: ClockRun | None = None
+    think_ms: int | None = None
+
+
+@dataclass(slots=True)
+class Playback:
+    """All of them in order; a move that takes longer than ``long_ms`` is long."""
+
+    showings: list[Showing] = field(default_factory=list)
+    long_ms: int = 0
+    end_ms: int = 0
+    end_capped_ms: tuple[int, ...] = ()
+
+
+def play(games: Sequence[Game], courses: Sequence[Course]) -> Playback:
+    """What comes when.
+
+    Args:
+        games: one, or both boards of a match. courses: theirs.
+    """
+    moments = moments_of_games(games, pace_ms=STEP_MS)
+    capped = [[moment.at_ms for moment in cap_idle(moments, most_ms)] for most_ms in CAPS_MS]
+    boards = [_Board(number, game, course) for number, (game, course) in enumerate(zip(games, courses, strict=True))]
+    found = Playback()
+    for place, moment in enumerate(moments):
+        at = tuple(times[place] for times in capped)
+        assert moment.game is not None
+        found.showings += boards[moment.game].take(moment, at)
+        found.end_ms, found.end_capped_ms = moment.at_ms, at
+    if not found.end_ms or boards[0].is_untold:
+        _pace(found)
+    for board in boards:
+        _add_others(found.showings, board)
+    told = [one.think_ms for one in found.showings if one.think_ms]
+    limit_ms = max(_LEAST_LONG_MS, round(_LONG_FACTOR * median(told)) if told else 0)
+    found.long_ms = -(-limit_ms // 1000) * 1000
+    return found
+
+
+class _Board:
+    """Follows one board through the moments."""
+
+    def __init__(self, number: int, game: Game, course: Course) -> None:
+        self.number = number
+        self.game = game
+        self.told: set[int] = set()
+        self._course = course
+        self._now: ReportPosition | None = None
+        self._places = {id(event): index for index, seen in enumerate(game.observations) for event in seen.events}
+        self._as_shown = game.kind is not GameKind.PLAYED and any(
+            _is_shown(event) for seen in game.observations for event in seen.events
+        )
+
+    @property
+    def is_untold(self) -> bool:
+        """Whether boards were shown, and nothing tells when: moves that were examined took no time."""
+        return self._as_shown and not any(event.at_ms for event in self.game.events if _is_shown(event))
+
+    def take(self, moment: GameMoment, capped_ms: tuple[int, ...]) -> list[Showing]:
+        """What a moment shows."""
+        what = moment.what
+        known = moment.timing is not Timing.UNKNOWN
+        state: ReportPosition | None
+        if isinstance(what, Begin):
+            if self._now is not None:
+                return []
+            self._now = self._course.start
+            return [Showing(self.number, self._now, None, moment.at_ms, capped_ms, known)]
+        assert self._now is not None
+        if isinstance(what, ShownPly):
+            state = self._course.state(what.observation, what.line, what.ply.ply)
+            if state is None or state is self._now or self._as_shown:
+                return []
+            before, self._now = self._now, state
+            follows = state.ply == before.ply + 1 and not state.missing
+            run = _run(self.game, before, state) if follows else None
+            think_ms = what.ply.elapsed_ms if follows else None
+            return [Showing(self.number, state, None, moment.at_ms, capped_ms, known, False, run, think_ms)]
+        if not isinstance(what, GameEvent):
+            return []
+        self.told.add(id(what))
+        if self._as_shown and _is_shown(what):
+            state = self._course.state(self._places[id(what)], what.value or 0, what.ply)
+            if state is None or state is self._now:
+                return []
+            self._now = state
+            return [Showing(self.number, state, None, moment.at_ms, capped_ms, known)]
+        found = [Showing(self.number, self._now, what, moment.at_ms, capped_ms, known)]
+        if what.kind is EventKind.TAKEBACK and what.value is not None:
+            state = self._course.before(self._now, what.ply - what.value)
+            if state is not None:
+                self._now = state
+                found.append(Showing(self.number, state, None, moment.at_ms, capped_ms, known, True))
+        return found
+
+
+def _pace(found: Playback) -> None:
+    """A step for each board where nothing tells when it came: all moves took 0 s, or boards were only shown."""
+    now_ms = -STEP_MS
+    for one in found.showings:
+        now_ms += STEP_MS if one.event is None else 0
+        one.at_ms, one.capped_ms, one.known = now_ms, (now_ms,) * len(CAPS_MS), False
+    found.end_ms, found.end_capped_ms = now_ms, (now_ms,) * len(CAPS_MS)
+
+
+def _add_others(showings: list[Showing], board: _Board) -> None:
+    """Events that only another witness of the game tells: after the last board that was there by then."""
+    for event in board.game.events:
+        if id(event) in board.told or _is_shown(event):
+            continue
+        places = [at for at, one in enumerate(showings) if one.board == board.number and one.state.ply <= event.ply]
+        at = places[-1] if places else 0
+        before = showings[at]
+        showings.insert(at + 1, Showing(board.number, before.state, event, before.at_ms, before.capped_ms, False))
+
+
+def _is_shown(event: GameEvent) -> bool:
+    return event.kind is EventKind.EXAMINE and event.detail == "shown"
+
+
+def _run(game: Game, before: ReportPosition, state: ReportPosition) -> ClockRun | None:
+    move = state.move
+    if move is None or (game.base_s == 0 and not game.increment_s):
+        return None
+    white = move.white_moved
+    from_ms = before.white_clock_ms if white else before.black_clock_ms
+    after_ms = state.white_clock_ms if white else state.black_clock_ms
+    if from_ms is None:
+        return None
+    if move.elapsed_ms is not None:
+        return ClockRun(white, from_ms, from_ms - move.elapsed_ms) if move.elapsed_ms > 0 else None
+    _, increment_s = control_of(game, white)
+    if after_ms is None or increment_s is None or after_ms - increment_s * 1000 >= from_ms:
+        return None
+    return ClockRun(white, from_ms, after_ms - increment_s * 1000)

@@ -1,0 +1,218 @@
+"""The positions of a game that a report shows: its main line, and what was played or shown beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from exporters.boards import Board, boards_by_ply, carry_out, read_placement
+from exporters.holdings import Hands, hands_after, hands_of
+from exporters.pgn.annotations import told_once
+from exporters.pgn.parts import is_chess_fen
+from recorder.model import Game, GameKind, LineKind, Observation, Ply, PlyLine, Proof, control_of
+
+__all__ = ["Branch", "Course", "ReportPosition"]
+
+_NO_HANDS: Final[Hands] = (None, None)
+
+
+@dataclass(eq=False, slots=True)
+class ReportPosition:
+    """A board that was there: the start, or what a move led to.
+
+    Attributes:
+        ply: half-moves played to reach it. move: that led to it; None at a start.
+        board: None: not known. hands: White's and Black's letters, None where not known or none.
+        white_clock_ms, black_clock_ms: as printed with it; that of the side that did not move may be as it was before.
+        missing: plies before this one that were not seen.
+        line: 0 for the main line, else the branch it stands in.
+    """
+
+    ply: int
+    move: Ply | None
+    board: Board | None
+    hands: Hands
+    white_clock_ms: int | None
+    black_clock_ms: int | None
+    missing: int = 0
+    line: int = 0
+
+
+@dataclass(eq=False, slots=True)
+class Branch:
+    """Moves beside the main line: taken back, or a variation.
+
+    It leaves ``parent`` (None: the main line) after ``ply`` half-moves.
+    """
+
+    number: int
+    taken_back: bool
+    parent: int | None
+    ply: int
+    states: list[ReportPosition]
+
+
+class Course:
+    """A game's positions.
+
+    Attributes:
+        start: the first one. main: the main line. branches: what else was played or shown, by number from 1.
+    """
+
+    def __init__(self, game: Game, hands: Mapping[int, Hands] | None = None) -> None:
+        """Take a game; ``hands``: by ply what both sides had in hand, where the record itself does not tell it."""
+        concluded = hands or {}
+        boards = boards_by_ply(game)
+        (white_base_s, _), (black_base_s, _) = control_of(game, True), control_of(game, False)
+        first = game.start_ply == 0
+        self._game = game
+        self._main = {segment.observation for segment in game.segments} or {0}
+        self.start = ReportPosition(
+            game.start_ply,
+            None,
+            boards.get(game.start_ply),
+            _start_hands(game),
+            _ms(white_base_s) if first else _start_clock(game, True),
+            _ms(black_base_s) if first else _start_clock(game, False),
+        )
+        self.main: list[ReportPosition] = []
+        self.branches: list[Branch] = []
+        last = game.start_ply
+        for ply, printed in _main(game):
+            missing = max(0, ply.ply - last - 1)
+            clocks = _clocks(ply, None if missing else (self.main or [self.start])[-1])
+            self.main.append(
+                ReportPosition(ply.ply, ply, boards.get(ply.ply), concluded.get(ply.ply, printed), *clocks, missing)
+            )
+            last = ply.ply
+        main = {state.ply: state for state in (self.start, *self.main)}
+        self._states = {(index, 0): main for index in range(len(game.observations))}
+        self._read_branches()
+
+    def state(self, observation: int, line: int, ply: int) -> ReportPosition | None:
+        """The state of an observation's line after so many half-moves, also before it leaves its parent."""
+        parents = {one.number: (one.parent, one.parent_ply or 0) for one in self._game.observations[observation].lines}
+        number: int | None = line
+        while number is not None:
+            found = self._states.get((observation, number), {}).get(ply)
+            if found is not None:
+                return found
+            above, at = parents.get(number, (None, 0))
+            number = above if ply <= at else None
+        return None
+
+    def before(self, state: ReportPosition, ply: int) -> ReportPosition | None:
+        """The state on the way to another one, after so many half-moves."""
+        line: int | None = state.line or None
+        while line is not None:
+            branch = self.branches[line - 1]
+            found = next((one for one in branch.states if one.ply == ply), None)
+            if found is not None or ply > branch.ply:
+                return found
+            line = branch.parent
+        return next((one for one in (self.start, *self.main) if one.ply == ply), None)
+
+    def _read_branches(self) -> None:
+        game = self._game
+        told = told_once(game)
+        for index, seen in enumerate(game.observations):
+            changes = hands_of(seen)
+            apart = index not in self._main and game.kind is not GameKind.PLAYED
+            for line in seen.lines:
+                if (line.number == 0 and not apart) or (index, line.number) not in told or not (line.plies or apart):
+                    continue
+                number = len(self.branches) + 1
+                parent = (index, 0 if line.parent is None else line.parent)
+                parent_ply = line.parent_ply or 0
+                above = self._states.get(parent, {})
+                leaves = None if line.parent is None else above.get(parent_ply)
+                states: list[ReportPosition] = []
+                last = None if line.parent is None else parent_ply
+                for ply, board in _follow(game, seen, line, None if leaves is None else leaves.board):
+                    hands = hands_after(ply, changes) if changes else _NO_HANDS
+                    missing = 0 if last is None else max(0, ply.ply - last - 1)
+                    clocks = _clocks(ply, None if missing else states[-1] if states else leaves)
+                    states.append(ReportPosition(ply.ply, ply, board, hands, *clocks, missing, number))
+                    last = ply.ply
+                root = [] if line.parent is not None else _root(seen, number)
+                self._states[index, line.number] = {state.ply: state for state in (*root, *states)}
+                taken_back = line.kind is LineKind.TAKEBACK
+                self.branches.append(
+                    Branch(number, taken_back, None if leaves is None else leaves.line or None, parent_ply, states)
+                )
+
+
+def _main(game: Game) -> Iterator[tuple[Ply, Hands]]:
+    for segment in game.segments:
+        seen = game.observations[segment.observation]
+        changes = hands_of(seen)
+        for ply in seen.lines[0].plies:
+            if segment.from_ply <= ply.ply <= segment.to_ply:
+                yield ply, hands_after(ply, changes) if changes else _NO_HANDS
+
+
+def _start_hands(game: Game) -> Hands:
+    if game.variant not in ("crazyhouse", "bughouse"):
+        return _NO_HANDS
+    fen = game.start_fen
+    if fen is not None and "[" in fen:
+        letters = fen.partition("[")[2].partition("]")[0]
+        return "".join(filter(str.isupper, letters)), "".join(filter(str.islower, letters)).upper()
+    return ("", "") if game.start_ply == 0 else _NO_HANDS
+
+
+def _start_clock(game: Game, white: bool) -> int | None:
+    """A clock on the first board of a game that was joined later."""
+    for segment in game.segments[:1]:
+        start = game.observations[segment.observation].start
+        if start is not None and start.ply == game.start_ply:
+            return start.white_clock_ms if white else start.black_clock_ms
+    return None
+
+
+def _root(seen: Observation, number: int) -> list[ReportPosition]:
+    """The position from which a line of its own begins, if it was shown."""
+    for anchor in seen.anchors:
+        if anchor.line == 0 and anchor.reason == "start" and is_chess_fen(anchor.fen):
+            return [
+                ReportPosition(
+                    anchor.ply, None, read_placement(anchor.fen.split()[0]), _NO_HANDS, None, None, 0, number
+                )
+            ]
+    return []
+
+
+def _clocks(ply: Ply, before: ReportPosition | None) -> tuple[int | None, int | None]:
+    """Both clocks after a move; where only the mover's is told the other one still stands."""
+    white_ms, black_ms = ply.white_clock_ms, ply.black_clock_ms
+    if before is not None and before.ply == ply.ply - 1:
+        if ply.white_moved and black_ms is None:
+            black_ms = before.black_clock_ms
+        elif not ply.white_moved and white_ms is None:
+            white_ms = before.white_clock_ms
+    return white_ms, black_ms
+
+
+def _ms(seconds: int | None) -> int | None:
+    return None if seconds is None else seconds * 1000
+
+
+def _follow(game: Game, seen: Observation, line: PlyLine, board: Board | None) -> Iterator[tuple[Ply, Board | None]]:
+    """The plies of a line with the boards after them, from the board that it leaves and those that were seen."""
+    anchors = {anchor.ply: anchor.fen for anchor in seen.anchors if anchor.line == line.number}
+    last = line.parent_ply if line.parent is not None else None
+    for ply in line.plies:
+        if last is not None and ply.ply != last + 1:
+            board = None
+        fen = anchors.get(ply.ply - 1)
+        if fen is not None:
+            board = read_placement(fen.split()[0]) if is_chess_fen(fen) else None
+        if board is not None:
+            board = dict(board)
+            if ply.move is None or ply.proof == Proof.CONFLICT:
+                board = None
+            else:
+                carry_out(board, ply, game.variant)
+        last = ply.ply
+        yield ply, board

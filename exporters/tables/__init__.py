@@ -1,0 +1,1 @@
+"""Tables of an archive as DataFrames: plies, sides, games, events."""

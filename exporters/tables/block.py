@@ -1,0 +1,137 @@
+"""The main lines of some games as flat arrays, with the pieces in hand."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recorder.model import Origin, Precision
+from storage.read.columns import NULL, ColumnReader, GameFacts, Ints, PlyArrays, SegmentColumns
+
+__all__ = ["PlyBlock", "MOST_PLIES", "hands_of", "numbers_at", "read_block"]
+
+MOST_PLIES = 1 << 20
+"""Number of the game × this + half-moves played: the place of a position among all that are loaded."""
+
+#: The third part of ``quality`` → ``Precision``; see docs/schema.md.
+_PRECISIONS = np.array(
+    [
+        Precision.MILLISECONDS,
+        Precision.SECONDS,
+        -1,
+        Precision.DERIVED_MILLISECONDS,
+        Precision.DERIVED_SECONDS,
+        Precision.ELAPSED_DERIVED_MILLISECONDS,
+        Precision.ELAPSED_DERIVED_SECONDS,
+    ],
+    dtype=np.int64,
+)
+
+
+class PlyBlock(NamedTuple):
+    """Games with at least one ply.
+
+    Attributes:
+        games, starts: the games, and the row where each begins, with the number of rows as the last one.
+        views, view: the segments, and for each row the number of its segment. game: the number of its game.
+        plies: the rows. ``at_ms`` is as in ``Ply``, ``from_offset`` counts from the source's first byte.
+        proof, origin, precision: the enums' integers; precision -1: no time was printed.
+        whole: of each game whether one observation, whole, is all that is known of it.
+    """
+
+    games: list[GameFacts]
+    starts: Ints
+    views: list[SegmentColumns]
+    view: Ints
+    game: Ints
+    plies: PlyArrays
+    proof: Ints
+    origin: Ints
+    precision: Ints
+    whole: NDArray[np.bool_]
+
+
+def read_block(reader: ColumnReader, ids: list[int]) -> PlyBlock | None:
+    """The games with these row numbers, in this order; None if none of them has a ply."""
+    views = [view for view in reader.views(ids) if view.ply_count]
+    if not views:
+        return None
+    counts = np.array([view.ply_count for view in views], dtype=np.int64)
+    loaded = reader.plies([(view.first_ply_id, view.ply_count) for view in views])
+    view = np.repeat(np.arange(len(views)), counts)
+    first, last = (np.array([one[place] for one in views], dtype=np.int64)[view] for place in (1, 2))
+    mine = (loaded.ply >= first) & (loaded.ply <= last)
+    if not mine.all():
+        loaded, view = loaded.at(mine), view[mine]
+    facts = {game.id: game for game in reader.facts(ids)}
+    numbers = {row_id: number for number, row_id in enumerate(dict.fromkeys(one.game_id for one in views))}
+    games = [facts[row_id] for row_id in numbers]
+    game = np.array([numbers[one.game_id] for one in views], dtype=np.int64)[view]
+    starts = np.searchsorted(game, np.arange(len(games) + 1))
+    timed = np.array([one.time_basis == facts[one.game_id].time_basis for one in views], dtype=bool)
+    began = np.array([one.started_at_ms or 0 for one in views], dtype=np.int64)
+    at_ms = np.where((loaded.at_ms != NULL) & timed[view], loaded.at_ms + began[view], NULL)
+    offset = np.array([one.offset for one in views], dtype=np.int64)
+    of_game = np.array([numbers[one.game_id] for one in views], dtype=np.int64)
+    alone = np.array([one.observations == 1 and one.lines == 1 for one in views], dtype=bool)
+    whole = np.bincount(of_game, minlength=len(games)) == 1
+    whole[of_game[~alone]] = False
+    kept = np.bincount(game, minlength=len(games))
+    whole &= kept == np.bincount(of_game, weights=counts, minlength=len(games))
+    return PlyBlock(
+        games,
+        starts,
+        views,
+        view,
+        game,
+        loaded._replace(at_ms=at_ms, from_offset=loaded.from_offset + offset[view]),
+        loaded.quality & 7,
+        loaded.quality >> 3 & 7,
+        _PRECISIONS[loaded.quality >> 6],
+        whole,
+    )
+
+
+def numbers_at(rows: Ints, places: Ints, numbers: Ints) -> Ints:
+    """For each row the number that stands at its place, or -1.
+
+    Args:
+        rows: the rows' places, ascending. places, numbers: pairs in any order.
+    """
+    found = np.full(len(rows), -1, dtype=np.int64)
+    at = np.searchsorted(rows, places)
+    there = at < len(rows)
+    there[there] = rows[at[there]] == places[there]
+    found[at[there]] = numbers[there]
+    return found
+
+
+_OBSERVATION = 1 << 42  # offsets are smaller
+_NOT_SHOWN = (Origin.MOVELIST.value, Origin.INFERRED.value)
+
+
+def hands_of(block: PlyBlock, reader: ColumnReader) -> tuple[NDArray[np.object_], NDArray[np.object_]]:
+    """White's and Black's letters after each row; None where they are not known."""
+    nobody = np.full(len(block.game), None, dtype=object)
+    changes = reader.hands({view.observation_id for view in block.views})
+    if not changes:
+        return nobody, nobody
+    ids = np.array([view.observation_id for view in block.views], dtype=np.int64)[block.view]
+    known = np.array(sorted({change.observation_id for change in changes}), dtype=np.int64)
+    numbers = np.array([change.observation_id for change in changes], dtype=np.int64)
+    keys = np.searchsorted(known, numbers) * _OBSERVATION + np.array([c.offset for c in changes], dtype=np.int64)
+    rank = np.searchsorted(known, ids).clip(max=len(known) - 1)
+    has = known[rank] == ids
+    place = np.searchsorted(keys, rank * _OBSERVATION + block.plies.from_offset, side="right")
+    plies = np.array([*(change.ply for change in changes), -1], dtype=np.int64)
+    owner = np.array([*numbers, -1], dtype=np.int64)
+    place -= (owner[place] != ids) | (plies[place] != block.plies.ply)
+    has &= (place >= 0) & (owner[place] == ids) & ~np.isin(block.origin, _NOT_SHOWN)
+    place = np.where(has, place, len(changes))
+    white, black = (
+        np.array([*letters, None], dtype=object)[place]
+        for letters in ([change.white for change in changes], [change.black for change in changes])
+    )
+    return white, black

@@ -1,0 +1,175 @@
+"""What all plies of one side of a game have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+from recorder.errors import ExportError
+from recorder.model import Player, SourceKind, control_of
+from storage.read.columns import GameFacts
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = [
+    "SCORES",
+    "ChosenPlayer",
+    "GameSide",
+    "choose_player",
+    "connection_of",
+    "identity",
+    "reason_words",
+    "side_of",
+    "time_control",
+]
+
+SCORES = {"1-0": 1.0, "0-1": 0.0, "1/2-1/2": 0.5}
+"""White's."""
+
+_REASONS = {
+    "checkmate": "mate",
+    "checkmate-both": "mate",
+    "resign": "resignation",
+    "agreed": "agreement",
+    "fifty": "50-move rule",
+    "no-material": "insufficient material",
+    "time-vs-bare": "time, no mating material",
+    "both-flag": "time on both sides",
+    "disconnect-loss": "disconnection",
+    "adjudicated": "adjudication",
+    "adjudicated-draw": "adjudication",
+    "drawn": "draw, reason not given",
+    "max-length": "length",
+    "suicide-all": "all pieces lost",
+    "suicide-fewer": "fewer pieces",
+    "losers-stalemate": "stalemate",
+    "king-exploded": "king exploded",
+    "bare-king": "bare king",
+    "perpetual": "perpetual check",
+    "partner-decided": "result of the other board",
+    "partner-won": "result of the other board",
+    "partner-draw": "result of the other board",
+    "unknown": "another reason",
+}
+"""Keys of reasons that are no words by themselves."""
+_CUT_SHORT = {
+    "agreed": "agreement",
+    "lost": "connection lost",
+    "server": "server shutdown",
+    "early": "too few moves",
+    "adjudicated": "adjudication",
+    "bug": "bughouse match",
+}
+"""What follows ``adjourned-`` and ``aborted-``."""
+
+
+class GameSide(NamedTuple):
+    """One side of a game; the names are those of the columns, ``mover_…`` left out."""
+
+    handle: str
+    identity: str
+    guest: bool
+    computer: bool | None
+    rating: int | None
+    sealed: bool | None
+    score: float | None
+    time_control: str | None
+    base_s: int | None
+    increment_s: int | None
+
+
+class ChosenPlayer(NamedTuple):
+    """Whom a handle means in a table.
+
+    Attributes:
+        identities: of the player, one a server; empty where nobody of the table has the handle. handle: as in the
+            last row. excluded: reason → games of this handle that are not this player's.
+    """
+
+    identities: frozenset[str]
+    handle: str
+    excluded: Mapping[str, int]
+
+
+def choose_player(frame: pd.DataFrame, handle: str, column: str = "mover") -> ChosenPlayer:
+    """The player of a handle: the registered one of all servers in the table, else the only guest who had it.
+
+    Guests are never pooled, with each other or with a registered player: a guest's handle is somebody else's tomorrow.
+
+    Args:
+        frame: a ply frame or a side frame. handle: in any case. column: of the handles, ``mover`` or ``player``.
+    Raises:
+        ExportError: only guests had the handle, several of them.
+    """
+    own = frame[frame[column].astype("string").str.lower() == handle.lower()]
+    if own.empty:
+        return ChosenPlayer(frozenset(), handle, {})
+    guest = own[f"{column}_guest"].fillna(False).astype(bool)
+    chosen = own[~guest]
+    excluded = {}
+    if chosen.empty:
+        chosen = own
+        if (guests := chosen[f"{column}_id"].nunique()) > 1:
+            raise ExportError(
+                f"{handle} is the handle of {guests} guests, maybe of several people: choose one by a game's KEY, or "
+                "by --source where a journal recorded the games."
+            )
+    elif guest.any():
+        excluded["of guests who had this handle"] = int(own.loc[guest, "key"].nunique())
+    identities = frozenset(chosen[f"{column}_id"].astype("string").unique())
+    return ChosenPlayer(identities, str(chosen[column].iloc[-1]), excluded)
+
+
+def side_of(game: GameFacts, white: bool) -> GameSide:
+    """White's or Black's."""
+    fields = game[12:18] if white else game[18:24]
+    handle, rating_text, rating, titles, registered, sealed = fields
+    player = Player(handle, rating_text, rating, titles, None if registered is None else bool(registered))
+    base_s, increment_s = control_of(game, white)
+    journal = game.source_kind == SourceKind.JOURNAL.value
+    score = SCORES.get(game.result)
+    return GameSide(
+        handle,
+        identity(game.server, player, connection_of(game.key, game.source_sha256 if journal else None)),
+        player.is_guest,
+        None if titles is None else player.is_computer,
+        rating,
+        None if sealed is None else bool(sealed),
+        score if score is None or white else 1 - score,
+        time_control(base_s, increment_s),
+        base_s,
+        increment_s,
+    )
+
+
+def connection_of(key: str, journal: str | None) -> str:
+    """Within what a guest's handle is one person: a journal is one connection; of other logs only the game is sure.
+
+    Args:
+        key: the game's. journal: the SHA-256 of the journal that alone witnesses the game, if one does.
+    """
+    return key if journal is None else journal
+
+
+def identity(server: str | None, player: Player, connection: str) -> str:
+    """For grouping: handles do not differ by case, and another guest may have the same handle tomorrow."""
+    name = f"{server or '?'}/{player.handle.lower()}"
+    return f"{name}/{connection}" if player.is_guest else name
+
+
+def reason_words(key: str | None) -> str:
+    """A reason's key in words: ``resignation`` for ``resign``; empty where no reason is known."""
+    if key is None:
+        return ""
+    how, _, why = key.partition("-")
+    if why and how in ("adjourned", "aborted"):
+        return f"{how}: {_CUT_SHORT.get(why, why)}"
+    return _REASONS.get(key, key.replace("-", " "))
+
+
+def time_control(base_s: int | None, increment_s: int | None) -> str | None:
+    """``300+0`` in seconds, ``-`` untimed."""
+    if base_s is None or increment_s is None:
+        return None
+    return f"{base_s}+{increment_s}" if base_s or increment_s else "-"

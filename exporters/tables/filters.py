@@ -1,0 +1,125 @@
+"""Which games, as keyword arguments: the words of ``ics-recorder games``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import UTC, date, datetime, timedelta
+from typing import TypedDict
+
+from recorder.errors import ExportError
+from recorder.model import GameKind
+from recorder.rules.variants import read_pgn_variant
+from storage import GameFilter
+
+__all__ = ["Filters", "make_filter"]
+
+_RESULTS = ("1-0", "0-1", "1/2-1/2", "*")
+_Words = str | Iterable[str] | None
+_Day = str | date | datetime | None
+
+
+class Filters(TypedDict, total=False):
+    """What a game must be; what is not given asks nothing. Words: one, or several of which one must fit.
+
+    Attributes:
+        player, white, black: handles, in any case. opponent: handles that one of the players played against.
+        variant, category, result, server: as on the command line.
+        rated: True or False. complete: True leaves out games with gaps, without a beginning or without an end.
+        since, until: first and last day of the start (UTC), both inclusive: a date, or ``2026-01-31``; a datetime is
+            taken to the millisecond. Games without a known date do not match.
+        guests, computers: False leaves out games of such a player.
+        include: ``examined``, ``setup``, ``empty``: games that are left out otherwise.
+        keys: beginnings of keys. source: the beginning of a log's id. me: the handle whose connection recorded it.
+        last: only the newest so many, after all else.
+    """
+
+    player: _Words
+    opponent: _Words
+    white: _Words
+    black: _Words
+    variant: _Words
+    category: _Words
+    result: _Words
+    server: _Words
+    keys: _Words
+    include: _Words
+    rated: bool | None
+    complete: bool
+    guests: bool
+    computers: bool
+    since: _Day
+    until: _Day
+    source: str | None
+    me: str | None
+    last: int | None
+
+
+def make_filter(filters: Filters) -> GameFilter:
+    """The archive's filter.
+
+    Raises:
+        ExportError: a word or a day that is not understood.
+        TypeError: a filter that does not exist.
+    """
+    if unknown := sorted(filters.keys() - Filters.__annotations__.keys()):
+        raise TypeError(f"There is no filter {unknown[0]!r}; there are {', '.join(Filters.__annotations__)}.")
+    include = _words(filters.get("include"))
+    if wrong := sorted(include - {"examined", "setup", "empty"}):
+        raise ExportError(f"Games of kind {wrong[0]!r} are not known; include any of examined, setup, empty.")
+    results = _words(filters.get("result"))
+    if wrong := sorted(results - {*_RESULTS}):
+        raise ExportError(f"{wrong[0]!r} is no result; there are {', '.join(_RESULTS)}.")
+    for name in ("rated", "complete", "guests", "computers"):
+        if filters.get(name) not in (None, True, False):
+            raise ExportError(f"{name} is True or False, not {filters.get(name)!r}.")
+    last = filters.get("last")
+    if last is not None and last < 1:
+        raise ExportError(f"The newest {last} games are none: last is 1 or more.")
+    variants = _words(filters.get("variant"))
+    return GameFilter(
+        players=_words(filters.get("player")),
+        opponents=_words(filters.get("opponent")),
+        white=_words(filters.get("white")),
+        black=_words(filters.get("black")),
+        variants=variants | frozenset(filter(None, map(read_pgn_variant, variants))),
+        categories=_words(filters.get("category")),
+        rated=filters.get("rated"),
+        since_ms=_instant_ms(filters.get("since"), end=False),
+        until_ms=_instant_ms(filters.get("until"), end=True),
+        results=results,
+        servers=_words(filters.get("server")),
+        min_plies=0 if "empty" in include else 1,
+        complete=filters.get("complete", False),
+        no_guests=not filters.get("guests", True),
+        no_computers=not filters.get("computers", True),
+        kinds=frozenset({GameKind.PLAYED} | {GameKind(word) for word in include if word != "empty"}),
+        keys=_words(filters.get("keys")),
+        source=filters.get("source"),
+        me=filters.get("me"),
+        last=last,
+    )
+
+
+def _words(given: _Words) -> frozenset[str]:
+    if given is None:
+        return frozenset()
+    words = frozenset([given] if isinstance(given, str) else given)
+    if any(not isinstance(word, str) or not word.strip() for word in words):
+        raise ExportError("A filter's word is empty or no text: leave the filter out, or give a word.")
+    return words
+
+
+def _instant_ms(given: _Day, *, end: bool) -> int | None:
+    """Milliseconds since 1970 of a moment, or of a day's first or last millisecond."""
+    if given is None:
+        return None
+    if isinstance(given, str):
+        try:
+            given = date.fromisoformat(given)
+        except ValueError as error:
+            raise ExportError(f"{given!r} is no day; write it as 2020-01-31.") from error
+    if isinstance(given, datetime):
+        moment = given if given.tzinfo is not None else given.replace(tzinfo=UTC)
+        return (moment - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(milliseconds=1)
+    days = (given - date(1970, 1, 1)).days + end
+    return days * 86_400_000 - end

@@ -1,0 +1,1 @@
+"""Operations on an archive: importing, following, recording, verifying, rebuilding, merging, erasing."""

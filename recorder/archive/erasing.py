@@ -1,0 +1,221 @@
+"""Erase players from an archive, and secrets from a saved log."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from exporters.output import open_output
+from recorder.errors import JournalError, SourceError
+from recorder.events import Chunk, EngineLine
+from recorder.model import SAVED_KINDS
+from recorder.sources import SourceKind, detect, log_files, make_decoder, read_blocks, scrubbed, why_not_a_log
+from recorder.sources.base import RawDecoder
+from recorder.sources.detect import HEAD_BYTES
+from recorder.sources.redaction import Forgotten, ForgottenHandle, hash_handle, redacted, silenced
+from recorder.wire import LineReader
+
+if TYPE_CHECKING:
+    from recorder.progress import Progress
+    from storage import ArchiveStore, SourceRow
+
+__all__ = [
+    "Cleaned",
+    "Forgetting",
+    "files_with",
+    "forget_handles",
+    "forgotten_in",
+    "holds",
+    "kind_of",
+    "recall",
+    "write_clean",
+]
+
+
+class Cleaned:
+    """What became of a log's bytes.
+
+    Attributes:
+        kind: of the log. replaced: bytes that are filler now.
+    """
+
+    def __init__(self, kind: SourceKind) -> None:
+        self.kind = kind
+        self.replaced = 0
+
+
+def kind_of(file: str) -> SourceKind | None:
+    """What a file is by its first bytes, decompressed; None: no log.
+
+    Raises:
+        SourceError: it cannot be read.
+    """
+    return detect(_head(file))
+
+
+def write_clean(file: str, output: str, force: bool, kind: SourceKind | None) -> Cleaned:
+    """Write a log, decompressed, with filler of equal length for its secrets.
+
+    Args:
+        file: any log but a journal. output: a path, or - for standard output. force: overwrite.
+        kind: of the log; None: told by its content.
+    Raises:
+        SourceError: it cannot be read, or is no log. ExportError: the copy must not be written.
+    """
+    head = _head(file)
+    if (found := kind or detect(head)) is None:
+        raise SourceError(f"{file} {why_not_a_log(head, nameable=True)}.")
+    cleaned = Cleaned(found)
+    read: list[bytes] = []  # and not compared yet
+
+    def noted(blocks: Iterable[bytes]) -> Iterator[bytes]:
+        for block in blocks:
+            read.append(block)
+            yield block
+
+    with open_output(output, force, log_files(Path(file))) as out, closing(read_blocks(file)) as blocks:
+        if output != "-":
+            os.fchmod(out.fileno(), 0o600)
+        for clean in scrubbed(noted(blocks), found):
+            cleaned.replaced += _differing(read, clean)
+            out.write(clean)
+        if blocks.problem is not None:
+            raise blocks.problem
+    return cleaned
+
+
+def _head(file: str) -> bytes:
+    head = b""
+    with closing(read_blocks(file, HEAD_BYTES)) as blocks:
+        for block in blocks:
+            head += block
+            if len(head) >= HEAD_BYTES:
+                break
+    return head
+
+
+def _differing(read: list[bytes], clean: bytes) -> int:
+    """How many bytes differ from those that were read, which are taken away."""
+    whole = b"".join(read)
+    read[:] = [whole[len(clean) :]]
+    first = whole[: len(clean)]
+    return 0 if first == clean else sum(a != b for a, b in zip(first, clean, strict=True))
+
+
+@dataclass(slots=True)
+class Forgetting:
+    """What was taken out.
+
+    Attributes:
+        games, chats, texts: as in ``storage.HandleReport``.
+        redacted: names of the logs in whose kept bytes something was replaced. dropped: of those that are no longer
+            kept, because the handle stands in them where it cannot be replaced.
+    """
+
+    games: int = 0
+    chats: int = 0
+    texts: int = 0
+    redacted: list[str] = field(default_factory=list)
+    dropped: list[str] = field(default_factory=list)
+
+
+def forgotten_in(archive: ArchiveStore) -> Forgotten:
+    """The players that an archive was told to forget."""
+    return Forgotten(archive.forgotten_handles())
+
+
+def forget_handles(archive: ArchiveStore, handles: Iterable[ForgottenHandle], progress: Progress) -> Forgetting:
+    """Take players out of the archive and remember that.
+
+    Args:
+        archive: in ``transaction``.
+        handles: hashes of theirs.
+        progress: told of each kept log.
+    Raises:
+        StorageError: the archive cannot be written.
+    """
+    wanted = list(handles)
+    forgotten = Forgotten(wanted)
+    report = archive.forget_handles(wanted, forgotten)
+    found = Forgetting(report.games, report.chats, report.texts)
+    for row in archive.sources():
+        if row.kept_bytes:
+            _redact(archive, row, forgotten, found)
+            progress(row.name, row.size_bytes, row.size_bytes)
+    return found
+
+
+def _redact(archive: ArchiveStore, row: SourceRow, forgotten: Forgotten, found: Forgetting) -> None:
+    kind = SourceKind(row.kind)
+    changed = archive.redact_source(row.sha256, lambda blocks: redacted(blocks, forgotten, kind))
+    if holds(archive.read_source(row.sha256), kind, forgotten) if row.kept else changed:
+        archive.drop_kept(row.sha256)
+        found.dropped.append(row.name)
+    elif changed:
+        found.redacted.append(row.name)
+
+
+def holds(blocks: Iterable[bytes], kind: SourceKind, forgotten: Forgotten) -> bool:
+    """Whether a handle, or what its player said, stands in a log's lines."""
+    decoder = RawDecoder() if kind in SAVED_KINDS else make_decoder(kind)
+    reader = LineReader()
+    stream = iter(blocks)
+    while True:
+        block = next(stream, None)
+        chunks = decoder.finish() if block is None else decoder.receive(block)
+        for chunk in chunks:
+            if isinstance(chunk, EngineLine):
+                if forgotten.text(chunk.text) is not chunk.text:
+                    return True
+                continue
+            lines = reader.receive(chunk) if not isinstance(chunk, Chunk) or chunk.data else reader.finish()
+            if any(_shows(line.text, forgotten) for line in lines):
+                return True
+        if block is None:
+            return any(_shows(line.text, forgotten) for line in reader.finish())
+
+
+def _shows(text: str, forgotten: Forgotten) -> bool:
+    return forgotten.text(text) is not text or silenced(text) is False
+
+
+def files_with(archive: ArchiveStore, forgotten: Forgotten) -> list[Path]:
+    """The logs and journals of the archive that are still where they were and hold a handle or are called by it."""
+    found: list[Path] = []
+    for row in archive.sources():
+        if row.path is not None and (held := _file_holds(row, forgotten)) is not None:
+            found += [file for file in log_files(Path(row.path)) if held or forgotten.name(str(file)) != str(file)]
+    return found
+
+
+def _file_holds(row: SourceRow, forgotten: Forgotten) -> bool | None:
+    """Whether a handle stands in a source's file; None: it is not where it was, or nobody can read it."""
+    path = None if row.path is None else Path(row.path)
+    if path is None or not log_files(path)[0].exists():
+        return None
+    try:
+        with closing(read_blocks(path)) as blocks:
+            return holds(blocks, SourceKind(row.kind), forgotten)
+    except (SourceError, JournalError, OSError):
+        return None
+
+
+def recall(archive: ArchiveStore, handle: str) -> bool:
+    """Take a player off the list, and have the logs read again that may tell of him when they are imported next.
+
+    Returns:
+        Whether he was on it.
+    """
+    entries = [entry for entry in archive.forgotten_handles() if hash_handle(handle, entry[0]) == entry]
+    for entry in entries:
+        archive.recall_handle(entry)
+    if entries:
+        forgotten = Forgotten(entries)
+        for row in archive.sources():
+            if _file_holds(row, forgotten) is not False:
+                archive.read_again(row.sha256)
+    return bool(entries)

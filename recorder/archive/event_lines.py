@@ -1,0 +1,260 @@
+"""What happens in a log that grows, as JSON lines for a reader that may be slow.
+
+The strategy: a thread writes, whole lines in pieces that a pipe takes at once or not at all, so that he never sees
+half a line. What he has not taken yet is kept up to a limit. Beyond it he is waited for once more; then he has lost.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import threading
+import time
+from collections import deque
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+from exporters.games_json import game_object, ply_object
+from exporters.holdings import hands_after, hands_of
+from recorder.model import GameKind
+
+if TYPE_CHECKING:
+    from recorder.model import Game, TimeBasis
+    from recorder.tracking.living import Changes, Gained
+
+__all__ = ["EventPipe", "Ticker"]
+
+_START = (
+    *("server", "server_game_no", "white", "black", "rated", "variant", "base_s", "increment_s", "start_fen"),
+    *("started_at", "start_precision"),
+)
+_END = ("result", "reason", "termination", "ended_at", "complete")
+_HANDS = frozenset(("white_holdings", "black_holdings"))
+
+_Place = tuple[int, int | None]
+"""Where a game begins, and its number: what stays the same however it is read again."""
+
+
+class _Out(Protocol):
+    def write(self, text: str, /) -> object: ...
+
+
+class _Told:
+    """What was printed of one game."""
+
+    def __init__(self, key: str, basis: TimeBasis, facts: dict[str, Any]) -> None:
+        self.key = key
+        self.basis = basis
+        self.facts = facts
+        self.plies: dict[int, dict[str, Any]] = {}
+        self.end: str | None = None
+
+
+class Ticker:
+    """Prints what is new. It is an ``Outlet``.
+
+    A game that was left and is observed again goes on after its ``game_ended``. Each game has one key in all its lines,
+    that of its first one.
+
+    Args:
+        out: gets JSON objects, one a line, all of one step at once.
+    Attributes:
+        problem: None.
+    """
+
+    looks_back = False
+    owes = False
+
+    def __init__(self, out: _Out) -> None:
+        self.problem: str | None = None
+        self._out = out
+        self._told: dict[_Place, _Told] = {}
+        self._lines: list[str] = []
+
+    def begin(self, where: str, source: str) -> None:
+        """Print nothing by itself. After a restart, games that may still go on are told once more, from their start."""
+
+    def take(self, games: list[Game]) -> None:
+        """Print what these games have that was not printed."""
+        for game in games:
+            if game.kind is GameKind.PLAYED:
+                self._take(game)
+        self._print()
+
+    def look(self, changes: Changes) -> None:
+        """Print what games that go on have more."""
+        for gained in changes.gained:
+            self._gained(gained)
+        for _, game in changes.anew:
+            if game.kind is GameKind.PLAYED:
+                self._take(game)
+        self._print()
+
+    def settle(self, where: str, source: str, read_up_to: int) -> None:
+        """Forget games that are never given again."""
+        self._told = {place: told for place, told in self._told.items() if place[0] >= read_up_to}
+
+    def end(self, where: str, source: str, games: list[Game], final: bool) -> None:
+        """Print what these games have that was not printed; if the log never goes on, they have ended."""
+        for game in games:
+            if game.kind is GameKind.PLAYED:
+                self._take(game, final)
+        self._print()
+        self._told = {}
+
+    def _gained(self, gained: Gained) -> None:
+        run = gained.shown.run
+        told = self._told.get((run.first_offset, run.game_no))
+        if told is None or not (gained.plies or gained.holdings):
+            return
+        changes = hands_of(run.observations[gained.observation])
+        before = {change.ply for change in gained.holdings}  # their plies may have been told before the hands came
+        known = len(gained.plies) + len(gained.holdings) + 1
+        earlier = [ply for ply in run.plies[-known:] if ply.ply in before and ply.ply in told.plies]
+        for ply in [*earlier, *gained.plies]:
+            self._ply(told, ply_object(ply, told.basis, hands_after(ply, changes)))
+
+    def _take(self, game: Game, final: bool = False) -> None:
+        place = game.first_offset, game.game_no
+        found = game_object(game)
+        facts = {name: found[name] for name in _START}
+        told = self._told.get(place)
+        if told is None:
+            told = self._told[place] = _Told(game.key, game.time_basis, facts)
+            self._line("game_started", told, facts)
+        elif changed := {name: value for name, value in facts.items() if told.facts[name] != value}:
+            told.facts = facts
+            self._line("game_changed", told, changed)
+        plies = {ply["ply"]: ply for ply in found["plies"]}
+        gone = [number for number, ply in told.plies.items() if not _stands(ply, plies.get(number))]
+        if gone:
+            self._line("takeback", told, {"ply": min(gone) - 1})
+            told.plies = {number: ply for number, ply in told.plies.items() if number < min(gone)}
+        for ply in found["plies"]:
+            self._ply(told, ply)
+        end = game.end if final or game.end != "log-ends" else None  # it may go on
+        if end not in (None, told.end):
+            self._line("game_ended", told, {"end": end} | {name: found[name] for name in _END})
+        told.end = end
+
+    def _ply(self, told: _Told, ply: dict[str, Any]) -> None:
+        """Print a ply, or what has become known of it."""
+        known = told.plies.get(ply["ply"])
+        told.plies[ply["ply"]] = ply
+        changed = ply.keys() if known is None else {name for name in ply if known[name] != ply[name]}
+        if changed and changed <= _HANDS:
+            self._line(
+                "holdings", told, {"ply": ply["ply"]} | {name: ply[name] for name in sorted(_HANDS, reverse=True)}
+            )
+        elif changed:
+            self._line("ply", told, ply)
+
+    def _line(self, event: str, told: _Told, facts: dict[str, Any]) -> None:
+        self._lines.append(json.dumps({"event": event, "key": told.key, **facts}, ensure_ascii=False) + "\n")
+
+    def _print(self) -> None:
+        lines, self._lines = self._lines, []
+        if lines:
+            self._out.write("".join(lines))
+
+
+def _stands(known: dict[str, Any], now: dict[str, Any] | None) -> bool:
+    """Whether a ply that was printed was not taken back; a move of which more is known is the same move."""
+    return now is not None and (known["uci"] is None or now["uci"] is None or known["uci"] == now["uci"])
+
+
+_MOST_BYTES: Final = 16 << 20
+_PATIENCE_S: Final = 5.0
+_END_S: Final = 30.0
+_PIECE: Final = 4096  # PIPE_BUF
+
+
+class EventPipe:
+    """Prints lines.
+
+    Args:
+        file: a descriptor.
+    Attributes:
+        lost: why nothing is printed any more, the beginning of a sentence, or None.
+    """
+
+    def __init__(self, file: int = 1) -> None:
+        self.lost: str | None = None
+        self._file = file
+        self._waiting: deque[bytes] = deque()
+        self._bytes = 0  # that the reader has not taken
+        self._changed = threading.Condition()
+        self._thread: threading.Thread | None = None
+
+    def write(self, text: str) -> None:
+        """Print whole lines, some time. Waits only for a reader who is far behind, and not for long."""
+        with self._changed:
+            if self.lost is not None:
+                return
+            if self._thread is None:  # it must never keep the program from ending
+                self._thread = threading.Thread(target=self._run, name="events", daemon=True)
+                self._thread.start()
+            data = text.encode("utf-8", "replace")
+            self._waiting.append(data)
+            self._bytes += len(data)
+            self._changed.notify_all()
+            if self._bytes > _MOST_BYTES and not self._changed.wait_for(
+                lambda: self.lost is not None or self._bytes <= _MOST_BYTES // 2, _PATIENCE_S
+            ):
+                self._lose()
+
+    def close(self) -> None:
+        """Wait until everything is printed, as long as the reader takes something."""
+        end_s = time.monotonic() + _END_S
+        with self._changed:
+            while self._bytes and self.lost is None:
+                if not self._moves(self._bytes) or time.monotonic() > end_s:
+                    self._lose()
+
+    def _moves(self, before: int) -> bool:
+        """Wait until the reader has taken something of so many bytes, or is lost; whether it has come to that."""
+        return self._changed.wait_for(lambda: self._bytes < before or self.lost is not None, _PATIENCE_S)
+
+    def _lose(self, why: str = "Whoever reads the events is too slow") -> None:
+        self.lost = self.lost or why
+        self._waiting.clear()
+        self._bytes = 0
+        self._changed.notify_all()
+
+    # --- in the thread
+
+    def _run(self) -> None:
+        while True:
+            with self._changed:
+                self._changed.wait_for(lambda: self._waiting or self.lost is not None)
+                if self.lost is not None:
+                    return
+                data = self._waiting.popleft()
+            try:
+                for piece in _pieces(data):
+                    self._write(piece)
+            except OSError:
+                with self._changed:
+                    self._lose("Nobody reads the events any more")
+
+    def _write(self, piece: bytes) -> None:
+        while piece and self.lost is None:
+            try:
+                count = os.write(self._file, piece)
+            except BlockingIOError:  # somebody else has made it so
+                select.select([], [self._file], [], 0.1)
+                continue
+            piece = piece[count:]
+            with self._changed:
+                self._bytes = max(self._bytes - count, 0)
+                self._changed.notify_all()
+
+
+def _pieces(data: bytes) -> Iterator[bytes]:
+    """Whole lines, as many as a pipe takes at once."""
+    begin = 0
+    while begin < len(data):
+        end = data.rfind(b"\n", begin, begin + _PIECE) + 1 or data.find(b"\n", begin) + 1 or len(data)
+        yield data[begin:end]
+        begin = end

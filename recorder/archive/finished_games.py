@@ -1,0 +1,349 @@
+"""Games of a log that grows into PGN files, each when it is over and once.
+
+The strategy: what a file holds is known by the keys in it. A game that is over is in the archive before it is in the
+file, and the archive learns that its source came to its end only when the disk has the file: a process that begins with
+a source that did not come so far looks for the games that the file does not have. A game that a crash has cut is
+recognised by its text and written again.
+
+A recorder that loses its connection begins a new journal, and the archive finds out which games of both are one. Such a
+game is written as all journals of this file give it. What is open when a journal ends may go on in the next one, so it
+is written as ``*`` only when the recorder ends; if it goes on after that, its entry is replaced.
+"""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from exporters.output import SPLIT_WORDS, refuse_protected
+from exporters.pgn.exporter import PgnExporter, PgnOptions
+from recorder.archive.exporting import chosen_games, protected
+from recorder.archive.following import OVER
+from recorder.archive.locate import open_archive
+from recorder.archive.pgn_file import PgnFile, ReadPosition, keys_in
+from recorder.errors import ExportError, RecorderError
+from recorder.model import GameKind
+from storage import GameFilter
+from storage.write.games import successor
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from recorder.model import Game
+    from recorder.tracking.living import Changes
+    from storage import ArchiveStore
+
+__all__ = ["FinishedGames", "is_over", "refuse_unwritable"]
+
+_COPIES = 10  # of one log, that go on differently: nobody has more
+
+
+def is_over(end: str, first_offset: int, read_up_to: int, final: bool = False) -> bool:
+    """Whether nothing that the log says later can go on with a game: only such games are appended.
+
+    Args:
+        end, first_offset: of the game. read_up_to: of its source: what begins before it is final.
+        final: the log never goes on, so neither does any of its games.
+    """
+    return final or end in OVER or (end != "log-ends" and first_offset < read_up_to)
+
+
+def refuse_unwritable(target: str, protect: Iterable[Path] = ()) -> None:
+    """Make sure, before anything else is done, that games can be appended.
+
+    Raises:
+        ExportError: they cannot.
+    """
+    path = Path(target)
+    refuse_protected(path, list(protect))
+    try:
+        if _is_folder(target):
+            path.mkdir(parents=True, exist_ok=True)
+            if not os.access(path, os.W_OK | os.X_OK):
+                raise ExportError(f"{target} cannot be written: no file can be made in this folder.")
+            return
+        was_there = path.exists()
+        if was_there and not path.is_file():
+            raise ExportError(f"{target} is no file that games can be appended to.")
+        os.close(os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o666))
+        if not was_there:
+            path.unlink()
+        folder = path.resolve().parent
+        if not os.access(folder, os.W_OK | os.X_OK):
+            raise ExportError(
+                f"{target} cannot be written: a game that goes on replaces its entry by a new file, and no file can be "
+                f"made in {folder}."
+            )
+    except OSError as error:
+        raise ExportError(f"{target} cannot be written: {error.strerror}.") from error
+
+
+def _is_folder(target: str) -> bool:
+    return target.endswith(os.sep) or Path(target).is_dir()
+
+
+def _before(wanted: str, found: set[str]) -> str | None:
+    """The key under which a game was appended, if a copy of its log has moved it on since, or made its own free."""
+    chain = (successor(wanted, number) for number in range(2, _COPIES))
+    return next((key for key in (wanted, *chain) if key in found), None)
+
+
+class FinishedGames:
+    """Writes what is over into a file, or into one file a day in a folder. It is an ``Outlet``.
+
+    Args:
+        target: a file, or a folder: one that is there, or a name that ends with a slash.
+        options: how the PGN looks.
+        shares: whether the games of a journal go into this target, too; None: no other source's games do.
+        defer: games that a journal leaves open are not written when it ends: they may go on in another one.
+
+    Attributes:
+        games: how many were written. defer: as above; it may be set False at any time.
+        owes: the source has ended, and games that it left open are not written yet.
+        problem: why the last attempt failed, or None; what was to be written then waits for the next.
+    """
+
+    looks_back = True
+
+    def __init__(
+        self,
+        target: str,
+        options: PgnOptions,
+        *,
+        shares: Callable[[Path], bool] | None = None,
+        defer: bool = False,
+    ) -> None:
+        self.problem: str | None = None
+        self.defer = defer
+        self.owes = False
+        self._target = Path(target)
+        self._split = _is_folder(target)
+        self._exporter = PgnExporter(options)
+        self._shares = shares
+        self._where: str | None = None
+        self._given: dict[str, int] = {}  # keys that were given, and may be given again
+        self._seen: dict[Path, ReadPosition] = {}  # how much of each file was looked at
+        self._others: set[str] = set()  # keys of entries that may have to be looked at: others wrote them, or open ones
+        self.games = 0
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="pgn")  # a disk may be slow
+
+    def begin(self, where: str, source: str) -> None:
+        """Write what is over of a source and not in the file."""
+        self._where = where
+        self._catch_up(where, source)
+
+    def take(self, games: list[Game]) -> None:
+        """Write games that were given out."""
+        self._give(games)
+
+    def look(self, changes: Changes) -> None:
+        """Write games whose end was reported."""
+        self._give([game for _, game in changes.anew if game.end in OVER])
+
+    def settle(self, where: str, source: str, read_up_to: int) -> None:
+        """Forget what is never given again; what could not be written is tried again."""
+        self._given = {key: first for key, first in self._given.items() if first >= read_up_to}
+        if self.problem is not None:
+            self._catch_up(where, source)
+
+    def end(self, where: str, source: str, games: list[Game], final: bool) -> None:
+        """Write the games that the log ended with, if it never goes on; those that are open may have to wait."""
+        self.owes = final and self.defer and any(game.end not in OVER and _is_played(game) for game in games)
+        final = final and not self.defer
+        self._give([game for game in games if is_over(game.end, game.first_offset, 0, final)])
+        self.wait()
+        if self.problem is not None:
+            self._catch_up(where, source, final)
+
+    def wait(self) -> None:
+        """Return when the disk has everything that could be written."""
+        self._thread.submit(int).result()
+
+    def _give(self, games: list[Game]) -> None:
+        games = [game for game in games if _is_played(game) and game.key not in self._given]
+        if games:
+            self._given.update((game.key, game.first_offset) for game in games)
+            self._thread.submit(self._write, games)
+
+    def _path_of(self, game: Game) -> Path:
+        return self._target / f"{SPLIT_WORDS['day'](game)[0]}{self._exporter.suffix}" if self._split else self._target
+
+    # --- in the thread
+
+    def _write(self, games: list[Game]) -> None:
+        if self.problem is not None:
+            return  # it will be found missing
+        try:
+            if self._where is None:
+                for game in games:
+                    self._put(None, game)
+            else:
+                with open_archive(self._where) as archive:
+                    for game in games:
+                        self._put(archive, game)
+        except (RecorderError, OSError) as error:
+            self._failed(error)
+
+    def _put(self, archive: ArchiveStore | None, game: Game) -> None:
+        """Write a game unless the file has it; an entry from before it went on is replaced."""
+        same = {} if archive is None else archive.witness_paths(game.key)
+        paths: list[Path] = []
+        if archive is not None:
+            game, paths = self._joined(archive, game, same)
+        path = self._path_of(game)
+        for other in dict.fromkeys(paths):
+            if other != path and other.exists() and self._put_into(other, archive, game, same, add=False):
+                return
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._put_into(path, archive, game, same, add=True)
+
+    def _joined(self, archive: ArchiveStore, game: Game, same: dict[str, str | None]) -> tuple[Game, list[Path]]:
+        """A game as this source and those that share the target give it, and the files in which its entry may be."""
+        if len(same) < 2:
+            return game, []
+        from recorder.relating.merge import merge_games
+
+        every = GameFilter(keys=frozenset(same), witnesses=True, kinds=frozenset(), min_plies=0)
+        with chosen_games(archive, every) as games:
+            told = list(games)
+        paths = [self._path_of(one) for one in told]
+        ours = [one for one in told if one.key == game.key or self._is_ours(same[one.key], same[game.key])]
+        if len(ours) < 2:
+            return game, paths
+        keys = {one.key for one in ours}
+        joined = next((one for one in merge_games(ours) if keys == set(one.witnesses)), None)
+        return joined or archive.game(game.key), paths  # if only another source tells that they are one
+
+    def _is_ours(self, path: str | None, own: str | None) -> bool:
+        return path is not None and (path == own or (self._shares is not None and self._shares(Path(path))))
+
+    def _put_into(
+        self, path: Path, archive: ArchiveStore | None, game: Game, same: dict[str, str | None], *, add: bool
+    ) -> bool:
+        """Write a game into a file; ``add`` False: only if an entry is there. Whether it has the game now."""
+        file = PgnFile(path)
+        try:
+            # Another recorder's process may look after the same journal, if the one that wrote it was killed.
+            known, seen = self._seen.get(path, ReadPosition()), file.seen
+            if known != seen:
+                begin = known.size if known.inode == seen.inode and known.size < seen.size else 0
+                self._others |= keys_in(path, self._mark, begin)[0]
+            text = self._text(game)
+            looked = len(same) > 1 or game.key in self._others
+            entries = file.entries(self._mark, {game.key, *same}) if looked and not file.written_of(text) else []
+            if not (entries or add):
+                return False
+            if not entries:
+                file.append(text)
+                self.games += 1
+                self._seen[path] = file.seen
+            elif all(entry.open for entry in entries):
+                known_as = {game.key, *game.witnesses}
+                if archive is not None and any(entry.key not in known_as for entry in entries):
+                    text = self._text(archive.game(game.key))  # what another source gave of it is in its entry
+                self._seen[path] = file.replace(entries, text)
+            else:
+                self._seen[path] = file.seen
+            return True
+        finally:
+            file.close()
+
+    @property
+    def _mark(self) -> str:
+        if self._exporter.key_mark is None:
+            raise ExportError("Nothing can be appended in this format, because it holds no game keys.")
+        return self._exporter.key_mark
+
+    def _text(self, game: Game) -> bytes:
+        return self._exporter.game_text(game).encode("utf-8", "replace")
+
+    def _failed(self, error: RecorderError | OSError) -> None:
+        why = str(error) if isinstance(error, RecorderError) else f"{self._target} cannot be written: {error.strerror}."
+        self.problem = why
+
+    # --- while the thread has nothing to do
+
+    def _catch_up(self, where: str, source: str, final: bool = False) -> None:
+        self.wait()
+        try:
+            with open_archive(where) as archive:
+                self._append_missing(archive, source, final)
+        except (RecorderError, OSError) as error:
+            self._failed(error)
+        else:
+            self.problem = None
+
+    def _append_missing(self, archive: ArchiveStore, source: str, final: bool) -> None:
+        """Write the games that the file lacks; one that cannot be written does not keep the others out.
+
+        Raises:
+            ExportError, OSError: what kept the first one out, or all.
+        """
+        failure: ExportError | OSError | None = None
+        keys: dict[Path, tuple[set[str], set[str]]] = {}
+        own: set[str] = set()  # keys that this source's games have, or had when they were written
+        wanted: dict[str, str] | None = None
+        self._given = {}  # what the file has is known by it alone
+        self._others.clear()
+        if not self._split:
+            self._look_at(self._target, keys)
+        refuse_protected(self._target, protected(archive))
+        read_up_to = archive.source(source).read_up_to
+        every = GameFilter(source=source, witnesses=True)  # what this log tells: nothing else can be told at once
+        for only_torn in (True, False):
+            with chosen_games(archive, every, whole_plies=self._exporter.options.whole_plies) as games:
+                for game in games:
+                    path = self._path_of(game)
+                    if path not in keys:
+                        self._look_at(path, keys)
+                    there = game.key in keys[path][0]
+                    if only_torn:
+                        own.add(game.key)
+                    elif not there:
+                        wanted = archive.successors() if wanted is None else wanted
+                        before = _before(wanted.get(game.key, game.key), keys[path][0] - own)
+                        there = before is not None
+                        own.update([before] if before else [])
+                    over = is_over(game.end, game.first_offset, read_up_to, final)
+                    left = game.key in keys[path][1]  # its entry says that it went on
+                    if left:
+                        self._others.add(game.key)
+                    if not (over or there) or (left and not over):
+                        continue
+                    # What is there is not written when it is given out, whoever wrote it.
+                    self._given[game.key] = game.first_offset
+                    try:
+                        if only_torn and path.exists() and self._is_torn(archive, path, game):
+                            self._put(archive, game)
+                            keys[path][0].add(game.key)
+                        elif not only_torn and (not there or (left and self._has_gone_on(archive, game))):
+                            self._put(archive, game)
+                    except (ExportError, OSError) as error:
+                        failure = failure or error
+        if failure is not None:
+            raise failure
+
+    def _has_gone_on(self, archive: ArchiveStore, game: Game) -> bool:
+        """Whether an entry of a game that has no result yet may lack something of it."""
+        return game.end == "result" or len(archive.witness_paths(game.key)) > 1
+
+    def _look_at(self, path: Path, keys: dict[Path, tuple[set[str], set[str]]]) -> None:
+        status = path.stat() if path.exists() else None
+        self._seen[path] = ReadPosition() if status is None else ReadPosition(status.st_ino, status.st_size)
+        keys[path] = keys_in(path, self._mark)
+
+    def _is_torn(self, archive: ArchiveStore, path: Path, game: Game) -> bool:
+        file = PgnFile(path)
+        try:
+            if not file.torn:
+                return False
+            joined, _ = self._joined(archive, game, archive.witness_paths(game.key))
+            return file.written_of(self._text(joined)) > 0
+        finally:
+            file.close()
+
+
+def _is_played(game: Game) -> bool:
+    return game.kind is GameKind.PLAYED and bool(game.segments)

@@ -1,0 +1,471 @@
+"""Keeping an archive up to date with one log or journal that somebody is writing.
+
+The strategy: what is new is read once, by a pipeline that stays, and committed at once: games that are over as an
+import stores them, games that go on as they stand (``storage.write.in_progress``). Now and then, and at the end, the
+source's row learns how far that was (``settle``). Whatever goes wrong, all this is forgotten and begun anew from that
+row, as a growing log is imported: what the archive holds at last is what one import of the whole log gives.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+from recorder.archive.copies import Copies
+from recorder.archive.importing import Begun, import_source, marked
+from recorder.archive.inputs import Input, ReadOptions, timing_of
+from recorder.archive.locate import open_archive
+from recorder.archive.tail import BLOCK, State, Tail, open_tail, state_of
+from recorder.archive.watchdog import Unwatched
+from recorder.containment import contain
+from recorder.errors import RecorderError, SourceError
+from recorder.sources import SourceKind, is_journal
+from storage.write.in_progress import OvertakenError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from recorder.model import Game
+    from recorder.tracking.living import Changes
+    from storage.write.in_progress import LivingSource
+
+__all__ = ["OVER", "Outlet", "Resident"]
+
+OVER: Final = frozenset(("result", "adjourned", "aborted"))
+"""Ends of games with which nothing goes on."""
+
+_SETTLE_S: Final = 1.5
+_TIMED_S: Final = 5.0
+_AGAIN_S: Final = 2.0
+"""How long to wait before what failed is tried again."""
+_LONGEST_PAUSE_S: Final = 60.0
+_OVERTAKEN: Final = 3
+_OVERTAKEN_S: Final = 30.0
+"""Who is overtaken so often within this has another beside it that does the same."""
+
+
+class Outlet(Protocol):
+    """Gets what was committed. ``problem``: why something is missing, or None; ``settle`` may find it then."""
+
+    problem: str | None
+    owes: bool
+    """After ``end``: it still has to write games of the source, which is to be taken once more."""
+    looks_back: bool
+    """Finds in the archive, at ``begin``, what it was not given: until a long log is read it is given nothing."""
+
+    def begin(self, where: str, source: str) -> None:
+        """A source was read so far, perhaps not for the first time; ``source``: its sha256."""
+
+    def take(self, games: list[Game]) -> None:
+        """Games that were given out: nothing changes them any more."""
+
+    def look(self, changes: Changes) -> None:
+        """What has become of games that go on."""
+
+    def settle(self, where: str, source: str, read_up_to: int) -> None:
+        """Games that begin before this place are never given again; ``source`` is its sha256 now."""
+
+    def end(self, where: str, source: str, games: list[Game], final: bool) -> None:
+        """The log has come to its end, and these games with it.
+
+        ``final``: it never goes on. Else they may be given again, and may have become more.
+        """
+
+
+class Resident:
+    """Brings an archive up to date with one log, as often as it is asked to. No method raises.
+
+    Args:
+        where: the archive, as ``--db`` names it; made if it is not there.
+        path: of the log; any part of a journal's session.
+        options: how it is read. keep: whether its bytes are kept in the archive; a journal's never are.
+        outlets: get what was committed.
+        named: whoever wants it means this log: if the archive was told to forget it, it comes back.
+        watchdog: is told of each step of progress.
+    Attributes:
+        problem: why the archive is not up to date, one sentence, or None: the next ``look`` tries again.
+        waiting: why there is nothing to read yet, or None. known: because the archive has all of it.
+        replaced: why the last ``look`` came to the end of what is now another log, or None.
+        games: how many are over; open: how many are not.
+    """
+
+    def __init__(
+        self,
+        where: str,
+        path: Path,
+        options: ReadOptions,
+        *,
+        keep: bool = True,
+        outlets: tuple[Outlet, ...] = (),
+        named: bool = True,
+        watchdog: Unwatched | None = None,
+    ) -> None:
+        self.problem: str | None = None
+        self.waiting: str | None = None
+        self.known = False
+        self.replaced: str | None = None
+        self.games = 0
+        self._where = where
+        self._path = path
+        self._options = options
+        self._keep = keep and not is_journal(path)
+        self._outlets = outlets
+        self._named = named
+        self._watchdog = watchdog or Unwatched()
+        self._tail: Tail | None = None
+        self._begun: Begun | None = None
+        self._source: LivingSource | None = None
+        self._kept: list[bytes] = []
+        self._final: dict[str, int] = {}  # games that were counted and may be read again
+        self._known = 0  # games of before
+        self._unsettled = False
+        self._lagging: list[Outlet] = []  # what is begun when all of a long log is in the archive
+        self._timed = False
+        self._settled_s = 0.0
+        self._failed_s: float | None = None
+        self._pause_s = _AGAIN_S
+        self._overtaken_s: list[float] = []  # when another program has changed the source, the last times
+        self._seen: State | None = None
+
+    @property
+    def open(self) -> int:
+        """Games that are not over."""
+        return 0 if self._source is None else self._source.living
+
+    @property
+    def ended(self) -> bool:
+        """Whether the log tells itself that nothing more comes."""
+        return self._tail is not None and self._tail.ended
+
+    @property
+    def moved(self) -> str | None:
+        """Where the log has gone while nothing is in its place, or None."""
+        return None if self._tail is None else self._tail.moved
+
+    @property
+    def resting(self) -> bool:
+        """Whether something has failed just now and is not tried again yet."""
+        return self._failed_s is not None and time.monotonic() - self._failed_s < self._pause_s
+
+    def look(self, *, settle: bool = False) -> bool:
+        """Read what is new and write it.
+
+        Args:
+            settle: let the archive know now how far it was read; else it is done every now and then.
+        Returns:
+            Whether anything was new.
+        """
+        self.replaced = None
+        if self.resting and not settle:
+            return False
+        return self._attempt(self._look, settle)
+
+    def finish(self) -> bool:
+        """Read what came last; games that are still open end with the log.
+
+        Returns:
+            Whether the archive has everything.
+        """
+        done = self._attempt(self._finish)
+        self.close()
+        if any(outlet.problem for outlet in self._outlets):
+            self._failed_s = time.monotonic()  # what comes next is the whole log again
+            self._pause_s = min(2 * self._pause_s, _LONGEST_PAUSE_S)
+        return done and self.problem is None
+
+    def close(self) -> None:
+        """Let go of the log and the archive, as if this program were killed."""
+        tail, source = self._tail, self._source
+        self._tail = self._begun = self._source = None
+        self._kept = []
+        self._lagging = []
+        self._unsettled = False
+        if tail is not None:
+            tail.close()
+        if source is not None:
+            source.close()
+
+    def _attempt(self, step: Callable[..., bool], *how: bool) -> bool:
+        try:
+            try:
+                found = step(*how)
+            except OvertakenError:
+                self.close()  # somebody else was here: begin from what he left
+                self._leave_it_to_another()
+                found = step(*how)
+        except RecorderError as error:
+            self.problem = str(error)
+        except (MemoryError, OSError, sqlite3.Error) as error:
+            self.problem = f"{type(error).__name__}: {error}"
+        except Exception as error:  # a bug of ours must not end a recording
+            self.problem = contain(error)
+        else:
+            self.problem = self._failed_s = None
+            return found
+        self.close()
+        self._failed_s = time.monotonic()
+        return False
+
+    def _leave_it_to_another(self) -> None:
+        """Rest for longer and longer if somebody else does all this, too: two would undo each other's work for ever.
+
+        Raises:
+            SourceError: somebody does.
+        """
+        now = time.monotonic()
+        self._overtaken_s = [at for at in self._overtaken_s if now - at < _OVERTAKEN_S + self._pause_s] + [now]
+        if len(self._overtaken_s) >= _OVERTAKEN:
+            self._overtaken_s.clear()
+            self._pause_s = min(2 * self._pause_s, _LONGEST_PAUSE_S)
+            raise SourceError(
+                f"Another program keeps the archive up to date with {self._path}, too: left to it for now."
+            )
+
+    # --- steps
+
+    def _look(self, settle: bool) -> bool:
+        if self._source is None:
+            state = state_of(self._path)
+            if state is None or (state == self._seen and (self.waiting is not None or self._timed)):
+                return False
+            if self._timed and not settle and time.monotonic() - self._settled_s < _TIMED_S:
+                return False
+            self._seen = state
+            if not self._begin():
+                return False
+        found = self._read_on()
+        if self._tail is not None and self._tail.replaced is not None:
+            self.replaced = self._tail.replaced
+            self._end()
+            return True
+        if any(outlet.problem for outlet in self._outlets):
+            self._unsettled = True
+        if self._unsettled and (settle or self._timed or time.monotonic() - self._settled_s >= _SETTLE_S):
+            self._settle()
+        if self._timed:
+            self.close()
+        return found
+
+    def _finish(self) -> bool:
+        if self._source is not None or (state_of(self._path) is not None and self._begin()):
+            self._read_on()
+            self._end()
+        return True
+
+    def _begin(self) -> bool:
+        """Import what is there and stay."""
+        from storage.write.in_progress import LivingSource
+
+        source = Input(str(self._path), self._path, named=self._named, on_block=self._watchdog.progress)
+        given: list[Game] = []
+        self._watchdog.pause()
+        with open_archive(self._where, create=True, read_only=False) as archive:
+            outcome = import_source(
+                archive,
+                source,
+                self._options,
+                copies=Copies(archive),
+                keep=self._keep,
+                living=True,
+                on_games=given.extend,
+            )
+            path = archive.path
+            self._watchdog.pause()
+        if outcome.status == "failed":
+            raise SourceError(outcome.message or f"{self._path} cannot be read")
+        if outcome.status == "forgotten":
+            self.waiting = f"{self._path} was taken out of the archive"
+            return False
+        if outcome.begun is None or outcome.sha256 is None:
+            self.known = outcome.message is None
+            self.waiting = outcome.message or (
+                f"{self._path} holds only the beginning of a log that the archive has: {outcome.part_of}"
+            )
+            return False
+        self.waiting, self.known = None, False
+        begun = outcome.begun
+        self._begun = begun
+        self._source = LivingSource(path, outcome.sha256, begun.mark)
+        self._tail = open_tail(self._path, begun.size + len(begun.held))
+        # A typescript's times come in a file of their own, which is read as a whole.
+        self._timed = outcome.kind == SourceKind.TYPESCRIPT.value and timing_of(source) is not None
+        self._keep = self._keep and outcome.kind != SourceKind.JOURNAL.value and not begun.pipeline.unredacted
+        self._settled_s = time.monotonic()
+        self._count(given)
+        changes = self._write([])
+        self._unsettled = True  # games that go on are stored now
+        self._lagging = [outlet for outlet in self._outlets if outlet.looks_back and begun.behind]
+        for outlet in self._current():
+            outlet.begin(self._where, outcome.sha256)  # when the archive has all that they look for
+        self._tell(given, changes)
+        return True
+
+    def _read_on(self) -> bool:
+        """Read to the end of what is there."""
+        begun, tail = self._begun, self._tail
+        assert begun is not None
+        assert tail is not None
+        found = False
+        while data := tail.read():
+            found = self._unsettled = True
+            self._watchdog.understand()
+            clean = begun.scrubbing.receive(data)
+            games = begun.pipeline.receive(clean) if clean else []
+            self._watchdog.progress()
+            # Who is behind shows games only when they are over: the quickest way to catch up.
+            self._commit(games, behind=len(data) >= BLOCK)
+            begun.held += data  # what a row can do without comes behind its commit
+            self._advance(clean)
+            if time.monotonic() - self._settled_s >= _SETTLE_S:
+                self._settle()
+        if self._lagging:
+            self._watchdog.pause()
+            self._settle()
+            lagging, self._lagging = self._lagging, []
+            for outlet in lagging:
+                outlet.begin(self._where, begun.running.hexdigest())
+        return found
+
+    def _current(self) -> list[Outlet]:
+        """The outlets that are given what comes."""
+        return [outlet for outlet in self._outlets if outlet not in self._lagging]
+
+    def _advance(self, clean: bytes) -> None:
+        """Bytes have come whole."""
+        begun = self._begun
+        assert begun is not None
+        size = len(clean)
+        begun.running.update(begun.held[:size])
+        begun.held = begun.held[size:]
+        begun.size += size
+        if self._keep and clean:
+            self._kept.append(clean)
+
+    def _commit(self, games: list[Game], behind: bool = False) -> None:
+        """Write games that were given out, and what has become of the others; then tell."""
+        changes = None
+        if behind:
+            self._write_final(games)
+        else:
+            changes = self._write(games)
+        self._count(games)
+        self._tell(games, changes)
+
+    def _write_final(self, games: list[Game]) -> None:
+        begun, source = self._begun, self._source
+        assert begun is not None
+        assert source is not None
+        if games:
+            with source.transaction():
+                for shown in begun.pipeline.living.gone():
+                    if shown.place is not None:
+                        source.hide(shown.place)
+                source.add_games(games)
+
+    def _write(self, games: list[Game]) -> Changes | None:
+        begun, source = self._begun, self._source
+        assert begun is not None
+        assert source is not None
+        living = begun.pipeline.living
+        changes = living.changes()
+        if not (games or changes.gone or changes.anew or changes.gained):
+            return None
+        with source.transaction():
+            for shown in changes.gone:
+                if shown.place is not None:
+                    source.hide(shown.place)
+            if games:
+                source.add_games(games)
+                source.flush()
+            for gained in changes.gained:
+                place = gained.shown.place
+                if gained.rows and not source.has_room(place, len(gained.rows)):
+                    changes.anew.append((gained.shown, living.as_it_stands(gained.shown)))
+                    continue
+                source.gain(
+                    place,
+                    gained.observation,
+                    gained.rows,
+                    gained.events,
+                    gained.holdings,
+                    gained.end_offset,
+                    gained.ended_at_ms,
+                )
+            for shown, game in changes.anew:
+                shown.place = source.show(game, len(shown.run.observations) - 1, shown.place)
+            if games or changes.gone or any(game.end in OVER for _, game in changes.anew):
+                source.relate()  # before anybody is told of them
+        return changes
+
+    def _count(self, games: list[Game]) -> None:
+        self._final.update((game.key, game.first_offset) for game in games)
+        self.games = self._known + len(self._final)
+
+    def _tell(self, games: list[Game], changes: Changes | None) -> None:
+        for outlet in self._current():
+            if games:
+                outlet.take(games)
+            if changes is not None:
+                outlet.look(changes)
+
+    def _settle(self) -> None:
+        """Let the source's row tell how far its log was read."""
+        begun = self._begun
+        assert begun is not None
+        self._store(*begun.pipeline.restart(), begun.mark)
+
+    def _store(self, offset: int, state: dict[str, Any], mark: str | None) -> None:
+        begun, source = self._begun, self._source
+        assert begun is not None
+        assert source is not None
+        drop = self._keep and begun.pipeline.unredacted > 0  # bytes that tell of somebody who is forgotten
+        self._keep = self._keep and not drop
+        source.settle(
+            sha256=begun.running.hexdigest(),
+            size_bytes=begun.size,
+            kept=self._kept if self._keep else None,
+            drop=drop,
+            restart=(offset, marked(state, mark)),
+            report=begun.pipeline.report,
+        )
+        self._settled(None if mark is None else offset, begun.running.hexdigest())
+        source.checkpoint()
+
+    def _settled(self, offset: int | None, source: str) -> None:
+        self._kept = []
+        self._unsettled = False
+        self._settled_s = time.monotonic()
+        over = [key for key, first in self._final.items() if offset is None or first < offset]
+        self._known += len(over)
+        for key in over:
+            del self._final[key]
+        if offset is not None:
+            for outlet in self._current():
+                outlet.settle(self._where, source, offset)
+
+    def _end(self) -> None:
+        """The log has ended: what is open ends with it."""
+        begun, source = self._begun, self._source
+        assert begun is not None
+        assert source is not None
+        tail = self._tail
+        assert tail is not None
+        self._watchdog.pause()
+        final = tail.ended or tail.replaced is not None
+        rest = begun.scrubbing.finish()
+        self._advance(rest)
+        self._commit(begun.pipeline.receive(rest) if rest else [])
+        offset, state = begun.pipeline.restart()
+        games = begun.pipeline.finish()
+        self._write(games)
+        self._count(games)
+        if self._outlets:
+            self._store(offset, state, begun.mark)  # they find in the archive what they lack
+        for outlet in self._outlets:
+            outlet.end(self._where, begun.running.hexdigest(), games, final)
+        # What an outlet lacks, the next one that takes this source finds.
+        lacking = any(outlet.problem or outlet.owes for outlet in self._outlets)
+        self._store(offset, state, begun.mark if lacking else None)
+        self.close()

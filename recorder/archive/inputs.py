@@ -1,0 +1,312 @@
+"""The logs that a command is given: which there are, how they are read, their bytes and games."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
+from dataclasses import dataclass, replace
+from datetime import date
+from itertools import chain
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+from recorder.errors import SourceError
+from recorder.model import SourceReport
+from recorder.pipeline import AnyPipeline, Pipeline, joined_games, make_pipeline
+from recorder.sources import (
+    HEAD_BYTES,
+    SourceKind,
+    detect,
+    find_logs,
+    find_timing,
+    path_kind,
+    read_blocks,
+    scrubbed,
+    why_not_a_log,
+)
+from recorder.times import parse_zone
+
+if TYPE_CHECKING:
+    from recorder.model import Game
+    from recorder.progress import Progress
+    from recorder.sources.redaction import Forgotten
+
+__all__ = [
+    "Fingerprint",
+    "GameReader",
+    "Input",
+    "ReadOptions",
+    "LogReading",
+    "fingerprint",
+    "open_inputs",
+    "read_options",
+    "timing_of",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class ReadOptions:
+    """How a log is read; see ``reading_options``. None: not given.
+
+    Attributes:
+        timing: a typescript's timing file.
+        forgotten: whom the archive was told to forget; not remembered with the source.
+    """
+
+    kind: SourceKind | None = None
+    server: str | None = None
+    date: date | None = None
+    tz: str | None = None
+    chat: str | None = None
+    timing: bytes | None = None
+    forgotten: Forgotten | None = None
+
+    @classmethod
+    def from_json(cls, values: dict[str, Any], timing: bytes | None) -> ReadOptions:
+        """The inverse of ``to_json``, which has only the hash of the timing file."""
+        kind, day = values.get("kind"), values.get("date")
+        return cls(
+            None if kind is None else SourceKind(kind),
+            values.get("server"),
+            None if day is None else date.fromisoformat(day),
+            values.get("tz"),
+            values.get("chat"),
+            timing,
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """What a later continuation of the same source must be read with."""
+        return {
+            "kind": None if self.kind is None else self.kind.value,
+            "server": self.server,
+            "date": None if self.date is None else self.date.isoformat(),
+            "tz": self.tz,
+            "chat": self.chat,
+            "timing_sha256": None if self.timing is None else hashlib.sha256(self.timing).hexdigest(),
+        }
+
+    def over(self, older: ReadOptions) -> ReadOptions:
+        """These options, and the older ones where these do not say."""
+        return ReadOptions(
+            self.kind or older.kind,
+            self.server or older.server,
+            self.date or older.date,
+            self.tz or older.tz,
+            self.chat or older.chat,
+            self.timing or older.timing,
+            self.forgotten or older.forgotten,
+        )
+
+    def pipeline(self, kind: SourceKind, *, resume: dict[str, Any] | None = None, offset: int = 0) -> AnyPipeline:
+        """The pipeline that reads a source of this kind with these options; ``resume`` starts it at ``offset``."""
+        return make_pipeline(kind, **self._how(), resume=resume, offset=offset)
+
+    def living_pipeline(self, kind: SourceKind, *, resume: dict[str, Any] | None, offset: int) -> Pipeline:
+        """As ``pipeline``, for a log that is followed."""
+        return Pipeline(kind, **self._how(), resume=resume, offset=offset, living=True)
+
+    def _how(self) -> dict[str, Any]:
+        return {
+            "server": self.server,
+            "date": self.date,
+            "tz": None if self.tz is None else parse_zone(self.tz),
+            "chat": self.chat or "public",
+            "timing": self.timing,
+            "forgotten": self.forgotten,
+        }
+
+
+def read_options(
+    kind: str | None, server: str | None, date: date | None, tz: str | None, chat: str | None
+) -> ReadOptions:
+    """What ``reading_options`` hands to a command."""
+    return ReadOptions(None if kind is None else SourceKind(kind), server, date, tz, chat)
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """One log to read.
+
+    Attributes:
+        name: what the user is told. path: what is opened. spooled: it is a copy of standard input or of a pipe.
+        named: the user named this file, not a folder in which it is.
+        error: why there is nothing to read, one sentence, or None.
+        on_block: called after each block that is read of it, in every pass; None: nobody wants to know.
+    """
+
+    name: str
+    path: Path
+    spooled: bool = False
+    named: bool = True
+    error: str | None = None
+    on_block: Callable[[], None] | None = None
+
+
+@contextmanager
+def open_inputs(paths: Sequence[str], skipped: list[Path] | None = None) -> Iterator[Iterator[Input]]:
+    """The logs that the arguments of a command name: files, folders with all below, ``-`` for standard input.
+
+    A path without a log is an ``Input`` with an ``error``. Standard input and pipes can be read only once, but a log
+    is read twice: they are copied to a file that lives as long as the context. ``skipped`` is as for ``find_logs``.
+    """
+    with tempfile.TemporaryDirectory(prefix="ics-recorder-") as folder:
+
+        def inputs() -> Iterator[Input]:
+            given: set[Path] = set()
+            for path in paths:
+                try:
+                    kind = "pipe" if path == "-" else path_kind(path)
+                except SourceError as error:
+                    yield Input(path, Path(path), error=str(error))
+                    continue
+                if kind == "pipe":
+                    copy = Path(folder) / str(len(given))
+                    with copy.open("wb") as out, _stream(path) as stream:
+                        shutil.copyfileobj(stream, out)
+                    given.add(copy)
+                    yield Input("standard input" if path == "-" else path, copy, spooled=True)
+                    continue
+                found = 0
+                try:
+                    for log in find_logs([path], skipped):
+                        found += 1
+                        if log in given:
+                            continue
+                        given.add(log)
+                        yield Input(str(log), log, named=kind != "folder")
+                except SourceError as error:
+                    yield Input(path, Path(path), error=str(error))
+                else:
+                    if not found:
+                        yield Input(path, Path(path), error=f"{path}: no file in this folder can be a log")
+
+        yield inputs()
+
+
+def _stream(path: str) -> AbstractContextManager[IO[bytes]]:
+    return nullcontext(sys.stdin.buffer) if path == "-" else Path(path).open("rb")
+
+
+class LogReading:
+    """Blocks of one log from ``offset`` on, at most up to ``size`` bytes of it.
+
+    Damage at its end (a truncated gzip) is noted in ``damage`` after all before it has been read.
+    """
+
+    def __init__(
+        self, source: Input, progress: Progress | None = None, size: int | None = None, offset: int = 0
+    ) -> None:
+        self.damage: str | None = None
+        self._source = source
+        self._progress = progress
+        self._size = size
+        self._offset = offset
+
+    def __iter__(self) -> Iterator[bytes]:
+        done = self._offset
+        with closing(read_blocks(self._source.path, offset=self._offset)) as blocks:
+            for block in blocks:
+                if self._size is not None:
+                    block = block[: self._size - done]  # what a running client appends meanwhile waits for next time
+                done += len(block)
+                if self._source.on_block is not None:
+                    self._source.on_block()
+                if self._progress is not None:
+                    self._progress(self._source.name, done, self._size)
+                yield block
+                if done == self._size:
+                    return
+        if blocks.problem is not None:
+            if not done:
+                raise blocks.problem
+            self.damage = str(blocks.problem)
+
+
+@dataclass(frozen=True, slots=True)
+class Fingerprint:
+    """What the first pass learns.
+
+    Attributes:
+        sha256, size: of the decompressed bytes. head: their first 64 KiB.
+        marks: size → hexadecimal hash of the bytes up to there.
+        damage: why the file could not be read to its end, or None.
+        running: the hash, to go on with.
+    """
+
+    sha256: str
+    size: int
+    head: bytes
+    marks: dict[int, str]
+    damage: str | None
+    running: hashlib._Hash
+
+
+def fingerprint(source: Input, marks: Sequence[int] = ()) -> Fingerprint:
+    """Hash a file's decompressed bytes.
+
+    Args:
+        source: the log.
+        marks: sizes at which the hash of the bytes so far is wanted.
+    Raises:
+        SourceError: the file cannot be opened, or nothing of it can be decompressed.
+    """
+    running = hashlib.sha256()
+    size, head = 0, b""
+    found: dict[int, str] = {}
+    wanted = sorted(mark for mark in set(marks) if mark > 0)
+    reading = LogReading(source)
+    for block in reading:
+        if len(head) < HEAD_BYTES:
+            head += block[: HEAD_BYTES - len(head)]
+        start = 0
+        while wanted and wanted[0] <= size + len(block):
+            mark = wanted.pop(0)
+            running.update(block[start : mark - size])
+            start = mark - size
+            found[mark] = running.hexdigest()
+        running.update(block[start:])
+        size += len(block)
+    return Fingerprint(running.hexdigest(), size, head, found, reading.damage, running)
+
+
+def timing_of(source: Input) -> bytes | None:
+    """What the timing file beside a typescript holds."""
+    path = None if source.spooled else find_timing(source.path)
+    return None if path is None else path.read_bytes()
+
+
+class GameReader:
+    """The games of one log, with no archive involved; the report and ``damage`` are complete after the last."""
+
+    def __init__(self, source: Input, options: ReadOptions, progress: Progress | None = None) -> None:
+        self._reading = LogReading(source, progress)
+        self._source = source
+        self._options = options
+        self.report = SourceReport()
+
+    @property
+    def damage(self) -> str | None:
+        """Why the log could not be read to its end, or None."""
+        return self._reading.damage
+
+    def __iter__(self) -> Iterator[Game]:
+        blocks = iter(self._reading)
+        ahead: list[bytes] = []
+        size = 0
+        for block in blocks:
+            ahead.append(block)
+            size += len(block)
+            if size >= HEAD_BYTES:
+                break
+        name = self._source.name
+        head = b"".join(ahead)[:HEAD_BYTES]
+        kind = (self._options.kind or detect(head)) if size else None
+        if kind is None:
+            raise SourceError(f"{name} {why_not_a_log(head, nameable=True)}")
+        pipeline = replace(self._options, timing=timing_of(self._source)).pipeline(kind)
+        yield from joined_games(pipeline, scrubbed(chain(ahead, blocks), kind))
+        self.report = pipeline.report

@@ -1,0 +1,144 @@
+"""The bytes of a source, from the archive or from the file it was read from."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING
+
+from recorder.errors import SourceError
+from recorder.sources import SourceKind, find_timing, read_blocks, scrubbed
+
+if TYPE_CHECKING:
+    from storage import ArchiveStore, SourceRow
+
+__all__ = ["file_of", "lines_at", "reads_kept", "short_names", "source_blocks", "source_timing"]
+
+_LONGEST_LINE = 1 << 16
+
+
+def short_names(rows: Iterable[SourceRow]) -> dict[str, str]:
+    """What to call each source, by its id: its name, with as many of its folders as tell it from the others.
+
+    Args:
+        rows: all sources of the archive.
+    Returns:
+        Names that differ: where the places do not tell sources apart, the id is added.
+    """
+    parts = {row.id: PurePath(row.path).parts if row.path else (row.name,) for row in rows}
+    found = {row_id: "/".join(of[-1:]) for row_id, of in parts.items()}
+    for depth in range(2, max(map(len, parts.values()), default=0) + 1):
+        counts = Counter(found.values())
+        found = {
+            row_id: str(PurePath(*parts[row_id][-depth:])) if counts[name] > 1 else name
+            for row_id, name in found.items()
+        }
+    counts = Counter(found.values())
+    return {row_id: f"{name} ({row_id})" if counts[name] > 1 else name for row_id, name in found.items()}
+
+
+def source_blocks(archive: ArchiveStore, row: SourceRow, offset: int = 0) -> Iterator[bytes] | None:
+    """The decompressed bytes of a source from ``offset`` on, secrets replaced as in the archive.
+
+    Returns:
+        Blocks, or None if the archive does not keep them and the file is gone or no longer the same.
+    """
+    if reads_kept(row):
+        return archive.read_source(row.id, offset)
+    path = file_of(row)
+    if path is None:
+        return None
+    return _from(scrubbed(_file_blocks(path, row.size_bytes), SourceKind(row.kind)), offset)
+
+
+def reads_kept(row: SourceRow) -> bool:
+    """Whether a source is read from the archive: all of it is kept, and no file tells of a player whom that lacks."""
+    return row.kept and (not row.lacks_player or file_of(row) is None)
+
+
+def source_timing(archive: ArchiveStore, row: SourceRow) -> bytes | None:
+    """The timing file a source was read with, from the archive or from beside the log.
+
+    Raises:
+        SourceError: there was one; the archive does not keep it, and the file is gone or no longer the same.
+    """
+    wanted = row.options.get("timing_sha256")
+    if wanted is None:
+        return None
+    timing = archive.source_timing(row.id)
+    if timing is None and row.path is not None:
+        beside = find_timing(Path(row.path))
+        timing = None if beside is None else beside.read_bytes()
+    if timing is None or hashlib.sha256(timing).hexdigest() != wanted:
+        raise SourceError(f"{row.name}: the timing file it was read with is gone or has changed")
+    return timing
+
+
+def file_of(row: SourceRow) -> Path | None:
+    """The file that a source was read from, read again: None unless it begins with those bytes (it may have grown)."""
+    if row.path is None:
+        return None
+    running = hashlib.sha256()
+    try:
+        for block in _file_blocks(Path(row.path), row.size_bytes):
+            running.update(block)
+    except (SourceError, OSError):
+        return None
+    return Path(row.path) if running.hexdigest() == row.sha256 else None
+
+
+def _file_blocks(path: Path, end: int) -> Iterator[bytes]:
+    """The first ``end`` decompressed bytes of a file."""
+    done = 0
+    with closing(read_blocks(path)) as blocks:
+        for block in blocks:
+            yield block[: end - done]
+            done += len(block)
+            if done >= end:
+                return
+
+
+def _from(blocks: Iterable[bytes], offset: int) -> Iterator[bytes]:
+    """The bytes from a place on."""
+    done = 0
+    for block in blocks:
+        yield block[max(offset - done, 0) :]
+        done += len(block)
+
+
+def lines_at(blocks: Iterable[bytes], start: int, offsets: Sequence[int]) -> Iterator[tuple[int, bytes]]:
+    """The physical lines that begin at given places.
+
+    Args:
+        blocks: the source's bytes from ``start`` on.
+        start: offset of their first byte.
+        offsets: ascending, none before ``start``.
+    Yields:
+        Offset and line, without its end; a line over 64 KiB is cut.
+    """
+    wanted = iter(offsets)
+    offset = next(wanted, None)
+    buffer = b""
+    stream = iter(blocks)
+    ended = False
+    while offset is not None:
+        skip = offset - start
+        if skip > 0:
+            cut = min(skip, len(buffer))
+            buffer, start = buffer[cut:], start + cut
+        at_line = start == offset
+        end = min((found for mark in (b"\n", b"\r") if (found := buffer.find(mark)) >= 0), default=-1)
+        if at_line and (end >= 0 or ended or len(buffer) >= _LONGEST_LINE):
+            yield offset, buffer[: end if end >= 0 else _LONGEST_LINE]
+            offset = next(wanted, None)
+        elif ended:
+            return
+        else:
+            block = next(stream, None)
+            if block is None:
+                ended = True
+            else:
+                buffer += block

@@ -1,0 +1,326 @@
+"""Reading a source again and comparing it with what the archive says about it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from recorder.archive.erasing import forgotten_in
+from recorder.archive.inputs import ReadOptions
+from recorder.archive.kept_bytes import source_blocks, source_timing
+from recorder.archive.matches import match_findings
+from recorder.containment import contain, failures_sentence
+from recorder.errors import SourceError
+from recorder.events import Chunk, CutLines, EngineLine
+from recorder.ledger import Cause, ledger
+from recorder.model import SAVED_KINDS, Disposition, Game, GameKind
+from recorder.pipeline import PARSER_VERSION
+from recorder.relating.bughouse import pair_bughouse
+from recorder.relating.match import board_order
+from recorder.sources import SourceKind, make_decoder
+from recorder.text import plural
+from recorder.wire.telnet import TelnetFilter
+from storage import GameFilter
+from storage.files import told
+
+if TYPE_CHECKING:
+    from recorder.ledger import LedgerEntry
+    from recorder.model import Ply
+    from recorder.progress import Progress
+    from storage import ArchiveStore, SourceRow
+
+__all__ = ["Audit", "UnexplainedClock", "audit_source", "game_parts"]
+
+_Digest = dict[str, bytes]
+_Place = tuple[int, int | None, str, str]
+_Found = dict[_Place, list[_Digest]]  # both boards of a match without names begin at one place
+
+
+class UnexplainedClock(NamedTuple):
+    """A move whose clock no line or board explains (docs/fidelity.md).
+
+    ``residual_ms`` is ``after_ms - (before_ms - elapsed_ms + increment_ms)``. ``before_ms`` is None where the clock was
+    seen only while it ran.
+    """
+
+    game: str
+    ply: int
+    san: str
+    white: bool
+    before_ms: int | None
+    elapsed_ms: int | None
+    increment_ms: int | None
+    after_ms: int | None
+    residual_ms: int
+
+    @classmethod
+    def of(cls, game: Game, ply: Ply, entry: LedgerEntry) -> UnexplainedClock:
+        """The ply of a game whose entry has the cause ``UNEXPLAINED``."""
+        assert entry.residual_ms is not None
+        return cls(
+            game.key, entry.ply, ply.san, entry.white, entry.before_ms, entry.elapsed_ms, entry.increment_ms,
+            entry.after_ms, entry.residual_ms,
+        )  # fmt: skip
+
+    def __str__(self) -> str:
+        side, more = ("White" if self.white else "Black"), ("more" if self.residual_ms > 0 else "less")
+        move = f"{(self.ply + 1) // 2}.{'' if self.white else '..'} {self.san}"
+        return (
+            f"Game {self.game[:8]}, ply {self.ply} ({move}): {side}'s clock is {abs(self.residual_ms)} ms {more} than"
+            " clock before - elapsed + increment; nothing explains it"
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """All of it as JSON values."""
+        values = self._asdict()
+        del values["white"]
+        return {"game": values.pop("game"), "side": "white" if self.white else "black", **values}
+
+
+@dataclass(slots=True)
+class Audit:
+    """What the audit of one source found.
+
+    Attributes:
+        read: whether its bytes could be read again.
+        games, frames, holdings: compared games, and ``<12>`` and ``<b1>`` counted in the decoded bytes.
+        findings: differences, one sentence each.
+        living: it is being written, or was left so: games that can still go on were not compared.
+        clocks: moves of its played games by what explains the mover's clock (docs/fidelity.md).
+        clocks_not_known: the others, of which nothing can be added up.
+        unexplained: the moves whose clock nothing explains.
+        unread: what an error of this program kept from being read, one sentence, or None.
+        conflicts: in what it contradicts other witnesses of its games; no finding, since nobody knows who is right.
+    """
+
+    id: str
+    name: str
+    read: bool = True
+    games: int = 0
+    frames: int = 0
+    holdings: int = 0
+    findings: list[str] = field(default_factory=list)
+    living: bool = False
+    clocks: Counter[Cause] = field(default_factory=Counter)
+    clocks_not_known: int = 0
+    unexplained: list[UnexplainedClock] = field(default_factory=list)
+    conflicts: list[str] = field(default_factory=list)
+    unread: str | None = None
+
+    def summary(self) -> str:
+        """One line."""
+        if not self.read and self.unread is not None:
+            return "not audited, an error of this program"
+        if not self.read:
+            return "not audited: its bytes are not kept, and the file is gone or has changed"
+        verdict = plural(len(self.findings), "difference") if self.findings else "agrees"
+        if self.living:
+            final = plural(self.games, "game that is final", "games that are final")
+            return f"{verdict} in {final}; it is being written, or was left so"
+        return f"{verdict}; {plural(self.games, 'game')}, {self.frames:,} <12>, {self.holdings:,} <b1>"
+
+    def to_json(self) -> dict[str, Any]:
+        """All of it as JSON values."""
+        return {
+            "id": self.id,
+            "name": self.name,
+            "read": self.read,
+            "games": self.games,
+            "frames": self.frames,
+            "holdings": self.holdings,
+            "findings": self.findings,
+            "clocks": {cause.value: self.clocks[cause] for cause in Cause},
+            "clocks_not_known": self.clocks_not_known,
+            "unexplained_clocks": [one.to_json() for one in self.unexplained],
+            "conflicts": self.conflicts,
+            "being_written": self.living,
+            "unread": self.unread,
+        }
+
+
+def audit_source(archive: ArchiveStore, row: SourceRow, progress: Progress) -> Audit:
+    """Read one source again, count and compare.
+
+    Raises:
+        StorageError: the archive cannot be read.
+    """
+    try:
+        with told(archive.path):
+            return _audit(archive, row, progress)
+    except Exception as error:
+        unread = f"{row.name}: an error of this program, please report it: {contain(error)}"
+        return Audit(row.id, row.name, read=False, unread=unread)
+
+
+def _audit(archive: ArchiveStore, row: SourceRow, progress: Progress) -> Audit:
+    audit = Audit(row.id, row.name)
+    blocks = source_blocks(archive, row)
+    try:
+        timing = source_timing(archive, row)
+    except SourceError:
+        blocks = timing = None
+    if blocks is None:
+        audit.read = False
+        return audit
+    options = replace(ReadOptions.from_json(row.options, timing), forgotten=forgotten_in(archive))
+    pipeline = options.pipeline(SourceKind(row.kind))
+    counter = _Counter(SourceKind(row.kind))
+    found: _Found = {}
+    done = 0
+    for block in blocks:
+        counter.receive(block)
+        _note(found, pipeline.receive(block))
+        done += len(block)
+        progress(row.name, done, row.size_bytes)
+    living = row.unfinished is not None
+    _note(found, pipeline.finish(unfinished=living))
+    audit.unread = failures_sentence(pipeline.report, row.name)
+    if living:
+        found = {place: parts for place, parts in found.items() if place[0] < row.read_up_to}
+    audit.games, audit.living = sum(map(len, found.values())), living
+    if row.lacks_player:
+        audit.findings.append("A player who is left out of it is not forgotten any more: import it again.")
+    elif row.parser_version != PARSER_VERSION:
+        audit.findings.append(
+            f"Parser version {row.parser_version} read it, this is {PARSER_VERSION}: import it again to renew it."
+        )
+    counted = counter.finish()
+    audit.frames, audit.holdings = counted["<12>"], counted["<b1>"]
+    if not living:
+        stored = archive.report(row.id)
+        for tag, dispositions, again in (
+            ("<12>", stored.frames, pipeline.report.frames),
+            ("<b1>", stored.holdings, pipeline.report.holdings),
+        ):
+            audit.findings += _compare_counts(tag, dispositions, again, counted[tag])
+    kept: _Found = {}
+    everything = GameFilter(source=row.sha256, kinds=frozenset(), min_plies=0, witnesses=True)
+    bughouse: list[Game] = []
+    for game in archive.games(everything):
+        if not living or game.first_offset < row.read_up_to:
+            _note(kept, [game])
+        if game.variant == "bughouse":
+            bughouse.append(game)
+        if game.kind is GameKind.PLAYED:
+            entries = ledger(game)
+            known = [entry.cause for entry in entries if entry.cause is not None]
+            audit.clocks.update(known)
+            audit.clocks_not_known += len(entries) - len(known)
+            if Cause.UNEXPLAINED in known:
+                audit.unexplained += [
+                    UnexplainedClock.of(game, ply, entry)
+                    for ply, entry in zip(game.plies, entries, strict=True)
+                    if entry.cause is Cause.UNEXPLAINED
+                ]
+    audit.findings += _compare_games(kept, found)
+    audit.findings += _compare_boards(bughouse)
+    audit.conflicts = [f"Game {key[:8]}, witnesses differ: {text}" for key, text in archive.conflicts(row.sha256)]
+    return audit
+
+
+def _compare_boards(games: list[Game]) -> Iterable[str]:
+    """What the two boards of each match of a log contradict each other in."""
+    by_key = {game.key: game for game in games}
+    for one, other, _ in pair_bughouse(games):
+        for finding in match_findings(board_order(by_key[one], by_key[other])):
+            yield f"Bughouse match of {one[:8]} and {other[:8]}: {finding}"
+
+
+class _Counter:
+    """Counts tags in the bytes that the server sent: nothing of the reader of lines takes part in it."""
+
+    def __init__(self, kind: SourceKind) -> None:
+        self._decoder = None if kind in SAVED_KINDS else make_decoder(kind)
+        self._telnet = TelnetFilter()
+        self._counts = {"<12>": 0, "<b1>": 0}
+        self._rest = b""
+
+    def receive(self, block: bytes) -> None:
+        if self._decoder is not None:
+            self._count(self._decoder.receive(block))
+
+    def finish(self) -> dict[str, int]:
+        if self._decoder is not None:
+            self._count(self._decoder.finish())
+        return self._counts
+
+    def _count(self, chunks: Sequence[Chunk | CutLines | EngineLine]) -> None:
+        for chunk in chunks:
+            if isinstance(chunk, EngineLine):
+                continue
+            if not chunk.data:
+                self._rest = b""  # a gap: what stood before it does not go on behind it
+                continue
+            data = chunk.data
+            if isinstance(chunk, Chunk):
+                data = b"".join(piece for piece, _ in self._telnet.receive(data, chunk.offset))
+            data = self._rest + data
+            for tag in self._counts:
+                self._counts[tag] += data.count(tag.encode())
+            self._rest = data[-3:]  # a tag has four bytes, so none is counted twice
+
+
+def _compare_counts(
+    tag: str, stored: Mapping[Disposition, int], again: Mapping[Disposition, int], counted: int
+) -> Iterable[str]:
+    if sum(stored.values()) != counted:
+        yield f"{tag} stands {counted:,} times in the decoded bytes; {sum(stored.values()):,} dispositions are stored."
+    for kind in sorted({*stored, *again}, key=lambda kind: kind.value):
+        before, now = stored.get(kind, 0), again.get(kind, 0)
+        if before != now:
+            yield f"{tag} {kind.value}: {before:,} stored, {now:,} read again."
+
+
+def _place(game: Game) -> _Place:
+    return game.first_offset, game.game_no, game.white.handle, game.black.handle
+
+
+def _note(found: _Found, games: Iterable[Game]) -> None:
+    for game in games:
+        found.setdefault(_place(game), []).append(game_parts(game))
+
+
+def game_parts(game: Game) -> dict[str, bytes]:
+    """Hashes of what a game consists of: a few hundred bytes a game, however long the log. Keys may differ."""
+    headers = [
+        (name, getattr(game, name))
+        for name in game.__dataclass_fields__
+        if name not in ("key", "observations", "segments", "links", "witnesses", "evidence", "analyses")
+    ]
+    seen = game.observations
+    parts: dict[str, object] = {
+        "headers": headers,
+        "segments": game.segments,
+        "plies": [[tuple(ply) for ply in line.plies] for one in seen for line in one.lines],
+        "lines": [(line.number, line.kind, line.parent, line.parent_ply) for one in seen for line in one.lines],
+        "positions": [[tuple(anchor) for anchor in one.anchors] for one in seen],
+        # Their numbers are left out: where somebody's words were taken out, one is missing.
+        "holdings": [[tuple(change)[1:] for change in one.holdings] for one in seen],
+        "events": [[tuple(event)[1:] for event in one.events] for one in seen],
+        "thinking": [[tuple(thought) for thought in one.thinking] for one in seen],
+    }
+    return {name: hashlib.sha256(json.dumps(part, default=str).encode()).digest() for name, part in parts.items()}
+
+
+def _compare_games(stored: _Found, found: _Found) -> Iterable[str]:
+    for place in sorted({*stored, *found}, key=lambda place: (place[0], place[2], place[3])):
+        offset, number, white, black = place
+        name = f"Game {number} {white} vs. {black} at {offset}"
+        before = sorted(stored.get(place, ()), key=_in_order)
+        now = sorted(found.get(place, ()), key=_in_order)
+        for one, other in zip_longest(before, now):
+            if other is None:
+                yield f"{name} is stored, but the log does not give it."
+            elif one is None:
+                yield f"{name} is in the log, but not stored."
+            elif differing := [part for part, digest in other.items() if one[part] != digest]:
+                yield f"{name} differs in its {', '.join(differing)}."
+
+
+def _in_order(parts: _Digest) -> list[bytes]:
+    return list(parts.values())

@@ -1,0 +1,269 @@
+"""The report an import gives for each log, for people and as JSON."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from recorder.cli.export_options import left_out, say_left_out
+from recorder.cli.output import say
+from recorder.text import clean, plural
+
+if TYPE_CHECKING:
+    from recorder.archive.importing import Outcome
+    from recorder.archive.merging import Merged
+    from recorder.model import Disposition, SourceReport
+    from storage import ArchiveStore
+    from storage.current_analyses import AnalysisCounts
+
+__all__ = [
+    "analyses_json",
+    "outcome_json",
+    "players_json",
+    "print_analyses",
+    "print_merged",
+    "print_notes",
+    "print_outcome",
+    "print_players",
+    "print_total",
+    "report_json",
+    "say_analyses",
+    "say_archive",
+]
+
+
+_BY_NAME = "import it by its own name to read it all the same"
+_KNOWN = "already in the archive, nothing new"
+
+
+def _counts(counts: Mapping[Disposition, int]) -> str:
+    """``1,204 (1,100 ply, 52 same, …)``, the most frequent first."""
+    found = sorted(
+        ((count, kind.value) for kind, count in counts.items() if count), key=lambda item: (-item[0], item[1])
+    )
+    inner = ", ".join(f"{count:,} {kind}" for count, kind in found)
+    return f"{sum(counts.values()):,}" + (f" ({inner})" if inner else "")
+
+
+def print_outcome(outcome: Outcome, *, verbose: bool, alone: bool = True) -> None:
+    """Tell what became of one log.
+
+    Args:
+        alone: it is the only one; else ``print_notes`` tells what may be true of many, unless ``verbose``.
+    """
+    name = clean(outcome.name)
+    alone = alone or verbose
+    if outcome.message and (alone or not _is_stray(outcome)):
+        say(clean(outcome.message))
+    if outcome.report is None:
+        if outcome.part_of is not None:
+            click.echo(f"{name}: an earlier part of {clean(outcome.part_of)}; nothing new")
+        elif outcome.status == "forgotten":
+            click.echo(f"{name}: left out, it was forgotten{f'; {_BY_NAME}' if alone else ''}")
+        elif outcome.status == "exported":
+            click.echo(f"{name}: left out, ics-recorder wrote it{f'; {_BY_NAME}' if alone else ''}")
+        elif outcome.kind is not None:
+            click.echo(f"{name}: {_KNOWN if outcome.status == 'known' else f'{outcome.kind} log'}")
+        return
+    report = outcome.report
+    if outcome.status == "known":
+        click.echo(f"{name}: {_KNOWN}")
+        _print_findings(report, verbose=verbose)
+        return
+    words = [report.kind, report.dialect, report.server]
+    status = {"new": "", "grown": ", grew", "replaced": ", read again"}[outcome.status]
+    click.echo(f"{name}: {', '.join(word for word in words if word)}{status}")
+    click.echo(f"  {plural(outcome.games, 'game')}, {plural(outcome.plies, 'ply', 'plies')}")
+    if outcome.undated and alone:
+        click.echo(f"  {plural(outcome.undated, 'game')} without a known date (--date can tell it)")
+    for tag, counts in (("<12>", report.frames), ("<b1>", report.holdings)):
+        if counts:
+            click.echo(f"  {tag} {_counts(counts)}")
+    for warning in report.warnings:
+        click.echo(f"  {clean(warning)}")
+    _print_findings(report, verbose=verbose)
+
+
+_MERGED = {
+    "new": "new",
+    "grown": "more of it than was here",
+    "replaced": "kept, or read by a newer program, there",
+    "forgotten": "left out, it was forgotten",
+}
+
+
+def print_merged(outcome: Outcome) -> None:
+    """Tell what became of one source of another archive."""
+    if outcome.part_of is not None or outcome.status not in _MERGED:
+        print_outcome(outcome, verbose=False)
+        return
+    found = "" if outcome.status == "forgotten" else f": {plural(outcome.games, 'game')}"
+    click.echo(f"{clean(outcome.name)}: {_MERGED[outcome.status]}{found}")
+
+
+def print_players(name: str, merged: Merged, *, dry_run: bool) -> None:
+    """Tell that another archive was told to forget players whom this one was not."""
+    games = plural(merged.games, "game") + " of this archive" if merged.games else "no game of this archive"
+    goes = "goes" if merged.games < 2 else "go"
+    click.echo(
+        f"{clean(name)}: {plural(merged.players, 'player')} that it was told to forget (only hashes of the handles are "
+        f"known): {games} {f'would {goes[:2]}' if dry_run else goes} with them"
+    )
+
+
+def print_analyses(name: str, merged: Merged) -> None:
+    """What became of another archive's analyses."""
+    left = f"; {merged.homeless:,} not, as their games are not here" if merged.homeless else ""
+    click.echo(f"{clean(name)}: {plural(merged.analyses, 'analysis', 'analyses')} taken over{left}")
+
+
+def say_analyses(counts: AnalysisCounts) -> None:
+    """How many analyses an archive has, and how many of them nobody sees; nothing if it has none."""
+    if not counts.analyses:
+        return
+    said = f"{plural(counts.analyses, 'analysis', 'analyses')} of {plural(counts.positions, 'position')}"
+    hidden = []
+    if counts.fallen:
+        hidden.append(f"{plural(counts.fallen, 'position')} that the game does not have as it is now")
+    if counts.homeless:
+        hidden.append(f"{plural(counts.homeless, 'analysis', 'analyses')} of games that are not here")
+    say(f"{said}." if not hidden else f"{said}; kept and not shown: {', '.join(hidden)}.")
+
+
+def analyses_json(name: str, merged: Merged) -> dict[str, Any]:
+    """The same for ``--json``."""
+    return {"name": name, "status": "analyses", "analyses": merged.analyses, "left_out": merged.homeless}
+
+
+def players_json(name: str, merged: Merged) -> dict[str, Any]:
+    """The same as JSON values."""
+    return {"name": name, "status": "players", "players": merged.players, "games_taken_out": merged.games}
+
+
+def _print_findings(report: SourceReport, *, verbose: bool) -> None:
+    if report.anomalies:
+        kinds = Counter(anomaly.kind.value for anomaly in report.anomalies)
+        inner = ", ".join(f"{count:,} {kind}" for kind, count in sorted(kinds.items()))
+        click.echo(f"  {plural(len(report.anomalies), 'anomaly', 'anomalies')}: {inner}")
+    if not verbose:
+        return
+    for anomaly in report.anomalies:
+        click.echo(f"    at {anomaly.offset}: {anomaly.kind.value}: {clean(anomaly.message)}")
+    if report.elsewhere:
+        told = ", ".join(f"{count:,} {what}" for what, count in sorted(report.elsewhere.items()))
+        click.echo(f"  told of games that were not followed: {told}")
+    if report.shapes:
+        lines = sum(shape.lines for shape in report.shapes)
+        click.echo(f"  {plural(lines, 'unrecognised line')} of {plural(len(report.shapes), 'shape')}")
+        for shape in sorted(report.shapes, key=lambda shape: (-shape.lines, shape.first_offset)):
+            click.echo(f"    {shape.lines:>6} from {shape.first_offset}: {clean(shape.shape)}")
+
+
+def _is_stray(outcome: Outcome) -> bool:
+    """Whether it is a file of a folder that is no log."""
+    return outcome.message is not None and not outcome.unreadable
+
+
+def print_notes(outcomes: Sequence[Outcome]) -> None:
+    """Tell once what is true of several files."""
+    strays: dict[str, list[Outcome]] = {}
+    for outcome in filter(_is_stray, outcomes):
+        strays.setdefault((outcome.message or "").removeprefix(outcome.name), []).append(outcome)
+    for first, *others in strays.values():
+        rest = f". The same is true of {plural(len(others), 'other file')} (--verbose names them)." if others else ""
+        say(clean(f"{first.message}{rest}"))
+    undated = [outcome.undated for outcome in outcomes if outcome.undated]
+    if undated:
+        say(
+            f"{plural(sum(undated), 'game')} of {plural(len(undated), 'log')} without a known date: --date can tell it."
+        )
+    if any(outcome.status in ("forgotten", "exported") for outcome in outcomes):
+        say(f"Of a file that was left out: {_BY_NAME}.")
+
+
+def say_archive(archive: ArchiveStore) -> None:
+    """How many games there are, how many of them ``games`` lists, and why not the others."""
+    from storage import GameFilter
+
+    usual = GameFilter()
+    total, listed = archive.count(replace(usual, kinds=frozenset(), min_plies=0)), archive.count(usual)
+    say(f"The archive has {plural(total, 'game')}{'' if total == listed else f'; `games` lists {listed:,}'}.")
+    if total != listed:
+        say_left_out(left_out(archive, usual).items())
+
+
+def print_total(outcomes: Sequence[Outcome], *, dry_run: bool, distinct: int | None) -> None:
+    """One line for all files together.
+
+    Args:
+        distinct: how many games were observed, each counted once; None: not known.
+    """
+    states = Counter(outcome.status.replace("-", " ") for outcome in outcomes)
+    if dry_run and "log" in states:
+        logs = plural(states.pop("log", 0), "log")
+        others = "".join(f", {count:,} {status}" for status, count in sorted(states.items()))
+        click.echo(f"{plural(len(outcomes), 'file')}: {logs}{others}; nothing was stored")
+        return
+    words = ", ".join(f"{count:,} {status}" for status, count in sorted(states.items()))
+    what = "log" if all(outcome.kind is not None for outcome in outcomes) else "file"
+    games, plies = sum(outcome.games for outcome in outcomes), sum(outcome.plies for outcome in outcomes)
+    told = plural(games, "game")
+    if distinct not in (None, games):
+        told = f"{plural(games, 'observation')} of {plural(distinct or 0, 'game')}"
+    found = "nothing was stored" if dry_run else f"{told}, {plural(plies, 'ply', 'plies')}"
+    click.echo(f"{plural(len(outcomes), what)} ({words}): {found}")
+
+
+def report_json(report: SourceReport, *, verbose: bool = True) -> dict[str, Any]:
+    """The report as JSON values; ``verbose`` adds anomalies and shapes one by one."""
+    found: dict[str, Any] = {
+        "kind": report.kind,
+        "server": report.server,
+        "dialect": report.dialect,
+        "me": report.me,
+        "time_basis": report.time_basis.value,
+        "size_bytes": report.size_bytes,
+        "line_count": report.line_count,
+        "frames": {kind.value: count for kind, count in sorted(report.frames.items(), key=lambda item: item[0].value)},
+        "holdings": {
+            kind.value: count for kind, count in sorted(report.holdings.items(), key=lambda item: item[0].value)
+        },
+        "elsewhere": dict(sorted(report.elsewhere.items())),
+        "anomaly_count": len(report.anomalies),
+        "unrecognised_lines": sum(shape.lines for shape in report.shapes),
+        "warnings": list(report.warnings),
+    }
+    if verbose:
+        found["anomalies"] = [
+            {
+                "kind": anomaly.kind.value,
+                "offset": anomaly.offset,
+                "server_game_no": anomaly.game_no,
+                "message": anomaly.message,
+                "text": anomaly.text,
+            }
+            for anomaly in report.anomalies
+        ]
+        found["shapes"] = [shape._asdict() for shape in report.shapes]
+    return found
+
+
+def outcome_json(outcome: Outcome, *, verbose: bool) -> dict[str, Any]:
+    """One log's outcome as JSON values."""
+    return {
+        "name": outcome.name,
+        "status": outcome.status,
+        "message": outcome.message,
+        "kind": outcome.kind,
+        "earlier_part_of": outcome.part_of,
+        "sha256": outcome.sha256,
+        "size_bytes": outcome.size_bytes,
+        "games": outcome.games,
+        "plies": outcome.plies,
+        "undated_games": outcome.undated,
+        "report": None if outcome.report is None else report_json(outcome.report, verbose=verbose),
+    }

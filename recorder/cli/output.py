@@ -1,0 +1,150 @@
+"""How the commands talk: exit codes, tables, a progress bar."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Final, Literal
+
+import click
+
+from recorder.progress import Progress
+from recorder.text import clean
+
+__all__ = ["ARCHIVE_FACT", "WIDE", "print_json", "print_table", "say", "show_progress"]
+
+
+WIDE: Final = "ics_recorder.wide"
+"""Key in ``click.Context.meta`` of a command with ``--wide``: whether it was given."""
+ARCHIVE_FACT: Final = "ics-recorder.archive"
+"""Under which name a command's context notes the archive that it uses."""
+
+
+def say(message: str = "") -> None:
+    """Talk: one line to stderr. Nobody to talk to is no failure."""
+    with contextlib.suppress(OSError):
+        click.echo(message, err=True)
+
+
+def print_json(value: Any) -> None:
+    """One JSON document on one line of stdout."""
+    click.echo(json.dumps(value, ensure_ascii=False))
+
+
+def print_table(
+    columns: Sequence[str],
+    rows: Sequence[Sequence[object]],
+    *,
+    right: Sequence[str] = (),
+    narrow: Sequence[str | tuple[str, int]] = (),
+) -> None:
+    """Print a table, one line a row: under headings on a terminal, columns separated by tabs elsewhere.
+
+    A terminal that is too narrow shows fewer columns, and the ends of long texts are cut. What is missing is named on
+    stderr. With ``--wide`` (``WIDE`` in click's context) every column is printed whole.
+
+    Args:
+        columns: headings. rows: values; None prints as a dash.
+        right: headings of the columns that are aligned to the right.
+        narrow: what a narrow terminal does without, least important first: a heading is left out, ``(heading, width)``
+            is cut down to this width at the most. After these the widest columns are cut.
+    """
+    texts = [["-" if value is None else clean(str(value)) for value in row] for row in rows]
+    if not sys.stdout.isatty():
+        for row in [list(columns), *texts]:
+            click.echo("\t".join(row))
+        return
+    from rich import box
+    from rich.cells import cell_len
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    if not rows:
+        return
+    context = click.get_current_context(silent=True)
+    wide = None if context is None else context.meta.get(WIDE)
+    console = Console()
+    natural = [max(map(cell_len, column)) for column in zip(columns, *texts, strict=True)]
+    whole = sum(natural) + 2 * len(natural)
+    gap = 2 if whole <= console.width or wide else 1
+    widths = dict(enumerate(natural)) if wide else _fit(columns, natural, narrow, gap, console.width)
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, gap - 1, 0, 0), pad_edge=False, show_edge=False)
+    for number, width in widths.items():
+        heading = columns[number]
+        side: Literal["left", "right"] = "right" if heading in right else "left"
+        cut: Literal["crop", "ellipsis"] = "crop" if heading == "Date" else "ellipsis"  # the day alone is whole
+        table.add_column(heading, width=width, justify=side, no_wrap=True, overflow=cut)
+    for row in texts:
+        table.add_row(*(Text(row[number]) for number in widths))
+    if wide:
+        console.width = max(console.width, whole)
+    console.print(table, soft_wrap=bool(wide))
+    missing = [heading for number, heading in enumerate(columns) if number not in widths]
+    if missing:
+        how = "" if wide is None else "; --wide shows all columns"
+        say(f"This terminal is too narrow for {', '.join(missing)}{how}.")
+
+
+def _fit(
+    columns: Sequence[str], natural: Sequence[int], narrow: Sequence[str | tuple[str, int]], gap: int, room: int
+) -> dict[int, int]:
+    """Numbers of the columns that a terminal of this width shows, and their widths."""
+    widths = dict(enumerate(natural))
+    order: list[str | tuple[str, int]] = [*narrow, *(("", least) for least in (12, 6, 1) for _ in columns)]
+    for step in order:
+        over = sum(widths.values()) + gap * (len(widths) - 1) - room
+        if over <= 0:
+            break
+        heading, least = (step, None) if isinstance(step, str) else step
+        number = columns.index(heading) if heading else max(widths, key=lambda each: widths[each])
+        if least is None:
+            del widths[number]
+        elif number in widths:
+            widths[number] = max(widths[number] - over, min(least, widths[number]))
+    spare = room - sum(widths.values()) - gap * (len(widths) - 1)
+    for number in widths:  # what a later step has freed goes to columns that an earlier one has cut
+        more = max(min(spare, natural[number] - widths[number]), 0)
+        widths[number] += more
+        spare -= more
+    return widths
+
+
+@contextmanager
+def show_progress(*, steps: bool = False) -> Iterator[Progress]:
+    """A bar with rate and remaining time on stderr if that is a terminal; nothing otherwise.
+
+    Args:
+        steps: what is counted are steps, no bytes.
+    """
+    if sys.stderr is None or not sys.stderr.isatty():
+        yield lambda name, done, total: None
+        return
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        DownloadColumn,
+        MofNCompleteColumn,
+        TextColumn,
+        TimeRemainingColumn,
+        TransferSpeedColumn,
+    )
+    from rich.progress import Progress as Bar
+
+    with Bar(
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        *([MofNCompleteColumn()] if steps else [DownloadColumn(), TransferSpeedColumn()]),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    ) as bar:
+        task = bar.add_task("", total=None)
+
+        def update(name: str, done: int, total: int | None) -> None:
+            bar.update(task, description=name, completed=done, total=total)
+
+        yield update

@@ -1,0 +1,263 @@
+"""``replay engine``: an engine is shown recorded games, and what it thinks of their positions is kept."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from recorder.archive.locate import open_archive
+from recorder.cli.export_options import require_keys
+from recorder.cli.options import archive_option, filter_options, force_option, game_filter, json_option
+from recorder.cli.output import print_json, say, show_progress
+from recorder.cli.replay_options import SecondsType, files_of, games_to_replay
+from recorder.errors import EngineError, StorageError
+from recorder.exit_codes import ExitCode
+from recorder.text import clean, plural
+
+if TYPE_CHECKING:
+    from recorder.analysis.run import AnalysisRun
+    from recorder.model import AnalysedPosition, Game
+    from recorder.progress import Progress
+    from storage import ArchiveStore
+
+__all__ = ["engine"]
+
+_USUAL_TIME_MS: Final = 1_000
+
+
+def _read_command(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+    """An engine's command, as it was written; one without words or with half a quote is refused."""
+    from recorder.analysis.process import split_command
+
+    try:
+        if value is not None:
+            split_command(value)
+    except EngineError as error:
+        raise click.BadParameter(str(error), ctx, param) from None
+    return value
+
+
+@click.command(
+    "engine",
+    short_help="Have an engine analyse recorded games.",
+    epilog="""\b
+Examples:
+  ics-recorder replay engine 6af8 --engine "gnuchess --xboard" --time 1s
+  ics-recorder replay engine --player Morphy --last 20 --uci stockfish --depth 14 --option Threads=2
+  ics-recorder replay engine --variant crazyhouse --engine sjeng --nodes 100000
+  ics-recorder replay engine session.log --uci stockfish -o annotated.pgn
+  ics-recorder export pgn 6af8 --engine
+""",
+)
+@filter_options
+@click.option(
+    "--engine", "cecp", metavar="COMMAND", callback=_read_command,
+    help="An engine that speaks xboard's protocol (CECP).",
+)  # fmt: skip
+@click.option("--uci", metavar="COMMAND", callback=_read_command, help="An engine that speaks UCI.")
+@click.option("--time", "time_ms", type=SecondsType(), help="So long for each position: 1s, 0.5, 200ms.")
+@click.option("--depth", type=click.IntRange(min=1), metavar="N", help="So deep, in half-moves.")
+@click.option("--nodes", type=click.IntRange(min=1), metavar="N", help="So many nodes.")
+@click.option(
+    "--option",
+    "options",
+    multiple=True,
+    metavar="NAME[=VALUE]",
+    help="An option of the engine; for CECP memory (megabytes) and cores, too. May be repeated.",
+)
+@click.option("--again", is_flag=True, help="Analyse anew what this engine has analysed with these settings.")
+@click.option(
+    "-o", "--output", metavar="FILE", show_default="-, standard output", help="Of files: where the PGN is written."
+)
+@force_option
+@click.option("--quiet", is_flag=True, help="Say only what is wrong.")
+@json_option
+@archive_option
+@click.pass_context
+def engine(
+    ctx: click.Context,
+    /,
+    keys: tuple[str, ...],
+    cecp: str | None,
+    uci: str | None,
+    time_ms: int | None,
+    depth: int | None,
+    nodes: int | None,
+    options: tuple[str, ...],
+    again: bool,
+    output: str | None,
+    force: bool,
+    quiet: bool,
+    as_json: bool,
+    where: str,
+    **filters: Any,
+) -> None:
+    """Have an engine analyse the positions of recorded games.
+
+    KEY is the beginning of a game's key; without KEY the games are those that the options choose. What the engine
+    tells of each position of the main line is stored in the archive, with its name and settings: show prints it
+    beside the moves, export pgn --engine writes it, tables, plots and reports use it. A position that the same engine
+    has looked at with the same settings is not looked at again, so a run that was interrupted is gone on with by the
+    same command.
+
+    KEY may be files instead, logs, journals or PGN: their games are written as PGN with evaluations.
+
+    The first limit that is reached ends the thinking about a position; without any it is one second. Of a game with
+    which the engine fails what it told until then is kept, and the next game goes on; the exit status is 10 then.
+    """
+    from recorder.analysis.engine import open_engine
+    from recorder.analysis.found import Limits
+    from recorder.analysis.process import EngineSpec
+    from recorder.analysis.run import AnalysisRun
+
+    if (cecp is None) == (uci is None):
+        raise click.UsageError("Name one engine: --engine for xboard's protocol, or --uci.")
+    if time_ms == 0:
+        raise click.UsageError("--time 0 leaves no time to think.")
+    files = files_of(keys, filters)
+    if output is not None and not files:
+        raise click.UsageError("Analyses of the archive's games are stored there: export pgn --engine writes them.")
+    if files and again:
+        raise click.UsageError("Of files nothing is remembered: leave out --again.")
+    if files and as_json and output in (None, "-"):
+        raise click.UsageError("Standard output has the PGN: name a file with -o, or leave out --json.")
+    limits = Limits(_USUAL_TIME_MS if (time_ms, depth, nodes) == (None, None, None) else time_ms, depth, nodes)
+    command = cecp if cecp is not None else uci or ""
+    spec = EngineSpec("uci" if cecp is None else "cecp", command, _read_options(options))
+
+    def report(game: Game, text: str, ply: int | None = None) -> None:
+        if ply is None or not quiet:
+            say(f"{_title(game)}{'' if ply is None else f', ply {ply}'}: {clean(text)}")
+
+    run = AnalysisRun(spec, limits, report)
+    try:
+        with contextlib.ExitStack() as stack:
+            archive = None if files else stack.enter_context(open_archive(where, read_only=False))
+            games = (
+                _keys(archive, keys, filters) if archive is not None else games_to_replay(files, keys, where, filters)
+            )
+            stack.enter_context(_ended_by_sigterm())
+            run.engine = stack.enter_context(open_engine(spec, limits))
+            progress = stack.enter_context(show_progress(steps=True))
+            if archive is not None:
+                _analyse_archive(run, archive, [game.key for game in games], again=again, progress=progress)
+            else:
+                _write_pgn(run, games, files, output or "-", force=force, progress=progress)
+    except KeyboardInterrupt:
+        run.interrupted = True
+    if as_json:
+        print_json(run.to_json())
+    elif not quiet and run.engine is not None:
+        say(_summary(run))
+    if run.interrupted:
+        raise KeyboardInterrupt
+    if run.failed:
+        ctx.exit(ExitCode.ENGINE)
+
+
+def _read_options(words: Sequence[str]) -> dict[str, str | None]:
+    found: dict[str, str | None] = {}
+    for word in words:
+        name, equals, value = word.partition("=")
+        if not name.strip():
+            raise click.UsageError(f"--option {word!r} has no name; write NAME=VALUE.")
+        found[name.strip()] = value if equals else None
+    return found
+
+
+def _keys(archive: ArchiveStore, keys: tuple[str, ...], filters: dict[str, Any]) -> list[Game]:
+    """The games to analyse, with little more than their keys.
+
+    Raises:
+        StorageError: there is none.
+    """
+    chosen = game_filter(keys=keys, **filters)
+    require_keys(archive, chosen)
+    games = list(
+        archive.games(
+            chosen, with_events=False, with_holdings=False, with_lines=False, with_thinking=False, whole_plies=False
+        )
+    )
+    if not games:
+        raise StorageError("There is no such game to analyse.")
+    return games
+
+
+@contextlib.contextmanager
+def _ended_by_sigterm() -> Iterator[None]:
+    """What ends the program ends the engine, too, and what it has told is stored: as after an interrupt."""
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _analyse_archive(
+    run: AnalysisRun, archive: ArchiveStore, keys: Sequence[str], *, again: bool, progress: Progress
+) -> None:
+    """Analyse games of an archive, and store it there about once a second."""
+    for number, key in enumerate(keys, 1):
+        game = archive.game(key)
+        head = run.head(game)
+        known = set() if again else archive.analysed_plies(game, head)
+        store = partial(archive.add_analysis, key, head, again=again)
+        run.analyse(game, known, store, partial(progress, f"game {number} of {len(keys)}"))
+        if run.is_over:
+            break
+
+
+def _write_pgn(
+    run: AnalysisRun, games: Sequence[Game], files: Sequence[str], output: str, *, force: bool, progress: Progress
+) -> None:
+    """Analyse games of files, and write all of them as PGN."""
+    from exporters.output import open_output
+    from exporters.pgn.exporter import PgnExporter, PgnOptions
+
+    with open_output(output, force, [Path(name) for name in files]) as out:
+        PgnExporter(PgnOptions(engine=True)).write(_annotated(run, games, progress), out)
+
+
+def _annotated(run: AnalysisRun, games: Sequence[Game], progress: Progress) -> Iterator[Game]:
+    """The games, with what the engine told of them; the rest as they were when it cannot go on."""
+    for number, game in enumerate(games, 1):
+        if not run.is_over:
+            head = run.head(game)
+            positions: list[AnalysedPosition] = []
+            run.analyse(game, set(), positions.extend, partial(progress, f"game {number} of {len(games)}"))
+            if positions:
+                lines = tuple(line for position in positions for line in position.lines)
+                game.analyses[:] = [replace(head, lines=lines)]
+        yield game
+
+
+def _summary(run: AnalysisRun) -> str:
+    """One line."""
+    from recorder.analysis.run import MOST_FAILURES
+
+    assert run.engine is not None
+    said = f"{clean(run.engine.name)}: {plural(run.positions, 'position')} of {plural(run.games, 'game')} analysed"
+    if run.begun:
+        said += f" ({run.begun:,} not to the end)"
+    if run.silent:
+        said += f", nothing told of {run.silent:,} of them"
+    if run.known:
+        said += f", {run.known:,} known already"
+    if run.unknown:
+        said += f"; {plural(run.unknown, 'game')} without a position that our rules know"
+    if run.failed:
+        said += f"; it failed with {plural(len(run.failed), 'game')}"
+    if run.gave_up:
+        said += " in a row and was asked no more" if len(run.failed) == MOST_FAILURES else ", at last in a row"
+    return f"{said}."
+
+
+def _title(game: Game) -> str:
+    return clean(f"{game.key[:8]} {game.white.handle} vs. {game.black.handle}")

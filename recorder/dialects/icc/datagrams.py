@@ -1,0 +1,338 @@
+"""ICC's level-2 datagrams about games: text to values and back.
+
+Every datagram has a reader and a writer; one table tests both. Trailing fields that we do not know are ignored, as the
+document asks. Source: section 8 of the protocol reference (ICC's formats2.txt).
+
+Nothing here has been seen on a wire: no transcript with datagrams is public.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+from recorder.dialects.icc.fields import format_fields, parse_fields, read_words
+from recorder.dialects.icc.values import (
+    BeganPosition,
+    BughouseHoldings,
+    BughousePass,
+    ClocksSet,
+    DatagramFen,
+    Flip,
+    GameOver,
+    GameText,
+    GoneBack,
+    IccGame,
+    IllegalMove,
+    JBoard,
+    Kibitz,
+    MoreTime,
+    MoveLag,
+    MoveList,
+    MovesSent,
+    Msec,
+    NumberOnly,
+    Offers,
+    PgnLines,
+    PgnTag,
+    Relation,
+    SettingTold,
+    Told,
+    ToldBoard,
+    WhoAmI,
+)
+from recorder.errors import LineError
+
+__all__ = ["BOARD_TELLING", "format_datagram", "parse_datagram"]
+
+BOARD_TELLING = frozenset((22, 23, 24, 25, 49, 70, 84, 101, 110, 111))
+"""Numbers that tell what happens on a board: text beside them in one unit says the same for human eyes."""
+
+_INT = re.compile(r"-?[0-9]{1,10}", re.ASCII)
+_BOARD = re.compile(r"[-pnbrqkPNBRQK]{64}")
+_SYMBOLS = frozenset(("O", "PW", "PB", "SW", "SB", "E", "X"))
+_SCORES = frozenset(("1-0", "0-1", "1/2-1/2", "*", "aborted"))
+
+
+class _Fields:
+    """The arguments of one datagram, taken one by one."""
+
+    def __init__(self, number: int, fields: Sequence[str]) -> None:
+        self.number = number
+        self.fields = fields
+        self.at = 0
+
+    def __bool__(self) -> bool:
+        return self.at < len(self.fields)
+
+    def fail(self, name: str, value: str) -> LineError:
+        return LineError(f"the {name} of datagram {self.number} cannot be {value!r}", field=name, value=value)
+
+    def text(self, name: str) -> str:
+        if not self:
+            raise LineError(f"datagram {self.number} ends before its {name}", field=name)
+        self.at += 1
+        return self.fields[self.at - 1]
+
+    def whole(self, name: str) -> int:
+        value = self.text(name)
+        if _INT.fullmatch(value) is None:
+            raise self.fail(name, value)
+        return int(value)
+
+    def flag(self, name: str) -> bool:
+        value = self.text(name)
+        if value not in ("0", "1"):
+            raise self.fail(name, value)
+        return value == "1"
+
+    def white(self, name: str) -> bool:
+        value = self.text(name)
+        if value not in ("W", "B"):
+            raise self.fail(name, value)
+        return value == "W"
+
+    def one_of(self, name: str, known: frozenset[str]) -> str:
+        value = self.text(name)
+        if value not in known:
+            raise self.fail(name, value)
+        return value
+
+    def board(self) -> str:
+        value = self.text("board")
+        if _BOARD.fullmatch(value) is None:
+            raise self.fail("board", value)
+        return value
+
+    def rest(self) -> tuple[str, ...]:
+        found = tuple(self.fields[self.at :])
+        self.at = len(self.fields)
+        return found
+
+    def text_or_none(self) -> str | None:
+        return self.text("field") if self else None
+
+    def whole_or_none(self, name: str) -> int | None:
+        return self.whole(name) if self else None
+
+    def flag_or_none(self, name: str) -> bool | None:
+        return self.flag(name) if self else None
+
+
+def _logged_in(it: _Fields) -> WhoAmI:
+    return WhoAmI(it.number, it.text("name"), it.text_or_none() or "")
+
+
+def _game(it: _Fields) -> IccGame:
+    return IccGame(
+        it.number, it.whole("game number"), it.text("White"), it.text("Black"), it.whole("wild number"),
+        it.text("rating type"), it.flag("rated"), it.whole("initial time"), it.whole("increment"),
+        it.whole("initial time"), it.whole("increment"), it.flag("played"), it.text_or_none() or "",
+        it.text_or_none(), it.text_or_none(), it.text_or_none(), it.text_or_none(), it.text_or_none(),
+        it.flag_or_none("legality"), it.flag_or_none("semantics"), it.flag_or_none("plunkers"),
+        it.text_or_none(), it.flag_or_none("promotion to king"),
+    )  # fmt: skip
+
+
+def _over(it: _Fields) -> GameOver:
+    return GameOver(
+        it.number, it.whole("game number"), it.flag("become-examined"), it.text("result code"),
+        it.one_of("score", _SCORES), it.text("description"), it.text_or_none(),
+    )  # fmt: skip
+
+
+def _number_only(it: _Fields) -> NumberOnly:
+    return NumberOnly(it.number, it.whole("game number"))
+
+
+def _relation(it: _Fields) -> Relation:
+    number = it.whole("game number")
+    player = it.text("player") if it.number == 20 else None
+    symbol = it.one_of("relation", _SYMBOLS)
+    return Relation(it.number, number, player, symbol, it.whole_or_none("kibitz value") if it.number == 20 else None)
+
+
+def _offers(it: _Fields) -> Offers:
+    return Offers(it.number, it.whole("game number"), *(it.whole("offer") for _ in range(8)))
+
+
+def _gone_back(it: _Fields) -> GoneBack:
+    return GoneBack(it.number, it.whole("game number"), it.whole("count"))
+
+
+def _moves_sent(it: _Fields) -> MovesSent:
+    return MovesSent(it.number, it.whole("game number"), it.rest())
+
+
+def _move_list(it: _Fields) -> MoveList:
+    number = it.whole("game number")
+    board = None
+    if it.fields[it.at : it.at + 1] == ["*"]:
+        it.text("board")
+    else:
+        board = it.board()
+    return MoveList(it.number, number, board, tuple(read_words(move) for move in it.rest()))
+
+
+def _kibitz(it: _Fields) -> Kibitz:
+    return Kibitz(
+        it.number, it.whole("game number"), it.text("player"), it.text("titles"), it.flag("kibitz"), it.text("text")
+    )
+
+
+def _held(it: _Fields) -> BughouseHoldings:
+    return BughouseHoldings(it.number, it.whole("game number"), _letters(it), _letters(it))
+
+
+def _letters(it: _Fields) -> str:
+    value = it.text("holdings")
+    if value.strip("pnbrqPNBRQ"):
+        raise it.fail("holdings", value)
+    return value
+
+
+def _passed(it: _Fields) -> BughousePass:
+    return BughousePass(it.number, it.whole("game number"), it.white("colour"), it.one_of("piece", frozenset("PNBRQ")))
+
+
+def _clocks_set(it: _Fields) -> ClocksSet:
+    return ClocksSet(it.number, it.whole("game number"), it.whole("clock"), it.whole("clock"))
+
+
+def _more_time(it: _Fields) -> MoreTime:
+    return MoreTime(it.number, it.whole("game number"), it.white("colour"), it.whole("seconds"))
+
+
+def _flip(it: _Fields) -> Flip:
+    return Flip(it.number, it.whole("game number"), it.flag("flip"))
+
+
+def _illegal(it: _Fields) -> IllegalMove:
+    return IllegalMove(it.number, it.whole("game number"), it.text("move"), it.whole("reason"))
+
+
+def _jboard(it: _Fields) -> JBoard:
+    numbered = it.fields[:1] and _INT.fullmatch(it.fields[0]) is not None
+    game_no = it.whole("game number") if numbered else None
+    board, white, push = it.board(), it.white("side to move"), it.whole("double-push file")
+    castling = "".join("01"[it.flag("castling")] for _ in range(4))
+    return JBoard(
+        it.number, game_no, board, white, push, castling, it.whole("move number"), it.text("move"), it.text("move"),
+        it.text_or_none(), it.text_or_none(), it.whole_or_none("status"), it.flag_or_none("flip"),
+    )  # fmt: skip
+
+
+def _fen(it: _Fields) -> DatagramFen:
+    return DatagramFen(it.number, it.whole("game number"), it.text("FEN"))
+
+
+def _board(it: _Fields) -> ToldBoard:
+    return ToldBoard(it.number, it.whole("game number"), it.board(), it.white("side to move"))
+
+
+def _msec(it: _Fields) -> Msec:
+    return Msec(
+        it.number, it.whole("game number"), it.white("colour"), it.whole("clock"), it.flag("running"),
+        it.whole_or_none("free time"), it.whole_or_none("least time"),
+    )  # fmt: skip
+
+
+def _began(it: _Fields) -> BeganPosition:
+    number, fen, count = it.whole("game number"), it.text("FEN"), it.whole("count")
+    if count < 0:
+        raise it.fail("count", str(count))
+    return BeganPosition(it.number, number, fen, count)
+
+
+def _tag(it: _Fields) -> PgnTag:
+    return PgnTag(it.number, it.whole("game number"), it.text("tag"), it.text("value"))
+
+
+def _setting(it: _Fields) -> SettingTold:
+    return SettingTold(it.number, it.whole("datagram"), it.flag("setting"))
+
+
+def _lag(it: _Fields) -> MoveLag:
+    return MoveLag(it.number, it.text("player"), it.whole("lag"))
+
+
+def _game_text(it: _Fields) -> GameText:
+    return GameText(it.number, it.whole("game number"), it.text("text"))
+
+
+def _pgn(it: _Fields) -> PgnLines:
+    return PgnLines(it.number, it.rest())
+
+
+_READERS: dict[int, Callable[[_Fields], Told]] = {
+    0: _logged_in,
+    **dict.fromkeys((12, 15, 18, 40, 100), _game),
+    **dict.fromkeys((13, 16), _over),
+    **dict.fromkeys((14, 17, 19, 41), _number_only),
+    **dict.fromkeys((20, 43), _relation),
+    21: _offers,
+    **dict.fromkeys((22, 23), _gone_back),
+    **dict.fromkeys((24, 111), _moves_sent),
+    25: _move_list,
+    26: _kibitz,
+    37: _held,
+    38: _clocks_set,
+    39: _flip,
+    42: _illegal,
+    49: _jboard,
+    56: _msec,
+    57: _passed,
+    61: _more_time,
+    70: _fen,
+    77: _game_text,
+    84: _board,
+    86: _pgn,
+    **dict.fromkeys((101, 110), _began),
+    112: _tag,
+    124: _setting,
+    144: _lag,
+}
+_ON_SIDES = frozenset((MoreTime, BughousePass, Msec, ToldBoard, JBoard))
+
+
+def parse_datagram(text: str) -> Told | int:
+    """Read a datagram.
+
+    Args:
+        text: from ``\\x19(`` to ``\\x19)``, line ends inside as ``\\n``.
+    Returns:
+        What it tells, moves still as words (``icc_moves`` reads them); its number where it is none about games.
+    Raises:
+        LineError: it is cut, or a field cannot be what it must be.
+    """
+    number, fields = parse_fields(text)
+    reader = _READERS.get(number)
+    if reader is None:
+        return number
+    try:
+        return reader(_Fields(number, fields))
+    except LineError as error:
+        raise LineError(str(error), text, error.field, error.value) from None
+
+
+def format_datagram(told: Told) -> str:
+    """Write the datagram that ``parse_datagram`` reads; fields that are None were not printed."""
+    if isinstance(told, MovesSent):
+        return format_fields(told.number, [str(told.game_no), *told.words])
+    if isinstance(told, MoveList):
+        moves = "".join(f" {{{' '.join(words)}}}" for words in told.words)
+        return f"\x19({told.number} {told.game_no} {told.board or '*'}{moves}\x19)"
+    if isinstance(told, PgnLines):
+        return format_fields(told.number, list(told.lines))
+    fields: list[str] = []
+    for name, value in zip(told._fields[1:], told[1:], strict=True):
+        if value is None:
+            continue
+        if isinstance(value, bool):
+            side = type(told) in _ON_SIDES and name in ("white", "to_white", "white_to_move")
+            fields.append("BW"[value] if side else "01"[value])
+        elif name == "castling":
+            fields += list(str(value))
+        else:
+            fields.append(str(value))
+    return format_fields(told.number, fields)

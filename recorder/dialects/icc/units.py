@@ -1,0 +1,116 @@
+"""ICC's level-1 units and the datagrams in the stream of lines.
+
+A unit is what one command caused; text in it is the same text that comes without units. Where a unit also holds
+datagrams that tell of a board, they are the authority and its text is for human eyes only, so a unit's lines wait for
+its end. Source: section 8.1 of the protocol reference (ICC's formats2.txt).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from recorder.dialects.icc.fields import MoveForm, read_move
+from recorder.errors import LineError
+from recorder.events import Datagram, Event, Line, Malformed, Noise
+
+if TYPE_CHECKING:
+    from recorder.dialects.icc.values import Told
+
+__all__ = ["DATAGRAM_NAME", "UnitReader"]
+
+DATAGRAM_NAME = "datagram"
+"""``Malformed.tag`` of a datagram that cannot be read."""
+
+_DEEPEST = 3
+_MOST_LINES = 5000  # more than the longest answer; a unit without an end must not hold a log's rest back
+
+
+class UnitReader:
+    """Reads the marks that the wire leaves in the stream of lines, and holds back the text between them.
+
+    Args:
+        count: is told the name of every datagram that is none about games.
+
+    Attributes:
+        depth: units that are open. begin: offset of the outermost one.
+    """
+
+    def __init__(self, count: Callable[[str, int], None]) -> None:
+        self.depth = 0
+        self.begin = 0
+        self.form = MoveForm()
+        self._count = count
+        self._lines: list[Line] = []
+        self._telling = False
+
+    def mark(self, line: Line) -> tuple[Event, list[Line]]:
+        """Read a line that begins with ``\\x19``.
+
+        Returns:
+            Its event, and the text lines that it releases.
+        """
+        text = line.text
+        if text.startswith("\x19("):
+            return self._datagram(line), []
+        if text.startswith("\x19["):
+            if not self.depth:
+                self.begin = line.offset
+            self.depth = min(self.depth + 1, _DEEPEST)
+        elif text == "\x19]":
+            self.depth = max(self.depth - 1, 0)
+            if not self.depth:
+                return Noise(line), self.release()
+        return Noise(line), []
+
+    def keep(self, line: Line) -> list[Line]:
+        """Hold a text line of the open unit back.
+
+        Returns:
+            The text lines that it releases: all, where the unit does not seem to end or data was lost in it.
+        """
+        self._lines.append(line)
+        return self.release() if line.text == "\x1a" or len(self._lines) > _MOST_LINES else []
+
+    def release(self) -> list[Line]:
+        """End what is open, and give its lines away; those that only repeat datagrams come behind ``\\x19|``."""
+        lines, self._lines = self._lines, []
+        if self._telling:
+            lines = [line if line.text == "\x1a" else line._replace(text="\x19|" + line.text) for line in lines]
+        self.depth = 0
+        self._telling = False
+        return lines
+
+    def _datagram(self, line: Line) -> Event:
+        from recorder.dialects.icc.datagrams import BOARD_TELLING, parse_datagram  # hardly any log needs it
+
+        try:
+            told = parse_datagram(line.text)
+        except LineError as error:
+            return Malformed(line, DATAGRAM_NAME, str(error))
+        if isinstance(told, int):
+            self._count(f"(ICC datagram {told})", line.offset)
+            return Noise(line)
+        if self.depth and told.number in BOARD_TELLING:
+            self._telling = True
+        return self._understood(line, told)
+
+    def _understood(self, line: Line, told: Told) -> Event:
+        """The event of a datagram, the moves in it read."""
+        from recorder.dialects.icc.values import MoveList, MovesSent, SettingTold
+
+        if isinstance(told, SettingTold):
+            self.form.set(told.datagram, told.on)
+        elif isinstance(told, MovesSent):
+            self.form.learn([told.words])
+            move = read_move(told.words, self.form)
+            if move is None:
+                return Malformed(line, DATAGRAM_NAME, f"the move of datagram {told.number} cannot be read")
+            told = told._replace(move=move)
+        elif isinstance(told, MoveList):
+            self.form.learn(told.words)
+            moves = [read_move(words, self.form) for words in told.words]
+            if any(move is None for move in moves):
+                return Malformed(line, DATAGRAM_NAME, f"a move of datagram {told.number} cannot be read")
+            told = told._replace(moves=tuple(move for move in moves if move is not None))
+        return Datagram(line, told, self.begin if self.depth else line.offset)

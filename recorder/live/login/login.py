@@ -1,0 +1,317 @@
+"""Logging in: the server's bytes → what to answer, until we are in or know why not.
+
+One machine serves all servers, since they differ in words and not in order: a name is asked for, then a password or,
+of a guest, an empty line; then the session has begun, which the server says or shows by its first prompt. It is
+refused with a sentence, by asking again, or by closing the connection; a sentence in the banner or in the message of
+the day is no refusal, so those count only when the connection ends.
+
+Source: FICS 1.6.2, Lasker and FatICS for the refusals; ``recorder.live.login.dialogue`` names those of the prompts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from enum import IntEnum
+from typing import Final, NamedTuple, NoReturn
+
+from recorder.dialects.registry import Family, detect_dialect
+from recorder.errors import LoginError
+from recorder.events import SessionNotice, SessionNoticeKind
+from recorder.live.login.dialogue import Cue, CueKind, CueReader
+
+__all__ = ["LoggedIn", "Login", "WrongPasswordError"]
+
+
+class WrongPasswordError(LoginError):
+    """The server does not take the password: asked again and again, it may shut us out."""
+
+
+class LoggedIn(NamedTuple):
+    """Who we are, and where."""
+
+    family: Family | None  # None: nothing told
+    handle: str | None  # as the server writes it; None: a guest whose name it has not said
+    guest: bool
+
+
+class _Stage(IntEnum):
+    """How far we are."""
+
+    CALLING = 0  # connected
+    NAMED = 1  # the name was sent
+    ENTERING = 2  # the password or a guest's empty line was sent
+
+
+_GUEST: Final = "guest"
+_HANDLE: Final = re.compile(r"[!-~]{1,60}")
+_HIDDEN_MS: Final = 3_000  # echo was switched off, and what stands there is not a prompt that we know
+_LONGEST_WORDS: Final = 400  # of a line that is looked at for why the server does not let us in
+_PATIENCE_MS: Final = {_Stage.CALLING: 30_000, _Stage.NAMED: 60_000, _Stage.ENTERING: 60_000}
+# A banner's own words, where no line of it is known.
+_BANNER_WORDS: Final = (
+    (Family.ICC, re.compile(r"\bchessclub\.com\b", re.I)),
+    (Family.FATICS, re.compile(r"\bfatics\b", re.I)),
+    (Family.CHESSNET, re.compile(r"\bchess\.net\b", re.I)),
+    (Family.FICS, re.compile(r"\bfreechess\.org\b", re.I)),
+)
+_WRONG_PASSWORD: Final = "The server does not accept this password for {who}; check the name and the password."
+# From which stage on a line refuses us at once, its form, and what to tell.
+_REFUSALS: Final = [
+    (stages, re.compile(form, re.I), sentence)
+    for stages, form, sentence in (
+        (
+            {_Stage.ENTERING},
+            r"(?:invalid|incorrect|wrong|bad) password",
+            _WRONG_PASSWORD,
+        ),
+        (
+            {_Stage.NAMED},
+            r"names? (?:can|may|must|should) only (?:consist|contain)",
+            "The server takes only letters in a name, not {who}; choose another name.",
+        ),
+        (
+            {_Stage.NAMED},
+            r"name.* at least (?P<size>\w+) (?:characters|letters)",
+            "The server takes no name as short as {who}; it must have at least {size} letters.",
+        ),
+        (
+            {_Stage.NAMED},
+            r"names? .*at most (?P<size>\w+) (?:characters|letters)",
+            "The server takes no name as long as {who}; it may have at most {size} letters.",
+        ),
+        (
+            {_Stage.NAMED, _Stage.ENTERING},
+            r"\bis already logged in\b(?!.*(?:kick|clos))",
+            "Somebody is already logged in as {who}; choose another name or try again later.",
+        ),
+        ({_Stage.NAMED}, r"\b(?:is|are) banned\b", "The server has banned {who}."),
+        (
+            {_Stage.NAMED},
+            r"guest (?:connections|logins)\b.*\b(?:prevented|blocked|disabled)",
+            "The server lets no guests in from here; log in with a registered name.",
+        ),
+        (
+            {_Stage.NAMED},
+            r"nobody from your site may login without",
+            "The server lets in nobody from this address without an account; log in with a registered name.",
+        ),
+        (
+            {_Stage.NAMED},
+            r"nobody from your site may login",
+            "The server lets in nobody from this address; ask its administrators.",
+        ),
+        (
+            {_Stage.NAMED},
+            r"\b(?:server|FICS|club)\b.* is .*\bfull\b|\btoo many (?:players|users|guests|connections)\b",
+            "The server is full; try again later.",
+        ),
+        (
+            {_Stage.NAMED, _Stage.ENTERING},
+            r"\*{4} LOGIN TIMEOUT \*{4}",
+            "The server has waited too long for the login of {who}; try again.",
+        ),
+        (
+            {_Stage.NAMED},
+            r"\bunknown (?:time|zip)seal version|\b(?:time|zip)seal error",
+            "The server does not understand our time seal; connect without it.",
+        ),
+        (
+            {_Stage.NAMED, _Stage.ENTERING},
+            r"\bbad (?:playerfile|name field)\b",
+            "The server's file about {who} is damaged; tell its administrators or log in as a guest.",
+        ),
+        ({_Stage.NAMED}, r"\W*(?:good ?bye|bye)\b", "The server said goodbye instead of letting {who} in."),
+    )
+]
+
+
+class Login:
+    """One login on one connection.
+
+    Args:
+        handle: the name to log in with; None: as a guest, under a name that the server chooses.
+        password: gives the password; it is called when the server asks for it and not before, and what it gives is
+            not kept. None: there is none, so that the name may not be a registered one.
+
+    Attributes:
+        logged_in: who we are, once we are in; then no more bytes need to be given to this object.
+
+    Raises:
+        LoginError: the handle cannot be one on any server.
+    """
+
+    def __init__(self, handle: str | None, password: Callable[[], str] | None = None) -> None:
+        if handle is not None and not _HANDLE.fullmatch(handle):
+            raise LoginError("A name to log in with is one word without blanks; give another one.")
+        self.logged_in: LoggedIn | None = None
+        self._handle = handle
+        self._password = password
+        self._reader = CueReader()
+        self._stage = _Stage.CALLING
+        self._family: Family | None = None
+        self._family_named = False  # by a line that is known, not by a word in one
+        self._called: str | None = None
+        self._guest = True
+        self._hidden = False  # what is typed next shall not be seen
+        self._reason: str | None = None  # why the server may be about to close the connection
+        self._last_words = ""
+        self._to_send = b""
+
+    @property
+    def patience_ms(self) -> int:
+        """How long to wait for more bytes before ``timed_out`` is to be called, in milliseconds."""
+        return _HIDDEN_MS if self._unknown_prompt else _PATIENCE_MS[self._stage]
+
+    @property
+    def _unknown_prompt(self) -> bool:
+        """Whether the server waits for a password, or for a guest's return, in words that we do not know."""
+        return self._hidden and self._stage is _Stage.NAMED
+
+    def receive(self, data: bytes) -> bytes:
+        """Take bytes of the server.
+
+        Returns:
+            What to send now, whole lines; often nothing. To be sealed line by line on a sealed connection.
+        Raises:
+            LoginError: we are not let in, and why.
+        """
+        self._hear_all(self._reader.receive(data))
+        answer, self._to_send = self._to_send, b""
+        return answer
+
+    def closed(self) -> NoReturn:
+        """The server has closed the connection before we were in.
+
+        Raises:
+            LoginError: always.
+        """
+        self._hear_all(self._reader.finish())
+        if self._reason is not None:
+            raise LoginError(self._reason)
+        moment = {
+            _Stage.CALLING: "before it asked for a name",
+            _Stage.NAMED: f"when it was told the name {self._who}",
+            _Stage.ENTERING: f"instead of letting {self._who} in",
+        }[self._stage]
+        # A server may repeat what it was told, and we do not know the password any more.
+        words = f"; its last words were: {self._last_words}" if self._last_words and self._guest else "."
+        raise LoginError(f"The server closed the connection {moment}{words}")
+
+    def timed_out(self) -> bytes:
+        """Nothing has come for ``patience_ms``.
+
+        Returns:
+            What to send now: the answer to a prompt in another language.
+        Raises:
+            LoginError: in all other cases.
+        """
+        if self._unknown_prompt:
+            if self._password is None:
+                self._enter_as_guest()
+            else:
+                self._tell_password()
+            answer, self._to_send = self._to_send, b""
+            return answer
+        waited = f"in {self.patience_ms // 1000} seconds"
+        if self._stage is _Stage.CALLING:
+            raise LoginError(f"The server has not asked for a name {waited}; is this a chess server's address?")
+        raise LoginError(f"The server has not answered the login of {self._who} {waited}; try again later.")
+
+    @property
+    def _who(self) -> str:
+        return self._handle or "a guest"
+
+    def _hear_all(self, cues: list[Cue]) -> None:
+        for cue in cues:
+            if self.logged_in is None:
+                self._hear(cue)
+
+    def _hear(self, cue: Cue) -> None:
+        kind = cue.kind
+        if kind is CueKind.NAME:
+            self._tell_name()
+        elif kind is CueKind.PASSWORD:
+            self._tell_password()
+        elif kind is CueKind.RETURN:
+            self._enter_as_guest()
+        elif kind in (CueKind.HIDE, CueKind.SHOW):
+            self._hidden = kind is CueKind.HIDE
+        elif kind is CueKind.CALLED:
+            self._called = cue.text
+        elif kind is CueKind.STARTED:
+            self._called = cue.text
+            self._begin(None)
+        elif kind is CueKind.PROMPT:
+            if self._stage is not _Stage.CALLING:
+                self._begin(cue.text or None)
+        elif kind is CueKind.LONE_WORD:
+            if self._stage is _Stage.ENTERING:
+                self._begin(None)
+        elif cue.notice is not None:
+            self._hear_notice(cue.notice)
+        elif kind is CueKind.LINE:
+            self._hear_line(cue.text)
+
+    def _tell_name(self) -> None:
+        if self._stage is not _Stage.CALLING:
+            raise LoginError(self._reason or f"The server does not let {self._who} in: it asks for a name again.")
+        self._send(self._handle or _GUEST)
+        self._stage = _Stage.NAMED
+
+    def _tell_password(self) -> None:
+        if self._stage is _Stage.CALLING:
+            return
+        if self._stage is _Stage.ENTERING:
+            raise WrongPasswordError(f"The server does not let {self._who} in: it asks for a password again.")
+        if self._handle is None:
+            raise LoginError("The server wants a password of guests; log in with a registered name.")
+        if self._password is None:
+            raise LoginError(f"{self._who} is a registered name on this server; give its password or another name.")
+        password = self._password()
+        if not password or any(character in password for character in "\r\n\0"):
+            raise LoginError(f"The password for {self._who} is empty or has more than one line; give another one.")
+        self._send(password)
+        self._guest = False
+        self._stage = _Stage.ENTERING
+
+    def _enter_as_guest(self) -> None:
+        if self._stage is not _Stage.NAMED:
+            return
+        if self._handle is not None and self._password is not None:
+            raise LoginError(f"{self._who} is no registered name on this server; log in as a guest or correct it.")
+        self._send("")
+        self._stage = _Stage.ENTERING
+
+    def _send(self, line: str) -> None:
+        self._to_send += line.encode() + b"\n"
+
+    def _begin(self, prompt: str | None) -> None:
+        banner = None if self._family is None else self._family.value
+        dialect = detect_dialect(banner, prompt, None)
+        family = None if dialect is None else dialect.family
+        self.logged_in = LoggedIn(family, self._called or self._handle, self._guest)
+
+    def _hear_notice(self, notice: SessionNotice) -> None:
+        if notice.kind is SessionNoticeKind.BANNER:
+            if not self._family_named:
+                self._family, self._family_named = Family(notice.value), True
+        elif notice.kind is SessionNoticeKind.SHUTDOWN and notice.value is not None:
+            raise LoginError("The server is shutting down; try again later.")
+        elif notice.kind in (SessionNoticeKind.LOGOUT, SessionNoticeKind.IDLE_LOGOUT):
+            self._reason = f"The server said goodbye instead of letting {self._who} in."
+        elif notice.kind is SessionNoticeKind.TAKEN_OVER:
+            raise LoginError(f"Somebody else has just logged in as {self._who}.")
+
+    def _hear_line(self, text: str) -> None:
+        text = text[:_LONGEST_WORDS]
+        if self._stage is _Stage.CALLING and self._family is None:
+            self._family = next((family for family, words in _BANNER_WORDS if words.search(text)), None)
+        self._last_words = "".join(character for character in text.strip() if character.isprintable())[:120]
+        for stages, form, sentence in _REFUSALS:
+            if match := form.search(text):
+                reason = sentence.format(who=self._who, **match.groupdict())
+                if self._stage in stages:
+                    raise WrongPasswordError(reason) if sentence is _WRONG_PASSWORD else LoginError(reason)
+                self._reason = reason
+                return

@@ -1,0 +1,1 @@
+"""Addresses, connections and listening sockets."""

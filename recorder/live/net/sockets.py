@@ -1,0 +1,282 @@
+"""Addresses, connecting to a host, listening for clients, and calls that may block."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import ipaddress
+import os
+import re
+import socket
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any, Final, NamedTuple, TypeVar, cast
+
+__all__ = [
+    "Address",
+    "CONNECT_S",
+    "MAX_CLIENTS",
+    "connect",
+    "failure_reason",
+    "format_address",
+    "in_thread",
+    "is_loopback",
+    "listen",
+    "parse_address",
+    "prepare",
+    "say_farewell",
+    "why_no_connection",
+    "why_unknown",
+]
+
+_FORM: Final = re.compile(r"(?:\[(?P<literal>[^\[\]\s]+)\]|(?P<name>[^\[\]\s:]+))(?::(?P<port>[0-9]{1,5}))?")
+_MAX_PORT: Final = 65535
+
+
+class Address(NamedTuple):
+    """Where to connect or to listen: a host's name or number without brackets, and a TCP port."""
+
+    host: str
+    port: int
+
+
+def parse_address(text: str, default_port: int | None = None, default_host: str | None = None) -> Address:
+    """Read ``chess.example:5000``, ``chess.example``, ``[::1]:5000``, ``::1`` or ``5000``.
+
+    Args:
+        text: what was typed.
+        default_port: if none is typed; None: one must be.
+        default_host: if a number alone is typed, it is a port there; None: a host must be typed.
+    Raises:
+        ValueError: it has another form; the text says what to write.
+    """
+    host: str
+    port: int | None
+    if text.isascii() and text.isdigit():
+        if default_host is None:
+            raise ValueError(f"{text!r} is a port without a host; write HOST:{text}.")
+        host, port = default_host, int(text)
+    elif _is_ipv6(text):
+        host, port = text, default_port
+    elif match := _FORM.fullmatch(text):
+        host = match["literal"] or match["name"]
+        port = default_port if match["port"] is None else int(match["port"])
+    else:
+        raise ValueError(f"{text!r} is no address; write HOST:PORT or [IPV6]:PORT.")
+    if port is None:
+        raise ValueError(f"{text!r} has no port; write HOST:PORT.")
+    if port > _MAX_PORT:
+        raise ValueError(f"{text!r} has port {port}; ports go up to {_MAX_PORT}.")
+    return Address(host, port)
+
+
+def format_address(address: Address) -> str:
+    """The inverse of ``parse_address``, always with the port."""
+    host = f"[{address.host}]" if ":" in address.host else address.host
+    return f"{host}:{address.port}"
+
+
+def _is_ipv6(text: str) -> bool:
+    try:
+        socket.inet_pton(socket.AF_INET6, text)
+    except (OSError, ValueError):
+        return False
+    return True
+
+
+_Result = TypeVar("_Result")
+
+
+async def in_thread(work: Callable[[], _Result], too_late: Callable[[_Result], object] = lambda _late: None) -> _Result:
+    """Do what may take for ever in a thread that holds up nobody's end.
+
+    Args:
+        work: what is to be done.
+        too_late: is given the result if nobody waits for it any more.
+    """
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[_Result] = loop.create_future()
+
+    def settle(result: _Result | None, error: Exception | None) -> None:
+        if done.cancelled():
+            if result is not None:
+                threading.Thread(target=too_late, args=(result,), daemon=True).start()
+        elif error is not None:
+            done.set_exception(error)
+        else:
+            done.set_result(cast(_Result, result))
+
+    def run() -> None:
+        result, error = None, None
+        try:
+            result = work()
+        except Exception as failure:
+            error = failure
+        with suppress(RuntimeError):  # the loop has ended meanwhile
+            loop.call_soon_threadsafe(settle, result, error)
+
+    threading.Thread(target=run, daemon=True).start()
+    return await done
+
+
+CONNECT_S: Final = 30.0
+_NEXT_S: Final = 0.25
+_KEEPALIVE: Final = (("TCP_KEEPIDLE", 60), ("TCP_KEEPINTVL", 15), ("TCP_KEEPCNT", 4))
+"""A line that is dead without a word is noticed after two minutes."""
+
+
+async def connect(address: Address) -> socket.socket:
+    """Connect to the first of a host's numbers that answers.
+
+    They are tried in the system's order. One that says nothing, as where IPv6 leads nowhere, does not keep the next
+    from being tried (RFC 8305, "Happy Eyeballs").
+
+    Raises:
+        OSError: none does; ``TimeoutError``: not within half a minute; ``socket.gaierror``: the name stands for none.
+    """
+    async with asyncio.timeout(CONNECT_S):
+        numbers = await _look_up(address)
+        failure: OSError | None = None
+        attempts: set[asyncio.Task[socket.socket]] = set()
+        try:
+            while numbers or attempts:
+                if numbers:
+                    attempts.add(asyncio.create_task(_dial(*numbers.pop(0))))
+                done, _ = await asyncio.wait(
+                    attempts, timeout=_NEXT_S if numbers else None, return_when=asyncio.FIRST_COMPLETED
+                )
+                for attempt in done:
+                    error = attempt.exception()
+                    if error is None:
+                        attempts.discard(attempt)
+                        return attempt.result()
+                    if not isinstance(error, OSError):
+                        raise error
+                    failure = error
+                attempts -= done
+        finally:
+            for attempt in attempts:
+                attempt.cancel()
+            for late in await asyncio.gather(*attempts, return_exceptions=True):
+                if isinstance(late, socket.socket):  # two answered together
+                    late.close()
+    raise failure or OSError(f"{address.host} stands for no number")
+
+
+async def _dial(
+    family: int, kind: int, protocol: int, _name: str, where: tuple[str, int] | tuple[str, int, int, int]
+) -> socket.socket:
+    connection = socket.socket(family, kind, protocol)
+    connection.setblocking(False)
+    try:
+        await asyncio.get_running_loop().sock_connect(connection, where)
+    except BaseException:  # cancelled, too, when another attempt was quicker
+        connection.close()
+        raise
+    return connection
+
+
+async def why_unknown(address: Address) -> str | None:
+    """One sentence without its full stop if nobody knows the host's name; None: it is known, or cannot be asked now."""
+    try:
+        await _look_up(address)
+    except socket.gaierror as error:
+        return None if error.errno == socket.EAI_AGAIN else why_no_connection(address, error)
+    except OSError:
+        return None
+    return None
+
+
+async def _look_up(address: Address) -> list[Any]:
+    """The numbers of a host. The loop's own way makes the program's end wait for a name server that is silent."""
+
+    def ask() -> list[Any]:
+        try:
+            return list(socket.getaddrinfo(*address, type=socket.SOCK_STREAM))
+        except UnicodeError as error:  # a part of the name that is empty or too long
+            raise socket.gaierror(socket.EAI_NONAME, "the name has no form that a host's name has") from error
+
+    return await in_thread(ask)
+
+
+def failure_reason(error: BaseException) -> str:
+    """Why something of the network failed, in the system's words.
+
+    asyncio writes addresses into its errors, and a name that is not known has no number of the system's.
+    """
+    if isinstance(error, TimeoutError) and not getattr(error, "errno", None):
+        return "no answer"
+    if isinstance(error, OSError) and error.errno and not isinstance(error, socket.gaierror):
+        return os.strerror(error.errno)
+    return getattr(error, "strerror", None) or str(error) or type(error).__name__
+
+
+def why_no_connection(address: Address, error: BaseException) -> str:
+    """One sentence without its full stop about a connection that did not come about."""
+    where = format_address(address)
+    if isinstance(error, socket.gaierror):
+        return f"The name {address.host} cannot be looked up ({failure_reason(error)})"
+    if isinstance(error, ConnectionRefusedError):
+        return f"{where} refuses the connection; no server listens there"
+    if isinstance(error, TimeoutError):
+        return f"{where} does not answer"
+    return f"{where} cannot be reached ({failure_reason(error)})"
+
+
+def prepare(connection: socket.socket, *, patience_ms: int | None = None) -> None:
+    """No waiting for more to send, and a dead line is noticed.
+
+    Args:
+        patience_ms: how long the other side may leave bytes of ours unacknowledged, where the system can tell;
+            None: as long as the system likes.
+    """
+    connection.setblocking(False)
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    options = _KEEPALIVE if patience_ms is None else (*_KEEPALIVE, ("TCP_USER_TIMEOUT", patience_ms))
+    for name, value in options:
+        if hasattr(socket, name):
+            connection.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
+
+
+MAX_CLIENTS: Final = 64
+"""How many clients a proxy serves at a time; each takes three file descriptors and two threads."""
+
+_READ_BYTES: Final = 1 << 16
+_FAREWELL_S: Final = 1
+
+
+def listen(address: Address) -> list[socket.socket]:
+    """Listen on every number that a host's name stands for.
+
+    Raises:
+        OSError: one of them cannot be had.
+    """
+    found = socket.getaddrinfo(*address, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    sockets: list[socket.socket] = []
+    try:
+        for family, *_, where in dict.fromkeys(found):
+            sockets.append(socket.create_server(where[:2], family=family, backlog=16))
+            sockets[-1].setblocking(False)
+    except OSError:
+        for opened in sockets:
+            opened.close()
+        raise
+    return sockets
+
+
+def is_loopback(listener: socket.socket) -> bool:
+    """Whether only this machine reaches a listening socket."""
+    return ipaddress.ip_address(listener.getsockname()[0].partition("%")[0]).is_loopback
+
+
+async def say_farewell(client: socket.socket, sentence: str) -> None:
+    """Send a line, then wait until the client has seen it: what it sent and nobody read would take the line with it."""
+    loop = asyncio.get_running_loop()
+    with contextlib.suppress(OSError, TimeoutError):
+        async with asyncio.timeout(_FAREWELL_S):
+            await loop.sock_sendall(client, f"\r\n{sentence}\r\n".encode())
+            client.shutdown(socket.SHUT_WR)
+            while await loop.sock_recv(client, _READ_BYTES):
+                pass

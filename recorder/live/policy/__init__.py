@@ -1,0 +1,1 @@
+"""What to observe: the policy language and the decisions that it makes."""

@@ -1,0 +1,286 @@
+"""Why each game of a session was or was not observed, and a rehearsal that sends nothing. Pure.
+
+The session's lines go through the same ``Observing`` that decides while something is recorded. Under the plan that was
+in force the server's own answers count; under another one every request is granted at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+
+from recorder.dialects.recogniser import Recogniser
+from recorder.events import (
+    Chunk,
+    CutLines,
+    Event,
+    GamesCounted,
+    GamesRow,
+    Line,
+    ObserveRefused,
+    ObservingEnded,
+    ObservingStarted,
+)
+from recorder.events.frames import Style12
+from recorder.live.conversation import setting_commands
+from recorder.live.login.login import LoggedIn, Login
+from recorder.live.policy.candidates import Candidate, Fate, Why
+from recorder.live.policy.judge import PolicyPart
+from recorder.live.policy.plan import ObservationPlan, PlanReader
+from recorder.live.requests import AskGames, Observe, Request, Unobserve, format_request
+from recorder.model import TimeBasis
+from recorder.tracking.facts import HeaderFacts
+from recorder.tracking.tracker import Tracker
+from recorder.wire.lines import LineReader
+
+__all__ = ["Account", "Explaining", "Rehearsal", "RehearsedCommand"]
+
+_ROUNDS: Final = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """What became of one game.
+
+    Attributes:
+        seen_ms, gone_ms: when its first line came, and when it was over or forgotten; on the source's clock.
+        watched_ms: when its observation began; None: never.
+        fate, reason: what was being done about it at last, or, if it was observed, why it was asked for.
+        part: what each part of the expression said; None: it was not judged.
+    """
+
+    game_no: int
+    facts: HeaderFacts
+    seen_ms: int
+    gone_ms: int
+    watched_ms: int | None
+    fate: Fate
+    reason: str
+    part: PolicyPart | None
+
+
+class Explaining:
+    """Reads a session.
+
+    Args:
+        plan: what to observe.
+        granted: nobody answers, every request is granted; else the session's own answers count.
+        policies: notes that hold later plans, with the places from which they count; it may grow before its lines come.
+    Attributes:
+        accounts: of the games that are over; of all after ``finish``, in the order of their first lines.
+        asked: numbers of the games that were asked for, in order.
+        tables: whole tables of games that came.
+        tally: what became of the games that matched, by the session's own answers.
+    Raises:
+        PolicyError: the plan's expression is none.
+    """
+
+    def __init__(
+        self, plan: ObservationPlan, *, granted: bool, policies: Sequence[tuple[int, Mapping[str, Any]]] = ()
+    ) -> None:
+        self.accounts: list[Account] = []
+        self.asked: list[int] = []
+        self.tables = 0
+        self._observing = plan.observing(self._gone)
+        self.tally = self._observing.tally
+        self._tracker = None if granted else Tracker(basis=TimeBasis.UTC, chat="none")
+        self._granted = granted
+        self._policies = policies
+        self._policies_read = 0
+        self._plans = PlanReader()
+        self._reader = LineReader()
+        self._recogniser = Recogniser()
+        self._now_ms = 0
+        self._begun = False
+
+    @property
+    def unread_rows(self) -> int:
+        """How many lines of the tables of games could not be read."""
+        return self._observing.unread_rows
+
+    def receive(self, chunk: Chunk | CutLines) -> None:
+        """Take bytes of the server; in a source without times a millisecond passes with every line.
+
+        Args:
+            chunk: one without data tells that what follows continues nothing.
+        """
+        if isinstance(chunk, CutLines) or chunk.data:
+            self._take(self._reader.receive(chunk))
+        else:
+            self._take(self._reader.finish())
+            self._hear(self._recogniser.finish())
+
+    def finish(self) -> list[Account]:
+        """The session is over; every game's account."""
+        self._take(self._reader.finish())
+        self._hear(self._recogniser.finish())
+        self._decide(self._now_ms)
+        self._observing.finish(self._now_ms)
+        self.accounts.sort(key=lambda account: (account.seen_ms, account.facts.offset))
+        return self.accounts
+
+    def _take(self, lines: list[Line]) -> None:
+        for line in lines:  # one by one, so that how the source was cut does not matter
+            self._now_ms = self._now_ms + 1 if line.at_ms is None else max(self._now_ms, line.at_ms)
+            if not self._begun:
+                self._begin()
+            if self._policies_read < len(self._policies):
+                self._replan(line.offset)
+            self._hear(self._recogniser.feed([line]))
+
+    def _replan(self, offset: int) -> None:
+        """Read the notes before this place."""
+        for place, note in self._policies[self._policies_read :]:
+            if place >= offset:
+                break
+            self._policies_read += 1
+            before = self._plans.plan
+            self._plans.note(note)
+            if self._plans.plan is not None and self._plans.plan is not before:
+                self._plans.plan.apply(self._observing)
+                self._decide(self._now_ms)
+
+    def _begin(self) -> None:
+        self._begun = True
+        self._observing.connected(self._now_ms, None if self._tracker is None else self._tracker.is_whole)
+        self._observing.decide(self._now_ms)
+        if self._granted:  # announcements count from the first line, with or without a table
+            self._observing.feed([GamesCounted(Line("", 0), 0, 0)], self._now_ms)
+
+    def _hear(self, events: list[Event]) -> None:
+        self.tables += sum(isinstance(event, GamesCounted) for event in events)
+        if self._granted:
+            events = [
+                event for event in events
+                if not isinstance(event, Style12 | ObservingStarted | ObservingEnded | ObserveRefused)
+            ]  # fmt: skip
+        if self._tracker is not None:
+            self._tracker.feed(events)
+            self._tracker.anomalies.clear()
+        if events:
+            self._observing.feed(events, self._now_ms)
+            if not isinstance(events[-1], GamesRow):  # the table goes on; what it has comes in its own order
+                self._decide(self._now_ms)
+
+    def _decide(self, now_ms: int) -> None:
+        for _ in range(_ROUNDS):
+            requests = self._observing.decide(now_ms)
+            self.asked += [request.game_no for request in requests if isinstance(request, Observe)]
+            if not self._granted or not requests:
+                return
+            self._observing.feed(_grants(requests), now_ms)
+
+    def _gone(self, game: Candidate, why: Why, now_ms: int) -> None:
+        fate, reason = why.fate, why.reason
+        if game.watched_ms is not None:
+            fate = Fate.OBSERVED
+            reason = game.wanted or "the server began to show it without being asked"
+        part = None if game.judgement is None else game.judgement.part
+        listed = game.listed
+        self.accounts.append(
+            Account(listed.game_no, listed.facts, game.seen_ms, now_ms, game.watched_ms, fate, reason, part)
+        )
+
+
+def _grants(requests: Iterable[Request]) -> list[Event]:
+    """What a server says that does everything."""
+    events: list[Event] = []
+    for request in requests:
+        if isinstance(request, Observe):
+            events.append(ObservingStarted(Line("", 0), request.game_no))
+        elif isinstance(request, Unobserve):
+            events.append(ObservingEnded(Line("", 0), request.game_no))
+    return events
+
+
+_TABLE_MS: Final = 30_000
+_QUIT: Final = b"quit\n"
+
+
+class RehearsedCommand(NamedTuple):
+    """A command that ``record`` would send; of an ``observe`` also which game it is for."""
+
+    command: str
+    game: Account | None = None
+
+
+class Rehearsal:
+    """One connection on which nothing is observed and no setting is changed.
+
+    Args:
+        login: lets us in. plan: what to observe.
+    Attributes:
+        we: who we are, once we are in.
+        finished: all is known; good-bye was said.
+    Raises:
+        PolicyError: the plan's expression is none.
+    """
+
+    def __init__(self, login: Login, plan: ObservationPlan) -> None:
+        self.we: LoggedIn | None = None
+        self.finished = False
+        self._login = login
+        self._explaining = Explaining(plan, granted=True)
+        self._heard = 0
+        self._since_ms: int | None = None  # the last bytes, or once we are in the request for the table
+
+    def receive(self, data: bytes, now_ms: int) -> bytes:
+        """Take the server's bytes.
+
+        Returns:
+            What to send now; often nothing.
+        Raises:
+            LoginError: the server does not let us in.
+        """
+        to_send = b""
+        if self.we is None:
+            self._since_ms = now_ms
+            to_send = self._login.receive(data)
+            self.we = self._login.logged_in
+            if self.we is not None:
+                to_send += f"{format_request(AskGames(), self.we.family)}\n".encode("ascii")
+        else:
+            self._explaining.receive(Chunk(data, self._heard, now_ms))
+            self._heard += len(data)
+        if self._explaining.tables and not self.finished:
+            self.finished = True
+            to_send += _QUIT
+        return to_send
+
+    def take(self, now_ms: int) -> bytes:
+        """What to send because time has passed; to be called once a second.
+
+        Raises:
+            LoginError: the server has not answered the login for too long.
+        """
+        since_ms = self._since_ms = now_ms if self._since_ms is None else self._since_ms
+        if self.we is None and now_ms >= since_ms + self._login.patience_ms:
+            self._since_ms = now_ms
+            return self._login.timed_out()
+        if self.we is None or self.finished or now_ms < since_ms + _TABLE_MS:
+            return b""
+        self.finished = True
+        return _QUIT
+
+    def closed(self) -> None:
+        """The server has closed the connection.
+
+        Raises:
+            LoginError: before we were in.
+        """
+        if self.we is None:
+            self._login.closed()
+
+    def result(self) -> tuple[list[RehearsedCommand], list[Account]]:
+        """What would be sent, in order, and every game of the table; only once."""
+        assert self.we is not None
+        family, guest = self.we.family, self.we.guest
+        games = self._explaining.finish()
+        watched = {game.game_no: game for game in games if game.watched_ms is not None}
+        said = [] if guest else [RehearsedCommand("variables")]
+        said += [RehearsedCommand(command) for command in setting_commands(family, {})[0]]
+        said.append(RehearsedCommand(format_request(AskGames(), family)))
+        for number in self._explaining.asked:
+            said.append(RehearsedCommand(format_request(Observe(number), family), watched.get(number)))
+        return said, games

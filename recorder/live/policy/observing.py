@@ -1,0 +1,445 @@
+"""Which games are observed: the policy and the list of handles, the games that the server has and the places it gives.
+
+Events and the time go in, requests come out; reading the requests without sending them is a dry run. What is being
+watched stays watched to its end. A place that becomes free goes to the game that waits at the front: those watched
+before the connection was lost, bughouse partners of watched games, games of listed handles, then all others, each in
+the order in which they were first seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from recorder.dialects.style12 import check_frame
+from recorder.events import (
+    ChatLine,
+    CreatingLine,
+    Event,
+    GameCreated,
+    GameEnded,
+    GameHeader,
+    GameInfo,
+    GameNotice,
+    GameNoticeKind,
+    GameNotified,
+    GamesCounted,
+    GamesRow,
+    Noise,
+    ObserveRefused,
+    ObservingEnded,
+    ObservingStarted,
+    Refusal,
+    Unrecognised,
+)
+from recorder.events.frames import TAIL_BLACK, TAIL_GAME, Style12
+from recorder.live.policy.candidates import (
+    Candidate,
+    CandidateState,
+    ObservationWishes,
+    Partners,
+    Why,
+    find_mistaken,
+    find_outstayed,
+    partners_of,
+)
+from recorder.live.policy.game_list import GameList, Polling
+from recorder.live.policy.games import ListedEvent, Share
+from recorder.live.policy.language import Expression
+from recorder.live.policy.recovery import Recovery, Tally
+from recorder.live.requests import (
+    TURN_MS,
+    AskGame,
+    AskGames,
+    AskMoves,
+    AskPartner,
+    AskRefresh,
+    Observe,
+    Request,
+    Unobserve,
+)
+
+__all__ = ["Observing"]
+
+_IN_FLIGHT = 12  # observes without an answer: the next game may be a better one
+_MAX_TRIES = 3
+_RETRY_MS = 60_000
+
+
+class Observing:
+    """Decides what to observe on one connection after another.
+
+    Args:
+        policy: what to observe, or None for the handles alone.
+        handles: players whose games are observed whatever the policy says.
+        limit: games that may be observed at a time; None: as many as the server lets us, learned from its refusal.
+        poll_ms: between two tables of games while a place is free; None: as it suits the server.
+        rotate_after_ms: a game watched for longer gives its place to one that waits; None: it is watched to its end.
+        share: of the games that match, between several recorders; None: all of them.
+        gone: gets each game that is over or forgotten, why it was or was not observed to the last, and the time.
+
+    Attributes:
+        limit: the limit in force; None: not known.
+        share: as given. tally: what became of the games that matched.
+        chosen: how many of the games that were seen were asked for.
+    """
+
+    def __init__(
+        self,
+        policy: Expression | None,
+        handles: Iterable[str] = (),
+        *,
+        limit: int | None = None,
+        poll_ms: int | None = None,
+        rotate_after_ms: int | None = None,
+        share: Share | None = None,
+        gone: Callable[[Candidate, Why, int], None] | None = None,
+    ) -> None:
+        if limit is not None and limit < 1:
+            raise ValueError("the limit must be at least 1")
+        self.limit = limit
+        self.chosen = 0
+        self.tally = Tally()
+        self._recovery = Recovery(self.tally)
+        self._told_limit = limit
+        self.share = share
+        self._wishes = ObservationWishes(policy, handles, share)
+        self._polling = Polling(poll_ms)
+        self._rotate_after_ms = rotate_after_ms
+        self._gone = gone
+        self._list = GameList(self._is_gone)
+        self._games = self._list.games
+        self._held_until_ms = 0
+        self._partners = Partners()
+        self._unnamed: set[str] = set()  # numbers of games whose observation has just begun
+        self._idle = True  # a place is free and no game waits for it
+        self._changed = True  # something but a board has come since the last decision
+        self._due_ms = 0  # when time alone makes another decision possible
+
+    @property
+    def seen(self) -> int:
+        """How many games lines told of, over all connections."""
+        return self._list.seen
+
+    @property
+    def unread_rows(self) -> int:
+        """How many lines of the tables of games could not be read, over all connections."""
+        return self._list.unread_rows
+
+    # -- the connection ----------------------------------------------------------------------------------------
+
+    def connected(self, now_ms: int, is_whole: Callable[[int], bool] | None = None) -> None:
+        """We are logged in, for the first time or again: what was watched is to be watched again.
+
+        Args:
+            now_ms: monotonic. is_whole: tells of a game that is over whether all of it came; None: that is not known.
+        """
+        self._recovery.connected(is_whole)
+        for game in self._games.values():
+            game.again = game.again or game.state is CandidateState.WATCHED
+            game.state = CandidateState.SEEN
+            game.tries = 0
+            game.refused = None
+            game.partner_asked = game.announced = game.row_asked = False
+        self.limit = self._told_limit
+        self._list.connected()
+        self._held_until_ms = now_ms
+        self._polling.connected(now_ms)
+        self._partners = Partners()
+        self._unnamed.clear()
+        self._changed = True
+
+    def replan(
+        self,
+        policy: Expression | None,
+        handles: Iterable[str],
+        *,
+        limit: int | None,
+        poll_ms: int | None,
+        rotate_after_ms: int | None,
+        share: Share | None,
+    ) -> None:
+        """Choose by something else from now on, as for the constructor; what is watched stays watched to its end."""
+        self._wishes = ObservationWishes(policy, handles, share)
+        self.share = share
+        self._rotate_after_ms = rotate_after_ms
+        self._polling.set_every(poll_ms)
+        if limit != self._told_limit:
+            self.limit = self._told_limit = limit
+        for game in self._games.values():
+            game.judgement = None
+        self._changed = True
+
+    def disconnected(self) -> None:
+        """The connection is gone: nothing is asked for until ``connected``."""
+        self._polling.disconnected()
+
+    # -- what arrives ------------------------------------------------------------------------------------------
+
+    def feed(self, events: Iterable[Event], now_ms: int, answered: Request | None = None) -> None:
+        """Take events in order; of the boards only the first of an observation tells something here: who plays.
+
+        Args:
+            now_ms: monotonic. answered: the request that the events answer; None: not known, then a refusal that names
+                no game is about the observation that was asked for first.
+        """
+        for event in events:
+            if type(event) is Style12:
+                if self._unnamed and check_frame(event) is None:
+                    self._shown(event, now_ms)
+                continue
+            self._changed = True
+            self._recovery.hear(event, answered, now_ms)
+            if isinstance(event, GamesRow | GameInfo | GameCreated | GameHeader):
+                self._told(event, now_ms)
+            elif isinstance(event, GamesCounted):
+                self._list.table_ends(event, now_ms)
+                if not isinstance(answered, AskGame):
+                    self._polling.ended(now_ms)
+            elif isinstance(event, ObservingStarted):
+                game = self._list.known(event.game_no, now_ms, event.line.offset)
+                if game.state is CandidateState.SEEN:
+                    self._partners.answered_by(game, now_ms)
+                self._unnamed.add(str(event.game_no))
+                game.move(CandidateState.WATCHED, now_ms)
+                self._partners.look_at(game, now_ms)
+            elif isinstance(event, ObservingEnded):
+                self._left(event.game_no, now_ms)
+            elif isinstance(event, ObserveRefused):
+                self._refused(event, now_ms, answered)
+            elif isinstance(event, GameEnded):
+                self._list.ended(event, now_ms)
+            elif isinstance(event, GameNotice):
+                if event.kind is GameNoticeKind.PRIVATE_GAME and event.game_no in self._games:
+                    game = self._games[event.game_no]
+                    game.listed.private = True
+                    game.give_up("the server says that it is private", now_ms)
+            elif isinstance(event, ChatLine):
+                self._list.heard(event)
+            elif isinstance(event, CreatingLine):
+                self._list.creating(event)
+            elif isinstance(event, Unrecognised | Noise):
+                self._partners.hear(event.line.text)
+
+    def _told(self, event: ListedEvent, now_ms: int) -> None:
+        seen = self._list.seen
+        game = self._list.told(event, now_ms)
+        if isinstance(event, GameCreated | GameNotified):
+            game.announced = True
+        if isinstance(event, GameCreated):
+            self._polling.announced()
+        elif isinstance(event, GamesRow):
+            game.row_asked = True
+            if self._list.seen > seen:
+                self._polling.surprised()
+        elif (
+            isinstance(event, GameHeader) and not isinstance(event, GameNotified) and game.state is CandidateState.ASKED
+        ):
+            game.move(CandidateState.WATCHED, now_ms)
+        self._partners.look_at(game, now_ms)
+
+    def _shown(self, board: Style12, now_ms: int) -> None:
+        """The first board of an observation: the number may have got another game since a line told of it."""
+        if len(board.tail) <= TAIL_BLACK or board.tail[TAIL_GAME] not in self._unnamed:
+            return
+        self._unnamed.discard(board.tail[TAIL_GAME])
+        game = self._list.shown(board, int(board.tail[TAIL_GAME]), now_ms)
+        if game is not None:
+            self._changed = True
+            game.move(CandidateState.WATCHED, now_ms)
+
+    def _is_gone(self, game: Candidate, now_ms: int) -> None:
+        why = self.standing(game)
+        if self._gone is not None:
+            self._gone(game, why, now_ms)
+        if game.wanted is not None or self._wishes.rank(game, partners_of(self._games))[0] is not None:
+            full = self.limit is not None and self._taken() >= self.limit
+            self._recovery.over(game, why, full=full)
+
+    def _left(self, number: int, now_ms: int) -> None:
+        game = self._games.get(number)
+        if game is None:
+            return
+        # Unless it is the other board that was asked for and was watched already: that command toggles.
+        if game.state is CandidateState.WATCHED and not self._partners.answered_by(game, now_ms):
+            game.refused = "somebody ended its observation"
+        # An answer to our observe: the game was watched already, and the command toggles. Then it is asked for again.
+        game.move(CandidateState.SEEN, now_ms)
+
+    def _refused(self, event: ObserveRefused, now_ms: int, answered: Request | None) -> None:
+        if event.reason is Refusal.NOT_OBSERVING:
+            left = [game for game in self._games.values() if game.state is CandidateState.LEAVING]
+            for game in left:
+                if event.game_no in (None, game.listed.game_no) or len(left) == 1:
+                    game.move(CandidateState.SEEN, now_ms)
+            return
+        if event.game_no is not None:
+            game = self._list.known(event.game_no, now_ms, event.line.offset)
+            if event.reason is Refusal.ALREADY:
+                game.move(CandidateState.WATCHED, now_ms)
+            return
+        if (meant := self._meant(event.reason, answered)) is None:
+            return
+        game = meant
+        if event.reason is Refusal.LIMIT:
+            places = sum(
+                other.state in (CandidateState.WATCHED, CandidateState.LEAVING) for other in self._games.values()
+            )
+            self.limit = max(1, places)
+            if places == 0:  # others of our account observe, or we cannot count: try again later
+                self._held_until_ms = now_ms + _RETRY_MS
+            game.move(CandidateState.SEEN, now_ms)
+        elif event.reason is Refusal.NO_SUCH_GAME:
+            self._list.drop(game.listed.game_no, now_ms)
+        elif event.reason is Refusal.OWN_GAME:
+            game.give_up("we play in it ourselves", now_ms)
+        else:
+            game.give_up("we are examining a game", now_ms)
+
+    def _meant(self, reason: Refusal, answered: Request | None) -> Candidate | None:
+        """The game that a refusal without a number is about."""
+        if isinstance(answered, Observe):
+            return self._games.get(answered.game_no)
+        if isinstance(answered, AskMoves | AskRefresh | AskGame | Unobserve):  # it is over, whatever was asked about it
+            return self._games.get(answered.game_no) if reason is Refusal.NO_SUCH_GAME else None
+        if isinstance(answered, AskPartner):  # who has none is told in other words
+            return None
+        asked = [game for game in self._games.values() if game.state is CandidateState.ASKED]
+        return min(asked, key=lambda game: (game.since_ms, game.order), default=None)
+
+    def finish(self, now_ms: int) -> None:
+        """There is nothing more to come: every game is given to ``gone``; those that go on are not counted."""
+        self._recovery.finish()
+        for number in sorted(self._list.games):
+            self._list.drop(number, now_ms)
+
+    # -- what is decided ---------------------------------------------------------------------------------------
+
+    @property
+    def waiting(self) -> int:
+        """How many games would be observed if there were places."""
+        return len(self._queue())
+
+    def decide(self, now_ms: int) -> list[Request]:
+        """What to ask for now; each request is given once, so they are to be sent (or shown).
+
+        Args:
+            now_ms: monotonic milliseconds.
+        """
+        if not self._polling.is_connected or not (self._changed or now_ms >= self._due_ms):
+            return []  # with every board that comes
+        self._changed = False
+        requests = self._decide(now_ms)
+        self._due_ms = self._times(now_ms)
+        return requests
+
+    def _decide(self, now_ms: int) -> list[Request]:
+        self._time_out(now_ms)
+        requests: list[Request] = [self._leave(game, now_ms) for game in find_mistaken(self._games, self._wishes)]
+        queue = self._queue()
+        if now_ms < self._polling.held_until_ms:
+            queue = [game for game in queue if game.announced]
+        if now_ms >= self._held_until_ms:
+            requests += self._ask_for(queue, now_ms)
+        taken = self._taken()
+        free = self.limit is None or taken < self.limit
+        if free:
+            requests += self._partners.ask(self._games, now_ms)
+            requests += self._ask_rows()
+        requests += self._rotate(now_ms)
+        requests += self._recovery.ask(now_ms)
+        self._idle = free and not any(game.state is CandidateState.SEEN for game in queue)
+        if self._polling.asks(now_ms, idle=self._idle):
+            requests.append(AskGames())
+        return requests
+
+    def _taken(self) -> int:
+        return sum(game.state is not CandidateState.SEEN for game in self._games.values())
+
+    def _ask_for(self, queue: list[Candidate], now_ms: int) -> list[Request]:
+        in_flight = sum(game.state is CandidateState.ASKED for game in self._games.values())
+        places = _IN_FLIGHT - in_flight
+        if self.limit is not None:
+            places = min(places, self.limit - self._taken())
+        requests: list[Request] = []
+        for game in queue[: max(0, places)]:
+            game.wanted = self._wishes.reason(game, partners_of(self._games))[1]
+            game.move(CandidateState.ASKED, now_ms)
+            game.tries += 1
+            self.chosen += game.tries == 1
+            game.on_cut_name = game.listed.white_cut or game.listed.black_cut
+            requests.append(Observe(game.listed.game_no))
+        return requests
+
+    def _ask_rows(self) -> list[Request]:
+        """Ask for what the table tells of games that were announced, where it decides."""
+        requests: list[Request] = []
+        for number, game in self._games.items():
+            if (
+                game.announced
+                and not game.row_asked
+                and game.state is CandidateState.SEEN
+                and self._wishes.needs_row(game)
+            ):
+                game.row_asked = True
+                requests.append(AskGame(number))
+        return requests
+
+    def next_at_ms(self, now_ms: int) -> int | None:
+        """When ``decide`` may have something to do even if nothing arrives; None: not connected."""
+        if not self._polling.is_connected:
+            return None
+        return self._times(now_ms) if self._changed else self._due_ms
+
+    def _times(self, now_ms: int) -> int:
+        times = [self._polling.next_ms(idle=self._idle)]
+        # Times that have passed need something to arrive: another game that waits, a place that becomes free.
+        later = [self._held_until_ms, self._polling.held_until_ms, *self._recovery.times()]
+        if self._partners.due_ms is not None:
+            later.append(self._partners.due_ms)
+        for game in self._games.values():
+            if game.state in (CandidateState.ASKED, CandidateState.LEAVING):
+                times.append(game.since_ms + TURN_MS)
+            elif game.state is CandidateState.WATCHED and self._rotate_after_ms is not None:
+                later.append(game.since_ms + self._rotate_after_ms)
+        return min([*times, *(time for time in later if time > now_ms)])
+
+    def _time_out(self, now_ms: int) -> None:
+        for game in self._games.values():
+            if game.state in (CandidateState.ASKED, CandidateState.LEAVING) and now_ms >= game.since_ms + TURN_MS:
+                if game.state is CandidateState.ASKED and game.tries >= _MAX_TRIES:
+                    game.refused = f"the server did not answer {_MAX_TRIES} times"
+                game.move(CandidateState.SEEN, now_ms)
+
+    def _queue(self) -> list[Candidate]:
+        partners = partners_of(self._games)
+        waiting = [
+            (rank, game.order, game)
+            for game in self._games.values()
+            if game.state is CandidateState.SEEN
+            and game.refused is None
+            and self._list.confirmed(game)
+            and (rank := self._wishes.rank(game, partners)[0]) is not None
+        ]
+        return [game for _, _, game in sorted(waiting, key=lambda entry: entry[:2])]
+
+    def _rotate(self, now_ms: int) -> list[Request]:
+        if self._rotate_after_ms is None or self.limit is None:
+            return []
+        free = self.limit - sum(
+            game.state in (CandidateState.WATCHED, CandidateState.ASKED) for game in self._games.values()
+        )
+        wanted = len(self._queue()) - free
+        old = find_outstayed(self._games, self._wishes, now_ms - self._rotate_after_ms, wanted)
+        for game in old:
+            self._list.put_last(game)
+        return [self._leave(game, now_ms) for game in old]
+
+    def _leave(self, game: Candidate, now_ms: int) -> Request:
+        game.move(CandidateState.LEAVING, now_ms)
+        return Unobserve(game.listed.game_no)
+
+    # -- what is told of a game --------------------------------------------------------------------------------
+
+    def standing(self, game: Candidate) -> Why:
+        """What is being done about a game, and why."""
+        return self._wishes.standing(game, partners_of(self._games), confirmed=self._list.confirmed(game))

@@ -1,0 +1,129 @@
+"""What a person told ``record`` to observe: a value, and notes of a journal from which ``explain`` judges again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from itertools import zip_longest
+from typing import Any, Final, NamedTuple
+
+from recorder.errors import PolicyError
+from recorder.live.policy.candidates import Candidate, Why
+from recorder.live.policy.games import Share, parse_share
+from recorder.live.policy.language import parse_policy
+from recorder.live.policy.observing import Observing
+
+__all__ = ["ObservationPlan", "PlanReader", "plan_notes"]
+
+# A record holds 65,536 bytes, a handle has at most 40 letters.
+_LETTERS: Final = 30_000
+_HANDLES: Final = 500
+
+
+class ObservationPlan(NamedTuple):
+    """What to observe.
+
+    Attributes:
+        observe: an expression of ``policy.py``, or None for the handles alone. handles: always observed.
+        limit: games at a time; None: as many as the server lets us. rotate_ms, share: see ``Observing``.
+    """
+
+    observe: str | None
+    handles: tuple[str, ...] = ()
+    limit: int | None = None
+    rotate_ms: int | None = None
+    share: Share | None = None
+
+    def observing(
+        self, gone: Callable[[Candidate, Why, int], None] | None = None, *, poll_ms: int | None = None
+    ) -> Observing:
+        """What carries it out; ``gone`` and ``poll_ms`` as there.
+
+        Raises:
+            PolicyError: the expression is none.
+        """
+        policy = None if self.observe is None else parse_policy(self.observe)
+        return Observing(
+            *(policy, self.handles),
+            limit=self.limit,
+            poll_ms=poll_ms,
+            rotate_after_ms=self.rotate_ms,
+            share=self.share,
+            gone=gone,
+        )
+
+    def apply(self, observing: Observing, *, poll_ms: int | None = None) -> None:
+        """Have games chosen by this plan from now on; ``poll_ms`` as there.
+
+        Raises:
+            PolicyError: the expression is none.
+        """
+        policy = None if self.observe is None else parse_policy(self.observe)
+        observing.replan(
+            *(policy, self.handles),
+            limit=self.limit,
+            poll_ms=poll_ms,
+            rotate_after_ms=self.rotate_ms,
+            share=self.share,
+        )
+
+
+def plan_notes(plan: ObservationPlan) -> Iterator[dict[str, Any]]:
+    """Write a plan as facts of notes of the kind ``policy``: one, or several if it is long."""
+    texts = _cut(plan.observe, _LETTERS) if plan.observe is not None else [None]
+    lists = _cut(plan.handles, _HANDLES)
+    rows = list(zip_longest(texts, lists))
+    for number, (text, handles) in enumerate(rows, 1):
+        facts: dict[str, Any] = {"observe": text, "handles": handles or []}
+        if number == 1:
+            facts |= {"limit": plan.limit, "rotate_ms": plan.rotate_ms}
+            facts |= {} if plan.share is None else {"share": str(plan.share)}
+        yield facts | {"part": number, "parts": len(rows)}
+
+
+def _cut(whole: Any, size: int) -> list[Any]:
+    return [whole[begin : begin + size] for begin in range(0, len(whole), size)] or [whole]
+
+
+class PlanReader:
+    """Reads the notes of a journal that hold a plan.
+
+    Attributes:
+        plan: the last one that was whole; None: there was none yet.
+    """
+
+    def __init__(self) -> None:
+        self.plan: ObservationPlan | None = None
+        self._parts: list[Mapping[str, Any]] = []
+
+    def note(self, note: Mapping[str, Any]) -> None:
+        """Take a note of any kind. What is no plan of ours is passed over."""
+        if note.get("kind") != "policy":
+            return
+        if note.get("part") == 1:
+            self._parts = []
+        self._parts.append(note)
+        if note.get("part") == note.get("parts") == len(self._parts):
+            self.plan = _parse(self._parts)
+            self._parts = []
+
+
+def _parse(parts: list[Mapping[str, Any]]) -> ObservationPlan:
+    texts = [part.get("observe") for part in parts]
+    lists = [part.get("handles") for part in parts]
+    limit, rotate_ms = parts[0].get("limit"), parts[0].get("rotate_ms")
+    known = [text for text in texts if isinstance(text, str)]
+    handles = [handle for names in lists if isinstance(names, list) for handle in names if isinstance(handle, str)]
+    return ObservationPlan(
+        "".join(known) if known else None,
+        tuple(handles),
+        limit if type(limit) is int and limit > 0 else None,
+        rotate_ms if type(rotate_ms) is int and rotate_ms > 0 else None,
+        _parse_share(parts[0].get("share")),
+    )
+
+
+def _parse_share(text: Any) -> Share | None:
+    try:
+        return parse_share(text) if isinstance(text, str) else None
+    except PolicyError:
+        return None

@@ -1,0 +1,1 @@
+"""Passwords, kept out of the journal."""

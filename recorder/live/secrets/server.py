@@ -1,0 +1,313 @@
+"""What a server prints, and what of it may be kept: it repeats passwords in some answers.
+
+for. Pure.
+
+They are kept in memory alone, as a salted digest and a length each: enough to find them, not to read them. A few bits
+of a checksum save most of the digests.
+
+A word that a read cuts is held back, if it may become a password, until its rest has come or a moment has passed; so is
+a password until its line shows whether it tells of a game.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import secrets
+import string
+import zlib
+from collections import deque
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from recorder.patterns import later
+from recorder.sources.secrets import FILLER, fill, fill_key, find_repeated, is_of_game, without_boards
+
+__all__ = ["AnswerGuard", "KnownSecrets", "SHORTEST", "SHORTEST_WORD", "ServerText", "plain_text"]
+
+SHORTEST: Final = 3
+"""Anything shorter is found in every second command."""
+SHORTEST_WORD: Final = 6
+"""Anything shorter may be an ordinary word of what the server says."""
+_MOST_KNOWN: Final = 8
+_PUNCTUATION: Final = string.punctuation.encode()
+_BLANKS: Final = bytes.maketrans(bytes((*range(32), 127)), b" " * 33)
+# Colours and telnet commands: no text, though the next word follows at once.
+_NO_TEXT: Final = later(rb"\x1b\[[0-9;?]*+[A-Za-z]|\xff(?:[\xfb-\xfe].|[\xf0-\xfa])", re.S)
+_WORD: Final = later(rb"[^ ]++")
+
+
+class KnownSecrets:
+    """Remembers secrets and finds them in other text.
+
+    Attributes:
+        longest: the length of the longest one; 0: there is none.
+    """
+
+    def __init__(self) -> None:
+        self._salt = secrets.token_bytes(16)
+        self._known: deque[tuple[int, int, bytes]] = deque(maxlen=_MOST_KNOWN)
+        self._shortest = 0
+        self.longest = 0
+
+    def learn(self, secret: bytes) -> None:
+        """Remember a secret, if it is long enough to be told from other words."""
+        if len(secret) >= SHORTEST:
+            known = (len(secret), _check(secret), self._digest(secret))
+            if known not in self._known:
+                self._known.append(known)
+                self._shortest = min(length for length, _, _ in self._known)
+                self.longest = max(length for length, _, _ in self._known)
+
+    def find(self, text: bytes) -> list[tuple[int, int]]:
+        """Where secrets stand in a text: begins and ends, in order; they may overlap."""
+        places = []
+        for length, check, digest in self._known:
+            for begin in range(len(text) - length + 1):
+                word = text[begin : begin + length]
+                if _check(word) == check and self._digest(word) == digest:
+                    places.append((begin, begin + length))
+        return sorted(places)
+
+    def has_word(self, text: bytes) -> bool:
+        """Whether ``find_words`` finds any."""
+        shortest = self._shortest
+        long = [word for word in plain_text(text).split() if len(word) >= shortest]
+        return any(True for word in long for _ in self._places(word))
+
+    def find_words(self, text: bytes) -> list[tuple[int, int]]:
+        """Where secrets stand in a text as whole words: between blanks, control characters and the ends, and without
+        punctuation on either side; begins and ends, in order.
+        """
+        places = []
+        for word in _WORD().finditer(plain_text(text)):
+            start = word.start()
+            places += [(start + begin, start + end) for begin, end in self._places(word[0])]
+        return places
+
+    def _places(self, word: bytes) -> Iterator[tuple[int, int]]:
+        """Where a secret stands between a word's punctuation."""
+        size = len(word)
+        for length, check, digest in self._known:
+            more = size - length
+            if more < 0:
+                continue
+            first = last = 0  # where it may begin
+            if more:
+                lead, trail = size - len(word.lstrip(_PUNCTUATION)), size - len(word.rstrip(_PUNCTUATION))
+                first, last = max(more - trail, 0), min(lead, more)
+            for begin in range(first, last + 1):
+                part = word[begin : begin + length]
+                if _check(part) == check and self._digest(part) == digest:
+                    yield begin, begin + length
+
+    def _digest(self, text: bytes) -> bytes:
+        return hashlib.blake2b(text, digest_size=16, key=self._salt).digest()
+
+
+def plain_text(text: bytes) -> bytes:
+    """A text with blanks for all that belongs to no word."""
+    if b"\x1b" in text or b"\xff" in text:
+        text = _NO_TEXT().sub(lambda match: b" " * len(match[0]), text)
+    return text.translate(_BLANKS)
+
+
+def _check(text: bytes) -> int:
+    return zlib.crc32(text) & 0xFFF
+
+
+_REPEATS: Final = (b"password", b"added: >")  # in lower case
+_ANSWER_BYTES: Final = 4096
+_MOST: Final = 32
+"""So many passwords are looked for at a time."""
+_LONGEST_WORDS: Final = 1024  # before such a password: name and address of a new player among them
+_MARKS: Final = 8  # so much punctuation may stand around a password that a read cuts
+_IDLE_NS: Final = 300_000_000
+_LONGEST_WAIT: Final = 256  # a line that has gone on for so long behind a password shows what it is
+_ESCAPE: Final = 0x1B
+# ICC's datagrams that carry a password or the key of a session.
+_KEY: Final = re.compile(rb"\x19\((?:93|114|134) ")
+_KEY_END: Final = b"\x19)"
+_LONGEST_KEY_MARK: Final = 7
+_PIECE: Final = re.compile(rb"[^\n]*\n|[^\n]+")
+
+
+class ServerText(NamedTuple):
+    """Bytes of the server that may be journalled, and when they arrived."""
+
+    at_ns: int
+    data: bytes
+
+
+class _Soon:
+    """A secret that was typed just now. ``left``: how many of the server's bytes are looked at for it."""
+
+    def __init__(self, secret: bytes) -> None:
+        self.known = KnownSecrets()
+        self.known.learn(secret)
+        self.parted = len(secret.split()) > 1
+        self.left = _ANSWER_BYTES
+
+
+class AnswerGuard:
+    """Replaces the passwords that a server repeats: in its answers to commands that change or make them, anywhere soon
+    after one was typed, and as whole words as long as the connection lasts. Lines that tell of a game stay as they are.
+
+    Of a password only a digest is kept.
+    """
+
+    def __init__(self) -> None:
+        self._line = b""  # what has come of a line, up to the longest beginning that could matter
+        self._soon: list[_Soon] = []
+        self._lasting = KnownSecrets()
+        self._held: list[ServerText] = []  # the end of what came: a word that may become a password
+        self._held_clean = b""  # what may be kept of it, as far as it is known
+        self._in_word = False  # a word that was begun before goes on with what is held, or comes next
+        self._in_key = False  # inside a datagram that carries a secret
+        self._before = b""  # the end of what came, in which such a datagram's mark or end may begin
+
+    def expect(self, secret: bytes) -> None:
+        """A secret was typed: the server may echo it, or "hunter2: Command not found." may follow."""
+        self._soon = [soon for soon in self._soon if soon.known.find(secret) != [(0, len(secret))]]
+        self._soon.append(_Soon(secret))
+        del self._soon[:-_MOST]
+
+    def learn(self, secret: bytes) -> None:
+        """A secret is a password of this connection: it is looked for as long as that lasts."""
+        if len(secret) >= SHORTEST_WORD and len(secret.split()) == 1:
+            self._lasting.learn(secret)
+
+    def receive(self, data: bytes, at_ns: int = 0) -> list[ServerText]:
+        """Take the server's bytes.
+
+        Returns:
+            What may be journalled of what was held back and of these, in order: as many bytes, at once, but for a word
+            at the end that is held back now.
+        """
+        line = self._line
+        clean = self._clean_change(data)
+        if self._in_key or b"\x19" in data or b"\x19" in self._before:
+            clean = self._clean_keys(data, clean)
+        self._before = (self._before + data)[1 - _LONGEST_KEY_MARK :]
+        if not self._soon and not self._held:
+            if self._lasting.longest == 0:
+                return [ServerText(at_ns, clean)]
+            if not self._in_word and data[-1:].isspace() and not self._lasting.has_word(without_boards(data)):
+                return [ServerText(at_ns, clean)]  # nearly all that comes
+        size = len(self._held_clean)
+        self._held.append(ServerText(at_ns, data))
+        self._held_clean += clean
+        out = self._give(line[:-size] if size else line, ended=False)
+        for soon in self._soon:
+            soon.left -= len(data)
+        if self._soon:
+            self._soon = [soon for soon in self._soon if soon.left > 0]
+        return out
+
+    def tick(self, now_ns: int) -> list[ServerText]:
+        """Return what has been held back for long enough."""
+        return self.finish() if self._held and now_ns - self._held[0].at_ns >= _IDLE_NS else []
+
+    def finish(self) -> list[ServerText]:
+        """Return what is held back."""
+        return self._give(self._line[: -len(self._held_clean)], ended=True) if self._held else []
+
+    def _give(self, line: bytes, *, ended: bool) -> list[ServerText]:
+        """Replace the passwords in what is held, and let go of it but for the end.
+
+        Args:
+            line: what came before it of its first line. ended: nothing goes on with its last word.
+        """
+        seen = self._held[0].data if len(self._held) == 1 else b"".join([said.data for said in self._held])
+        plain = plain_text(seen)
+        size = len(seen)
+        word = size - len(plain.rpartition(b" ")[2])
+        kept = 0 if ended or word == size else self._kept_back(seen, word)
+        out = bytearray(self._held_clean)
+        for begin, end in self._find(seen, plain, word if kept else size):
+            first = seen.rfind(b"\n", 0, begin) + 1
+            last = seen.find(b"\n", end)
+            whole = seen[first:] if last < 0 else seen[first:last]
+            if is_of_game(whole if first else line + whole):
+                continue
+            if last < 0 and not ended and size - begin <= _LONGEST_WAIT:  # its line may still show that it is of a game
+                kept = max(kept, size - plain.rfind(b" ", 0, begin) - 1)
+            else:
+                out[begin:end] = FILLER * (end - begin)
+        clean, going = bytes(out), size - kept
+        if going:
+            self._in_word = plain[going - 1 : going] != b" "
+        given: list[ServerText] = []
+        left: list[ServerText] = []
+        done = 0
+        for said in self._held:
+            count = min(max(going - done, 0), len(said.data))
+            if count:
+                given.append(ServerText(said.at_ns, clean[done : done + count]))
+            if count < len(said.data):
+                left.append(ServerText(said.at_ns, said.data[count:]))
+            done += len(said.data)
+        self._held, self._held_clean = left, clean[going:]
+        return given
+
+    def _kept_back(self, seen: bytes, word: int) -> int:
+        """How much of the end may become a password; ``word``: where the word begins that may go on."""
+        if word and seen[word - 1] == _ESCAPE:  # a colour, perhaps
+            word -= 1
+        size = len(seen) - word
+        kept = 0
+        if self._lasting.longest and size <= self._lasting.longest + _MARKS and (word or not self._in_word):
+            kept = size
+        for soon in self._soon:
+            kept = max(kept, min(soon.known.longest - 1, len(seen) if soon.parted else size))
+        return kept
+
+    def _find(self, seen: bytes, plain: bytes, end: int) -> list[tuple[int, int]]:
+        """Where passwords stand; ``end``: up to where words are whole."""
+        places: list[tuple[int, int]] = []
+        for soon in self._soon:
+            places += soon.known.find(seen[: len(seen) - len(self._held[-1].data) + soon.left + soon.known.longest])
+        if self._lasting.longest:
+            begin = 0
+            if self._in_word and (begin := plain.find(b" ")) < 0:
+                return places
+            whole = seen[begin:end]
+            if self._lasting.has_word(without_boards(whole)):
+                places += [(begin + first, begin + last) for first, last in self._lasting.find_words(whole)]
+        return places
+
+    def _clean_keys(self, data: bytes, clean: bytes) -> bytes:
+        """Replace what datagrams with secrets carry."""
+        out = bytearray(clean)
+        seen, ahead = self._before + data, len(self._before)
+        at = begin = ahead
+        if self._in_key:
+            at = max(ahead - 1, 0)  # the first byte of its end may have come
+        while True:
+            if not self._in_key:
+                marks = _KEY.finditer(seen, at if at > ahead else 0)
+                mark = next((mark for mark in marks if mark.end() > ahead), None)
+                if mark is None:
+                    return bytes(out)
+                self._in_key, at, begin = True, mark.end(), mark.end()
+            end = seen.find(_KEY_END, at)
+            first, last = begin - ahead, (len(seen) if end < 0 else max(end, begin)) - ahead
+            out[first:last] = fill_key(bytes(out[first:last]))
+            if end < 0:
+                return bytes(out)
+            self._in_key, at = False, end + len(_KEY_END)
+
+    def _clean_change(self, data: bytes) -> bytes:
+        lower = (self._line + data).lower()
+        if not any(word in lower for word in _REPEATS):
+            self._line = (self._line + data).rpartition(b"\n")[2][:_LONGEST_WORDS]
+            return data
+        out = bytearray()
+        for piece in _PIECE.findall(data):
+            line = self._line + piece
+            begin = find_repeated(line)
+            kept = len(piece) if begin is None else max(0, begin - len(self._line))
+            out += piece[:kept] + fill(piece[kept:])
+            known = _LONGEST_WORDS if begin is None else begin + 1
+            self._line = b"" if piece.endswith(b"\n") else line[:known]
+        return bytes(out)

@@ -1,0 +1,195 @@
+"""A client's bytes → its lines, each with what can be read of it, plain and sealed. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from typing import TYPE_CHECKING, Final
+
+from recorder.wire.telnet import TelnetFilter
+from recorder.wire.timeseal import PING_ANSWER, is_own_talk, unseal
+
+if TYPE_CHECKING:
+    from recorder.live.login.dialogue import CueKind
+
+__all__ = ["MOST_HELD", "OPTION", "ClientLines", "Typed", "corrected"]
+
+MOST_HELD: Final = 1 << 16
+"""A line that is longer is no command."""
+
+# What servers take at the login prompt besides a name: FICS's variables, ICC's levels.
+OPTION: Final = re.compile(rb"%b[01]+|level1=[0-9]+|level2settings=[01]+", re.I)
+# zipseal's stamp stands in the open.
+_STAMP: Final = re.compile(rb"\x18[0-9a-fA-F]{1,16}\Z")
+_CONTROLS: Final = re.compile(rb"[\x00-\x07\x0b\x0c\x0e-\x1a\x1c-\x1f]")
+_END: Final = re.compile(rb"[\r\n]")
+_BLANK: Final = b"\r\x00 \t"
+_ERASER: Final = re.compile(rb"[\x08\x7f]")
+_SEAL_BYTES: Final = re.compile(rb"[\x60-\xdf]{12,}[\x80-\xb1]")
+
+
+class Typed:
+    """A line of the client.
+
+    Attributes:
+        pieces: when they arrived, in nanoseconds, and the bytes. text: without telnet commands, seal and line end.
+        lead: where the text begins in the bytes; None: it does not stand there in one piece.
+        sealed: the text was in a time seal. readable: it is known what it says. answers: it answers a prompt.
+        question: which one; None: it is not known yet.
+    """
+
+    def __init__(
+        self,
+        pieces: list[tuple[int, bytes]],
+        text: bytes,
+        lead: int | None,
+        *,
+        sealed: bool = False,
+        readable: bool = True,
+        answers: bool = True,
+    ) -> None:
+        self.pieces = pieces
+        self.text = text
+        self.lead = lead
+        self.sealed = sealed
+        self.readable = readable
+        self.answers = answers
+        self.question: CueKind | None = None
+
+    @property
+    def raw(self) -> bytes:
+        """All its bytes, as they came."""
+        return b"".join(piece for _, piece in self.pieces)
+
+
+class ClientLines:
+    """Cuts the client's bytes into lines and keeps when each byte came.
+
+    Lines end at ``\\n``, at telnet's CR NUL, and at a CR that something else follows and something to be seen precedes:
+    some clients know no other end, and the line after it must not hide behind it.
+    """
+
+    def __init__(self) -> None:
+        self._telnet = TelnetFilter()
+        self._offset = 0
+        self._pieces: deque[tuple[int, bytes]] = deque()
+        self._begin = 0  # where they begin
+        self._text = bytearray()
+        self._first: int | None = None  # where the text begins
+        self._long = False
+        self._return: int | None = None  # where the CR ends that was the last of the text
+        self._rest = False  # the line was cut behind a CR whose other half may still come
+
+    @property
+    def begun(self) -> bool:
+        """Whether a part of a line has come."""
+        return bool(self._text.strip(_BLANK))
+
+    def receive(self, data: bytes, at_ns: int) -> list[Typed]:
+        """Take bytes that arrived then; return the lines that they end."""
+        lines: list[Typed] = []
+        if not data:
+            return lines
+        self._pieces.append((at_ns, data))
+        for piece, offset in self._telnet.receive(data, self._offset):
+            done = 0
+            while done < len(piece):
+                done = self._read(piece, done, offset, lines)
+        self._offset += len(data)
+        if self._offset - self._begin > MOST_HELD:
+            # A command has no such length. Its rest may be anything, too.
+            lines.append(self._line(self._offset))
+            self._long = True
+        return lines
+
+    def cut(self) -> Typed | None:
+        """The line that a CR has ended, if nothing came since: the server has answered and does not wait for more."""
+        if self._return is None or not self.begun:
+            return None
+        line = self._line(self._return)
+        self._long, self._rest = False, True
+        return line
+
+    def finish(self) -> Typed | None:
+        """The line that was not ended."""
+        return self._line(self._offset) if self._offset > self._begin else None
+
+    def _read(self, piece: bytes, begin: int, offset: int, lines: list[Typed]) -> int:
+        """Take text up to the next place where a line may end; return where that is."""
+        first = piece[begin : begin + 1]
+        rest, self._rest = self._rest, False
+        if first in ((b"\n", b"\x00") if rest else (b"\x00",) if self._return is not None else ()):
+            self._add(first, offset + begin)
+            lines.append(self._line(offset + begin + 1))
+            lines[-1].answers &= not rest
+            self._long = False
+            return begin + 1
+        if self._return is not None and first not in b"\r\n" and self.begun:
+            lines.append(self._line(self._return))
+            self._long = False
+        self._return = None
+        found = _END.search(piece, begin)
+        end = len(piece) if found is None else found.end()
+        self._add(piece[begin:end], offset + begin)
+        if found is not None and found[0] == b"\n":
+            lines.append(self._line(offset + end))
+            self._long = False
+        elif found is not None:
+            self._return = offset + end
+        return end
+
+    def _add(self, text: bytes, offset: int) -> None:
+        if text and self._first is None:
+            self._first = offset
+        self._text += text
+
+    def _line(self, end: int) -> Typed:
+        """Take the bytes up to ``end``."""
+        pieces: list[tuple[int, bytes]] = []
+        begin, text, first = self._begin, bytes(self._text), self._first
+        while self._begin < end:
+            at_ns, piece = self._pieces.popleft()
+            if len(piece) > end - self._begin:
+                self._pieces.appendleft((at_ns, piece[end - self._begin :]))
+                piece = piece[: end - self._begin]
+            pieces.append((at_ns, piece))
+            self._begin += len(piece)
+        self._text.clear()
+        self._first = self._return = None
+        if self._long or len(text) > MOST_HELD:
+            return Typed(pieces, b"", None, readable=False, answers=not self._long)
+        return _typed(pieces, text, 0 if first is None else first - begin)
+
+
+def _typed(pieces: list[tuple[int, bytes]], text: bytes, lead: int) -> Typed:
+    """Read a line whose text begins at ``lead`` of its bytes."""
+    raw = b"".join(piece for _, piece in pieces)
+    body = text.rstrip(b"\r\n\x00")
+    place = lead if raw[lead : lead + len(body)] == body else None
+    if (unsealed := unseal(body)) is not None:
+        return Typed(pieces, unsealed[0], place, sealed=True, answers=_answers(unsealed[0]))
+    if stamp := _STAMP.search(body):
+        body = body[: stamp.start()]
+    readable = body == PING_ANSWER or not (_CONTROLS.search(body) or _SEAL_BYTES.fullmatch(body))
+    return Typed(pieces, body, place, readable=readable, answers=_answers(body))
+
+
+def corrected(text: bytes) -> bytes:
+    """What stands in a line when a terminal's erasing characters have done their work."""
+    if _ERASER.search(text) is None:
+        return text
+    kept = bytearray()
+    for byte in text:
+        if byte in b"\x08\x7f":
+            del kept[-1:]
+        else:
+            kept.append(byte)
+    return bytes(kept)
+
+
+def _answers(text: bytes) -> bool:
+    """Whether a line answers a prompt, as names, passwords and empty lines do."""
+    if is_own_talk(text):
+        return False
+    words = text.split()
+    return not words or not all(map(OPTION.fullmatch, words))

@@ -1,0 +1,304 @@
+"""The state of a recording at one moment, and the file that shows it to other processes.
+
+The recorder holds a lock on the file for as long as it runs, so what a crash has left is known from what is current.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import fnmatch
+import json
+import os
+import secrets
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final, NamedTuple, TypeVar
+
+from recorder.errors import LineError
+from recorder.live.capture import Capture
+from recorder.live.net.sockets import format_address
+from recorder.live.policy.observing import Observing
+from recorder.tracking.tracked_game import TrackedGame
+
+__all__ = ["ObservedBoard", "RecorderState", "Snapshot", "StateFile", "is_state_file", "read_states", "take_snapshot"]
+
+_NAMES: Final = ".record-*.state"  # hidden: what is not is taken for a journal
+_MOST_BYTES: Final = 1 << 16
+_TRIES: Final = 100
+
+
+class RecorderState(NamedTuple):
+    """What a recorder says of itself; counts are since it began.
+
+    Attributes:
+        at_ms: UTC, when it said so.
+        state, retry_ms, outages, received_bytes, watched: as in ``Snapshot``.
+        matched, whole, partly, recovered, missed: as in ``Tally``.
+        lag_ms: the longest of the last moves of the observed games; None: the server prints none.
+        quiet_ms: since the last byte came; None: none came yet.
+        handle: as the server writes it; None: not logged in, or a guest whose name is not known. guest: whether it
+            logged in as a guest; None: not logged in.
+        journal: the name of the file being written; None: there is none.
+    """
+
+    pid: int
+    at_ms: int
+    server: str
+    state: str
+    retry_ms: int | None
+    outages: int
+    received_bytes: int
+    watched: int
+    matched: int
+    whole: int
+    partly: int
+    recovered: int
+    missed: int
+    lag_ms: int | None
+    quiet_ms: int | None
+    handle: str | None
+    guest: bool | None
+    journal: str | None
+
+
+class StateFile:
+    """The file of one recorder; what crashes have left is removed.
+
+    Args:
+        folder: of the journals; made if it is not there.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        with contextlib.suppress(OSError):  # the first journal says what is wrong
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._path = folder / _NAMES.replace("*", secrets.token_hex(4))
+        self._fd: int | None = None
+        for left in folder.glob(f"{_NAMES}*"):
+            with contextlib.suppress(OSError):
+                if not _is_locked(left):
+                    left.unlink()
+
+    def write(self, state: RecorderState) -> None:
+        """Replace what the file says, at once and as a whole; a disk that is full leaves it as it was."""
+        new = self._path.with_suffix(".state.new")
+        try:
+            fd = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+        except OSError:
+            return
+        data = json.dumps(state._asdict()).encode("ascii")
+        try:
+            with contextlib.suppress(OSError):  # a file system without locks
+                fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if os.write(fd, data) < len(data):
+                raise OSError("written in part only")
+            new.replace(self._path)
+        except OSError:
+            os.close(fd)
+            with contextlib.suppress(OSError):
+                new.unlink()
+            return
+        self._close()
+        self._fd = fd
+
+    def remove(self) -> None:
+        """Recording has ended."""
+        with contextlib.suppress(OSError):
+            self._path.unlink(missing_ok=True)
+        self._close()
+
+    def _close(self) -> None:
+        if self._fd is not None:
+            os.close(self._fd)
+            self._fd = None
+
+
+def _is_locked(path: Path) -> bool:
+    with path.open("rb") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        return False
+
+
+def is_state_file(path: Path) -> bool:
+    """Whether a file is by its name one that a recorder keeps for itself."""
+    return fnmatch.fnmatchcase(path.name, f"{_NAMES}*")
+
+
+def read_states(folder: Path) -> list[RecorderState]:
+    """What the recorders that run say of themselves, in order of their process numbers.
+
+    Args:
+        folder: of the journals; it need not exist.
+    """
+    return sorted(state for path in folder.glob(_NAMES) if (state := _read(path)) is not None)
+
+
+def _read(path: Path) -> RecorderState | None:
+    for _ in range(_TRIES):
+        try:
+            with path.open("rb") as file:
+                data = file.read(_MOST_BYTES)
+                try:
+                    fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+                except BlockingIOError:
+                    return RecorderState(**json.loads(data))
+                if os.fstat(file.fileno()).st_nlink:
+                    return None  # a crash has left it
+        except (OSError, ValueError, TypeError):  # another version of this program has other members
+            return None
+    return None
+
+
+_Value = TypeVar("_Value")
+
+
+class ObservedBoard(NamedTuple):
+    """A game that is being watched; None is unknown.
+
+    Attributes:
+        move: that was played last, as the server prints it (``12. Nf3``, ``12... Nf6``); None: no move yet.
+        lag_ms: of that move, as the server tells. quiet_ms: since the last board came.
+        result: ``*`` while it is played.
+    """
+
+    game_no: int
+    white: str
+    black: str
+    category: str | None
+    move: str | None
+    white_clock_ms: int | None
+    black_clock_ms: int | None
+    white_to_move: bool | None
+    lag_ms: int | None
+    quiet_ms: int | None
+    result: str
+
+
+class Snapshot(NamedTuple):
+    """A recording.
+
+    Attributes:
+        at_ms: when it was taken, on a clock that nobody sets.
+        state: ``connecting``, ``waiting`` (for the next attempt), or a stage of the conversation: ``login``,
+            ``asking``, ``recording``, ``left`` (also when recording has ended).
+        state_ms: how long the connection, or the lack of one, lasts. retry_ms: until the next attempt.
+        handle, guest: who is logged in, and whether as a guest; None: not known, or nobody.
+        connections, received_bytes, frames, games: since the program began.
+        outages: connections that were lost.
+        watched, waiting, limit: games that are observed; that would be if there were places; how many may be.
+        tally: what became of the games that matched, in words.
+        journal, journal_bytes, synced_ms: the file being written, its size, and how long ago the disk confirmed that
+            it has all of it; None: never yet, or there is no file.
+        archive: how far the archive is, in words; None: none is kept.
+        boards: some of the watched games in order of their numbers. first: how many stand before them.
+    """
+
+    at_ms: int
+    server: str
+    state: str
+    state_ms: int
+    retry_ms: int | None
+    handle: str | None
+    guest: bool | None
+    connections: int
+    outages: int
+    received_bytes: int
+    frames: int
+    games: int
+    watched: int
+    waiting: int
+    limit: int | None
+    tally: str
+    journal: str | None
+    journal_bytes: int
+    synced_ms: int | None
+    archive: str | None
+    first: int
+    boards: tuple[ObservedBoard, ...]
+
+
+def take_snapshot(
+    capture: Capture, observing: Observing, *, now_s: float, utc_ms: int, archive: str | None, first: int, most: int
+) -> Snapshot:
+    """Look at a recording; costs as much as the boards that are asked for, and a glance at every game of the server.
+
+    Args:
+        now_s, utc_ms: the monotonic clock and the wall clock.
+        archive: how far the archive is. first, most: which boards; a ``first`` beyond the last begins anew.
+    """
+    standing, came = capture.standing, capture.progress
+    conversation, journal = standing.conversation, standing.journal
+    we = None if conversation is None else conversation.we
+    games = came.games
+    runs: list[TrackedGame] = []
+    if conversation is None:
+        state = "left" if standing.over else "connecting" if standing.until_s is None else "waiting"
+    else:
+        state = conversation.stage.value
+        held = list(conversation.tracker.boards.runs.values())
+        games += conversation.games + sum(run.end is not None for run in held)
+        runs = sorted((run for run in held if run.following), key=lambda run: run.game_no or 0)
+    first = first if first < len(runs) else 0
+    return Snapshot(
+        at_ms=round(now_s * 1000),
+        server=format_address(capture.address),
+        state=state,
+        state_ms=round((now_s - standing.since_s) * 1000),
+        retry_ms=None if standing.until_s is None else max(0, round((standing.until_s - now_s) * 1000)),
+        handle=None if we is None else we.handle,
+        guest=None if we is None else we.guest,
+        connections=came.connections,
+        outages=came.outages,
+        received_bytes=came.received,
+        frames=came.boards,
+        games=games,
+        watched=len(runs),
+        waiting=observing.waiting,
+        limit=observing.limit,
+        tally=observing.tally.words,
+        journal=None if journal is None else journal.path.name,
+        journal_bytes=0 if journal is None else journal.size_bytes,
+        synced_ms=(
+            None
+            if journal is None or journal.last_sync_ns is None
+            else (journal.now_ns() - journal.last_sync_ns) // 1_000_000
+        ),
+        archive=archive,
+        first=first,
+        boards=tuple(_board(run, utc_ms) for run in runs[first : first + most]),
+    )
+
+
+def _board(run: TrackedGame, utc_ms: int) -> ObservedBoard:
+    frame = run.last
+    white_to_move = move = at_ms = None
+    if frame is not None:
+        at_ms = frame.at_ms
+        white_to_move = _told(lambda: frame.white_to_move)
+        if _told(lambda: frame.has_move) and (number := _told(lambda: frame.move_no)) is not None:
+            sign = f"{number - 1}... " if white_to_move else f"{number}. "
+            move = sign + (_told(lambda: frame.pretty) or frame.verbose)
+    return ObservedBoard(
+        game_no=run.game_no or 0,
+        white=run.white,
+        black=run.black,
+        category=run.facts.category,
+        move=move,
+        white_clock_ms=None if frame is None else _told(lambda: frame.white_clock_ms),
+        black_clock_ms=None if frame is None else _told(lambda: frame.black_clock_ms),
+        white_to_move=white_to_move,
+        lag_ms=None if frame is None else _told(lambda: frame.lag_ms),
+        quiet_ms=None if at_ms is None else max(0, utc_ms - at_ms),
+        result=run.result,
+    )
+
+
+def _told(read: Callable[[], _Value]) -> _Value | None:
+    """A field of a frame, or None where the server printed none that can be read."""
+    try:
+        return read()
+    except LineError:
+        return None

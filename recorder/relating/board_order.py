@@ -1,0 +1,130 @@
+"""Whether two logs without times of day show one game: from the order of its lines among those of other boards.
+
+A server sends its lines to every observer in one order. Two boards whose lines stand in the same order in both logs are
+the same two games if that order holds enough information (``information.order_bits``): a repetition of both games
+interleaves them differently. Partner boards are not compared: a script that plays a bughouse match again repeats its
+order too, because each move needs the pieces of the other board.
+
+A game that is known to be in both logs is a clock of both. At any moment a game number belongs to one game: two
+observations of that number while two lines of the clock arrive are one game, however short.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from functools import lru_cache
+from itertools import combinations, pairwise
+from math import log2
+from typing import NamedTuple
+
+from recorder.model import Game
+from recorder.relating.compare import Verdict, compare
+from recorder.relating.evidence import REQUIRED_BITS, order_bits
+from recorder.relating.game_view import View
+
+__all__ = ["Beside", "BoardOrders"]
+
+Beside = Callable[[Game, Game], Iterable[tuple[Game, Game]]]
+"""For two games of two sources, pairs of games of other boards with equal players and numbers.
+
+Of each pair the first ran beside the first game in its source, the second beside the second game in the other source.
+"""
+
+_LEAST_LINES = 2
+_CACHED = 4_096
+
+
+class _Pair(NamedTuple):
+    """A board that two logs show.
+
+    ``verdict``: whether both games are known to be one. ``lines``: for each ply that both saw live, its offset in the
+    one log and in the other. ``partner``: it may be a board of a bughouse match.
+    """
+
+    verdict: Verdict
+    lines: tuple[tuple[int, int], ...]
+    partner: bool
+
+
+class BoardOrders:
+    """Compares the order of boards' lines in two logs.
+
+    Args:
+        beside: finds the games of other boards.
+    """
+
+    def __init__(self, beside: Beside) -> None:
+        self._beside = beside
+        self._pairs: dict[tuple[str, str], _Pair] = {}
+        self._bits = lru_cache(_CACHED)(_order)
+
+    def same(self, one: View, other: View) -> str | None:
+        """Why two games are one, by the order of lines in their logs; it does not matter which comes first.
+
+        Args:
+            one, other: games of two sources that do not contradict each other.
+        Returns:
+            The reason, as a clause; None: the order does not show it.
+        """
+        if one.source is None or other.source is None or one.source == other.source:
+            return None
+        if one.game.game_no is None or one.game.game_no != other.game.game_no:
+            return None
+        if one.source > other.source:
+            one, other = other, one
+        this = self._pair(one.game, other.game)
+        beside = [self._pair(mine, its) for mine, its in _unique(self._beside(one.game, other.game))]
+        known = [pair for pair in beside if pair.verdict is Verdict.SAME]
+        undecided = [pair for pair in (this, *beside) if pair.verdict is Verdict.OPEN and not pair.partner]
+        tries = list(combinations(undecided, 2))
+        found: list[tuple[float, int]] = []
+        for first, second in tries:
+            if (bits := self._bits(first, second)) >= REQUIRED_BITS + log2(len(tries)):
+                known += [first, second]
+                if first is this:
+                    found.append((bits, len(first.lines) + len(second.lines)))
+        if found:
+            bits, count = max(found)
+            return f"{count} lines of 2 boards in the same order ({int(bits)} bits)"
+        during = max((_during(one, other, pair.lines) for pair in known), default=0)
+        return f"the same number during {during} lines of a game of both logs" if during >= _LEAST_LINES else None
+
+    def _pair(self, one: Game, other: Game) -> _Pair:
+        """What two games have in common, computed once."""
+        found = self._pairs.get((one.key, other.key))
+        if found is None:
+            mine, its = View(one), View(other)
+            plies = sorted(mine.live_plies & its.live_plies)
+            lines = tuple((mine.plies[ply].offset, its.plies[ply].offset) for ply in plies)
+            found = _Pair(compare(mine, its).verdict, lines, one.variant == "bughouse")
+            if len(self._pairs) == _CACHED:
+                del self._pairs[next(iter(self._pairs))]
+            self._pairs[one.key, other.key] = found
+        return found
+
+
+def _unique(pairs: Iterable[tuple[Game, Game]]) -> list[tuple[Game, Game]]:
+    """Pairs neither game of which is in another one."""
+    found = list(pairs)
+    uses = Counter(game.key for pair in found for game in pair)
+    return [(mine, its) for mine, its in found if uses[mine.key] == uses[its.key] == 1]
+
+
+def _order(first: _Pair, second: _Pair) -> float:
+    """The bits in the order of two boards' lines; 0 where the logs differ in it."""
+    lines = sorted([(*line, True) for line in first.lines] + [(*line, False) for line in second.lines])
+    in_order = all(one[1] < other[1] for one, other in pairwise(lines))
+    return order_bits([board for *_, board in lines]) if in_order else 0
+
+
+def _during(one: View, other: View, clock: Iterable[tuple[int, int]]) -> int:
+    """How many lines of a game of both logs arrived while a board was seen in both."""
+    spans = [_span(view) for view in (one, other)]
+    return sum(all(begin < at < end for (begin, end), at in zip(spans, line, strict=True)) for line in clock)
+
+
+def _span(view: View) -> tuple[int, int]:
+    """Offsets of the first board and of the last move that were seen live; a later line may be of a later game."""
+    begun = min((seen.offset for seen in view.live), default=0)
+    return begun, max((view.plies[ply].offset for ply in view.live_plies), default=0)

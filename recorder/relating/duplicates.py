@@ -1,0 +1,224 @@
+"""Probable duplicates: games that the rules leave apart although nothing contradicts that they are one.
+
+The players, the variant and the moves agree, one game has all moves of the other or they overlap, and no observation
+of the one contradicts an observation of the other. What is missing is proof: too few equal times, or no time of day.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Final, NamedTuple
+
+from recorder.model import Game, GameKind
+from recorder.relating.compare import Verdict, close_clocks, compare, equal_seconds
+from recorder.relating.decisions import Decided, Pair, pair_of
+from recorder.relating.evidence import REQUIRED_BITS, bits_of
+from recorder.relating.game_view import View, clock_of, same_move
+from recorder.relating.grouping import not_apart
+
+__all__ = ["Doubt", "Doubts", "find_doubts", "fold", "why_never_one"]
+
+_LEAST_PLIES: Final = 6  # that a game must share with a longer one
+_LEAST_OVERLAP: Final = 12  # of two that were both cut
+
+
+class Doubt(NamedTuple):
+    """Two games that are probably one.
+
+    Attributes:
+        key, other: theirs, the lesser first.
+        plies: moves that both have. clocks, equal_clocks: plies of which both print the mover's clock, and equal ones
+            of those. bits: that their equal times and lag hold, of ``required_bits``.
+        pros, cons: the evidence for and against, in words.
+    """
+
+    key: str
+    other: str
+    plies: int
+    clocks: int
+    equal_clocks: int
+    bits: float
+    required_bits: int
+    pros: tuple[str, ...]
+    cons: tuple[str, ...]
+
+
+class Doubts(NamedTuple):
+    """What was found among games of the same players.
+
+    Attributes:
+        pairs: probable duplicates, the best first. apart: pairs of games that contradict each other, or that a person
+            decided not to be one. facts: by key what is known of a game, the more the greater.
+    """
+
+    pairs: list[Doubt]
+    apart: frozenset[Pair]
+    facts: dict[str, tuple[int, ...]]
+
+
+def find_doubts(games: Sequence[Game], shown: Mapping[str, Game], decided: Decided) -> Doubts:
+    """Probable duplicates among games of the same players with the same colours.
+
+    Args:
+        games: each as one source gives it. shown: by their keys the games as they are listed: those of several sources
+            in place of what was merged into them. decided: what a person decided.
+    """
+    views = [View(game) for game in sorted(games, key=lambda game: game.key)]
+    near: set[Pair] = set()
+    apart: set[Pair] = set()
+    for one, other in not_apart(views):
+        pair = pair_of(shown[views[one].game.key].key, shown[views[other].game.key].key)
+        if pair[0] == pair[1]:
+            continue
+        near.add(pair)
+        keys = pair_of(views[one].game.key, views[other].game.key)
+        if keys in decided.apart or (
+            compare(views[one], views[other]).verdict is Verdict.APART or _numbered_apart(views[one], views[other])
+        ):
+            apart.add(pair)
+    listed = {game.key: View(game) for game in shown.values()}
+    pairs = [
+        _doubt(listed[one], listed[other]) for one, other in near - apart if _share_moves(listed[one], listed[other])
+    ]
+    facts = {key: _facts(view) for key, view in listed.items()}
+    return Doubts(sorted(pairs, key=_rank), frozenset(apart), facts)
+
+
+def fold(found: Iterable[Doubts], chosen: Collection[str]) -> dict[str, str]:
+    """Groups of probable duplicates, each folded to the game of which most is known.
+
+    A group holds no two games that contradict each other: where a game fits several of those, the best pair counts.
+
+    Args:
+        chosen: keys of the games that count at all.
+    Returns:
+        Key of each game that is folded → key of the game that stays.
+    """
+    stays: dict[str, str] = {}
+    for doubts in found:
+        groups: dict[str, list[str]] = {}
+        for pair in doubts.pairs:
+            if pair.key not in chosen or pair.other not in chosen:
+                continue
+            one, other = groups.get(pair.key, [pair.key]), groups.get(pair.other, [pair.other])
+            if one is other or any(pair_of(a, b) in doubts.apart for a in one for b in other):
+                continue
+            joined = [*one, *other]
+            groups |= dict.fromkeys(joined, joined)
+        for group in groups.values():
+            best = max(sorted(group), key=lambda key: doubts.facts[key])
+            stays |= {key: best for key in group if key != best}
+    return stays
+
+
+def why_never_one(one: Game, other: Game) -> str | None:
+    """Why not even a person can decide that two games are one, as a clause; None: that is possible."""
+    if GameKind.PLAYED is not one.kind or one.kind is not other.kind:
+        return "one of them was not played"
+    if one.server != other.server:
+        return "they are of different sites (import --server names the site that a log does not)"
+    players = [(game.white.handle.lower(), game.black.handle.lower()) for game in (one, other)]
+    if players[0] != players[1]:
+        return "the players differ"
+    if (one.variant or other.variant) != (other.variant or one.variant):
+        return "the variants differ"
+    plies = [View(game).plies for game in (one, other)]
+    for number in sorted(plies[0].keys() & plies[1].keys()):
+        if not same_move(plies[0][number], plies[1][number]):
+            return f"the moves differ at ply {number}"
+    return None
+
+
+def _numbered_apart(one: View, other: View) -> bool:
+    """Whether both were seen under different numbers, which a game has only if it was resumed."""
+    numbers = one.game.game_no, other.game.game_no
+    if None in numbers or numbers[0] == numbers[1] or not (one.live and other.live):
+        return False
+    return not any(view.game.continued or view.game.end == "adjourned" for view in (one, other))
+
+
+def _share_moves(one: View, other: View) -> bool:
+    """Whether one game has all moves of the other, or they overlap; the moves that both have are known to be equal."""
+    part, whole = sorted((one.plies.keys(), other.plies.keys()), key=len)
+    if part <= whole:
+        return len(part) == len(whole) or len(part) >= _LEAST_PLIES
+    return len(part & whole) >= _LEAST_OVERLAP
+
+
+def _rank(doubt: Doubt) -> tuple[object, ...]:
+    return len(doubt.cons), -doubt.bits, -doubt.equal_clocks, -doubt.plies, doubt.key, doubt.other
+
+
+def _facts(view: View) -> tuple[int, ...]:
+    """How much is known of a game, what counts most first."""
+    plies = view.plies.values()
+    times = sum((clock_of(ply) is not None) + (ply.elapsed_ms is not None) + (ply.lag_ms is not None) for ply in plies)
+    game = view.game
+    return int(game.complete), len(plies), int(game.started_at_ms is not None), times, len(game.witnesses)
+
+
+def _doubt(one: View, other: View) -> Doubt:
+    """The evidence about two games that are probably one."""
+    common = sorted(one.plies.keys() & other.plies.keys())
+    pros = [f"{len(common)} equal {'ply' if len(common) == 1 else 'plies'}"]
+    cons: list[str] = []
+    if len(one.plies) != len(other.plies):
+        cons.append(f"{len(one.plies)} and {len(other.plies)} plies")
+    clocks = [
+        (number, mine, its)
+        for number in common
+        if (mine := clock_of(one.plies[number])) is not None and (its := clock_of(other.plies[number])) is not None
+    ]
+    different = [
+        found
+        for found in clocks
+        if not close_clocks(found[1:], (one.plies[found[0]].precision, other.plies[found[0]].precision))
+    ]
+    equal_clocks = len(clocks) - len(different)
+    if clocks:
+        pros.append(f"equal clocks at {equal_clocks} of {len(clocks)} plies")
+    if different:
+        number, mine, its = different[0]
+        cons.append(f"clocks differ at ply {number}: {mine} ms and {its} ms")
+    lags_ms = _weigh_lag(one, other, common, pros, cons)
+    bits = bits_of(equal_seconds(one, other)) + bits_of(lags_ms)
+    pros.append(f"equal {'times and lag' if lags_ms else 'times'} hold {bits:.0f} of {REQUIRED_BITS} bits")
+    _weigh_headers(one.game, other.game, pros, cons)
+    key, second = pair_of(one.game.key, other.game.key)
+    return Doubt(
+        key, second, len(common), len(clocks), equal_clocks, bits, REQUIRED_BITS, tuple(pros), tuple(cons)
+    )  # fmt: skip
+
+
+def _weigh_lag(one: View, other: View, common: list[int], pros: list[str], cons: list[str]) -> dict[int, int]:
+    """Note equal and different lag; the lag by ply, empty if any differs."""
+    lags = [
+        (number, mine, its)
+        for number in common
+        if (mine := one.plies[number].lag_ms) is not None and (its := other.plies[number].lag_ms) is not None
+    ]
+    different = [found for found in lags if found[1] != found[2]]
+    if len(lags) > len(different):
+        pros.append(f"equal lag at {len(lags) - len(different)} of {len(lags)} plies")
+    if different:
+        number, mine, its = different[0]
+        cons.append(f"lag differs at ply {number}: {mine} ms and {its} ms")
+        return {}
+    return {number: mine for number, mine, _ in lags}
+
+
+def _weigh_headers(one: Game, other: Game, pros: list[str], cons: list[str]) -> None:
+    if one.game_no is not None and other.game_no is not None:
+        same = one.game_no == other.game_no
+        text = f"game number {one.game_no} in both" if same else f"game numbers {one.game_no} and {other.game_no}"
+        (pros if same else cons).append(text)
+    if one.result == other.result:
+        pros.append(f"result {one.result} in both")
+    else:
+        cons.append(f"results {one.result} and {other.result}")
+    if one.day is not None and other.day is not None:
+        same = one.day == other.day
+        (pros if same else cons).append(f"date {one.day} in both" if same else f"dates {one.day} and {other.day}")
+    ratings = [(game.white.rating_text, game.black.rating_text) for game in (one, other)]
+    if None not in ratings[0] + ratings[1] and ratings[0] != ratings[1]:
+        cons.append("ratings differ")

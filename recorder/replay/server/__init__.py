@@ -1,0 +1,1 @@
+"""A chess server that plays recorded games for any client."""

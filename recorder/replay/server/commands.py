@@ -1,0 +1,432 @@
+"""What each command of a replay's client does."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from recorder.errors import ReplayError
+from recorder.events import Refusal
+from recorder.model import Game
+from recorder.replay.boards import ReplayBoard, frame_text
+from recorder.replay.places import AtTime, format_position
+from recorder.replay.server.control import COURTESIES, SHARED, Answer, moves_time, steer, where
+from recorder.replay.server.examining import begin_examining, end_examining, go_to, go_to_ply, revert, stored_board
+from recorder.replay.server.text import (
+    date_lines,
+    finger_lines,
+    games_lines,
+    history_lines,
+    kind_letter,
+    list_lines,
+    who_lines,
+)
+
+if TYPE_CHECKING:
+    from recorder.replay.server.session import ReplaySession
+
+__all__ = ["ANSWERS"]
+
+_MOVE_NO = re.compile(r"(\d{1,5})([wb])?", re.ASCII)
+_LONGEST_HISTORY: Final = 10
+_NUMBER: Final = re.compile(r"\d{1,6}", re.ASCII)
+
+
+def _board(session: ReplaySession, text: str) -> ReplayBoard | None:
+    """A game that goes on, by number or a player's name; None, and it is refused."""
+    name = text.split(" ")[0].lower() if text else ""
+    for board in session.show.boards.values():
+        if board.over:
+            continue
+        if name == str(board.number) or (name and name in (board.white.lower(), board.black.lower())):
+            return board
+    session.bad_parameters(session.refusal(Refusal.NO_SUCH_GAME))
+    return None
+
+
+def _default(session: ReplaySession, text: str) -> list[ReplayBoard]:
+    """The game that a command names, or without one all that are observed."""
+    if text:
+        board = _board(session, text)
+        return [] if board is None else [board]
+    boards = [board for board in session.show.boards.values() if board.number in session.observed and not board.over]
+    if not boards:
+        session.bad_parameters(session.refusal(Refusal.NOT_OBSERVING))
+    return boards
+
+
+def _observe(session: ReplaySession, rest: str) -> None:
+    if not rest:
+        _observed(session)
+        return
+    board = _board(session, rest)
+    if board is not None:
+        _look_at(session, board)
+
+
+def _look_at(session: ReplaySession, board: ReplayBoard) -> None:
+    if session.seat(board) is not None:
+        session.tell(session.refusal(Refusal.OWN_GAME))
+    elif board.number in session.observed:
+        session.tell(session.refusal(Refusal.ALREADY, board.number))
+    elif board.result is not None:
+        session.bad_parameters(session.refusal(Refusal.NO_SUCH_GAME))
+    else:
+        session.tell(*session.begin_observing(board))
+        session.start()
+
+
+def _observed(session: ReplaySession) -> None:
+    boards = [board for board in session.going_on() if board.number in session.observed]
+    for board in boards:
+        session.tell(f"Observing {board.number:3d} [{board.white} vs. {board.black}]: {session.handle} (1 user)")
+    if not boards:
+        session.tell(session.refusal(Refusal.NOT_OBSERVING))
+
+
+def _pobserve(session: ReplaySession, rest: str) -> None:
+    board = _board(session, rest)
+    if board is None:
+        return
+    partner = session.show.partner_of(board)
+    if partner is None:
+        session.bad_parameters(f"Game {board.number} has no partner game here.")
+        return
+    _look_at(session, partner)
+
+
+def _unobserve(session: ReplaySession, rest: str) -> None:
+    if not rest:
+        lines = [session.leave_game(number) for number in sorted(session.observed)]
+        session.tell(*(lines or [session.refusal(Refusal.NOT_OBSERVING)]))
+        return
+    board = _board(session, rest)
+    if board is not None and board.number in session.observed:
+        session.tell(session.leave_game(board.number))
+    elif board is not None:
+        session.tell(session.refusal(Refusal.NOT_OBSERVING, board.number))
+
+
+def _follow(session: ReplaySession, rest: str) -> None:
+    if not rest:
+        session.followed.clear()
+        session.tell("You will not follow any player's games.")
+        return
+    name = rest.split()[0]
+    session.followed = {name.lower()}
+    session.tell(
+        "You will now be following every game." if name == "*" else f"You will now be following {name}'s games."
+    )
+    for board in session.going_on():
+        playing = (board.white.lower(), board.black.lower())
+        if (
+            board.number not in session.observed
+            and session.seat(board) is None
+            and (name == "*" or name.lower() in playing)
+        ):
+            session.tell(*session.begin_observing(board))
+    session.start()
+
+
+def _games(session: ReplaySession, rest: str) -> None:
+    boards = session.going_on()
+    if rest:
+        word = rest.split()[0]
+        boards = [board for board in boards if _is_meant(board, word)]
+    session.tell("", *games_lines(boards))
+
+
+def _is_meant(board: ReplayBoard, word: str) -> bool:
+    """Whether ``games`` with a word lists a game: a number, the beginning of a name, or kinds (``/bs``)."""
+    if word.startswith("/"):
+        return kind_letter(board.game) in word[1:]
+    begins = any(name.lower().startswith(word.lower()) for name in (board.white, board.black))
+    return begins or word == str(board.number)
+
+
+def _moves(session: ReplaySession, rest: str) -> None:
+    for board in _default(session, rest):
+        ms, startpos = session.settings.has("ms"), session.settings.has("startpos")
+        session.tell("", *list_lines(board, board.plies, ms, startpos))
+
+
+def _refresh(session: ReplaySession, rest: str) -> None:
+    if not rest and session.examined is not None:
+        session.tell("", *session.board_lines(session.examined, False))
+        return
+    for board in _default(session, rest):
+        if board.number in session.observed or session.settings.style != 12:
+            session.tell("", *session.board_lines(board, board.hands is not None))
+        else:
+            session.tell("", frame_text(board, -3, session.settings.has("ms")))
+
+
+def _stored(session: ReplaySession, rest: str) -> Game | None:
+    """The game that ``NAME [N]`` or ``#N`` names; None, and it is refused."""
+    name, _, number = rest.partition(" ")
+    recording = session.show.recording
+    if name.startswith("#") and _NUMBER.fullmatch(name[1:]) and 1 <= int(name[1:]) <= len(recording.players):
+        return _there(session, int(name[1:]) - 1)
+    own = recording.played_by(name)
+    number = number.strip() or "-1"
+    if not own:
+        session.bad_parameters(f"There is no recorded game of {name}." if name else 'Say whose game: "examine NAME N".')
+    elif number == "-1":
+        return _there(session, own[-1])
+    elif _NUMBER.fullmatch(number) and int(number) < len(own):
+        return _there(session, own[int(number)])
+    else:
+        session.bad_parameters(f"There is no recorded game {number} of {name}.")
+    return None
+
+
+def _there(session: ReplaySession, number: int) -> Game | None:
+    """A game by its place; None, and it is refused."""
+    chapter = session.show.recording.there(number)
+    if chapter is None:
+        session.bad_parameters(f"Game #{number + 1} of this recording can no longer be read.")
+        return None
+    return chapter.game
+
+
+def _smoves(session: ReplaySession, rest: str) -> None:
+    game = _stored(session, rest)
+    if game is not None:
+        board = stored_board(game, 0)
+        settings = session.settings
+        session.tell("", *list_lines(board, game.plies, settings.has("ms"), settings.has("startpos"), stored=True))
+
+
+def _sposition(session: ReplaySession, rest: str) -> None:
+    game = _stored(session, rest)
+    if game is not None:
+        session.tell("", frame_text(stored_board(game, 0), -3, session.settings.has("ms")))
+
+
+def _history(session: ReplaySession, rest: str) -> None:
+    name = rest.split()[0] if rest else str(session.handle)
+    recording = session.show.recording
+    chapters = [recording.there(number) for number in recording.played_by(name)[-_LONGEST_HISTORY:]]
+    boards = [stored_board(chapter.game, 0, whole=False) for chapter in chapters if chapter is not None]
+    session.tell(*history_lines(name, boards))
+
+
+def _examine(session: ReplaySession, rest: str) -> None:
+    if session.examined is not None:
+        session.bad_parameters("You are already examining a game.")
+        return
+    game = _stored(session, rest or "#1")
+    if game is not None:
+        begin_examining(session, game)
+
+
+def _moved(session: ReplaySession, rest: str, sign: int) -> None:
+    if session.examined is None:
+        session.bad_parameters("You are not examining or setting up a game.")
+        return
+    word = rest.split()[0] if rest else "1"
+    if not _NUMBER.fullmatch(word):
+        session.bad_parameters(f"{word} is no number of half-moves.")
+        return
+    count = int(word)
+    how = "goes forward" if sign > 0 else "backs up"
+    go_to(session, session.examined_place + sign * count, f"{how} {count} move{'' if count == 1 else 's'}")
+
+
+def _forward(session: ReplaySession, rest: str) -> None:
+    _moved(session, rest, 1)
+
+
+def _backward(session: ReplaySession, rest: str) -> None:
+    _moved(session, rest, -1)
+
+
+def _unexamine(session: ReplaySession, rest: str) -> None:
+    end_examining(session)
+
+
+def _to(session: ReplaySession, rest: str) -> None:
+    if session.examined is None:
+        session.bad_parameters("You are not examining or setting up a game.")
+        return
+    word = rest.split()[0].lower() if rest else ""
+    match = _MOVE_NO.fullmatch(word)
+    if match is None:
+        session.bad_parameters('Say which half-move: "to 20w", or how many are played: "to 39".')
+        return
+    go_to_ply(session, int(match[1]) if match[2] is None else 2 * int(match[1]) - (match[2] == "w"))
+
+
+def _revert(session: ReplaySession, rest: str) -> None:
+    if session.examined is None:
+        session.bad_parameters("You are not examining or setting up a game.")
+        return
+    revert(session)
+
+
+def _set(session: ReplaySession, rest: str) -> None:
+    session.tell(session.settings.change(rest))
+    session.look()
+
+
+def _variables(session: ReplaySession, rest: str) -> None:
+    session.tell(*session.settings.listed(str(session.handle), False))
+
+
+def _ivariables(session: ReplaySession, rest: str) -> None:
+    session.tell(*session.settings.listed(str(session.handle), True))
+
+
+def _iset(session: ReplaySession, rest: str) -> None:
+    session.tell(session.settings.change_interface(rest))
+
+
+def _style(session: ReplaySession, rest: str) -> None:
+    session.tell(session.settings.set_style(rest))
+    session.look()
+
+
+def _names(session: ReplaySession) -> set[str]:
+    found = {str(session.handle)}
+    for board in session.going_on():
+        found |= {board.white, board.black}
+    return found
+
+
+def _who(session: ReplaySession, rest: str) -> None:
+    session.tell(*who_lines(_names(session)))
+
+
+def _finger(session: ReplaySession, rest: str) -> None:
+    name = rest.split()[0] if rest else str(session.handle)
+    playing = next((one for one in session.going_on() if name.lower() in (one.white.lower(), one.black.lower())), None)
+    recording = session.show.recording
+    games = recording.played_by(name)
+    player = None
+    if games:
+        last = recording.there(games[-1])
+        if last is not None:
+            players = (last.game.white, last.game.black)
+            player = players[0] if players[0].handle.lower() == name.lower() else players[1]
+    elif name.lower() != str(session.handle).lower():
+        session.bad_parameters(f"There is no player matching the name {name}.")
+        return
+    rating = None if player is None else player.rating_text
+    session.tell(*finger_lines(name if player is None else player.handle, playing, rating))
+
+
+def _kibitz(session: ReplaySession, rest: str) -> None:
+    watched = [board for board in session.going_on() if board.number in session.observed]
+    if watched or session.examined is not None:
+        session.tell("(kibitzed to 0 players)")
+    else:
+        session.bad_parameters("You are not playing, observing or examining a game.")
+
+
+def _whisper(session: ReplaySession, rest: str) -> None:
+    if session.observed or session.examined is not None:
+        session.tell("(whispered to 0 players)")
+    else:
+        session.bad_parameters("You are not playing, observing or examining a game.")
+
+
+def _tell(session: ReplaySession, rest: str) -> None:
+    name, _, words = rest.partition(" ")
+    if name.lower().rstrip(":") == "replay":
+        session.tell("(told replay)")
+        for line in _control(session, words.strip()):
+            session.tell(f"replay tells you: {line}")
+        return
+    if _NUMBER.fullmatch(name):
+        session.tell(f"(told 0 players in channel {name})")
+        return
+    known = next((one for one in _names(session) if one.lower() == name.lower()), None)
+    if known is None:
+        session.bad_parameters(f"{name} is not logged in." if name else "Whom do you want to tell it?")
+    else:
+        session.tell(f"(told {known})")
+
+
+def _control(session: ReplaySession, words: str) -> list[str]:
+    """The replay's own commands: lines to answer."""
+    word, _, rest = words.lower().partition(" ")
+    if word == "observe":
+        if rest.strip() == "none":
+            session.followed = set()
+            return ["No more games are observed by themselves."]
+        _follow(session, "*")
+        return ["Every game is observed from its beginning."]
+    head = session.show.head
+    if session.shared and moves_time(words):
+        return [SHARED]
+    if word == "step":
+        session.started = True
+        session.happen_now(session.show.step(session.now_ns))
+        return [where(head, session.now_ns)]
+    try:
+        place, at_ms, lines = steer(head, words, session.now_ns)
+    except ReplayError as error:
+        return [str(error)]
+    if place is not None:
+        session.jump(place, at_ms)
+    session.started = session.started or word in ("play", "resume")
+    return lines
+
+
+def _time(session: ReplaySession, rest: str) -> None:
+    for board in _default(session, rest):
+        at = board.standing
+        if at is not None:
+            white, black = (
+                format_position(AtTime(max(ms, 0) // 1000 * 1000)) for ms in (at.white_clock_ms, at.black_clock_ms)
+            )
+            session.tell(f"Game {board.number}: White ({board.white}) {white}   Black ({board.black}) {black}")
+
+
+def _date(session: ReplaySession, rest: str) -> None:
+    session.tell(*date_lines(session.wall_ms(session.now_ns)))
+
+
+def _all_observers(session: ReplaySession, rest: str) -> None:
+    board = _board(session, rest) if rest else None
+    if board is not None and board.number not in session.observed:
+        session.tell(f"No one is observing game {board.number}.")
+    elif board is not None or not rest:
+        _observed(session)
+
+
+ANSWERS: Final[dict[str, Answer]] = {
+    **COURTESIES,
+    "allobservers": _all_observers,
+    "backward": _backward,
+    "date": _date,
+    "examine": _examine,
+    "finger": _finger,
+    "follow": _follow,
+    "forward": _forward,
+    "games": _games,
+    "goto": _to,
+    "history": _history,
+    "iset": _iset,
+    "ivariables": _ivariables,
+    "kibitz": _kibitz,
+    "moves": _moves,
+    "observe": _observe,
+    "oldmoves": _smoves,
+    "pobserve": _pobserve,
+    "refresh": _refresh,
+    "revert": _revert,
+    "set": _set,
+    "smoves": _smoves,
+    "sposition": _sposition,
+    "style": _style,
+    "tell": _tell,
+    "time": _time,
+    "to": _to,
+    "unexamine": _unexamine,
+    "unobserve": _unobserve,
+    "variables": _variables,
+    "whisper": _whisper,
+    "who": _who,
+}
+"""What answers each command of ``grammar.CODES``: it is given the session and the words behind the command."""

@@ -1,0 +1,371 @@
+"""One client of a replay server: bytes in, bytes out. No sockets, and no clock but the one it is told.
+
+It speaks as FICS and its kin do: the login dialogue, ``fics% ``, ``\\n\\r``, style 12, ``set`` and ``iset``, block
+mode, and the commands that clients use to watch games. What nobody can do in a recording is refused in the servers'
+own words.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from typing import Final
+
+from recorder.dialects.gameinfo import format_holdings
+from recorder.dialects.lists import format_refusal
+from recorder.dialects.notices import format_observing
+from recorder.events import HoldingsLine, Line, ObserveRefused, ObservingEnded, ObservingStarted, Refusal
+from recorder.model import EventKind, GameEvent, GameKind, HoldingsChange
+from recorder.replay.boards import BoardState, ReplayBoard, frame_text
+from recorder.replay.server.commands import ANSWERS
+from recorder.replay.server.examining import try_move
+from recorder.replay.server.login import AT_ONCE, Greeting, LoginDialogue
+from recorder.replay.server.settings import (
+    AMBIGUOUS,
+    BAD_COMMAND,
+    BAD_PARAMETERS,
+    CODES,
+    NO_NUMBER,
+    Command,
+    Settings,
+    read_command,
+)
+from recorder.replay.server.text import (
+    chat_text,
+    created_lines,
+    delta_text,
+    gameinfo_text,
+    header_text,
+    result_text,
+    style_1,
+)
+from recorder.replay.show import Happening, Show, Sign
+
+__all__ = ["ReplaySession"]
+
+_NOWHERE: Final = Line("", 0)
+_GAME_PREFIX: Final = re.compile(r"Game [0-9]{1,9}:")
+_MOVE: Final = re.compile(
+    r"(?:[a-h][1-8]-?[a-h][1-8](?:=?[nbrqNBRQ])?|[PNBRQpnbrq]@[a-h][1-8]|[oO0](?:-?[oO0]){1,2}"
+    r"|[NBRQK][a-h1-8x]{1,4}|[a-h]x?[a-h1-8]{1,2}(?:=?[NBRQ])?)[+#]?"
+)
+
+
+class ReplaySession(LoginDialogue):
+    """A client of a replay of games.
+
+    Args:
+        show: the replay, shared or its own.
+        number: the client's, for a guest's name.
+        manner: how to greet.
+        shared: whether the replay's time is not the client's to change.
+        wall_ms: what ``date`` tells, milliseconds since 1970, by the clock's time in nanoseconds.
+
+    Attributes:
+        started: its own replay goes on.
+        observed: numbers of the games that it watches. followed: names in lower case, or ``*``.
+        examined: the game that it examines, at ``examined_place`` of its line; ``examined_main``: the recorded line.
+        code: block mode's of the command that is being answered.
+    """
+
+    def __init__(
+        self,
+        show: Show,
+        number: int,
+        manner: Greeting,
+        *,
+        shared: bool = False,
+        wall_ms: Callable[[int], int] = lambda now_ns: now_ns // 1_000_000,
+    ) -> None:
+        self.show = show
+        self.shared = shared
+        self.wall_ms = wall_ms
+        self.settings = Settings()
+        self.started = shared
+        self.observed: set[int] = set()
+        self.followed: set[str] = set()
+        self.examined: ReplayBoard | None = None
+        self.examined_place = 0
+        self.examined_main: list[BoardState] = []
+        self.code: int | None = None
+        self._left: set[str] = set()  # keys of games that the recording left while they were observed
+        self._looked = False
+        self._lines: list[str] = []
+        super().__init__(number, manner)
+
+    def _entered(self) -> None:
+        self._say(f"{self.show_summary()}\n{self._prompt}")
+
+    def _login_bits(self, bits: str) -> None:
+        self.settings.switch_on(bits)
+
+    # -- what goes out -----------------------------------------------------------------------------------------
+
+    def tell(self, *lines: str | None) -> None:
+        """Print lines in the answer to the command that is being answered; None is no line."""
+        self._lines += [line for line in lines if line is not None]
+
+    def _wrapped(self, text: str) -> list[str]:
+        width = self.settings.width
+        if self.settings.has("nowrap") or len(text) <= width:
+            return [text]
+        lines: list[str] = []
+        while len(text) > width:
+            at = text.rfind(" ", 1, width)
+            lines.append(text[:at] if at > 4 else text[:width])
+            text = "\\   " + (text[at + 1 :] if at > 4 else text[width:])
+        return [*lines, text]
+
+    @property
+    def _prompt(self) -> str:
+        return "fics% " if self.settings.has("defprompt") else self.settings.prompt
+
+    def _announce(self, lines: Iterable[str]) -> None:
+        """What others have done: a message of its own, a prompt behind it."""
+        found = list(lines)
+        if found:
+            bell = "\x07" if self.settings.has("bell") and any(line.startswith("<12>") for line in found) else ""
+            self._say(bell + "\n" + "\n".join(found) + "\n" + self._prompt)
+
+    def show_summary(self) -> str:
+        """What a client is told of the replay when it comes."""
+        count = len(self.show.recording.players)
+        games = "one recorded game" if count == 1 else f"{count} recorded games"
+        how = "Its clock is shared." if self.shared else "It waits for your first observe, follow, or tell replay play."
+        numbers = 'Games keep the numbers that they were recorded with: "games" lists those that go on.'
+        return f'This is a replay of {games}. {how}\n{numbers} "tell replay help" tells more.'
+
+    # -- commands ----------------------------------------------------------------------------------------------
+
+    def _command(self, text: str) -> None:
+        block = self.settings.has("block")
+        command = read_command(text, block)
+        self._lines = []
+        self.code = None if command.name is None else CODES[command.name]
+        if block and command.number is None:
+            if text.strip():
+                self._say(f"\x150\x16{NO_NUMBER}\x16\x17\n{self._prompt}")
+            else:
+                self._say(self._prompt)
+            return
+        self._answer(command, text.strip())
+        if self.closed:
+            self._say("".join(f"{line}\n" for line in self._lines))
+            self._leave()
+            return
+        body = "".join(f"{line}\n" for line in self._lines)
+        if block:
+            self._say(f"\x15{command.number}\x16{self.code or 0}\x16{body}\x17\n{self._prompt}")
+        else:
+            self._say(body + self._prompt)
+        self._lines = []
+
+    def _answer(self, command: Command, text: str) -> None:
+        if command.name == "quit":
+            self.closed = True
+        elif command.name is not None:
+            ANSWERS[command.name](self, command.rest)
+        elif not text:
+            self.code = 0
+        elif command.matches:
+            self.code = AMBIGUOUS
+            self.tell(f'Ambiguous command "{command.word}". Matches: {" ".join(command.matches)}')
+        elif _MOVE.fullmatch(text.split()[-1].lstrip("$")):
+            self.code = 1
+            if self.examined is not None:
+                try_move(self, text.split()[-1].lstrip("$"))
+                return
+            self.tell("You are not playing or examining a game that takes moves.")
+        else:
+            self.code = BAD_COMMAND
+            self.tell(f"{command.word}: Command not found.")
+
+    def bad_parameters(self, text: str) -> None:
+        """Refuse a command's words."""
+        self.code = BAD_PARAMETERS
+        self.tell(text)
+
+    @property
+    def due_ns(self) -> int | None:
+        """When the client's own replay goes on; None: it does not, or it is shared."""
+        return None if self.shared or self.closed else self.show.head.due_ns
+
+    def tick(self, now_ns: int) -> None:
+        """Let the client's own replay go on."""
+        if not self.shared:
+            self.happen(self.show.take(now_ns, AT_ONCE), now_ns)
+
+    def look(self) -> None:
+        """Style 12 was set: show what the client is to see without asking, and let his replay begin."""
+        if self.settings.style != 12 or self._looked:
+            return
+        self._looked = True
+        seen = False
+        for board in self.going_on():
+            if board.number not in self.observed and (self.seat(board) is not None or self.manner.observe):
+                self.tell(*self._begins(Sign.BEGINS, board, board.hands is not None))
+                seen = True
+        if seen or self.manner.observe:
+            self.start()
+
+    def happen_now(self, happenings: Iterable[Happening]) -> None:
+        """Print what happened because of the command that is being answered."""
+        for happening in happenings:
+            self.tell(*self._happened(happening))
+
+    def jump(self, place: int, at_ms: int) -> None:
+        """Stand elsewhere in the replay: games that still go on are shown as they are there."""
+        before = [board for board in self.show.boards.values() if board.number in self.observed]
+        watched = {board.game.key for board in before}
+        self.show.go(place, self.now_ns, at_ms)
+        self.observed.clear()
+        gone = watched - {board.game.key for board in self.going_on()}
+        self._left |= gone  # seen again when they begin again
+        for board in before:
+            if board.game.key in gone and self.seat(board) is None:
+                self.tell(self.leave_game(board.number))
+        for board in self.going_on():
+            if board.game.key in watched:
+                self.tell(*self.begin_observing(board))
+            elif self.seat(board) is not None:
+                self.observed.add(board.number)
+                self.tell("", *self.board_lines(board, board.hands is not None))
+
+    # -- games -------------------------------------------------------------------------------------------------
+
+    def relation(self, board: ReplayBoard) -> int:
+        """How a game's frames stand to this client: those of the game that he was recorded playing are his own."""
+        if self.examined is board:
+            return 2
+        if board.game.kind is not GameKind.PLAYED:
+            return -2
+        side = self.seat(board)
+        if side is None or board.standing is None:
+            return 0
+        return 1 if board.standing.position.white_to_move == side else -1
+
+    def seat(self, board: ReplayBoard) -> bool | None:
+        """Whether this client has White, or Black, in a game that was recorded by this player; None: neither."""
+        me = board.game.me
+        if me is None or self.handle is None or me.lower() != self.handle.lower():
+            return None
+        if board.game.kind is not GameKind.PLAYED:
+            return None
+        if me.lower() == board.white.lower():
+            return True
+        return False if me.lower() == board.black.lower() else None
+
+    def board_lines(self, board: ReplayBoard, hands: bool) -> list[str]:
+        """A board as the client's style has it, and the hands behind it."""
+        if board.standing is None:
+            return []
+        if self.settings.style != 12:
+            return style_1(board.standing)
+        flip = self.seat(board) is False
+        text = frame_text(board, self.relation(board), self.settings.has("ms"), flip)
+        lines = [] if text is None else [text]
+        if hands and board.hands is not None:
+            lines += ["", format_holdings(HoldingsLine(_NOWHERE, board.number, *board.hands))]
+        return lines
+
+    def begin_observing(self, board: ReplayBoard) -> list[str]:
+        """Observe a game; what the server prints for it."""
+        self.observed.add(board.number)
+        lines = [format_observing(ObservingStarted(_NOWHERE, board.number))]
+        header = header_text(board)
+        lines += [] if header is None else [header]
+        if self.settings.has("gameinfo"):
+            lines.append(gameinfo_text(board, self.show.partner_of(board)))
+        return [*lines, "", *self.board_lines(board, board.hands is not None)]
+
+    def leave_game(self, number: int) -> str:
+        """Observe a game no more."""
+        self.observed.discard(number)
+        return format_observing(ObservingEnded(_NOWHERE, number))
+
+    def refusal(self, reason: Refusal, number: int | None = None) -> str:
+        """A refusal in the server's words."""
+        return format_refusal(ObserveRefused(_NOWHERE, reason, number))
+
+    def going_on(self) -> list[ReplayBoard]:
+        """The games that are being played."""
+        boards = self.show.boards.values()
+        return [board for board in boards if board.is_announced and board.result is None and not board.over]
+
+    def start(self) -> None:
+        """Let the client's own replay go on."""
+        if not self.started:
+            self.started = True
+            self.show.head.resume(self.now_ns)
+
+    def happen(self, happenings: Iterable[Happening], now_ns: int) -> None:
+        """Print what happened in the games that the client watches."""
+        self.now_ns = now_ns
+        if self.handle is None or self.closed:
+            return
+        for happening in happenings:
+            self._announce(self._happened(happening))
+
+    def _happened(self, happening: Happening) -> list[str]:
+        sign, board, what, hands = happening
+        if sign in (Sign.BEGINS, Sign.AGAIN):
+            return self._begins(sign, board, hands)
+        if board.number not in self.observed or self.examined is board:
+            if sign is Sign.RESULT and isinstance(what, GameEvent) and self.settings.has("gin"):
+                return [result_text(board, what)]
+            return []
+        if sign is Sign.BOARD:
+            delta = self._delta(board, what)
+            return [delta] if delta is not None else self.board_lines(board, hands)
+        if sign is Sign.HANDS and isinstance(what, HoldingsChange):
+            passed = (what.passed[1], what.passed[0] == "W") if what.passed else (None, None)
+            return [format_holdings(HoldingsLine(_NOWHERE, board.number, what.white, what.black, *passed))]
+        if sign is Sign.EVENT and isinstance(what, GameEvent):
+            return self._event(board, what)
+        if sign is Sign.RESULT and isinstance(what, GameEvent):
+            lines = [result_text(board, what)]
+            if self.seat(board) is None:
+                lines += ["", self.leave_game(board.number)]
+            self.observed.discard(board.number)
+            return lines
+        if sign is Sign.LEFT:
+            self._left.add(board.game.key)
+            return [self.leave_game(board.number)]
+        if sign is Sign.OVER and self.seat(board) is None:  # how it ended is not known
+            return [self.leave_game(board.number)]
+        if sign is Sign.OVER:
+            self.observed.discard(board.number)
+        return []
+
+    def _begins(self, sign: Sign, board: ReplayBoard, hands: bool) -> list[str]:
+        if self.seat(board) is not None:
+            self.observed.add(board.number)
+            lines = created_lines(board) if sign is Sign.BEGINS else []
+            if self.settings.has("gameinfo"):
+                lines.append(gameinfo_text(board, self.show.partner_of(board)))
+            return [*lines, "", *self.board_lines(board, hands)]
+        if sign is Sign.AGAIN and board.number in self.observed:
+            return self.board_lines(board, hands)
+        known = [name for name in (board.white, board.black) if name.lower() in self.followed]
+        if self.manner.observe or "*" in self.followed or known or board.game.key in self._left:
+            self._left.discard(board.game.key)
+            lines = []
+            if known and sign is Sign.BEGINS:
+                other = board.black if known[0] == board.white else board.white
+                lines = [f"{known[0]}, whom you are following, has started a game with {other}."]
+            return [*lines, *self.begin_observing(board)]
+        if self.settings.has("gin") and sign is Sign.BEGINS:
+            return created_lines(board)[-1:]
+        return []
+
+    def _delta(self, board: ReplayBoard, what: object) -> str | None:
+        """A move as ``<d1>``, if the client wants it so and nothing else is told."""
+        if not self.settings.has("compressmove") or self.settings.style != 12:
+            return None
+        return delta_text(board, what)
+
+    def _event(self, board: ReplayBoard, event: GameEvent) -> list[str]:
+        if event.kind is EventKind.CHAT:
+            text = chat_text(board, event)
+            return [] if text is None else self._wrapped(text)
+        return self._wrapped(_GAME_PREFIX.sub(f"Game {board.number}:", event.text, count=1))

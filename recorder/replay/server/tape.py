@@ -1,0 +1,139 @@
+"""A journal or a log for a replay server's clients: the recorded bytes in their rhythm, behind the recorded login.
+
+Every client logs in as it likes and then gets what the recorded connection got. What it types changes nothing, but for
+``quit`` and the replay's own commands; those are answered in lines of their own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from fractions import Fraction
+from typing import Final
+
+from recorder.errors import ReplayError
+from recorder.events import Chunk
+from recorder.replay.server.control import SHARED, moves_time, steer, where
+from recorder.replay.server.login import AT_ONCE, Greeting, LoginDialogue
+from recorder.replay.server.settings import read_command
+from recorder.replay.timing import Playhead, ReplayMoment
+
+__all__ = ["Tape", "TapeSession", "after_login"]
+
+_LOOKED_AT: Final = 1 << 16
+_STARTING: Final = re.compile(rb"\*{4} Starting [^\r\n]{0,80}\*{4}[^\r\n]*[\r\n]*")
+_PROMPT: Final = re.compile(rb"(?:^|[\r\n])(?=[fa]ics% )")
+
+
+def after_login(chunks: Iterable[Chunk]) -> list[Chunk]:
+    """A connection's bytes from behind its login on; all of them where no login is seen.
+
+    The line that says that the session begins ends the login, else what stands before the first prompt.
+    """
+    found = list(chunks)
+    head, size = b"", 0
+    for chunk in found:
+        head += chunk.data
+        if len(head) >= _LOOKED_AT:
+            break
+    match = _STARTING.search(head[:_LOOKED_AT]) or _PROMPT.search(head[:_LOOKED_AT])
+    if match is None:
+        return found
+    kept: list[Chunk] = []
+    for chunk in found:
+        begin = max(match.end() - size, 0)
+        size += len(chunk.data)
+        if begin < len(chunk.data) or not chunk.data:
+            kept.append(chunk._replace(data=chunk.data[begin:], offset=chunk.offset + begin) if begin else chunk)
+    return kept
+
+
+class Tape:
+    """Bytes with their own time: those of one client, or of all who share them.
+
+    Args:
+        moments: of the bytes.
+        now_ns: the clock's time. It is paused at its beginning.
+        begin: the place of the moment to begin with.
+        speed, loop, pause_at: as ``Playhead`` takes them.
+
+    Attributes:
+        head: the place in time.
+    """
+
+    def __init__(
+        self,
+        moments: Sequence[ReplayMoment[Chunk]],
+        now_ns: int,
+        *,
+        begin: int = 0,
+        speed: Fraction | int = 1,
+        loop: bool = False,
+        pause_at: Sequence[str] = (),
+    ) -> None:
+        self.head = Playhead(moments, now_ns, speed=speed, loop=loop, pause_at=pause_at)
+        self.head.pause(now_ns)
+        if begin:
+            self.head.go(begin, now_ns)
+
+    def take(self, now_ns: int, most: int | None = None) -> Iterator[bytes]:
+        """What is due, as ``Playhead.take``."""
+        for moment in self.head.take(now_ns, most):
+            yield moment.what.data
+
+
+class TapeSession(LoginDialogue):
+    """A client of a replay of bytes.
+
+    Args:
+        tape: the bytes, shared or its own.
+        number, manner: as ``LoginDialogue`` takes them.
+        shared: whether the replay's time is not the client's to change.
+    """
+
+    def __init__(self, tape: Tape, number: int, manner: Greeting, shared: bool = False) -> None:
+        self._tape = tape
+        self._shared = shared
+        super().__init__(number, manner)
+
+    @property
+    def due_ns(self) -> int | None:
+        return None if self._shared or self.closed else self._tape.head.due_ns
+
+    def tick(self, now_ns: int) -> None:
+        if not self._shared:
+            self.happen(self._tape.take(now_ns, AT_ONCE), now_ns)
+
+    def happen(self, happenings: Iterable[bytes], now_ns: int) -> None:
+        self.now_ns = now_ns
+        if self.handle is not None and not self.closed:
+            for data in happenings:
+                self._out += data
+
+    def _entered(self) -> None:
+        if not self._shared:
+            self._tape.head.resume(self.now_ns)
+
+    def _command(self, text: str) -> None:
+        command = read_command(text, False)
+        if command.name == "quit":
+            self._leave()
+        elif command.name == "tell" and command.rest.lower().startswith("replay "):
+            lines = self._steered(command.rest[7:].strip())
+            self._say("".join(f"\nreplay tells you: {line}" for line in lines) + "\n")
+
+    def _steered(self, words: str) -> list[str]:
+        if self._shared and moves_time(words):
+            return [SHARED]
+        head = self._tape.head
+        if words.lower() == "step":
+            moment = head.step(self.now_ns)
+            self._out += b"" if moment is None else moment.what.data
+            return [where(head, self.now_ns)]
+        try:
+            place, at_ms, lines = steer(head, words, self.now_ns)
+        except ReplayError as error:
+            return [str(error)]
+        if place is not None:
+            head.go(place, self.now_ns, at_ms)
+        return lines

@@ -1,0 +1,376 @@
+"""What the server prints about its games: tables, headers, lists, boards as deltas.
+
+Facts that were not recorded are left out where the form allows it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from datetime import UTC, datetime
+from typing import Final
+
+from recorder.dialects.chat import format_chat
+from recorder.dialects.gameinfo import Smith, format_delta, format_gameinfo, format_smith
+from recorder.dialects.lists import format_counted, format_row
+from recorder.dialects.movelist import format_movelist
+from recorder.dialects.notices import format_created, format_creating, format_header
+from recorder.dialects.results import format_result
+from recorder.dialects.style12 import parse_style12
+from recorder.events import (
+    ChatKind,
+    ChatLine,
+    CreatingLine,
+    DeltaBoard,
+    GameCreated,
+    GameEnded,
+    GameHeader,
+    GameInfo,
+    GamesCounted,
+    GamesRow,
+    Line,
+    ListRow,
+    MovelistRead,
+    RatingText,
+    TablePlayer,
+)
+from recorder.events.frames import Style12
+from recorder.model import EXACT, EventKind, Game, GameEvent, Player, Ply, TimeBasis, control_of
+from recorder.replay.boards import BoardState, ReplayBoard, frame_text
+from recorder.replay.moments import ShownPly, What
+from recorder.rules.variants import STANDARD_BOARD
+
+__all__ = [
+    "banner_of",
+    "chat_text",
+    "created_lines",
+    "date_lines",
+    "delta_text",
+    "finger_lines",
+    "gameinfo_text",
+    "games_lines",
+    "header_text",
+    "history_lines",
+    "kind_letter",
+    "list_lines",
+    "result_text",
+    "style_1",
+    "told_text",
+    "who_lines",
+]
+
+_SPOKEN: Final = {
+    "kibitz": "kibitzes", "whisper": "whispers", "say": "says", "partner-tell": "tells the partner", "tell": "tells",
+    "shout": "shouts",
+}  # fmt: skip
+_UNSPOKEN: Final = ("command", "nag", "echo")
+
+
+def told_text(what: What) -> str | None:
+    """A line about something that happened; None: it is a board, or nothing that anybody is told.
+
+    The words in it are those of the log, whatever they contain: who prints them makes them harmless.
+    """
+    if not isinstance(what, GameEvent):
+        return None
+    kind, detail = what.kind, what.detail
+    if kind is EventKind.CHAT:
+        return _said(what)
+    if kind in (EventKind.NOTICE, EventKind.RESULT):
+        return what.text
+    if kind is EventKind.TAKEBACK:
+        return f"Taken back: {_half_moves(what.value)}."
+    if kind is EventKind.GAP:
+        return f"Missing here: {_half_moves(what.value)} ({detail})."
+    if kind is EventKind.FEED:
+        return f"The recording: {detail}."
+    if kind is EventKind.NAMES:
+        return f"The players are now {what.text}."
+    if kind is EventKind.CLOCK and detail == "set":
+        return "The clocks were set."
+    if kind is EventKind.TICKING:
+        return "The clocks run." if detail == "on" else "The clocks stand."
+    return None
+
+
+def _said(what: GameEvent) -> str | None:
+    if what.detail in _UNSPOKEN:
+        return None
+    if what.actor is None:
+        return what.text
+    verb = _SPOKEN.get(what.detail)
+    return f"{what.actor}: {what.text}" if verb is None else f"{what.actor} {verb}: {what.text}"
+
+
+def _half_moves(count: int | None) -> str:
+    if count is None:
+        return "some half-moves"
+    return f"{count} half-move{'' if count == 1 else 's'}"
+
+
+_NOWHERE: Final = Line("", 0)
+_CHATS: Final = {kind.value for kind in ChatKind}
+_LETTERS: Final = {
+    "blitz": "b", "standard": "s", "lightning": "l", "untimed": "u", "atomic": "x", "crazyhouse": "z",
+    "bughouse": "B", "suicide": "S", "losers": "L", "nonstandard": "n",
+}  # fmt: skip
+
+
+def _rating(player: Player) -> RatingText:
+    text = (player.rating_text or ("++++" if player.is_guest else "----")).strip()
+    return RatingText(text, player.rating)
+
+
+def header_text(board: ReplayBoard) -> str | None:
+    """``Game 463: A (2243) B (2158E) rated standard 45 45``; None where kind or rating were not told."""
+    game = board.game
+    if game.rated is None or game.category is None or game.increment_s is None or game.base_s is None:
+        return None
+    return format_header(
+        GameHeader(
+            _NOWHERE, board.number, board.white, _rating(game.white), board.black, _rating(game.black),
+            game.rated, game.category, board.base_min, game.increment_s,
+        )
+    )  # fmt: skip
+
+
+def created_lines(board: ReplayBoard) -> list[str]:
+    """What the players of a game are told when it begins."""
+    game = board.game
+    created = GameCreated(
+        _NOWHERE, board.number, board.white, board.black, game.rated, game.category, game.continued
+    )  # fmt: skip
+    if None in (game.rated, game.category, game.base_s, game.white.rating_text, game.black.rating_text):
+        return [format_created(created)]
+    creating = CreatingLine(
+        _NOWHERE, board.white, _rating(game.white), board.black, _rating(game.black), None,
+        game.rated, game.category, board.base_min, game.increment_s, game.continued,
+    )  # fmt: skip
+    return [format_creating(creating), format_created(created)]
+
+
+def gameinfo_text(board: ReplayBoard, partner: ReplayBoard | None) -> str:
+    """``<g1>`` with what is known."""
+    game = board.game
+    black_base, black_increment = control_of(game, False)
+    ratings = [
+        None if one.rating_text is None else one.rating_text.strip("+-( )") or "0" for one in (game.white, game.black)
+    ]
+    category = None if game.category is None else game.category.split()[-1]
+    known = None not in (game.base_s, game.increment_s)
+    return format_gameinfo(
+        GameInfo(
+            _NOWHERE, board.number, None, category, game.rated, game.white.registered, game.black.registered,
+            game.base_s if known else None, game.increment_s if known else None,
+            black_base if known else None, black_increment if known else None,
+            game.partner_game_no if partner is None else partner.number, ratings[0], ratings[1],
+            game.white.sealed, game.black.sealed,
+        )
+    )  # fmt: skip
+
+
+def result_text(board: ReplayBoard, event: GameEvent) -> str:
+    """The end line with this replay's number: ``{Game 12 (A vs. B) A resigns} 0-1``."""
+    reason, _, result = event.text.removeprefix("{").rpartition("} ")
+    return format_result(
+        GameEnded(_NOWHERE, board.number, board.white, board.black, reason, result, "", "", None)
+    )  # fmt: skip
+
+
+def chat_text(board: ReplayBoard, event: GameEvent) -> str | None:
+    """A line of chat as it was said; who kibitzes and whispers names the game.
+
+    None: no server printed it (a saved game's comment, an engine's word).
+    """
+    if event.detail not in _CHATS:
+        return None
+    kind = ChatKind(event.detail)
+    number = board.number if kind in (ChatKind.KIBITZ, ChatKind.WHISPER) else None
+    return format_chat(ChatLine(_NOWHERE, kind, event.actor, None, number, None, event.text))
+
+
+def games_lines(boards: Iterable[ReplayBoard]) -> list[str]:
+    """The table of the games that go on."""
+    rows = [format_row(_row(board)) for board in sorted(boards, key=lambda board: board.number)]
+    count = GamesCounted(_NOWHERE, len(rows), len(rows) if rows else None)
+    return [*rows, "", f" {format_counted(count)}"] if rows else [format_counted(count)]
+
+
+def kind_letter(game: Game) -> str:
+    """The letter of its kind in tables of games: ``b`` for blitz, ``w`` for wild …; ``b`` where none is told."""
+    word = game.category.split()[-1] if game.category else ""
+    return "w" if word.startswith("wild") else _LETTERS.get(word, "b" if not word else "n")
+
+
+def _row(board: ReplayBoard) -> GamesRow:
+    game, at = board.game, board.standing
+    material = (0, 0) if at is None else board.material(at)
+    clocks = (0, 0) if at is None else (max(at.white_clock_ms, 0) // 1000, max(at.black_clock_ms, 0) // 1000)
+    players = [
+        TablePlayer(name[:width], len(name) > width, _rating(player), None, clock, strength)
+        for name, width, player, clock, strength in (
+            (board.white, 11, game.white, clocks[0], material[0]),
+            (board.black, 10, game.black, clocks[1], material[1]),
+        )
+    ]
+    return GamesRow(
+        _NOWHERE, board.number, players[0], players[1], None, False, kind_letter(game), None, bool(game.rated),
+        board.base_min, game.increment_s or 0,
+        at is None or at.position.white_to_move, 1 if at is None else at.ply // 2 + 1,
+    )  # fmt: skip
+
+
+def list_lines(board: ReplayBoard, plies: Sequence[Ply], ms: bool, startpos: bool, stored: bool = False) -> list[str]:
+    """The answer to ``moves`` and ``smoves``.
+
+    Args:
+        board: whose.
+        plies: of its main line.
+        ms: whether thousandths are wanted; times are in thousandths where they were recorded.
+        startpos: whether the list begins with a start position that is not the usual one.
+        stored: the list of a game that is over.
+    """
+    game = board.game
+    start: Style12 | None = None
+    first = board.line[0] if board.line else None
+    if startpos and first is not None and first.ply == game.start_ply and first.position.board != STANDARD_BOARD:
+        text = frame_text(board, -4, ms, standing=first._replace(verbose="none", pretty="none", elapsed_ms=0))
+        parsed = None if text is None else parse_style12(text)
+        start = parsed if isinstance(parsed, Style12) else None
+    exact = ms and bool(plies) and all(ply.precision is None or ply.precision in EXACT for ply in plies)
+    rows = tuple(ListRow(ply.ply, ply.san, _whole_s(ply.elapsed_ms, exact), exact, 0) for ply in plies)
+    reason, result, running = "Still in progress", "*", True
+    if board.result is not None:
+        reason, _, result = board.result[1].removeprefix("{").rpartition("} ")
+        running = False
+    return format_movelist(
+        MovelistRead(
+            _NOWHERE, None if stored else board.number, board.white, _list_rating(game.white),
+            board.black, _list_rating(game.black), _started(game), None, False, False,
+            bool(game.rated), game.category, board.base_min, game.increment_s or 0,
+            None if game.black_base_s in (None, game.base_s) else (game.black_base_s or 0) // 60,
+            None if game.black_base_s in (None, game.base_s) else game.black_increment_s,
+            start, rows, result, reason, None, None, running, True,
+        )
+    )  # fmt: skip
+
+
+def _whole_s(elapsed_ms: int | None, exact: bool) -> int | None:
+    return elapsed_ms if elapsed_ms is None or exact else elapsed_ms // 1000 * 1000
+
+
+def _list_rating(player: Player) -> RatingText:
+    rating = _rating(player)
+    return RatingText("UNR", None) if rating.value is None and player.rating_text is None else rating
+
+
+def _started(game: Game) -> str:
+    if game.started_at_ms is not None and game.time_basis is TimeBasis.UTC:
+        when = datetime.fromtimestamp(game.started_at_ms / 1000, UTC)
+        return f"{when:%a %b} {when.day:2d}, {when:%H:%M} UTC {when.year}"
+    return game.date_text or "?"
+
+
+def history_lines(name: str, games: Sequence[ReplayBoard]) -> list[str]:
+    """The answer to ``history``: games that are over, the latest last, as little as clients need."""
+    if not games:
+        return [f"{name} has no history games."]
+    lines = ["", f"History for {name}:", "                  Opponent      Type         ECO End Date"]
+    for number, board in enumerate(games):
+        white = board.white.lower() == name.lower()
+        token = board.result[0] if board.result is not None else "*"
+        sign = "=" if token == "1/2-1/2" else "?" if token == "*" else "+" if (token == "1-0") == white else "-"
+        mine, other = (board.game.white, board.game.black) if white else (board.game.black, board.game.white)
+        kind = f"[{kind_letter(board.game)}{'r' if board.game.rated else 'u'}"
+        kind += f"{board.base_min:3d} {board.game.increment_s or 0:3d}]"
+        reason = (board.game.reason_key or "?")[:3].capitalize()
+        lines.append(
+            f"{number % 100:2d}: {sign} {_rating(mine).text:>4} {'W' if white else 'B'} {_rating(other).text:>4} "
+            f"{other.handle[:11]:<12} {kind} --- {reason} {_started(board.game)}"
+        )
+    return lines
+
+
+def who_lines(names: Iterable[str]) -> list[str]:
+    """The answer to ``who``: names, two in a row."""
+    known = sorted(names, key=str.lower)
+    rows = ["".join(f"---- {name:<20}" for name in known[at : at + 3]).rstrip() for at in range(0, len(known), 3)]
+    return [*rows, "", f" {len(known)} players displayed."]
+
+
+def finger_lines(name: str, board: ReplayBoard | None, rating: str | None) -> list[str]:
+    """The answer to ``finger``: what the recording tells of somebody."""
+    lines = [f"Finger of {name}:", ""]
+    if board is not None:
+        lines.append(f"(playing game {board.number}: {board.white} vs. {board.black})")
+    if rating is not None:
+        lines.append(f"rating in this recording: {rating}")
+    return lines
+
+
+def date_lines(now_ms: int) -> list[str]:
+    """The answer to ``date``: the real time, not the recording's."""
+    when = datetime.fromtimestamp(now_ms / 1000, UTC)
+    text = f"{when:%a %b} {when.day:2d}, {when:%H:%M} UTC {when.year}"
+    return [
+        f"Local time     - {text}",
+        f"Server time    - {text}",
+        f"GMT            - {when:%a %b} {when.day:2d}, {when:%H:%M} GMT {when.year}",
+    ]
+
+
+def style_1(standing: BoardState) -> list[str]:
+    """A board as a picture, for those who have not set style 12."""
+    rule = "   ---------------------------------"
+    rows: list[str] = [rule]
+    for number, rank in zip(range(8, 0, -1), standing.position.board.split(" "), strict=False):
+        cells = "".join(f" {_man(letter)} |" for letter in rank)
+        rows += [f" {number}  |{cells}", rule]
+    return [*rows, "      a    b    c    d    e    f    g    h"]
+
+
+def _man(letter: str) -> str:
+    return "  " if letter == "-" else f"{letter} " if letter.isupper() else f"*{letter.upper()}"
+
+
+def delta_text(board: ReplayBoard, what: object) -> str | None:
+    """A board's last move as a bare move; None: servers print the whole board.
+
+    They do for first boards, takebacks, other clocks and all variants; a replay does also where the times were recorded
+    in whole seconds, since ``<d1>`` always has thousandths.
+    """
+    if not isinstance(what, ShownPly) or board.game.variant != "chess" or len(board.line) < 2 or board.standing is None:
+        return None
+    ply, before, after = what.ply, board.line[-2], board.standing
+    uci = ply.uci
+    clock_ms = ply.white_clock_ms if ply.white_moved else ply.black_clock_ms
+    if not after.exact or uci is None or clock_ms is None or before.ply != after.ply - 1:
+        return None
+    letters = before.position.board
+    origin, target = ((8 - int(uci[at + 1])) * 9 + ord(uci[at]) - ord("a") for at in (0, 2))
+    if ply.san.startswith("O-O"):
+        captured = "C" if ply.san.startswith("O-O-O") else "c"
+    elif letters[target] != "-":
+        captured = letters[target].lower()
+    else:
+        captured = "E" if letters[origin] in "Pp" and uci[0] != uci[2] else ""
+    smith = format_smith(Smith(uci[:4], captured, uci[4:].upper()))
+    return format_delta(
+        DeltaBoard(_NOWHERE, board.number, ply.ply, after.pretty, smith, after.elapsed_ms, clock_ms, after.lag_ms)
+    )
+
+
+_OURS: Final = "A replay of recorded games: nobody plays here."
+_KINDS: Final = {
+    "FatICS": "FatICS",
+    "FICS": "Server location: freechess.org, recorded    Server version : replay",
+    "Lasker": "Server location: recorded    Server version : 2.2 replayed",
+    "FICS 1.6.2": "Server location: recorded    Server version : 1.6.2 replayed",
+    "chessd": "Server location: recorded    Server version : chessd replayed",
+    "BICS": "Server location: recorded    Server version : BICS replayed",
+}
+
+
+def banner_of(dialects: Collection[str | None]) -> list[str]:
+    """The lines, the recorded server's kind named if all games are of one."""
+    kind = _KINDS.get(next(iter(dialects)) or "") if len(dialects) == 1 else None
+    return [_OURS] if kind is None else [_OURS, kind]

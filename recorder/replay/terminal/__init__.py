@@ -1,0 +1,1 @@
+"""A replay in a terminal."""

@@ -1,0 +1,217 @@
+"""Owns a terminal while something is shown on all of it: keys one by one, the other screen, and all of it given back.
+
+Whatever ends the showing, an error, Ctrl-C, a signal or Ctrl-Z, the terminal is left as it was found.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import signal
+import termios
+from collections.abc import Iterator
+from contextlib import contextmanager
+from time import monotonic_ns
+from types import FrameType
+from typing import Any, Final
+
+from recorder.replay.terminal.keys import KeyReader
+from recorder.replay.terminal.scene import Row
+
+__all__ = ["Ended", "TerminalScreen", "on_stage"]
+
+# The other screen, no cursor, lines that do not wrap; and back.
+_ENTER: Final = b"\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[2J"
+_LEAVE: Final = b"\x1b[0m\x1b[?7h\x1b[?25h\x1b[?1049l"
+_ENDING: Final = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+_NOTED: Final = (signal.SIGTSTP, signal.SIGCONT, signal.SIGWINCH)
+_SETTLE_S: Final = 0.05  # after which an escape is no longer the beginning of a sequence
+_SIZE: Final = (80, 24)
+# Of colours only those whose ground is drawn, too: any other may vanish on a light or on a dark terminal.
+_CODES: Final = {"bold": "1", "dim": "2", "reverse": "7", "runs": "1;7", "now": "1;7", "said": "1"}
+_COLOURS: Final = {
+    "light": "48;5;144", "dark": "48;5;65", "light-last": "48;5;179", "dark-last": "48;5;136",
+    "white": "1;38;5;231", "black": "38;5;16",
+}  # fmt: skip
+
+
+class Ended(Exception):  # noqa: N818 (it is no error)
+    """A signal wants the process to end."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.number = number
+
+
+class TerminalScreen:
+    """A terminal that is ours.
+
+    Args:
+        source, target: file descriptors to read keys from and to draw on, both of one terminal.
+        colours: whether to use any. encoding: of what is drawn.
+
+    Attributes:
+        away_ns: how long the terminal was somebody else's, since the beginning.
+    """
+
+    def __init__(self, source: int, target: int, *, colours: bool, encoding: str = "utf-8") -> None:
+        self._source, self._target = source, target
+        self._codes = {**_CODES, **_COLOURS} if colours else _CODES
+        self._encoding = encoding
+        self._before = termios.tcgetattr(source)
+        self._keys = KeyReader()
+        self._shown: list[bytes] = []
+        self._noted: list[int] = []
+        self._handlers: dict[int, Any] = {}
+        self._wake = (-1, -1)
+        self.away_ns = 0
+
+    # -- coming and going --------------------------------------------------------------------------------------
+
+    def open(self) -> None:
+        """Take the terminal."""
+        self._wake = os.pipe()
+        for end in self._wake:
+            os.set_blocking(end, False)
+        signal.set_wakeup_fd(self._wake[1], warn_on_full_buffer=False)
+        for number in _ENDING:
+            if signal.getsignal(number) is not signal.SIG_IGN:
+                self._handlers[number] = signal.signal(number, _end)
+        for number in _NOTED:
+            self._handlers[number] = signal.signal(number, self._note)
+        self._enter()
+
+    def close(self) -> None:
+        """Give the terminal back; nothing interrupts that."""
+        held = signal.pthread_sigmask(signal.SIG_BLOCK, (*_ENDING, *_NOTED, signal.SIGINT))
+        try:
+            self._leave()
+            signal.set_wakeup_fd(-1)
+            for number, handler in self._handlers.items():
+                signal.signal(number, handler)
+            for end in self._wake:
+                os.close(end)
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, held)
+
+    def _note(self, number: int, frame: FrameType | None) -> None:
+        self._noted.append(number)
+
+    def _enter(self) -> None:
+        mode = termios.tcgetattr(self._source)
+        mode[0] &= ~(termios.IXON | termios.ICRNL)
+        mode[3] &= ~(termios.ICANON | termios.ECHO | termios.IEXTEN)
+        mode[6][termios.VMIN], mode[6][termios.VTIME] = 1, 0
+        termios.tcsetattr(self._source, termios.TCSANOW, mode)
+        self._write(_ENTER)
+        self._shown = []
+
+    def _leave(self) -> None:
+        with contextlib.suppress(termios.error, OSError):  # the terminal may be gone
+            termios.tcflow(self._target, termios.TCOON)
+            self._write(_LEAVE)
+        with contextlib.suppress(termios.error, OSError):
+            termios.tcsetattr(self._source, termios.TCSANOW, self._before)
+
+    def _pause(self) -> None:
+        """Ctrl-Z: the shell gets its terminal until we are to go on."""
+        since_ns = monotonic_ns()
+        self._leave()
+        signal.signal(signal.SIGTSTP, signal.SIG_DFL)
+        os.kill(os.getpid(), signal.SIGTSTP)
+        signal.signal(signal.SIGTSTP, self._note)
+        self._enter()
+        self.away_ns += monotonic_ns() - since_ns
+
+    # -- what is shown and typed -------------------------------------------------------------------------------
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Columns and lines."""
+        try:
+            found = os.get_terminal_size(self._target)
+        except OSError:
+            return _SIZE
+        return found.columns or _SIZE[0], found.lines or _SIZE[1]
+
+    def show(self, rows: list[Row]) -> None:
+        """Draw what has changed."""
+        drawn = [self._encoded(row) for row in rows]
+        if len(drawn) != len(self._shown):
+            self._shown = [b""] * len(drawn)
+        out = b"".join(
+            b"\x1b[%d;1H%b\x1b[0m" % (place, row)
+            for place, (row, shown) in enumerate(zip(drawn, self._shown, strict=True), 1)
+            if row != shown
+        )
+        self._shown = drawn
+        if out:
+            self._write(out)
+
+    def _encoded(self, row: Row) -> bytes:
+        text = ""
+        for span in row:
+            codes = ";".join(code for word in span.style.split() if (code := self._codes.get(word)))
+            text += f"\x1b[0;{codes}m{span.text}" if codes else f"\x1b[0m{span.text}"
+        return text.encode(self._encoding, "replace")
+
+    def redraw(self) -> None:
+        """Draw all of it the next time."""
+        self._write(b"\x1b[0m\x1b[2J")
+        self._shown = []
+
+    def _write(self, data: bytes) -> None:
+        while data:
+            data = data[os.write(self._target, data) :]
+
+    def wait(self, most_s: float | None) -> list[str] | None:
+        """Wait for keys, a change of the window, or the time.
+
+        Args:
+            most_s: the longest wait; None: no end.
+        Returns:
+            The keys that were typed, if any; None: nobody can type any more.
+        Raises:
+            Ended: a signal ends the process. KeyboardInterrupt: Ctrl-C.
+        """
+        if self._keys.waits:
+            most_s = _SETTLE_S
+        ready = [] if self._noted else select.select([self._source, self._wake[0]], [], [], most_s)[0]
+        if self._wake[0] in ready:
+            with contextlib.suppress(BlockingIOError):
+                os.read(self._wake[0], 1 << 10)
+        noted, self._noted = self._noted, []
+        if signal.SIGTSTP in noted:
+            self._pause()
+        elif signal.SIGCONT in noted:  # stopped otherwise: the shell has had the terminal
+            self._enter()
+        if signal.SIGWINCH in noted:
+            self.redraw()
+        if self._source not in ready:
+            return self._keys.settle() if not ready and self._keys.waits else []
+        try:
+            data = os.read(self._source, 1 << 10)
+        except OSError:  # the terminal is gone
+            return None
+        return self._keys.receive(data) if data else None
+
+
+def _end(number: int, frame: FrameType | None) -> None:
+    raise Ended(number)
+
+
+@contextmanager
+def on_stage(source: int, target: int, *, colours: bool, encoding: str) -> Iterator[TerminalScreen]:
+    """A terminal for as long as the block lasts; behind it, a signal that ended it ends the process."""
+    stage = TerminalScreen(source, target, colours=colours, encoding=encoding)
+    try:
+        try:
+            stage.open()
+            yield stage
+        finally:
+            stage.close()
+    except Ended as ended:
+        signal.signal(ended.number, signal.SIG_DFL)
+        os.kill(os.getpid(), ended.number)
+        raise

@@ -1,0 +1,108 @@
+"""Gaps of one or two unseen plies: the legal sequences that join two boards.
+
+A frame shows the board and the last move; when the frames before it were lost, the moves in between are inferred only
+if exactly one legal sequence leads to that board by that last move. The search is complete: it leaves out only moves
+that provably cannot reach the board, because every ply changes a few known squares.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from recorder.rules.legality import pseudo_legal
+from recorder.rules.notation import castle_side, split_verbose
+from recorder.rules.prove import Position, Rules, Step, advance
+from recorder.rules.tables import SQUARES, name_of
+
+__all__ = ["bridge"]
+
+_MOST_TOUCHED = 4  # castling; en passant touches 3 squares, other moves 2
+_RULES = (Rules.CHESS, Rules.CRAZYHOUSE)
+
+
+def bridge(before: Position, after: str, lan: str, pretty: str, missing: int) -> list[list[Step]]:
+    """Find how ``missing`` unseen plies and the move of a frame join two boards.
+
+    Args:
+        before: the last position known.
+        after: the frame's board. lan, pretty: its verbose and pretty move.
+        missing: unseen plies before that move, 1 or 2.
+    Returns:
+        at most two sequences of ``missing + 1`` steps as ``advance`` gives them, the last of them proved against the
+        frame. Exactly one means that the gap is filled; two, that it is open. Nothing is inferred for other variants
+        than chess and crazyhouse (with known hands), nor for other numbers of plies.
+    """
+    if before.rules not in _RULES or missing not in (1, 2) or len(after) != 71:
+        return []
+    if before.rules is Rules.CRAZYHOUSE and before.hands is None:
+        return []
+    white_moves_last = before.white_to_move if missing == 2 else not before.white_to_move
+    last = _touched(lan, white_moves_last)
+    if not last:
+        return []
+    open_squares = frozenset(SQUARES) - last
+    found: list[list[Step]] = []
+    for steps in _sequences(before, after, open_squares, missing):
+        step = advance(steps[-1][2], lan, pretty, after)
+        if not isinstance(step, str):
+            found.append([*steps, step])
+            if len(found) == 2:
+                break
+    return found
+
+
+def _sequences(position: Position, after: str, open_squares: frozenset[int], missing: int) -> Iterator[list[Step]]:
+    """Legal sequences after which every square that the last move leaves alone stands as in ``after``."""
+    for step in _steps(position, after, open_squares, _MOST_TOUCHED * (missing - 1)):
+        if missing == 1:
+            yield [step]
+        else:
+            for rest in _sequences(step[2], after, open_squares, 1):
+                yield [step, *rest]
+
+
+def _steps(position: Position, after: str, open_squares: frozenset[int], allowed: int) -> Iterator[Step]:
+    """The legal moves after which at most ``allowed`` open squares differ from ``after``."""
+    different = {at for at in open_squares if position.board[at] != after[at]}
+    for lan, touched in _moves(position):
+        if len(different - touched) > allowed:
+            continue
+        step = advance(position, lan, None, None)
+        if isinstance(step, str):
+            continue
+        board = step[2].board
+        if sum(board[at] != after[at] for at in (different | touched) & open_squares) <= allowed:
+            yield step
+
+
+def _moves(position: Position) -> Iterator[tuple[str, frozenset[int]]]:
+    """Every verbose text that may be legal, with the squares that it can change."""
+    white = position.white_to_move
+    for letter, origin, target in pseudo_legal(position):
+        lan = f"{letter}/{name_of(origin)}-{name_of(target)}"
+        touched = frozenset((origin, target, origin // 9 * 9 + target % 9 if letter == "P" else target))
+        if letter == "P" and target // 9 in (0, 7):
+            for promotion in "QRBN":
+                yield f"{lan}={promotion}", touched
+        else:
+            yield lan, touched
+    for castling in ("o-o", "o-o-o"):
+        yield castling, _touched(castling, white)
+    hand = "" if position.hands is None else position.hands[not white]
+    for letter in sorted(set(hand)):
+        for at in SQUARES:
+            if position.board[at] == "-":
+                yield f"{letter}/@@-{name_of(at)}", frozenset((at,))
+
+
+def _touched(lan: str, white: bool) -> frozenset[int]:
+    """The squares that a verbose move can change; empty where it is unreadable."""
+    if castle_side(lan) is not None:
+        return frozenset(range(63, 71) if white else range(8))
+    parts = split_verbose(lan)
+    if parts is None:
+        return frozenset()
+    letter, origin, target, _ = parts
+    if origin < 0:
+        return frozenset((target,))
+    return frozenset((origin, target, origin // 9 * 9 + target % 9 if letter == "P" else target))

@@ -1,0 +1,345 @@
+"""Names of the variants (servers, PGN, engine protocol) and the rules that prove their plies.
+
+Our own word for a variant stands first in ``VARIANTS``; every other spelling is read to it, and it is written in the
+spelling that the reader of each format knows. A wild number is no name: FICS and its family say ``wild/5``, ICC says
+``wild(5)``, and from 6 on, and for 0, they do not mean the same.
+
+Sources: category words of FICS, FatICS and the C servers as they print them; ICC's help on wild; the Variant tags of
+the FICS games database, lichess, chess.com and xboard; the table of ``variant`` in the engine protocol's document.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import NamedTuple
+
+from recorder.rules.prove import Rules
+
+__all__ = [
+    "SPEEDS",
+    "STANDARD_BOARD",
+    "VARIANTS",
+    "Variant",
+    "cecp_variant",
+    "has_pockets",
+    "icc_variant",
+    "is_bare_wild",
+    "is_known_variant",
+    "known_start",
+    "known_variant_like",
+    "pgn_variant",
+    "read_category",
+    "read_cecp_variant",
+    "read_pgn_variant",
+    "rules_of",
+    "start_variant",
+    "variant_of",
+]
+
+_GAPS = re.compile(r"[\s_-]+")
+
+
+class Variant(NamedTuple):
+    """One kind of chess.
+
+    Attributes:
+        name: our word, as ``Game.variant`` has it.
+        words: other words that servers and clients use for it, lower case.
+        pgn: the Variant tag to write (None: normal chess has none).
+        cecp: the engine protocol's name; None: it has none.
+        icc: ICC's wild number, or None.
+    """
+
+    name: str
+    words: tuple[str, ...] = ()
+    pgn: str | None = None
+    cecp: str | None = None
+    icc: int | None = None
+
+
+def _named(name: str) -> Variant:
+    return Variant(name, (), name, name)
+
+
+def _wild(name: str, cecp: str = "normal", icc: int | None = None) -> Variant:
+    return Variant(name, (), name, cecp, icc)
+
+
+#: Where two variants have one spelling in a format, the first one is what the spelling is read as.
+VARIANTS: tuple[Variant, ...] = (
+    Variant("chess", ("standard", "normal", "classical", "from position", "regular"), None, "normal", 0),
+    Variant(
+        "chess960",
+        ("wild/fr", "fr", "frc", "fischerandom", "fischerrandom", "fischer random", "fischer-random"),
+        "Fischerandom",
+        "fischerandom",
+        22,
+    ),
+    Variant("crazyhouse", ("zh", "crazy house", "house"), "crazyhouse", "crazyhouse", 23),
+    Variant("bughouse", ("bug", "tandem"), "bughouse", "bughouse", 24),
+    Variant("suicide", ("bsuicide", "suicide chess"), "suicide", "suicide"),
+    Variant("giveaway", ("give away", "giveaway chess"), "giveaway", "giveaway", 26),
+    Variant("antichess", ("anti", "anti chess"), "Antichess", None),  # lichess: giveaway without castling
+    Variant("losers", ("loser's", "losers chess"), "losers", "losers", 17),
+    Variant("atomic", ("atom", "atomic chess"), "atomic", "atomic", 27),
+    Variant("three-check", ("3check", "3-check", "three checks"), "Three-check", "3check", 25),
+    Variant("king-of-the-hill", ("koth",), "King of the Hill", "kingofthehill"),
+    Variant("horde", ("horde chess",), "Horde", "horde"),
+    Variant("racing-kings", (), "Racing Kings", "racingkings"),
+    Variant("kriegspiel", (), "kriegspiel", "kriegspiel", 16),
+    Variant("twokings", ("two kings",), "twokings", "twokings", 9),
+    Variant("shatranj", (), "shatranj", "shatranj", 28),
+    # Shuffles whose number the engine protocol does not tell: with and without castling.
+    _named("wildcastle"),
+    _named("nocastle"),
+    _wild("wild", "wildcastle"),  # a shuffle whose number the server does not print
+    _wild("wild/0", "wildcastle"),  # ICC's wild(0) is normal chess
+    _wild("wild/1", "wildcastle", 1),
+    _wild("wild/2", "nocastle", 2),
+    _wild("wild/3", "nocastle", 3),
+    _wild("wild/4", "nocastle", 4),
+    _wild("wild/5", icc=5),
+    _wild("wild/6", icc=6),
+    _wild("wild/7", icc=7),
+    _wild("wild/8", icc=8),
+    _wild("wild/8a"),
+    *(_wild(f"wild/{number}", icc=number) for number in (10, 11, 12, 13, 14, 15, 18, 19, 20, 21)),
+    # Boards and pieces of their own.
+    *map(
+        _named,
+        (
+            "capablanca", "caparandom", "gothic", "janus", "falcon", "courier", "great", "super", "seirawan",
+            "knightmate", "berolina", "cylinder", "xiangqi", "shogi", "lion", "elven", "chu",
+        ),
+    ),
+)  # fmt: skip
+
+#: Words for the speed of a game of normal chess. ``lighting`` is how one server prints it.
+SPEEDS = frozenset(
+    (
+        "blitz", "standard", "lightning", "lighting", "bullet", "untimed", "slow", "rapid", "correspondence",
+        "1-minute", "3-minute", "5-minute", "15-minute", "25-minute", "45-minute",
+    )
+)  # fmt: skip
+
+#: Words that servers print for every game that is not normal chess: only boards tell which.
+_VAGUE = frozenset(("non-standard", "nonstandard", "wild"))
+_WILD = re.compile(r"wild/[0-9]{1,3}", re.ASCII)
+_ICC_WILD = re.compile(r"w(?:ild)?\(([0-9]{1,3})\)", re.ASCII)
+
+
+def _squeezed(text: str) -> str:
+    """A spelling without what differs between writers: case, blanks, hyphens and underscores."""
+    return _GAPS.sub("", text.lower())
+
+
+_BY_NAME = {variant.name: variant for variant in VARIANTS}
+_BY_ICC = {variant.icc: variant.name for variant in VARIANTS if variant.icc is not None}
+_BY_SPELLING: dict[str, str] = {}
+_BY_CECP: dict[str, str] = {}
+for _variant in VARIANTS:
+    for _spelling in (_variant.name, *_variant.words, _variant.pgn):
+        if _spelling is not None:
+            _BY_SPELLING.setdefault(_squeezed(_spelling), _variant.name)
+    if _variant.cecp is not None:
+        _BY_SPELLING.setdefault(_squeezed(_variant.cecp), _variant.name)
+        _BY_CECP.setdefault(_variant.cecp, _variant.name)
+
+
+def read_category(category: str | None) -> str | None:
+    """The variant that a server's category word means.
+
+    Args:
+        category: as a server prints it: ``blitz``, ``wild/fr``, ``wild(22)``, ``blitz crazyhouse`` (FatICS: the speed
+            first), ``seirawan/0`` (the variant, then its start position); None or blank: not told.
+    Returns:
+        Our name; a word that is not in the table is its own name. None where the word does not decide.
+    """
+    words = (category or "").lower().split()
+    if not words:
+        return None
+    word = words[-1]
+    if words[-2:-1] == ["wild"] and (word.isdecimal() or word in ("8a", "fr")):
+        word = f"wild/{word}"
+    if word in SPEEDS:
+        return "chess"
+    if word in _VAGUE:
+        return None
+    if match := _ICC_WILD.fullmatch(word):
+        return icc_variant(int(match[1]))
+    head, slash, _ = word.partition("/")
+    known = _BY_SPELLING.get(_squeezed(word))
+    if known is None and slash and head != "wild":
+        known = _BY_SPELLING.get(_squeezed(head))
+    return known or word
+
+
+def is_known_variant(word: str) -> bool:
+    """Whether a word, in any spelling, is that of a variant in ``VARIANTS`` or a wild number."""
+    name = read_pgn_variant(word)
+    return name in _BY_NAME or (name is not None and _WILD.fullmatch(name) is not None)
+
+
+def known_variant_like(word: str) -> str | None:
+    """A known variant whose spelling is like an unknown word's, or None."""
+    from difflib import get_close_matches
+
+    close = get_close_matches(_squeezed(word), [*_BY_SPELLING, *SPEEDS], 1)
+    return _BY_SPELLING.get(close[0], close[0]) if close else None
+
+
+def icc_variant(number: int) -> str:
+    """The variant of ICC's wild number; ``wild/N`` for a number that has no name of its own."""
+    return _BY_ICC.get(number, f"wild/{number}")
+
+
+def pgn_variant(name: str | None) -> str | None:
+    """The Variant tag for our name, in the spelling that most readers know; None: no tag (chess, or not known)."""
+    known = _BY_NAME.get(name or "")
+    return known.pgn if known is not None else name
+
+
+def read_pgn_variant(text: str | None) -> str | None:
+    """Our name for a Variant tag, whoever wrote it.
+
+    Returns:
+        ``chess`` for the words that mean it; the text in lower case where no table has it; None where there is none.
+    """
+    text = (text or "").strip()
+    if text in ("", "?", "-"):
+        return None
+    known = _BY_SPELLING.get(_squeezed(text))
+    if known is None and (len(text.split()) == 1 or text.lower().startswith("wild ")):
+        return read_category(text)
+    return known or text.lower()
+
+
+def cecp_variant(name: str | None) -> str | None:
+    """The engine protocol's name (``normal`` for chess); None: the protocol has none, or the variant is not known."""
+    known = _BY_NAME.get(name or "")
+    return known.cecp if known is not None else None
+
+
+def read_cecp_variant(text: str) -> str | None:
+    """Our name for the argument of ``variant``.
+
+    Returns:
+        The text itself where an engine defines a variant of its own (``8x8+0_capablanca``, a board size before the
+        name, is one too); None for ``unknown``.
+    """
+    text = text.strip()
+    return None if text in ("", "unknown") else _BY_CECP.get(text, text)
+
+
+STANDARD_BOARD = "rnbqkbnr pppppppp -------- -------- -------- -------- PPPPPPPP RNBQKBNR"
+
+_RULES = {
+    "chess": Rules.CHESS,
+    "chess960": Rules.CHESS960,
+    "crazyhouse": Rules.CRAZYHOUSE,
+    "bughouse": Rules.BUGHOUSE,
+    "suicide": Rules.SUICIDE,
+    "giveaway": Rules.SUICIDE,
+    "antichess": Rules.SUICIDE,
+    "losers": Rules.LOSERS,
+    "atomic": Rules.ATOMIC,
+    "horde": Rules.HORDE,
+    "racing-kings": Rules.RACING,
+    # How these are won is their own; their moves are those of chess.
+    "three-check": Rules.CHESS,
+    "king-of-the-hill": Rules.CHESS,
+    "kriegspiel": Rules.FRAMES,  # a player sees his own men only
+    "wildcastle": Rules.WILD,
+    "nocastle": Rules.WILD,
+}
+_RULES.update({variant.name: Rules.WILD for variant in VARIANTS if variant.name.partition("/")[0] == "wild"})
+
+
+def rules_of(variant: str) -> Rules:
+    """The rules that prove the moves of a variant (our name)."""
+    return _RULES.get(variant, Rules.BOARDS)
+
+
+@lru_cache(maxsize=256)
+def variant_of(category: str | None) -> tuple[str | None, Rules | None]:
+    """Tell the variant and the rules a category word means.
+
+    Args:
+        category: as the server prints it (``blitz``, ``wild/fr``, ``wild(22)``); None or empty: not told.
+    Returns:
+        The variant's name and its rules; (None, None) if the word does not decide.
+    """
+    variant = read_category(category)
+    if variant is None and is_bare_wild(category):
+        variant = "wild"
+    return (None, None) if variant is None else (variant, rules_of(variant))
+
+
+def is_bare_wild(category: str | None) -> bool:
+    """Whether a category word says that the game is wild, and not which one."""
+    return bool(category) and (category or "").lower().split()[-1:] == ["wild"]
+
+
+def start_variant(category: str | None, board: str | None) -> tuple[str | None, Rules | None]:
+    """As ``variant_of``; a bare ``wild`` that begins with a set-up of chess960 is chess960.
+
+    Args:
+        category: as the server prints it. board: the start board, None: not known.
+    """
+    if board is not None and is_bare_wild(category) and _is_chess960_start(board):
+        return "chess960", Rules.CHESS960
+    return variant_of(category)
+
+
+def _is_chess960_start(board: str) -> bool:
+    """Whether it is a set-up of chess960 other than the normal one.
+
+    Both sides have the same back rank, the king between the rooks and bishops on both colours.
+    """
+    ranks = board.split(" ")
+    if len(ranks) != 8 or ranks[1:7] != STANDARD_BOARD.split(" ")[1:7] or board == STANDARD_BOARD:
+        return False
+    row = ranks[7]
+    if row.lower() != ranks[0] or sorted(row) != sorted("RNBQKBNR"):
+        return False
+    first, second = row.index("B"), row.rindex("B")
+    return (second - first) % 2 == 1 and row.index("R") < row.index("K") < row.rindex("R")
+
+
+#: Start positions that a category word alone tells, and the rights to castle; they are the same for every game of it.
+#: Source: FICS help on wild and games of the games database (``wild/5``); ICC help on wild (``wild(7)``, ``wild(8)``).
+#: ICC's wild 5 is not here: the sources do not tell where its kings stand.
+_STARTS = {
+    "wild/0": ("rnbkqbnr pppppppp -------- -------- -------- -------- PPPPPPPP RNBQKBNR", 15),
+    "wild/5": ("RNBKQBNR PPPPPPPP -------- -------- -------- -------- pppppppp rnbkqbnr", 0),
+    "wild/8": ("rnbqkbnr -------- -------- pppppppp PPPPPPPP -------- -------- RNBQKBNR", 0),
+    "wild/8a": ("rnbqkbnr -------- -------- PPPPPPPP pppppppp -------- -------- RNBQKBNR", 0),
+    "wild(7)": ("----k--- -----ppp -------- -------- -------- -------- PPP----- ---K----", 0),
+    "wild(8)": ("rnbqkbnr -------- -------- pppppppp PPPPPPPP -------- -------- RNBQKBNR", 15),
+}
+
+
+_START_AS_CHESS = (
+    Rules.CHESS, Rules.CRAZYHOUSE, Rules.BUGHOUSE, Rules.SUICIDE, Rules.LOSERS, Rules.ATOMIC,
+)  # fmt: skip
+
+
+def known_start(category: str | None, rules: Rules | None) -> tuple[str, int] | None:
+    """The start position of a list that was printed without a board.
+
+    Args:
+        category: the server's word, where it tells. rules: of the game, None: not told.
+    Returns:
+        The board and the castling rights (suicide has none); None for shuffles, whose position is drawn for each game,
+        and for variants that are not known.
+    """
+    known = _STARTS.get(category.lower().split()[-1]) if category and not category.isspace() else None
+    if known is not None or (rules is not None and rules not in _START_AS_CHESS):
+        return known
+    return STANDARD_BOARD, 0 if rules is Rules.SUICIDE else 15
+
+
+def has_pockets(rules: Rules) -> bool:
+    """Whether pieces can be in hand."""
+    return rules is Rules.CRAZYHOUSE or rules is Rules.BUGHOUSE

@@ -1,0 +1,140 @@
+"""Bytes of a file of saved games in, games out: what ``recorder.pipeline`` is for logs."""
+
+from __future__ import annotations
+
+import datetime
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from recorder.model import Game, SourceKind, SourceReport, TimeBasis, is_forgotten
+from recorder.sources.base import LineEnds
+from recorder.sources.redaction import Forgotten
+
+if TYPE_CHECKING:
+    from recorder.saved.base import SavedReader
+
+__all__ = ["SavedPipeline"]
+
+
+class SavedPipeline:
+    """Reads one file of saved games; the same to use as ``recorder.pipeline.Pipeline``.
+
+    Args:
+        kind: of ``SAVED_KINDS``. server: the site's name where the games do not tell it.
+        date: the day of games that tell none. tz: of their times of day, where they tell no zone.
+        chat: ``none`` leaves comments out. resume, offset, forgotten: as for ``Pipeline``.
+    Attributes:
+        unredacted: lines in which ``forgotten`` stood.
+    """
+
+    def __init__(
+        self,
+        kind: SourceKind,
+        *,
+        server: str | None = None,
+        date: datetime.date | None = None,
+        tz: datetime.tzinfo | None = None,
+        chat: str = "public",
+        resume: dict[str, Any] | None = None,
+        offset: int = 0,
+        forgotten: Forgotten | None = None,
+    ) -> None:
+        self._kind = kind
+        self._day = None if date is None else date.isoformat()
+        self._tz = tz
+        self._reader = _reader(kind, server, chat, offset)
+        self._reader.line_count = 0 if resume is None else resume["lines"]
+        self._ends = LineEnds(resume is not None)
+        self._forgotten = forgotten
+        self._rest = b""
+        self._from = self._end = offset
+        self._games = 0
+        self.unredacted = 0
+
+    def receive(self, block: bytes) -> list[Game]:
+        """Read the next bytes of the source. Returns the games that they finished."""
+        self._end += len(block)
+        return self._take(self._redacted(self._ends.receive(block)))
+
+    def finish(self, *, unfinished: bool = False) -> list[Game]:
+        """The source has ended: return all games that were still open. ``unfinished`` changes nothing here."""
+        rest = self._redacted(self._ends.finish(), last=True)
+        reader = self._reader
+        games = self._given(reader.receive(rest)) if rest else []
+        return games + self._given(reader.finish())
+
+    def _take(self, data: bytes) -> list[Game]:
+        return self._given(self._reader.receive(data)) if data else []
+
+    def _given(self, games: list[Game]) -> list[Game]:
+        if self._forgotten:
+            games = [game for game in games if not is_forgotten(game.white.handle, game.black.handle)]
+        # A result in a text that is no PGN makes a game of nobody, without a move.
+        self._games += sum(bool(game.white.handle or game.black.handle or game.plies) for game in games)
+        return [self._dated(game) for game in games]
+
+    def _dated(self, game: Game) -> Game:
+        if game.date_text is None and game.started_at_ms is None and self._day is not None:
+            return replace(game, date_text=self._day)
+        if self._tz is None or game.time_basis is not TimeBasis.LOCAL:
+            return game
+        begun, ended = (_in_utc(at_ms, self._tz) for at_ms in (game.started_at_ms, game.ended_at_ms))
+        return replace(game, started_at_ms=begun, ended_at_ms=ended, time_basis=TimeBasis.UTC)
+
+    def _redacted(self, data: bytes, last: bool = False) -> bytes:
+        """Whole lines without the handles that are forgotten."""
+        if not self._forgotten:
+            return data
+        data = self._rest + data
+        end = len(data) if last else data.rfind(b"\n") + 1
+        self._rest = data[end:]
+        text = data[:end].decode("latin-1")
+        clean = self._forgotten.text(text)
+        self.unredacted += clean is not text
+        return clean.encode("latin-1")
+
+    def restart(self) -> tuple[int, dict[str, Any]]:
+        """Where reading can go on when the file has grown: at the first game that was not given; see ``Pipeline``."""
+        if not self._ends.decided or self._ends.swapped:
+            return 0, {}
+        offset, lines = self._reader.pending
+        return offset, {"begin": offset, "lines": lines}
+
+    @property
+    def report(self) -> SourceReport:
+        """What was found besides games, so far."""
+        warnings = []
+        if self._end and not self._games and not self._from:
+            warnings.append(
+                f"{self._end:,} bytes gave no game when read as kind {self._kind.value}: is it of another (--kind)?"
+            )
+        reader = self._reader
+        anomalies = [*reader.anomalies, *reader.failures.anomalies]
+        return SourceReport(
+            kind=self._kind.value,
+            time_basis=TimeBasis.NONE,
+            size_bytes=self._end,
+            line_count=reader.line_count,
+            anomalies=[found for found in anomalies if found.offset >= self._from],
+            anomalies_from=self._from,
+            warnings=[*warnings, *reader.failures.warnings],
+        )
+
+
+def _reader(kind: SourceKind, server: str | None, chat: str, offset: int) -> SavedReader:
+    # Logs are read without either of them.
+    if kind is SourceKind.BPGN:
+        from recorder.saved.bpgn import BpgnReader
+
+        return BpgnReader(server=server, chat=chat, offset=offset)
+    from recorder.saved.pgn import PgnReader
+
+    return PgnReader(server=server, chat=chat, offset=offset)
+
+
+def _in_utc(local_ms: int | None, tz: datetime.tzinfo) -> int | None:
+    """A wall clock's time in a zone, as UTC."""
+    if local_ms is None:
+        return None
+    wall = datetime.datetime.fromtimestamp(local_ms // 1_000, datetime.UTC).replace(tzinfo=tz)
+    return int(wall.timestamp()) * 1_000 + local_ms % 1_000

@@ -1,0 +1,254 @@
+"""Handles that are to be forgotten: replaced wherever they stand, before a line is understood and before it is kept.
+
+Nobody needs to know the handles for that: of each there is only a salted hash. What takes their place is as long, and
+is read as a handle is, so that the lines of everybody else's games mean what they meant.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+from collections.abc import Iterable, Iterator
+from hashlib import blake2b
+from typing import Final
+
+from recorder.patterns import later
+from recorder.sources.base import SourceKind
+from recorder.sources.secrets import FILLER, fill
+
+__all__ = ["Forgotten", "ForgottenHandle", "Redactor", "hash_handle", "is_handle", "redacted", "silenced"]
+
+ForgottenHandle = tuple[str, int, str]
+"""Salt and hash in hexadecimal digits, and the handle's length between them."""
+
+_HANDLE: Final = r"[A-Za-z][A-Za-z0-9]*(?:-[A-Za-z0-9]+)*"
+_WHOLE_HANDLE: Final = later(_HANDLE)
+_BEFORE: Final = r"(?<![A-Za-z0-9_])(?<![A-Za-z0-9_]-)"
+_WORD: Final = later(rf"{_BEFORE}{_HANDLE}(?![A-Za-z0-9_])")
+_IN_NAME: Final = later(r"(?<![A-Za-z0-9])[A-Za-z][A-Za-z0-9]*(?![A-Za-z0-9])")
+# In bytes a word may also stand behind what is no text there: colours, or the line ends that a client wrote in words.
+_COLOURED: Final = r"(?<=\x1b\[m)|(?<=\x1b\[[0-9]m)|(?<=\x1b\[[0-9][0-9]m)|(?<=\x1b\[[0-9];[0-9][0-9]m)"
+_IN_RAW: Final = later(rf"(?:{_BEFORE}|{_COLOURED}){_HANDLE}(?![A-Za-z0-9_])")
+_IN_XBOARD: Final = later(rf"(?:{_BEFORE}|(?<=\\[0-3][0-7][0-7])){_HANDLE}(?![A-Za-z0-9_])")
+_IN_PYCHESS: Final = later(rf"(?:{_BEFORE}|(?<=\\[nrt])){_HANDLE}(?![A-Za-z0-9_])")
+_WORDS: Final = {SourceKind.XBOARD: _IN_XBOARD, SourceKind.PYCHESS: _IN_PYCHESS}
+_SHORTEST: Final = 3
+_MAX_LINE: Final = 1 << 16
+_MOST_KNOWN: Final = 100_000
+
+_PROMPTS: Final = r"(?:\([0-9]+\) )?(?:(?!-->)[^\s:<>{}()\[\]%$#]{0,24}+[%>$#] ?)*+"
+_SPEAKER: Final = r"X_+(?:\([^()\n]{1,9}\))*(?:\[[0-9]+\])?"
+# The lines of ``recorder.dialects.chat`` in which somebody speaks.
+_SPEECH: Final = (
+    rf"(?:{_SPEAKER} (?:kibitzes|whispers|says|\(your partner\) tells you|tells you|(?:(?:c|s|t|it)-)?shouts): ?"
+    rf"|{_SPEAKER}\([0-9]+\): ?|--> {_SPEAKER} ?|[ \t]*+\*\*(?:UNREG )?ANNOUNCEMENT\*\* from {_SPEAKER}: ?)"
+)
+_SPOKEN: Final = later(rf"[\r\x07]*+{_PROMPTS}{_SPEECH}(?P<words>.*)", re.DOTALL)
+_STAMPS: Final = r"(?:[\[(]?[0-9][0-9:./, T-]{3,28}[\])]?:? ?)?"
+# ICC's datagrams in which somebody speaks: kibitzes, channels, tells, shouts, bots' tells.
+_SPOKEN_DATAGRAM: Final = later(
+    r"\x19\((?:(?:26|28|82) \S+|31|32|83) X_+(?P<words>[ {\x19].*?)(?=\x19\)|\Z)", re.DOTALL
+)
+# What stays: the beginnings of lines that continue, datagrams' marks, and the tags of which every one is counted.
+_STAYS: Final = later(r"((?:^|(?<![\r\n])[\r\n]++)\\   |\x19[{}()\[\]]|<12>|<b1>)")
+_CONTINUATIONS: Final = later(r"[\r\n]*(?:\\   [^\r\n]*(?:[\r\n]+|$))*")
+_SPOKEN_IN_RAW: Final = later(
+    rf"(?:^|(?<=[\r\n])){_STAMPS}\x07*+{_PROMPTS}{_SPEECH}(?P<words>[^\r\n]*(?:[\r\n]+\\   [^\r\n]*)*)"
+)
+_SPOKEN_IN_WORDS: Final = later(rf"(?:^|(?<=[\r\n :])|(?<=\\[nr])|(?<=\\01[25])){_SPEECH}(?P<words>[^\r\n\\]*)")
+
+
+# Words of the lines that tell of games. Where one of them is somebody's handle, nobody could say what is meant.
+_SERVERS_WORDS: Final = frozenset(
+    re.findall(
+        r"\S+",
+        """
+    abort aborted aborts accept accepts adjourn adjourned adjourns adjudication admin after agreement aics all and are
+    at atomic automatic available backing backward been being bidirectional black blitz board both bughouse bullet
+    but button by can cannot castle challenge checkmate checkmated chess clock clocks columns commit computer connection
+    continue continuing courtesy courtesyabort courtesyadjourn crazyhouse creating current currently decline declines
+    declined disconnect disconnected disconnection draw drawn end ended entering examine examined examiner examines
+    examining exit fatics fen fics flag follow following for forfeits forward forwards found freechess from game
+    games gives goes guest half half-moves handle has have header held history holding holdings icc ics in increment
+    info initial into internet is issued its kibitz kibitzed kibitzes lag lasker left lightning list local logged
+    logging login losers lost made mate material minute minutes mode mood more move movelist moved moves mutual name
+    names neither new next no none not note notification now number observe observed observer observers observing off
+    offer offers one only open opening opponent org over own partner partners pass passed password paused pauses piece
+    pieces play played player players playing plays ply position private pst prompt public puzzle random ran rated
+    rating refused register registered registration remaining removed removing repetition requests resign resigned
+    resigns result results resume resumed reverts rule says scratch seconds second seek seeking server session set setup
+    shout shouted shouts side simul simultaneous spoken stalemate stalemated standard start started starting starts
+    still stored style suicide switch switched switches takeback takebacks taken takes tell tells than that the there
+    this time timeout times timeseal title titles told to tournament training turn type unexamined unpauses unrated
+    unregistered until untimed update used user using variant vs was welcome whisper whispered whispers white who wild
+    will win wins with withdraws withdrawn within without won wrong you your yours zone
+    jan feb mar apr may jun jul aug sep oct nov dec january february march april june july august september october
+    november december mon tue wed thu fri sat sun monday tuesday wednesday thursday friday saturday sunday utc gmt edt
+    est cdt cst mdt mst pdt
+    """,
+    )
+)
+_BOARD: Final = later(r"[rnbqkp]{8}|[rnbqk]?[a-h]?[1-8]?x?[a-h][1-8](?:[-=][rnbqka-h1-8]+)?|o-o(?:-o)?", re.I)
+
+
+def is_handle(text: str) -> bool:
+    """Whether a word can be a handle that is forgotten: letters, digits, single hyphens, at least three characters.
+
+    Words that servers' lines about games are made of cannot be: without them nobody's games could be read.
+    """
+    if len(text) < _SHORTEST or _WHOLE_HANDLE().fullmatch(text) is None:
+        return False
+    return text.lower() not in _SERVERS_WORDS and _BOARD().fullmatch(text) is None
+
+
+def hash_handle(handle: str, salt: str | None = None) -> ForgottenHandle:
+    """What is remembered of a handle, however it is spelt.
+
+    Args:
+        handle: for which ``is_handle`` is true. salt: hexadecimal digits; None: a new one.
+    """
+    salt = salt or secrets.token_hex(16)
+    return salt, len(handle), blake2b(handle.lower().encode(), key=bytes.fromhex(salt), digest_size=16).hexdigest()
+
+
+class Forgotten:
+    """Replaces handles of which only hashes are known. Case does not matter.
+
+    Args:
+        handles: which.
+    """
+
+    def __init__(self, handles: Iterable[ForgottenHandle] = ()) -> None:
+        self._handles = frozenset(handles)
+        self._salts = {(salt, length) for salt, length, _ in self._handles}
+        self._lengths = {length for _, length in self._salts}
+        self._known: dict[str, bool] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self._handles)
+
+    def __contains__(self, handle: str) -> bool:
+        if len(handle) not in self._lengths:
+            return False
+        known = self._known.get(handle)
+        if known is None:
+            if len(self._known) > _MOST_KNOWN:
+                self._known.clear()
+            known = self._known[handle] = any(
+                hash_handle(handle, salt) in self._handles for salt, length in self._salts if length == len(handle)
+            )
+        return known
+
+    def concerns(self, text: str) -> bool:
+        """Whether a text has such a handle, or what stands for one, in it."""
+        return "X_" in text or any(word in self for word in set(_WORD().findall(text)))
+
+    def text(self, text: str) -> str:
+        """A text of whole lines without the handles; the same object if there are none."""
+        return self._replace(text, _WORD())
+
+    def name(self, name: str) -> str:
+        """A file's name or path without the handles, also where a hyphen or underscore joins them with other words."""
+        return self._replace(self._replace(name, _WORD()), _IN_NAME())
+
+    def _replace(self, text: str, words: re.Pattern[str]) -> str:
+        if not any(word in self for word in set(words.findall(text))):
+            return text
+        return words.sub(lambda word: _fill(word[0]) if word[0] in self else word[0], text)
+
+    def words_in(self, text: str, kind: SourceKind) -> str:
+        """As ``text``, for the text of a log's bytes, in which a word may stand behind what is no text."""
+        return self._replace(text, _WORDS.get(kind, _IN_RAW)())
+
+
+class Redactor:
+    """Takes forgotten handles, and what they said, out of a log's bytes. The output is as long as the input.
+
+    A journal's bytes are given as they are: they are not kept, and its records cut lines anywhere.
+
+    Args:
+        forgotten: which handles. kind: of the log.
+    """
+
+    def __init__(self, forgotten: Forgotten, kind: SourceKind) -> None:
+        self._forgotten = forgotten
+        self._kind = kind
+        self._idle = not forgotten or kind is SourceKind.JOURNAL
+        self._spoken = _SPOKEN_IN_WORDS if kind in _WORDS else _SPOKEN_IN_RAW
+        self._speaking = False  # the last line is one that the next may continue
+        self._end = 0
+
+    def receive(self, lines: bytes) -> bytes:
+        """Take the next lines.
+
+        Args:
+            lines: whole ones; the last of a log need not be.
+        """
+        if self._idle or not lines:
+            return lines
+        text = lines.decode("latin-1")
+        begin = 0
+        if self._speaking:
+            more = _CONTINUATIONS().match(text)
+            begin = more.end() if more is not None else 0
+            text = _fill_lines(text[:begin]) + text[begin:]
+            self._speaking = begin == len(text)
+        if begin < len(text):
+            rest, self._end = self._forgotten.words_in(text[begin:], self._kind), -1
+            if "X_" in rest:
+                rest = self._spoken().sub(self._silence, rest)
+                if "\x19(" in rest:
+                    rest = _SPOKEN_DATAGRAM().sub(_silence_datagram, rest)
+            self._speaking = self._end >= 0 and not rest[self._end :].strip("\r\n")
+            text = text[:begin] + rest
+        return text.encode("latin-1")
+
+    def _silence(self, spoken: re.Match[str]) -> str:
+        self._end = spoken.end()
+        return spoken[0][: spoken.start("words") - spoken.start()] + _fill_lines(spoken["words"])
+
+
+def _silence_datagram(spoken: re.Match[str]) -> str:
+    return spoken[0][: spoken.start("words") - spoken.start()] + _fill_lines(spoken["words"])
+
+
+def _fill(handle: str) -> str:
+    return "X" + "_" * (len(handle) - 1)  # for ``recorder.model.is_forgotten``
+
+
+def _fill_lines(words: str) -> str:
+    """Fill what was said."""
+    parts = _STAYS().split(words)
+    parts[::2] = [fill(part.encode("latin-1")).decode("latin-1") for part in parts[::2]]
+    return "".join(parts)
+
+
+def silenced(text: str) -> bool | None:
+    """Whether a line is what a forgotten handle said.
+
+    Args:
+        text: of a line, prompts included, after ``Forgotten.text``.
+    Returns:
+        None: it is not. False: the words are still there. True: they are filled.
+    """
+    spoken = _SPOKEN_DATAGRAM().match(text) or _SPOKEN().fullmatch(text)
+    return None if spoken is None else not _STAYS().sub("", spoken["words"]).strip(f" {FILLER.decode()}\r\n\t")
+
+
+def redacted(blocks: Iterable[bytes], forgotten: Forgotten, kind: SourceKind) -> Iterator[bytes]:
+    """A log's bytes as ``Redactor`` gives them: as many bytes, cut elsewhere.
+
+    Args:
+        blocks: cut anywhere; the first begins a line.
+        forgotten: which handles. kind: of the log.
+    """
+    redactor = Redactor(forgotten, kind)
+    rest = b""
+    for block in blocks:
+        data = rest + block
+        end = max(data.rfind(b"\n"), data.rfind(b"\r")) + 1
+        if not end and len(data) > _MAX_LINE:
+            end = len(data)
+        rest = data[end:]
+        yield redactor.receive(data[:end])
+    yield redactor.receive(rest)

@@ -1,0 +1,150 @@
+"""Times and time zones as text, from integers only: no rounding, nothing that was not printed.
+
+Milliseconds are written where the server printed them, else whole seconds.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from recorder.model import Game, StartPrecision, TimeBasis
+from recorder.movetext import THOUSANDTHS, whole_hms
+
+__all__ = [
+    "LOW_LEAST_MS",
+    "LOW_MOST_MS",
+    "LOW_OF_BASE_MS",
+    "THOUSANDTHS",
+    "date_of",
+    "dated",
+    "decimal_seconds",
+    "format_clock",
+    "hms",
+    "iso",
+    "iso_start",
+    "parse_zone",
+    "short_hms",
+    "short_seconds",
+    "start_clock",
+    "start_of_second",
+    "whole_hms",
+]
+
+_OFFSET = re.compile(r"([+-])(\d\d):?([0-5]\d)")
+
+
+def parse_zone(text: str) -> tzinfo:
+    """The zone with this name (``Europe/Vienna``, ``UTC``) or offset (``+02:00``, ``-0330``).
+
+    Raises:
+        ValueError: there is none; the text is one sentence.
+    """
+    offset = _OFFSET.fullmatch(text)
+    try:
+        if offset is not None:
+            distance = timedelta(hours=int(offset[2]), minutes=int(offset[3]))
+            return timezone(distance if offset[1] == "+" else -distance)
+        return ZoneInfo(text)
+    except (ZoneInfoNotFoundError, ValueError, OSError) as error:
+        raise ValueError(f"{text!r} is no time zone; write a name as Europe/Vienna or an offset as +02:00.") from error
+
+
+LOW_OF_BASE_MS, LOW_LEAST_MS, LOW_MOST_MS = 100, 5_000, 30_000
+"""Below this a clock is low: a tenth of the base time (so much for each of its seconds), but at least and at most."""
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_SHORT = tuple("." + (f"{n:03d}".rstrip("0") or "0") for n in range(1000))
+
+
+def hms(ms: int, milliseconds: bool) -> str:
+    """``0:04:57.338`` or ``0:04:57`` of a time of zero or more milliseconds."""
+    return whole_hms(ms // 1000) + THOUSANDTHS[ms % 1000] if milliseconds else whole_hms(ms // 1000)
+
+
+def short_hms(seconds: int) -> str:
+    """``4:57`` or ``1:04:57`` of a time of zero or more seconds, as people read clocks."""
+    minutes, second = divmod(seconds, 60)
+    hours, minute = divmod(minutes, 60)
+    return f"{hours}:{minute:02}:{second:02}" if hours else f"{minute}:{second:02}"
+
+
+def decimal_seconds(ms: int, milliseconds: bool = True) -> str:
+    """``0.296``, ``-0.917``; without milliseconds ``-1``."""
+    sign, ms = ("-", -ms) if ms < 0 else ("", ms)
+    return f"{sign}{ms // 1000}{THOUSANDTHS[ms % 1000] if milliseconds else ''}"
+
+
+def short_seconds(ms: int) -> str:
+    """``2.0``, ``0.75``, ``2.063``: the FICS archive's elapsed times, at least one decimal."""
+    return f"{ms // 1000}{_SHORT[ms % 1000]}"
+
+
+def start_clock(base_s: int) -> str:
+    """``0:03:00.000``; below a minute the hour field is dropped (``0:10.000``), as in the FICS archive."""
+    if base_s < 60:
+        return f"0:{base_s:02d}.000"
+    return whole_hms(base_s) + ".000"
+
+
+def dated(basis: TimeBasis) -> bool:
+    """Whether times of this basis have a date."""
+    return basis in (TimeBasis.UTC, TimeBasis.LOCAL)
+
+
+def date_of(at_ms: int | None, basis: TimeBasis) -> datetime | None:
+    """The instant or local time as a datetime, or None where no date is known."""
+    if at_ms is None or not dated(basis):
+        return None
+    return _EPOCH + timedelta(milliseconds=at_ms)
+
+
+def iso(at_ms: int | None, basis: TimeBasis) -> str | None:
+    """ISO 8601 with milliseconds.
+
+    Returns:
+        ``2020-01-01T12:00:00.123Z`` for UTC, without ``Z`` where the zone is unknown; where not even the date is
+        known the duration ``PT62.345S`` from the zero of the source's own clock; None for None.
+    """
+    if at_ms is None or basis is TimeBasis.NONE:
+        return None
+    if basis is TimeBasis.CLOCK:
+        return f"PT{decimal_seconds(at_ms)}S"
+    days, rest = divmod(at_ms, 86_400_000)
+    text = f"{_day(days)}T{whole_hms(rest // 1000).zfill(8)}{THOUSANDTHS[rest % 1000]}"
+    return text + "Z" if basis is TimeBasis.UTC else text
+
+
+def iso_start(game: Game) -> str | None:
+    """When a game began, as ``iso``; without seconds, ``2020-01-01T12:00Z``, where only the minute is known."""
+    text = iso(game.started_at_ms, game.time_basis)
+    if text is None or game.start_precision is not StartPrecision.MINUTE:
+        return text
+    return text[: len("2020-01-01T12:00")] + ("Z" if text[-1] == "Z" else "")
+
+
+def start_of_second(game: Game) -> datetime | None:
+    """When a game began, as ``date_of``; None where not even the second is known."""
+    return None if game.start_precision is StartPrecision.MINUTE else date_of(game.started_at_ms, game.time_basis)
+
+
+_DAYS: dict[int, str] = {}
+
+
+def _day(days: int) -> str:
+    text = _DAYS.get(days)
+    if text is None:
+        text = _DAYS[days] = (_EPOCH + timedelta(days=days)).date().isoformat()
+    return text
+
+
+def format_clock(ms: int | None, exact: bool) -> str:
+    """``4:57.338`` or ``1:04:57``; a negative clock keeps its sign; unknown is a dash.
+
+    Args:
+        exact: the time was measured in milliseconds; they are shown, also where they are 000.
+    """
+    if ms is None:
+        return "-"
+    seconds, thousandths = divmod(abs(ms), 1000)
+    return f"{'-' if ms < 0 else ''}{short_hms(seconds)}{THOUSANDTHS[thousandths] if exact or thousandths else ''}"

@@ -1,0 +1,1 @@
+"""Games that ICC's level-2 datagrams describe."""

@@ -1,0 +1,188 @@
+"""Boards of datagrams in the form of frames, so that they go through the same rules.
+
+A datagram tells a move; the board after it is reckoned by the rules. ``Boards`` then places it as any frame, and what
+no datagram told is taken out of the ply again. Where style-12 frames tell the same game, they are its witness: a board
+that they have shown is not placed again, and a frame that shows what a datagram told takes the ply over.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from recorder.errors import LineError
+from recorder.events import Line
+from recorder.events.frames import Style12
+from recorder.model import Origin, Ply, Precision, Proof
+from recorder.rules.moves import decode_move
+from recorder.rules.prove import Position
+from recorder.tracking.plies import ply_from_frame, start_facts
+from recorder.tracking.tracked_game import TrackedGame
+
+__all__ = ["DatagramBoard", "Times", "confirm", "make_board", "set_times", "sharpen", "verbose_of"]
+
+_NEAR_MS = 1000  # seconds may be cut off or rounded: the same clock in milliseconds is less than this away
+
+
+class Times(NamedTuple):
+    """Clocks after a move, the time it took and its lag, in milliseconds; None is unknown.
+
+    ``exact``: whether White's and Black's clock were told in milliseconds.
+    """
+
+    white_ms: int | None = None
+    black_ms: int | None = None
+    elapsed_ms: int | None = None
+    lag_ms: int | None = None
+    exact: tuple[bool, bool] = (False, False)
+
+
+class DatagramBoard(Style12):
+    """A board that no frame printed; its text is the datagram's, and it has no clocks but those that were told."""
+
+    __slots__ = ("printed", "times")
+
+    printed: str
+    times: Times
+
+    @property
+    def text(self) -> str:
+        """What the server printed."""
+        return self.printed
+
+    @property
+    def white_clock_ms(self) -> int:
+        """White's clock."""
+        return _told(self.times.white_ms, "White's clock")
+
+    @property
+    def black_clock_ms(self) -> int:
+        """Black's clock."""
+        return _told(self.times.black_ms, "Black's clock")
+
+    @property
+    def elapsed_ms(self) -> int:
+        """Time taken for the previous move."""
+        return _told(self.times.elapsed_ms, "elapsed time")
+
+    def row(self, ply: Ply) -> Ply:
+        """A ply that was made of this board, with what datagrams told and nothing else."""
+        times = self.times
+        exact = times.exact[not ply.white_moved]
+        timed = times.white_ms is not None or times.black_ms is not None or times.elapsed_ms is not None
+        return ply._replace(
+            white_clock_ms=times.white_ms,
+            black_clock_ms=times.black_ms,
+            elapsed_ms=times.elapsed_ms,
+            lag_ms=times.lag_ms,
+            irreversible=None,
+            origin=int(Origin.DATAGRAM),
+            proof=int(Proof.LIST) if ply.proof == Proof.FULL else ply.proof,
+            precision=int(Precision.MILLISECONDS if exact else Precision.SECONDS) if timed else None,
+        )
+
+
+def _told(value: int | None, name: str) -> int:
+    if value is None:
+        raise LineError(f"no datagram told the {name}", field=name)
+    return value
+
+
+def make_board(
+    line: Line,
+    game: tuple[int, str, str, int],
+    position: Position,
+    ply: int,
+    move: tuple[str, str],
+    arrived: bool,
+    times: Times,
+) -> DatagramBoard:
+    """A board in the form of a frame.
+
+    Args:
+        line: of the datagram. game: its number, White, Black, and our relation to it.
+        position, ply: reached. move: the move that led there, verbose and pretty (``none``: there is none).
+        arrived: whether it has just happened, so that its arrival is its time. times: told with it.
+    """
+    number, white, black, relation = game
+    rights = ["01"[position.castling >> bit & 1] for bit in range(4)]
+    tail = [
+        "W" if position.white_to_move else "B", str(position.push_col), *rights, "0", str(number), white, black,
+        str(relation), "0", "0", "0", "0", "0", "0", str(ply // 2 + 1), move[0], "(0:00)", move[1], "0",
+    ]  # fmt: skip
+    board = DatagramBoard(position.board, tail, line.offset, line.at_ms if arrived else None, line.block)
+    board.printed = line.text
+    board.times = times
+    return board
+
+
+def verbose_of(before: Position, move: int) -> str:
+    """A move as frames write it, given as plies keep it."""
+    uci = decode_move(move)
+    if uci[1] == "@":
+        return f"{uci[0]}/@@-{uci[2:4]}"
+    origin = "abcdefgh".index(uci[0]) + 9 * (8 - int(uci[1]))
+    target = "abcdefgh".index(uci[2]) + 9 * (8 - int(uci[3]))
+    piece, prey = before.board[origin], before.board[target]
+    if piece in "Kk" and (abs(target - origin) == 2 or (prey in "Rr" and prey.isupper() == piece.isupper())):
+        return "o-o" if target > origin else "o-o-o"
+    promotion = f"={uci[4].upper()}" if len(uci) > 4 else ""
+    return f"{piece.upper()}/{uci[:2]}-{uci[2:4]}{promotion}"
+
+
+def set_times(run: TrackedGame, board: DatagramBoard) -> None:
+    """Take what no datagram told out of what a placed board left."""
+    rows, times = run.rows, board.times
+    if rows and rows[-1][13] == board.offset and rows[-1][0] == board.ply:
+        rows[-1] = board.row(Ply._make(rows[-1]))
+    current = run.current
+    if current is not None and current.start is not None and current.start.offset == board.offset:
+        exact = Precision.MILLISECONDS if all(times.exact) else Precision.SECONDS
+        current.start = current.start._replace(precision=int(exact) if times.white_ms is not None else None)
+
+
+def confirm(run: TrackedGame, frame: Style12, lag_meaningless: bool) -> bool:
+    """Take the place that a datagram told from the frame that shows it now.
+
+    Returns:
+        Whether a ply became the frame's.
+    """
+    rows, position = run.rows, run.position
+    taken = False
+    if rows and rows[-1][0] == run.ply and rows[-1][11] == Origin.DATAGRAM and position is not None and frame.has_move:
+        told = Ply._make(rows[-1])
+        shown = ply_from_frame(frame, run.ply, told.move, told.san, position, Proof.FULL, lag_meaningless)
+        rows[-1] = _sharpened(shown, told)
+        taken = True
+    elif run.current is not None and not rows and run.current.start is not None:
+        run.current.start = start_facts(frame)
+    if isinstance(run.start_frame, DatagramBoard) and not frame.has_move:
+        run.start_frame = frame
+    run.last = frame
+    try:
+        run.increment_ms = 1000 * frame.increment_s
+        run.timed = frame.base_min > 0 or frame.increment_s > 0
+    except LineError:
+        pass  # a cut frame
+    return taken
+
+
+def _sharpened(shown: Ply, told: Ply) -> Ply:
+    """A frame's ply with the milliseconds and the lag that datagrams had told before it."""
+    if shown.lag_ms is None:
+        shown = shown._replace(lag_ms=told.lag_ms)
+    if told.precision != Precision.MILLISECONDS or shown.precision != Precision.SECONDS:
+        return shown
+    for white in (True, False):
+        known = told.white_clock_ms if white else told.black_clock_ms
+        if known is not None:
+            shown = sharpen(shown, white, known, mover=white == shown.white_moved) or shown
+    return shown
+
+
+def sharpen(ply: Ply, white: bool, clock_ms: int, *, mover: bool) -> Ply | None:
+    """A ply with one clock in milliseconds, if it is the same clock; None: it is another."""
+    printed = ply.white_clock_ms if white else ply.black_clock_ms
+    if printed is not None and abs(printed - clock_ms) >= _NEAR_MS:
+        return None
+    changed = ply._replace(white_clock_ms=clock_ms) if white else ply._replace(black_clock_ms=clock_ms)
+    return changed._replace(precision=int(Precision.MILLISECONDS)) if mover else changed

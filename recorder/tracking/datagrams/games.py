@@ -1,0 +1,269 @@
+"""Games of one connection's datagrams by number: moves played so far, and clocks."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from recorder.dialects.icc.fields import IccMove
+from recorder.dialects.icc.values import IccGame
+from recorder.events import Line, RatingText
+from recorder.model import Anomaly, AnomalyKind
+from recorder.rules.prove import Position, Rules, Step, advance, play_san, start_position
+from recorder.rules.tables import index_of
+from recorder.rules.variants import STANDARD_BOARD, variant_of
+from recorder.tracking.boards import Boards
+from recorder.tracking.datagrams.boards import DatagramBoard, verbose_of
+from recorder.tracking.facts import HeaderFacts, rating_number
+from recorder.tracking.tracked_game import TrackedGame
+
+__all__ = [
+    "DatagramPly",
+    "Heard",
+    "DatagramGameTable",
+    "DatagramGame",
+    "by_frames",
+    "hands_of",
+    "place_of",
+    "play",
+    "printed",
+    "standard_start",
+    "tell_facts",
+]
+
+_CASTLING = {"c": "o-o", "C": "o-o-o"}
+
+
+class DatagramPly(NamedTuple):
+    """A place of the line: the position, and the move that led there, verbose and pretty (``none`` at the start)."""
+
+    position: Position
+    verbose: str = "none"
+    pretty: str = "none"
+
+
+class Heard(NamedTuple):
+    """A move as it came, and its line."""
+
+    move: IccMove
+    line: Line
+
+
+class DatagramGame:
+    """What is known of a game by datagrams.
+
+    Attributes:
+        told: the datagram that began it; None where only its clocks were told of. begin: offset that the reading of
+            this game must begin at.
+        symbol: our relation to it (``O PW PB SW SB E``), or None.
+        entries: places of the line from ``base_ply`` on; empty where no position is known.
+        coming: moves that a list still has to tell. listed: those that it has told. list_start: its start.
+        held: a move whose board is still to come. fen: a board told before any move.
+        clocks: White's, Black's, in milliseconds. exact: which of them were told so.
+        after: White's, Black's clock after a move that is still to come.
+        lags: handle → lag of a move that is still to come.
+    """
+
+    def __init__(self, told: IccGame | None, begin: int) -> None:
+        self.told = told
+        self.begin = begin
+        self.symbol: str | None = None
+        self.over = False
+        self.entries: list[DatagramPly] = []
+        self.base_ply = 0
+        self.coming = 0
+        self.listed: list[Heard] = []
+        self.list_start: tuple[Position, int] | None = None
+        self.held: Heard | None = None
+        self.fen: tuple[Position, int] | None = None
+        self.clocks: list[int | None] = [None, None]
+        self.exact = [False, False]
+        self.after: list[int | None] = [None, None]
+        self.lags: dict[str, int] = {}
+        self.offers: tuple[int, ...] = (0,) * 8
+        self.complained = False
+
+    @property
+    def ply(self) -> int:
+        """Half-moves played to reach the last place; meaningful while there is one."""
+        return self.base_ply + len(self.entries) - 1
+
+    @property
+    def number(self) -> int | None:
+        """The server's number; None where only its clocks were told of."""
+        return None if self.told is None else self.told.game_no
+
+    @property
+    def isolated(self) -> bool:
+        """Whether somebody only looked at a board of it."""
+        return self.told is None or self.told.number == 40 or self.told.game_no < 0
+
+    @property
+    def ours(self) -> bool:
+        """Whether it was told of because we play, examine or watch it."""
+        return self.told is not None and self.told.number in (15, 18)
+
+    @property
+    def played(self) -> bool:
+        """Whether it is being played, not examined."""
+        return self.told is not None and self.told.played and not self.over
+
+    def relation(self, me: str | None, white_to_move: bool) -> int:
+        """Our relation to it as frames print it."""
+        assert self.told is not None
+        if not self.played:
+            return 2 if self.symbol == "E" else -2
+        white = self.symbol in ("PW", "SW")
+        if self.symbol is None and self.told.number == 15 and me is not None:
+            white = self.told.white.lower() == me.lower()
+        elif self.symbol not in ("PW", "PB", "SW", "SB"):
+            return 0
+        return 1 if white == white_to_move else -1
+
+    def stand(self, entry: DatagramPly, ply: int) -> None:
+        """Begin the line at a place."""
+        self.entries = [entry]
+        self.base_ply = ply
+
+    def lose(self) -> None:
+        """Data is missing: where it stands is not known."""
+        self.entries = []
+        self.coming = 0
+        self.listed = []
+        self.held = None
+        self.fen = None
+
+
+def play(position: Position, move: IccMove, board: str | None = None) -> tuple[DatagramPly, Step] | str:
+    """Play a move: its squares and its SAN, where both came, must name the same one.
+
+    Args:
+        board: the board after it, where one was told.
+    Returns:
+        The place reached and the step, or the reason why it cannot be played.
+    """
+    if move.smith is None:
+        if move.san is None or move.san.startswith("?"):
+            return "the move is hidden"
+        step = play_san(position, move.san)
+        if isinstance(step, str):
+            return step
+        verbose = verbose_of(position, step[0])
+        if board is not None and step[2].board != board:
+            step = advance(position, verbose, move.san, board)
+            if isinstance(step, str):
+                return step
+        return DatagramPly(step[2], verbose, move.san), step
+    verbose = _verbose(position, move.smith)
+    step = advance(position, verbose, move.san, board)
+    return step if isinstance(step, str) else (DatagramPly(step[2], verbose, move.san or step[1]), step)
+
+
+def _verbose(position: Position, smith: str) -> str:
+    flags = smith[4:]
+    if flags[:1] in _CASTLING:
+        return _CASTLING[flags[0]]
+    promotion = f"={flags[-1]}" if flags[-1:] in ("N", "B", "R", "Q", "K") else ""
+    return f"{position.board[index_of(smith[:2])].upper()}/{smith[:2]}-{smith[2:4]}{promotion}"
+
+
+def tell_facts(facts: HeaderFacts, told: IccGame) -> None:
+    """Take what a game's datagram tells of it."""
+    facts.white, facts.black = told.white, told.black
+    facts.white_rating, facts.black_rating = _rating(told.white_rating), _rating(told.black_rating)
+    facts.rated = told.rated
+    facts.category = f"wild({told.wild})" if told.wild else told.rating_type.lower()
+    control = told.time_control
+    if control:
+        # Of several periods no base time and increment can tell; the text is kept as an event.
+        base, _, increment = control.partition("+")
+        if not (base.isdecimal() and (increment or "0").isdecimal()):
+            return
+        facts.white_base_s = facts.black_base_s = int(base)
+        facts.white_increment_s = facts.black_increment_s = int(increment or 0)
+        return
+    facts.white_base_s, facts.white_increment_s = 60 * told.white_base_min, told.white_increment_s
+    facts.black_base_s, facts.black_increment_s = 60 * told.black_base_min, told.black_increment_s
+
+
+def _rating(text: str | None) -> RatingText | None:
+    """A rating; ICC prints 0 for a player who has none."""
+    return None if text is None else RatingText(text, rating_number(text) or None)
+
+
+_GAMES_KEPT = 512
+
+
+class DatagramGameTable:
+    """What the readers of datagrams share.
+
+    Args:
+        boards: holds the games that are followed.
+    Attributes:
+        games: by the server's number, in the order in which they were first told of.
+    """
+
+    def __init__(self, boards: Boards) -> None:
+        self.boards = boards
+        self.games: dict[int, DatagramGame] = {}
+
+    def game(self, number: int, begin: int) -> DatagramGame:
+        """The game of a number; a new one, told of from the offset ``begin`` on, if there is none."""
+        game = self.games.get(number)
+        if game is None:
+            game = self.games[number] = DatagramGame(None, begin)
+            self.bound()
+        return game
+
+    def bound(self) -> None:
+        """Forget a game if there are too many."""
+        if len(self.games) > _GAMES_KEPT:  # everybody's games may be told of: ours stay longest
+            oldest = next(iter(self.games))
+            del self.games[next((number for number, game in self.games.items() if not game.ours), oldest)]
+
+    def run(self, number: int) -> TrackedGame | None:
+        """The game of this number that is followed, played or examined."""
+        run = self.boards.runs.get(str(number))
+        if run is not None and run.following:
+            return run
+        return self.boards.examined.get(str(number))
+
+    @staticmethod
+    def rules(game: DatagramGame) -> Rules:
+        """The rules that the kind of a game, and what the server tells of it, ask for."""
+        told = game.told
+        if told is None:
+            return Rules.CHESS
+        _, rules = variant_of(f"wild({told.wild})" if told.wild else told.rating_type)
+        # The server tells itself whether moves or boards are other than in chess.
+        if told.wild and rules is Rules.BOARDS and told.irregular_legality is False and not told.irregular_semantics:
+            return Rules.CHESS
+        return rules or Rules.CHESS
+
+    def complain(self, line: Line, number: int | None, kind: AnomalyKind, message: str) -> None:
+        """Note what is wrong with a line of a game."""
+        self.boards.anomalies.append(Anomaly.of(kind, line.offset, number, message, line.text))
+
+
+def by_frames(run: TrackedGame | None) -> bool:
+    """Whether frames tell this game, so that datagrams only make it more exact."""
+    return run is not None and run.last is not None and not isinstance(run.last, DatagramBoard)
+
+
+def standard_start(rules: Rules) -> Position:
+    """The normal start position, with empty hands where the rules have hands."""
+    return start_position(STANDARD_BOARD, True, 15, -1, rules, hands_of(rules))
+
+
+def hands_of(rules: Rules) -> tuple[str, str] | None:
+    """Both hands as they are at the start of a game; None: the rules have none."""
+    return ("", "") if rules is Rules.CRAZYHOUSE else None
+
+
+def place_of(line: Line) -> tuple[int, int | None]:
+    """A line's offset, and when it arrived."""
+    return line.offset, line.at_ms
+
+
+def printed(line: Line) -> str:
+    """A datagram's text without the marks around it."""
+    return line.text[2:].removesuffix("\x19)").replace("\x19", "")

@@ -1,0 +1,394 @@
+"""Moves and positions in datagrams: each move is played by the rules where the game is."""
+
+from __future__ import annotations
+
+from recorder.dialects.icc.fields import IccMove
+from recorder.dialects.icc.values import BeganPosition, DatagramFen, GoneBack, JBoard, MoveList, MovesSent, ToldBoard
+from recorder.events import Event, ExamineNotice, Line, ListRow, MovelistRead, RatingText
+from recorder.model import AnomalyKind, EventKind, Ply
+from recorder.rules.prove import Position, Rules, position_from_fen, start_position
+from recorder.rules.variants import STANDARD_BOARD
+from recorder.tracking.datagrams.boards import DatagramBoard, Times, make_board, set_times
+from recorder.tracking.datagrams.clocks import settle, times_after
+from recorder.tracking.datagrams.games import (
+    DatagramGame,
+    DatagramGameTable,
+    DatagramPly,
+    Heard,
+    by_frames,
+    hands_of,
+    place_of,
+    play,
+    printed,
+    standard_start,
+    tell_facts,
+)
+from recorder.tracking.examined.boards import take_notice
+from recorder.tracking.movelist_games import take_list
+from recorder.tracking.tracked_game import TrackedGame
+
+__all__ = ["DatagramMoves", "DatagramPositions"]
+
+_BACKWARD = 23
+
+
+class DatagramMoves:
+    """Leads games on, move by move.
+
+    Args:
+        book: the games of the connection.
+    """
+
+    def __init__(self, book: DatagramGameTable) -> None:
+        self._book = book
+
+    def sent(self, game: DatagramGame, heard: Heard, number: int) -> None:
+        """A move that has just been made, or shown in an examination."""
+        move, line = heard
+        self.flush(game)
+        game.offers = (0,) * 8  # a move takes the offers back
+        examined = game.told is not None and not game.played and not game.isolated
+        if examined and move.kind == 2:
+            take_notice(self._book.boards, ExamineNotice(line, "forward", number, None, 1, printed(line)))
+        if self.waits_for_board(game):
+            game.held = heard
+        else:
+            self.advance(game, heard, number, None)
+        if examined and move.kind == 3:
+            take_notice(self._book.boards, ExamineNotice(line, "move", number, None, None, printed(line)))
+
+    def waits_for_board(self, game: DatagramGame) -> bool:
+        """Whether the server tells the board after each move, because the usual rules do not give it."""
+        told = game.told
+        return told is not None and bool(told.irregular_semantics) and self._book.rules(game) is Rules.BOARDS
+
+    def flush(self, game: DatagramGame) -> None:
+        """A move that waited for its board got none."""
+        if game.held is not None:
+            heard, game.held = game.held, None
+            self.advance(game, heard, game.number, None)
+
+    def advance(self, game: DatagramGame, heard: Heard, number: int | None, board: str | None) -> None:
+        """The next move of a game."""
+        if game.told is None or game.isolated:
+            return
+        if not game.entries and not self._find_place(game, heard):
+            self._unplaced(game, heard, number, "where the game stands was not told")
+            return
+        played = play(game.entries[-1].position, heard.move, board)
+        if isinstance(played, str):
+            self._unplaced(game, heard, number, played)
+            return
+        game.entries.append(played[0])
+        self.show(game, heard.line, len(game.entries) - 1, arrived=True, heard=heard.move)
+
+    def _find_place(self, game: DatagramGame, heard: Heard) -> bool:
+        """Stand where a board, the frames of the game or its kind tell; False where nothing does."""
+        told = game.told
+        assert told is not None
+        run = self._book.run(told.game_no)
+        if game.fen is not None:
+            position, ply = game.fen
+            game.fen = None
+            game.stand(DatagramPly(position), ply)
+            self.show(game, heard.line, 0, arrived=False)
+            return True
+        if run is not None and run.position is not None and by_frames(run):
+            before = run.position_at(run.ply - 1)
+            shown = Ply._make(run.rows[-1]) if run.rows else None
+            if before is not None and shown is not None and _is_move(shown, before, heard):
+                game.stand(DatagramPly(before), run.ply - 1)  # the frame of this very move came first
+            else:
+                game.stand(DatagramPly(run.position), run.ply)
+            return True
+        if told.number == 15 and told.played and not told.wild and run is None:
+            # No list was asked for; our own game begins at the normal start position.
+            game.stand(DatagramPly(standard_start(self._book.rules(game))), 0)
+            self.show(game, heard.line, 0, arrived=True)
+            return True
+        return False
+
+    def _unplaced(self, game: DatagramGame, heard: Heard, number: int | None, reason: str) -> None:
+        """A move that cannot be played: from here on the place is not known."""
+        run = None if number is None else self._book.run(number)
+        if run is not None and not by_frames(run):
+            run.event(EventKind.NOTICE, "unplaced-move", place_of(heard.line), text=printed(heard.line))
+            run.gapped = True
+        if not game.complained or game.entries:
+            kind = AnomalyKind.CONFLICT if game.entries else AnomalyKind.GAP
+            self._book.complain(heard.line, number, kind, f"a datagram's move has no place: {reason}")
+            game.complained = True
+        game.lose()
+
+    def gone_back(self, body: GoneBack, line: Line, begin: int) -> list[Event]:
+        """Moves were taken back, or an examination went back."""
+        game = self._book.games.get(body.game_no)
+        if body.number == _BACKWARD:
+            take_notice(
+                self._book.boards, ExamineNotice(line, "backward", body.game_no, None, body.plies, printed(line))
+            )
+        if game is None or game.told is None:
+            return []
+        self.flush(game)
+        if not 0 < body.plies < len(game.entries):
+            if body.plies:
+                game.lose()
+            return []
+        del game.entries[-body.plies :]
+        game.after = [None, None]
+        self.show(game, line, len(game.entries) - 1, arrived=True)
+        return []
+
+    def show(self, game: DatagramGame, line: Line, place: int, *, arrived: bool, heard: IccMove | None = None) -> None:
+        """Place a board of the line, unless it has been shown or somebody only looked at it."""
+        told = game.told
+        if told is None or game.isolated:
+            return
+        number, boards = told.game_no, self._book.boards
+        entry, ply = game.entries[place], game.base_ply + place
+        times = times_after(game, ply, heard)
+        run = boards.runs.get(str(number)) if game.played else boards.examined.get(str(number))
+        if run is not None and run.position is not None and (run.following or run.examined) and not run.renewed:
+            here = run.ply == ply and run.position.board == entry.position.board
+            ahead = heard is not None and by_frames(run) and run.ply > ply
+            if here or ahead or (run.examined and by_frames(run)):
+                settle(game, run)
+                return
+        me, white = boards.session.me, entry.position.white_to_move
+        facing = (number, told.white, told.black, game.relation(me, white))
+        board = make_board(line, facing, entry.position, ply, (entry.verbose, entry.pretty), arrived, times)
+        facts = boards.pending_facts(number, game.begin)
+        if not facts.matches(told.white, told.black):
+            del boards.facts[number]
+            facts = boards.pending_facts(number, game.begin)
+        facts.offset = min(facts.offset, game.begin)
+        tell_facts(facts, told)
+        boards.place_told(board)
+        if run is boards.runs.get(str(number)) or run is boards.examined.get(str(number)):
+            boards.facts.pop(number, None)  # told of a game that goes on
+        run = boards.runs.get(str(number)) if game.played else boards.examined.get(str(number))
+        if run is not None:
+            _begun(run, game, line)
+            set_times(run, board)
+
+
+def _begun(run: TrackedGame, game: DatagramGame, line: Line) -> None:
+    """What a game's first board leaves open, and the datagrams told."""
+    assert game.told is not None
+    control = game.told.time_control
+    if run.current is not None and not run.current.events and not run.rows and control:
+        run.event(EventKind.NOTICE, "time-control", place_of(line), text=control)
+    if run.start_frame is None and not run.rows and not run.lists and run.base_ply == game.base_ply:
+        run.start_frame = run.last if isinstance(run.last, DatagramBoard) and not run.last.has_move else None
+
+
+def _is_move(shown: Ply, before: Position, heard: Heard) -> bool:
+    """Whether a ply is this very move."""
+    played = play(before, heard.move)
+    return isinstance(played, tuple) and played[1][0] == shown.move
+
+
+class DatagramPositions:
+    """Takes the datagrams that tell where a game stands.
+
+    Args:
+        book: the games of the connection. moves: leads them on.
+    """
+
+    def __init__(self, book: DatagramGameTable, moves: DatagramMoves) -> None:
+        self._book = book
+        self._moves = moves
+
+    def began(self, body: BeganPosition, line: Line, begin: int) -> list[Event]:
+        """The position that a game began at; so many moves of its list come next."""
+        game = self._book.game(body.game_no, begin)
+        self._moves.flush(game)
+        rules = self._book.rules(game)
+        try:
+            start = _from_fen(body.fen, rules) if body.fen else (standard_start(rules), 0)
+        except ValueError:
+            self._book.complain(line, body.game_no, AnomalyKind.MALFORMED, f"no position: {body.fen!r}")
+            game.lose()
+            return []
+        game.list_start, game.listed, game.coming = start, [], body.plies
+        if not body.plies:
+            self._take_list(game, line)
+        return []
+
+    def move_list(self, body: MoveList, line: Line, begin: int) -> list[Event]:
+        """A whole list in one datagram."""
+        game = self._book.game(body.game_no, begin)
+        self._moves.flush(game)
+        rules = self._book.rules(game)
+        if body.board is None:
+            start = standard_start(rules)
+        else:
+            # The list prints no rights: those that king and rook at home allow. White is to move.
+            start = start_position(_ranks(body.board), True, 15, -1, rules, hands_of(rules))
+        game.list_start, game.coming = (start, 0), 0
+        game.listed = [Heard(move, line) for move in body.moves]
+        self._take_list(game, line)
+        return []
+
+    def moves_sent(self, body: MovesSent, line: Line, begin: int) -> list[Event]:
+        """A move: the next of a list that is being told, or the next of the game."""
+        game = self._book.game(body.game_no, begin)
+        assert body.move is not None
+        heard = Heard(body.move, line)
+        if game.coming:
+            game.listed.append(heard)
+            game.coming -= 1
+            if not game.coming:
+                self._take_list(game, line)
+            return []
+        self._moves.sent(game, heard, body.game_no)
+        return []
+
+    def _take_list(self, game: DatagramGame, line: Line) -> None:
+        """A list is whole: stand where it ends, and give the plies that nobody told before."""
+        assert game.list_start is not None
+        (start, base), listed = game.list_start, game.listed
+        game.listed = []
+        entries = [DatagramPly(start)]
+        for heard in listed:
+            played = None if self._moves.waits_for_board(game) else play(entries[-1].position, heard.move)
+            if played is None or isinstance(played, str):
+                reason = played or "only a board tells what it leaves"
+                text = f"move {len(entries)} of the list cannot be played: {reason}"
+                self._book.complain(line, game.number, AnomalyKind.MOVELIST, text)
+                game.lose()
+                return
+            entries.append(played[0])
+        run = None if game.told is None else self._book.run(game.told.game_no)
+        before, before_base = game.entries, game.base_ply
+        game.entries, game.base_ply, game.fen = entries, base, None
+        if game.told is None or game.isolated:
+            return
+        if run is None or (not run.observations and not run.examined):
+            suspended = self._book.boards.runs.get(str(game.told.game_no))
+            if suspended is not None and suspended.suspended and suspended.rows and len(entries) > 1:
+                self._moves.show(game, line, len(entries) - 1, arrived=False)
+                self._add_list(game, listed, line)
+            elif not game.played:
+                self._moves.show(game, line, len(entries) - 1, arrived=True)
+                self._add_list(game, listed, line)
+            else:
+                self._show_from(game, listed, line, 0)
+        elif not game.played or by_frames(run) or before_base != base or not before or run.base_ply > base:
+            self._moves.show(game, line, len(entries) - 1, arrived=False)
+            self._add_list(game, listed, line)
+        else:
+            same = next(
+                (at for at, (one, other) in enumerate(zip(before, entries, strict=False)) if one[0][0] != other[0][0]),
+                min(len(before), len(entries)),
+            )
+            if same < len(before):
+                self._moves.show(game, line, same - 1, arrived=False)
+            self._show_from(game, listed, line, same)
+
+    def _show_from(self, game: DatagramGame, listed: list[Heard], line: Line, first: int) -> None:
+        """Place the boards of a list from a place on."""
+        for place in range(first, len(game.entries)):
+            if place:
+                move = listed[place - 1].move
+                self._moves.show(game, listed[place - 1].line, place, arrived=False, heard=move)
+            else:
+                self._moves.show(game, line, 0, arrived=False)
+
+    def _add_list(self, game: DatagramGame, listed: list[Heard], line: Line) -> None:
+        """Give a list to those who join lists with boards."""
+        told = game.told
+        assert told is not None
+        if not listed:
+            return
+        rows = [
+            ListRow(
+                game.base_ply + at, game.entries[at].pretty,
+                None if heard.move.time_s is None else 1000 * heard.move.time_s, False, heard.line.offset,
+            )
+            for at, heard in enumerate(listed, start=1)
+        ]  # fmt: skip
+        start = make_board(line, (told.game_no, told.white, told.black, -3), game.entries[0].position, game.base_ply,
+                           ("none", "none"), False, Times())  # fmt: skip
+        unknown = RatingText("UNR", None)
+        take_list(
+            self._book.boards,
+            MovelistRead(
+                line, told.game_no, told.white, unknown, told.black, unknown, None, None, False, False, None, None,
+                None, None, None, None, start, tuple(rows), "*", None, None, None, True, True,
+            ),
+        )  # fmt: skip
+
+    def fen(self, body: DatagramFen, line: Line, begin: int) -> list[Event]:
+        """A position told before any move."""
+        game = self._book.game(body.game_no, begin)
+        try:
+            game.fen = _from_fen(body.fen, self._book.rules(game))
+        except ValueError:
+            self._book.complain(line, body.game_no, AnomalyKind.MALFORMED, f"no position: {body.fen!r}")
+        return []
+
+    def told_board(self, body: ToldBoard, line: Line, begin: int) -> list[Event]:
+        """A board with nothing but its squares and who is to move."""
+        game = self._book.game(body.game_no, begin)
+        board, number = _ranks(body.board), body.game_no
+        if game.held is not None:
+            heard, game.held = game.held, None
+            self._moves.advance(game, heard, number, board)
+            return []
+        if not game.entries:
+            return []  # which ply it shows is not told
+        last = game.entries[-1].position
+        if last.board == board and last.white_to_move == body.white_to_move:
+            return []
+        if last.white_to_move != body.white_to_move:
+            # Who does not know chess960 is told its castling by the board alone.
+            for squares in ("e1g1c", "e1c1C"):
+                castling = IccMove(None, squares, None, None, None)
+                if isinstance(play(last, castling, board), tuple):
+                    self._moves.advance(game, Heard(castling, line), number, board)
+                    return []
+        ply = game.ply + (last.white_to_move != body.white_to_move)
+        position = start_position(board, body.white_to_move, last.castling, -1, last.rules)
+        game.stand(DatagramPly(position), ply)
+        self._moves.show(game, line, 0, arrived=True)
+        return []
+
+    def jboard(self, body: JBoard, line: Line, begin: int) -> list[Event]:
+        """A board with its rights and clocks, after a move or without one."""
+        if body.game_no is None:
+            return []
+        game = self._book.game(body.game_no, begin)
+        if game.told is None or game.isolated or body.status == -1:
+            return []
+        rights = sum(1 << bit for bit, right in enumerate(body.castling) if right == "1")
+        board, rules = _ranks(body.board), self._book.rules(game)
+        ply = 2 * (body.move_no - 1) + (not body.white_to_move)
+        if game.held is not None and ply == game.ply + 1:
+            heard, game.held = game.held, None
+            self._moves.advance(game, heard, body.game_no, board)
+            return []
+        if game.entries and ply == game.ply and game.entries[-1].position.board == board:
+            return []
+        if game.entries and ply == game.ply + 1 and body.smith:
+            heard = Heard(IccMove(body.san or None, body.smith, None, None, None), line)
+            if isinstance(play(game.entries[-1].position, heard.move, board), tuple):
+                self._moves.advance(game, heard, body.game_no, board)
+                return []
+        position = start_position(board, body.white_to_move, rights, body.push_file, rules, None)
+        game.stand(DatagramPly(position), ply)
+        self._moves.show(game, line, 0, arrived=True)
+        return []
+
+
+def _from_fen(text: str, rules: Rules) -> tuple[Position, int]:
+    position = position_from_fen(text, rules)
+    fields = text.split()
+    move_no = int(fields[5]) if len(fields) > 5 and fields[5].isdecimal() else 1
+    if rules is Rules.CRAZYHOUSE and position.hands is None and position.board == STANDARD_BOARD:
+        position = position._replace(hands=("", ""))
+    return position, 2 * (max(move_no, 1) - 1) + (not position.white_to_move)
+
+
+def _ranks(squares: str) -> str:
+    return " ".join(squares[at : at + 8] for at in range(0, 64, 8))

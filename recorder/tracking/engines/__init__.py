@@ -1,0 +1,1 @@
+"""Games between engines and xboard, read from its debug files."""

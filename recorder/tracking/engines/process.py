@@ -1,0 +1,393 @@
+"""What one engine process is sent and answers, line by line.
+
+Source: the protocol document, sections 8, 9 and 13. In *force* mode moves are replayed; otherwise those that the
+interface sends are the opponent's and ``move`` is the engine's. ``time`` is the engine's clock, ``otim`` the other one.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from recorder.cecp.answers import (
+    Claim,
+    Comment,
+    Features,
+    Indented,
+    Moved,
+    OldClaim,
+    RefusedMove,
+    Signal,
+    TellCommand,
+    format_answer,
+    parse_answer,
+)
+from recorder.cecp.commands import (
+    EditColour,
+    EditEnd,
+    EditOther,
+    EditPiece,
+    Holding,
+    LevelCommand,
+    Number,
+    Plain,
+    Rating,
+    Result,
+    Texted,
+    UserMove,
+    parse_command,
+    parse_edit,
+)
+from recorder.cecp.moves import MoveText
+from recorder.cecp.thinking import ThinkingLine
+from recorder.events import EngineLine
+from recorder.model import Anomaly, AnomalyKind, EventKind
+from recorder.rules.prove import Position, position_from_fen
+from recorder.rules.variants import STANDARD_BOARD, has_pockets, read_cecp_variant, rules_of
+from recorder.tracking.engines.results import control_text, read_engine_reason
+from recorder.tracking.engines.view import EngineRun
+
+__all__ = ["EngineSide"]
+
+_EMPTY = re.compile("-+")
+_START: Final = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
+_TOLD: Final = {"tellall": "kibitz", "tellothers": "whisper", "tellopponent": "say"}
+_NAME: Final = "myname"
+_ALL_RIGHTS: Final = 15
+_BEGINNINGS: Final = (Plain("xboard"), Plain("new"), Plain("quit"))
+_BREAKS: Final = frozenset(("force", "undo", "remove", "go", "playother", "analyze", "edit"))
+# Variants that begin with the usual pieces; where others begin must be told.
+_USUAL_START: Final = frozenset(
+    (
+        "chess", "crazyhouse", "bughouse", "suicide", "giveaway", "antichess", "losers", "atomic", "three-check",
+        "king-of-the-hill",
+    )
+)  # fmt: skip
+
+
+class EngineSide:
+    """Follows one engine.
+
+    Args:
+        engine: the log's word for it. chat: the words that are kept, as for ``Tracker``.
+    Attributes:
+        run: the game being played; None: none yet. done: those that are over.
+    """
+
+    def __init__(self, engine: str, chat: str) -> None:
+        self.engine = engine
+        self.run: EngineRun | None = None
+        self.done: list[EngineRun] = []
+        self.anomalies: list[Anomaly] = []
+        self._spoken = {"none": (), "public": ("kibitz", "whisper")}.get(chat, ("kibitz", "whisper", "say"))
+        self._name: str | None = None
+        self._thinks = False  # the last answer was a line of thinking output, or went on with one
+        self._edited: tuple[list[str], bool] | None = None  # board and colour in edit mode
+        self._reset()
+
+    def _reset(self) -> None:
+        """As after ``new``: the engine plays Black from the usual position."""
+        self._variant: str | None = "chess"
+        self._position: Position | None = position_from_fen(_START, rules_of("chess"))
+        self._base_ply = 0
+        self._anchored = False
+        self._force = False
+        self._analysing = False
+        self._plays_white: bool | None = False
+        self._over = False
+        self._time_ms: int | None = None
+        self._other_ms: int | None = None
+        self._level: tuple[LevelCommand, EngineLine] | None = None
+        self._opponent: str | None = None
+        self._ratings: tuple[int, int] | None = None
+        self._last_told: tuple[int, str] | None = None
+        self._quoted: tuple[MoveText, EngineLine] | None = None  # a move that stands in the log as a comment
+
+    def feed(self, line: EngineLine) -> None:
+        """Take the next line."""
+        if not line.told:
+            self._answer(line)
+            return
+        if self._edited is not None:
+            self._edit(line)
+            return
+        command = parse_command(line.text)
+        match command:
+            case UserMove(move, _):
+                self._told(move, line)
+            case Plain(word):
+                self._word(word, line)
+            case Number("time", value):
+                self._time_ms = 10 * value
+            case Number("otim", value):
+                self._other_ms = 10 * value
+            case LevelCommand():
+                self._level = command, line
+                self._tell_level()
+            case Number("st", _):
+                self._level = None
+            case Rating(own, other):
+                self._ratings = own, other
+                self._describe()
+            case Texted("name", text):
+                self._opponent = text.strip()
+                self._describe()
+            case Texted("variant", text):
+                self._set_variant(text, line)
+            case Texted("setboard", text):
+                self._set_board(text, line)
+            case Holding(white, black, colour, piece):
+                if (run := self._running(line)) is not None:
+                    run.holding(white, black, f"{colour}{piece.upper()}" if colour and piece else None, line)
+            case Result(result, comment):
+                self._result(result, comment, line)
+
+    def close(self, end: str) -> None:
+        """The game that is followed goes on no further."""
+        run, self.run = self.run, None
+        if run is None:
+            return
+        if run.result is None:
+            run.end = end
+        if run.rows or run.result is not None:
+            self.done.append(run)
+
+    def detach(self) -> None:
+        """The game that is followed was given out: what comes until the next one is of none."""
+        self.run = None
+        self._over = True
+
+    # -- what the interface says -------------------------------------------------------------------------------
+
+    def _word(self, word: str, line: EngineLine) -> None:
+        run = self.run
+        if word in _BREAKS:
+            self._quoted = None
+        if word in ("new", "xboard", "quit"):
+            self.close("unobserved")
+            self._reset()
+            if word != "new":
+                self._over = word == "quit"
+                self._name = None if word == "xboard" else self._name
+        elif word == "force":
+            self._force = True
+        elif word in ("go", "playother") and self._position is not None:
+            self._force = self._analysing = False
+            reached = self._position if run is None else run.position
+            self._plays_white = reached.white_to_move == (word == "go")
+            self._running(line)
+        elif word in ("white", "black"):
+            self._plays_white = word == "black"
+        elif word == "analyze":
+            self._analysing = self._force = True
+            self._running(line)
+        elif word == "exit":
+            self._analysing = False
+        elif word in ("undo", "remove") and run is not None:
+            run.see(line)
+            if not run.take_back(1 if word == "undo" else 2, line):
+                self._odd(f"{word}: no such moves", line)
+        elif word == "edit":
+            reached = (self._position if run is None else run.position) or position_from_fen(_START, rules_of("chess"))
+            self._edited = list(reached.board), True
+        elif word in ("draw", "pause", "resume") and run is not None:
+            detail = {"draw": "draw-offer", "pause": "paused", "resume": "resumed"}[word]
+            run.event(EventKind.NOTICE, detail, line, actor=self._opponent if word == "draw" else None, text=word)
+
+    def _told(self, move: MoveText, line: EngineLine) -> None:
+        run = self._running(line)
+        if run is None:
+            self._unplaced(line)
+            return
+        quoted, self._quoted = self._quoted, None
+        opposing = not self._force and self._plays_white is not None
+        if quoted is not None and opposing and run.position.white_to_move == self._plays_white:
+            run.play(*quoted, own=True)  # the interface took it for a move: it tells the answer
+        problem = run.play(move, line, own=False)
+        if problem is not None:
+            self._odd(problem, line)
+            return
+        self._last_told = run.ply, move.text
+        if opposing and self._plays_white is not None:
+            if run.position.white_to_move == self._plays_white:
+                run.colours.add(self._plays_white)
+            clocks = self._time_ms, self._other_ms
+            white, black = clocks if self._plays_white else clocks[::-1]
+            run.clocks(white, black, engine_white=self._plays_white)
+        self._time_ms = self._other_ms = None
+
+    def _running(self, line: EngineLine) -> EngineRun | None:
+        """The game that a line belongs to, begun if it is the first; None: what comes belongs to none."""
+        if self._over or self._position is None:
+            return None
+        run = self.run
+        if run is None:
+            run = self.run = EngineRun(self.engine, self._name, self._variant, self._position, self._base_ply, line)
+            self._thinks = False  # what goes on with a line of the run before is lost with it
+            if self._anchored:
+                run.anchor("start", line)
+            self._describe()
+            self._tell_level()
+        run.see(line)
+        return run
+
+    def _describe(self) -> None:
+        """What was told of the game before it began belongs to it."""
+        run = self.run
+        if run is None:
+            return
+        run.name = self._name
+        run.opponent = self._opponent
+        if self._ratings is not None:
+            run.rating, run.opponent_rating = (rating or None for rating in self._ratings)
+
+    def _tell_level(self) -> None:
+        """The last one before the first move holds for the game; later ones begin another of its periods."""
+        run = self.run
+        if run is None or run.rows or self._level is None or run.level == self._level[0]:
+            return
+        run.level, line = self._level
+        if (text := control_text(run.level)) is not None:
+            run.event(EventKind.NOTICE, "time-control", line, text=text)
+
+    def _set_variant(self, text: str, line: EngineLine) -> None:
+        name = self._variant = read_cecp_variant(text)
+        self._position = None
+        if name in _USUAL_START:
+            start = _START if not has_pockets(rules_of(name)) else _START.replace(" ", "[] ", 1)
+            self._position = position_from_fen(start, rules_of(name))
+
+    def _set_board(self, text: str, line: EngineLine) -> None:
+        if self._variant is None:
+            return
+        try:
+            position = position_from_fen(text, rules_of(self._variant))
+        except ValueError as error:
+            self._odd(str(error), line)
+            self.close("unobserved")
+            self._position = None
+            return
+        fields = text.split()
+        number = int(fields[5]) if len(fields) > 5 and fields[5].isascii() and fields[5].isdigit() else 1
+        self._stand_on(position, max(0, 2 * (min(number, 10_000) - 1)) + (not position.white_to_move))
+
+    def _stand_on(self, position: Position, base_ply: int) -> None:
+        """A position was set up: another game begins there."""
+        run = self.run
+        if run is not None and not (len(run.rows) <= 1 and not run.own and not run.observation.thinking):
+            self.close("unobserved")  # but the single move before ``edit`` only gives Black the move
+        self.run = None
+        self._over = False
+        self._position, self._base_ply = position, base_ply
+        self._anchored = position.board != STANDARD_BOARD or base_ply > 0 or position.castling != _ALL_RIGHTS
+
+    def _edit(self, line: EngineLine) -> None:
+        assert self._edited is not None
+        board, white = self._edited
+        match parse_edit(line.text):
+            case EditColour():
+                self._edited = board, not white
+            case EditOther("#"):
+                board[:] = [square if square == " " else "-" for square in board]
+            case EditPiece(letter, square) if square[0] in "abcdefgh" and square[1:] in "12345678":
+                at = (8 - int(square[1])) * 9 + "abcdefgh".index(square[0])
+                board[at] = "-" if letter == "x" else letter.upper() if white else letter.lower()
+            case EditEnd():
+                self._edited = None
+                reached = self._position if self.run is None else self.run.position
+                turn = "w" if reached is None or reached.white_to_move else "b"
+                text = _EMPTY.sub(lambda run: str(len(run[0])), "".join(board)).replace(" ", "/")
+                self._set_board(f"{text} {turn} KQkq - 0 1", line)
+            case _ if parse_command(line.text) in _BEGINNINGS:
+                self._edited = None
+                self.feed(line)
+            case _:
+                self._odd("not a line of edit mode", line)
+
+    def _result(self, result: str, comment: str | None, line: EngineLine) -> None:
+        run = self.run
+        if run is None:
+            return
+        run.see(line)
+        white_lost = {"1-0": False, "0-1": True}.get(result)
+        moved_and_lost = run.ply in run.own and white_lost is (not run.position.white_to_move)
+        if moved_and_lost and read_engine_reason(comment, result)[0] == "time":
+            # Whoever has moved cannot lose on time: the flag had fallen when the move came, and it was not made.
+            run.take_back(1, line)
+        run.result, run.reason, run.end = result, comment, "result"
+        run.event(EventKind.RESULT, "", line, text=line.text)
+        self.close("result")
+        self._over = True
+
+    # -- what the engine says ----------------------------------------------------------------------------------
+
+    def _answer(self, line: EngineLine) -> None:
+        answer = parse_answer(line.text)
+        thinks, self._thinks = self._thinks, False
+        run = self.run
+        if isinstance(answer, ThinkingLine):
+            if run is not None:
+                run.see(line)
+                turn = run.position.white_to_move
+                run.think(answer, turn if self._analysing or self._plays_white is None else self._plays_white, line)
+                self._thinks = True
+        elif isinstance(answer, Indented):
+            if run is not None and thinks and answer.continues_pv:
+                run.think_on(answer.text)
+                self._thinks = True
+        elif isinstance(answer, Moved):
+            self._made(answer, line)
+        elif isinstance(answer, Comment):
+            # With -engineDebugOutput 2 xboard writes so what is none of the protocol's lines, but obeys it.
+            meant = parse_answer(answer.text.removeprefix(" "))
+            if isinstance(meant, Moved) and meant.number is not None:
+                self._quoted = meant.move, line
+        elif isinstance(answer, Features):
+            for name, value in answer.settings:
+                if name == _NAME:
+                    self._name = str(value)
+                    if run is not None:
+                        run.name = self._name
+        elif isinstance(answer, RefusedMove):
+            self._refused(answer, line)
+        elif run is None:
+            return
+        elif isinstance(answer, Claim | OldClaim):
+            run.event(EventKind.NOTICE, "claim", line, actor=self._name, text=format_answer(answer))
+        elif isinstance(answer, Signal) and answer.text in ("resign", "offer draw"):
+            detail = "resign" if answer.text == "resign" else "draw-offer"
+            run.event(EventKind.NOTICE, detail, line, actor=self._name, text=answer.text)
+        elif isinstance(answer, TellCommand) and _TOLD.get(answer.word) in self._spoken:
+            run.event(EventKind.CHAT, _TOLD[answer.word], line, actor=self._name, text=answer.text)
+
+    def _made(self, moved: Moved, line: EngineLine) -> None:
+        """The engine moves: in force mode, and when it is not its turn, that comes too late to count."""
+        run = self._running(line)
+        if run is None:
+            self._unplaced(line)
+            return
+        if self._force or run.position.white_to_move != self._plays_white:
+            run.event(EventKind.NOTICE, "move-ignored", line, actor=self._name, text=line.text)
+            return
+        problem = run.play(moved.move, line, own=True)
+        if problem is not None:
+            self._odd(problem, line)
+
+    def _refused(self, refused: RefusedMove, line: EngineLine) -> None:
+        """``Illegal move: e2e5``: the interface takes back the move that it told last."""
+        run = self.run
+        if run is None:
+            return
+        run.event(EventKind.NOTICE, "illegal-move", line, actor=self._name, text=line.text)
+        if self._last_told is not None and self._last_told == (run.ply, refused.move) and run.ply not in run.own:
+            run.take_back(1, line)
+        self._last_told = None
+
+    def _unplaced(self, line: EngineLine) -> None:
+        """A move in a game whose board is not known: told once a game."""
+        if not self._over:
+            self._over = True
+            self._odd(f"where the pieces stand is not known (variant {self._variant})", line, AnomalyKind.VARIANT)
+
+    def _odd(self, problem: str, line: EngineLine, kind: AnomalyKind = AnomalyKind.MALFORMED) -> None:
+        self.anomalies.append(Anomaly.of(kind, line.offset, None, problem, line.text))

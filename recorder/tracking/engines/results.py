@@ -1,0 +1,154 @@
+"""Engines' views of games, made into games of their own."""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import json
+import re
+from typing import Final
+
+from recorder.cecp.commands import LevelCommand
+from recorder.model import EventKind, Game, GameKind, Player, Segment, StartPrecision, TimeBasis
+from recorder.patterns import later
+from recorder.tracking.assemble import end_word
+from recorder.tracking.engines.view import EngineRun
+
+__all__ = ["control_text", "engine_game", "read_engine_reason"]
+
+_REASONS: Final = tuple(
+    (later(pattern, re.IGNORECASE), key)
+    for pattern, key in (
+        (r"(?:White|Black) (?:check)?mates|Xboard adjudication: Checkmate", "checkmate"),
+        (r"(?:White|Black) resigns?", "resign"),
+        (r"(?:White|Black) forfeits on time|(?:White|Black) wins on time|.* ran out of time", "time"),
+        (r"(?:Xboard adjudication: )?Stalemate", "stalemate"),
+        (r"(?:Xboard adjudication: |Draw claim: )?50.move rule|Draw by (?:the )?(?:50|fifty).move rule", "fifty"),
+        (
+            r"Xboard adjudication: (?:repetition|repetition draw|perpetual checking)|"
+            r"XBoard adjudication: repetition draw|Draw claim: 3-fold repetition|Draw by (?:3-fold )?repetition",
+            "repetition",
+        ),
+        (r"(?:Xboard adjudication|Draw claim): [Ii]nsufficient mating material|.*insufficient material", "no-material"),
+        (r"Draw agreed|Draw by (?:mutual )?agreement", "agreed"),
+        (r"(?:Xboard|XBoard|User) adjudication.*", "adjudicated"),
+        (r"Error(?:: | (?:reading from|writing to) )(?:first|second) chess program.*", "disconnect-loss"),
+    )
+)
+
+
+def read_engine_reason(words: str | None, result: str) -> tuple[str | None, str]:
+    """What the comment of ``result`` means: normalised reason and PGN's Termination.
+
+    Source: the texts that xboard sends; a program's or a server's own words are ``unknown``.
+    """
+    if words is None:
+        return None, "unterminated" if result == "*" else "normal"
+    text = words.strip()
+    key = next((key for pattern, key in _REASONS if pattern().fullmatch(text)), "unknown")
+    if result == "*":
+        return key, "unterminated"
+    if key == "adjudicated" and result == "1/2-1/2":
+        key = "adjudicated-draw"
+    if key == "time":
+        return key, "time forfeit"
+    if key == "disconnect-loss":
+        return key, "abandoned"
+    return key, "adjudication" if key.startswith("adjudicated") else "normal"
+
+
+def engine_game(run: EngineRun, other: EngineRun | None, *, date: datetime.date | None) -> Game:
+    """The game that one engine played, or two of them against each other.
+
+    Args:
+        run: the view that gives the plies. other: the opponent's view, if that is an engine too.
+        date: given by the user for the log.
+    """
+    white, black = _players(run, other)
+    runs = [run] if other is None else sorted((run, other), key=lambda one: one.observation.offset)
+    for one in runs:
+        one.observation.white, one.observation.black = white.handle, black.handle
+    main = runs.index(run)
+    rows = run.rows
+    anchors = run.observation.anchors
+    told = next((one for one in (run, other) if one is not None and one.result is not None), run)
+    result = told.result or "*"
+    key, termination = (None, "unterminated") if told.result is None else read_engine_reason(told.reason, result)
+    for one in runs:
+        events = one.observation.events
+        events[:] = [event._replace(detail=key or "") if event.kind is EventKind.RESULT else event for event in events]
+    base_s, increment_s = _times(run, other)
+    first = runs[0].observation
+    facts = [white.handle, black.handle, first.offset, first.started_at_ms, " ".join(row.san for row in rows)]
+    end = told.end if key is None else end_word(key)
+    return Game(
+        key=hashlib.blake2b(json.dumps(facts).encode(), digest_size=10).hexdigest(),
+        kind=GameKind.EXAMINED if run.analysed else GameKind.PLAYED,
+        server=None,
+        dialect="cecp",
+        game_no=None,
+        white=white,
+        black=black,
+        rated=None,
+        variant=run.variant,
+        category=None,
+        base_s=base_s,
+        increment_s=increment_s,
+        black_base_s=base_s,
+        black_increment_s=increment_s,
+        base_inferred=False,
+        variant_inferred=False,
+        start_fen=anchors[0].fen if anchors else None,
+        start_ply=run.base_ply,
+        result=result,
+        reason=told.reason,
+        reason_key=key,
+        termination=termination,
+        end=end,
+        started_at_ms=first.started_at_ms,
+        start_precision=None if first.started_at_ms is None else StartPrecision.MILLISECOND,
+        ended_at_ms=max((one.observation.ended_at_ms or 0 for one in runs), default=None),
+        time_basis=TimeBasis.CLOCK,
+        date_text=None if date is None else date.isoformat(),
+        complete=told.result is not None,
+        continued=False,
+        partner_game_no=None,
+        me=None,
+        observations=[one.observation for one in runs],
+        segments=[Segment(rows[0].ply, rows[-1].ply, main)] if rows else [],
+        first_offset=first.offset,
+        last_offset=max(one.observation.end_offset for one in runs),
+    )
+
+
+def _players(run: EngineRun, other: EngineRun | None) -> tuple[Player, Player]:
+    """White and Black; ``?`` for one of whom nothing was told."""
+    mine = Player(run.name or run.engine, _text(run.rating), run.rating)
+    if other is not None:
+        theirs = Player(other.name or other.engine, _text(other.rating), other.rating)
+    else:
+        theirs = Player(run.opponent or "?", _text(run.opponent_rating), run.opponent_rating)
+    colours = run.colours or (set() if other is None else {not white for white in other.colours})
+    if len(colours) != 1:
+        return Player("?"), Player("?")
+    return (mine, theirs) if True in colours else (theirs, mine)
+
+
+def control_text(level: LevelCommand) -> str | None:
+    """A control that whole seconds of base time and increment cannot tell, in PGN's form (``40/300``); else None."""
+    if level.increment_ms is None or not (level.moves or level.increment_ms % 1000):
+        return None
+    increment = f"+{level.increment_ms / 1000:g}" if level.increment_ms else ""
+    return f"{level.moves}/{level.base_s}{increment}" if level.moves else f"{level.base_s}{increment}"
+
+
+def _text(rating: int | None) -> str | None:
+    return None if rating is None else str(rating)
+
+
+def _times(run: EngineRun, other: EngineRun | None) -> tuple[int | None, int | None]:
+    """Base time and increment in seconds; None for times that are given anew after some moves."""
+    level = run.level or (other.level if other is not None else None)
+    if level is None or level.moves or level.increment_ms is None or level.increment_ms % 1000:
+        return None, None
+    return level.base_s, level.increment_ms // 1000

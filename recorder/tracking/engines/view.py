@@ -1,0 +1,264 @@
+"""One engine's view of one game: moves, clocks and thinking output."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from recorder.cecp.commands import LevelCommand
+from recorder.cecp.moves import MoveKind, MoveText
+from recorder.cecp.thinking import ThinkingLine
+from recorder.events import EngineLine
+from recorder.model import (
+    Anchor,
+    EventKind,
+    GameEvent,
+    HoldingsChange,
+    LineKind,
+    Observation,
+    ObservationKind,
+    Origin,
+    Ply,
+    PlyLine,
+    Precision,
+    Proof,
+    Thinking,
+    name_plies,
+)
+from recorder.rules.prove import Position, Rules, Step, advance, fen, play_san, with_hands
+
+__all__ = ["EngineRun", "counted", "play_move", "thinking_of"]
+
+_FILES: Final = "abcdefgh"
+
+
+def play_move(position: Position, move: MoveText) -> Step | str:
+    """Play a move as an engine or its interface writes it.
+
+    Args:
+        position: before the move.
+    Returns:
+        As ``advance``, or the reason why it is no legal move. Where no rules are known (``Rules.BOARDS``) the SAN
+        names the square a piece comes from whenever there is another one like it.
+    """
+    if move.kind in (MoveKind.SAN, MoveKind.CASTLING):
+        return play_san(position, move.text.replace("0-0", "O-O").replace("o-o", "O-O"))
+    if move.kind is MoveKind.DROP and move.letter is not None:
+        letter = move.letter.upper()
+        pretty = f"{letter}@{move.target}" if position.rules is Rules.BOARDS else None
+        return advance(position, f"{letter}/@@-{move.target}", pretty, None)
+    if move.kind is not MoveKind.COORDINATES or move.origin is None or move.target is None:
+        return "not a move that can be played here"
+    if not _on_board(move.origin) or not _on_board(move.target):
+        return "a square outside of the board"
+    board, at, to = position.board, _index(move.origin), _index(move.target)
+    letter = board[at].upper()
+    if letter == "-":
+        return "illegal: no such piece on that square"
+    if letter == "K" and (castling := _castling(position, at, to)) is not None:
+        return advance(position, "o-o-o" if castling else "o-o", "O-O-O" if castling else "O-O", None)
+    promotion = f"={move.letter.upper()}" if move.letter is not None and move.letter.isalpha() else ""
+    pretty = _san(position, letter, at, to, promotion) if position.rules is Rules.BOARDS else None
+    return advance(position, f"{letter}/{move.origin}-{move.target}{promotion}", pretty, None)
+
+
+def _on_board(square: str) -> bool:
+    return len(square) == 2 and square[0] in _FILES and square[1] in "12345678"
+
+
+def _index(square: str) -> int:
+    return (8 - int(square[1])) * 9 + _FILES.index(square[0])
+
+
+def _castling(position: Position, at: int, to: int) -> bool | None:
+    """Whether a king's move is castling to the queen's side (True) or the king's; None: it is a plain move."""
+    own_rook = "R" if position.white_to_move else "r"
+    if position.board[to] == own_rook:
+        return to < at
+    to_its_place = position.rules is not Rules.CHESS960 or to % 9 in (_FILES.index("c"), _FILES.index("g"))
+    if at // 9 == to // 9 and abs(at - to) == 2 and to_its_place:
+        return to < at
+    return None
+
+
+def _san(position: Position, letter: str, at: int, to: int, promotion: str) -> str:
+    board = position.board
+    target = f"{_FILES[to % 9]}{8 - to // 9}"
+    capture = "x" if board[to] != "-" or (letter == "P" and at % 9 != to % 9) else ""
+    if letter == "P":
+        return f"{_FILES[at % 9] if capture else ''}{capture}{target}{promotion}"
+    origin = f"{_FILES[at % 9]}{8 - at // 9}" if board.count(board[at]) > 1 else ""
+    return f"{letter}{origin}{capture}{target}"
+
+
+_MOST_COUNT: Final = (1 << 63) - 1  # what an archive can hold
+
+
+class EngineRun:
+    """A game as one engine sees it.
+
+    Attributes:
+        own: plies of the main line that the engine made itself.
+        colours: the sides that it played, as moves show.
+        opponent, rating, opponent_rating: as ``name`` and ``rating`` told. level: that of the beginning.
+        result, reason: as the interface told the engine, None before. end: as ``Game.end``.
+    """
+
+    def __init__(
+        self, engine: str, name: str | None, variant: str | None, position: Position, base_ply: int, line: EngineLine
+    ) -> None:
+        self.engine = engine
+        self.name = name
+        self.variant = variant
+        self.position = position
+        self.base_ply = base_ply
+        self.history = [position]
+        self.rows: list[Ply] = []
+        self.own: set[int] = set()
+        self.colours: set[bool] = set()
+        self.opponent: str | None = None
+        self.rating: int | None = None
+        self.opponent_rating: int | None = None
+        self.level: LevelCommand | None = None
+        self.result: str | None = None
+        self.reason: str | None = None
+        self.end = "log-ends"
+        self.taken = False
+        self.observation = Observation(
+            kind=ObservationKind.ENGINE,
+            game_no=None,
+            white="?",
+            black="?",
+            relation=None,
+            offset=line.offset,
+            end_offset=line.offset,
+            started_at_ms=line.at_ms,
+            ended_at_ms=line.at_ms,
+            start=None,
+        )
+        self.observation.lines.append(PlyLine(0, LineKind.MAIN, None, None, self.rows))
+        self._seq = 0
+
+    def anchor(self, reason: str, line: EngineLine) -> None:
+        """The position reached cannot be derived from what was told before."""
+        text = fen(self.position, 0, self.base_ply // 2 + 1)
+        self.observation.anchors.append(Anchor(0, self.base_ply, text, reason, line.offset))
+
+    @property
+    def ply(self) -> int:
+        """Half-moves played to reach the position."""
+        return self.base_ply + len(self.rows)
+
+    @property
+    def analysed(self) -> bool:
+        """Whether the engine played neither side and no result was told: a game that was looked at."""
+        return not self.colours and self.result is None
+
+    def see(self, line: EngineLine) -> None:
+        """A line belongs to this game."""
+        self.observation.end_offset = line.offset
+        self.observation.ended_at_ms = line.at_ms
+
+    def play(self, move: MoveText, line: EngineLine, *, own: bool) -> str | None:
+        """Add a ply; the reason if it is no legal move here, which then changes nothing."""
+        step = play_move(self.position, move)
+        if isinstance(step, str):
+            return step
+        encoded, san, reached = step
+        ply = self.ply + 1
+        flags = reached.castling | (reached.push_col + 1) << 4
+        self.rows.append(
+            Ply(
+                ply, encoded, san, None, None, None, None, line.at_ms, flags, None, int(Proof.LIST),
+                int(Origin.ENGINE), None, line.offset,
+            )
+        )  # fmt: skip
+        if own:
+            self.own.add(ply)
+            self.colours.add(self.position.white_to_move)
+        self.position = reached
+        self.history.append(reached)
+        return None
+
+    def clocks(self, white_ms: int | None, black_ms: int | None, *, engine_white: bool) -> None:
+        """What ``time`` and ``otim`` told before the last move: the clocks after it.
+
+        The engine's own clock stood still since its own move, whose clock it is too.
+        """
+        if not self.rows or (white_ms is None and black_ms is None):
+            return
+        exact = int(Precision.MILLISECONDS)
+        last = self.rows[-1]
+        self.rows[-1] = last._replace(white_clock_ms=white_ms, black_clock_ms=black_ms, precision=exact)
+        if len(self.rows) > 1 and self.rows[-2].ply in self.own and self.rows[-2].precision is None:
+            before = self.rows[-2]._replace(precision=exact)
+            if engine_white and white_ms is not None:
+                self.rows[-2] = before._replace(white_clock_ms=white_ms)
+            elif not engine_white and black_ms is not None:
+                self.rows[-2] = before._replace(black_clock_ms=black_ms)
+
+    def take_back(self, count: int, line: EngineLine) -> bool:
+        """Take back so many plies; they stay beside the main line. False: there are not so many."""
+        if count > len(self.rows):
+            return False
+        ply = self.ply - count
+        removed = name_plies(self.rows[len(self.rows) - count :])
+        lines = self.observation.lines
+        lines.append(PlyLine(len(lines), LineKind.TAKEBACK, 0, ply, removed))
+        del self.rows[len(self.rows) - count :]
+        del self.history[len(self.history) - count :]
+        self.position = self.history[-1]
+        self.own = {number for number in self.own if number <= ply}
+        self.event(EventKind.TAKEBACK, f"{ply + count}-{ply}", line, value=count)
+        return True
+
+    def event(
+        self,
+        kind: EventKind,
+        detail: str,
+        line: EngineLine,
+        *,
+        actor: str | None = None,
+        value: int | None = None,
+        text: str = "",
+    ) -> None:
+        """Note something that is no ply."""
+        self.observation.events.append(
+            GameEvent(self._seq, kind, detail, self.ply, actor, value, text, None, None, line.at_ms, line.offset)
+        )
+        self._seq += 1
+
+    def holding(self, white: str, black: str, passed: str | None, line: EngineLine) -> None:
+        """What the players have in hand now."""
+        if self.position.rules in (Rules.CRAZYHOUSE, Rules.BUGHOUSE):
+            self.position = self.history[-1] = with_hands(self.position, white, black)
+        ordered = ("".join(sorted(hand.upper(), key="PNBRQ".find)) for hand in (white, black))
+        self.observation.holdings.append(
+            HoldingsChange(self._seq, self.ply, next(ordered), next(ordered), passed, line.at_ms, line.offset)
+        )
+        self._seq += 1
+
+    def think(self, thought: ThinkingLine, white: bool | None, line: EngineLine) -> None:
+        """Keep a line of thinking output."""
+        told = self.observation.thinking
+        told.append(thinking_of(thought, len(told), self.ply, self.name or self.engine, white, line.at_ms, line.offset))
+
+    def think_on(self, text: str) -> None:
+        """The last line's pv goes on."""
+        told = self.observation.thinking
+        told[-1] = told[-1]._replace(pv=f"{told[-1].pv} {text.strip()}".strip())
+
+
+def thinking_of(
+    thought: ThinkingLine, seq: int, ply: int, engine: str, white: bool | None, at_ms: int | None, offset: int
+) -> Thinking:
+    """A line of thinking output as the model has it; the arguments as ``Thinking`` has them."""
+    return Thinking(
+        seq, ply, engine, white, thought.depth, thought.score_cp, thought.mate, thought.time_ms,
+        counted(thought.nodes), counted(thought.selective_depth), counted(thought.nodes_per_s),
+        counted(thought.tablebase_hits), thought.pv, at_ms, offset,
+    )  # fmt: skip
+
+
+def counted(number: int | None) -> int | None:
+    """A number of an engine's; None: it is not known, or one that no search reaches (-1 told without its sign)."""
+    return None if number is None or abs(number) > _MOST_COUNT else number

@@ -1,0 +1,1 @@
+"""Examined games: a tree of the boards that were shown."""

@@ -1,0 +1,422 @@
+"""Boards of examined games (relation 2 and -2), and the lines around them.
+
+Such a board never extends a played game. It may go anywhere: forward, back, into a variation, or to a position that
+somebody sets up. ``tree.py`` knows where it belongs; here frames and lines become what it takes.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from recorder.dialects.registry import Family
+from recorder.events import ExamineNotice, Line, MovelistRead
+from recorder.events.frames import Style12
+from recorder.model import AnomalyKind, Disposition, EventKind, Ply, Proof
+from recorder.rules.prove import Position, Rules, Step, fen
+from recorder.rules.variants import STANDARD_BOARD, is_bare_wild, variant_of
+from recorder.tracking.datagrams.boards import DatagramBoard
+from recorder.tracking.examined.lines import PLACED, SHOWN
+from recorder.tracking.examined.nodes import BACK, FORWARD, REVERT, TYPED, Node, ShownBoard
+from recorder.tracking.examined.tree import ExaminedTree
+from recorder.tracking.facts import HeaderFacts
+from recorder.tracking.game_table import GameTable, Starting
+from recorder.tracking.movelists import frame_position
+from recorder.tracking.plies import clocks_of, ply_from_frame, pretty_of, start_facts
+from recorder.tracking.tracked_game import ListSeen, TrackedGame
+
+__all__ = [
+    "agrees",
+    "close_left",
+    "examined_run",
+    "follow_examined",
+    "leave",
+    "lose_all",
+    "settle",
+    "take_moves",
+    "take_notice",
+]
+
+_LEFT_WAIT_BYTES: Final = 4096
+_TWO_KINGS: Final = (Rules.CHESS, Rules.CHESS960, Rules.CRAZYHOUSE, Rules.BUGHOUSE, Rules.LOSERS, Rules.WILD)
+_NAVIGATION: Final = {"forward": FORWARD, "backward": BACK, "revert": REVERT}
+_EXACT: Final = ("examiner", "end")
+_OURS: Final = re.compile(r"You are now |\S+ has made you ")
+_TOLD_RESULT: Final = re.compile(r"(?:Game [0-9]+: )?(?P<words>\S.*) (?P<result>1-0|0-1|1/2-1/2)")
+
+
+def follow_examined(held: GameTable, frame: Style12) -> Disposition:
+    """Place a board of an examined game.
+
+    Returns:
+        SETUP for boards of the set-up mode, EXAMINED for all others.
+    """
+    number = frame.tail[7]
+    run = held.examined.get(number)
+    if run is not None and run.suspended:
+        if run.renewed and _goes_on(run, frame):
+            run.suspended = run.renewed = False
+            run.following = True
+            run.me_plays = frame.tail[10] == "2"
+        else:
+            del held.examined[number]
+            held.close(run, "unobserved")
+            run = None
+    beginning = run is None
+    starting = _starting(held, frame)
+    setting_up = starting is not None and starting.setup if run is None else _tree(run).setting_up
+    try:
+        if len(frame.board) != len(STANDARD_BOARD):
+            raise ValueError("not 8×8")
+        seen = _seen(frame, _rules(held, run, frame, starting), held.lag_meaningless)
+    except ValueError:
+        held.anomaly(AnomalyKind.VARIANT, frame, "an examined board that is kept in the source only")
+        return Disposition.SETUP if setting_up else Disposition.EXAMINED
+    if run is None:
+        run = _begin(held, frame, seen, starting)
+        held.starting = None
+        node = None if starting is not None and starting.placed else _tree(run).show(seen, run.told)
+    else:
+        run, node = _go_on(held, run, frame, seen)
+    if run.names != frame.names:
+        run.event(EventKind.NAMES, "names", frame, text=f"{frame.white} {frame.black}")
+        run.white, run.black = frame.white, frame.black
+        run.names = frame.names
+    run.me_plays = frame.tail[10] == "2"
+    run.told = TYPED
+    run.last = frame
+    clocks = clocks_of(frame)
+    if node is None:
+        _stand(run, seen.position, seen.ply)
+        run.event(EventKind.EXAMINE, PLACED, frame, text=seen.fen, clocks=clocks)
+        return Disposition.SETUP
+    _stand(run, node.position, node.ply)
+    node.names = (run.white, run.black)
+    node.shown = run.seq
+    run.event(EventKind.EXAMINE, SHOWN, frame, value=node.number, clocks=clocks)
+    return Disposition.SETUP if beginning and node.setup else Disposition.EXAMINED
+
+
+def _go_on(held: GameTable, run: TrackedGame, frame: Style12, seen: ShownBoard) -> tuple[TrackedGame, Node | None]:
+    """Show a board of an examination that goes on, or that goes on with another game under the same number.
+
+    Returns:
+        The game that the board belongs to, and what ``ExaminedTree.show`` gave.
+    """
+    tree = _tree(run)
+    renamed = not run.between(frame.white, frame.black)
+    if tree.holds(seen, run.told) or (run.told and not renamed and not tree.setting_up and _has_other_names(run)):
+        run = _set_apart(held, run)
+        return run, _tree(run).show(seen, run.told)
+    if not (renamed and tree.returns(seen, run.told)):
+        node = tree.show(seen, run.told)
+        if node is None or not (renamed and tree.is_unrelated(node, run.told)):
+            return run, node
+        tree.take_out(node)
+    held.close(run, "reused")
+    run = _begin(held, frame, seen, None)
+    return run, _tree(run).show(seen)
+
+
+def _has_other_names(run: TrackedGame) -> bool:
+    """Whether the position being set up has other names than the board before it."""
+    tree = _tree(run)
+    if tree.apart is None or tree.current is None or tree.current.names is None:
+        return False
+    return not run.between(*tree.current.names)
+
+
+def _set_apart(held: GameTable, run: TrackedGame) -> TrackedGame:
+    """Make the position that was set up a game of its own; the one that was examined before it is over.
+
+    What happened since its board was shown goes with it, so that it can be read alone.
+
+    Returns:
+        The game of the position; the same one if there was no other before it.
+    """
+    tree, frame, current = _tree(run), run.last, run.current
+    placed = tree.apart
+    if placed is None or frame is None or current is None or tree.current is None or placed.offset != frame.offset:
+        return run
+    since = [event for event in current.events if event.offset >= placed.offset]
+    changes = [change for change in current.holdings if change.offset >= placed.offset]
+    del current.events[len(current.events) - len(since) :]
+    del current.holdings[len(current.holdings) - len(changes) :]
+    category = run.facts.category
+    starting = Starting(tree.setting_up, frame.offset, frame.at_ms, "", True, category)
+    tree.placed, tree.setting_up, run.last = None, False, None
+    if tree.current.names is not None:
+        run.white, run.black = tree.current.names
+    held.close(run, "reused")
+    other = _begin(held, frame, placed, starting)
+    other.me_plays, other.told = run.me_plays, run.told
+    _stand(other, placed.position, placed.ply)
+    if other.current is not None:
+        since = [event for event in since if event.kind is not EventKind.NAMES or event.offset > frame.offset]
+        other.current.events += [event._replace(seq=seq) for seq, event in enumerate(since)]
+        other.seq = len(since)
+        for change in changes:
+            other.current.holdings.append(change._replace(seq=other.seq))
+            other.seq += 1
+    return other
+
+
+def _begin(held: GameTable, frame: Style12, seen: ShownBoard, starting: Starting | None) -> TrackedGame:
+    told = held.facts.pop(frame.game_no, None)
+    facts = told if told is not None and told.matches(frame.white, frame.black) else HeaderFacts(frame.offset)
+    if starting is not None and facts.category is None:
+        facts.category = starting.category
+    run = TrackedGame(frame.game_no, frame.white, frame.black, facts, frame.offset)
+    run.examined = True
+    run.session = held.session
+    variant, rules = variant_of(facts.category)
+    run.variant, run.rules_told = variant, rules is not None and not is_bare_wild(facts.category)
+    run.tree = tree = ExaminedTree()
+    tree.rules_told = run.rules_told and facts.category != "untimed"  # some servers call every examined game so
+    run.names = frame.names
+    run.observe(frame, seen.position, frame.ply, start_facts(frame), None)
+    held.examined[frame.tail[7]] = run
+    run.starting = starting
+    if starting is not None:
+        tree.setting_up = starting.setup
+    if starting is not None and starting.placed:
+        tree.place(seen)
+    elif starting is not None:
+        where = (starting.offset, starting.at_ms)
+        run.event(EventKind.EXAMINE, "setup-begin" if starting.setup else "start", where, text=starting.text)
+    return run
+
+
+def _starting(held: GameTable, frame: Style12) -> Starting | None:
+    """What told of the examination that begins with this board."""
+    return held.starting if held.remembered is None else held.remembered.get(frame.offset)
+
+
+def _tree(run: TrackedGame) -> ExaminedTree:
+    assert run.tree is not None
+    return run.tree
+
+
+def _rules(held: GameTable, run: TrackedGame | None, frame: Style12, starting: Starting | None) -> Rules:
+    """The rules that the game has as far as anything told them."""
+    if run is not None and run.rules in (Rules.CRAZYHOUSE, Rules.BUGHOUSE):
+        return run.rules
+    facts = held.facts.get(frame.game_no) if run is None else run.facts
+    category = None if facts is None else facts.category
+    if run is None and category is None and starting is not None:
+        category = starting.category
+    return variant_of(category)[1] or Rules.CHESS
+
+
+def _stand(run: TrackedGame, position: Position, ply: int) -> None:
+    """What the rest of the tracker sees of the game is the board being shown."""
+    run.place, run.ply = position, ply
+    run.history, run.base_ply = [position], ply
+
+
+def _seen(frame: Style12, rules: Rules, lag_meaningless: bool) -> ShownBoard:
+    """A frame as the tree takes it. Where kings are needed, boards without them have no rules but the boards."""
+    kings = frame.board.count("K") == frame.board.count("k") == 1
+    if rules is Rules.FRAMES or (rules in _TWO_KINGS and not kings):
+        rules = Rules.BOARDS
+    position = frame_position(frame, rules)
+    ply, pretty = frame.ply, pretty_of(frame)
+    row: Ply | None = None
+    if frame.has_move:
+        row = ply_from_frame(frame, ply, None, pretty or frame.verbose, position, Proof.UNPROVED, lag_meaningless)
+        if frame.base_min == frame.increment_s == 0 and not row.white_clock_ms and not row.black_clock_ms:
+            # Nobody's time is counted here: the zeros are no times.
+            row = row._replace(
+                white_clock_ms=None, black_clock_ms=None, elapsed_ms=row.elapsed_ms or None, lag_ms=row.lag_ms or None
+            )
+            if row.elapsed_ms is None:
+                row = row._replace(precision=None)
+        if isinstance(frame, DatagramBoard):
+            row = frame.row(row)
+    text = fen(position, frame.irreversible, frame.move_no)
+    lan = frame.verbose if frame.has_move else None
+    return ShownBoard(ply, position, lan, pretty, row, text, frame.offset, not frame.partial, start_facts(frame))
+
+
+# -- the lines around it -------------------------------------------------------------------------------------------
+
+
+def examined_run(held: GameTable, game_no: int | None) -> TrackedGame | None:
+    """The examined game that somebody's words are about: the one with their number, without one the only one shown."""
+    if game_no is not None:
+        return held.examined.get(str(game_no))
+    shown = _shown(held)
+    return shown[0] if len(shown) == 1 else None
+
+
+def _shown(held: GameTable) -> list[TrackedGame]:
+    return [run for run in held.examined.values() if not run.suspended]
+
+
+def _meant(held: GameTable, event: ExamineNotice) -> TrackedGame | None:
+    """The examined game that a line means; None: none is shown, or it may be any of several.
+
+    Lasker's lines about what examiners do have a number too low by one; those of FICS 1.6.2 have none. There the line
+    behind a typed move follows its board, and the others tell who did it.
+    """
+    shown = _shown(held)
+    if event.game_no is not None:
+        if event.kind not in _EXACT and held.session.family_now is Family.LASKER:
+            above = held.examined.get(str(event.game_no + 1))
+            if above in shown:
+                return above
+        return held.examined.get(str(event.game_no))
+    if len(shown) > 1 and event.kind == "move":
+        newest = max(shown, key=lambda run: run.last.offset if run.last is not None else -1)
+        printed = pretty_of(newest.last) if newest.last is not None else None
+        return newest if printed == event.text.rpartition(" ")[2] else None
+    if len(shown) > 1:
+        actor = (event.actor or "").lower()
+        shown = [run for run in shown if (actor in (run.white.lower(), run.black.lower()) if actor else run.me_plays)]
+    return shown[0] if len(shown) == 1 else None
+
+
+def take_notice(held: GameTable, event: ExamineNotice) -> None:
+    """Place a line about an examined game: it says how the next board comes to be shown, or what the last one was."""
+    kind, line = event.kind, event.line
+    begins = kind == "start" or (kind == "setup-begin" and line.text.startswith("Starting"))
+    if begins:
+        _told_of(held, kind == "setup-begin", event)
+        return
+    run = _meant(held, event)
+    if kind in ("setup-begin", "setup", "setup-end", "refused"):
+        mine = [one for one in held.examined.values() if one.me_plays and not one.suspended]
+        run = mine[0] if len(mine) == 1 else run
+        if run is None and kind == "setup-begin":
+            _told_of(held, True, event)
+    if run is None:
+        return
+    tree = _tree(run)
+    run.event(EventKind.EXAMINE, kind, (line.offset, line.at_ms), actor=event.actor, value=event.value, text=event.text)
+    if kind in _NAVIGATION:
+        run.told = _NAVIGATION[kind]
+    elif kind == "commit":
+        tree.commit()
+    elif kind == "move" and tree.current is not None and tree.placed is None:
+        tree.current.typed = True
+    elif kind == "setup-begin":
+        tree.setting_up = True
+    elif kind == "setup-end":
+        _confirm(_set_apart(held, run), line.offset, line.at_ms)
+    elif kind == "examiner" and _OURS.match(event.text):
+        run.renewed = run.suspended
+    elif kind == "result":
+        _take_result(held, run, event)
+    elif kind == "end" and event.text.startswith("You are no longer"):
+        run = settle(held, run)
+        del held.examined[str(run.game_no)]
+        held.close(run, "unobserved")
+
+
+def _take_result(held: GameTable, run: TrackedGame, event: ExamineNotice) -> None:
+    """A result is told of the board being shown; one that was being set up holds with it."""
+    told = _TOLD_RESULT.fullmatch(event.text)
+    if told is None or _tree(run).setting_up:
+        return
+    run = _set_apart(held, run)
+    _confirm(run, event.line.offset, event.line.at_ms)
+    current = _tree(run).current
+    if current is not None:
+        current.result = (told["result"], told["words"])
+
+
+def _told_of(held: GameTable, setup: bool, event: ExamineNotice) -> None:
+    if held.remembered is None:
+        held.starting = Starting(setup, event.line.offset, event.line.at_ms, event.text)
+
+
+def _confirm(run: TrackedGame, offset: int, at_ms: int | None) -> None:
+    node = _tree(run).confirm()
+    if node is None:
+        return
+    _stand(run, node.position, node.ply)
+    node.names = (run.white, run.black)
+    node.shown = run.seq
+    run.event(EventKind.EXAMINE, SHOWN, (offset, at_ms), value=node.number)
+
+
+def settle(held: GameTable, run: TrackedGame) -> TrackedGame:
+    """Nothing more is told of an examined game: a position set up that nobody is setting up any more is what it is.
+
+    Returns:
+        The game that was examined last.
+    """
+    return run if _tree(run).setting_up else _set_apart(held, run)
+
+
+def leave(held: GameTable, number: str, offset: int) -> None:
+    """We are told no more of an examined game, unless it is because we examine it ourselves from now on."""
+    run = held.examined.get(number)
+    if run is not None and not run.suspended:
+        run = settle(held, run)
+        run.suspended = True
+        run.renewed = run.following = False
+        run.end_offset = offset
+
+
+def close_left(held: GameTable, offset: int) -> None:
+    """Be finished with the examined games that were left a while before a place of the source."""
+    for number, run in list(held.examined.items()):
+        if run.suspended and run.end_offset < offset - _LEFT_WAIT_BYTES:
+            del held.examined[number]
+            held.close(run, "unobserved")
+
+
+def lose_all(held: GameTable, line: Line) -> None:
+    """The connection or the login ends with this line: be finished with every examined game."""
+    for number, run in list(held.examined.items()):
+        if not run.suspended:
+            run = settle(held, run)
+            run.event(EventKind.FEED, "lost feed", (line.offset, line.at_ms), text=line.text)
+        del held.examined[number]
+        held.close(run, "unobserved" if run.suspended else "lost-feed")
+    held.starting = None
+
+
+def _goes_on(run: TrackedGame, frame: Style12) -> bool:
+    """Whether we are shown, as an examiner, what we were shown as an observer."""
+    tree = _tree(run)
+    shown = tree.placed or (None if tree.current is None else tree.current.seen)
+    same = shown is not None and (shown.ply, shown.position.board) == (frame.ply, frame.board)
+    return same and run.between(frame.tail[8], frame.tail[9])
+
+
+# -- lists ---------------------------------------------------------------------------------------------------------
+
+
+def agrees(run: TrackedGame, seen: ListSeen) -> bool:
+    """Whether a list can be of what is being shown; one without moves tells nothing against it."""
+    positions = {ply.ply: seen.position_at(ply.ply) for ply in seen.observation.lines[0].plies}
+    listed = {ply: position for ply, position in positions.items() if position is not None}
+    if not listed:
+        return not seen.event.rows
+    if seen.start is not None:
+        listed[seen.first_ply - 1] = seen.start
+    return _tree(run).agrees(listed)
+
+
+def take_moves(run: TrackedGame, seen: ListSeen, event: MovelistRead) -> None:
+    """Fill the tree with what a list that agrees with it tells."""
+    start = seen.start
+    if start is None or not seen.positions:
+        return
+    first = seen.first_ply - 1
+    offset = event.line.offset
+    begin = ShownBoard(first, start, None, None, None, fen(start, 0, first // 2 + 1), offset, True, None)
+    steps: list[tuple[ShownBoard, Step]] = []
+    for ply, position in zip(seen.observation.lines[0].plies, seen.positions, strict=False):
+        move = ply.move
+        if move is None:
+            break
+        if not ply.elapsed_ms and event.base_min == 0 and not event.increment_s:
+            ply = ply._replace(elapsed_ms=None, precision=None)
+        text = fen(position, 0, ply.ply // 2 + 1)
+        steps.append(
+            (ShownBoard(ply.ply, position, None, None, ply, text, ply.offset, True, None), (move, ply.san, position))
+        )
+    _tree(run).take_list(begin, steps)

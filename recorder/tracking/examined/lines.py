@@ -1,0 +1,206 @@
+"""A tree as the model keeps it: an observation a root, its lines with their parents, and what was shown in its order.
+
+Nothing is changed here: a game that goes on is written as it stands, again and again.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import replace
+from typing import Final
+
+from recorder.dialects.results import read_reason
+from recorder.model import (
+    Anchor,
+    EventKind,
+    GameEvent,
+    HoldingsChange,
+    LineKind,
+    Observation,
+    Origin,
+    Ply,
+    PlyLine,
+    Proof,
+)
+from recorder.rules.bridge import bridge
+from recorder.rules.variants import STANDARD_BOARD
+from recorder.tracking.examined.nodes import Node
+from recorder.tracking.tracked_game import TrackedGame
+
+__all__ = ["PLACED", "SHOWN", "main_observation", "with_lines"]
+
+#: Details of ``EventKind.EXAMINE``: a board of the tree was shown, its line is the value; a position was being set up.
+SHOWN: Final = "shown"
+PLACED: Final = "set-up"
+
+
+def with_lines(run: TrackedGame) -> TrackedGame:
+    """A copy of an examined run whose observations are what its tree holds."""
+    tree, raw = run.tree, run.observations[0]
+    assert tree is not None
+    roots = tree.roots
+    if tree.placed is not None and not (roots and tree.setting_up):
+        # Nothing came after it that would tell more: it is what was examined last.
+        last = Node(len(tree.nodes), len(tree.nodes), tree.placed, stored=True)
+        last.setup = True
+        roots = [*roots, last]
+    twin = run.twin()
+    twin.observations = []
+    places: dict[int, tuple[int, int]] = {}  # node's number → observation, line
+    for index, root in enumerate(roots):
+        twin.observations.append(_observation(run, raw, root, places, index))
+    begun = {root.seen.offset: index for index, root in enumerate(roots) if root.setup}
+    _share_out(raw, twin.observations, places, begun)
+    main = main_observation(twin.observations)
+    root = roots[main]
+    shown = [node for node in tree.nodes if node.tree == root.tree and node.names is not None]
+    if shown:
+        twin.white, twin.black = max(shown, key=lambda node: node.shown).names or (run.white, run.black)
+    twin.setup = root.setup and not _is_normal_start(root)
+    end = _end_of_main(root)
+    if end.result is not None:
+        twin.result, twin.reason = end.result
+        told = read_reason(twin.reason, twin.white, twin.black, twin.result)
+        twin.reason_key, twin.termination = told.key, told.termination
+    return twin
+
+
+def _is_normal_start(root: Node) -> bool:
+    return root.ply == 0 and root.position.board == STANDARD_BOARD
+
+
+def main_observation(observations: list[Observation]) -> int:
+    """Which observation's main line is the game's: the first one with plies, else the first."""
+    with_plies = [
+        index for index, seen in enumerate(observations) if seen.lines and any(line.rows for line in seen.lines)
+    ]
+    return with_plies[0] if with_plies else 0
+
+
+def _observation(
+    run: TrackedGame, raw: Observation, root: Node, places: dict[int, tuple[int, int]], index: int
+) -> Observation:
+    lines: list[PlyLine] = []
+    anchors: list[Anchor] = []
+    if not _is_normal_start(root):
+        anchors.append(Anchor(0, root.ply, root.seen.fen, "start", root.seen.offset))
+    waiting: deque[tuple[Node, int | None, Node | None, bool]] = deque([(root, None, None, False)])
+    while waiting:
+        node, parent, above, alone = waiting.popleft()
+        rows: list[Ply] = []
+        number = len(lines)
+        if above is None:
+            lines.append(PlyLine(number, LineKind.MAIN, None, None, rows))
+        else:
+            lines.append(PlyLine(number, LineKind.VARIATION, parent, above.ply, rows))
+            if node.joined and alone:
+                # No move is known that this line could stand beside.
+                anchors.append(Anchor(number, above.ply, above.seen.fen, "variation", above.seen.offset))
+            _add(node, number, rows, anchors)
+        while True:
+            places[node.number] = index, number
+            branches = node.branches()
+            if not branches:
+                break
+            main = branches[0]
+            alone = len(branches) > 1 and not main.joined and _bridged(main) is None
+            waiting += [(other, number, node, alone) for other in branches[1:]]
+            node = main
+            _add(node, number, rows, anchors)
+    names = root.names or (run.white, run.black)
+    return replace(
+        raw, white=names[0], black=names[1], start=root.seen.start, anchors=anchors, lines=lines, holdings=[], events=[]
+    )
+
+
+def _add(node: Node, number: int, rows: list[Ply], anchors: list[Anchor]) -> None:
+    """Append a node's ply to a line; plies before it that were not shown are inferred if there is one way only."""
+    row = node.row
+    if row is None:
+        return
+    if node.typed and not node.stored:
+        row = row._replace(white_clock_ms=None, black_clock_ms=None, elapsed_ms=None, lag_ms=None, precision=None)
+    if not node.joined:
+        steps = _bridged(node)
+        if steps is None:
+            anchors.append(Anchor(number, node.ply, node.seen.fen, "gap", node.seen.offset))
+        else:
+            rows += steps
+            return
+    rows.append(row)
+
+
+def _bridged(node: Node) -> list[Ply] | None:
+    above, seen = node.parent, node.seen
+    if above is None or seen.lan is None or seen.pretty is None or node.row is None or not seen.whole:
+        return None
+    missing = node.ply - above.ply - 1
+    ways = bridge(above.position, seen.position.board, seen.lan, seen.pretty, missing)
+    if len(ways) != 1:
+        return None
+    *inferred, (move, san, after) = ways[0]
+    rows = [
+        Ply(
+            above.ply + place, step[0], step[1], None, None, None, None, None,
+            step[2].castling | (step[2].push_col + 1) << 4, None, Proof.INFERRED, Origin.INFERRED, None, seen.offset,
+        )
+        for place, step in enumerate(inferred, 1)
+    ]  # fmt: skip
+    flags = after.castling | (after.push_col + 1) << 4
+    return [*rows, node.row._replace(move=move, san=san, flags=flags, proof=int(Proof.FULL))]
+
+
+def _share_out(
+    raw: Observation, observations: list[Observation], places: dict[int, tuple[int, int]], begun: dict[int, int]
+) -> None:
+    """Give each observation what happened while a board of it was shown, and its beginning and end.
+
+    ``begun`` is where a position was shown that had been set up: offset → observation.
+    """
+    index = 0
+    changes: deque[HoldingsChange] = deque(raw.holdings)
+    bounds: list[list[tuple[int, int | None]]] = [[] for _ in observations]
+    for event in raw.events:
+        while changes and (changes[0].offset, changes[0].seq) < (event.offset, event.seq):
+            _take_holdings(observations[index], changes.popleft(), bounds[index])
+        if _is_shown(event):
+            assert event.value is not None
+            index, line = places[event.value]
+            event = event._replace(value=line)
+        elif event.kind is EventKind.EXAMINE and event.detail == PLACED and event.offset in begun:
+            index = begun[event.offset]
+            event = event._replace(detail=SHOWN, value=0)
+        observations[index].events.append(event)
+        bounds[index].append((event.offset, event.at_ms))
+    for change in changes:
+        _take_holdings(observations[index], change, bounds[index])
+    for seen, found in zip(observations, bounds, strict=True):
+        offsets = [place for place, _ in found]
+        offsets += [anchor.offset for anchor in seen.anchors] + [
+            row.offset for line in seen.lines for row in line.plies
+        ]
+        offsets += [seen.start.offset] if seen.start is not None else []
+        if offsets:
+            seen.offset, seen.end_offset = min(offsets), max(offsets)
+        if found:
+            seen.started_at_ms, seen.ended_at_ms = found[0][1], found[-1][1]
+        # most are in their place: a lecture's thousands are written again at every look while it goes on
+        seen.events[:] = [
+            event if event.seq == seq else event._replace(seq=seq) for seq, event in enumerate(seen.events)
+        ]
+
+
+def _take_holdings(seen: Observation, change: HoldingsChange, bounds: list[tuple[int, int | None]]) -> None:
+    seen.holdings.append(change)
+    bounds.append((change.offset, change.at_ms))
+
+
+def _is_shown(event: GameEvent) -> bool:
+    return event.kind is EventKind.EXAMINE and event.detail == SHOWN
+
+
+def _end_of_main(root: Node) -> Node:
+    node = root
+    while node.children:
+        node = node.branches()[0]
+    return node

@@ -1,0 +1,466 @@
+"""An examined game as a tree: what was shown, where it hangs, and what lies between.
+
+Every board that was shown is a node. A node is *joined* when its move leads from its parent to its board by the rules;
+otherwise plies that nobody showed lie between the two, and later boards may fill them. A node without a parent is a
+root: where the examination began, or a position that was set up. Nothing here knows how a board came over the wire.
+"""
+
+from __future__ import annotations
+
+from recorder.model import Origin, Proof
+from recorder.rules.prove import Position, Rules, Step, advance
+from recorder.tracking.examined.nodes import BACK, FORWARD, REVERT, TYPED, UPWARDS, Node, ShownBoard, could_follow
+
+__all__ = ["ExaminedTree"]
+
+_PROVED = (Proof.UNPROVED, Proof.LIST, Proof.FULL)
+
+
+class ExaminedTree:
+    """The boards of one examination, fed by frames or datagrams.
+
+    Attributes:
+        nodes: in the order in which they were first known. current: the one being shown.
+        placed: a position being set up, that no move and no line has confirmed. setting_up: a line told of it.
+        rules_told: the server told the variant, so no other rules may prove a move.
+    """
+
+    def __init__(self) -> None:
+        self.nodes: list[Node] = []
+        self.current: Node | None = None
+        self.placed: ShownBoard | None = None
+        self.setting_up = False
+        self.rules_told = False
+        self._roots: dict[int, Node] = {}  # by tree
+        self._by_board: dict[tuple[int, str], list[Node]] = {}
+        self._in_tree: dict[tuple[int, int, str], list[Node]] = {}  # by tree, ply and board
+        self._by_ply: dict[tuple[int, int], list[Node]] = {}  # by tree and ply
+        self._hung_anew = 0
+        self._committed: Node | None = None  # all above it is the main line, and nothing beside it is stored
+
+    @property
+    def roots(self) -> list[Node]:
+        """Nodes without a parent, in the order in which they were first known."""
+        return sorted(self._roots.values(), key=lambda node: node.number)
+
+    # -- what feeds it -----------------------------------------------------------------------------------------
+
+    def begin(self, seen: ShownBoard, *, setup: bool = False) -> Node:
+        """Show a position that hangs on nothing known: a root."""
+        node = self._add(seen, True, len(self.nodes))
+        self._roots[node.tree] = node
+        node.setup = setup
+        self.current, self.placed = node, None
+        return node
+
+    def place(self, seen: ShownBoard) -> None:
+        """Show a position while it is set up: it is no node until it is confirmed."""
+        self.placed = seen
+
+    def confirm(self) -> Node | None:
+        """The position that was set up holds from here on: a root, or None if there is none or nothing was changed."""
+        self.setting_up = False
+        seen, self.placed = self.placed, None
+        if seen is None:
+            return None
+        if self.current is not None and self._same(self.current, seen):
+            return self.current
+        return self.begin(seen, setup=True)
+
+    @property
+    def apart(self) -> ShownBoard | None:
+        """The position being set up, if there are boards that it does not belong to."""
+        placed, current = self.placed, self.current
+        return None if placed is None or current is None or self._same(current, placed) else placed
+
+    def holds(self, seen: ShownBoard, told: str) -> bool:
+        """Whether a board tells that the position that was set up holds from here on."""
+        if self.setting_up or self.placed is None:
+            return False
+        return (told != TYPED and self._is_placed(seen)) or self._follows_placed(seen)
+
+    def returns(self, seen: ShownBoard, told: str) -> bool:
+        """Whether a board without a move is shown again, and no line says that anybody went back to it."""
+        if seen.lan is not None or told or self.placed is not None or self.current is None:
+            return False
+        return not self._same(self.current, seen) and self._known(seen, told) is not None
+
+    def is_unrelated(self, node: Node, told: str) -> bool:
+        """Whether neither a move nor a line leads from the other boards to a node that has just been shown."""
+        if node is not self.nodes[-1] or node.shown >= 0 or node.children:
+            return False
+        return len(self.nodes) > 1 if node.parent is None else not (node.joined or told)
+
+    def take_out(self, node: Node) -> None:
+        """Forget the newest node, which is of another game."""
+        if node.parent is not None:
+            node.parent.children.remove(node)
+        else:
+            del self._roots[node.tree]
+        self.nodes.pop()
+        ply, board = node.ply, node.seen.position.board
+        for kept in (self._by_board[ply, board], self._in_tree[node.tree, ply, board], self._by_ply[node.tree, ply]):
+            kept.pop()
+
+    def show(self, seen: ShownBoard, told: str = TYPED) -> Node | None:
+        """Show a board.
+
+        Args:
+            seen: the board. told: ``FORWARD``, ``BACK`` or ``REVERT`` if a line before it said so, else ``TYPED``.
+        Returns:
+            The node that it is; None for a board that can only be one being set up (it is ``placed`` then).
+        """
+        if self.setting_up:
+            self.place(seen)
+            return None
+        if self.placed is not None:
+            if told and self._is_placed(seen):
+                return self.confirm()
+            if self._follows_placed(seen) or (told and not self.nodes):
+                self.confirm()
+            elif seen.lan is None and self._known(seen, told) is None and not told:
+                self.place(seen)
+                return None
+        node = self._find(seen, told)
+        if node is None and seen.lan is None and not told and self.nodes:
+            self.place(seen)
+            return None
+        if node is None:
+            return self.begin(seen)
+        self.current, self.placed = node, None
+        return node
+
+    def step(self, seen: ShownBoard, played: Step, *, stored: bool = False) -> Node:
+        """Show the board after a move from the current one that its sender proved."""
+        assert self.current is not None
+        for child in self.current.children:
+            if child.joined and child.row is not None and child.row.move == played[0]:
+                self.current = child
+                return child
+        node = self._add(seen, stored, self.current.tree)
+        self._join(node, self.current, played)
+        self.current = node
+        return node
+
+    def back(self, plies: int) -> Node | None:
+        """Go back as many half-moves as are known; the node, or None before the first board."""
+        for _ in range(plies):
+            if self.current is None or self.current.parent is None or not self.current.joined:
+                break
+            self.current = self.current.parent
+        return self.current
+
+    def forward(self, plies: int) -> Node | None:
+        """Go forward along the main line as far as it is known; the node, or None before the first board."""
+        for _ in range(plies):
+            if self.current is None or not self.current.children or not self.current.branches()[0].joined:
+                break
+            self.current = self.current.branches()[0]
+        return self.current
+
+    def commit(self) -> None:
+        """The line being shown becomes the main line."""
+        node, last = self.current, self._committed
+        while node is not None and not (last is not None and last.is_under(node)):
+            if node.parent is not None:
+                for other in node.parent.children:
+                    other.stored = False
+                node.parent.chosen = node
+            node.stored = True
+            node = node.parent
+        self._committed = self.current
+
+    def learn(self, position: Position) -> None:
+        """More is known of the position being shown: what is in hand."""
+        if self.current is not None and self.placed is None and self.current.position.board == position.board:
+            self.current.position = position
+
+    # -- lists -------------------------------------------------------------------------------------------------
+
+    def agrees(self, listed: dict[int, Position]) -> bool:
+        """Whether the moves of a list can be the line being shown: wherever both know a board, it is the same."""
+        if self.current is None or self.placed is not None:
+            return False
+        on_line = ((self.current.up_to(ply), ply) for ply in listed)
+        compared = [node for node, ply in on_line if node is not None and node.ply == ply]
+        return bool(compared) and all(node.position.board == listed[node.ply].board for node in compared)
+
+    def take_list(self, start: ShownBoard, steps: list[tuple[ShownBoard, Step]]) -> None:
+        """Take the moves from the start to the board being shown, or beyond, as a list prints them.
+
+        Args:
+            start: the position before the first move. steps: each move, and the board after it as the list gives it.
+        """
+        assert self.current is not None
+        tree = self.current.tree
+        root = self._roots[tree]
+        if root.ply == start.ply and root.position.board == start.position.board:
+            node = root
+        elif root.ply > start.ply:
+            node = self._add(start, True, tree)
+            self._hang(root, node)
+        else:
+            return
+        for seen, played in steps:
+            below = next((child for child in self._children(node, seen) if self._is(child, seen, played)), None)
+            if below is None:
+                below = self._add(seen, self.current.stored, tree)
+                for child in node.children:
+                    if not child.joined and child.ply > seen.ply and self.current.is_under(child):
+                        self._hang(child, below)
+                        break
+                self._join(below, node, played, Proof.LIST)
+            elif not below.joined and not self._prove_under(below, node):
+                self._join(below, node, played, Proof.LIST)
+            node = below
+
+    def _children(self, node: Node, seen: ShownBoard) -> list[Node]:
+        """A node's children with this board after so many half-moves."""
+        found = self._in_tree.get((node.tree, seen.ply, seen.position.board), ())
+        return [child for child in found if child.parent is node]
+
+    @staticmethod
+    def _is(child: Node, seen: ShownBoard, played: Step) -> bool:
+        if child.ply != seen.ply or child.position.board != seen.position.board:
+            return False
+        return not child.joined or child.row is None or child.row.move == played[0]
+
+    # -- where a board belongs ---------------------------------------------------------------------------------
+
+    def _find(self, seen: ShownBoard, told: str) -> Node | None:
+        current = self.current
+        if current is None:
+            return None
+        if self._same(current, seen):
+            self._better(current, seen, told)
+            return current
+        if told not in UPWARDS and seen.ply == current.ply + 1 and seen.lan is not None:
+            child = next((node for node in self._children(current, seen) if self._same(node, seen)), None)
+            if child is None:
+                child = self._child(current, seen, told)
+            if child is not None:
+                if not child.joined:
+                    self._prove_under(child, current)
+                self._better(child, seen, told)
+                return child
+        known = self._known(seen, told)
+        if known is not None:
+            self._better(known, seen, told)
+            return known
+        if seen.lan is not None:
+            for before in self._befores(seen, told):
+                child = self._child(before, seen, told)
+                if child is not None:
+                    return child
+        if told or (seen.lan is not None and seen.ply > current.ply):
+            return self._between(seen, told)
+        return None
+
+    @staticmethod
+    def _same(node: Node, seen: ShownBoard) -> bool:
+        """Whether it is the node's board. After a set-up the same board is shown without the move that led to it."""
+        if node.ply != seen.ply or node.position.board != seen.position.board:
+            return False
+        listed = node.row is not None and node.row.origin == Origin.MOVELIST
+        return listed or node.seen.lan == seen.lan
+
+    def _known(self, seen: ShownBoard, told: str) -> Node | None:
+        """A node with this board: above the current one, below it, else elsewhere in its tree, else in another."""
+        current = self.current
+        if current is None:
+            return None
+        above = current.up_to(seen.ply)
+        if above is not None and self._same(above, seen):
+            return above
+        board = (seen.ply, seen.position.board)
+        found = [node for node in self._in_tree.get((current.tree, *board), ()) if self._same(node, seen)]
+        if not found:
+            found = [node for node in self._by_board.get(board, ()) if self._same(node, seen)]
+        downwards = told not in UPWARDS
+        return min(found, key=lambda node: (not (downwards and node.is_under(current)), -node.shown), default=None)
+
+    def _befores(self, seen: ShownBoard, told: str) -> list[Node]:
+        """Nodes one ply before the board, on the current one's line: those above it, or below it."""
+        current = self.current
+        assert current is not None
+        if seen.ply <= current.ply:
+            above = current.up_to(seen.ply - 1)
+            return [] if above is None or above.ply != seen.ply - 1 else [above]
+        if told in UPWARDS:
+            return []
+        return [node for node in self._by_ply.get((current.tree, seen.ply - 1), ()) if node.is_under(current)]
+
+    def _child(self, parent: Node, seen: ShownBoard, told: str) -> Node | None:
+        """A new child of a known board, if the move leads there."""
+        played = self._prove(parent.position, seen)
+        if played is None:
+            return None
+        current = self.current
+        for other in self._in_tree.get((parent.tree, seen.ply, seen.position.board), ()):
+            # It was shown before, behind plies that were not.
+            above = other.parent
+            if not other.joined and above is not None and parent.is_under(above) and self._same(other, seen):
+                self._join(other, parent, played)
+                return other
+        node = self._add(seen, self._is_stored(told), parent.tree)
+        for child in list(parent.children):
+            # The unseen plies up to that board go on from here, if it is on the same line.
+            if not child.joined and child.ply > seen.ply:
+                on_line = current is not None and current.is_under(child)
+                same = told in UPWARDS if on_line else told == FORWARD and child.stored
+                if same and could_follow(played[2], child.position, child.ply - seen.ply):
+                    self._hang(child, node)
+        self._join(node, parent, played)
+        for child in list(node.children):
+            if child.ply == node.ply + 1:
+                self._prove_under(child, node)
+        return node
+
+    def _between(self, seen: ShownBoard, told: str) -> Node | None:
+        """A board beyond plies that were not shown: above the current one, or below it."""
+        current = self.current
+        assert current is not None
+        over: Node | None
+        under: Node | None
+        if seen.ply < current.ply and told:
+            under = current.last_beyond(seen.ply)
+            over = under.parent
+            if over is not None and over.ply == seen.ply:
+                return None
+        elif seen.ply > current.ply and seen.lan is not None and told not in UPWARDS:
+            over, under = current, None
+            while over.ply < seen.ply:
+                line = [node for node in over.branches() if node.stored] if told else over.children
+                if len(line) != 1:
+                    break
+                if line[0].ply > seen.ply:
+                    under = line[0]
+                    break
+                over = line[0]
+        else:
+            return None
+        if over is not None and not could_follow(over.position, seen.position, seen.ply - over.ply):
+            return None
+        if under is not None and (
+            under.joined or not could_follow(seen.position, under.position, under.ply - seen.ply)
+        ):
+            return None
+        if over is not None and seen.lan is None:
+            return None
+        node = self._add(seen, self._is_stored(told), current.tree)
+        if over is not None:
+            self._hang(node, over)
+        if under is not None:
+            self._hang(under, node)
+            if under.ply == node.ply + 1:
+                self._prove_under(under, node)
+        return node
+
+    def _is_stored(self, told: str) -> bool:
+        """Whether what a line told of shows the game that the server keeps."""
+        current = self.current
+        return told in (FORWARD, REVERT) or (told == BACK and current is not None and current.stored)
+
+    # -- hanging nodes -----------------------------------------------------------------------------------------
+
+    def _add(self, seen: ShownBoard, stored: bool, tree: int) -> Node:
+        node = Node(len(self.nodes), tree, seen, stored)
+        self.nodes.append(node)
+        self._by_board.setdefault((seen.ply, seen.position.board), []).append(node)
+        self._in_tree.setdefault((tree, seen.ply, seen.position.board), []).append(node)
+        self._by_ply.setdefault((tree, seen.ply), []).append(node)
+        return node
+
+    def _hang(self, node: Node, parent: Node) -> None:
+        """Hang a node below another, with plies between that were not shown."""
+        if node.parent is not None:
+            node.parent.children.remove(node)
+            if node.parent.chosen is node:
+                node.parent.chosen = None
+        elif self._roots[node.tree] is node:
+            self._roots[node.tree] = parent
+        if node.children or (node.stored and parent.children):
+            self._committed = None
+        node.parent, node.joined = parent, False
+        parent.children.append(node)
+        node.set_leap()
+        if node.children:
+            self._hang_all_anew()
+
+    def _hang_all_anew(self) -> None:
+        """Now and then reckon all leaps anew: those of what hangs below a node that was hung elsewhere are short."""
+        self._hung_anew += 1
+        if self._hung_anew**2 > len(self.nodes):
+            self._hung_anew = 0
+            for node in sorted(self.nodes, key=lambda node: node.ply):
+                node.set_leap()
+
+    def _join(self, node: Node, parent: Node, played: Step, proof: Proof = Proof.FULL) -> None:
+        """Hang a node below another by the move that leads there."""
+        self._hang(node, parent)
+        move, san, after = played
+        node.joined, node.position = True, after
+        if node.row is not None:
+            proof = min(proof, _proof(node.seen), key=_PROVED.index)
+            flags = after.castling | (after.push_col + 1) << 4
+            node.row = node.row._replace(move=move, san=san, flags=flags, proof=int(proof))
+
+    def _prove_under(self, node: Node, parent: Node) -> bool:
+        """Join a node to a board one ply before it, if its move leads from there to it."""
+        played = self._prove(parent.position, node.seen) if node.ply == parent.ply + 1 else None
+        if played is None:
+            return False
+        self._join(node, parent, played)
+        return True
+
+    def _better(self, node: Node, seen: ShownBoard, told: str) -> None:
+        """A board is shown again: the frame tells more of it than a list did, or than its being typed."""
+        # Some servers go forward through what was typed, too: such a line does not begin at a stored move.
+        row, stored = node.row, told == FORWARD and not node.stored and node.parent is not None and node.parent.stored
+        if row is None or seen.row is None or not node.joined:
+            self._store(node, stored)
+            return
+        if not stored and row.origin != Origin.MOVELIST:
+            return
+        played = None if node.parent is None else self._prove(node.parent.position, seen)
+        if played is not None and played[0] == row.move:
+            node.seen = seen
+            proof = _proof(seen)
+            node.row = seen.row._replace(move=row.move, san=row.san, flags=row.flags, proof=int(proof))
+            self._store(node, stored)
+
+    def _store(self, node: Node, stored: bool) -> None:
+        if stored and not node.stored:
+            node.stored = True
+            self._committed = None
+
+    def _is_placed(self, seen: ShownBoard) -> bool:
+        placed = self.placed
+        return (
+            placed is not None
+            and (placed.ply, placed.lan) == (seen.ply, seen.lan)
+            and (placed.position.board == seen.position.board)
+        )
+
+    def _follows_placed(self, seen: ShownBoard) -> bool:
+        placed = self.placed
+        if placed is None or seen.lan is None or seen.ply != placed.ply + 1:
+            return False
+        return self._prove(placed.position, seen) is not None
+
+    def _prove(self, before: Position, seen: ShownBoard) -> Step | None:
+        """The move from a position to a board: by the rules, else by the boards where no rules were told."""
+        if seen.lan is None:
+            return None
+        pretty = seen.pretty if seen.whole else None
+        played = advance(before, seen.lan, pretty, seen.position.board)
+        if isinstance(played, str) and not self.rules_told and before.rules is not Rules.BOARDS:
+            played = advance(before._replace(rules=Rules.BOARDS), seen.lan, pretty, seen.position.board)
+        return None if isinstance(played, str) else played
+
+
+def _proof(seen: ShownBoard) -> Proof:
+    """What a board that joins proves; one that was reckoned from a datagram's move is no board that was shown."""
+    if not seen.whole:
+        return Proof.UNPROVED
+    return Proof.LIST if seen.row is not None and seen.row.origin == Origin.DATAGRAM else Proof.FULL

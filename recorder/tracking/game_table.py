@@ -1,0 +1,292 @@
+"""The games of one connection by number, and what can be done with them.
+
+``boards.py`` and its helpers decide what a frame means; the verbs that carry it out are here.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from recorder.events import GameNoticeKind, ObservingStarted
+from recorder.events.frames import Style12
+from recorder.model import Anomaly, AnomalyKind, Disposition, EventKind, Origin, Ply, Proof
+from recorder.rules.fen import has_plain_board
+from recorder.rules.prove import Position, Rules, fen
+from recorder.rules.variants import STANDARD_BOARD, has_pockets, is_bare_wild, known_start, start_variant
+from recorder.tracking.facts import HeaderFacts
+from recorder.tracking.first_move import first_move
+from recorder.tracking.movelists import frame_position
+from recorder.tracking.plies import clocks_of, ply_from_frame, pretty_of, start_facts
+from recorder.tracking.session import ServerSession
+from recorder.tracking.tracked_game import TrackedGame
+
+__all__ = ["GameTable", "Starting", "rules_of_board"]
+
+_FACTS_KEPT = 256
+
+
+class Starting(NamedTuple):
+    """What told of an examination before its first board: a line without a number, or the game examined before it.
+
+    Attributes:
+        setup: the server is in set-up mode. text: the line.
+        placed: the first board is a position being set up. category: of the game examined before it.
+    """
+
+    setup: bool
+    offset: int
+    at_ms: int | None
+    text: str
+    placed: bool = False
+    category: str | None = None
+
+
+class GameTable:
+    """The games of one connection by the server's number.
+
+    Attributes:
+        runs: games under observation, or over and waiting for a late list or the number's next game.
+        examined: examined games by number.
+        listed: games of which only a movelist told.
+        over: runs that are finished with; the tracker takes them from here.
+        counts: disposition → number of frames.
+        facts: header facts by number, for a game whose first board is still to come.
+        creating: the same by players, from lines without a number.
+        announced: numbers that an observation was announced for.
+        starting: an examination that was told of, and whose first board is still to come.
+        remembered: while lines are read a second time, what was told of examinations, by the offset of the first board.
+    """
+
+    def __init__(self, session: ServerSession) -> None:
+        self.session = session
+        self.runs: dict[str, TrackedGame] = {}
+        self.examined: dict[str, TrackedGame] = {}
+        self.listed: list[TrackedGame] = []
+        self.over: list[TrackedGame] = []
+        self.counts: dict[Disposition, int] = dict.fromkeys(Disposition, 0)
+        self.anomalies: list[Anomaly] = []
+        self.facts: dict[int, HeaderFacts] = {}
+        self.creating: dict[frozenset[str], HeaderFacts] = {}
+        self.announced: set[str] = set()
+        self.starting: Starting | None = None
+        self.remembered: dict[int, Starting] | None = None
+        self.lag_meaningless = False
+
+    def count(self, disposition: Disposition) -> None:
+        """One more frame became this."""
+        self.counts[disposition] += 1
+
+    def anomaly(self, kind: AnomalyKind, frame: Style12, message: str) -> None:
+        """Note something wrong with a frame."""
+        number = frame.tail[7] if len(frame.tail) > 7 else ""
+        game_no = int(number) if number.removeprefix("-").isdecimal() and len(number) < 10 else None
+        self.anomalies.append(Anomaly.of(kind, frame.offset, game_no, message, frame.text))
+
+    def every(self) -> list[TrackedGame]:
+        """Runs that are not given out yet."""
+        return [*self.runs.values(), *self.examined.values(), *self.listed]
+
+    def begin(self, frame: Style12, *, again: bool = False) -> None:
+        """Begin a run with its first board; ``again``: its number had a game of the same players before."""
+        number = frame.tail[7]
+        facts = self._take_facts(frame)
+        run = self._take_listed(frame)
+        if run is None:
+            run = TrackedGame(frame.game_no, frame.white, frame.black, facts, frame.offset)
+        else:
+            run.game_no = frame.game_no
+            run.facts.add(facts)
+            run.restart_offset = min(run.restart_offset, facts.offset)
+        run.session = self.session
+        self.runs[number] = run
+        gone = self.examined.pop(number, None)
+        if gone is not None:
+            self.close(gone, "unobserved")
+        self.start(run, frame, again=again)
+
+    def start(self, run: TrackedGame, frame: Style12, *, again: bool = False) -> None:
+        """Give a run its first board."""
+        ply = frame.ply
+        fresh = not frame.has_move
+        category = run.facts.category
+        variant, rules = start_variant(category, frame.board if fresh else None)
+        run.variant, run.variant_inferred = variant, variant == "chess960" and is_bare_wild(category)
+        run.rules_told = rules is not None and not is_bare_wild(category)
+        if not has_plain_board(frame.board):
+            rules = Rules.FRAMES
+            self.anomaly(AnomalyKind.VARIANT, frame, "a board whose rules are not known: nothing is proved")
+        elif rules is None:
+            rules = rules_of_board(frame)
+        hands = ("", "") if has_pockets(rules) and fresh else None
+        position = frame_position(frame, rules, hands)
+        run.hands = None
+        if fresh:
+            run.start_frame = frame
+        normal = ply == 0 and frame.board == STANDARD_BOARD
+        text = None if normal else fen(position, frame.irreversible, frame.move_no)
+        shown = start_facts(frame)
+        known = (
+            known_start(category, rules) if frame.ply == 1 and not (again or run.observations or run.lists) else None
+        )
+        first = None if known is None or run.facts.continued else first_move(frame, rules, *known)
+        if first is None:
+            run.observe(frame, position, ply, shown, text)
+        else:
+            before = first[0]
+            run.observe(frame, before, 0, shown, None if before.board == STANDARD_BOARD else fen(before, 0, 1))
+        run.white_clock_ms, run.black_clock_ms = shown.white_clock_ms or 0, shown.black_clock_ms or 0
+        run.increment_ms = 1000 * frame.increment_s
+        run.timed = frame.base_min > 0 or frame.increment_s > 0
+        run.me_plays = frame.tail[10] != "0"
+        if run.facts.private:
+            run.event(EventKind.NOTICE, GameNoticeKind.PRIVATE_GAME.value, frame)
+        if first is None:
+            self.count(Disposition.START if fresh else Disposition.JOINED)
+        else:
+            run.event(EventKind.GAP_FILLED, "start", frame, value=0)
+            self.append(run, frame, 1, first[1], Disposition.JOINED)
+            # Black's clock is running, and the board arrived when we joined.
+            run.rows[-1] = Ply._make(run.rows[-1])._replace(black_clock_ms=None, at_ms=None)
+
+    @staticmethod
+    def clock_start(run: TrackedGame, frame: Style12) -> None:
+        """Take a frame's clocks as those that the next move's are compared with."""
+        run.white_clock_ms, run.black_clock_ms = (clock or 0 for clock in clocks_of(frame))
+        run.clocks_settled = False
+
+    def _take_listed(self, frame: Style12) -> TrackedGame | None:
+        """The game in progress that a list without a number told of before this first board, if only one fits it."""
+        ply = frame.ply
+        fitting = [
+            run
+            for run in self.listed
+            if frame.has_move and run.game_no is None and run.between(frame.white, frame.black)
+            for seen in run.lists
+            if seen.event.still_running and (known := seen.position_at(ply)) is not None and known.board == frame.board
+        ]
+        if not fitting or any(run is not fitting[0] for run in fitting):
+            return None
+        self.listed.remove(fitting[0])
+        return fitting[0]
+
+    def _take_facts(self, frame: Style12) -> HeaderFacts:
+        told = self.facts.pop(frame.game_no, None)
+        facts = told if told is not None and told.matches(frame.white, frame.black) else HeaderFacts(frame.offset)
+        creating = self.creating.pop(frozenset((frame.white.lower(), frame.black.lower())), None)
+        if creating is not None:
+            if (creating.white or "").lower() != frame.white.lower():
+                creating.turn()
+            facts.add(creating)
+        return facts
+
+    def pending_facts(self, game_no: int, offset: int) -> HeaderFacts:
+        """The facts kept for the next game of this number."""
+        facts = self.facts.get(game_no)
+        if facts is None:
+            facts = self.facts[game_no] = HeaderFacts(offset)
+            if len(self.facts) > _FACTS_KEPT:
+                del self.facts[next(iter(self.facts))]
+        return facts
+
+    def settle_facts(self, run: TrackedGame, offset: int) -> None:
+        """Give a game the facts of a line without names that was printed while it ran, as what came later shows.
+
+        Args:
+            offset: of the last line that is known to be this game's.
+        """
+        told = self.facts.get(run.game_no or 0)
+        if told is not None and told.offset < offset and told.matches(run.white, run.black):
+            run.facts.add(self.facts.pop(run.game_no or 0))
+
+    def observing_started(self, event: ObservingStarted) -> None:
+        """``You are now observing game N``: its next board may be of another game."""
+        self.announced.add(str(event.game_no))
+
+    def append(
+        self,
+        run: TrackedGame,
+        frame: Style12,
+        ply: int,
+        played: tuple[int | None, str, Position],
+        disposition: Disposition,
+        proof: Proof = Proof.FULL,
+    ) -> None:
+        """The next ply of a run."""
+        move, san, after = played
+        if frame.partial:
+            proof = Proof.UNPROVED  # a cut frame has no pretty move that could agree with the rest
+        run.rows.append(ply_from_frame(frame, ply, move, san, after, proof, self.lag_meaningless))
+        run.join_deltas()
+        run.place = after
+        run.history.append(after)
+        run.ply = ply
+        run.last = frame
+        self.clock_start(run, frame)
+        self.count(disposition)
+
+    def fill(self, run: TrackedGame, frame: Style12, filled: list[tuple[int, str, Position]]) -> None:
+        """The next plies of a run: inferred ones, and the one that the frame shows."""
+        *inferred, shown = filled
+        for move, san, position in inferred:
+            flags = position.castling | (position.push_col + 1) << 4
+            run.ply += 1
+            row = Ply(
+                run.ply, move, san, None, None, None, None, None,
+                flags, None, Proof.INFERRED, Origin.INFERRED, None, frame.offset,
+            )  # fmt: skip
+            run.rows.append(row)
+            run.history.append(position)
+        run.event(EventKind.GAP_FILLED, "inferred", frame, value=len(inferred))
+        self.append(run, frame, run.ply + 1, shown, Disposition.GAP)
+        run.clocks_settled = False
+
+    def stand(self, run: TrackedGame, frame: Style12, ply: int, reason: str, proof: Proof) -> None:
+        """Keep the shown move without proof and go on from the shown board."""
+        assert run.position is not None
+        position = frame_position(frame, run.position.rules)
+        if frame.has_move:
+            run.rows.append(
+                ply_from_frame(
+                    frame, ply, None, pretty_of(frame) or frame.verbose, position, proof, self.lag_meaningless
+                )
+            )
+        run.reset_to(position, ply, reason, fen(position, frame.irreversible, frame.move_no), frame.offset)
+        run.last = frame
+        run.clocks_settled = False
+        self.clock_start(run, frame)
+
+    def conflict(self, run: TrackedGame, frame: Style12, ply: int, reason: str) -> None:
+        """A board that contradicts the one before: both are kept, and the game goes on from the new one."""
+        if ply <= run.ply:
+            run.take_back(ply - 1, frame)
+        run.gapped = True
+        self.anomaly(AnomalyKind.CONFLICT, frame, f"ply {ply} does not follow from the board before: {reason}")
+        self.stand(run, frame, ply, "conflict", Proof.CONFLICT)
+        self.count(Disposition.CONFLICT)
+
+    def replace(self, run: TrackedGame | None, frame: Style12) -> None:
+        """The number has another game now; ``run`` is the one that it had."""
+        if run is not None:
+            self.close(run, run.left if run.suspended else "reused")
+        self.begin(frame, again=run is not None and run.between(frame.white, frame.black))
+
+    def close(self, run: TrackedGame, end: str) -> None:
+        """Be finished with a run."""
+        if run.end is None:
+            run.end = end
+        run.following = False
+        if not run.renewed:
+            self.settle_facts(run, run.last_word[0])
+        run.close_observation()
+        run.history = []
+        number = str(run.game_no)
+        if self.runs.get(number) is run:
+            del self.runs[number]
+        self.over.append(run)
+
+
+def rules_of_board(frame: Style12) -> Rules:
+    """Rules for a first board whose variant no line told."""
+    if not has_plain_board(frame.board):
+        return Rules.FRAMES
+    return Rules.CHESS if frame.has_move or frame.board == STANDARD_BOARD else Rules.CHESS960

@@ -1,0 +1,207 @@
+"""Movelists: replayed by the rules, and tied to the boards of the game that they belong to."""
+
+from __future__ import annotations
+
+from itertools import takewhile
+
+from recorder.events import MovelistRead
+from recorder.events.frames import Style12
+from recorder.model import (
+    Anchor,
+    LineKind,
+    Observation,
+    ObservationKind,
+    Origin,
+    Ply,
+    PlyLine,
+    Precision,
+    Proof,
+)
+from recorder.rules.fen import has_plain_board
+from recorder.rules.prove import Position, Rules, fen, play_san, start_position
+from recorder.rules.variants import STANDARD_BOARD, has_pockets, is_bare_wild, known_start, start_variant
+from recorder.tracking.tracked_game import ListSeen, TrackedGame
+
+__all__ = ["fits", "frame_position", "learn_variant", "read_list"]
+
+
+def frame_position(frame: Style12, rules: Rules, hands: tuple[str, str] | None = None) -> Position:
+    """The position a frame shows, with the castling rights it prints."""
+    try:
+        push = frame.push_file
+    except ValueError:
+        push = -1  # one server prints uninitialised memory here after castling
+    return start_position(frame.board, frame.white_to_move, frame.castling, push, rules, hands)
+
+
+def read_list(event: MovelistRead, run: TrackedGame | None) -> tuple[ListSeen, str | None]:
+    """Replay a movelist.
+
+    Args:
+        event: the list as read. run: the game it may belong to: gives rules and start position the header lacks.
+    Returns:
+        The replayed list, and a sentence for an anomaly when not every row could be replayed.
+    """
+    board = event.start_frame or (None if run is None else run.start_frame)
+    _, rules = start_variant(event.category, None if board is None else board.board)
+    if run is not None and run.rules is not None and (rules is None or run.rules_told):
+        rules = run.rules
+    start, unreadable = _start(event, rules, run)
+    first_ply = event.rows[0].ply if event.rows else 1
+    offset = event.rows[0].offset if event.rows else event.line.offset
+    plies: list[Ply] = []
+    positions: list[Position] = []
+    problem = None
+    if unreadable is not None:
+        problem = f"the start board of the list cannot be read: {unreadable!r}"
+    elif start is None and event.rows:
+        problem = "the list of a game that does not begin at the normal start position came without its start board"
+    position = start
+    expected = first_ply
+    for row in event.rows:
+        move, san, proof, flags = None, row.san, Proof.UNPROVED, None
+        if position is not None and row.ply == expected:
+            played = play_san(position, row.san)
+            if isinstance(played, str):
+                problem = f"move {(row.ply + 1) // 2} '{row.san}' of the list cannot be played: {played}"
+                position = None
+            else:
+                move, san, position = played
+                positions.append(position)
+                proof = Proof.LIST
+                flags = position.castling | (position.push_col + 1) << 4
+        elif position is not None:
+            problem = f"the list goes from ply {expected - 1} to ply {row.ply}"
+            position = None
+        expected = row.ply + 1
+        precision = None if row.elapsed_ms is None else (Precision.MILLISECONDS if row.ms else Precision.SECONDS)
+        printed = Ply(
+            row.ply, move, san, None, None, row.elapsed_ms, None, None,
+            flags, None, proof, Origin.MOVELIST, precision, row.offset,
+        )  # fmt: skip
+        plies.append(printed)
+    observation = Observation(
+        kind=ObservationKind.MOVELIST,
+        game_no=event.game_no,
+        white=event.white,
+        black=event.black,
+        relation=None,
+        offset=event.line.offset,
+        end_offset=plies[-1].offset if plies else offset,
+        started_at_ms=event.line.at_ms,
+        ended_at_ms=event.line.at_ms,
+        start=None,
+        lines=[PlyLine(0, LineKind.MAIN, None, None, plies)],
+    )
+    if start is not None and (start.board != STANDARD_BOARD or first_ply != 1):
+        text = fen(start, 0, (first_ply + 1) // 2)
+        observation.anchors.append(Anchor(0, first_ply - 1, text, "list", event.line.offset))
+    return ListSeen(event, observation, start, first_ply, positions), problem
+
+
+def learn_variant(run: TrackedGame, seen: ListSeen) -> None:
+    """Take the variant from a list's header where no line before told it (observers on some servers have no other).
+
+    Hands that were seen weigh more than a category word that knows of none.
+    """
+    category = run.facts.category
+    variant, rules = start_variant(category, None if seen.start is None else seen.start.board)
+    position = run.position
+    if run.rules_told or rules is None:
+        return
+    if position is not None and has_pockets(position.rules) and not has_pockets(rules):
+        return
+    bare = is_bare_wild(category)
+    run.variant, run.variant_inferred, run.rules_told = variant, bare and variant == "chess960", not bare
+    if position is None or position.rules is rules or not has_plain_board(position.board):
+        return
+    known = seen.position_at(run.ply)
+    if known is None or known.board != position.board or known.rules is not rules:
+        white, rights, push = position.white_to_move, position.castling, position.push_col
+        known = start_position(position.board, white, rights, push, rules, position.hands)
+    run.stand_on(known)
+
+
+def _start(event: MovelistRead, rules: Rules | None, run: TrackedGame | None) -> tuple[Position | None, str | None]:
+    """The position that a list begins with, None: not known; and the board that says so, if it cannot be read."""
+    white_starts = not event.rows or event.rows[0].ply % 2 == 1
+    frame = event.start_frame
+    if frame is None and run is not None and run.start_frame is not None:
+        frame = run.start_frame
+    if frame is not None:
+        known = rules or (Rules.CHESS if frame.board == STANDARD_BOARD else Rules.CHESS960)
+        if known is not Rules.FRAMES and not has_plain_board(frame.board):
+            return None, frame.board
+        position = frame_position(frame, known, _empty_hands(known))
+        return position._replace(white_to_move=white_starts), None
+    start = known_start(event.category, rules)
+    if start is None:
+        return None, None
+    known = rules or Rules.CHESS
+    return start_position(start[0], white_starts, start[1], -1, known, _empty_hands(known)), None
+
+
+def _empty_hands(rules: Rules) -> tuple[str, str] | None:
+    """The hands at the start of a list. In bughouse a list does not tell what the partners pass: unknown."""
+    return ("", "") if rules is Rules.CRAZYHOUSE else None
+
+
+def fits(seen: ListSeen, run: TrackedGame) -> bool:
+    """Whether a replayed list can be the list of this run: every board that both know is the same.
+
+    Plies that were taken back after the list was printed do not count against it. A list with a final result is no
+    list of a game that goes on; one of a game that has ended has its length and its result. A stored game's list, which
+    has no game number, may be of any game of these players: where no result tells, its times must be the run's too.
+    """
+    event = seen.event
+    if not run.observations:
+        return _lists_agree(seen, run)
+    final = event.complete and event.result not in (None, "*")
+    if final and run.following:
+        return False
+    over = run.end in ("result", "adjourned", "aborted") and event.complete and not event.still_running
+    if over and (event.result != run.result or len(event.rows) != run.ply - (seen.first_ply - 1)):
+        return False
+    compared = 0
+    later = {row[0] for row in takewhile(lambda row: row[-1] > event.line.offset, reversed(run.rows))}
+    first = max(run.base_ply, seen.first_ply - 1)
+    for ply in range(first, min(run.base_ply + len(run.history), seen.first_ply + len(seen.positions))):
+        listed = seen.position_at(ply)
+        if listed is None or ply in later:  # played after it was printed
+            continue
+        if listed.board != run.history[ply - run.base_ply][0]:
+            return False
+        compared = ply
+    if event.game_no is not None:
+        return event.game_no == run.game_no
+    if event.still_running:
+        return run.following or compared > 0
+    return compared > 0 and (over or _times_agree(seen, run))
+
+
+def _times_agree(seen: ListSeen, run: TrackedGame) -> bool:
+    """Whether the list prints the times that the frames of the same plies printed."""
+    listed = {ply.ply: ply for ply in seen.plies}
+    for played in run.plies:
+        other = listed.get(played.ply)
+        if other is None or other.elapsed_ms is None or played.elapsed_ms is None:
+            continue
+        exact = other.precision == played.precision
+        if abs(other.elapsed_ms - played.elapsed_ms) > (0 if exact else 1000):
+            return False
+    return True
+
+
+def _lists_agree(seen: ListSeen, run: TrackedGame) -> bool:
+    """Whether another list of the same players is the same list, or the same running game's earlier or later one."""
+    if run.longest is None:
+        return True
+    # The others begin as the longest does.
+    for mine, its in zip(seen.plies, run.longest.plies, strict=False):
+        if mine.san != its.san or mine.elapsed_ms != its.elapsed_ms:
+            return False
+    length, result, running, game_no = form = seen.form
+    return form in run.list_forms or all(
+        (length, result) == other[:2] or (game_no is not None and game_no == other[3] and (running or other[2]))
+        for other in run.list_forms
+    )

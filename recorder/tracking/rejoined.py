@@ -1,0 +1,145 @@
+"""Boards of a game that was followed before: after its end, or after it was left without a result."""
+
+from __future__ import annotations
+
+from recorder.events.frames import Style12
+from recorder.model import Disposition, EventKind
+from recorder.rules.prove import Position, Rules, advance, fen
+from recorder.rules.variants import has_pockets
+from recorder.tracking.game_table import GameTable
+from recorder.tracking.movelists import frame_position
+from recorder.tracking.plies import bridged, pretty_of, start_facts, try_rules
+from recorder.tracking.tracked_game import TrackedGame
+
+__all__ = ["after_end", "observed_again"]
+
+
+def after_end(held: GameTable, run: TrackedGame, frame: Style12, announced: bool) -> None:
+    """A board of a game that is over: the last one again, a late one, or the number's next game."""
+    ply = frame.ply
+    if (
+        ply == run.ply
+        and (run.position is None or frame.board == run.position.board)
+        and not run.renewed
+        and frame.has_move
+        and not (announced and run.end == "adjourned")
+    ):
+        held.count(Disposition.SAME)
+        run.join_deltas()
+        run.last = frame
+        return
+    # A late board of the last move; an adjourned game that goes on is another part.
+    if ply == run.ply + 1 and frame.has_move and run.end == "result" and not announced and not run.renewed:
+        played = try_rules(run, frame)
+        if played is not None:
+            held.append(run, frame, ply, played, Disposition.PLY)
+            return
+    held.replace(run, frame)
+
+
+def observed_again(held: GameTable, run: TrackedGame, frame: Style12) -> None:
+    """A board of a game that was left without a result: the same game, if the board allows it."""
+    ply = frame.ply
+    if run.renewed or (not frame.has_move and run.ply > 0) or not _plausible(run, frame):
+        held.replace(run, frame)
+        return
+    if run.position is None:
+        held.start(run, frame)
+        return
+    if ply < run.ply:
+        known = run.position_at(ply)
+        if known is not None and known.board == frame.board:
+            run.take_back(ply, frame)
+        elif known is None and ply < run.base_ply:
+            # Taken back, while nobody looked, to before the first board that we saw.
+            run.take_back(ply, frame)
+            run.gapped = True
+            _observe_board(held, run, frame, ply)
+            return
+    if ply <= run.ply and (ply < run.ply or frame.board != run.position.board):
+        before = run.position_at(ply - 1)
+        changed = advance(before, frame.verbose, pretty_of(frame), frame.board) if before and frame.has_move else ""
+        if before is None or isinstance(changed, str):
+            held.replace(run, frame)
+            return
+        run.take_back(ply - 1, frame)
+        _observe_from(held, run, frame, before, ply - 1)
+        held.append(run, frame, ply, changed, Disposition.PLY)
+        return
+    if ply == run.ply:
+        _observe_from(held, run, frame, run.position, ply)
+        held.count(Disposition.JOINED)
+        return
+    last_position, last_ply = run.position, run.ply
+    played = try_rules(run, frame) if ply == last_ply + 1 and frame.has_move else None
+    if played is not None:
+        _observe_from(held, run, frame, last_position, last_ply)
+        held.append(run, frame, ply, played, Disposition.PLY)
+        return
+    filled = bridged(last_position, frame, ply - last_ply - 1)
+    if filled is not None:
+        _observe_from(held, run, frame, last_position, last_ply)
+        held.fill(run, frame, filled)
+        return
+    run.gapped = True
+    _observe_board(held, run, frame, last_ply)
+
+
+def _observe_board(held: GameTable, run: TrackedGame, frame: Style12, last_ply: int) -> None:
+    """Begin another observation on a board that no ply leads to; the game was seen up to ``last_ply``."""
+    assert run.position is not None
+    ply = frame.ply
+    position = frame_position(frame, run.position.rules)
+    text = fen(position, frame.irreversible, frame.move_no)
+    run.observe(frame, position, ply, start_facts(frame), text)
+    if ply > last_ply:
+        run.event(EventKind.GAP, "not observed", frame, value=ply - last_ply)
+    held.clock_start(run, frame)
+    held.count(Disposition.JOINED)
+
+
+def _observe_from(held: GameTable, run: TrackedGame, frame: Style12, position: Position, ply: int) -> None:
+    """Begin another observation on a position that is known."""
+    run.join_deltas()
+    previous = run.plies[-1].irreversible if run.plies else None
+    text = fen(position, previous or 0, ply // 2 + 1)
+    run.observe(frame, position, ply, start_facts(frame), text)
+    run.event(EventKind.FEED, "observed again", frame)
+    held.clock_start(run, frame)
+
+
+def _plausible(run: TrackedGame, frame: Style12) -> bool:
+    """Whether a board can be a later one of the run.
+
+    The times are the same, and in games without drops no piece comes, no pawn returns to its first rank, no castling
+    right comes back, and no more squares change than that many plies can.
+    """
+    first = run.observations[0]
+    last = run.last
+    if last is None or first.start is None:
+        return True
+    if (frame.base_min, frame.increment_s) != (last.base_min, last.increment_s):
+        return False
+    if run.position is None:
+        return True
+    if has_pockets(run.position.rules):
+        return True
+    plies = frame.ply - run.ply
+    if plies < 0:
+        return True
+    before, after = run.position.board, frame.board
+    if _pieces(after) > _pieces(before) or frame.castling & ~last.castling:
+        return False
+    at_home = (
+        *zip(before[54:62], after[54:62], "P" * 8, strict=True),
+        *zip(before[9:17], after[9:17], "p" * 8, strict=True),
+    )
+    if any(now == pawn != was for was, now, pawn in at_home):
+        return False
+    changed = sum(was != now for was, now in zip(before, after, strict=True))
+    # Two squares a ply, three en passant, four castling; other variants' captures may clear more.
+    return run.position.rules is Rules.BOARDS or changed <= 3 * plies + 2
+
+
+def _pieces(board: str) -> int:
+    return len(board) - board.count("-") - board.count(" ")

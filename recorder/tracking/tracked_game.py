@@ -1,0 +1,444 @@
+"""One game while it is followed: its observations, its main line and its current board.
+
+``boards.py`` decides what a board means and calls the verbs here; ``assemble.py`` turns a run that is over into a
+``Game``.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from operator import itemgetter
+
+from recorder.events import DeltaBoard, HoldingsLine, MovelistRead
+from recorder.events.frames import Style12
+from recorder.model import (
+    Anchor,
+    EventKind,
+    GameEvent,
+    HoldingsChange,
+    LineKind,
+    Observation,
+    ObservationKind,
+    Origin,
+    Ply,
+    PlyLine,
+    PlyRow,
+    Proof,
+    StartFacts,
+    name_plies,
+)
+from recorder.rules.prove import Position, PositionRow, Rules
+from recorder.tracking.examined.tree import ExaminedTree
+from recorder.tracking.facts import HeaderFacts
+from recorder.tracking.session import ServerSession
+
+__all__ = ["ListSeen", "TrackedGame"]
+
+
+class ListSeen:
+    """A movelist that belongs to a run, replayed: its observation and the positions after each ply."""
+
+    __slots__ = ("event", "first_ply", "observation", "positions", "start")
+
+    def __init__(
+        self,
+        event: MovelistRead,
+        observation: Observation,
+        start: Position | None,
+        first_ply: int,
+        positions: list[Position],
+    ) -> None:
+        self.event = event
+        self.observation = observation
+        self.start = start
+        self.first_ply = first_ply
+        self.positions = positions
+
+    @property
+    def plies(self) -> list[Ply]:
+        """Its moves."""
+        return self.observation.lines[0].plies
+
+    @property
+    def form(self) -> tuple[int, str | None, bool, int | None]:
+        """What of it besides its moves decides whether another list can be of the same game."""
+        return len(self.plies), self.event.result, self.event.still_running, self.event.game_no
+
+    def position_at(self, ply: int) -> Position | None:
+        """The position after ``ply`` half-moves, or None where the list does not reach."""
+        if ply == self.first_ply - 1:
+            return self.start
+        index = ply - self.first_ply
+        return self.positions[index] if 0 <= index < len(self.positions) else None
+
+
+_FIELDS = (
+    "alias",
+    "anchored",
+    "base_ply",
+    "black",
+    "black_clock_ms",
+    "clocks_settled",
+    "current",
+    "delta",
+    "end",
+    "end_offset",
+    "examined",
+    "facts",
+    "first_offset",
+    "following",
+    "game_no",
+    "gapped",
+    "hands",
+    "history",
+    "increment_ms",
+    "last",
+    "left",
+    "limits",
+    "list_forms",
+    "lists",
+    "longest",
+    "lost_rules",
+    "me_plays",
+    "names",
+    "observations",
+    "place",
+    "ply",
+    "reason",
+    "reason_key",
+    "renewed",
+    "restart_offset",
+    "result",
+    "result_at_ms",
+    "rival",
+    "rows",
+    "rules_told",
+    "seq",
+    "session",
+    "setup",
+    "start_frame",
+    "starting",
+    "strange",
+    "suspended",
+    "termination",
+    "timed",
+    "told",
+    "tree",
+    "unjoined",
+    "variant",
+    "variant_inferred",
+    "white",
+    "white_clock_ms",
+)
+
+
+class TrackedGame:
+    """A game under observation.
+
+    Attributes:
+        ply: half-moves played to reach ``position``; meaningful once ``position`` is set.
+        place: the position reached, named or not; ``position`` is the same, named.
+        rows: the plies of the current observation's main line, named or not.
+        history: positions of the current observation by ply, named or not, ``history[0]`` at ``base_ply``.
+        following: neither ended nor suspended: the next ply may come.
+        clocks_settled: the last frame's clocks are those after a move, not of a running clock.
+        end: how the run ended (see ``Game.end``), or None while it is followed.
+        delta: the last ``<d1>``, until a board joins it. unjoined: the place in ``rows`` of the first such ply.
+        longest: of the lists. list_forms: every ``ListSeen.form`` among them.
+        limits: what later takebacks left of the lists: how many lists, and the last ply that stands of those of them
+            that no entry before counts; both grow.
+        lost_rules: those in force when the position was lost: plies are told of, but no board before them.
+        anchored: places of the anchors that stand in the main line of the current observation.
+        alias: other names under which a board of the game was shown; None: the last one showed its own.
+        names: White's and Black's as the last board printed them; None while a delta waits for a board, so that the
+            next one is no common case.
+        strange: the last board with letters that are no pieces of this game, and the ply that was reached then.
+        suspended: the feed of this board stopped without a result; ``left`` tells how (``Game.end``'s word).
+        renewed: a line announced a new game under this number; the next first board begins it. Of an examined game: we
+            were made an examiner after it was no longer observed.
+        tree: what an examined game holds; its observation gathers events and holdings only. told: how a line says that
+            its next board is reached (``tree_nodes.FORWARD`` …). starting: what told of it before its first board.
+    """
+
+    __slots__ = _FIELDS
+
+    def __init__(self, game_no: int | None, white: str, black: str, facts: HeaderFacts, offset: int) -> None:
+        self.game_no = game_no
+        self.white = white
+        self.black = black
+        self.names: str | None = f"{white} {black}"
+        self.alias: tuple[str, str] | None = None
+        self.facts = facts
+        self.first_offset = offset
+        self.restart_offset = min(offset, facts.offset)
+        self.end_offset = offset
+        self.observations: list[Observation] = []
+        self.anchored: list[int] = []
+        self.lists: list[ListSeen] = []
+        self.longest: ListSeen | None = None
+        self.list_forms: set[tuple[int, str | None, bool, int | None]] = set()
+        self.limits: list[tuple[int, int]] = []
+        self.current: Observation | None = None
+        self.rows: list[PlyRow] = []
+        self.place: PositionRow | None = None
+        self.history: list[PositionRow] = []
+        self.base_ply = 0
+        self.ply = -1
+        self.last: Style12 | None = None
+        self.start_frame: Style12 | None = None
+        self.rival: Style12 | None = None
+        self.strange: tuple[Style12, int] | None = None
+        self.seq = 0
+        self.session: ServerSession | None = None
+        self.increment_ms = 0
+        self.clocks_settled = False
+        self.hands: tuple[str, str] | None = None
+        self.variant: str | None = None
+        self.variant_inferred = False
+        self.rules_told = False
+        self.me_plays = False
+        self.examined = False
+        self.setup = False
+        self.gapped = False
+        self.delta: DeltaBoard | None = None
+        self.unjoined = 0
+        self.lost_rules: Rules | None = None
+        self.end: str | None = None
+        self.result = "*"
+        self.reason: str | None = None
+        self.reason_key: str | None = None
+        self.termination: str | None = None
+        self.result_at_ms: int | None = None
+        self.suspended = False
+        self.left = "unobserved"
+        self.following = False
+        self.renewed = False
+        self.timed = False
+        self.tree: ExaminedTree | None = None
+        self.told = ""
+        self.starting: tuple[bool, int, int | None, str, bool, str | None] | None = None
+        self.white_clock_ms = 0
+        self.black_clock_ms = 0
+
+    @property
+    def plies(self) -> list[Ply]:
+        """The plies of the current observation's main line: ``rows``, named."""
+        return name_plies(self.rows)
+
+    @property
+    def position(self) -> Position | None:
+        """The position reached, None before the first board."""
+        return None if self.place is None else Position._make(self.place)
+
+    def stand_on(self, position: PositionRow) -> None:
+        """Take the position reached to be this one."""
+        self.place = self.history[-1] = position
+
+    def between(self, white: str, black: str) -> bool:
+        """Whether these two play it, White and Black as named."""
+        return self.white.lower() == white.lower() and self.black.lower() == black.lower()
+
+    def rename(self, white: str, black: str) -> None:
+        """Take other names; a line with those before still means this game."""
+        self.alias = self.white, self.black
+        self.white, self.black = white, black
+
+    def is_alias(self, white: str, black: str) -> bool:
+        """Whether a board of the game was shown under these names, which are not its own."""
+        return self.alias is not None and (white.lower(), black.lower()) == (
+            self.alias[0].lower(),
+            self.alias[1].lower(),
+        )
+
+    def twin(self) -> TrackedGame:
+        """A second run with the same values: what they hold is shared."""
+        other = TrackedGame(self.game_no, self.white, self.black, self.facts, self.first_offset)
+        for name in _FIELDS:
+            setattr(other, name, getattr(self, name))
+        return other
+
+    # -- observations ------------------------------------------------------------------------------------------
+
+    def observe(self, frame: Style12, position: Position, ply: int, start: StartFacts, anchor: str | None) -> None:
+        """Begin an observation of this board at ``ply`` with the position that ``frame`` shows.
+
+        ``anchor`` is the position's FEN when plies alone cannot give it (anything but the normal start).
+        """
+        self.close_observation()
+        self.names = frame.names
+        self.delta = None
+        self.current = Observation(
+            kind=ObservationKind.EXAMINED if self.examined else ObservationKind.LIVE,
+            game_no=self.game_no,
+            white=self.white,
+            black=self.black,
+            relation=frame.relation,
+            offset=frame.offset,
+            end_offset=frame.offset,
+            started_at_ms=frame.at_ms,
+            ended_at_ms=frame.at_ms,
+            start=start,
+        )
+        self.rows = []
+        self.current.lines.append(PlyLine(0, LineKind.MAIN, None, None, self.rows))
+        self.anchored = []
+        if anchor is not None:
+            self.anchored.append(0)
+            self.current.anchors.append(Anchor(0, ply, anchor, "start", frame.offset))
+        self.observations.append(self.current)
+        self.place = position
+        self.history = [position]
+        self.base_ply = self.ply = ply
+        self.last = frame
+        self.suspended = False
+        self.following = self.end is None
+        self.clocks_settled = False
+        self.seq = 0
+
+    def close_observation(self) -> None:
+        """Write the end of the current observation into it."""
+        if self.current is not None and self.last is not None:
+            offset, at_ms = self.last_word
+            self.current.end_offset = max(self.current.end_offset, offset)
+            if at_ms is not None:
+                self.current.ended_at_ms = at_ms
+        self.end_offset = max(self.end_offset, self.last_word[0])
+
+    @property
+    def last_word(self) -> tuple[int, int | None]:
+        """Offset and arrival of the last board or delta; 0 and None before the first."""
+        if self.delta is not None:
+            return self.delta.line.offset, self.delta.line.at_ms
+        return (0, None) if self.last is None else (self.last.offset, self.last.at_ms)
+
+    # -- the line of plies -------------------------------------------------------------------------------------
+
+    def reset_to(self, position: Position, ply: int, reason: str, fen: str, offset: int) -> None:
+        """Stand on a board that the plies do not give: ``ply`` is the last one it includes."""
+        assert self.current is not None
+        self.place = position
+        self.history = [position]
+        self.base_ply = self.ply = ply
+        self.delta = None
+        self.anchored.append(len(self.current.anchors))
+        self.current.anchors.append(Anchor(0, ply, fen, reason, offset))
+
+    def position_at(self, ply: int) -> Position | None:
+        """The position after ``ply`` half-moves of the main line as far as it is still known."""
+        index = ply - self.base_ply
+        return Position._make(self.history[index]) if 0 <= index < len(self.history) else None
+
+    def lose_position(self) -> None:
+        """A ply is told that cannot be played from the position reached: where the game stands is not known."""
+        if self.place is not None:
+            self.lost_rules = self.place[5]
+        self.place = None
+        self.history = []
+        self.base_ply = self.ply + 1
+
+    def join_deltas(self) -> None:
+        """A board agrees with the plies that deltas told before it: they are fully proved."""
+        if self.delta is None:
+            return
+        self.delta = None
+        for place in range(self.unjoined, len(self.rows)):
+            row = Ply._make(self.rows[place])
+            if row.ply > self.base_ply and row.origin == Origin.DELTA and row.proof == Proof.LIST:
+                self.rows[place] = row._replace(proof=int(Proof.FULL))
+
+    def take_back(
+        self, ply: int, frame: Style12 | tuple[int, int | None], clocks: tuple[int | None, int | None] = (None, None)
+    ) -> None:
+        """Remove the plies after ``ply`` from the main line and keep them as a line of their own.
+
+        ``clocks`` are those of the board that shows ``ply`` again, with which the game goes on.
+        """
+        assert self.current is not None
+        removed: list[PlyRow] = []
+        while self.rows and self.rows[-1][0] > ply:
+            removed.append(self.rows.pop())
+        removed.reverse()
+        self.unjoined = min(self.unjoined, len(self.rows))
+        count = self.ply - ply
+        if removed:
+            number = len(self.current.lines)
+            self.current.lines.append(PlyLine(number, LineKind.TAKEBACK, 0, ply, removed))
+            anchors = self.current.anchors
+            while self.anchored and anchors[self.anchored[-1]].ply > ply:
+                place = self.anchored.pop()
+                anchors[place] = anchors[place]._replace(line=number)
+        while self.limits and self.limits[-1][1] >= ply:
+            self.limits.pop()
+        if len(self.lists) > (self.limits[-1][0] if self.limits else 0):
+            self.limits.append((len(self.lists), ply))
+        self.event(EventKind.TAKEBACK, f"{self.ply}-{ply}", frame, value=count, clocks=clocks)
+        keep = ply - self.base_ply + 1
+        if keep > 0:
+            del self.history[keep:]
+        if self.history and keep > 0:
+            self.place = self.history[-1]
+        self.ply = ply
+
+    # -- lists -------------------------------------------------------------------------------------------------
+
+    def add_list(self, seen: ListSeen) -> None:
+        """Keep a list that belongs to it."""
+        self.lists.append(seen)
+        self.list_forms.add(seen.form)
+        if self.longest is None or len(seen.plies) > len(self.longest.plies):
+            self.longest = seen
+
+    def stands_to(self, index: int) -> int | None:
+        """The last ply of a list, named by its place, that no later takeback removed; None: all of it stands."""
+        at = bisect_right(self.limits, index, key=itemgetter(0))
+        return self.limits[at][1] if at < len(self.limits) else None
+
+    # -- events and holdings -----------------------------------------------------------------------------------
+
+    def event(
+        self,
+        kind: EventKind,
+        detail: str,
+        where: Style12 | tuple[int, int | None],
+        *,
+        actor: str | None = None,
+        value: int | None = None,
+        text: str = "",
+        clocks: tuple[int | None, int | None] = (None, None),
+    ) -> None:
+        """Note something that happened; ``where`` is a frame or (offset, at_ms)."""
+        if self.current is None:
+            return
+        offset, at_ms = (where.offset, where.at_ms) if isinstance(where, Style12) else where
+        self.current.events.append(
+            GameEvent(self.seq, kind, detail, self.ply, actor, value, text, clocks[0], clocks[1], at_ms, offset)
+        )
+        self.seq += 1
+        self.current.end_offset = max(self.current.end_offset, offset)
+
+    def note_holdings(self, event: HoldingsLine, white: str, black: str) -> None:
+        """Keep a ``<b1>`` of this game: every pass, and the hands whenever they change."""
+        passed = None
+        if event.passed is not None:
+            passed = ("W" if event.passed_to_white else "B") + event.passed
+        if passed is None and self.hands == (white, black):
+            return
+        if passed is None:
+            self.hands = (white, black)
+        if self.current is not None:
+            line = event.line
+            self.current.holdings.append(
+                HoldingsChange(self.seq, max(self.ply, 0), white, black, passed, line.at_ms, line.offset)
+            )
+            self.seq += 1
+
+    @property
+    def rules(self) -> Rules | None:
+        """The rules in force, None before the first board."""
+        return self.lost_rules if self.place is None else self.place[5]
+
+    def set_rules(self, rules: Rules) -> None:
+        """Go on under other rules from the position reached, or from an earlier one after a takeback."""
+        if self.place is not None:
+            self.history = [Position._make(row)._replace(rules=rules) for row in self.history]
+            self.stand_on(Position._make(self.place)._replace(rules=rules))

@@ -1,0 +1,273 @@
+"""Opening SQLite: where the file is, its mode, and the pragmas of every connection.
+
+SQLAlchemy is loaded by those who write, by ``make_engine``: that takes longer than to read some hundred games.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import quote
+
+from recorder.errors import RecorderError, StorageError
+from recorder.model import Player
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection, Engine
+
+__all__ = [
+    "BUSY_TIMEOUT_MS",
+    "as_told",
+    "backup",
+    "copy_to",
+    "corrupt",
+    "create_file",
+    "driver_of",
+    "file_of",
+    "identity_of",
+    "make_engine",
+    "open_sqlite",
+    "reading",
+    "told",
+    "written_beside",
+]
+
+BUSY_TIMEOUT_MS = 30_000
+"""How long a connection waits for another writer before it gives up."""
+
+
+def file_of(where: str) -> Path:
+    """The file an archive is in.
+
+    Args:
+        where: a path, or a SQLAlchemy URL (``sqlite:////home/me/games.db``).
+    Raises:
+        StorageError: the URL is of another database, or names no file.
+    """
+    if "://" not in where:
+        if where in ("", ":memory:"):
+            raise StorageError("An archive must be a file: give its path.")
+        return Path(where).expanduser()
+    from sqlalchemy.engine import make_url
+    from sqlalchemy.exc import ArgumentError
+
+    try:
+        url = make_url(where)
+    except ArgumentError as error:
+        raise StorageError(f"{where} is neither a path nor a SQLAlchemy URL.") from error
+    if url.get_backend_name() != "sqlite":
+        raise StorageError(f"{url.get_backend_name()} archives are not supported: give a path or a sqlite:/// URL.")
+    if not url.database or url.database == ":memory:":
+        raise StorageError(f"{where} names no file: write sqlite:/// and the path.")
+    return Path(url.database)
+
+
+def create_file(path: Path) -> None:
+    """Make an empty file that only its owner can read; SQLite gives its WAL the same mode.
+
+    Raises:
+        StorageError: it exists, or the folder cannot be written.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+    except OSError as error:
+        raise StorageError(f"Cannot create {path}: {error.strerror}.") from error
+
+
+def open_sqlite(path: Path, *, read_only: bool = False) -> sqlite3.Connection:
+    """A driver connection in autocommit mode: every transaction is begun by a statement of ours.
+
+    Where a process was killed while it made a new archive, SQLite must undo that before anybody reads, which it does
+    not do for a connection that may only read: then the connection may write, but takes no statement that does.
+    """
+    undo = read_only and path.with_name(f"{path.name}-journal").exists() and os.access(path, os.W_OK)
+    uri = f"file:{quote(str(path.absolute()))}?mode={'ro' if read_only and not undo else 'rw'}"
+    connection = sqlite3.connect(
+        uri, uri=True, isolation_level=None, timeout=BUSY_TIMEOUT_MS / 1000, check_same_thread=False
+    )
+    if undo:
+        connection.execute("PRAGMA query_only=ON")
+    return connection
+
+
+@contextmanager
+def told(path: Path) -> Iterator[None]:
+    """Errors of the database, and of what is malformed in it, as one sentence."""
+    try:
+        yield
+    except Exception as error:
+        if (said := as_told(path, error)) is not None:
+            raise said from error
+        raise
+
+
+_OF_VALUES: Final = (
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    LookupError,
+    RecursionError,
+    TypeError,
+    ValueError,
+)
+"""What a value of the wrong type or size causes where it is used."""
+
+
+def as_told(path: Path, error: BaseException) -> StorageError | None:
+    """What ``told`` makes of an error: one of the database's, or one that a malformed value in it caused; else None."""
+    reason = getattr(error, "orig", error)  # of an error of SQLAlchemy's, which only those who write have loaded
+    if isinstance(reason, sqlite3.Error):
+        if getattr(reason, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY:
+            return StorageError(
+                f"The archive {path} is locked: another program has been writing to it for {BUSY_TIMEOUT_MS / 1000:g} "
+                "seconds and more; try again when it is done."
+            )
+        return corrupt(path) or StorageError(f"The archive {path} cannot be read or written: {reason}.")
+    if isinstance(error, _OF_VALUES) and not isinstance(error, RecorderError):
+        return corrupt(path)
+    return None
+
+
+def corrupt(path: Path) -> StorageError | None:
+    """Why an archive could not be used, if anything in it is malformed: asked only when it could not."""
+    from storage.maintenance.check import first_malformed
+
+    found = first_malformed(path)
+    if found is None:
+        return None
+    return StorageError(f"{path}: {found} The archive is corrupt: `ics-recorder db check` lists all findings.")
+
+
+def identity_of(path: Path | str) -> tuple[int, int] | None:
+    """Which file stands at a path."""
+    try:
+        about = os.stat(path)  # noqa: PTH116 - asked for each living ply; Path.stat is four calls more
+    except OSError:
+        return None
+    return about.st_dev, about.st_ino
+
+
+def driver_of(connection: Connection) -> sqlite3.Connection:
+    """The driver's own connection, for what is done once a game or more often."""
+    driver = connection.connection.driver_connection
+    assert isinstance(driver, sqlite3.Connection)
+    return driver
+
+
+def _prepare(connection: sqlite3.Connection, *, read_only: bool, foreign_keys: bool = True) -> None:
+    """The pragmas and functions of every connection.
+
+    Writing ones use WAL with ``synchronous=NORMAL``: a power cut may lose the last committed import, never leave half
+    of one.
+    """
+    if not read_only:
+        connection.execute("PRAGMA journal_mode=WAL")
+        connection.execute("PRAGMA synchronous=NORMAL")
+    connection.execute(f"PRAGMA foreign_keys={'ON' if foreign_keys else 'OFF'}")
+    connection.create_function("is_guest", 4, _is_guest, deterministic=True)
+    connection.create_function("is_computer", 1, _is_computer, deterministic=True)
+
+
+@contextmanager
+def reading(path: Path, *, read_only: bool) -> Iterator[sqlite3.Connection]:
+    """A connection in a transaction of its own: all that is read is of the moment of the first read.
+
+    Args:
+        path: an existing file.
+        read_only: open it so that nothing can be written.
+    """
+    with closing(open_sqlite(path, read_only=read_only)) as connection:
+        _prepare(connection, read_only=read_only)
+        connection.execute("BEGIN")
+        yield connection
+
+
+def make_engine(path: Path, *, read_only: bool = False, foreign_keys: bool = True) -> Engine:
+    """An engine on an existing file.
+
+    A transaction begins with ``BEGIN``, or ``BEGIN IMMEDIATE`` when the connection has the
+    execution option ``immediate``.
+
+    Args:
+        path: the file.
+        read_only: open it so that nothing can be written.
+        foreign_keys: False for migrations and bulk work, which check once at their end instead of per row.
+    """
+    from sqlalchemy import URL, create_engine, event
+    from sqlalchemy.pool import NullPool
+
+    url = URL.create("sqlite")
+    engine = create_engine(url, creator=lambda: open_sqlite(path, read_only=read_only), poolclass=NullPool)
+
+    @event.listens_for(engine, "connect")
+    def set_pragmas(connection: sqlite3.Connection, _record: Any) -> None:
+        _prepare(connection, read_only=read_only, foreign_keys=foreign_keys)
+
+    @event.listens_for(engine, "begin")
+    def begin(connection: Connection) -> None:
+        immediate = connection.get_execution_options().get("immediate", False)
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if immediate else "BEGIN")
+
+    return engine
+
+
+def _is_guest(handle: str, rating_text: str | None, titles: str | None, registered: int | None) -> bool:
+    return Player(handle, rating_text, None, titles, None if registered is None else bool(registered)).is_guest
+
+
+def _is_computer(titles: str | None) -> bool:
+    return Player("", titles=titles).is_computer
+
+
+@contextmanager
+def written_beside(target: Path) -> Iterator[Path]:
+    """A name beside a new database's for the time in which it is written: the final name is given to a whole file only.
+
+    Raises:
+        StorageError: ``target`` exists, or cannot be written.
+    """
+    if os.path.lexists(target):
+        raise StorageError(f"Cannot create {target}: the file exists already; give another name.")
+    unfinished = target.with_name(f"{target.name}.{os.getpid()}.part")
+    unfinished.unlink(missing_ok=True)
+    try:
+        yield unfinished
+        with unfinished.open("rb") as file:
+            os.fsync(file.fileno())
+        unfinished.rename(target)
+    except OSError as error:
+        raise StorageError(f"Cannot create {target}: {error.strerror}.") from error
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def backup(path: Path, target: Path) -> None:
+    """Copy a database by SQLite's backup API, consistent even while another process writes to it.
+
+    Args:
+        path: the database.
+        target: a file that does not exist yet; it gets mode 0600, and its name when the copy is complete.
+    Raises:
+        StorageError: ``target`` exists or cannot be written.
+    """
+    with written_beside(target) as unfinished:
+        copy_to(path, unfinished)
+
+
+def copy_to(path: Path, target: Path) -> None:
+    """As ``backup``, straight into a file that is not finished by this."""
+    create_file(target)
+    source, copy = open_sqlite(path, read_only=True), open_sqlite(target)
+    try:
+        source.backup(copy)
+        copy.execute("PRAGMA journal_mode=DELETE")  # one file, no -wal beside it
+    except sqlite3.Error as error:
+        raise StorageError(f"Cannot copy {path} to {target}: {error}.") from error
+    finally:
+        source.close()
+        copy.close()

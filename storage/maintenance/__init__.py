@@ -1,0 +1,1 @@
+"""Checking, copying, sharing and erasing."""

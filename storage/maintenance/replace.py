@@ -1,0 +1,180 @@
+"""Putting a new file in an archive's place, so that nobody ever sees half of one and no write is lost.
+
+The old archive is locked for writing while the new one is made: others wait, fail and come again. At the end the old
+file leaves WAL mode, which needs that nobody else has it open: a WAL beside the new file would be the old one's.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+
+from recorder.errors import StorageError
+from storage.files import backup, open_sqlite
+from storage.schema import upgrade as schema
+from storage.settings import DECISIONS as DECISIONS
+
+__all__ = ["Replacement", "replacing"]
+
+_BESIDE = ("-wal", "-shm", "-journal")
+_READER_S = 1.0  # so long a command that only looks may take
+_GLANCE_S = 0.1
+
+
+class Replacement:
+    """The new archive while it is being made.
+
+    Attributes:
+        path: where it is: an empty archive with the settings of the old one.
+    """
+
+    def __init__(self, old: Path, lock: sqlite3.Connection) -> None:
+        self.path = old.with_name(f"{old.name}.rebuilt")
+        self._old = old
+        self._lock = lock
+        (self._version,) = lock.execute("PRAGMA data_version").fetchone()
+
+    def begin(self) -> None:
+        """Make the empty file; what an interrupted attempt left is removed."""
+        self.remove()
+        schema.create(self.path)
+        self.path.chmod(self._old.stat().st_mode & 0o777)
+        connection = open_sqlite(self.path)
+        try:
+            connection.execute("DELETE FROM settings")
+            # Decisions follow their games' keys, so they are taken over when the games are there.
+            rows = self._lock.execute(
+                "SELECT name, value FROM settings WHERE name NOT GLOB ?", (f"{DECISIONS}*",)
+            ).fetchall()
+            connection.executemany("INSERT INTO settings (name, value) VALUES (?, ?)", rows)
+        finally:
+            connection.close()
+
+    def remove(self) -> None:
+        """Remove the new file."""
+        for suffix in ("", *_BESIDE):
+            self.path.with_name(self.path.name + suffix).unlink(missing_ok=True)
+
+    def swap(self, *, keep_old: bool) -> Path | None:
+        """Put the new file, which nobody may have open, in the old one's place.
+
+        Args:
+            keep_old: under another name, which is returned.
+        Raises:
+            StorageError: somebody has the old archive open, or wrote to it at the last moment; it is as it was.
+        """
+        _finish(self.path)
+        lock = self._lock
+        lock.execute("ROLLBACK")
+        try:
+            lock.execute("PRAGMA journal_mode=DELETE")
+            lock.execute("BEGIN EXCLUSIVE")
+        except sqlite3.OperationalError as error:
+            raise StorageError(
+                f"{self._old} is in use by another program, so it was not replaced: end that and try again ({error})."
+            ) from error
+        if lock.execute("PRAGMA data_version").fetchone() != (self._version,):
+            raise StorageError(f"{self._old} was written to at the last moment, so it was not replaced: try again.")
+        saved = None
+        if keep_old:
+            saved = _free_name(self._old)
+            try:
+                os.link(self._old, saved)
+            except OSError:  # a file system without links
+                backup(self._old, saved)
+        self.path.replace(self._old)
+        _sync_folder(self._old.parent)
+        return saved
+
+
+def _lock(path: Path, lock: sqlite3.Connection) -> None:
+    try:
+        lock.execute("PRAGMA journal_mode=WAL")  # others may read meanwhile
+        lock.execute("BEGIN IMMEDIATE")
+    except sqlite3.OperationalError as error:
+        raise StorageError(
+            f"The archive {path} cannot be locked, since another program is writing to it: try again when that is "
+            f"done ({error})."
+        ) from error
+
+
+def _make_sure_nobody_has_it_open(path: Path) -> None:
+    """``swap`` could not replace it; nothing in the file changes by this."""
+    with closing(open_sqlite(path)) as writer:
+        _lock(path, writer)  # else whoever writes is told of as somebody who looks
+        writer.execute("ROLLBACK")
+    ends_s = time.monotonic() + _READER_S
+    while True:
+        with closing(open_sqlite(path)) as alone:
+            try:
+                alone.execute("PRAGMA busy_timeout=0")
+                alone.execute("PRAGMA locking_mode=EXCLUSIVE")
+                alone.execute("SELECT count(*) FROM sqlite_master").fetchone()
+            except sqlite3.OperationalError as error:
+                if time.monotonic() > ends_s:
+                    raise StorageError(
+                        f"{path} is in use by another program, so it cannot be replaced: end that and try again "
+                        f"({error})."
+                    ) from error
+            else:
+                return
+        time.sleep(_GLANCE_S)
+
+
+@contextmanager
+def replacing(path: Path, *, to_swap: bool = True) -> Iterator[Replacement]:
+    """Lock an archive for making a new one of it; without ``swap`` it stays as it is and the new one is removed.
+
+    Args:
+        to_swap: it is to be replaced, which nobody who has it open lets us do: then it is not begun either.
+    Raises:
+        StorageError: it is no archive of this schema, or another program is writing to it or has it open.
+    """
+    path = path.resolve()
+    schema.require_current(path)
+    if to_swap:
+        _make_sure_nobody_has_it_open(path)
+    lock = open_sqlite(path)
+    try:
+        _lock(path, lock)
+        new = Replacement(path, lock)
+        try:
+            new.begin()
+            yield new
+        finally:
+            new.remove()
+    finally:
+        with suppress(sqlite3.Error):
+            if lock.in_transaction:
+                lock.execute("ROLLBACK")
+        lock.close()
+
+
+def _finish(path: Path) -> None:
+    """Bring everything into the one file, and that to the disk."""
+    connection = open_sqlite(path)
+    try:
+        connection.execute("PRAGMA journal_mode=DELETE")
+    finally:
+        connection.close()
+    with path.open("rb") as file:
+        os.fsync(file.fileno())
+
+
+def _free_name(path: Path) -> Path:
+    number = 1
+    while (name := path.with_name(f"{path.name}.before-rebuild.{number}")).exists():
+        number += 1
+    return name
+
+
+def _sync_folder(folder: Path) -> None:
+    number = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(number)
+    finally:
+        os.close(number)

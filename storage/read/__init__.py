@@ -1,0 +1,1 @@
+"""Reading an archive: queries, games, columns, sources."""

@@ -1,0 +1,354 @@
+"""Main lines as columns: what tables of very many plies are made of, read as arrays instead of game by game.
+
+A null is ``NULL`` in the arrays, which no stored number is.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing, contextmanager
+from datetime import date
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+from urllib.parse import quote
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recorder.errors import StorageError
+from recorder.model import Game, TimeBasis, day_of
+from storage.analyses import has_analyses
+from storage.files import open_sqlite, reading
+from storage.read.games import load_games
+from storage.read.query import GameFilter, game_ids
+
+__all__ = [
+    "NULL",
+    "ColumnReader",
+    "GameFacts",
+    "HoldingsColumns",
+    "Ints",
+    "PlyArrays",
+    "Thoughts",
+    "SegmentColumns",
+    "column_reader",
+]
+
+NULL: Final = -(1 << 62)
+_ROWS_AT_ONCE = 50_000
+_TRIES = 5
+_TOUCH = "SELECT count(*) FROM alembic_version"  # a transaction sees the moment of its first read
+
+Ints = NDArray[np.int64]
+#: Runs a statement that has one parameter: arrays of its integer columns, and of its last one, a text.
+_Fetch = Callable[[str, str], tuple[list[Ints], NDArray[np.object_]]]
+
+
+class GameFacts(NamedTuple):
+    """A row of ``games`` with its source's hash and kind (None: several sources witness it)."""
+
+    id: int
+    key: str
+    server: str | None
+    server_game_no: int | None
+    kind: str
+    variant: str | None
+    category: str | None
+    rated: int | None
+    base_s: int | None
+    increment_s: int | None
+    black_base_s: int | None
+    black_increment_s: int | None
+    white: str
+    white_rating_text: str | None
+    white_rating: int | None
+    white_titles: str | None
+    white_registered: int | None
+    white_sealed: int | None
+    black: str
+    black_rating_text: str | None
+    black_rating: int | None
+    black_titles: str | None
+    black_registered: int | None
+    black_sealed: int | None
+    result: str
+    ending: str
+    termination: str
+    reason_key: str | None
+    complete: int
+    time_basis: str
+    start_fen: str | None
+    start_ply: int
+    started_at_ms: int | None
+    start_precision: str | None
+    date_text: str | None
+    me: str | None
+    source_sha256: str | None
+    source_kind: str | None
+
+
+class SegmentColumns(NamedTuple):
+    """A segment of a game with the observation that gives its plies.
+
+    ``time_basis`` is that of the game as this witness tells it; ``lines``, ``observations``: how many the observation
+    and the game have.
+    """
+
+    game_id: int
+    from_ply: int
+    to_ply: int
+    observation_id: int
+    started_at_ms: int | None
+    offset: int
+    start_ply: int | None
+    start_white_clock_ms: int | None
+    start_black_clock_ms: int | None
+    start_at_ms: int | None
+    start_precision: int | None
+    time_basis: str
+    first_ply_id: int
+    ply_count: int
+    lines: int
+    observations: int
+
+
+class PlyArrays(NamedTuple):
+    """Rows of ``plies``, in the order that was asked for; times and offsets count from their observation's."""
+
+    ply: Ints
+    quality: Ints
+    move: Ints
+    white_clock_ms: Ints
+    black_clock_ms: Ints
+    elapsed_ms: Ints
+    lag_ms: Ints
+    at_ms: Ints
+    from_offset: Ints
+    flags: Ints
+    irreversible: Ints
+    san: NDArray[np.object_]
+
+    def at(self, rows: NDArray[Any]) -> PlyArrays:
+        """Some of the rows."""
+        return PlyArrays._make(column[rows] for column in self)
+
+
+class HoldingsColumns(NamedTuple):
+    """A plain holdings line."""
+
+    observation_id: int
+    ply: int
+    white: str
+    black: str
+    offset: int
+
+
+class Thoughts(NamedTuple):
+    """Rows of ``thinking``, without times and moves; an engine that is not named is an empty text."""
+
+    observation_id: Ints
+    ply: Ints
+    white: Ints
+    depth: Ints
+    score_cp: Ints
+    mate: Ints
+    engine: NDArray[np.object_]
+
+
+_OF_SOURCES = {"source_sha256": "s.sha256", "source_kind": "s.kind"}
+_SELECT_GAMES = f"SELECT {', '.join(_OF_SOURCES.get(name, f'g.{name}') for name in GameFacts._fields)}"
+_SELECT_VIEWS = (
+    "SELECT s.game_id, s.from_ply, s.to_ply, o.id, o.started_at_ms, o.offset, o.start_ply, o.start_white_clock_ms,"
+    " o.start_black_clock_ms, o.start_arrival_ms + coalesce(o.started_at_ms, 0), o.start_precision, w.time_basis,"
+    " l.first_ply_id, l.ply_count, (SELECT count(*) FROM ply_lines WHERE observation_id = o.id),"
+    " (SELECT count(*) FROM observations WHERE game_id = s.game_id)"
+)
+_FROM_VIEWS = (
+    "segments s ON s.game_id = wanted.value JOIN observations o ON o.id = s.observation_id"
+    " JOIN games w ON w.id = o.game_id JOIN ply_lines l ON l.observation_id = o.id AND l.line_no = 0"
+    " ORDER BY wanted.key, s.seq"
+)
+_NULLABLE = PlyArrays._fields[2:-1]
+_SELECT_PLIES = (
+    f"SELECT p.ply << 9 | p.quality AS packed, {', '.join(f'ifnull(p.{name}, {NULL}) AS {name}' for name in _NULLABLE)}"
+    ", p.san FROM json_each(?) run CROSS JOIN plies p"
+    " ON p.id BETWEEN json_extract(run.value, '$[0]') AND json_extract(run.value, '$[1]')"
+)
+_SELECT_THOUGHTS = (
+    f"SELECT t.observation_id, t.ply, {', '.join(f'ifnull(t.{name}, {NULL})' for name in Thoughts._fields[2:-1])}"
+    ", ifnull(t.engine, '') FROM json_each(?) wanted CROSS JOIN thinking t ON t.observation_id = wanted.value"
+)
+
+
+class ColumnReader:
+    """Reads of one archive at one moment. Made by ``Archive.columns``."""
+
+    def __init__(self, driver: sqlite3.Connection, fetch: _Fetch | None) -> None:
+        self._driver = driver
+        self._fetch = fetch or _by_driver(self._driver)
+
+    def games_of(self, where: GameFilter) -> list[tuple[int, int]]:
+        """Row number and number of plies of the games that match, in the archive's order."""
+        ids = game_ids(self._driver, where)
+        counts = dict(self._rows("SELECT g.id, g.ply_count", "games g ON g.id = wanted.value", ids))
+        return [(row_id, counts[row_id]) for row_id in ids]
+
+    def days_of(self, where: GameFilter) -> Iterator[tuple[int, int, str | None, date | None]]:
+        """Row number, number of plies, variant and day of the games that match, in the archive's order."""
+        select = "SELECT g.id, g.ply_count, g.variant, g.started_at_ms, g.time_basis, g.date_text"
+        ids = game_ids(self._driver, where)
+        for row_id, plies, variant, *about in self._rows(
+            select, "games g ON g.id = wanted.value ORDER BY wanted.key", ids
+        ):
+            started_at_ms, basis, date_text = about
+            yield row_id, plies, variant, day_of(started_at_ms, TimeBasis(basis), date_text)
+
+    def games(self, ids: list[int], *, thinking: bool = False) -> Iterator[Game]:
+        """Games, in this order: with what explains their clocks, or with what engines thought of their moves."""
+        return load_games(
+            self._driver,
+            ids,
+            with_events=not thinking,
+            with_holdings=False,
+            with_lines=not thinking,
+            with_thinking=thinking,
+            whole_plies=True,
+        )
+
+    def facts(self, ids: list[int]) -> list[GameFacts]:
+        """The rows of games, in this order."""
+        source = "games g ON g.id = wanted.value LEFT JOIN sources s ON s.id = g.source_id ORDER BY wanted.key"
+        return [GameFacts._make(row) for row in self._rows(_SELECT_GAMES, source, ids)]
+
+    def views(self, ids: list[int]) -> list[SegmentColumns]:
+        """The segments of games, in this order."""
+        return [SegmentColumns._make(row) for row in self._rows(_SELECT_VIEWS, _FROM_VIEWS, ids)]
+
+    def anchors(self, observations: Iterable[int]) -> dict[int, list[tuple[int, str]]]:
+        """Ply and FEN of each anchor of these observations' main lines."""
+        found: dict[int, list[tuple[int, str]]] = {}
+        source = "anchors ON observation_id = wanted.value WHERE line_no = 0 ORDER BY observation_id, seq"
+        for observation_id, ply, fen in self._rows("SELECT observation_id, ply, fen", source, sorted(observations)):
+            found.setdefault(observation_id, []).append((ply, fen))
+        return found
+
+    def hands(self, observations: Iterable[int]) -> list[HoldingsColumns]:
+        """The plain holdings lines of these observations, by observation and offset."""
+        source = "holdings ON observation_id = wanted.value WHERE passed IS NULL ORDER BY observation_id, offset, seq"
+        rows = self._rows("SELECT observation_id, ply, white, black, offset", source, sorted(observations))
+        return [HoldingsColumns._make(row) for row in rows]
+
+    def thought_of(self, ids: list[int]) -> set[int]:
+        """Those of the games in which an engine told its thinking."""
+        if not self._driver.execute("SELECT EXISTS (SELECT 1 FROM thinking)").fetchone()[0]:
+            return set()
+        source = (
+            "games g ON g.id = wanted.value OR g.merged_into = wanted.value JOIN observations o ON o.game_id = g.id"
+            " WHERE EXISTS (SELECT 1 FROM thinking WHERE observation_id = o.id)"
+        )
+        return {row_id for (row_id,) in self._rows("SELECT wanted.value", source, ids)}
+
+    def analysed(self, ids: list[int]) -> set[int]:
+        """Those of the games of which there are analyses."""
+        if not has_analyses(self._driver):
+            return set()
+        source = (
+            "games g ON g.id = wanted.value OR g.merged_into = wanted.value"
+            " WHERE EXISTS (SELECT 1 FROM analyses WHERE game_key = g.key)"
+        )
+        return {row_id for (row_id,) in self._rows("SELECT wanted.value", source, ids)}
+
+    def thoughts(self, observations: Iterable[int]) -> Thoughts:
+        """What engines told in these observations."""
+        numbers, engine = self._fetch(_SELECT_THOUGHTS, json.dumps(sorted(observations)))
+        return Thoughts._make((*numbers, engine.astype(object)))  # of no rows Arrow cannot tell that they are texts
+
+    def plies(self, runs: list[tuple[int, int]]) -> PlyArrays:
+        """Rows of ``plies``, given by the first row number and the number of rows of each run, at least one.
+
+        Raises:
+            StorageError: not all of the rows are there.
+        """
+        joined: list[list[int]] = []
+        for first, count in runs:
+            if joined and joined[-1][1] == first - 1:
+                joined[-1][1] += count
+            else:
+                joined.append([first, first + count - 1])
+        (packed, *values), san = self._fetch(_SELECT_PLIES, json.dumps(joined))
+        if len(packed) != sum(count for _, count in runs):
+            raise StorageError("Rows of plies are missing in the archive: see `ics-recorder db check`.")
+        return PlyArrays._make((packed >> 9, packed & 511, *values, san))
+
+    def _rows(self, select: str, source: str, wanted: list[int]) -> sqlite3.Cursor:
+        return self._driver.execute(f"{select} FROM json_each(?) wanted CROSS JOIN {source}", (json.dumps(wanted),))
+
+
+@contextmanager
+def column_reader(path: Path, *, read_only: bool, arrow: bool) -> Iterator[ColumnReader]:
+    """A reader in a transaction of its own.
+
+    ADBC, several times faster than Python's driver, has a connection of its own. It sees the same moment if nothing was
+    committed between the beginnings of both transactions, which a third connection that was opened before can tell.
+
+    Args:
+        path: of the archive. read_only: nothing can be written. arrow: use ADBC if the extra ``arrow`` is installed.
+    """
+    adbc = _adbc() if arrow else None
+    with closing(open_sqlite(path, read_only=True)) as probe, reading(path, read_only=read_only) as driver:
+        for _ in range(_TRIES):
+            if adbc is None:
+                break
+            (before,) = probe.execute("PRAGMA data_version").fetchone()
+            driver.execute(_TOUCH).fetchall()
+            with (
+                closing(adbc.connect(f"file:{quote(str(path.absolute()))}?mode=ro")) as other,
+                other.cursor() as cursor,
+            ):
+                cursor.execute(_TOUCH)
+                cursor.fetchall()
+                (after,) = probe.execute("PRAGMA data_version").fetchone()
+                if before == after:
+                    yield ColumnReader(driver, _by_arrow(cursor))
+                    return
+            driver.execute("ROLLBACK")
+            driver.execute("BEGIN")
+        yield ColumnReader(driver, None)
+
+
+def _adbc() -> Any:
+    try:
+        import adbc_driver_sqlite.dbapi
+        import pyarrow  # noqa: F401 -- the driver alone gives no arrays
+    except ImportError:
+        return None
+    return adbc_driver_sqlite.dbapi
+
+
+def _by_arrow(cursor: Any) -> _Fetch:
+    def fetch(sql: str, parameter: str) -> tuple[list[Ints], NDArray[np.object_]]:
+        cursor.execute(sql, [parameter])
+        *numbers, text = cursor.fetch_arrow_table().columns
+        return [column.to_numpy() for column in numbers], text.to_numpy()
+
+    return fetch
+
+
+def _by_driver(driver: sqlite3.Connection) -> _Fetch:
+    def fetch(sql: str, parameter: str) -> tuple[list[Ints], NDArray[np.object_]]:
+        cursor = driver.execute(sql, (parameter,))
+        width = len(cursor.description)
+        blocks: list[list[Ints]] = [[] for _ in range(width - 1)]
+        texts: list[NDArray[np.object_]] = []
+        while rows := cursor.fetchmany(_ROWS_AT_ONCE):
+            *numbers, text = zip(*rows, strict=True)
+            for block, column in zip(blocks, numbers, strict=True):
+                block.append(np.array(column, dtype=np.int64))
+            texts.append(np.array(text, dtype=object))
+        if not texts:
+            return [np.empty(0, dtype=np.int64) for _ in blocks], np.empty(0, dtype=object)
+        return [np.concatenate(block) for block in blocks], np.concatenate(texts)
+
+    return fetch

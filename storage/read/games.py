@@ -1,0 +1,236 @@
+"""Games back out of the archive, many per query."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import chain
+from typing import NamedTuple
+
+from recorder.model import (
+    Evidence,
+    EvidenceKind,
+    Game,
+    Link,
+    LinkKind,
+    Observation,
+    PlyLine,
+    SourceName,
+    name_plies,
+)
+from recorder.model.pgn_plies import ShownLine
+from storage.analyses import load_analyses
+from storage.mapping import (
+    Row,
+    anchor_from_row,
+    event_from_row,
+    game_from_row,
+    holdings_from_row,
+    observation_from_row,
+    ply_line_from_row,
+    segment_from_row,
+    thinking_from_row,
+)
+from storage.plies import load_plies, load_shown
+from storage.statements import COLUMNS, select_sql
+
+__all__ = ["BATCH_GAMES", "load_games"]
+
+_SOURCE_ID, _MERGED_INTO = map(COLUMNS["games"].index, ("source_id", "merged_into"))
+
+BATCH_GAMES = 200
+"""Games loaded by one set of queries, all but their plies, which are most of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """What to load besides the games: the arguments of ``load_games``."""
+
+    events: bool
+    holdings: bool
+    lines: bool
+    whole_plies: bool
+    thinking: bool
+
+
+class _Run(NamedTuple):
+    """Where the plies of a line are."""
+
+    seen: Observation
+    line: PlyLine
+    first: int
+    plies: int
+
+
+def load_games(
+    driver: sqlite3.Connection,
+    ids: list[int],
+    *,
+    with_events: bool,
+    with_holdings: bool,
+    with_lines: bool,
+    whole_plies: bool,
+    with_thinking: bool,
+) -> Iterator[Game]:
+    """The games with these row numbers, in this order; memory is bounded by one batch without its plies.
+
+    Args:
+        driver: of the archive; must stay in one transaction while the iterator is used.
+        ids: row numbers of ``games``.
+        with_events, with_holdings, with_thinking: False leaves the observations' lists empty, and analyses.
+        with_lines: False loads no plies that were taken back, only main lines and variations.
+        whole_plies: False leaves None what ``load_shown`` does not load.
+    """
+    wanted = _Wanted(with_events, with_holdings, with_lines, whole_plies, with_thinking)
+    for start in range(0, len(ids), BATCH_GAMES):
+        yield from _load(driver, ids[start : start + BATCH_GAMES], wanted)
+
+
+def _load(driver: sqlite3.Connection, ids: list[int], wanted: _Wanted) -> Iterator[Game]:
+    """Games of one batch. Each gets its plies just before it is handed out: they are used while they are in cache."""
+    of_games = f"IN ({','.join(map(str, ids))})"  # integers of ours
+    found: dict[int, Game] = {}
+    merged: list[int] = []
+    shown: list[Game] = []
+    for row in driver.execute(f"{select_sql('games')} WHERE id {of_games}"):
+        found[row[0]] = game_from_row(row)
+        if row[_MERGED_INTO] is None:
+            shown.append(found[row[0]])
+        if row[_SOURCE_ID] is None:
+            merged.append(row[0])
+    members = _members(driver, merged, found) if merged else {}
+    of_seen = f"IN ({','.join(map(str, [*ids, *members]))})"
+    seen: dict[int, Observation] = {}
+    places: dict[int, int] = {}
+    runs: dict[int, list[_Run]] = {}
+    runs_of_game: dict[int, list[list[_Run]]] = {row_id: [] for row_id in ids}
+    names = {
+        row_id: SourceName(name, sha256, kind)
+        for row_id, name, sha256, kind in driver.execute(
+            "SELECT id, name, sha256, kind FROM sources"
+            f" WHERE id IN (SELECT source_id FROM observations WHERE game_id {of_seen})"
+        )
+    }
+    untimed: dict[int, list[Observation]] = {}
+    for game_id, row in _observation_rows(driver, of_seen, members):
+        seen[row[0]] = observation = observation_from_row(row)
+        observation.source = names[row[1]]
+        siblings = found[game_id].observations
+        places[row[0]] = len(siblings)
+        siblings.append(observation)
+        runs[row[0]] = []
+        runs_of_game[game_id].append(runs[row[0]])
+        if row[2] in members and members[row[2]].time_basis != found[game_id].time_basis.value:
+            untimed.setdefault(game_id, []).append(observation)
+    for row in driver.execute(f"{select_sql('segments')} WHERE game_id {of_games} ORDER BY game_id, seq"):
+        found[row[0]].segments.append(segment_from_row(row, places))
+    if seen:
+        _load_children(driver, seen, runs, wanted)
+    _load_links(driver, found, of_seen, members)
+    if wanted.thinking:
+        load_analyses(driver, shown)  # not of witnesses: their positions are those of the game made of them
+    for row_id in ids:
+        for run in chain.from_iterable(runs_of_game.pop(row_id)):
+            _load_run(driver, run)
+        for observation in untimed.pop(row_id, ()):
+            _forget_times(observation)
+        yield found.pop(row_id)
+
+
+class _Member(NamedTuple):
+    """A witness of a game of several sources: whose, which in the order of their keys, and what its times are."""
+
+    game_id: int
+    place: int
+    time_basis: str
+
+
+def _members(driver: sqlite3.Connection, merged: list[int], found: dict[int, Game]) -> dict[int, _Member]:
+    """The witnesses of games by their row numbers; the games are told their keys and what comparing them gave."""
+    of_merged = f"IN ({','.join(map(str, merged))})"
+    members: dict[int, _Member] = {}
+    query = f"SELECT id, merged_into, time_basis, key FROM games WHERE merged_into {of_merged} ORDER BY key"
+    for place, (row_id, game_id, basis, key) in enumerate(driver.execute(query)):
+        members[row_id] = _Member(game_id, place, basis)
+        found[game_id].witnesses.append(key)
+    query = f"SELECT game_id, kind, text FROM game_evidence WHERE game_id {of_merged} ORDER BY game_id, seq"
+    for game_id, kind, text in driver.execute(query):
+        found[game_id].evidence.append(Evidence(EvidenceKind(kind), text))
+    return members
+
+
+def _observation_rows(
+    driver: sqlite3.Connection, of_seen: str, members: dict[int, _Member]
+) -> Iterator[tuple[int, Row]]:
+    """Rows of observations with the game that shows them, those of one game in their order."""
+    rows = driver.execute(f"{select_sql('observations')} WHERE game_id {of_seen} ORDER BY game_id, seq")
+    if not members:
+        yield from ((row[2], row) for row in rows)
+        return
+    ordered = sorted(rows, key=lambda row: members[row[2]].place if row[2] in members else -1)
+    yield from ((members[row[2]].game_id if row[2] in members else row[2], row) for row in ordered)
+
+
+def _forget_times(seen: Observation) -> None:
+    """An observation whose times are of another basis than its game's: they would be read as what they are not."""
+    seen.started_at_ms = seen.ended_at_ms = None
+    if seen.start is not None:
+        seen.start = seen.start._replace(at_ms=None)
+    for line in seen.lines:
+        line.rows = [ply._replace(at_ms=None) for ply in name_plies(line.rows)]
+    seen.holdings = [change._replace(at_ms=None) for change in seen.holdings]
+    seen.events = [event._replace(at_ms=None) for event in seen.events]
+    seen.thinking = [thought._replace(at_ms=None) for thought in seen.thinking]
+
+
+def _load_links(driver: sqlite3.Connection, found: dict[int, Game], of_seen: str, members: dict[int, _Member]) -> None:
+    """Links of games and of their witnesses, in both directions, each to the game that is shown for the other one."""
+    links: dict[int, set[Link]] = {}
+    for mine, other in (("game_id", "other_game_id"), ("other_game_id", "game_id")):
+        query = (
+            f"SELECT l.{mine}, l.kind, coalesce(m.key, g.key), l.evidence FROM game_links l"
+            f" JOIN games g ON g.id = l.{other} LEFT JOIN games m ON m.id = g.merged_into WHERE l.{mine} {of_seen}"
+        )
+        for row_id, kind, key, evidence in driver.execute(query):
+            shown = members[row_id].game_id if row_id in members else row_id
+            links.setdefault(shown, set()).add(Link(LinkKind(kind), key, evidence))
+    for row_id, linked in links.items():
+        first: dict[tuple[LinkKind, str], Link] = {}
+        for link in sorted(linked, key=lambda link: (link.kind.value, link.key, link.evidence)):
+            first.setdefault((link.kind, link.key), link)
+        found[row_id].links += first.values()
+
+
+def _load_run(driver: sqlite3.Connection, run: _Run) -> None:
+    if not (isinstance(run.line, ShownLine) and load_shown(driver, run.line, run.first, run.plies)):
+        run.line.rows = load_plies(driver, run.first, run.plies, run.seen.started_at_ms or 0, run.seen.offset)
+
+
+def _load_children(
+    driver: sqlite3.Connection, seen: dict[int, Observation], runs: dict[int, list[_Run]], wanted: _Wanted
+) -> None:
+    """Everything below observations; of the lines' plies only where they are, appended to ``runs``."""
+    ids = ",".join(map(str, seen))
+    mine = f"WHERE observation_id IN ({ids})"
+    main = "" if wanted.lines else " AND line_no = 0"
+    told = "" if wanted.lines else " AND (line_no = 0 OR kind = 'variation')"
+    for row in driver.execute(f"{select_sql('ply_lines')} {mine}{told} ORDER BY observation_id, line_no"):
+        line = ply_line_from_row(row, whole=wanted.whole_plies)
+        seen[row[0]].lines.append(line)
+        runs[row[0]].append(_Run(seen[row[0]], line, row[5], row[6]))
+    for row in driver.execute(f"{select_sql('anchors')} {mine}{main} ORDER BY observation_id, seq"):
+        seen[row[0]].anchors.append(anchor_from_row(row))
+    if wanted.holdings:
+        for row in _in_order(driver, f"{select_sql('holdings')} {mine}"):
+            seen[row[0]].holdings.append(holdings_from_row(row, seen[row[0]].started_at_ms or 0))
+    if wanted.events:
+        for row in _in_order(driver, f"{select_sql('events')} {mine}"):
+            seen[row[0]].events.append(event_from_row(row, seen[row[0]].started_at_ms or 0))
+    if wanted.thinking:
+        for row in _in_order(driver, f"{select_sql('thinking')} {mine}"):
+            seen[row[0]].thinking.append(thinking_from_row(row, seen[row[0]].started_at_ms or 0))
+
+
+def _in_order(driver: sqlite3.Connection, sql: str) -> Iterator[Row]:
+    return iter(driver.execute(f"{sql} ORDER BY observation_id, seq"))

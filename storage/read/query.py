@@ -1,0 +1,302 @@
+"""Which games: the filter, its SQL, the stated order, and keys as people type them."""
+
+from __future__ import annotations
+
+import json
+import re
+import sqlite3
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from recorder.errors import StorageError
+from recorder.model import MINUTE_MS, GameKind, TimeBasis
+
+__all__ = [
+    "ALL_PLAYED",
+    "ANY",
+    "GameFilter",
+    "beginning",
+    "count_games",
+    "fold",
+    "game_ids",
+    "game_keys",
+    "resolve",
+    "undated",
+    "witness_paths",
+]
+
+_LAST = re.compile(r"last(?:~(\d{1,9}))?")
+_HEX = re.compile(r"[0-9a-fA-F]+")
+
+ANY: frozenset[str] = frozenset()
+_UNKNOWN = "unknown"
+"""The word for games whose server no log names."""
+
+
+@dataclass(frozen=True)
+class GameFilter:
+    """What a game must be; an empty set or None asks nothing.
+
+    Attributes:
+        players: handles of which at least one played, in any colour. white, black: in that colour.
+            Handles are case-insensitive. opponents: handles of which one played against one of ``players``.
+        variants, categories, results, servers: the values as stored; variants, categories and servers are
+            case-insensitive. The server ``unknown`` also means games of no known server.
+        since_ms, until_ms: first and last allowed start (inclusive, milliseconds since 1970). Games without a known
+            date do not match; ``Archive.undated`` counts them.
+        min_plies: least number of known half-moves; 1 by default.
+        complete: True leaves out games with gaps, without a beginning or without an end line.
+        no_guests, no_computers: leave out games of such a player (``Player.is_guest``, ``Player.is_computer``).
+        kinds: kinds of games; played ones by default.
+        keys: prefixes of keys, one of which must match.
+        source: an id (or its beginning) as ``sources`` prints it.
+        me: the handle whose connection recorded the game.
+        witnesses: the games as each source gives them, instead of those that were made of several.
+        folded: keys of games that are counted with another one ; they are excluded.
+        unique: probable duplicates are to be folded; ``recorder.cli.export_options`` finds ``folded`` then.
+        last: only the newest so many, after all else.
+    """
+
+    players: frozenset[str] = ANY
+    opponents: frozenset[str] = ANY
+    white: frozenset[str] = ANY
+    black: frozenset[str] = ANY
+    variants: frozenset[str] = ANY
+    categories: frozenset[str] = ANY
+    rated: bool | None = None
+    since_ms: int | None = None
+    until_ms: int | None = None
+    results: frozenset[str] = ANY
+    servers: frozenset[str] = ANY
+    min_plies: int = 1
+    complete: bool = False
+    no_guests: bool = False
+    no_computers: bool = False
+    kinds: frozenset[GameKind] = field(default=frozenset({GameKind.PLAYED}))
+    keys: frozenset[str] = ANY
+    source: str | None = None
+    me: str | None = None
+    witnesses: bool = False
+    folded: frozenset[str] = ANY
+    unique: bool = False
+    last: int | None = None
+
+
+ALL_PLAYED = GameFilter()
+"""The stated default of lists and exports: every played game with at least one ply."""
+
+
+def fold(handle: str) -> str:
+    """The form in which handles are equal."""
+    return handle.lower()
+
+
+def beginning(text: str) -> str:
+    """The pattern of texts that begin so, for ``LIKE ? ESCAPE '/'``."""
+    for letter in "/%_":
+        text = text.replace(letter, f"/{letter}")
+    return f"{text}%"
+
+
+_Condition = tuple[str, tuple[Any, ...]]
+"""SQL and the values for its question marks; ``g`` is the row of ``games``."""
+
+# a start that is a date: seconds from the start of a log are none; a day alone counts as its first millisecond
+_DATES: Final = f"({', '.join(repr(basis.value) for basis in (TimeBasis.UTC, TimeBasis.LOCAL))})"
+_ISO_DAY: Final = "iif(g.date_text GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]', g.date_text, NULL)"
+_DATED_MS: Final = (
+    f"coalesce(iif(g.time_basis IN {_DATES}, g.started_at_ms, NULL),"
+    f" CAST(strftime('%s', {_ISO_DAY}) AS INTEGER) * 1000)"
+)
+_FROM: Final = "FROM games g LEFT JOIN sources s ON s.id = g.source_id"
+_ORDER: Final = f"ORDER BY {_DATED_MS} IS NULL, {_DATED_MS}, s.sha256, g.first_offset, g.key"
+_NEWEST_FIRST: Final = f"ORDER BY {_DATED_MS} IS NULL, {_DATED_MS} DESC, s.sha256 DESC, g.first_offset DESC, g.key"
+"""The order of ``last``: dated games before undated ones, later ones first."""
+_SHOWN: Final = "SELECT g.id, g.key, g.white, g.black"
+
+
+def _in(expression: str, values: Iterable[Any]) -> _Condition:
+    found = tuple(sorted(values))
+    return f"{expression} IN ({', '.join('?' * len(found))})", found
+
+
+def _all(conditions: list[_Condition], between: str = " AND ") -> _Condition:
+    texts = between.join(text for text, _ in conditions)
+    return texts, tuple(value for _, values in conditions for value in values)
+
+
+def _played(handles: frozenset[str], column: str) -> _Condition:
+    text, values = _in("handle_folded", map(fold, handles))
+    return f"{column} IN (SELECT id FROM players WHERE {text})", values
+
+
+def _met(players: frozenset[str], opponents: frozenset[str]) -> _Condition:
+    """One of the players had one colour, and one of the opponents the other; an empty set asks nothing."""
+    ways: list[_Condition] = []
+    for own, other in (("g.white_id", "g.black_id"), ("g.black_id", "g.white_id")):
+        sides = ((players, own), (opponents, other))
+        ways.append(_all([_played(handles, column) for handles, column in sides if handles]))
+    return _either(ways)
+
+
+def _guest(side: str) -> str:
+    return f"is_guest(g.{side}, g.{side}_rating_text, g.{side}_titles, g.{side}_registered)"
+
+
+def _computer(side: str) -> str:
+    return f"is_computer(g.{side}_titles)"
+
+
+def _conditions(where: GameFilter, *, dates: bool = True) -> _Condition:
+    found: list[_Condition] = []
+    if where.players or where.opponents:
+        found.append(_met(where.players, where.opponents))
+    if where.white:
+        found.append(_played(where.white, "g.white_id"))
+    if where.black:
+        found.append(_played(where.black, "g.black_id"))
+    for words, column in (
+        (where.variants, "g.variant"),
+        (where.categories, "g.category"),
+    ):
+        if words:
+            found.append(_in(f"lower({column})", {word.lower() for word in words}))
+    if where.servers:
+        servers = {word.lower() for word in where.servers}
+        named = _in("lower(g.server)", servers)
+        found.append(_either([named, ("g.server IS NULL", ())]) if _UNKNOWN in servers else named)
+    if where.rated is not None:
+        found.append(("g.rated IS ?", (where.rated,)))
+    if dates and where.since_ms is not None:
+        found.append((f"{_DATED_MS} + iif(g.start_precision = 'minute', {MINUTE_MS - 1}, 0) >= ?", (where.since_ms,)))
+    if dates and where.until_ms is not None:
+        found.append((f"{_DATED_MS} <= ?", (where.until_ms,)))
+    if where.results:
+        found.append(_in("g.result", where.results))
+    if where.min_plies > 0:
+        found.append(("g.ply_count >= ?", (where.min_plies,)))
+    if where.complete:
+        found.append(("g.complete", ()))
+    for excluded, test in ((where.no_guests, _guest), (where.no_computers, _computer)):
+        if excluded:
+            found += [(f"NOT {test(side)}", ()) for side in ("white", "black")]
+    if where.kinds:
+        found.append(_in("g.kind", (kind.value for kind in where.kinds)))
+    if where.folded:
+        found.append(("g.key NOT IN (SELECT value FROM json_each(?))", (json.dumps(sorted(where.folded)),)))
+    if own := _own(where, "g"):
+        found.append(_all(own) if where.witnesses else _either([_all(own), _merged_of(where)]))
+    found.append(("g.source_id IS NOT NULL" if where.witnesses else "g.merged_into IS NULL", ()))
+    return _all(found)
+
+
+def _either(conditions: list[_Condition]) -> _Condition:
+    text, values = _all(conditions, " OR ")
+    return f"({text})", values
+
+
+def _own(where: GameFilter, row: str) -> list[_Condition]:
+    """What is asked of a game as a source gives it: a game of several sources matches if one of its witnesses does."""
+    found: list[_Condition] = []
+    if where.keys:
+        keys = [beginning(key.lower()) for key in sorted(where.keys)]
+        found.append(_either([(f"{row}.key LIKE ? ESCAPE '/'", (key,)) for key in keys]))
+    if where.source is not None:
+        of_source = f"{row}.source_id IN (SELECT id FROM sources WHERE sha256 LIKE ? ESCAPE '/')"
+        found.append((of_source, (beginning(where.source.lower()),)))
+    if where.me is not None:
+        found.append((f"lower({row}.me) = ?", (fold(where.me),)))
+    return found
+
+
+def _merged_of(where: GameFilter) -> _Condition:
+    """Games that are made of those that are as ``_own`` says."""
+    text, values = _all(_own(where, "w"))
+    return f"g.id IN (SELECT w.merged_into FROM games w WHERE w.merged_into IS NOT NULL AND {text})", values
+
+
+def game_ids(driver: sqlite3.Connection, where: GameFilter) -> list[int]:
+    """The row numbers of the games that match, in the stated order: start (unknown last), then source and place in it.
+
+    Sources are ordered by their sha256, so that the order depends on what was imported, never on when; a game that
+    several witness has no source of its own and comes before the others of the same start.
+    """
+    text, values = _conditions(where)
+    if where.last is not None:
+        text = f"g.id IN (SELECT g.id {_FROM} WHERE {text} {_NEWEST_FIRST} LIMIT ?)"
+        values = (*values, where.last)
+    return [row_id for (row_id,) in driver.execute(f"SELECT g.id {_FROM} WHERE {text} {_ORDER}", values)]
+
+
+def game_keys(driver: sqlite3.Connection, where: GameFilter) -> frozenset[str]:
+    """The keys of the games that match."""
+    text, values = _conditions(where)
+    return frozenset(key for (key,) in driver.execute(f"SELECT g.key {_FROM} WHERE {text}", values))
+
+
+def _count(driver: sqlite3.Connection, conditions: _Condition) -> int:
+    text, values = conditions
+    (count,) = driver.execute(f"SELECT count(*) {_FROM} WHERE {text}", values).fetchone()
+    return int(count)
+
+
+def count_games(driver: sqlite3.Connection, where: GameFilter) -> int:
+    """How many games match."""
+    count = _count(driver, _conditions(where))
+    return count if where.last is None else min(count, where.last)
+
+
+def undated(driver: sqlite3.Connection, where: GameFilter) -> int:
+    """How many games the date bounds leave out only because their date is unknown."""
+    if where.since_ms is None and where.until_ms is None:
+        return 0
+    return _count(driver, _all([_conditions(where, dates=False), (f"{_DATED_MS} IS NULL", ())]))
+
+
+def resolve(driver: sqlite3.Connection, spec: str) -> int:
+    """The row number of the one game that ``spec`` names.
+
+    Args:
+        driver: of the archive.
+        spec: the beginning of a key (that of a witness names the game it belongs to), ``last``,
+            or ``last~2`` for the third newest played game.
+    Raises:
+        StorageError: no game, or several (they are listed).
+    """
+    if match := _LAST.fullmatch(spec):
+        text, values = _conditions(ALL_PLAYED)
+        query = f"{_SHOWN} {_FROM} WHERE {text} {_NEWEST_FIRST} LIMIT 1 OFFSET ?"
+        row = driver.execute(query, (*values, int(match[1] or 0))).fetchone()
+        if row is None:
+            count = count_games(driver, ALL_PLAYED)
+            raise StorageError(f"There is no game {spec}: the archive holds {count} played games with moves.")
+        return int(row[0])
+    if not _HEX.fullmatch(spec):
+        raise StorageError(f"{spec!r} names no game: give the beginning of a key, last, or last~2.")
+    named = "SELECT coalesce(w.merged_into, w.id) FROM games w WHERE w.key LIKE ? ESCAPE '/'"
+    query = f"{_SHOWN} FROM games g WHERE g.id IN ({named}) ORDER BY g.key LIMIT 11"
+    rows = driver.execute(query, (beginning(spec.lower()),)).fetchall()
+    if not rows:
+        raise StorageError(f"No game has a key that begins with {spec}.")
+    if len(rows) > 1:
+        found = ", ".join(f"{key} ({white} vs. {black})" for _, key, white, black in rows[:10])
+        more = " and more" if len(rows) > 10 else ""
+        raise StorageError(f"{spec} is the beginning of several keys: {found}{more}. Give more digits.")
+    return int(rows[0][0])
+
+
+def witness_paths(driver: sqlite3.Connection, key: str) -> dict[str, str | None]:
+    """The games that are one with a game, as each source gives it, by their keys, with the source's path if known.
+
+    Args:
+        key: of the game as one source gives it, as stored; it is among them.
+    Returns:
+        Nothing if there is no such game.
+    """
+    query = """
+    SELECT w.key, s.path FROM games g
+    JOIN games w ON w.id = g.id OR w.merged_into = g.merged_into JOIN sources s ON s.id = w.source_id
+    WHERE g.key = ? AND g.source_id IS NOT NULL ORDER BY w.key
+    """
+    return dict(driver.execute(query, (key,)).fetchall())

@@ -1,0 +1,274 @@
+"""The rows of ``sources``, and the kept bytes of each."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+from recorder.errors import StorageError
+from recorder.model import Anomaly, AnomalyKind, Disposition, Shape, SourceReport, TimeBasis
+from storage.read.query import beginning
+from storage.statements import COLUMNS, select_sql
+
+__all__ = [
+    "ELSEWHERE",
+    "ID_DIGITS",
+    "READ_AGAIN",
+    "SourceRow",
+    "UNFINISHED",
+    "anomalies_of",
+    "beginnings_of",
+    "drop_kept",
+    "one_source",
+    "packed_timing",
+    "read_kept",
+    "report_of",
+    "row_number",
+    "source_rows",
+    "sources_of_game",
+    "timing_of",
+    "unpacked",
+]
+
+ELSEWHERE = "elsewhere"
+"""The tag under which the counts of a report's ``elsewhere`` are kept."""
+ID_DIGITS = 12
+READ_AGAIN = "again"
+"""As a source's parser version: somebody was left out of it who is wanted now."""
+UNFINISHED: Final = "unfinished"
+"""In a source's ``restart_state``: more of it may be there than the archive knows, even if it has not grown."""
+
+
+@dataclass(frozen=True)
+class SourceRow:
+    """A source as the archive knows it.
+
+    Attributes:
+        id: the first 12 digits of ``sha256``; a source that grows gets another one.
+        sha256, size_bytes: of the decompressed bytes read so far.
+        name, path: the file's name, and where it was found (None in shared archives).
+        options: what ``--date``, ``--tz``, ``--kind`` … said when it was imported.
+        parser_version: what read it, or ``READ_AGAIN``.
+        read_up_to, restart_state: where reading goes on when it has grown, and what is needed for it.
+        kept_bytes: how many of its bytes, from the first on, are in the archive.
+        games: how many games it gave.
+    """
+
+    id: str
+    sha256: str
+    size_bytes: int
+    name: str
+    path: str | None
+    kind: str
+    server: str | None
+    dialect: str | None
+    me: str | None
+    time_basis: TimeBasis
+    options: dict[str, Any]
+    parser_version: str
+    read_up_to: int
+    restart_state: dict[str, Any]
+    kept_bytes: int
+    line_count: int
+    warnings: tuple[str, ...]
+    games: int
+
+    @property
+    def kept(self) -> bool:
+        """Whether all its bytes are in the archive."""
+        return self.kept_bytes == self.size_bytes
+
+    @property
+    def lacks_player(self) -> bool:
+        """Whether somebody was left out of it, and of what is kept of it, who is wanted now."""
+        return self.parser_version == READ_AGAIN
+
+    @property
+    def unfinished(self) -> str | None:
+        """The mark of the reader that left it while it was being written, or None; its last games are as of then."""
+        mark: str | None = self.restart_state.get(UNFINISHED)
+        return mark
+
+
+_SHOWN: Final = tuple(name for name in COLUMNS["sources"] if name not in ("id", "timing"))  # megabytes that few ask for
+_JSON: Final = ("options", "restart_state", "warnings")
+
+
+def source_rows(driver: sqlite3.Connection, sha256: str = "") -> list[SourceRow]:
+    """The sources whose sha256 begins so, by name and then by sha256."""
+    wanted = "s.sha256 LIKE ? ESCAPE '/'"
+    counted = "SELECT count(*) FROM games g WHERE g.source_id = s.id"
+    query = f"SELECT {', '.join(f's.{name}' for name in _SHOWN)}, ({counted}) FROM sources s WHERE {wanted}"
+    found: list[SourceRow] = []
+    for *row, games in driver.execute(f"{query} ORDER BY s.name, s.sha256", (beginning(sha256),)):
+        values = dict(zip(_SHOWN, row, strict=True))
+        values |= {name: json.loads(values[name]) for name in _JSON}
+        values["time_basis"] = TimeBasis(values["time_basis"])
+        values["warnings"] = tuple(values["warnings"])
+        found.append(SourceRow(id=values["sha256"][:ID_DIGITS], games=games, **values))
+    return found
+
+
+def one_source(driver: sqlite3.Connection, source_id: str) -> SourceRow:
+    """The source whose id begins with ``source_id``.
+
+    Raises:
+        StorageError: there is none, or several.
+    """
+    found = source_rows(driver, source_id.lower()) if source_id else []
+    if not found:
+        raise StorageError(f"No source has an id that begins with {source_id!r}: `ics-recorder sources` lists them.")
+    if len(found) > 1:
+        raise StorageError(
+            f"{source_id} is the beginning of several ids: {', '.join(f'{row.id} ({row.name})' for row in found)}."
+        )
+    return found[0]
+
+
+def row_number(driver: sqlite3.Connection, sha256: str) -> int:
+    """The row of a source.
+
+    Raises:
+        StorageError: it is no longer there.
+    """
+    row = driver.execute("SELECT id FROM sources WHERE sha256 = ?", (sha256,)).fetchone()
+    if row is None:
+        raise StorageError(f"The source {sha256[:ID_DIGITS]} is no longer in the archive.")
+    return int(row[0])
+
+
+def anomalies_of(driver: sqlite3.Connection, source: int) -> Iterator[tuple[int, Anomaly]]:
+    """What was wrong in the source of this row, with its number, in the order found."""
+    for row in driver.execute(f"{select_sql('anomalies')} WHERE source_id = ? ORDER BY seq", (source,)):
+        yield row[1], Anomaly(AnomalyKind(row[2]), *row[3:])
+
+
+def report_of(driver: sqlite3.Connection, row: SourceRow) -> SourceReport:
+    """The report of a source as it was stored when it was written."""
+    number = row_number(driver, row.sha256)
+    report = SourceReport(row.kind, row.server, row.dialect, row.me, row.time_basis, row.size_bytes, row.line_count)
+    counted = "SELECT tag, disposition, count FROM source_counts WHERE source_id = ?"
+    for tag, word, count in driver.execute(counted, (number,)):
+        if tag == ELSEWHERE:
+            report.elsewhere[word] = count
+        else:
+            (report.frames if tag == "<12>" else report.holdings)[Disposition(word)] = count
+    shapes = "SELECT shape, lines, first_offset FROM source_shapes WHERE source_id = ? ORDER BY seq"
+    report.shapes = [Shape(*found) for found in driver.execute(shapes, (number,))]
+    report.anomalies = [found for _, found in anomalies_of(driver, number)]
+    report.warnings = list(row.warnings)
+    return report
+
+
+def sources_of_game(driver: sqlite3.Connection, game_id: int) -> list[SourceRow]:
+    """The sources that witness a game, first the one its offsets are in."""
+    members = "(SELECT id FROM games WHERE id = :game OR merged_into = :game)"
+    leads = f"SELECT source_id FROM games WHERE id IN {members} AND source_id IS NOT NULL ORDER BY key LIMIT 1"
+    (first,) = driver.execute(leads, {"game": game_id}).fetchone() or (None,)
+    seen = f"SELECT source_id FROM observations WHERE game_id IN {members}"
+    query = f"SELECT sha256, id FROM sources WHERE id IN ({seen}) OR id = :first"
+    numbers = dict(driver.execute(query, {"game": game_id, "first": first}).fetchall())
+    rows = [row for row in source_rows(driver) if row.sha256 in numbers]
+    return sorted(rows, key=lambda row: numbers[row.sha256] != first)
+
+
+_ONE_BLOCK = 140_000  # bytes that hold the first compressed block: at most 128 KiB and its header
+_BLOCK: Final = 1 << 20
+_MOST_BYTES: Final = 1 << 28  # no timing file is as large, nor is any chunk
+
+
+def unpacked(data: object, place: str, *, cut: bool = False) -> bytes:
+    """What a BLOB of zstd holds.
+
+    Args:
+        data: the value as it is in the row. place: names its table and row in the error.
+        cut: only its beginning is given.
+    Raises:
+        StorageError: it is no BLOB, no zstd, not whole, or holds more than ``_MOST_BYTES``.
+    """
+    import zstandard  # who asks for games needs none
+
+    if not isinstance(data, bytes):
+        raise StorageError(f"{place} is no BLOB.")
+    blocks, size = [], 0
+    try:
+        with zstandard.ZstdDecompressor().stream_reader(data) as reader:
+            while block := reader.read(_BLOCK):
+                blocks.append(block)
+                size += len(block)
+                if size > _MOST_BYTES:
+                    raise StorageError(f"{place} holds more than {_MOST_BYTES >> 20} MiB.")
+        whole = cut or zstandard.frame_content_size(data) == size
+    except zstandard.ZstdError as error:
+        raise StorageError(f"{place} cannot be decompressed: {error}.") from error
+    if not whole:
+        raise StorageError(f"{place} is cut.")
+    return b"".join(blocks)
+
+
+def read_kept(
+    driver: sqlite3.Connection, row: SourceRow, offset: int = 0, length: int | None = None
+) -> Iterator[bytes]:
+    """The kept bytes of a source, in order, in blocks of at most 1 MiB.
+
+    Args:
+        row: the source. offset: of the first byte wanted. length: how many; None: to the end.
+    Raises:
+        StorageError: the bytes are not all kept.
+    """
+    end = row.size_bytes if length is None else min(offset + length, row.size_bytes)
+    if end > row.kept_bytes:
+        raise StorageError(
+            f"The bytes of {row.name} ({row.id}) are not in the archive: it was imported with --no-keep-source."
+        )
+    query = (
+        'SELECT source_id, "offset", size_bytes, zstd FROM source_chunks'
+        ' WHERE source_id = ? AND "offset" < ? AND "offset" + size_bytes > ? ORDER BY "offset"'
+    )
+    for number, start, size, compressed in driver.execute(query, (row_number(driver, row.sha256), end, offset)):
+        place = f"zstd in the row of source_chunks with source_id {number}, offset {start} ({row.name})"
+        block = unpacked(compressed, place)
+        if len(block) != size:
+            raise StorageError(f"{place} holds {len(block)} bytes, not {size}.")
+        yield block[max(offset - start, 0) : end - start]
+
+
+def beginnings_of(driver: sqlite3.Connection, hashes: Collection[str], length: int) -> dict[str, bytes]:
+    """The first kept bytes of several sources; of those of which nothing is kept, none.
+
+    Args:
+        hashes: their SHA-256. length: how many bytes of each, at most 64 KiB.
+    """
+    query = (
+        "SELECT substr(c.zstd, 1, ?) FROM source_chunks c JOIN sources s ON s.id = c.source_id"
+        ' WHERE s.sha256 = ? AND c."offset" = 0'
+    )
+    found: dict[str, bytes] = {}
+    for sha256 in sorted(hashes):
+        first = driver.execute(query, (_ONE_BLOCK, sha256)).fetchone()
+        if first is not None:
+            place = f"zstd in the row of source_chunks with offset 0 of the source {sha256[:12]}"
+            found[sha256] = unpacked(first[0], place, cut=True)[:length]
+    return found
+
+
+def timing_of(driver: sqlite3.Connection, row: SourceRow) -> bytes | None:
+    """The timing file of a kept typescript; None where there was none or the source is not kept."""
+    (timing,) = driver.execute("SELECT timing FROM sources WHERE sha256 = ?", (row.sha256,)).fetchone() or (None,)
+    return None if timing is None else unpacked(timing, f"timing in the row of sources with sha256 {row.sha256}")
+
+
+def packed_timing(timing: bytes) -> bytes:
+    """What ``timing_of`` unpacks."""
+    import zstandard
+
+    return zstandard.ZstdCompressor(level=6, write_checksum=True).compress(timing)
+
+
+def drop_kept(driver: sqlite3.Connection, row_id: int) -> None:
+    """Keep nothing of a source's bytes; its games stay."""
+    driver.execute("DELETE FROM source_chunks WHERE source_id = ?", (row_id,))
+    driver.execute("UPDATE sources SET kept_bytes = 0, timing = NULL WHERE id = ?", (row_id,))

@@ -1,0 +1,1 @@
+"""Tables, views and revisions of an archive."""

@@ -1,0 +1,280 @@
+"""Which schema a file has, and how it gets the newest one.
+
+There are two ways to the newest schema: a new archive is made straight from ``storage.schema.tables`` and
+``storage.schema.views``, because loading Alembic takes longer than reading a small log; an older one is upgraded by the
+migrations. The tests keep both ways equal. Whoever only asks which schema a file has loads neither Alembic nor
+SQLAlchemy.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import migrations
+from recorder.errors import StorageError
+from storage.files import backup, create_file, driver_of, make_engine, open_sqlite, told
+from storage.schema.views import VIEWS
+
+if TYPE_CHECKING:
+    from alembic.config import Config
+    from sqlalchemy import Connection
+    from sqlalchemy.schema import ExecutableDDLElement
+
+__all__ = [
+    "APPLICATION_ID",
+    "HEAD",
+    "SCRIPTS",
+    "create",
+    "current",
+    "differences",
+    "head",
+    "require_current",
+    "revisions",
+    "upgrade",
+]
+
+HEAD = "0007"
+"""The newest revision. Known without the scripts, so that opening an archive does not load Alembic."""
+
+SCRIPTS = Path(migrations.__path__[0])
+"""Where the migrations are."""
+
+APPLICATION_ID = 0x49435352
+"""``PRAGMA application_id`` of an archive: the letters ICSR."""
+
+_BESIDE_TABLES = (
+    f"PRAGMA application_id = {APPLICATION_ID}",
+    # as Alembic makes it
+    "CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL, "
+    "CONSTRAINT alembic_version_pkc PRIMARY KEY (version_num))",
+    f"INSERT INTO alembic_version (version_num) VALUES ('{HEAD}')",
+    # the secret that makes pseudonyms: the same in every share of this archive, unknown outside
+    "INSERT INTO settings (name, value) VALUES ('pseudonym-secret', hex(randomblob(16)))",
+    *VIEWS,
+)
+
+
+def _config(scripts: Path) -> Config:
+    from alembic.config import Config
+
+    config = Config()
+    config.set_main_option("script_location", str(scripts).replace("%", "%%"))
+    return config
+
+
+def revisions(scripts: Path = SCRIPTS) -> list[str]:
+    """All revisions, oldest first."""
+    from alembic.script import ScriptDirectory
+
+    walk = ScriptDirectory.from_config(_config(scripts)).walk_revisions()
+    return [script.revision for script in walk][::-1]
+
+
+def head() -> str:
+    """The newest revision this version of the program knows."""
+    return HEAD
+
+
+def current(path: Path) -> str | None:
+    """The revision of a file; None for an empty database.
+
+    Raises:
+        StorageError: there is no file, it is no SQLite database, or it is somebody else's.
+    """
+    if not path.is_file():
+        raise StorageError(f"There is no archive at {path}: import a log to make one, or give --db.")
+    connection = open_sqlite(path, read_only=True)
+    try:
+        names = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
+        if not names:
+            return None
+        (application,) = connection.execute("PRAGMA application_id").fetchone()
+        if application != APPLICATION_ID or "alembic_version" not in names:
+            raise StorageError(f"{path} is a database, but not an archive of ics-recorder.")
+        row = connection.execute("SELECT version_num FROM alembic_version").fetchone()
+        return None if row is None else str(row[0])
+    except (sqlite3.DatabaseError, UnicodeDecodeError) as error:  # a damaged page can have names that are no UTF-8
+        raise StorageError(f"{path} cannot be read as an archive: {error}.") from error
+    finally:
+        connection.close()
+
+
+def require_current(path: Path) -> None:
+    """Refuse a file whose schema is not the newest one.
+
+    Raises:
+        StorageError: the schema is older (says which command upgrades it), newer, or there is none.
+    """
+    revision = current(path)
+    if revision is None:
+        raise StorageError(f"{path} is an empty database, not an archive: import a log into it first.")
+    if revision == HEAD:
+        return
+    if revision in revisions():
+        raise StorageError(
+            f"{path} has the schema {revision}, this program needs {HEAD}: run `ics-recorder db upgrade`."
+        )
+    raise _newer(path, revision, HEAD)
+
+
+def _newer(path: Path, revision: str, newest: str) -> StorageError:
+    return StorageError(
+        f"{path} has the schema {revision}, which is newer than this program's {newest}: install a newer ics-recorder."
+    )
+
+
+def create(path: Path) -> None:
+    """Make a new archive, or finish one whose making was interrupted. All or nothing.
+
+    Raises:
+        StorageError: the file cannot be made.
+    """
+    if not path.exists():
+        create_file(path)
+    from sqlalchemy.exc import DBAPIError
+
+    from storage.schema.tables import metadata
+
+    engine = make_engine(path)
+    try:
+        with engine.connect().execution_options(immediate=True) as connection, connection.begin():
+            if connection.exec_driver_sql("SELECT 1 FROM sqlite_master").first() is not None:
+                return  # another process was quicker
+            metadata.create_all(connection, checkfirst=False)
+            for statement in _BESIDE_TABLES:
+                connection.exec_driver_sql(statement)
+    except (DBAPIError, sqlite3.Error) as error:
+        reason = error.orig if isinstance(error, DBAPIError) else error
+        raise StorageError(f"The archive {path} could not be made: {reason}.") from error
+    finally:
+        engine.dispose()
+
+
+def upgrade(path: Path, scripts: Path = SCRIPTS, target: str = "head") -> Path | None:
+    """Bring an archive to the newest schema in one transaction, after a backup beside it.
+
+    That transaction also merges the games of several sources. An archive of the newest schema whose games were not
+    merged, because an older version was killed between the two, is merged now.
+
+    Args:
+        path: the archive.
+        scripts: the script directory (tests have their own).
+        target: a revision, ``head`` for the newest.
+    Returns:
+        The backup's path, or None when there was nothing to do.
+    Raises:
+        StorageError: the schema is newer than this program, or the upgrade failed: the archive is as it was.
+    """
+    revision, known = current(path), revisions(scripts)
+    wanted = known[-1] if target == "head" else target
+    if revision == wanted:
+        if revision == HEAD and scripts == SCRIPTS:
+            _finish_merging(path)
+        return None
+    if revision is not None and revision not in known:
+        raise _newer(path, revision, known[-1])
+    copy = _backup_name(path, revision or "empty")
+    backup(path, copy)
+    _migrate(path, scripts, wanted)
+    return copy
+
+
+def _backup_name(path: Path, revision: str) -> Path:
+    number = 1
+    while (copy := path.with_name(f"{path.name}.before-upgrade-of-{revision}.{number}")).exists():
+        number += 1
+    return copy
+
+
+def _migrate(path: Path, scripts: Path, target: str) -> None:
+    """Run migrations up to ``target`` with foreign keys off, then prove that no row was lost or orphaned."""
+    from alembic import command
+
+    config = _config(scripts)
+    # off before BEGIN: within a transaction the pragma does nothing, and a batch rebuild (copy, drop, rename) would
+    # then delete the children of the dropped table
+    engine = make_engine(path, foreign_keys=False)
+    try:
+        with engine.connect().execution_options(immediate=True) as connection, connection.begin():
+            before = _row_counts(connection)
+            config.attributes["connection"] = connection
+            command.upgrade(config, target)
+            _prove(connection, before)
+            if target == HEAD and scripts == SCRIPTS:
+                from storage.write.merged import relate_all
+
+                relate_all(driver_of(connection))
+    except StorageError:
+        raise
+    except Exception as error:  # whatever a migration raises, the user is told that nothing happened
+        raise StorageError(f"The schema of {path} could not be changed, it is as before: {error}") from error
+    finally:
+        engine.dispose()
+
+
+def _finish_merging(path: Path) -> None:
+    """Merge the games of several sources where that was interrupted."""
+    from storage.write.merged import relate_all, unmerged
+
+    with closing(open_sqlite(path, read_only=True)) as driver, told(path):
+        if not unmerged(driver):
+            return
+    engine = make_engine(path, foreign_keys=False)
+    with told(path), engine.connect().execution_options(immediate=True) as connection, connection.begin():
+        relate_all(driver_of(connection))
+
+
+def _prove(connection: Connection, before: dict[str, int]) -> None:
+    broken = connection.exec_driver_sql("PRAGMA foreign_key_check").fetchall()
+    if broken:
+        raise StorageError(f"The upgrade would leave {len(broken)} rows of {broken[0][0]} without their parent.")
+    after = _row_counts(connection)
+    for name in sorted(before.keys() & after.keys()):
+        if before[name] != after[name]:
+            raise StorageError(f"The upgrade would change {name} from {before[name]} to {after[name]} rows.")
+
+
+def _row_counts(connection: Connection) -> dict[str, int]:
+    from sqlalchemy import inspect
+
+    names = set(inspect(connection).get_table_names()) - {"alembic_version"}
+    return {name: connection.exec_driver_sql(f'SELECT count(*) FROM "{name}"').scalar_one() for name in names}
+
+
+def differences(connection: Connection) -> list[object]:
+    """What ``alembic check`` would report: differences between the tables there and ``storage.schema.tables``.
+
+    Where each table and index was made by the statement that makes it today, there are none, and Alembic is not asked.
+    """
+    there = connection.exec_driver_sql(
+        "SELECT name, sql FROM sqlite_master WHERE type IN ('table', 'index') AND sql IS NOT NULL "
+        "AND name NOT IN ('alembic_version', 'sqlite_sequence')"
+    )
+    if {name: sql.strip() for name, sql in there} == _statements():
+        return []
+    from alembic.autogenerate import compare_metadata
+    from alembic.runtime.migration import MigrationContext
+
+    from storage.schema.tables import metadata
+
+    return list(compare_metadata(MigrationContext.configure(connection), metadata))
+
+
+@cache
+def _statements() -> dict[str, str]:
+    """What makes each table and index of a new archive, by its name, as SQLite keeps it."""
+    from sqlalchemy.dialects import sqlite
+    from sqlalchemy.schema import CreateIndex, CreateTable
+
+    from storage.schema.tables import metadata
+
+    dialect = sqlite.dialect()
+    makers: dict[str, ExecutableDDLElement] = {}
+    for table in metadata.tables.values():
+        makers[table.name] = CreateTable(table)
+        makers |= {str(index.name): CreateIndex(index) for index in table.indexes}
+    return {name: str(maker.compile(dialect=dialect)).strip() for name, maker in makers.items()}

@@ -1,0 +1,209 @@
+"""Settings that outlive imports and rebuilds: forgotten players, and decisions about duplicates.
+
+A row names two games by their keys as sources tell them, so it holds whatever those games are merged with. Which games
+that makes is found out by ``storage.write.merged``; here they are stored, moved with their games' keys, and taken over.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable, Collection, Iterable
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+if TYPE_CHECKING:
+    from recorder.relating.decisions import Decided, Pair
+
+__all__ = [
+    "DECISIONS",
+    "Decision",
+    "FORGOTTEN",
+    "ForgottenSource",
+    "carry_decisions",
+    "decide",
+    "decisions",
+    "forget_decisions",
+    "forgotten_handles",
+    "forgotten_sources",
+    "load_decided",
+    "note_handle",
+    "note_source",
+    "recall_handle",
+    "recall_source",
+    "rename_decisions",
+]
+
+FORGOTTEN = "forgotten-"
+"""With which the names of all these settings begin."""
+
+_SOURCE = f"{FORGOTTEN}source:"
+_HANDLE = f"{FORGOTTEN}handle:"
+
+
+class ForgottenSource(NamedTuple):
+    """A log that was taken out.
+
+    Attributes:
+        sha256, size_bytes: of its decompressed bytes: a log that begins with them is the same one, grown.
+        name: as ``sources`` printed it.
+    """
+
+    sha256: str
+    size_bytes: int
+    name: str
+
+
+def forgotten_sources(driver: sqlite3.Connection) -> list[ForgottenSource]:
+    """The logs that were taken out and not asked for again, by sha256."""
+    rows = driver.execute(
+        "SELECT substr(name, ?), value FROM settings WHERE name GLOB ? ORDER BY name", (len(_SOURCE) + 1, f"{_SOURCE}*")
+    )
+    return [ForgottenSource(sha256, **json.loads(value)) for sha256, value in rows]
+
+
+def note_source(driver: sqlite3.Connection, source: ForgottenSource) -> None:
+    """Remember a log as forgotten."""
+    facts = {"size_bytes": source.size_bytes, "name": source.name}
+    driver.execute(
+        "INSERT OR REPLACE INTO settings (name, value) VALUES (?, ?)", (_SOURCE + source.sha256, json.dumps(facts))
+    )
+
+
+def recall_source(driver: sqlite3.Connection, sha256: str) -> None:
+    """A log is wanted again."""
+    driver.execute("DELETE FROM settings WHERE name = ?", (_SOURCE + sha256,))
+
+
+def forgotten_handles(driver: sqlite3.Connection) -> list[tuple[str, int, str]]:
+    """What is remembered of players who are to be forgotten: salt, length and hash of each handle."""
+    rows = driver.execute(
+        "SELECT substr(name, ?), value FROM settings WHERE name GLOB ? ORDER BY name", (len(_HANDLE) + 1, f"{_HANDLE}*")
+    )
+    return [(facts["salt"], facts["length"], found) for found, facts in ((row[0], json.loads(row[1])) for row in rows)]
+
+
+def note_handle(driver: sqlite3.Connection, handle: tuple[str, int, str]) -> None:
+    """Remember a handle's hash."""
+    salt, length, found = handle
+    driver.execute(
+        "INSERT OR REPLACE INTO settings (name, value) VALUES (?, ?)",
+        (_HANDLE + found, json.dumps({"salt": salt, "length": length})),
+    )
+
+
+def recall_handle(driver: sqlite3.Connection, handle: tuple[str, int, str]) -> None:
+    """A player need not be forgotten any more."""
+    driver.execute("DELETE FROM settings WHERE name = ?", (_HANDLE + handle[2],))
+
+
+DECISIONS: Final = "duplicate:"
+"""With which the names of these settings begin; two keys follow, the lesser first."""
+
+
+class Decision(NamedTuple):
+    """Whether two games are one.
+
+    Attributes:
+        key, other: of the games as sources tell them, the lesser first. decided_ms: when, UTC.
+    """
+
+    key: str
+    other: str
+    same: bool
+    decided_ms: int
+
+
+def decisions(driver: sqlite3.Connection) -> list[Decision]:
+    """All decisions, by their keys."""
+    rows = driver.execute("SELECT name, value FROM settings WHERE name GLOB ? ORDER BY name", (f"{DECISIONS}*",))
+    found = []
+    for name, value in rows:
+        _, key, other = name.split(":")
+        facts = json.loads(value)
+        found.append(Decision(key, other, facts["same"], facts["decided_ms"]))
+    return found
+
+
+def load_decided(driver: sqlite3.Connection) -> Decided:
+    """The decisions as merging asks for them."""
+    from recorder.relating.decisions import Decided
+
+    found = decisions(driver)
+    return Decided(
+        frozenset((one.key, one.other) for one in found if one.same),
+        frozenset((one.key, one.other) for one in found if not one.same),
+    )
+
+
+def decide(driver: sqlite3.Connection, pairs: Collection[Pair], *, same: bool, now_ms: int) -> None:
+    """Record a decision; what was decided of these pairs before is replaced.
+
+    Args:
+        driver: in a transaction. pairs: of keys. now_ms: UTC.
+    """
+    _store(driver, (Decision(*pair, same, now_ms) for pair in pairs))
+
+
+def _store(driver: sqlite3.Connection, found: Iterable[Decision]) -> None:
+    for one in found:
+        value = json.dumps({"same": one.same, "decided_ms": one.decided_ms})
+        name = f"{DECISIONS}{one.key}:{one.other}"
+        driver.execute("INSERT OR REPLACE INTO settings (name, value) VALUES (?, ?)", (name, value))
+
+
+def rename_decisions(driver: sqlite3.Connection, renamed: Callable[[str], str]) -> None:
+    """Give all decisions other keys, which may be keys that others of them had.
+
+    Args:
+        driver: in a transaction. renamed: gives a key's new form.
+    """
+    before = decisions(driver)
+    if not before:
+        return
+    from recorder.relating.decisions import pair_of
+
+    after = [one._replace(key=renamed(one.key), other=renamed(one.other)) for one in before]
+    changed = [(one, new) for one, new in zip(before, after, strict=True) if one != new]
+    names = [(f"{DECISIONS}{one.key}:{one.other}",) for one, _ in changed]
+    driver.executemany("DELETE FROM settings WHERE name = ?", names)
+    _store(driver, (Decision(*pair_of(one.key, one.other), one.same, one.decided_ms) for _, one in changed))
+
+
+def forget_decisions(driver: sqlite3.Connection, games: Collection[int]) -> None:
+    """Games are to be removed for good, and the decisions about them with them.
+
+    Args:
+        driver: in a transaction. games: row numbers, before anything of them is deleted.
+    """
+    found = decisions(driver)
+    if not found:
+        return
+    ids = ", ".join(map(str, games))  # integers of ours
+    keys = {key for (key,) in driver.execute(f"SELECT key FROM games WHERE id IN ({ids})")}
+    names = [(f"{DECISIONS}{one.key}:{one.other}",) for one in found if not keys.isdisjoint((one.key, one.other))]
+    driver.executemany("DELETE FROM settings WHERE name = ?", names)
+
+
+def carry_decisions(
+    theirs: sqlite3.Connection, driver: sqlite3.Connection, home: Callable[[str], str | None]
+) -> list[Decision]:
+    """Take over the decisions of another archive; of two about the same games the later one counts.
+
+    Args:
+        theirs: the other archive. driver: of this one, in a transaction.
+        home: the key that a game of the other archive has here; None: it is not here, and keeps its key.
+    Returns:
+        Those that were taken, by the keys that they have here.
+    """
+    from recorder.relating.decisions import pair_of
+
+    known = {(one.key, one.other): one for one in decisions(driver)}
+    taken = []
+    for one in decisions(theirs):
+        pair = pair_of(home(one.key) or one.key, home(one.other) or one.other)
+        ours = known.get(pair)
+        # Of two of one moment the one that keeps games apart, so that no order of archives counts.
+        if ours is None or (one.decided_ms, not one.same) > (ours.decided_ms, not ours.same):
+            taken.append(Decision(*pair, one.same, one.decided_ms))
+    _store(driver, taken)
+    return taken

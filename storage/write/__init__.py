@@ -1,0 +1,1 @@
+"""Writing an archive: rows, merged games, links."""

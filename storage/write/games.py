@@ -1,0 +1,295 @@
+"""Games into rows, many at a time: keys and players are resolved, and rows inserted in few steps.
+
+What two sources tell of one game is two rows, whether they are one game or not. One of them has the key, the others
+have its successors. Of a successor nobody can tell whose it is but by trying: what follows looks at all keys, so it is
+for what is done once in a while.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from recorder.model import Game, Player
+from storage.analyses import move_analyses
+from storage.mapping import Row, game_row, observation_row, rows_of_observation
+from storage.plies import add_untimed, add_values, insert_plies
+from storage.read.query import fold
+from storage.settings import rename_decisions
+from storage.statements import COLUMNS, insert_into, insert_rows, select_in
+from storage.write.merged import touch
+
+__all__ = [
+    "BATCH_EVENTS",
+    "BATCH_VALUES",
+    "GameRows",
+    "KNOWN_PLAYERS",
+    "closing_up",
+    "find_successors",
+    "order_of_sources",
+    "restore_order",
+    "successor",
+]
+
+_GAME = "SELECT id FROM games WHERE key = ? AND source_id IS NOT NULL"
+_MOVING = "~"  # no key begins with it
+
+
+def successor(wanted: str, number: int) -> str:
+    """The key of the game that is number 2, 3 … among those with the key ``wanted``."""
+    return hashlib.sha256(f"{wanted}:{number}".encode()).hexdigest()[: len(wanted)]
+
+
+def find_successors(driver: sqlite3.Connection) -> dict[str, list[str]]:
+    """Keys that several games want, each with itself and all its successors that are in use, in their order."""
+    keys = {key for (key,) in driver.execute("SELECT key FROM games WHERE source_id IS NOT NULL")}
+    found: dict[str, list[str]] = {}
+    for wanted in keys:
+        if successor(wanted, 2) in keys:
+            chain = found[wanted] = [wanted]
+            while (key := successor(wanted, len(chain) + 1)) in keys:
+                chain.append(key)
+    return found
+
+
+@contextmanager
+def closing_up(driver: sqlite3.Connection) -> Iterator[None]:
+    """Games may be deleted in the block: afterwards those with equal keys have the key and its first successors.
+
+    Args:
+        driver: in a transaction.
+    """
+    before = find_successors(driver)
+    yield
+    for chain in before.values():
+        _close_up(driver, chain)
+
+
+def _close_up(driver: sqlite3.Connection, chain: list[str]) -> None:
+    left = [(chain.index(key), number) for key in chain for number in _game(driver, key)]
+    _move(driver, [(chain[place], number) for place, (was, number) in enumerate(left) if place != was])
+
+
+def _move(driver: sqlite3.Connection, moving: list[tuple[str, int]]) -> None:
+    """Give games other keys; those may be keys that others of them have."""
+    keys: dict[str, str] = {}
+    for key, number in moving:
+        touch(driver, "VALUES (?)", (number,))
+        keys[driver.execute("SELECT key FROM games WHERE id = ?", (number,)).fetchone()[0]] = key
+    move_analyses(driver, keys)
+    rename_decisions(driver, lambda key: keys.get(key, key))
+    driver.executemany("UPDATE games SET key = ? || key WHERE id = ?", [(_MOVING, number) for _, number in moving])
+    driver.executemany("UPDATE games SET key = ? WHERE id = ?", moving)
+
+
+def _game(driver: sqlite3.Connection, key: str) -> list[int]:
+    return [number for (number,) in driver.execute(_GAME, (key,))]
+
+
+def order_of_sources(driver: sqlite3.Connection) -> dict[str, list[str]]:
+    """For each key that several games want the sha256 of their sources, in the order of the keys they have."""
+    query = "SELECT sha256 FROM games JOIN sources ON sources.id = source_id WHERE key = ? AND source_id IS NOT NULL"
+    return {
+        wanted: [sha256 for key in chain for (sha256,) in driver.execute(query, (key,))]
+        for wanted, chain in find_successors(driver).items()
+    }
+
+
+def restore_order(driver: sqlite3.Connection, wanted: dict[str, list[str]]) -> None:
+    """Give games with equal keys the order that they had in another archive, as far as they are of the same sources.
+
+    Args:
+        driver: in a transaction. wanted: as ``order_of_sources`` gave it there.
+    """
+    for key, order in order_of_sources(driver).items():
+        before = wanted.get(key, order)
+        if before == order or sorted(before) != sorted(order) or len(set(order)) < len(order):
+            continue
+        chain = [key, *(successor(key, number) for number in range(2, len(order) + 1))]
+        games = [number for one in chain for number in _game(driver, one)]
+        _move(driver, [(chain[before.index(sha256)], number) for sha256, number in zip(order, games, strict=True)])
+
+
+BATCH_VALUES = 120_000
+"""Values of plies (11 or 12 each) held back before they are inserted."""
+
+BATCH_EVENTS = 10_000
+"""Events, and lines of engines' thinking, held back at most."""
+
+KNOWN_PLAYERS = 20_000
+"""Players whose row numbers are remembered."""
+
+_TABLES = (
+    "players",
+    "games",
+    "observations",
+    "ply_lines",
+    "anchors",
+    "holdings",
+    "events",
+    "thinking",
+    "segments",
+)  # parents first
+_INTO = {name: insert_into(name) for name in _TABLES}
+_KEY = COLUMNS["games"].index("key")
+_FIND_PLAYERS = "SELECT server, handle_folded, id FROM players WHERE (server, handle_folded) IN (VALUES "
+_FIND_KEYS = "SELECT key FROM games WHERE source_id IS NOT NULL AND key IN (VALUES "
+# A log's hash changes when it grows. A journal has its name from the beginning, and each another one.
+_PLACE = "iif(sources.kind = 'journal', sources.name, ''), sources.sha256"
+_FIND_KEY = (
+    f"SELECT games.id, {_PLACE} FROM games JOIN sources ON sources.id = source_id"
+    " WHERE key = ? AND source_id IS NOT NULL"
+)
+_PLACE_OF = f"SELECT {_PLACE} FROM sources WHERE id = ?"
+
+
+class GameRows:
+    """The games of one source on their way into the tables.
+
+    Args:
+        driver: in a transaction. source_id: the source's row number.
+    """
+
+    def __init__(self, driver: sqlite3.Connection, source_id: int) -> None:
+        self._driver = driver
+        self._source_id = source_id
+        self._batches: dict[str, list[Row]] = {name: [] for name in _TABLES}
+        self._held: list[Game] = []  # of the rows of games
+        self._ply_values: list[Any] = []
+        self._timed = False  # whether they have arrivals
+        self._next_game = self._first_game = self._next_id("games")
+        self._next_observation = self._next_id("observations")
+        self._next_ply = self._next_id("plies")
+        self._next_player = self._next_id("players")
+        self._players: dict[tuple[str, str], int] = {}
+        self._knows_all = self._next_player == 1  # the players of an archive that had none are those of ours
+
+    def _next_id(self, table: str) -> int:
+        (last,) = self._driver.execute(f"SELECT max(id) FROM {table}").fetchone()
+        return max(int(last or 0), 0) + 1  # plies of living games have numbers below 0
+
+    def add(self, games: Sequence[Game]) -> None:
+        """Take games, each with all its observations; ``flush`` gives them the keys that they have then."""
+        batches = self._batches
+        if len(self._players) > KNOWN_PLAYERS:
+            self.flush()
+            self._players.clear()
+            self._knows_all = False
+        if not self._knows_all:
+            self._learn_players(games)
+        for game in games:
+            game_id = self._next_game
+            self._next_game += 1
+            white, black = self._player(game.server, game.white), self._player(game.server, game.black)
+            batches["games"].append(game_row(game, game.key, game_id, white, black, self._source_id))
+            self._held.append(game)
+            first = self._next_observation
+            for seq, seen in enumerate(game.observations):
+                row_id = self._next_observation
+                self._next_observation += 1
+                batches["observations"].append(observation_row(seen, row_id, self._source_id, game_id, seq))
+                for name, rows in rows_of_observation(seen, row_id, self._next_ply):
+                    batches[name] += rows
+                for line in seen.lines:
+                    if not self._timed and not add_untimed(self._ply_values, line.rows, seen.offset):
+                        self._insert_plies()
+                        self._timed = True  # until the next flush
+                    if self._timed:
+                        add_values(self._ply_values, line.rows, seen.started_at_ms or 0, seen.offset)
+                    self._next_ply += len(line.rows)
+            batches["segments"] += [
+                (game_id, seq, part.from_ply, part.to_ply, first + part.observation)
+                for seq, part in enumerate(game.segments)
+            ]
+            if (
+                len(self._ply_values) >= BATCH_VALUES
+                or len(batches["events"]) + len(batches["thinking"]) >= BATCH_EVENTS
+            ):
+                self.flush()
+
+    def touch(self) -> None:
+        """Note the games that were added since the last time, for those that are made of them."""
+        self.flush()
+        if self._first_game < self._next_game:
+            numbers = (self._first_game, self._next_game, self._source_id)
+            touch(self._driver, "SELECT id FROM games WHERE id >= ? AND id < ? AND source_id = ?", numbers)
+            self._first_game = self._next_game
+
+    def flush(self) -> None:
+        """Insert what is held back."""
+        if not self._held:
+            return  # no row is without its game
+        for name, rows in self._batches.items():
+            if name == "games":
+                rows[:] = self._with_own_keys(rows)
+            insert_rows(self._driver, _INTO[name], rows)
+            rows.clear()
+        self._held.clear()
+        self._insert_plies()
+        self._timed = False
+
+    def _insert_plies(self) -> None:
+        insert_plies(self._driver, self._ply_values, self._next_ply, timed=self._timed)
+        self._ply_values.clear()
+
+    def _with_own_keys(self, games: list[Row]) -> list[Row]:
+        """Rows of games whose keys nobody has; games of the archive may have moved on to make them free."""
+        found = {key for (key,) in select_in(self._driver, _FIND_KEYS, [(row[_KEY],) for row in games])}
+        seen: set[str] = set()
+        ready: list[Row] = []
+        for row, game in zip(games, self._held, strict=True):
+            key = row[_KEY]
+            if key in found or key in seen:
+                insert_rows(self._driver, _INTO["games"], ready)
+                ready.clear()
+                key = game.key = self._successor(key)
+                row = (*row[:_KEY], key, *row[_KEY + 1 :])
+            seen.add(key)
+            ready.append(row)
+        return ready
+
+    def _successor(self, wanted: str) -> str:
+        """The key for a game whose own is taken; games of other sources may have to move up to a later successor.
+
+        What two sources tell of one game is two rows: of games with one key, that of the source with the least sha256
+        has it and the others have its successors in that order, whichever came first. Journals follow in the order of
+        their names: so recorders of one game leave what an import of their journals gives.
+        """
+        mine = self._driver.execute(_PLACE_OF, (self._source_id,)).fetchone()
+        key, number = wanted, 1
+        later: list[tuple[int, str]] = []
+        while found := self._driver.execute(_FIND_KEY, (key,)).fetchone():
+            if later or found[1:] > mine:
+                later.append((found[0], key))
+            number += 1
+            key = successor(wanted, number)
+        keys: dict[str, str] = {}
+        for game_id, its in reversed(later):
+            self._driver.execute("UPDATE games SET key = ? WHERE id = ?", (key, game_id))
+            touch(self._driver, "VALUES (?)", (game_id,))
+            keys[its] = key
+            key = its
+        if keys:
+            move_analyses(self._driver, keys)
+            rename_decisions(self._driver, lambda one: keys.get(one, one))
+        return key
+
+    def _learn_players(self, games: Sequence[Game]) -> None:
+        """Look up the players of games that are not known yet."""
+        wanted = {
+            (game.server or "", fold(player.handle)) for game in games for player in (game.white, game.black)
+        } - self._players.keys()
+        for server, folded, number in select_in(self._driver, _FIND_PLAYERS, wanted):
+            self._players[server, folded] = number
+
+    def _player(self, server: str | None, player: Player) -> int:
+        place = (server or "", fold(player.handle))
+        known = self._players.get(place)
+        if known is None:
+            known = self._players[place] = self._next_player
+            self._next_player += 1
+            self._batches["players"].append((known, place[0], player.handle, place[1]))
+        return known

@@ -1,0 +1,363 @@
+"""Games of several sources: kept up to date in every transaction that stores or deletes games.
+
+The strategy: what sources give stays as it is, row by row; a game of several is one more row, without a source, whose
+segments point to its witnesses' observations, and they name it in ``merged_into``. Whoever adds or deletes games notes
+which (``touch``, ``dissolve``); before the commit ``relate`` looks for others of the same players that may be the same
+game, and makes the groups of all of them anew. So what is stored is a function of the games that are there.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import chain, groupby, takewhile
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from recorder.model import Game
+from storage.current_analyses import settle_analyses, touched_analyses
+from storage.mapping import game_row
+from storage.read.games import load_games
+from storage.settings import load_decided
+from storage.statements import insert_into, insert_rows
+from storage.write.links import connected, link
+from storage.write.neighbours import BesideGames, overlapping
+
+if TYPE_CHECKING:
+    from recorder.relating.decisions import Decided
+
+__all__ = [
+    "candidate_groups",
+    "dissolve",
+    "relate",
+    "relate_all",
+    "stale",
+    "touch",
+    "touch_keys",
+    "touch_others",
+    "unmerged",
+]
+
+_SKEW_MS: Final = 3_000
+"""As ``recorder.relating.game_view.SKEW_MS``, which need not be loaded for archives whose players never meet."""
+
+_PAIRS: Final = """
+SELECT p.white_id, p.black_id
+FROM (SELECT DISTINCT g.white_id, g.black_id FROM temp.touched t JOIN games g ON g.id = t.id
+      WHERE g.kind = 'played' AND g.source_id IS NOT NULL) p
+CROSS JOIN games g ON g.white_id = p.white_id AND g.black_id = p.black_id
+WHERE g.kind = 'played' AND g.source_id IS NOT NULL
+GROUP BY p.white_id, p.black_id
+HAVING min(g.source_id) < max(g.source_id) OR (count(*) > 1 AND max(g.ending = 'adjourned' OR g.continued))
+"""
+# plies of games that go on, or may still learn something, have numbers below 0
+_CANDIDATES: Final = """
+SELECT g.id, g.source_id, g.merged_into, g.ending IN ('adjourned', 'log-ends', 'lost-feed', 'unobserved'),
+  max(o.kind IN ('live', 'engine') AND coalesce(o.start_ply, 0) > 0),
+  min(iif(g.time_basis = 'utc' AND o.kind IN ('live', 'engine'), o.started_at_ms, NULL)),
+  max(iif(g.time_basis = 'utc' AND o.kind IN ('live', 'engine'),
+    max(coalesce(o.ended_at_ms, o.started_at_ms), coalesce(g.ended_at_ms, o.started_at_ms)), NULL)),
+  g.ply_count > 0, g.key
+FROM games g JOIN observations o ON o.game_id = g.id
+WHERE g.white_id = ? AND g.black_id = ? AND g.kind = 'played' AND g.source_id IS NOT NULL
+  AND (g.ending IN ('result', 'adjourned', 'aborted') OR NOT EXISTS (
+  SELECT 1 FROM observations n JOIN ply_lines l ON l.observation_id = n.id
+  WHERE n.game_id = g.id AND l.first_ply_id < 0))
+GROUP BY g.id
+"""
+_OPENINGS: Final = """
+SELECT g.id, p.move
+FROM games g
+CROSS JOIN segments s ON s.game_id = g.id AND s.seq = 0 AND s.from_ply = 1
+CROSS JOIN ply_lines l ON l.observation_id = s.observation_id AND l.line_no = 0
+CROSS JOIN plies p ON p.id BETWEEN l.first_ply_id AND l.first_ply_id + min(l.ply_count, s.to_ply, ?) - 1
+WHERE g.white_id = ? AND g.black_id = ? AND g.kind = 'played' AND g.source_id IS NOT NULL
+ORDER BY g.id, p.id
+"""
+_OPENING_PLIES: Final = 16
+_TOUCHED: Final = "SELECT 1 FROM sqlite_temp_master WHERE name = 'touched'"
+_GAMES: Final = insert_into("games")
+_SEGMENTS: Final = insert_into("segments")
+_EVIDENCE: Final = insert_into("game_evidence")
+_MAY_BE_PARTNERS: Final = """
+SELECT o.id FROM games g CROSS JOIN games o
+WHERE g.id = ? AND g.variant = 'bughouse' AND o.variant = 'bughouse' AND o.source_id IS NOT NULL AND (
+  o.started_at_ms BETWEEN g.started_at_ms - 5000 - iif(o.start_precision = 'minute', 59999, 0)
+    AND g.started_at_ms + 5000 + iif(g.start_precision = 'minute', 59999, 0)
+  OR o.server_game_no = g.partner_server_game_no OR o.partner_server_game_no = g.server_game_no)
+"""
+_DECIDED_PAIRS: Final = """
+SELECT DISTINCT g.white_id, g.black_id
+FROM json_each(?) wanted JOIN games g ON g.key = wanted.value AND g.source_id IS NOT NULL AND g.kind = 'played'
+JOIN games o ON o.white_id = g.white_id AND o.black_id = g.black_id JOIN temp.touched t ON t.id = o.id
+"""
+_MEMBERS: Final = "SELECT id, white_id, black_id FROM games WHERE key = ? AND source_id IS NOT NULL"
+
+
+class _Candidate(NamedTuple):
+    """What tells cheaply that two games have nothing to do with each other."""
+
+    row_id: int
+    source_id: int
+    merged_into: int | None
+    may_end: bool
+    resumes: bool
+    begun_ms: int | None
+    ended_ms: int | None
+    moved: bool
+    key: str
+
+
+def touch(driver: sqlite3.Connection, games: str, values: Sequence[Any] = ()) -> None:
+    """Note games that are new or changed.
+
+    Args:
+        driver: in a transaction. games: a SELECT of their row numbers. values: for its question marks.
+    """
+    driver.execute("CREATE TEMP TABLE IF NOT EXISTS touched (id INTEGER PRIMARY KEY)")
+    driver.execute(f"INSERT OR IGNORE INTO temp.touched {games}", values)
+
+
+def touch_keys(driver: sqlite3.Connection, keys: Iterable[str]) -> None:
+    """Note the games that sources give under these keys.
+
+    Args:
+        driver: in a transaction.
+    """
+    query = "SELECT g.id FROM json_each(?) wanted JOIN games g ON g.key = wanted.value AND g.source_id IS NOT NULL"
+    touch(driver, query, (json.dumps(sorted(keys)),))
+
+
+def touch_others(driver: sqlite3.Connection, games: Iterable[int]) -> None:
+    """Note the games that may be of several sources, or linked, only because these are to be deleted.
+
+    Args:
+        driver: in a transaction. games: row numbers.
+    """
+    numbers = list(games)
+    if not numbers:
+        return
+    for number in numbers:
+        touch(driver, "SELECT id FROM games WHERE id = ?", (number,))
+    _touch_overlapping(driver)
+    for number in numbers:
+        pair = "SELECT o.id FROM games g JOIN games o ON o.white_id = g.white_id AND o.black_id = g.black_id"
+        touch(driver, f"{pair} WHERE g.id = ? AND o.source_id IS NOT NULL", (number,))
+        boards = "SELECT o.id FROM games g JOIN games o ON o.source_id = g.source_id AND o.variant = g.variant"
+        touch(driver, f"{boards} WHERE g.id = ? AND g.variant = 'bughouse'", (number,))
+        touch(driver, _MAY_BE_PARTNERS, (number,))
+
+
+def _touch_overlapping(driver: sqlite3.Connection) -> None:
+    for number in overlapping(driver):
+        driver.execute("INSERT OR IGNORE INTO temp.touched VALUES (?)", (number,))
+
+
+def dissolve(driver: sqlite3.Connection, merged: Iterable[int]) -> None:
+    """Take games of several sources apart: their witnesses are there by themselves until ``relate``.
+
+    Args:
+        driver: in a transaction. merged: row numbers of games without a source.
+    """
+    for number in merged:
+        touch(driver, "SELECT id FROM games WHERE merged_into = ?", (number,))
+        driver.execute("UPDATE games SET merged_into = NULL WHERE merged_into = ?", (number,))
+        for table in ("segments", "game_evidence"):
+            driver.execute(f"DELETE FROM {table} WHERE game_id = ?", (number,))
+        driver.execute("DELETE FROM games WHERE id = ?", (number,))
+
+
+def relate(driver: sqlite3.Connection) -> None:
+    """Make the games of several sources and the links that follow from what was touched; called before each commit.
+
+    Which analysed positions those games still have is found out, too.
+    """
+    if driver.execute(_TOUCHED).fetchone() is None:
+        return
+    _touch_overlapping(driver)
+    touched = {number for (number,) in driver.execute("SELECT id FROM temp.touched")}
+    decided = load_decided(driver)
+    groups = [
+        group
+        for pair in _pairs(driver, decided)
+        for group in _groups(driver, *pair, decided)
+        if touched.intersection(group)
+    ]
+    if groups:
+        _relate(driver, groups)
+    link(driver)
+    settle_analyses(driver, touched_analyses(driver, [number for group in groups for number in group]))
+    driver.execute("DELETE FROM temp.touched")
+
+
+def relate_all(driver: sqlite3.Connection) -> None:
+    """Make all games of several sources and all links anew, as after an upgrade from a schema without them."""
+    touch(driver, "SELECT id FROM games WHERE source_id IS NOT NULL")
+    relate(driver)
+
+
+def stale(driver: sqlite3.Connection) -> list[str]:
+    """Keys of games of several sources that are not what their witnesses make, or that there should be."""
+    wanted = _wanted(driver)
+    numbers = [number for (number,) in driver.execute("SELECT id FROM games WHERE source_id IS NULL ORDER BY id")]
+    stored = {game.key: game for game in _load(driver, numbers)}
+    return sorted(
+        key
+        for key in wanted.keys() | stored.keys()
+        if key not in wanted or key not in stored or _bare(wanted[key]) != _bare(stored[key])
+    )
+
+
+def candidate_groups(driver: sqlite3.Connection, decided: Decided) -> Iterator[list[int]]:
+    """Row numbers of games, each as one source gives it, that may be one: what merging compares."""
+    touch(driver, "SELECT id FROM games WHERE kind = 'played' AND source_id IS NOT NULL")
+    pairs = _pairs(driver, decided)
+    driver.execute("DELETE FROM temp.touched")
+    for pair in pairs:
+        yield from _groups(driver, *pair, decided)
+
+
+def unmerged(driver: sqlite3.Connection) -> list[str]:
+    """Keys of games of several sources that there should be, and are not."""
+    stored = {key for (key,) in driver.execute("SELECT key FROM games WHERE source_id IS NULL")}
+    return sorted(_wanted(driver).keys() - stored)
+
+
+def _wanted(driver: sqlite3.Connection) -> dict[str, Game]:
+    """The games of several sources that there should be, by their keys."""
+    wanted: dict[str, Game] = {}
+    beside = BesideGames(driver)
+    for group in candidate_groups(driver, load_decided(driver)):
+        wanted |= {game.key: game for game in _made_of(driver, group, beside)}
+    return wanted
+
+
+def _bare(game: Game) -> Game:
+    return replace(game, observations=[], links=[])
+
+
+def _load(driver: sqlite3.Connection, ids: list[int]) -> Iterator[Game]:
+    return load_games(
+        driver,
+        ids,
+        with_events=False,
+        with_holdings=False,
+        with_thinking=False,
+        with_lines=True,
+        whole_plies=True,
+    )
+
+
+def _pairs(driver: sqlite3.Connection, decided: Decided) -> list[tuple[int, int]]:
+    """Players of touched games that may be of several sources, and of those that a person decided about."""
+    pairs: list[tuple[int, int]] = driver.execute(_PAIRS).fetchall()
+    if decided.same:
+        keys = json.dumps(sorted({key for pair in decided.same for key in pair}))
+        pairs += driver.execute(_DECIDED_PAIRS, (keys,)).fetchall()
+    return list(dict.fromkeys(pairs))
+
+
+def _made_of(driver: sqlite3.Connection, group: list[int], beside: BesideGames) -> list[Game]:
+    if len(group) < 2:
+        return []
+    from recorder.relating.merge import merge_games
+
+    return merge_games(_load(driver, group), beside.orders, load_decided(driver))
+
+
+def _relate(driver: sqlite3.Connection, groups: list[list[int]]) -> None:
+    for group in groups:
+        dissolve(driver, _merged(driver, group))
+    beside = BesideGames(driver)
+    for group in groups:
+        for game in _made_of(driver, group, beside):
+            _store(driver, game)
+
+
+def _merged(driver: sqlite3.Connection, group: list[int]) -> list[int]:
+    found = {driver.execute("SELECT merged_into FROM games WHERE id = ?", (number,)).fetchone()[0] for number in group}
+    return sorted(number for number in found if number is not None)
+
+
+def _store(driver: sqlite3.Connection, game: Game) -> None:
+    members = [driver.execute(_MEMBERS, (key,)).fetchone() for key in game.witnesses]
+    (last,) = driver.execute("SELECT max(id) FROM games").fetchone()
+    row_id, (_, white_id, black_id) = last + 1, members[0]
+    insert_rows(driver, _GAMES, [game_row(game, game.key, row_id, white_id, black_id, None)])
+    seen: list[int] = []
+    for number, _, _ in members:
+        driver.execute("UPDATE games SET merged_into = ? WHERE id = ?", (row_id, number))
+        query = "SELECT id FROM observations WHERE game_id = ? ORDER BY seq"
+        seen += [observation for (observation,) in driver.execute(query, (number,))]
+    segments = enumerate(game.segments)
+    insert_rows(
+        driver, _SEGMENTS, [(row_id, seq, part.from_ply, part.to_ply, seen[part.observation]) for seq, part in segments]
+    )
+    evidence = enumerate(game.evidence)
+    insert_rows(driver, _EVIDENCE, [(row_id, seq, one.kind.value, one.text) for seq, one in evidence])
+
+
+def _groups(driver: sqlite3.Connection, white_id: int, black_id: int, decided: Decided) -> Iterator[list[int]]:
+    """Row numbers of two players' games of which each may have to do with another."""
+    candidates = [_Candidate(*row) for row in driver.execute(_CANDIDATES, (white_id, black_id))]
+    openings: dict[int, tuple[int, ...]] = {}
+    if any(one.begun_ms is None for one in candidates):
+        rows = driver.execute(_OPENINGS, (_OPENING_PLIES, white_id, black_id))
+        for number, moves in groupby(rows, itemgetter(0)):
+            openings[number] = tuple(takewhile(lambda move: move is not None, map(itemgetter(1), moves)))
+    by_number = {one.row_id: one for one in candidates}
+    by_key = {one.key: one for one in candidates}
+    by_hand = [(by_key[one], by_key[other]) for one, other in decided.same if one in by_key and other in by_key]
+    near = chain(_near(candidates), _untimed(candidates, openings), by_hand)
+    joined = {one.row_id for pair in by_hand for one in pair}
+    for numbers in connected(by_number, ((one.row_id, other.row_id) for one, other in near)):
+        group = [by_number[number] for number in numbers]
+        several = len({one.source_id for one in group}) > 1 or not joined.isdisjoint(numbers)
+        if several or any(one.resumes or one.merged_into for one in group):
+            yield numbers
+
+
+def _near(candidates: list[_Candidate]) -> Iterator[tuple[_Candidate, _Candidate]]:
+    """Pairs that may have to do with each other: of games whose times are known those of one time, and halves."""
+    timed = sorted((one for one in candidates if one.begun_ms is not None), key=lambda one: (one.begun_ms, one.row_id))
+    for at, one in enumerate(timed):
+        for place in range(at + 1, len(timed)):
+            other = timed[place]
+            if (other.begun_ms or 0) > (one.ended_ms or 0) + _SKEW_MS:
+                break
+            if one.source_id != other.source_id:
+                yield one, other
+    merged: dict[int, _Candidate] = {}
+    for one in candidates:
+        if one.merged_into is not None:
+            yield merged.setdefault(one.merged_into, one), one
+    halves = [one for one in candidates if one.may_end or one.resumes]
+    if any(one.resumes for one in halves):
+        yield from ((halves[0], one) for one in halves)
+
+
+def _untimed(
+    candidates: list[_Candidate], openings: dict[int, tuple[int, ...]]
+) -> Iterator[tuple[_Candidate, _Candidate]]:
+    """Enough pairs to connect all games whose first moves may be the same, where the time of one is not known.
+
+    An archive may have thousands of games of two players: in the order of their first moves those that go on from a
+    game's known ones follow it.
+    """
+    if all(one.begun_ms is not None for one in candidates):
+        return
+    ordered = sorted((openings.get(one.row_id, ()), one.row_id, one) for one in candidates if one.moved)
+    same = [(opening, [one for *_, one in games]) for opening, games in groupby(ordered, itemgetter(0))]
+    for at, (opening, games) in enumerate(same):
+        family = list(games)
+        for place in range(at + 1, len(same)):
+            if same[place][0][: len(opening)] != opening:
+                break
+            family += same[place][1]
+        unknown = [one for one in family if one.begun_ms is None]
+        if any(one.begun_ms is None for one in games):
+            yield from ((games[0], one) for one in family)
+        elif unknown:
+            yield from ((games[0], one) for one in (*games, *unknown))

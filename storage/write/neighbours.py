@@ -1,0 +1,159 @@
+"""Games of other boards that ran beside those of logs without times of day: what the order of lines is looked up in.
+
+Which games are one may depend on games that overlap them in their logs, of any players: a change of one notes the
+others, too.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from bisect import bisect_left
+from collections.abc import Iterator
+from functools import cached_property, lru_cache
+from itertools import accumulate
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from recorder.model import Game
+from storage.read.games import load_games
+
+if TYPE_CHECKING:
+    from recorder.relating.board_order import BoardOrders
+
+__all__ = ["BesideGames", "overlapping"]
+
+_MOST_PAIRS: Final = 8  # those that overlap longest; more tell nothing new
+_CACHED_GAMES: Final = 256
+# games that may still learn something have plies with numbers below 0
+_GAMES: Final = """
+SELECT g.id, g.first_offset, g.last_offset, g.white_id, g.black_id, g.server_game_no
+FROM games g
+WHERE g.source_id = ? AND g.kind = 'played' AND g.ply_count > 0 AND EXISTS (
+  SELECT 1 FROM observations o
+  WHERE o.game_id = g.id AND o.kind IN ('live', 'engine') AND o.started_at_ms IS NULL)
+  AND (g.ending IN ('result', 'adjourned', 'aborted') OR NOT EXISTS (
+  SELECT 1 FROM observations n JOIN ply_lines l ON l.observation_id = n.id
+  WHERE n.game_id = g.id AND l.first_ply_id < 0))
+ORDER BY g.first_offset, g.id
+"""
+_PLACES: Final = "SELECT id, source_id FROM games WHERE key = ? AND source_id IS NOT NULL"
+_TOUCHED: Final = """
+SELECT DISTINCT g.source_id
+FROM temp.touched t CROSS JOIN games g ON g.id = t.id CROSS JOIN observations o ON o.game_id = g.id
+WHERE g.kind = 'played' AND o.kind IN ('live', 'engine') AND o.started_at_ms IS NULL
+"""
+
+
+class _Row(NamedTuple):
+    """A game's place in its source."""
+
+    row_id: int
+    first_offset: int
+    last_offset: int
+    white_id: int
+    black_id: int
+    server_game_no: int | None
+
+
+class _Source:
+    """Games of a source by their places."""
+
+    def __init__(self, driver: sqlite3.Connection, source_id: int) -> None:
+        self._rows = [_Row(*row) for row in driver.execute(_GAMES, (source_id,))]
+        self._by_id = {row.row_id: row for row in self._rows}
+        self._ends = list(accumulate((row.last_offset for row in self._rows), max))
+
+    def row(self, row_id: int) -> _Row | None:
+        """The place of a game; None: it was not seen live, or has an arrival time."""
+        return self._by_id.get(row_id)
+
+    def untouched(self, touched: set[int]) -> Iterator[int]:
+        """Row numbers of the games that are not among ``touched`` and overlap one that is."""
+        spans: list[tuple[int, int]] = []  # that the touched ones cover; apart from each other, ascending
+        for row in self._rows:
+            if row.row_id in touched:
+                begin, end = row.first_offset, row.last_offset
+                if spans and begin <= spans[-1][1]:
+                    begin, end = spans[-1][0], max(spans.pop()[1], end)
+                spans.append((begin, end))
+        ends = [end for _, end in spans]
+        for row in self._rows:
+            at = bisect_left(ends, row.first_offset)
+            if row.row_id not in touched and at < len(spans) and spans[at][0] <= row.last_offset:
+                yield row.row_id
+
+    def around(self, row: _Row) -> Iterator[_Row]:
+        """The other games that overlap one."""
+        for at in range(bisect_left(self._ends, row.first_offset), len(self._rows)):
+            other = self._rows[at]
+            if other.first_offset > row.last_offset:
+                return
+            if other.last_offset >= row.first_offset and other.row_id != row.row_id:
+                yield other
+
+
+class BesideGames:
+    """Looks up the games that ran beside two games of two sources.
+
+    Args:
+        driver: of the archive, in one transaction as long as this is used.
+    """
+
+    def __init__(self, driver: sqlite3.Connection) -> None:
+        self._driver = driver
+        self._sources: dict[int, _Source] = {}
+        self._game = lru_cache(_CACHED_GAMES)(self._load)
+
+    @cached_property
+    def orders(self) -> BoardOrders:
+        """What compares the order of their lines."""
+        from recorder.relating.board_order import BoardOrders
+
+        return BoardOrders(self)
+
+    def __call__(self, one: Game, other: Game) -> list[tuple[Game, Game]]:
+        """Games of the same players and number that overlap the one in its source, and the other in its own.
+
+        Returns:
+            Pairs, those that overlap longest; empty for games whose times of day are known.
+        """
+        (first, mine), (second, its) = self._place(one), self._place(other)
+        if mine is None or its is None or first is second:
+            return []
+        seats: dict[tuple[int, int, int | None], list[_Row]] = {}
+        for row in second.around(its):
+            seats.setdefault(row[3:], []).append(row)
+        pairs = [(near, far) for near in first.around(mine) for far in seats.get(near[3:], ())]
+        pairs.sort(key=lambda pair: (-min(_shared(mine, pair[0]), _shared(its, pair[1])), pair[0][1], pair[1][1]))
+        return [(self._game(near.row_id), self._game(far.row_id)) for near, far in pairs[:_MOST_PAIRS]]
+
+    def _place(self, game: Game) -> tuple[_Source, _Row | None]:
+        row_id, source_id = self._driver.execute(_PLACES, (game.key,)).fetchone()
+        if source_id not in self._sources:
+            self._sources[source_id] = _Source(self._driver, source_id)
+        return self._sources[source_id], self._sources[source_id].row(row_id)
+
+    def _load(self, row_id: int) -> Game:
+        (game,) = load_games(
+            self._driver,
+            [row_id],
+            with_events=False,
+            with_holdings=False,
+            with_thinking=False,
+            with_lines=False,
+            whole_plies=True,
+        )
+        return game
+
+
+def overlapping(driver: sqlite3.Connection) -> list[int]:
+    """Row numbers of games beside those in ``temp.touched``, in logs without times of day."""
+    touched = {number for (number,) in driver.execute("SELECT id FROM temp.touched")}
+    found: set[int] = set()
+    for (source_id,) in driver.execute(_TOUCHED).fetchall():
+        found.update(_Source(driver, source_id).untouched(touched))
+    return sorted(found)
+
+
+def _shared(one: _Row, other: _Row) -> int:
+    """Bytes of a source in which two games ran beside each other."""
+    return min(one.last_offset, other.last_offset) - max(one.first_offset, other.first_offset)
