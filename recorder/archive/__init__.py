@@ -1,1 +1,29 @@
 """Operations on an archive: importing, following, recording, verifying, rebuilding, merging, erasing."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+
+__all__: list[str] = []
+
+
+def _refuse_foreign_packages() -> None:
+    """Python looks for modules in the program's folder first, where a file may have the name of a package of ours.
+
+    Raises:
+        ImportError: one does; nothing of it was run.
+    """
+    home = Path(__file__).parents[2]
+    for name in ("storage", "exporters", "migrations"):
+        spec = find_spec(name)
+        found = None if spec is None or spec.origin is None else Path(spec.origin)
+        if found is not None and found.parents[1] != home:
+            raise ImportError(
+                f"{found} hides the package {name!r} of ics-recorder: rename that file, or start Python elsewhere.",
+                name=name,
+                path=str(found),
+            )
+
+
+_refuse_foreign_packages()

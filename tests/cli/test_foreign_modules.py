@@ -6,20 +6,74 @@ import asyncio
 import os
 import pty
 import signal
+import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from recorder.exit_codes import ExitCode
 from tests.cli.test_screen import Terminal, server
+from tests.support.cli import WATCHER, Cli
 from tests.support.live import in_loop
+
+SCRIPT = (Path(sys.executable).with_name("ics-recorder"),)
+MODULE = (sys.executable, "-m", "recorder")
+OURS = ("storage", "exporters", "migrations")
+
+
+def folder_with(folder: Path, *names: str) -> Path:
+    """A folder with modules of these names, which leave a file ``ran`` there when they are run."""
+    folder.mkdir()
+    for name in names:
+        (folder / f"{name}.py").write_text("open('ran', 'w').close()\nraise ImportError('a module of somebody else')\n")
+    return folder
+
+
+@pytest.mark.parametrize("command", [SCRIPT, MODULE], ids=["script", "module"])
+def test_the_command_works_beside_modules_with_names_of_its_packages(
+    command: tuple[str | Path, ...], cli: Cli, tmp_path: Path
+) -> None:
+    here = folder_with(tmp_path / "here", *OURS)
+    for words in (("import", WATCHER), ("games",), ("export", "pgn"), ("verify",), ("clocks",)):
+        done = subprocess.run(
+            [*command, *words],
+            cwd=here,
+            env={**os.environ, "ICS_RECORDER_DB": str(cli.archive)},
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 0, done.stderr
+    assert not (here / "ran").exists()
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_a_program_beside_such_a_module_gets_one_sentence(name: str, tmp_path: Path) -> None:
+    here = folder_with(tmp_path / "here", name)
+    (here / "program.py").write_text(
+        "import recorder\n"
+        f"print(len(list(recorder.read_games({str(WATCHER)!r}))))\n"
+        "for public in recorder.__all__:\n"
+        "    try:\n"
+        "        getattr(recorder, public)\n"
+        "    except ImportError as error:\n"
+        "        print(error)\n"
+        "import recorder.archive\n"
+    )
+    done = subprocess.run([sys.executable, "program.py"], cwd=here, capture_output=True, text=True)
+    sentence = (
+        f"{here / name}.py hides the package {name!r} of ics-recorder: rename that file, or start Python elsewhere."
+    )
+    first, *others = done.stdout.splitlines()
+    assert first == "5"
+    assert set(others) <= {sentence}
+    assert done.stderr.splitlines()[-1] == f"ImportError: {sentence}"
+    assert not (here / "ran").exists()
 
 
 @in_loop
 async def test_modules_in_the_current_folder_are_not_taken(tmp_path: Path) -> None:
-    here = tmp_path / "here"
-    here.mkdir()
-    for name in ("json", "select", "queue", "chess"):
-        (here / f"{name}.py").write_text("open('ran', 'w').close()\nraise ImportError('a module of somebody else')\n")
+    here = folder_with(tmp_path / "here", "json", "select", "queue", "chess", *OURS)
     master, slave = pty.openpty()
     async with server() as scripted:
         process = await asyncio.create_subprocess_exec(
