@@ -34,13 +34,16 @@ _LONGEST_STEM = 100
 
 
 @contextmanager
-def open_output(path: str | Path, force: bool = False, protect: Collection[Path] = ()) -> Iterator[BinaryIO]:
+def open_output(
+    path: str | Path, force: bool = False, protect: Collection[Path] = (), *, private: bool = False
+) -> Iterator[BinaryIO]:
     """Open an output for the time of one export.
 
     Args:
         path: ``-`` is standard output. A regular file gets its name only when the block ends without an exception.
         force: replace a file that is there.
         protect: files that must not be replaced whatever ``force`` says: the archive, the logs.
+        private: only its owner may read a regular file.
     Raises:
         ExportError: the file is there and ``force`` is False, it is protected, or it cannot be written.
     """
@@ -62,7 +65,7 @@ def open_output(path: str | Path, force: bool = False, protect: Collection[Path]
         return
     refuse_protected(target, protect)
     _refuse(target, force)
-    with replacing(target) as out:
+    with replacing(target, private=private) as out:
         yield out
 
 
@@ -234,11 +237,12 @@ def _begin(target: Path, exporter: GameExporter, force: bool, append: bool) -> t
 
 
 @contextmanager
-def replacing(target: Path, keep: bool = False) -> Iterator[BinaryIO]:
+def replacing(target: Path, keep: bool = False, *, private: bool = False) -> Iterator[BinaryIO]:
     """A file written beside another one, which it replaces when the block ends without an exception.
 
     Args:
         target: need not be there; of a link the file that it leads to. keep: begin with what is in it.
+        private: only its owner may read it.
     Raises:
         ExportError: it cannot be written.
     """
@@ -246,6 +250,8 @@ def replacing(target: Path, keep: bool = False) -> Iterator[BinaryIO]:
     unfinished = _unfinished(target)
     try:
         with unfinished.open("wb") as out:
+            if private:
+                unfinished.chmod(0o600)
             if keep:
                 _copy_old(target, out)
             yield out

@@ -237,7 +237,7 @@ def written_beside(target: Path) -> Iterator[Path]:
     unfinished.unlink(missing_ok=True)
     try:
         yield unfinished
-        with unfinished.open("rb") as file:
+        with unfinished.open("r+b") as file:  # Windows syncs no file that is open for reading only
             os.fsync(file.fileno())
         unfinished.rename(target)
     except OSError as error:

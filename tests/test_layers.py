@@ -18,6 +18,7 @@ CORE = {
         "errors",
         "events",
         "exit_codes",
+        "files",
         "model",
         "movetext",
         "patterns",
@@ -50,7 +51,7 @@ EVERYTHING = STORED | {"recorder.analysis", "recorder.archive", "recorder.cli"}
 
 # layer → (its sentence in the document, what it may import besides itself)
 _CORE_SENTENCE = (
-    "`containment errors events exit_codes model movetext patterns progress text times` ← `rules` and each other"
+    "`containment errors events exit_codes files model movetext patterns progress text times` ← `rules` and each other"
 )
 _UPPER_SENTENCE = "`live pipeline replay` ← all of `recorder` but `analysis`, `archive` and `cli`"
 TABLE: dict[str, tuple[str, set[str]]] = {

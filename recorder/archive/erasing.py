@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -77,9 +76,10 @@ def write_clean(file: str, output: str, force: bool, kind: SourceKind | None) ->
             read.append(block)
             yield block
 
-    with open_output(output, force, log_files(Path(file))) as out, closing(read_blocks(file)) as blocks:
-        if output != "-":
-            os.fchmod(out.fileno(), 0o600)
+    with (
+        open_output(output, force, log_files(Path(file)), private=True) as out,
+        closing(read_blocks(file)) as blocks,
+    ):
         for clean in scrubbed(noted(blocks), found):
             cleaned.replaced += _differing(read, clean)
             out.write(clean)

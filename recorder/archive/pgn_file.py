@@ -8,7 +8,6 @@ new file.
 
 from __future__ import annotations
 
-import fcntl
 import os
 import re
 import stat
@@ -19,6 +18,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from exporters.output import replacing
+from recorder.files import lock, sync_folder
 
 __all__ = ["PgnEntry", "PgnFile", "ReadPosition", "keys_in"]
 
@@ -60,13 +60,13 @@ class PgnFile:
         while True:
             self._file = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o666)
             with suppress(OSError):  # a file system without locks
-                fcntl.flock(self._file, fcntl.LOCK_EX)
+                lock(self._file, wait=True)
             with suppress(FileNotFoundError):
                 if os.path.samestat(os.fstat(self._file), path.stat()):
                     break
             os.close(self._file)  # it was replaced while this waited
         if not there:
-            _sync_folder(path)  # its name, too, must outlive a power cut
+            sync_folder(path.resolve().parent)  # its name, too, must outlive a power cut
         size = self.seen.size
         self._last = os.pread(self._file, _LAST_BYTES, max(size - _LAST_BYTES, 0))
 
@@ -155,7 +155,7 @@ class PgnFile:
                 out.write(data[at : at + _BLOCK])
             out.flush()
             status = os.fstat(out.fileno())
-        _sync_folder(self._path)
+        sync_folder(self._path.resolve().parent)
         self.close()
         return ReadPosition(status.st_ino, status.st_size)
 
@@ -254,12 +254,3 @@ def _line(data: mmap, begin: int) -> bytes:
     """The line that begins at a place, with its end; empty at the end of the file."""
     end = data.find(b"\n", begin)
     return data[begin : len(data) if end < 0 else end + 1]
-
-
-def _sync_folder(path: Path) -> None:
-    """Wait until the disk has a file's name."""
-    folder = os.open(path.resolve().parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)

@@ -19,8 +19,8 @@ from typing import Final
 
 __all__ = ["STUCK_SIGNALS", "Unwatched", "Watchdog", "read_name"]
 
-STUCK_SIGNALS: Final = frozenset((signal.SIGALRM, signal.SIGPROF))
-"""A process that one of these has ended made no progress."""
+STUCK_SIGNALS: Final = frozenset(number for number in signal.Signals if number.name in ("SIGALRM", "SIGPROF"))
+"""A process that one of these has ended made no progress. Windows has none of them."""
 
 _LONG: Final = 10
 """How many times longer a step may take that reads no bytes, or waits: opening an archive, writing many games."""
@@ -28,7 +28,6 @@ _ALONE: Final = 1 / 3
 """What is left of the limit when the parent has ended."""
 _AGAIN: Final = 1 / 30
 """What part of the limit passes before the same timers are set again: a system call takes as long as a short line."""
-_PARENT_ENDED: Final = signal.SIGUSR1
 _PR_SET_PDEATHSIG: Final = 1
 
 
@@ -69,8 +68,8 @@ class Watchdog(Unwatched):
         self._alone = False
         for number in STUCK_SIGNALS:
             signal.signal(number, signal.SIG_DFL)
-        signal.signal(_PARENT_ENDED, lambda _number, _frame: self._end_soon())
-        _ask_for_signal(_PARENT_ENDED)
+        signal.signal(signal.SIGUSR1, lambda _number, _frame: self._end_soon())
+        _ask_for_signal(signal.SIGUSR1)
 
     def begin(self, log: Path) -> None:
         if log != self._named:

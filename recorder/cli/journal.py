@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -254,9 +253,7 @@ def _scrub_journal(file: str, output: str, force: bool) -> None:
     with _reading(file):
         paths = log_files(Path(file))
     cleaner = JournalCleaner(values)
-    with open_output(output, force, paths) as out:
-        if output != "-":
-            os.fchmod(out.fileno(), 0o600)
+    with open_output(output, force, paths, private=True) as out:
         for line in cleaner.lines():
             out.write(line)
     say(

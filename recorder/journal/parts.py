@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import hashlib
 import os
 import secrets
@@ -16,6 +15,7 @@ from typing import Final, Protocol
 import zstandard
 
 from recorder.errors import JournalError
+from recorder.files import is_locked, lock, sync_folder
 from recorder.journal.file import AppendedFile
 from recorder.journal.format import JournalHeader, RecordKind, parse_note, parse_record
 from recorder.patterns import later
@@ -35,7 +35,6 @@ __all__ = [
     "session_name",
     "session_parts",
     "session_sizes",
-    "sync_folder",
 ]
 
 SUFFIX: Final = ".journal"
@@ -80,7 +79,7 @@ def _lock(fd: int) -> None:
     """Show ``is_being_written`` that somebody writes, where the file system has locks."""
     for _ in range(_LOCK_TRIES):
         try:
-            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            lock(fd)
         except BlockingIOError:
             time.sleep(_LOCK_PAUSE_S)  # just now somebody looks at the new file, which takes microseconds
         except OSError:
@@ -108,12 +107,9 @@ def is_being_written(path: Path) -> bool:
     """Whether a living process appends to a part."""
     try:
         with path.open("rb") as file:
-            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
+            return is_locked(file)
     except OSError:
         return False
-    return False
 
 
 def part_name(header: JournalHeader) -> str:
@@ -186,15 +182,6 @@ def _part_size(path: Path) -> int:
         if head.startswith(_ZSTD):
             return max(zstandard.frame_content_size(head), 0)  # a closed part is one frame, which tells its size
         return os.fstat(file.fileno()).st_size
-
-
-def sync_folder(folder: Path) -> None:
-    """Make the names in a folder durable."""
-    fd = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(fd)
-    finally:
-        os.close(fd)
 
 
 def compress_part(path: Path) -> Path:

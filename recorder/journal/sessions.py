@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 from collections import Counter
 from importlib.metadata import version
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from recorder.errors import JournalError
+from recorder.files import lock
 from recorder.journal.format import (
     JournalHeader,
     Record,
@@ -251,7 +251,7 @@ def close_left_open(path: Path) -> bool:
     """
     with path.open("r+b", buffering=0) as file:
         try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            lock(file.fileno())
         except OSError:
             return False
         if os.fstat(file.fileno()).st_nlink == 0 or is_closed(path):

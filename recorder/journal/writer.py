@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, Final, NoReturn, Protocol
 
 from recorder.errors import JournalError
+from recorder.files import sync_folder
 from recorder.journal.compressing import Compressor
 from recorder.journal.format import (
     MAX_DATA_BYTES,
@@ -28,7 +29,7 @@ from recorder.journal.format import (
     format_note,
 )
 from recorder.journal.line import record_line
-from recorder.journal.parts import PartFile, find_part, new_part, part_name, sync_folder
+from recorder.journal.parts import PartFile, find_part, new_part, part_name
 
 __all__ = ["MAX_PART_BYTES", "SYNC_INTERVAL_NS", "SYSTEM", "JournalClock", "JournalWriter", "Sync"]
 
@@ -37,7 +38,8 @@ SYNC_INTERVAL_NS: Final = 1_000_000_000
 
 _DAY_NS: Final = 86_400 * 1_000_000_000
 _CHECK_NS: Final = 1_000_000_000  # how often a file is looked for that somebody may have removed
-_CLOCK: Final[int] = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)  # it goes on while the machine sleeps
+# It goes on while the machine sleeps; Windows has neither.
+_CLOCK: Final[int | None] = getattr(time, "CLOCK_BOOTTIME", getattr(time, "CLOCK_MONOTONIC", None))
 _RECEIVED: Final = RecordKind.RECEIVED.mark
 _SENT: Final = RecordKind.SENT.mark
 _NOTE: Final = RecordKind.NOTE.mark
@@ -68,7 +70,7 @@ class _System:
         return time.time_ns()
 
     def monotonic_ns(self) -> int:
-        return time.clock_gettime_ns(_CLOCK)
+        return time.monotonic_ns() if _CLOCK is None else time.clock_gettime_ns(_CLOCK)
 
 
 SYSTEM: Final[JournalClock] = _System()

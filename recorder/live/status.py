@@ -6,7 +6,6 @@ The recorder holds a lock on the file for as long as it runs, so what a crash ha
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import fnmatch
 import json
 import os
@@ -16,6 +15,7 @@ from pathlib import Path
 from typing import Final, NamedTuple, TypeVar
 
 from recorder.errors import LineError
+from recorder.files import is_locked, lock
 from recorder.live.capture import Capture
 from recorder.live.net.sockets import format_address
 from recorder.live.policy.observing import Observing
@@ -89,7 +89,7 @@ class StateFile:
         data = json.dumps(state._asdict()).encode("ascii")
         try:
             with contextlib.suppress(OSError):  # a file system without locks
-                fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                lock(fd)
             if os.write(fd, data) < len(data):
                 raise OSError("written in part only")
             new.replace(self._path)
@@ -115,11 +115,7 @@ class StateFile:
 
 def _is_locked(path: Path) -> bool:
     with path.open("rb") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return True
-        return False
+        return is_locked(file)
 
 
 def is_state_file(path: Path) -> bool:
@@ -141,9 +137,7 @@ def _read(path: Path) -> RecorderState | None:
         try:
             with path.open("rb") as file:
                 data = file.read(_MOST_BYTES)
-                try:
-                    fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-                except BlockingIOError:
+                if is_locked(file):
                     return RecorderState(**json.loads(data))
                 if os.fstat(file.fileno()).st_nlink:
                     return None  # a crash has left it

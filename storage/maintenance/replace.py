@@ -14,6 +14,7 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from recorder.errors import StorageError
+from recorder.files import sync_folder
 from storage.files import backup, open_sqlite
 from storage.schema import upgrade as schema
 from storage.settings import DECISIONS as DECISIONS
@@ -86,8 +87,12 @@ class Replacement:
                 os.link(self._old, saved)
             except OSError:  # a file system without links
                 backup(self._old, saved)
-        self.path.replace(self._old)
-        _sync_folder(self._old.parent)
+        try:
+            self.path.replace(self._old)
+        except PermissionError:  # Windows replaces no open file: other programs have this moment to come between
+            lock.close()
+            self.path.replace(self._old)
+        sync_folder(self._old.parent)
         return saved
 
 
@@ -161,7 +166,7 @@ def _finish(path: Path) -> None:
         connection.execute("PRAGMA journal_mode=DELETE")
     finally:
         connection.close()
-    with path.open("rb") as file:
+    with path.open("r+b") as file:  # Windows syncs no file that is open for reading only
         os.fsync(file.fileno())
 
 
@@ -170,11 +175,3 @@ def _free_name(path: Path) -> Path:
     while (name := path.with_name(f"{path.name}.before-rebuild.{number}")).exists():
         number += 1
     return name
-
-
-def _sync_folder(folder: Path) -> None:
-    number = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(number)
-    finally:
-        os.close(number)

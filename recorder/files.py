@@ -1,0 +1,58 @@
+"""What operating systems do differently with files: locks between processes, and names that outlive a power cut."""
+
+from __future__ import annotations
+
+import errno
+import os
+from pathlib import Path
+from typing import BinaryIO
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
+__all__ = ["is_locked", "lock", "sync_folder"]
+
+
+def lock(fd: int, *, wait: bool = False) -> None:
+    """Lock a file for this process until the file is closed.
+
+    Args:
+        wait: until no other process holds the lock.
+    Raises:
+        BlockingIOError: another process holds the lock. OSError: the system or the file system has no locks.
+    """
+    if fcntl is None:
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+    fcntl.flock(fd, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def is_locked(file: BinaryIO) -> bool:
+    """Whether a process has locked a file.
+
+    Raises:
+        OSError: the system or the file system has no locks.
+    """
+    if fcntl is None:
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+    try:
+        fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    return False
+
+
+def sync_folder(folder: Path) -> None:
+    """Wait until the disk has the names in a folder; does nothing on Windows, where no folder can be opened.
+
+    Raises:
+        OSError: the folder cannot be opened, or the disk fails.
+    """
+    if not hasattr(os, "O_DIRECTORY"):
+        return
+    fd = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
