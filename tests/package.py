@@ -1,6 +1,7 @@
-"""Builds the source distribution and the wheel, and tries both in clean environments: ``python -m tests.package``.
+"""Builds the source distribution and both wheels and tries them in clean environments: ``python -m tests.package``.
 
 CI runs it. It needs the package index, a C compiler and Python's headers, and about two minutes.
+With ``--installed`` it tries the compiled package that is installed beside this Python, as cibuildwheel does.
 """
 
 from __future__ import annotations
@@ -21,6 +22,13 @@ LOG = ROOT / "tests" / "corpus" / "server" / "a01_standard" / "observer_GuestObs
 GAMES_IN_LOG = 15
 CONSTRAINTS = ROOT / ".ci" / "constraints.txt"
 PACKAGES = ("recorder", "storage", "exporters", "migrations")
+CHOSEN = {
+    "linux": ("manylinux", "musllinux"),
+    "macos": ("macosx",),
+    "windows": ("win",),
+}
+"""Platform → what the identifiers of its wheels contain."""
+PYTHONS = ("cp311", "cp312", "cp313")
 BESIDE = (".ci/ics_recorder_build.py", "CHANGELOG.md", "LICENSE", "README.md", "pyproject.toml")
 
 
@@ -34,12 +42,20 @@ def main() -> None:
         (sdist,) = dist.glob("*.tar.gz")
         (wheel,) = dist.glob("*.whl")
         check_sdist(sdist)
-        check_wheel(wheel)
-        try_package(wheel, Path(folder, "compiled"), "compiled", environment)
+        check_wheel(wheel, compiled_modules() | {"recorder/compiled__mypyc"})
         bare = Path(folder, "bin")  # no compiler is found on this path
         bare.mkdir()
-        try_package(sdist, Path(folder, "pure"), "pure Python", environment | {"PATH": str(bare)})
-    print("sdist and wheel hold what they should, install, and import the bundled log, with and without a compiler")
+        without = environment | {"PATH": str(bare)}
+        made = ("wheel", "--quiet", "--no-deps", "--wheel-dir", Path(folder, "pure wheel"), sdist)
+        run(sys.executable, "-m", "pip", *made, env=without)
+        (pure,) = Path(folder, "pure wheel").glob("*-py3-none-any.whl")
+        check_wheel(pure, set())
+        install(wheel, Path(folder, "compiled"), environment)
+        try_installed(programs(Path(folder, "compiled")), "compiled")
+        install(pure, Path(folder, "pure"), without)
+        try_installed(programs(Path(folder, "pure")), "pure Python")
+        check_chosen(Path(folder, "cibuildwheel"), environment)
+    print("sdist and both wheels hold what they should, install, and import the bundled log")
 
 
 def run(*command: object, **how: object) -> str:
@@ -68,34 +84,59 @@ def check_sdist(path: Path) -> None:
     expect(path.name, names - written, tracked(*PACKAGES, "docs", "examples") | set(BESIDE))
 
 
-def check_wheel(path: Path) -> None:
-    """The packages, one binary for each compiled module and the library that they share."""
+def compiled_modules() -> set[str]:
+    """The modules that pyproject.toml wants compiled, without suffix."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    return {source.removesuffix(".py") for source in project["tool"]["ics-recorder"]["compiled"]}
+
+
+def check_wheel(path: Path, wanted: set[str]) -> None:
+    """The packages and these binaries: one for each compiled module and the library that they share, or none."""
     with zipfile.ZipFile(path) as archive:
         names = {name for name in archive.namelist() if ".dist-info/" not in name}
     binaries = {name for name in names if name.endswith((".so", ".pyd"))}
     expect(path.name, names - binaries, tracked(*PACKAGES))
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    compiled = {source.removesuffix(".py") for source in project["tool"]["ics-recorder"]["compiled"]}
-    expect(
-        f"{path.name}, binaries", {name.partition(".")[0] for name in binaries}, compiled | {"recorder/compiled__mypyc"}
-    )
+    expect(f"{path.name}, binaries", {name.partition(".")[0] for name in binaries}, wanted)
 
 
-def try_package(distribution: Path, folder: Path, kind: str, environment: dict[str, str]) -> None:
-    """Install into a new environment, import the bundled log and list its games, away from the checkout."""
+def programs(environment: Path) -> Path:
+    """Where an environment has its programs."""
+    return environment / ("Scripts" if os.name == "nt" else "bin")
+
+
+def install(what: str | Path, folder: Path, environment: dict[str, str]) -> None:
+    """Install a distribution into a new environment."""
     venv.create(folder, with_pip=True)
-    programs = folder / ("Scripts" if os.name == "nt" else "bin")
-    install = ("install", "--quiet", "--no-compile", "--constraint", CONSTRAINTS)
-    run(programs / "python", "-m", "pip", *install, distribution, env=environment)
-    command = programs / "ics-recorder"
-    version = run(command, "--version", cwd=folder)
-    if not version.endswith(f"({kind})\n"):
-        raise SystemExit(f"{distribution.name} is not {kind}: {version}")
-    run(command, "import", "--db", folder / "archive.sqlite", LOG, cwd=folder)
-    games = json.loads(run(command, "games", "--db", folder / "archive.sqlite", "--json", cwd=folder))
-    if len(games) != GAMES_IN_LOG:
-        raise SystemExit(f"{distribution.name}: {len(games)} games instead of {GAMES_IN_LOG}")
+    how = ("install", "--quiet", "--no-compile", "--constraint", CONSTRAINTS)
+    run(programs(folder) / "python", "-m", "pip", *how, what, env=environment)
+
+
+def try_installed(folder: Path, kind: str) -> None:
+    """Import the bundled log with the command in this folder and list its games, away from the checkout."""
+    command = folder / "ics-recorder"
+    with tempfile.TemporaryDirectory() as here:
+        version = run(command, "--version", cwd=here)
+        project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+        if version.strip() != f"ics-recorder, version {project['version']} ({kind})":
+            raise SystemExit(f"{command} is not {kind} {project['version']}: {version}")
+        run(command, "import", "--db", "archive.sqlite", LOG, cwd=here)
+        games = json.loads(run(command, "games", "--db", "archive.sqlite", "--json", cwd=here))
+        if len(games) != GAMES_IN_LOG:
+            raise SystemExit(f"{command}: {len(games)} games instead of {GAMES_IN_LOG}")
+
+
+def check_chosen(folder: Path, environment: dict[str, str]) -> None:
+    """cibuildwheel would build, for each platform, one wheel for each Python that CI tests."""
+    install("cibuildwheel", folder, environment)
+    for platform, kinds in CHOSEN.items():
+        words = ("--print-build-identifiers", "--platform", platform)
+        told = run(programs(folder) / "cibuildwheel", *words, ROOT).split()
+        found = {identifier.partition("_")[0] for identifier in told}  # without the processor
+        expect(f"cibuildwheel for {platform}", found, {f"{python}-{kind}" for python in PYTHONS for kind in kinds})
 
 
 if __name__ == "__main__":
-    main()
+    if sys.argv[1:] == ["--installed"]:
+        try_installed(programs(Path(sys.prefix)), "compiled")
+    else:
+        main()
