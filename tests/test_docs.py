@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from pathlib import Path
 
 import click
@@ -142,3 +143,8 @@ def test_the_game_of_the_examples_can_be_drawn(tmp_path: Path) -> None:
     for words in (["import", "--db", archive, source], ["plot", "race", "6af8", "--db", archive, "-o", picture]):
         result = CliRunner().invoke(main, words, catch_exceptions=False)
         assert result.exit_code == 0, result.output
+
+
+def test_the_changelog_describes_this_version() -> None:
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
+    assert f"\n## {version}\n" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
