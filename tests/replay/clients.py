@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from recorder.model import Game
+from recorder.replay.server.commands import answer_command
 from recorder.replay.server.login import Greeting
 from recorder.replay.server.session import ReplaySession
 from recorder.replay.several import moments_of_games
@@ -40,7 +41,7 @@ class Client:
     @classmethod
     def of(cls, games: Sequence[Game], name: str = "Looker", manner: Greeting = MANNER, apart: bool = False) -> Client:
         """Logged in to a replay of his own."""
-        client = cls(ReplaySession(open_show(games, apart), 0, manner))
+        client = cls(ReplaySession(open_show(games, apart), 0, manner, answer_command))
         client.say(name, "")
         return client
 

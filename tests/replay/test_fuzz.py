@@ -14,6 +14,7 @@ from recorder.events import Chunk
 from recorder.model import Game
 from recorder.replay.moments import moments_of_chunks
 from recorder.replay.server.clients import ReplayClients
+from recorder.replay.server.commands import answer_command
 from recorder.replay.server.login import Greeting, LoginDialogue
 from recorder.replay.server.session import ReplaySession
 from recorder.replay.server.settings import CODES
@@ -38,7 +39,9 @@ def house(shared: bool) -> ReplayClients:
     stage = open_show(games(), apart=True)
 
     def make(number: int, now_ns: int) -> LoginDialogue:
-        return ReplaySession(stage if shared else open_show(games(), apart=True), number, MANNER, shared=shared)
+        return ReplaySession(
+            stage if shared else open_show(games(), apart=True), number, MANNER, answer_command, shared=shared
+        )
 
     return ReplayClients(make, stage if shared else None)
 

@@ -11,6 +11,7 @@ from recorder.cli.replay_games import open_library
 from recorder.errors import ReplayError
 from recorder.replay.moments import long_thinks
 from recorder.replay.server.clients import Staging
+from recorder.replay.server.commands import answer_command
 from recorder.replay.server.login import Greeting, LoginDialogue
 from recorder.replay.server.session import ReplaySession
 from recorder.replay.several import moments_of_games
@@ -36,7 +37,7 @@ def heard(recording: ReplaySource) -> str:
     """All that a client hears who observes everything."""
     show = Show(recording, 0)
     show.open(0)
-    client = Client(ReplaySession(show, 0, Greeting(observe=True)))
+    client = Client(ReplaySession(show, 0, Greeting(observe=True), answer_command))
     return client.say("Looker", "", "iset ms 1", "set style 12") + client.wait()
 
 

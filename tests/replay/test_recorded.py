@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from recorder.cli.replay_games import open_library
+from recorder.replay.server.commands import answer_command
 from recorder.replay.server.login import Greeting
 from recorder.replay.server.session import ReplaySession
 from recorder.replay.show import Show
@@ -40,7 +41,7 @@ def sent(files: list[str], where: str, keys: tuple[str, ...], name: str, *settin
     with open_library(files, keys, where, FILTERS, pace_ms=0, idle_max_ms=None) as library:
         show = Show(library.recording, 0)
         show.open(0)
-        client = Client(ReplaySession(show, 0, Greeting(observe=True)))
+        client = Client(ReplaySession(show, 0, Greeting(observe=True), answer_command))
         client.say(name, "", *settings)
         return lines_of(client.say("set style 12") + client.wait(), "<12>")
 

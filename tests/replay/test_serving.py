@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from recorder.replay.server.clients import ReplayClients
+from recorder.replay.server.commands import answer_command
 from recorder.replay.server.login import Greeting
 from recorder.replay.server.session import ReplaySession
 from recorder.replay.server.sockets import ReplayServer
@@ -142,7 +143,8 @@ async def test_a_fault_in_one_session_ends_it_alone(shared: bool) -> None:
 
     def make(number: int, now_ns: int) -> ReplaySession:
         kind = Broken if number else ReplaySession
-        return kind(stage if shared else open_show(games, apart=True), number, Greeting(observe=True), shared=shared)
+        show = stage if shared else open_show(games, apart=True)
+        return kind(show, number, Greeting(observe=True), answer_command, shared=shared)
 
     talk: list[str] = []
     stop = asyncio.Event()
@@ -173,7 +175,9 @@ async def test_a_fault_in_one_session_ends_it_alone(shared: bool) -> None:
 def test_a_shared_replay_that_is_late_comes_in_parts() -> None:
     """Between them clients have their turn; nothing is left out."""
     stage = open_show(run([stream_bytes(SCENARIO, CONNECTION)], "raw")[0])
-    house = ReplayClients(lambda number, _: ReplaySession(stage, number, Greeting(observe=True), shared=True), stage)
+    house = ReplayClients(
+        lambda number, _: ReplaySession(stage, number, Greeting(observe=True), answer_command, shared=True), stage
+    )
     clients = [client for client in (house.come(0) for _ in range(40)) if client is not None]
     for client in clients:
         house.receive(client, b"Looker\n\niset ms 1\nset style 12\n", 0)
@@ -244,7 +248,9 @@ def test_who_is_sent_away_and_reads_the_rest_is_not_cut_off_later(monkeypatch: p
         loop.set_exception_handler(lambda _, context: faults.append(str(context)))
         sent_away, stop = asyncio.Event(), asyncio.Event()
         listener = socket.create_server(("127.0.0.1", 0))
-        house = ReplayClients(lambda number, _: ReplaySession(stage, number, Greeting(), shared=True), stage)
+        house = ReplayClients(
+            lambda number, _: ReplaySession(stage, number, Greeting(), answer_command, shared=True), stage
+        )
         server = ReplayServer(house, lambda text: sent_away.set() if "too slowly" in text else None)
         task = asyncio.create_task(server.serve([listener], stop))
         deaf = await logged_in(listener.getsockname()[1])

@@ -14,6 +14,7 @@ from recorder import read_games
 from recorder.dialects.results import parse_result
 from recorder.events import Line
 from recorder.model import Game, GameKind
+from recorder.replay.server.commands import answer_command
 from recorder.replay.server.login import Greeting
 from recorder.replay.server.session import ReplaySession
 from recorder.replay.server.settings import CODES, read_command
@@ -54,7 +55,9 @@ def at(made: Client, ply: int) -> Client:
 
 
 def door(manner: Greeting = MANNER) -> Client:
-    return Client(ReplaySession(open_show(games_of("a01_standard", "observer_GuestObsA")[:1]), 5, manner))
+    return Client(
+        ReplaySession(open_show(games_of("a01_standard", "observer_GuestObsA")[:1]), 5, manner, answer_command)
+    )
 
 
 def test_a_guest_is_given_a_name() -> None:
@@ -386,7 +389,9 @@ def test_the_greeting_tells_where_the_numbers_of_games_are() -> None:
 
 
 def test_nobody_moves_a_shared_clock() -> None:
-    shared = ReplaySession(open_show(games_of("a01_standard", "observer_GuestObsA")[:1]), 0, MANNER, shared=True)
+    shared = ReplaySession(
+        open_show(games_of("a01_standard", "observer_GuestObsA")[:1]), 0, MANNER, answer_command, shared=True
+    )
     made = Client(shared)
     made.say("Looker", "")
     assert "replay tells you: The time of this replay is shared: nobody can move it." in made.say("tell replay pause")

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import Any, Final, Protocol
 
+from recorder.replay.server.commands import answer_command
 from recorder.replay.server.login import Greeting, LoginDialogue
 from recorder.replay.server.session import ReplaySession
 from recorder.replay.show import ReplaySource, Show
@@ -63,7 +64,8 @@ class Staging:
 
         def make(number: int, come_ns: int) -> LoginDialogue:
             show = stage or self.show(come_ns)
-            return ReplaySession(show, number, self._manner, shared=stage is not None, wall_ms=self._wall_ms)
+            shared = stage is not None
+            return ReplaySession(show, number, self._manner, answer_command, shared=shared, wall_ms=self._wall_ms)
 
         return ReplayClients(make, stage)
 

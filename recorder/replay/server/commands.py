@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from recorder.errors import ReplayError
 from recorder.events import Refusal
@@ -11,7 +11,17 @@ from recorder.model import Game
 from recorder.replay.boards import ReplayBoard, frame_text
 from recorder.replay.places import AtTime, format_position
 from recorder.replay.server.control import COURTESIES, SHARED, Answer, moves_time, steer, where
-from recorder.replay.server.examining import begin_examining, end_examining, go_to, go_to_ply, revert, stored_board
+from recorder.replay.server.examining import (
+    begin_examining,
+    end_examining,
+    go_to,
+    go_to_ply,
+    revert,
+    stored_board,
+    try_move,
+)
+from recorder.replay.server.session import ReplaySession
+from recorder.replay.server.settings import AMBIGUOUS, BAD_COMMAND, Command
 from recorder.replay.server.text import (
     date_lines,
     finger_lines,
@@ -22,14 +32,15 @@ from recorder.replay.server.text import (
     who_lines,
 )
 
-if TYPE_CHECKING:
-    from recorder.replay.server.session import ReplaySession
-
-__all__ = ["ANSWERS"]
+__all__ = ["answer_command"]
 
 _MOVE_NO = re.compile(r"(\d{1,5})([wb])?", re.ASCII)
 _LONGEST_HISTORY: Final = 10
 _NUMBER: Final = re.compile(r"\d{1,6}", re.ASCII)
+_MOVE: Final = re.compile(
+    r"(?:[a-h][1-8]-?[a-h][1-8](?:=?[nbrqNBRQ])?|[PNBRQpnbrq]@[a-h][1-8]|[oO0](?:-?[oO0]){1,2}"
+    r"|[NBRQK][a-h1-8x]{1,4}|[a-h]x?[a-h1-8]{1,2}(?:=?[NBRQ])?)[+#]?"
+)
 
 
 def _board(session: ReplaySession, text: str) -> ReplayBoard | None:
@@ -395,7 +406,7 @@ def _all_observers(session: ReplaySession, rest: str) -> None:
         _observed(session)
 
 
-ANSWERS: Final[dict[str, Answer]] = {
+_ANSWERS: Final[dict[str, Answer]] = {
     **COURTESIES,
     "allobservers": _all_observers,
     "backward": _backward,
@@ -429,4 +440,32 @@ ANSWERS: Final[dict[str, Answer]] = {
     "whisper": _whisper,
     "who": _who,
 }
-"""What answers each command of ``grammar.CODES``: it is given the session and the words behind the command."""
+"""The function that answers each command of ``settings.CODES``, by the session and the rest of the line."""
+
+
+def answer_command(session: ReplaySession, command: Command, text: str) -> None:
+    """Do a client's command and print the answer in the session.
+
+    Args:
+        session: of the client.
+        command: as ``read_command`` read it.
+        text: the whole line, stripped.
+    """
+    if command.name == "quit":
+        session.closed = True
+    elif command.name is not None:
+        _ANSWERS[command.name](session, command.rest)
+    elif not text:
+        session.code = 0
+    elif command.matches:
+        session.code = AMBIGUOUS
+        session.tell(f'Ambiguous command "{command.word}". Matches: {" ".join(command.matches)}')
+    elif _MOVE.fullmatch(text.split()[-1].lstrip("$")):
+        session.code = 1
+        if session.examined is not None:
+            try_move(session, text.split()[-1].lstrip("$"))
+            return
+        session.tell("You are not playing or examining a game that takes moves.")
+    else:
+        session.code = BAD_COMMAND
+        session.tell(f"{command.word}: Command not found.")

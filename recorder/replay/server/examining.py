@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from recorder.cecp.moves import parse_move
 from recorder.model import EventKind, Game, Origin, Ply, Precision, Proof
 from recorder.replay.boards import ReplayBoard
 from recorder.replay.moments import Begin, ShownPly, moments_of_game
+from recorder.replay.server.session import ReplaySession
 from recorder.tracking.engines.view import play_move
-
-if TYPE_CHECKING:
-    from recorder.replay.server.session import ReplaySession
 
 __all__ = ["begin_examining", "end_examining", "go_to", "go_to_ply", "revert", "stored_board", "try_move"]
 

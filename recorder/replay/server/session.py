@@ -17,19 +17,8 @@ from recorder.dialects.notices import format_observing
 from recorder.events import HoldingsLine, Line, ObserveRefused, ObservingEnded, ObservingStarted, Refusal
 from recorder.model import EventKind, GameEvent, GameKind, HoldingsChange
 from recorder.replay.boards import BoardState, ReplayBoard, frame_text
-from recorder.replay.server.commands import ANSWERS
-from recorder.replay.server.examining import try_move
 from recorder.replay.server.login import AT_ONCE, Greeting, LoginDialogue
-from recorder.replay.server.settings import (
-    AMBIGUOUS,
-    BAD_COMMAND,
-    BAD_PARAMETERS,
-    CODES,
-    NO_NUMBER,
-    Command,
-    Settings,
-    read_command,
-)
+from recorder.replay.server.settings import BAD_PARAMETERS, CODES, NO_NUMBER, Command, Settings, read_command
 from recorder.replay.server.text import (
     chat_text,
     created_lines,
@@ -45,10 +34,6 @@ __all__ = ["ReplaySession"]
 
 _NOWHERE: Final = Line("", 0)
 _GAME_PREFIX: Final = re.compile(r"Game [0-9]{1,9}:")
-_MOVE: Final = re.compile(
-    r"(?:[a-h][1-8]-?[a-h][1-8](?:=?[nbrqNBRQ])?|[PNBRQpnbrq]@[a-h][1-8]|[oO0](?:-?[oO0]){1,2}"
-    r"|[NBRQK][a-h1-8x]{1,4}|[a-h]x?[a-h1-8]{1,2}(?:=?[NBRQ])?)[+#]?"
-)
 
 
 class ReplaySession(LoginDialogue):
@@ -58,6 +43,7 @@ class ReplaySession(LoginDialogue):
         show: the replay, shared or its own.
         number: the client's, for a guest's name.
         manner: how to greet.
+        answer: answers a command, by it and its whole text.
         shared: whether the replay's time is not the client's to change.
         wall_ms: what ``date`` tells, milliseconds since 1970, by the clock's time in nanoseconds.
 
@@ -73,6 +59,7 @@ class ReplaySession(LoginDialogue):
         show: Show,
         number: int,
         manner: Greeting,
+        answer: Callable[[ReplaySession, Command, str], None],
         *,
         shared: bool = False,
         wall_ms: Callable[[int], int] = lambda now_ns: now_ns // 1_000_000,
@@ -80,6 +67,7 @@ class ReplaySession(LoginDialogue):
         self.show = show
         self.shared = shared
         self.wall_ms = wall_ms
+        self._answer = answer
         self.settings = Settings()
         self.started = shared
         self.observed: set[int] = set()
@@ -148,7 +136,7 @@ class ReplaySession(LoginDialogue):
             else:
                 self._say(self._prompt)
             return
-        self._answer(command, text.strip())
+        self._answer(self, command, text.strip())
         if self.closed:
             self._say("".join(f"{line}\n" for line in self._lines))
             self._leave()
@@ -159,26 +147,6 @@ class ReplaySession(LoginDialogue):
         else:
             self._say(body + self._prompt)
         self._lines = []
-
-    def _answer(self, command: Command, text: str) -> None:
-        if command.name == "quit":
-            self.closed = True
-        elif command.name is not None:
-            ANSWERS[command.name](self, command.rest)
-        elif not text:
-            self.code = 0
-        elif command.matches:
-            self.code = AMBIGUOUS
-            self.tell(f'Ambiguous command "{command.word}". Matches: {" ".join(command.matches)}')
-        elif _MOVE.fullmatch(text.split()[-1].lstrip("$")):
-            self.code = 1
-            if self.examined is not None:
-                try_move(self, text.split()[-1].lstrip("$"))
-                return
-            self.tell("You are not playing or examining a game that takes moves.")
-        else:
-            self.code = BAD_COMMAND
-            self.tell(f"{command.word}: Command not found.")
 
     def bad_parameters(self, text: str) -> None:
         """Refuse a command's words."""
