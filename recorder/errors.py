@@ -13,6 +13,7 @@
     │   └── VariantError   one that does not play a game's variant: no fault of its
     ├── ReplayError    a place in a recording that cannot be read or found
     ├── StorageError   an archive that cannot be used: wrong schema, no such game, not ours
+    │   └── UnknownVariantError   a filter names a variant that neither the rules nor the archive know
     └── ExportError    a game that does not fit a format, or an output that must not be written
 
 A class stands here only when some caller treats it differently.
@@ -31,6 +32,7 @@ __all__ = [
     "ReplayError",
     "SourceError",
     "StorageError",
+    "UnknownVariantError",
     "VariantError",
     "WireError",
 ]
@@ -109,6 +111,10 @@ class ReplayError(RecorderError):
 
 class StorageError(RecorderError):
     """An archive that cannot be used as asked."""
+
+
+class UnknownVariantError(StorageError):
+    """A filter names a variant that neither the rules nor any game of the archive know."""
 
 
 class ExportError(RecorderError):

@@ -1,17 +1,35 @@
-"""Which games an export takes, and the files that it must not replace."""
+"""Which games a command takes, what the filters leave out, and the files that no export may replace."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Generator, Iterator
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
+
+from recorder.errors import StorageError, UnknownVariantError
+from recorder.text import plural
 
 if TYPE_CHECKING:
     from recorder.model import Game
     from storage import ArchiveStore, GameFilter
 
-__all__ = ["archive_files", "chosen_games", "protected"]
+__all__ = [
+    "archive_files",
+    "chosen_games",
+    "left_out",
+    "named_games",
+    "protected",
+    "require_analyst",
+    "require_games",
+    "require_keys",
+    "settled",
+    "without_games",
+]
+
+_NEWEST = re.compile(r"last(~[0-9]{1,9})?")
 
 
 @contextmanager
@@ -46,3 +64,125 @@ def archive_files(path: Path) -> list[Path]:
 def protected(archive: ArchiveStore) -> list[Path]:
     """What no export may replace: the archive and the logs it was made from."""
     return [*archive_files(archive.path), *(Path(row.path) for row in archive.sources() if row.path is not None)]
+
+
+def require_keys(archive: ArchiveStore, where: GameFilter) -> None:
+    """Refuse a KEY that no game of the archive has, whatever the other options leave out, and an unknown variant.
+
+    Raises:
+        StorageError: there is no such game. UnknownVariantError: there is no such variant.
+    """
+    from storage import GameFilter
+
+    _refuse_unknown_variants(archive, where)
+    for key in sorted(where.keys):
+        if not archive.count(GameFilter(keys=frozenset({key}), kinds=frozenset(), min_plies=0)):
+            raise StorageError(f"No game has a key that begins with {key}.")
+
+
+def _refuse_unknown_variants(archive: ArchiveStore, where: GameFilter) -> None:
+    """Refuse a word of ``--variant`` that no table and no game of the archive has.
+
+    Raises:
+        UnknownVariantError: it names the word, and a known one that is like it.
+    """
+    from recorder.rules.variants import is_known_variant, known_variant_like
+    from storage import GameFilter
+
+    for word in sorted(where.variants):
+        if is_known_variant(word) or archive.count(
+            GameFilter(variants=frozenset({word}), kinds=frozenset(), min_plies=0)
+        ):
+            continue
+        like = known_variant_like(word)
+        raise UnknownVariantError(f"unknown variant {word!r}{f'; did you mean {like!r}?' if like else '.'}")
+
+
+def settled(archive: ArchiveStore, chosen: GameFilter) -> GameFilter:
+    """The filter as an archive needs it: its keys are there, and with ``--unique`` probable duplicates are folded.
+
+    Raises:
+        StorageError: there is no such game.
+    """
+    require_keys(archive, chosen)
+    return replace(chosen, folded=archive.folded(chosen)) if chosen.unique else chosen
+
+
+def require_analyst(archive: ArchiveStore, name: str) -> None:
+    """Refuse the beginning of an engine's name that no analysis of the archive is by.
+
+    Raises:
+        StorageError: there is no such analysis; the message names the engines that there are.
+    """
+    there = archive.analysts()
+    if not any(engine.casefold().startswith(name.casefold()) for engine in there):
+        others = f"there are those of {', '.join(there)}" if there else "there is no analysis at all"
+        raise StorageError(f"No analysis is by an engine whose name begins with {name}: {others}.")
+
+
+def named_games(archive: ArchiveStore, chosen: GameFilter) -> GameFilter:
+    """The filter, with ``last`` and ``last~2`` as the keys that they stand for.
+
+    Raises:
+        StorageError: there is no such game.
+    """
+    keys = frozenset(archive.game(key).key if _NEWEST.fullmatch(key) else key for key in chosen.keys)
+    found = replace(chosen, keys=keys)
+    return settled(archive, found)
+
+
+def left_out(archive: ArchiveStore, where: GameFilter) -> dict[str, int]:
+    """Games that match what was asked about players, variant … but are not taken, by the first reason that holds."""
+    steps: tuple[tuple[str, dict[str, Any]], ...] = (
+        ("examined or set up", {"kinds": where.kinds}),
+        ("without a known move", {"min_plies": where.min_plies}),
+        ("incomplete", {"complete": where.complete}),
+        ("with a guest", {"no_guests": where.no_guests}),
+        ("with a computer", {"no_computers": where.no_computers}),
+        ("folded as probable duplicates", {"folded": where.folded}),
+        ("older than the last asked for", {"last": where.last}),
+    )
+    asked = replace(
+        where,
+        kinds=frozenset(),
+        min_plies=0,
+        complete=False,
+        no_guests=False,
+        no_computers=False,
+        folded=frozenset(),
+        last=None,
+    )
+    found: dict[str, int] = {}
+    count = archive.count(asked)
+    for reason, change in steps:
+        narrower = replace(asked, **change)
+        if narrower != asked:
+            remaining = archive.count(narrower)
+            found[reason] = count - remaining
+            asked, count = narrower, remaining
+    found["without a known date"] = archive.undated(where)
+    return {reason: number for reason, number in found.items() if number}
+
+
+def require_games(archive: ArchiveStore, where: GameFilter) -> dict[str, int]:
+    """What a filter leaves out, as ``left_out``; for tables, pictures and pages, which no games make.
+
+    Raises:
+        StorageError: no game is left.
+    """
+    _refuse_unknown_variants(archive, where)
+    reasons = left_out(archive, where)
+    if not archive.count(where):
+        words = ", ".join(f"{number:,} {reason}" for reason, number in reasons.items())
+        raise StorageError(
+            f"No games match these filters{f' (left out: {words})' if words else ''}; "
+            "`ics-recorder games` lists the games."
+        )
+    return reasons
+
+
+def without_games(archive: ArchiveStore, where: GameFilter) -> str | None:
+    """A sentence if no game matches the filters; None: some do."""
+    if archive.count(where):
+        return None
+    return f"No games match these filters ({plural(archive.count(), 'played game')} in the archive)."

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from recorder.archive.exporting import protected
-from recorder.cli.export_options import named_games, require_games, say_left_out, write_json
+from recorder.archive.exporting import named_games, protected, require_games
+from recorder.cli.export_options import say_left_out, write_json
 from recorder.cli.output import print_table, say
 from recorder.text import clean, plural
 from recorder.times import format_clock

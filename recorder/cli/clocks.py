@@ -6,19 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from recorder.archive.exporting import chosen_games, protected
+from recorder.archive.exporting import chosen_games, named_games, protected, require_games
 from recorder.archive.locate import open_archive
 from recorder.cli.clock_tables import DIMENSIONS, TABLES, Asked, clock_table, write_table
-from recorder.cli.export_options import (
-    csv_option,
-    format_of,
-    named_games,
-    output_options,
-    require_games,
-    say_left_out,
-    say_written,
-    write_json,
-)
+from recorder.cli.export_options import csv_option, format_of, output_options, say_left_out, say_written, write_json
 from recorder.cli.options import archive_option, filter_options, game_filter, unique_option, wide_option
 from recorder.cli.output import print_table, say
 from recorder.text import plural

@@ -9,19 +9,15 @@ from typing import Any
 
 import click
 
-from recorder.archive.exporting import chosen_games, protected
+from recorder.archive.exporting import chosen_games, left_out, protected, require_analyst, settled, without_games
 from recorder.archive.locate import open_archive
 from recorder.cli.export_options import (
     csv_option,
     format_of,
-    left_out,
     make_pgn_options,
     output_options,
     pgn_options,
-    require_analyst,
     say_written,
-    settled,
-    without_games,
 )
 from recorder.cli.options import WordSet, archive_option, filter_options, game_filter, unique_option
 

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from recorder.archive.exporting import left_out, settled
 from recorder.archive.locate import open_archive
-from recorder.cli.export_options import left_out, say_left_out, settled
+from recorder.cli.export_options import say_left_out
 from recorder.cli.options import archive_option, filter_options, game_filter, json_option, unique_option, wide_option
 from recorder.cli.output import print_json, print_table, say
 from recorder.text import plural

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
-from typing import TYPE_CHECKING, Any, TypeVar
+from functools import wraps
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
 from recorder.archive.locate import default_archive
 from recorder.cli.output import ARCHIVE_FACT, WIDE
+from recorder.errors import UnknownVariantError
 from recorder.times import parse_zone
 
 if TYPE_CHECKING:
@@ -190,7 +192,16 @@ def reading_options(command: _AnyCommand) -> _AnyCommand:
 
 
 def filter_options(command: _AnyCommand) -> _AnyCommand:
-    """Which games: the same options for ``games`` and for every export."""
+    """Which games: the same options for ``games`` and for every export. An unknown variant is a usage error."""
+
+    @wraps(command)
+    def checked(*words: Any, **values: Any) -> Any:
+        try:
+            return command(*words, **values)
+        except UnknownVariantError as error:
+            raise click.UsageError(str(error)) from None
+
+    found = cast("_AnyCommand", checked)
     for option in (
         click.option(
             "--include",
@@ -247,8 +258,8 @@ def filter_options(command: _AnyCommand) -> _AnyCommand:
         ),
         click.argument("keys", nargs=-1, type=_Name(), metavar="[KEY…]"),
     ):
-        command = option(command)
-    return command
+        found = option(found)
+    return found
 
 
 def unique_option(command: _AnyCommand) -> _AnyCommand:

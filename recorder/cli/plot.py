@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from recorder.archive.exporting import protected
+from recorder.archive.exporting import named_games, protected, require_games
 from recorder.archive.locate import open_archive
-from recorder.cli.export_options import csv_option, named_games, require_games, say_left_out
+from recorder.cli.export_options import csv_option, say_left_out
 from recorder.cli.options import archive_option, filter_options, force_option, game_filter
 from recorder.cli.output import say
 from recorder.errors import ExportError, StorageError

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.exceptions import Exit
 
-from recorder.cli.options import archive_option, filter_options
+from recorder.cli.options import archive_option, filter_options, game_filter
 from recorder.cli.output import say
 from recorder.cli.recording_options import AddressType, heed_signals
 from recorder.cli.replay_as_engine import as_engine
@@ -27,7 +27,7 @@ from recorder.live.net.sockets import Address, format_address
 from recorder.text import plural
 
 if TYPE_CHECKING:
-    from recorder.cli.replay_games import Library
+    from recorder.archive.replaying import Library
     from recorder.events import Chunk
     from recorder.replay.places import Position
     from recorder.replay.server.clients import ReplayClients
@@ -130,10 +130,10 @@ def _server(
         how = {"speed": speed, "loop": loop, "pause_at": pause_at}
         _serve(listen_at, _tape_house(taped, idle_max_ms, begin, shared, password, **how))
         return
-    from recorder.cli.replay_games import open_library
+    from recorder.archive.replaying import open_library
 
     with open_library(
-        files, keys, where, filters, pace_ms=pace_ms, idle_max_ms=idle_max_ms,
+        files, where, game_filter(keys=keys, **filters), pace_ms=pace_ms, idle_max_ms=idle_max_ms,
         lost=lambda why: say(f"Warning: A game is left out. {why}"),
     ) as library:  # fmt: skip
         house = _games_house(

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from recorder.cli.options import archive_option, filter_options
-from recorder.cli.replay_options import SecondsType, SpeedType, files_of, games_to_replay
+from recorder.cli.options import archive_option, filter_options, game_filter
+from recorder.cli.replay_options import SecondsType, SpeedType, files_of
 
 if TYPE_CHECKING:
     from recorder.replay.engine import RecordedEngine
@@ -56,7 +56,9 @@ def as_engine(
     and where the opponent is a computer the record resigns. docs/replay.md tells the rest.
     """
     _say_first()
-    games = games_to_replay(files_of(keys, filters), keys, where, filters)
+    from recorder.archive.replaying import games_to_replay
+
+    games = games_to_replay(files_of(keys, filters), where, game_filter(keys=keys, **filters))
     if len(games) != 1:
         raise click.UsageError(f"These are {len(games)} games: an engine plays one. Name its key.")
     from recorder.replay.engine import RecordedEngine

@@ -5,27 +5,21 @@ from __future__ import annotations
 import contextlib
 import signal
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from recorder.archive.locate import open_archive
-from recorder.cli.export_options import require_keys
 from recorder.cli.options import archive_option, filter_options, force_option, game_filter, json_option
 from recorder.cli.output import print_json, say, show_progress
-from recorder.cli.replay_options import SecondsType, files_of, games_to_replay
-from recorder.errors import EngineError, StorageError
+from recorder.cli.replay_options import SecondsType, files_of
+from recorder.errors import EngineError
 from recorder.exit_codes import ExitCode
 from recorder.text import clean, plural
 
 if TYPE_CHECKING:
     from recorder.analysis.run import AnalysisRun
-    from recorder.model import AnalysedPosition, Game
-    from recorder.progress import Progress
-    from storage import ArchiveStore
+    from recorder.model import Game
 
 __all__ = ["engine"]
 
@@ -116,6 +110,8 @@ def engine(
     from recorder.analysis.found import Limits
     from recorder.analysis.process import EngineSpec
     from recorder.analysis.run import AnalysisRun
+    from recorder.archive.analysing import analyse_archive, games_to_analyse, write_analysed
+    from recorder.archive.replaying import games_of_files
 
     if (cecp is None) == (uci is None):
         raise click.UsageError("Name one engine: --engine for xboard's protocol, or --uci.")
@@ -141,15 +137,17 @@ def engine(
         with contextlib.ExitStack() as stack:
             archive = None if files else stack.enter_context(open_archive(where, read_only=False))
             games = (
-                _keys(archive, keys, filters) if archive is not None else games_to_replay(files, keys, where, filters)
+                games_of_files(files)
+                if archive is None
+                else games_to_analyse(archive, game_filter(keys=keys, **filters))
             )
             stack.enter_context(_ended_by_sigterm())
             run.engine = stack.enter_context(open_engine(spec, limits))
             progress = stack.enter_context(show_progress(steps=True))
             if archive is not None:
-                _analyse_archive(run, archive, [game.key for game in games], again=again, progress=progress)
+                analyse_archive(run, archive, [game.key for game in games], again=again, progress=progress)
             else:
-                _write_pgn(run, games, files, output or "-", force=force, progress=progress)
+                write_analysed(run, games, files, output or "-", force=force, progress=progress)
     except KeyboardInterrupt:
         run.interrupted = True
     if as_json:
@@ -172,24 +170,6 @@ def _read_options(words: Sequence[str]) -> dict[str, str | None]:
     return found
 
 
-def _keys(archive: ArchiveStore, keys: tuple[str, ...], filters: dict[str, Any]) -> list[Game]:
-    """The games to analyse, with little more than their keys.
-
-    Raises:
-        StorageError: there is none.
-    """
-    chosen = game_filter(keys=keys, **filters)
-    require_keys(archive, chosen)
-    games = list(
-        archive.games(
-            chosen, with_events=False, with_holdings=False, with_lines=False, with_thinking=False, whole_plies=False
-        )
-    )
-    if not games:
-        raise StorageError("There is no such game to analyse.")
-    return games
-
-
 @contextlib.contextmanager
 def _ended_by_sigterm() -> Iterator[None]:
     """What ends the program ends the engine, too, and what it has told is stored: as after an interrupt."""
@@ -198,44 +178,6 @@ def _ended_by_sigterm() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGTERM, before)
-
-
-def _analyse_archive(
-    run: AnalysisRun, archive: ArchiveStore, keys: Sequence[str], *, again: bool, progress: Progress
-) -> None:
-    """Analyse games of an archive, and store it there about once a second."""
-    for number, key in enumerate(keys, 1):
-        game = archive.game(key)
-        head = run.head(game)
-        known = set() if again else archive.analysed_plies(game, head)
-        store = partial(archive.add_analysis, key, head, again=again)
-        run.analyse(game, known, store, partial(progress, f"game {number} of {len(keys)}"))
-        if run.is_over:
-            break
-
-
-def _write_pgn(
-    run: AnalysisRun, games: Sequence[Game], files: Sequence[str], output: str, *, force: bool, progress: Progress
-) -> None:
-    """Analyse games of files, and write all of them as PGN."""
-    from exporters.output import open_output
-    from exporters.pgn.exporter import PgnExporter, PgnOptions
-
-    with open_output(output, force, [Path(name) for name in files]) as out:
-        PgnExporter(PgnOptions(engine=True)).write(_annotated(run, games, progress), out)
-
-
-def _annotated(run: AnalysisRun, games: Sequence[Game], progress: Progress) -> Iterator[Game]:
-    """The games, with what the engine told of them; the rest as they were when it cannot go on."""
-    for number, game in enumerate(games, 1):
-        if not run.is_over:
-            head = run.head(game)
-            positions: list[AnalysedPosition] = []
-            run.analyse(game, set(), positions.extend, partial(progress, f"game {number} of {len(games)}"))
-            if positions:
-                lines = tuple(line for position in positions for line in position.lines)
-                game.analyses[:] = [replace(head, lines=lines)]
-        yield game
 
 
 def _summary(run: AnalysisRun) -> str:

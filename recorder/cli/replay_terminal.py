@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 from click.exceptions import Exit
 
-from recorder.cli.options import archive_option, filter_options
+from recorder.cli.options import archive_option, filter_options, game_filter
 from recorder.cli.output import say
 from recorder.cli.replay_options import PlaceType, SecondsType, SpeedType, files_of, warn_of_pauses
 from recorder.exit_codes import ExitCode
@@ -98,7 +98,7 @@ def terminal(
     The key ? tells what keys do: space, arrows, + and -, g to go to a move, a time or an event, n and p for other
     games, q. Where the output is no terminal, moves are printed as lines when they come. docs/replay.md tells the rest.
     """
-    from recorder.cli.replay_games import open_library
+    from recorder.archive.replaying import open_library
     from recorder.replay.moments import long_thinks
     from recorder.replay.terminal.viewing import Viewing
 
@@ -111,7 +111,7 @@ def terminal(
     least_s = min((int(match[1] or _THINK_S) for match in thinks), default=_THINK_S)
     pauses = {"think" if _THINK.fullmatch(word) else word for word in pause_at}
     with open_library(
-        files_of(keys, filters), keys, where, filters, pace_ms=pace_ms, idle_max_ms=idle_max_ms,
+        files_of(keys, filters), where, game_filter(keys=keys, **filters), pace_ms=pace_ms, idle_max_ms=idle_max_ms,
         marks=lambda moments: long_thinks(moments, 1000 * least_s),
     ) as library:  # fmt: skip
         if lines:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from recorder.archive.exporting import protected
+from recorder.archive.exporting import named_games, protected, require_games
 from recorder.archive.locate import open_archive
-from recorder.cli.export_options import named_games, output_options, require_games, say_left_out
+from recorder.cli.export_options import output_options, say_left_out
 from recorder.cli.options import archive_option, filter_options, game_filter, unique_option
 from recorder.cli.output import say
 from recorder.text import plural

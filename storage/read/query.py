@@ -54,7 +54,7 @@ class GameFilter:
         me: the handle whose connection recorded the game.
         witnesses: the games as each source gives them, instead of those that were made of several.
         folded: keys of games that are counted with another one ; they are excluded.
-        unique: probable duplicates are to be folded; ``recorder.cli.export_options`` finds ``folded`` then.
+        unique: probable duplicates are to be folded; ``recorder.archive.exporting`` finds ``folded`` then.
         last: only the newest so many, after all else.
     """
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from recorder.cli.replay_options import games_to_replay
+from recorder.archive.replaying import games_of_files
 from recorder.model import Game
 from recorder.replay.moments import ShownPly
 from recorder.replay.several import moments_of_games
@@ -58,7 +58,7 @@ def test_crazyhouse() -> None:
 
 
 def test_bughouse() -> None:
-    games = games_to_replay([str(SERVER / "a12_bughouse" / "observer_GuestBga.raw.gz")], (), "", {})
+    games = games_of_files([str(SERVER / "a12_bughouse" / "observer_GuestBga.raw.gz")])
     told, derived = told_and_derived([game for game in games if game.complete])
     assert len(told) > 300
     assert derived == told
@@ -68,7 +68,7 @@ def test_bughouse() -> None:
     ("name", "count"), [("ficsgames/2009-crazyhouse.pgn", 1), ("public/bughouse-db-3611438-with-lag.bpgn", 2)]
 )
 def test_saved_games_show_them_as_derived(name: str, count: int) -> None:
-    games = games_to_replay([str(CORPUS / name)], (), "", {})[:count]
+    games = games_of_files([str(CORPUS / name)])[:count]
     viewing = Viewing(ReplaySource.of(games, moments_of_games(games)), 0)
     viewing.press("end", 0)
     rows = "\n".join(plain(row) for row in draw(viewing, 0, 120, 30, SceneStyle(ascii=True, colours=False)))
@@ -77,7 +77,7 @@ def test_saved_games_show_them_as_derived(name: str, count: int) -> None:
 
 
 def test_one_board_of_a_match_alone_does_not_tell_its_hands() -> None:
-    game = games_to_replay([str(CORPUS / "public/bughouse-db-3611438-with-lag.bpgn")], (), "", {})[0]
+    game = games_of_files([str(CORPUS / "public/bughouse-db-3611438-with-lag.bpgn")])[0]
     viewing = Viewing(ReplaySource.of([game], moments_of_games([game])), 0)
     viewing.press("end", 0)
     assert viewing.hands(0) is None

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from recorder.cli.replay_games import open_library
+from recorder.archive.replaying import open_library
 from recorder.errors import ReplayError
 from recorder.replay.moments import long_thinks
 from recorder.replay.server.clients import Staging
@@ -19,7 +19,6 @@ from recorder.replay.show import ReplaySource, Show
 from recorder.replay.timing import cap_idle, mark
 from storage import ArchiveStore, GameFilter
 from tests.replay.clients import Client
-from tests.replay.test_recorded import FILTERS
 from tests.support.cli import SERVER, Cli
 
 LOGS = ("a07_eight_boards/observer_GuestObsI", "a12_bughouse/observer_GuestBga", "a06_chatter_takebacks/observer_Euwe")
@@ -50,7 +49,7 @@ def test_moments_are_those_of_games_in_memory(archive: Path, idle_max_ms: int | 
     marked = list(mark(moments, long_thinks(moments, 500)))
     assert any("think" in moment.markers for moment in marked)
     with open_library(
-        [], (), str(archive), FILTERS, pace_ms=1000, idle_max_ms=idle_max_ms,
+        [], str(archive), GameFilter(), pace_ms=1000, idle_max_ms=idle_max_ms,
         marks=lambda moments: long_thinks(moments, 500),
     ) as library:  # fmt: skip
         recording = library.recording
@@ -62,8 +61,8 @@ def test_moments_are_those_of_games_in_memory(archive: Path, idle_max_ms: int | 
 
 
 def test_few_games_are_held_however_many_there_are(archive: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("recorder.cli.replay_games.HELD", 2)
-    with open_library([], (), str(archive), FILTERS, pace_ms=0, idle_max_ms=None) as library:
+    monkeypatch.setattr("recorder.archive.replaying.HELD", 2)
+    with open_library([], str(archive), GameFilter(), pace_ms=0, idle_max_ms=None) as library:
         count = len(library.recording.players)
         assert count > 8
         first = library.recording.chapter(0)
@@ -76,11 +75,11 @@ def test_few_games_are_held_however_many_there_are(archive: Path, monkeypatch: p
 
 
 def test_a_game_that_has_changed_is_told(archive: Path) -> None:
-    with open_library([], (), str(archive), FILTERS, pace_ms=0, idle_max_ms=None) as library:
+    with open_library([], str(archive), GameFilter(), pace_ms=0, idle_max_ms=None) as library:
         game = library.recording.chapter(3).game
         del game.observations[0].lines[0].plies[5:]
     with (
-        open_library([], (), str(archive), FILTERS, pace_ms=0, idle_max_ms=None) as library,
+        open_library([], str(archive), GameFilter(), pace_ms=0, idle_max_ms=None) as library,
         pytest.MonkeyPatch.context() as patch,
     ):
         patch.setattr(ArchiveStore, "game", lambda _archive, _key: game)
@@ -92,7 +91,7 @@ def test_a_game_that_is_gone_is_left_out_and_told_once(
     archive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A source is forgotten while its games are replayed to all by one clock: the others go on, and commands answer."""
-    monkeypatch.setattr("recorder.cli.replay_games.HELD", 1)
+    monkeypatch.setattr("recorder.archive.replaying.HELD", 1)
     mine = tmp_path / "a.sqlite"
     shutil.copy(archive, mine)
     lost: list[str] = []
@@ -102,7 +101,7 @@ def test_a_game_that_is_gone_is_left_out_and_told_once(
 
     with (
         ArchiveStore.open(str(mine)) as writing,
-        open_library([], (), str(mine), FILTERS, pace_ms=0, idle_max_ms=0, lost=lost.append) as library,
+        open_library([], str(mine), GameFilter(), pace_ms=0, idle_max_ms=0, lost=lost.append) as library,
     ):
         source = writing.game_sources(library.recording.chapter(0).game.key)[0]
         gone = [game.key for game in writing.games(GameFilter(source=source.id))]

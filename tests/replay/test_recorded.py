@@ -6,25 +6,20 @@ import re
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from recorder.cli.replay_games import open_library
+from recorder.archive.replaying import open_library
 from recorder.replay.server.commands import answer_command
 from recorder.replay.server.login import Greeting
 from recorder.replay.server.session import ReplaySession
 from recorder.replay.show import Show
+from storage import GameFilter
 from tests.replay.clients import Client, lines_of
 from tests.support.cli import Cli
 from tests.support.corpus import Stream, stream_bytes
 from tests.support.journals import journal_of
 
-FILTERS: dict[str, Any] = {
-    **dict.fromkeys(("since", "until", "rated", "source", "me", "last")),
-    **dict.fromkeys(("complete", "no_guests", "no_computers"), False),
-    "include": frozenset(), "variants": (),
-}  # fmt: skip
 FRAME = re.compile(rb"<12> [^\r\n]*")
 
 STREAMS = [
@@ -38,7 +33,7 @@ STREAMS = [
 
 def sent(files: list[str], where: str, keys: tuple[str, ...], name: str, *settings: str) -> list[str]:
     """The boards that a client is sent of played games."""
-    with open_library(files, keys, where, FILTERS, pace_ms=0, idle_max_ms=None) as library:
+    with open_library(files, where, GameFilter(keys=frozenset(keys)), pace_ms=0, idle_max_ms=None) as library:
         show = Show(library.recording, 0)
         show.open(0)
         client = Client(ReplaySession(show, 0, Greeting(observe=True), answer_command))

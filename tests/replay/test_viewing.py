@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recorder.cli.replay_options import games_to_replay
+from recorder.archive.replaying import games_of_files
 from recorder.model import EventKind, Game, GameEvent
 from recorder.replay.moments import long_thinks
 from recorder.replay.places import parse_position
@@ -28,7 +28,7 @@ PLAIN, LETTERS = SceneStyle(colours=False), SceneStyle(ascii=True, colours=False
 
 @cache
 def recording(scenario: str, connection: str, games: int | None = None) -> ReplaySource:
-    found = games_to_replay([str(SERVER / scenario / f"{connection}.raw.gz")], (), "", {})[:games]
+    found = games_of_files([str(SERVER / scenario / f"{connection}.raw.gz")])[:games]
     return ReplaySource.of(found, moments_of_games(found))
 
 

@@ -1,0 +1,192 @@
+"""Games to replay: of files, or of an archive, where a game is read when its time has come."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from recorder.archive.exporting import named_games
+from recorder.archive.locate import open_archive
+from recorder.archive.recorded_lines import Log, RecordedLines, log_in_archive, log_in_file
+from recorder.errors import ReplayError, SourceError, StorageError
+from recorder.model import Game, Link, LinkKind, SourceKind, SourceName
+from recorder.replay.moments import GameMoment, moments_of_game
+from recorder.replay.several import Outline, Timeline, outline_of, partners_of
+from recorder.replay.show import Chapter, ReplaySource
+from recorder.sources import HEAD_BYTES, detect, read_blocks
+
+if TYPE_CHECKING:
+    from recorder.replay.boards import Lines
+    from storage import GameFilter
+
+__all__ = ["HELD", "Library", "games_of_files", "games_to_replay", "open_library"]
+
+HELD: Final = 64
+"""Games of an archive that are kept in memory after they were read."""
+_NO_GAME: Final = "No games to replay match these filters; `ics-recorder games` lists the games."
+
+_Marks = Callable[[Sequence[GameMoment]], Mapping[int, str]]
+
+
+class Library(NamedTuple):
+    """Games to replay, and the kinds of servers that they are of."""
+
+    recording: ReplaySource
+    dialects: frozenset[str | None]
+
+
+@contextmanager
+def open_library(
+    files: Sequence[str],
+    where: str,
+    chosen: GameFilter,
+    *,
+    pace_ms: int,
+    idle_max_ms: int | None,
+    marks: _Marks | None = None,
+    lost: Callable[[str], None] | None = None,
+) -> Iterator[Library]:
+    """The games to replay, as long as it is used.
+
+    Args:
+        files: holding them; none: they are in an archive.
+        where, chosen: the archive and which of its games; keys may be ``last`` and ``last~2``.
+        pace_ms, idle_max_ms: of the time line.
+        marks: more markers, by the places of a game's moments.
+        lost: as ``ReplaySource`` takes it.
+    Raises:
+        SourceError: no game is in the files, or one cannot be read. StorageError: the archive has no such game.
+    """
+    if files:
+        games = games_of_files(files)
+        lines = RecordedLines(_logs_of(files).get)
+        yield _library(games, games.__getitem__, lines, pace_ms, idle_max_ms, marks, lost)
+        return
+    with open_archive(where) as archive:
+        named = named_games(archive, chosen)
+        known: list[str] = []
+
+        def each() -> Iterator[Game]:
+            for game in archive.games(named):
+                known.append(game.key)
+                yield game
+
+        lines = RecordedLines(lambda sha256: log_in_archive(archive, sha256))
+        yield _library(each(), lambda number: archive.game(known[number]), lines, pace_ms, idle_max_ms, marks, lost)
+
+
+def _library(
+    games: Iterable[Game],
+    read: Callable[[int], Game],
+    recorded: RecordedLines,
+    pace_ms: int,
+    idle_max_ms: int | None,
+    marks: _Marks | None,
+    lost: Callable[[str], None] | None,
+) -> Library:
+    """Look at every game once; ``read`` gives it again."""
+    outlines: list[Outline] = []
+    players: list[tuple[str, str]] = []
+    dialects: set[str | None] = set()
+    for game in games:
+        outlines.append(outline_of(game, pace_ms, marks))
+        players.append((game.white.handle, game.black.handle))
+        dialects.add(game.dialect)
+    if not outlines:
+        raise StorageError(_NO_GAME)
+    counts = [len(outline.at_ms) for outline in outlines]
+
+    @lru_cache(HELD)
+    def chapter(number: int) -> Chapter:
+        game = read(number)
+        moments = moments_of_game(game, number, pace_ms)
+        if len(moments) != counts[number]:
+            raise ReplayError(f"Game {game.key} is no longer what it was when the replay began: start it again.")
+        return Chapter(game, moments)
+
+    @lru_cache(HELD)
+    def lines(number: int) -> Lines:
+        return recorded.of(chapter(number).game)
+
+    timeline = Timeline(outlines, lambda number: chapter(number).game, idle_max_ms)
+    partners = partners_of([(outline.key, outline.partners) for outline in outlines])
+    return Library(ReplaySource(players, timeline, chapter, lines, partners, lost), frozenset(dialects))
+
+
+def games_to_replay(files: Sequence[str], where: str, chosen: GameFilter) -> list[Game]:
+    """The games to replay, with all that is known of them.
+
+    Args:
+        files, where, chosen: as ``open_library`` takes them.
+    Raises:
+        SourceError: no game is in the files, or one cannot be read. StorageError: the archive has no such game.
+    """
+    if files:
+        return games_of_files(files)
+    with open_archive(where) as archive:
+        games = list(archive.games(named_games(archive, chosen)))
+    if not games:
+        raise StorageError(_NO_GAME)
+    return games
+
+
+def games_of_files(files: Sequence[str]) -> list[Game]:
+    """All games of files, by their start; both boards of a bughouse match are linked.
+
+    Raises:
+        SourceError: no game is in the files, or one cannot be read.
+    """
+    games = [game for name in files for game in _games_of(name)]
+    if not games:
+        raise SourceError(f"There is no game in {', '.join(files)}.")
+    games.sort(key=lambda game: (game.started_at_ms or 0, game.first_offset))
+    _link_partners(games)
+    return games
+
+
+def _games_of(name: str) -> list[Game]:
+    """A file's games, which tell that they are of it."""
+    from recorder.pipeline import read_games
+
+    games = list(read_games(name))
+    sha256, kind = _log_of(Path(name))
+    for game in games:
+        for seen in game.observations:
+            seen.source = SourceName(name, sha256, kind.value)
+    return games
+
+
+def _log_of(path: Path) -> tuple[str, SourceKind]:
+    """The SHA-256 and the kind of a log."""
+    running, head = hashlib.sha256(), b""
+    for block in read_blocks(path):
+        running.update(block)
+        head += block[: HEAD_BYTES - len(head)]
+    kind = detect(head)
+    assert kind is not None  # games were read from it
+    return running.hexdigest(), kind
+
+
+def _logs_of(files: Sequence[str]) -> dict[str, Log]:
+    """Files that hold lines of servers, by their SHA-256."""
+    found: dict[str, Log] = {}
+    for path in map(Path, files):
+        sha256, kind = _log_of(path)
+        log = log_in_file(path, kind)
+        if log is not None:
+            found[sha256] = log
+    return found
+
+
+def _link_partners(games: Sequence[Game]) -> None:
+    """Tell both boards of a bughouse match of each other, as an archive does."""
+    from recorder.relating.bughouse import pair_bughouse
+
+    by_key = {game.key: game for game in games}
+    for one, other, evidence in pair_bughouse(games):
+        by_key[one].links.append(Link(LinkKind.PARTNER, other, evidence))
+        by_key[other].links.append(Link(LinkKind.PARTNER, one, evidence))
