@@ -337,37 +337,46 @@ def format_answer(answer: Answer) -> str:
             return format_thinking(answer)
         case Moved(move, number):
             return f"move {format_move(move)}" if number is None else f"{number} ... {format_move(move)}"
-        case Features(settings):
-            return f"feature {format_features(settings)}"
-        case Status():
-            return format_status(answer)
         case RefusedMove(told, reason):
             words = "Illegal move" if reason is None else f"Illegal move ({reason})"
             return words if told is None else f"{words}: {told}"
-        case ErrorAnswer(kind, command):
-            return f"Error ({kind})" if command is None else f"Error ({kind}): {command}"
         case Claim(result, comment):
             return result if comment is None else f"{result} {{{comment}}}"
         case OldClaim(phrase, more):
             return phrase + more
+        case Hint(hint):
+            return f"Hint: {hint}"
+        case Comment(text):
+            return f"#{text}"
+        case Indented(text) | Pass(text) | Fatal(text) | Unknown(text) | Signal(text):
+            return text
+        case _:
+            return _format_dialogue(answer)
+
+
+def _format_dialogue(
+    answer: Features | Status | ErrorAnswer | TellCommand | Marked | AskUser | Pong | Setup | PieceMoves,
+) -> str:
+    """Write a line about the engine and its interface, not about the game."""
+    match answer:
+        case Features(settings):
+            return f"feature {format_features(settings)}"
+        case Status():
+            return format_status(answer)
+        case ErrorAnswer(kind, command):
+            return f"Error ({kind})" if command is None else f"Error ({kind}): {command}"
         case TellCommand(word, text) | Marked(word, text):
             return f"{word} {text}"
         case AskUser(tag, message):
             return f"askuser {tag} {message}"
         case Pong(number):
             return f"pong {number}"
-        case Hint(hint):
-            return f"Hint: {hint}"
         case Setup(pieces, size, parent, fen):
             front = [] if pieces is None else [f"({pieces})"]
             front += [] if size is None else [f"{size}_{parent}"]
             return " ".join(["setup", *front, fen])
         case PieceMoves(piece, moves):
             return f"piece {piece} {moves}"
-        case Comment(text):
-            return f"#{text}"
-        case Indented(text) | Pass(text) | Fatal(text) | Unknown(text) | Signal(text):
-            return text
 
 
 def claim_of(old: OldClaim, engine_white: bool | None) -> Claim | None:

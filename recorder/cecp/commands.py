@@ -344,12 +344,6 @@ def format_command(command: Command) -> str:
             return f"holding [{white}] [{black}]" + (f" {colour}{piece}" if colour else "")
         case Partner(player):
             return "partner" if player is None else f"partner {player}"
-        case FeatureAnswer(accepted, name, text):
-            return " ".join(("accepted" if accepted else "rejected", name, *([text] if text else [])))
-        case OptionSet(name, text):
-            return f"option {name}" if text is None else f"option {name}={text}"
-        case EgtPath(kind, path):
-            return f"egtpath {kind} {path}"
         case RootMove(exclude, root):
             return f"{'exclude' if exclude else 'include'} {'all' if root is None else format_move(root)}"
         case SetScore(score, depth):
@@ -358,6 +352,19 @@ def format_command(command: Command) -> str:
             return f"{word} {square}"
         case Unknown(text):
             return text
+        case _:
+            return _format_setting(command)
+
+
+def _format_setting(command: FeatureAnswer | OptionSet | EgtPath) -> str:
+    """Write a command that sets up the engine."""
+    match command:
+        case FeatureAnswer(accepted, name, text):
+            return " ".join(("accepted" if accepted else "rejected", name, *([text] if text else [])))
+        case OptionSet(name, text):
+            return f"option {name}" if text is None else f"option {name}={text}"
+        case EgtPath(kind, path):
+            return f"egtpath {kind} {path}"
 
 
 def _format_level(level: LevelCommand) -> str:

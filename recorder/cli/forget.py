@@ -55,7 +55,7 @@ def command(handles: tuple[str, ...], dry_run: bool, yes: bool, undo: bool, as_j
     still hold the handle, or are called by it, are named. Words of the servers' own lines (Game, White) cannot be
     forgotten.
     """
-    from recorder.archive.erasing import files_with, forget_handles, recall
+    from recorder.archive.erasing import files_with, forget_handles
     from recorder.sources.redaction import Forgotten, hash_handle, is_handle
 
     for handle in handles:
@@ -64,19 +64,10 @@ def command(handles: tuple[str, ...], dry_run: bool, yes: bool, undo: bool, as_j
     if undo and dry_run:
         raise click.UsageError("--undo cannot be combined with --dry-run.")
     if undo:
-        with open_archive(where, read_only=False) as archive, archive.transaction():
-            for handle in {handle.lower(): handle for handle in handles}.values():
-                if not recall(archive, handle):
-                    raise StorageError(f"{handle} is not among the forgotten: nobody is recorded again.")
-        for handle in handles:
-            say(f"{handle} is recorded again; import the logs again for what is gone.")
-        if as_json:
-            print_json({"recalled": list(handles)})
+        _recall(handles, where, as_json=as_json)
         return
     if not dry_run and not yes:
-        if not sys.stdin.isatty():
-            raise click.UsageError("Confirmation needs a terminal; give --yes to erase without asking.")
-        click.confirm(f"Take {', '.join(handles)} out of {archive_file(where)} for good?", abort=True, err=True)
+        _confirm(handles, where)
     wanted = [hash_handle(handle) for handle in handles]
     with open_archive(where, create=not dry_run, read_only=False) as archive, show_progress() as progress:
         before = Forgotten(archive.forgotten_handles())
@@ -105,6 +96,26 @@ def command(handles: tuple[str, ...], dry_run: bool, yes: bool, undo: bool, as_j
             say(f"{clean(file)} still holds it.")
         for file in cleaned["older_archives"]:
             say(f"{clean(file)} is an older archive and was not changed.")
+
+
+def _recall(handles: tuple[str, ...], where: str, *, as_json: bool) -> None:
+    """Let players be recorded again."""
+    from recorder.archive.erasing import recall
+
+    with open_archive(where, read_only=False) as archive, archive.transaction():
+        for handle in {handle.lower(): handle for handle in handles}.values():
+            if not recall(archive, handle):
+                raise StorageError(f"{handle} is not among the forgotten: nobody is recorded again.")
+    for handle in handles:
+        say(f"{handle} is recorded again; import the logs again for what is gone.")
+    if as_json:
+        print_json({"recalled": list(handles)})
+
+
+def _confirm(handles: tuple[str, ...], where: str) -> None:
+    if not sys.stdin.isatty():
+        raise click.UsageError("Confirmation needs a terminal; give --yes to erase without asking.")
+    click.confirm(f"Take {', '.join(handles)} out of {archive_file(where)} for good?", abort=True, err=True)
 
 
 def _names(entry: tuple[str, int, str], handles: tuple[str, ...]) -> bool:

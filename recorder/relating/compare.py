@@ -152,17 +152,11 @@ def compare(one: View, other: View) -> Verdicts:
     both = (one, other), (other, one)
     again = next((pair for pair in both if may_be_seen_again(*pair)), None)
     backward: int | None = None
-    if again is None:
-        if one.live and other.live and one.source == other.source:
-            return Verdicts(Verdict.APART, "one source saw both")
-        if not may_meet(one.span_ms, other.span_ms):
-            backward = next((ms for pair in both if (ms := backward_ms(*pair)) is not None), None)
-            if backward is None:
-                return Verdicts(Verdict.APART, "they were at other times")
-    if _other_day(one, other) or _printed_before(one, other) or _printed_before(other, one):
-        return Verdicts(Verdict.APART, "they were on other days")
-    if _ended_before(one, other) or _ended_before(other, one):
-        return Verdicts(Verdict.APART, "one was over when the other went on")
+    if again is None and not may_meet(one.span_ms, other.span_ms):
+        backward = next((ms for pair in both if (ms := backward_ms(*pair)) is not None), None)
+    why = _moments_differ(one, other, again=again is not None, backward=backward is not None)
+    if why is not None:
+        return Verdicts(Verdict.APART, why)
     common = sorted(one.plies.keys() & other.plies.keys())
     differs = next((number for number in common if not same_move(one.plies[number], other.plies[number])), None)
     if differs is not None:
@@ -170,16 +164,9 @@ def compare(one: View, other: View) -> Verdicts:
             return Verdicts(Verdict.APART, f"other moves at ply {differs}")
         common = [number for number in common if number < differs]
     told = _Told()
-    for number in common:
-        if not told.take(one, other, number):
-            return Verdicts(Verdict.APART, f"other times at ply {number}")
-    for mine, its in ((one, other), (other, one)):
-        for start in mine.lasting_starts:
-            if differs is not None and start.ply >= differs:
-                continue
-            if not told.take_start(start, its):
-                return Verdicts(Verdict.APART, f"another position or clock at ply {start.ply}")
-    told.take_joined(one, other)
+    why = told.contradiction(one, other, common, differs)
+    if why is not None:
+        return Verdicts(Verdict.APART, why)
     verdicts = told.verdict(len(common), _same_number(one, other))
     if differs is not None:
         if verdicts.verdict is not Verdict.SAME:
@@ -195,6 +182,26 @@ def compare(one: View, other: View) -> Verdicts:
         return Verdicts(Verdict.SAME, f"{_counted(len(common), told.times)}, {begun}")
     why = _at_one_moment(one, other) or (None if again is None else in_progress_since(*again))
     return verdicts if why is None else Verdicts(Verdict.SAME, why)
+
+
+def _moments_differ(one: View, other: View, *, again: bool, backward: bool) -> str | None:
+    """Why two games were not played at the same time, as a clause; None: they may have been.
+
+    Args:
+        one, other: as for ``compare``.
+        again: one source may have seen the game twice.
+        backward: a clock that was set back may explain that the times do not overlap.
+    """
+    if not again:
+        if one.live and other.live and one.source == other.source:
+            return "one source saw both"
+        if not backward and not may_meet(one.span_ms, other.span_ms):
+            return "they were at other times"
+    if _other_day(one, other) or _printed_before(one, other) or _printed_before(other, one):
+        return "they were on other days"
+    if _ended_before(one, other) or _ended_before(other, one):
+        return "one was over when the other went on"
+    return None
 
 
 def headers_differ(one: Game, other: Game) -> str | None:
@@ -252,6 +259,26 @@ class _Told:
         self.lags_ms: dict[int, int] = {}  # of the same plies
         self.exact = True  # those times are equal in whole seconds, cut
         self.cut = self.rounded = True  # so clocks in seconds may have come from those in milliseconds
+
+    def contradiction(self, one: View, other: View, common: list[int], differs: int | None) -> str | None:
+        """Compare times, clocks and first boards; why they contradict each other, as a clause, or None.
+
+        Args:
+            one, other: the games.
+            common: the plies to compare.
+            differs: the first ply with different moves; what is shown from there on does not count.
+        """
+        for number in common:
+            if not self.take(one, other, number):
+                return f"other times at ply {number}"
+        for mine, its in ((one, other), (other, one)):
+            for start in mine.lasting_starts:
+                if differs is not None and start.ply >= differs:
+                    continue
+                if not self.take_start(start, its):
+                    return f"another position or clock at ply {start.ply}"
+        self.take_joined(one, other)
+        return None
 
     def take(self, one: View, other: View, number: int) -> bool:
         """Compare the times of a ply; False: they contradict each other."""

@@ -165,12 +165,6 @@ class RecordedEngine:
 
     def _word(self, word: str, now_ns: int) -> list[Answer]:
         match word:
-            case "new":
-                self._reset()
-            case "quit":
-                self.quits, self._waits = True, None
-            case "force":
-                self._force, self._waits = True, None
             case "go" | "playother":
                 turn = self._track[-1].white_to_move
                 self._plays_white = turn if word == "go" else not turn
@@ -180,6 +174,28 @@ class RecordedEngine:
                 return self._at_once(now_ns)
             case "undo" | "remove":
                 return self._take_back(1 if word == "undo" else 2, word, now_ns)
+            case "draw":
+                return [Signal("offer draw")] if self._at_end and self._line.game.result == "1/2-1/2" else []
+            case "hint":
+                text = self._move_text()
+                return [] if text is None else [Hint(text)]
+            case "bk":
+                return self._book()
+            case _ if word in _REFUSED:
+                return [_unknown(word)]
+            case _:
+                self._set_mode(word, now_ns)
+                return []
+
+    def _set_mode(self, word: str, now_ns: int) -> None:
+        """Do a command that has no answer."""
+        match word:
+            case "new":
+                self._reset()
+            case "quit":
+                self.quits, self._waits = True, None
+            case "force":
+                self._force, self._waits = True, None
             case "white" | "black":
                 self._stand_on(self._track[-1].position, word == "white")
                 self._plays_white = word == "black"
@@ -187,21 +203,11 @@ class RecordedEngine:
                 self._head.pause(now_ns)
             case "resume":
                 self._head.resume(now_ns)
-            case "draw":
-                return [Signal("offer draw")] if self._at_end and self._line.game.result == "1/2-1/2" else []
             case "computer":
                 self._opponent_is_computer = True
-            case "hint":
-                text = self._move_text()
-                return [] if text is None else [Hint(text)]
-            case "bk":
-                return self._book()
             case "edit":
                 position = self._track[-1].position
                 self._edited = list(STANDARD_BOARD if position is None else position.board), True
-            case _ if word in _REFUSED:
-                return [_unknown(word)]
-        return []
 
     # -- the game --------------------------------------------------------------------------------------------------
 

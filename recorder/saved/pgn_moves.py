@@ -161,32 +161,37 @@ class Movetext:
             token = token_of(match)
             if token is None:
                 continue
-            kind = token.kind
-            if kind is TokenKind.COMMENT or kind is TokenKind.UNCLOSED:
-                if kind is TokenKind.UNCLOSED:
-                    self._problem(AnomalyKind.CUT, token.at, "a comment has no end", token.text)
-                if not self._skipped:
-                    for part in split_remark(token.text) if self._ours else (token.text,):
-                        self._remark(read_remark(part, self._decimals if self._line.rows else NEVER), token)
-            elif kind is TokenKind.OPEN:
-                self._open(token)
-            elif kind is TokenKind.CLOSE:
-                self._close(token)
-            elif kind is TokenKind.RESULT:
+            if token.kind is TokenKind.RESULT:
                 if not self._above and not self._skipped:
                     self.moved, self.result, self.end = True, token.text, token.end
                     return
-            elif kind is TokenKind.NAG:
-                if not self._skipped:
-                    self._event("nag", token.text, token)
-            elif kind is TokenKind.OTHER and _LIKE_MOVE.fullmatch(word := decoded(token.text).translate(_FIGURINES)):
-                if not self._skipped:
-                    self._move(word, token.at)
-                self.last_words = None
-            elif kind is TokenKind.OTHER:
-                self._problem(AnomalyKind.MALFORMED, token.at, "is no part of movetext", token.text)
+            else:
+                self._token(token)
         if self._above or self._skipped:
             self._problem(AnomalyKind.CUT, len(text), "a variation has no end", "")
+
+    def _token(self, token: Token) -> None:
+        """Take what is neither a move in plain SAN nor a result."""
+        kind = token.kind
+        if kind is TokenKind.COMMENT or kind is TokenKind.UNCLOSED:
+            if kind is TokenKind.UNCLOSED:
+                self._problem(AnomalyKind.CUT, token.at, "a comment has no end", token.text)
+            if not self._skipped:
+                for part in split_remark(token.text) if self._ours else (token.text,):
+                    self._remark(read_remark(part, self._decimals if self._line.rows else NEVER), token)
+        elif kind is TokenKind.OPEN:
+            self._open(token)
+        elif kind is TokenKind.CLOSE:
+            self._close(token)
+        elif kind is TokenKind.NAG:
+            if not self._skipped:
+                self._event("nag", token.text, token)
+        elif kind is TokenKind.OTHER and _LIKE_MOVE.fullmatch(word := decoded(token.text).translate(_FIGURINES)):
+            if not self._skipped:
+                self._move(word, token.at)
+            self.last_words = None
+        elif kind is TokenKind.OTHER:
+            self._problem(AnomalyKind.MALFORMED, token.at, "is no part of movetext", token.text)
 
     # -- moves -------------------------------------------------------------------------------------------------
 

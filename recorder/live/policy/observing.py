@@ -196,12 +196,7 @@ class Observing:
                 if not isinstance(answered, AskGame):
                     self._polling.ended(now_ms)
             elif isinstance(event, ObservingStarted):
-                game = self._list.known(event.game_no, now_ms, event.line.offset)
-                if game.state is CandidateState.SEEN:
-                    self._partners.answered_by(game, now_ms)
-                self._unnamed.add(str(event.game_no))
-                game.move(CandidateState.WATCHED, now_ms)
-                self._partners.look_at(game, now_ms)
+                self._started(event, now_ms)
             elif isinstance(event, ObservingEnded):
                 self._left(event.game_no, now_ms)
             elif isinstance(event, ObserveRefused):
@@ -209,16 +204,27 @@ class Observing:
             elif isinstance(event, GameEnded):
                 self._list.ended(event, now_ms)
             elif isinstance(event, GameNotice):
-                if event.kind is GameNoticeKind.PRIVATE_GAME and event.game_no in self._games:
-                    game = self._games[event.game_no]
-                    game.listed.private = True
-                    game.give_up("the server says that it is private", now_ms)
+                self._noticed(event, now_ms)
             elif isinstance(event, ChatLine):
                 self._list.heard(event)
             elif isinstance(event, CreatingLine):
                 self._list.creating(event)
             elif isinstance(event, Unrecognised | Noise):
                 self._partners.hear(event.line.text)
+
+    def _started(self, event: ObservingStarted, now_ms: int) -> None:
+        game = self._list.known(event.game_no, now_ms, event.line.offset)
+        if game.state is CandidateState.SEEN:
+            self._partners.answered_by(game, now_ms)
+        self._unnamed.add(str(event.game_no))
+        game.move(CandidateState.WATCHED, now_ms)
+        self._partners.look_at(game, now_ms)
+
+    def _noticed(self, event: GameNotice, now_ms: int) -> None:
+        if event.kind is GameNoticeKind.PRIVATE_GAME and event.game_no in self._games:
+            game = self._games[event.game_no]
+            game.listed.private = True
+            game.give_up("the server says that it is private", now_ms)
 
     def _told(self, event: ListedEvent, now_ms: int) -> None:
         seen = self._list.seen

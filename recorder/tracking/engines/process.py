@@ -10,6 +10,7 @@ import re
 from typing import Final
 
 from recorder.cecp.answers import (
+    Answer,
     Claim,
     Comment,
     Features,
@@ -136,9 +137,8 @@ class EngineSide:
                 self._set_variant(text, line)
             case Texted("setboard", text):
                 self._set_board(text, line)
-            case Holding(white, black, colour, piece):
-                if (run := self._running(line)) is not None:
-                    run.holding(white, black, f"{colour}{piece.upper()}" if colour and piece else None, line)
+            case Holding():
+                self._hold(command, line)
             case Result(result, comment):
                 self._result(result, comment, line)
 
@@ -215,6 +215,12 @@ class EngineSide:
             white, black = clocks if self._plays_white else clocks[::-1]
             run.clocks(white, black, engine_white=self._plays_white)
         self._time_ms = self._other_ms = None
+
+    def _hold(self, holding: Holding, line: EngineLine) -> None:
+        run = self._running(line)
+        if run is not None:
+            white, black, colour, piece = holding
+            run.holding(white, black, f"{colour}{piece.upper()}" if colour and piece else None, line)
 
     def _running(self, line: EngineLine) -> EngineRun | None:
         """The game that a line belongs to, begun if it is the first; None: what comes belongs to none."""
@@ -326,11 +332,7 @@ class EngineSide:
         thinks, self._thinks = self._thinks, False
         run = self.run
         if isinstance(answer, ThinkingLine):
-            if run is not None:
-                run.see(line)
-                turn = run.position.white_to_move
-                run.think(answer, turn if self._analysing or self._plays_white is None else self._plays_white, line)
-                self._thinks = True
+            self._think(answer, line)
         elif isinstance(answer, Indented):
             if run is not None and thinks and answer.continues_pv:
                 run.think_on(answer.text)
@@ -343,16 +345,31 @@ class EngineSide:
             if isinstance(meant, Moved) and meant.number is not None:
                 self._quoted = meant.move, line
         elif isinstance(answer, Features):
-            for name, value in answer.settings:
-                if name == _NAME:
-                    self._name = str(value)
-                    if run is not None:
-                        run.name = self._name
+            self._take_features(answer)
         elif isinstance(answer, RefusedMove):
             self._refused(answer, line)
-        elif run is None:
-            return
-        elif isinstance(answer, Claim | OldClaim):
+        elif run is not None:
+            self._note_message(run, answer, line)
+
+    def _think(self, thought: ThinkingLine, line: EngineLine) -> None:
+        run = self.run
+        if run is not None:
+            run.see(line)
+            turn = run.position.white_to_move
+            run.think(thought, turn if self._analysing or self._plays_white is None else self._plays_white, line)
+            self._thinks = True
+
+    def _take_features(self, features: Features) -> None:
+        """Take the engine's name, the only feature that is kept."""
+        for name, value in features.settings:
+            if name == _NAME:
+                self._name = str(value)
+                if self.run is not None:
+                    self.run.name = self._name
+
+    def _note_message(self, run: EngineRun, answer: Answer, line: EngineLine) -> None:
+        """Note what the engine claims, offers or says to players."""
+        if isinstance(answer, Claim | OldClaim):
             run.event(EventKind.NOTICE, "claim", line, actor=self._name, text=format_answer(answer))
         elif isinstance(answer, Signal) and answer.text in ("resign", "offer draw"):
             detail = "resign" if answer.text == "resign" else "draw-offer"
