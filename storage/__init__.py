@@ -15,8 +15,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from storage.archive import ArchiveStore
-from storage.files import backup, corrupt, file_of
+from storage.files import backup, file_of
 from storage.maintenance.check import check
+from storage.maintenance.malformed import corrupt, storage_errors
 from storage.maintenance.replace import Replacement, replacing
 from storage.maintenance.share import share
 from storage.read.other import is_database, reading_other
@@ -47,6 +48,7 @@ __all__ = [
     "reading_other",
     "replacing",
     "share",
+    "storage_errors",
     "upgrade",
 ]
 

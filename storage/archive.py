@@ -11,8 +11,9 @@ from recorder.model import AnalysedPosition, Analysis, Anomaly, AnomalyKind, Gam
 from storage.analyses import analysts, standing_plies, store_positions
 from storage.current_analyses import AnalysisCounts, count_analyses, settle_analyses, shown_games
 from storage.duplicates import DuplicateGames
-from storage.files import driver_of, told
+from storage.files import driver_of
 from storage.maintenance.carry import carry_analyses
+from storage.maintenance.malformed import storage_errors
 from storage.read.games import load_games
 from storage.read.query import ALL_PLAYED, GameFilter, count_games, game_ids, resolve, undated, witness_paths
 from storage.read.sources import (
@@ -63,7 +64,7 @@ class ArchiveStore(DuplicateGames):
         """
         from storage.read.columns import column_reader
 
-        with told(self.path), column_reader(self.path, read_only=self.read_only, arrow=arrow) as reader:
+        with storage_errors(self.path), column_reader(self.path, read_only=self.read_only, arrow=arrow) as reader:
             yield reader
 
     # --- sources

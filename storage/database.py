@@ -11,8 +11,9 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from recorder.errors import StorageError
-from storage.files import driver_of, file_of, identity_of, make_engine, open_sqlite, reading, told
+from storage.files import driver_of, file_of, identity_of, make_engine, open_sqlite, reading
 from storage.maintenance.check import check
+from storage.maintenance.malformed import storage_errors
 from storage.maintenance.share import share
 from storage.schema import upgrade as schema
 from storage.write.merged import relate
@@ -74,7 +75,7 @@ class Database:
         elif self._snapshot is not None:
             yield self._snapshot
         else:
-            with told(self.path), reading(self.path, read_only=self.read_only) as driver:
+            with storage_errors(self.path), reading(self.path, read_only=self.read_only) as driver:
                 yield driver
 
     @contextmanager
@@ -111,7 +112,7 @@ class Database:
             return
         file = identity_of(self.path)
         with (
-            told(self.path),
+            storage_errors(self.path),
             self._writer.connect().execution_options(immediate=True) as connection,
             connection.begin(),
         ):
@@ -127,7 +128,7 @@ class Database:
             StorageError: another program reads or writes it just now.
         """
         connection = open_sqlite(self.path)
-        with told(self.path), closing(connection):
+        with storage_errors(self.path), closing(connection):
             connection.execute("VACUUM")
             (busy, _, _) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
             if busy:

@@ -10,10 +10,10 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from recorder.errors import RecorderError, StorageError
+from recorder.errors import StorageError
 from recorder.model import Player
 
 if TYPE_CHECKING:
@@ -21,10 +21,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BUSY_TIMEOUT_MS",
-    "as_told",
     "backup",
     "copy_to",
-    "corrupt",
     "create_file",
     "driver_of",
     "file_of",
@@ -32,7 +30,6 @@ __all__ = [
     "make_engine",
     "open_sqlite",
     "reading",
-    "told",
     "written_beside",
 ]
 
@@ -93,54 +90,6 @@ def open_sqlite(path: Path, *, read_only: bool = False) -> sqlite3.Connection:
     if undo:
         connection.execute("PRAGMA query_only=ON")
     return connection
-
-
-@contextmanager
-def told(path: Path) -> Iterator[None]:
-    """Errors of the database, and of what is malformed in it, as one sentence."""
-    try:
-        yield
-    except Exception as error:
-        if (said := as_told(path, error)) is not None:
-            raise said from error
-        raise
-
-
-_OF_VALUES: Final = (
-    ArithmeticError,
-    AssertionError,
-    AttributeError,
-    LookupError,
-    RecursionError,
-    TypeError,
-    ValueError,
-)
-"""What a value of the wrong type or size causes where it is used."""
-
-
-def as_told(path: Path, error: BaseException) -> StorageError | None:
-    """What ``told`` makes of an error: one of the database's, or one that a malformed value in it caused; else None."""
-    reason = getattr(error, "orig", error)  # of an error of SQLAlchemy's, which only those who write have loaded
-    if isinstance(reason, sqlite3.Error):
-        if getattr(reason, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY:
-            return StorageError(
-                f"The archive {path} is locked: another program has been writing to it for {BUSY_TIMEOUT_MS / 1000:g} "
-                "seconds and more; try again when it is done."
-            )
-        return corrupt(path) or StorageError(f"The archive {path} cannot be read or written: {reason}.")
-    if isinstance(error, _OF_VALUES) and not isinstance(error, RecorderError):
-        return corrupt(path)
-    return None
-
-
-def corrupt(path: Path) -> StorageError | None:
-    """Why an archive could not be used, if anything in it is malformed: asked only when it could not."""
-    from storage.maintenance.check import first_malformed
-
-    found = first_malformed(path)
-    if found is None:
-        return None
-    return StorageError(f"{path}: {found} The archive is corrupt: `ics-recorder db check` lists all findings.")
 
 
 def identity_of(path: Path | str) -> tuple[int, int] | None:

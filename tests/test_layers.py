@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -109,10 +110,11 @@ def layer_of(module: str) -> str:
     return max(found, key=len)
 
 
-def imports_of(path: Path) -> set[str]:
-    """Modules of ours that a file imports, anywhere in it."""
+def imports_of(path: Path, *, when_run: bool = False) -> set[str]:
+    """Modules of ours that a file imports, anywhere in it; ``when_run``: without those for the type checker."""
     names: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for node in _nodes_when_run(tree) if when_run else ast.walk(tree):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -124,6 +126,13 @@ def imports_of(path: Path) -> set[str]:
                 ).exists()
                 names.add(inner if is_module else str(node.module))
     return {name for name in names if name.split(".")[0] in PACKAGES}
+
+
+def _nodes_when_run(node: ast.AST) -> Iterator[ast.AST]:
+    yield node
+    for_types = isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+    for child in node.orelse if isinstance(node, ast.If) and for_types else ast.iter_child_nodes(node):
+        yield from _nodes_when_run(child)
 
 
 FILES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
@@ -158,6 +167,54 @@ def test_a_file_with_a_forbidden_import_is_named(monkeypatch: pytest.MonkeyPatch
     assert wrong_imports(path) is None
     monkeypatch.setitem(TABLE, "recorder.wire", ("", set()))
     assert str(wrong_imports(path)).startswith("recorder/wire/lines.py (recorder.wire) imports ['recorder.")
+
+
+def import_cycles(imports: dict[str, set[str]]) -> list[list[str]]:
+    """Groups of modules that import each other, directly or through others (Tarjan's algorithm)."""
+    found: list[list[str]] = []
+    number: dict[str, int] = {}
+    lowest: dict[str, int] = {}
+    open_modules: list[str] = []
+
+    def visit(module: str) -> None:
+        number[module] = lowest[module] = len(number)
+        open_modules.append(module)
+        for other in sorted(imports[module]):
+            if other not in number:
+                visit(other)
+                lowest[module] = min(lowest[module], lowest[other])
+            elif other in open_modules:
+                lowest[module] = min(lowest[module], number[other])
+        if lowest[module] == number[module]:
+            at = open_modules.index(module)
+            group = open_modules[at:]
+            del open_modules[at:]
+            if len(group) > 1:
+                found.append(sorted(group))
+
+    for module in sorted(imports):
+        if module not in number:
+            visit(module)
+    return found
+
+
+def test_no_modules_import_each_other() -> None:
+    """Imports in functions count; those of the type checker do not."""
+    names = {path: module_name(path).removesuffix(".__init__") for path in FILES}
+    imports = {name: (imports_of(path, when_run=True) & set(names.values())) - {name} for path, name in names.items()}
+    assert sum(map(len, imports.values())) > 1000
+    assert import_cycles(imports) == []
+
+
+def test_an_import_cycle_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "x.py"
+    path.write_text(
+        "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from recorder import cli\n"
+        "else:\n    import recorder.rules.fen\ndef f():\n    from storage import files\n"
+    )
+    assert imports_of(path, when_run=True) == {"recorder.rules.fen", "storage.files"}
+    imports: dict[str, set[str]] = {"a": {"b"}, "b": {"c", "d"}, "c": {"a"}, "d": {"e"}, "e": {"d"}, "f": {"a"}}
+    assert import_cycles(imports) == [["d", "e"], ["a", "b", "c"]]
 
 
 @pytest.mark.parametrize(

@@ -25,8 +25,7 @@ from recorder.relating.match import board_order
 from recorder.sources import SourceKind, make_decoder
 from recorder.text import plural
 from recorder.wire.telnet import TelnetFilter
-from storage import GameFilter
-from storage.files import told
+from storage import GameFilter, storage_errors
 
 if TYPE_CHECKING:
     from recorder.ledger import LedgerEntry
@@ -150,7 +149,7 @@ def audit_source(archive: ArchiveStore, row: SourceRow, progress: Progress) -> A
         StorageError: the archive cannot be read.
     """
     try:
-        with told(archive.path):
+        with storage_errors(archive.path):
             return _audit(archive, row, progress)
     except Exception as error:
         unread = f"{row.name}: an error of this program, please report it: {contain(error)}"

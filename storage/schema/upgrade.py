@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING
 
 import migrations
 from recorder.errors import StorageError
-from storage.files import backup, create_file, driver_of, make_engine, open_sqlite, told
+from storage.files import backup, create_file, driver_of, make_engine, open_sqlite
+from storage.maintenance.malformed import storage_errors
 from storage.schema.views import VIEWS
 
 if TYPE_CHECKING:
@@ -220,11 +221,11 @@ def _finish_merging(path: Path) -> None:
     """Merge the games of several sources where that was interrupted."""
     from storage.write.merged import relate_all, unmerged
 
-    with closing(open_sqlite(path, read_only=True)) as driver, told(path):
+    with closing(open_sqlite(path, read_only=True)) as driver, storage_errors(path):
         if not unmerged(driver):
             return
     engine = make_engine(path, foreign_keys=False)
-    with told(path), engine.connect().execution_options(immediate=True) as connection, connection.begin():
+    with storage_errors(path), engine.connect().execution_options(immediate=True) as connection, connection.begin():
         relate_all(driver_of(connection))
 
 

@@ -21,7 +21,8 @@ from typing import Any, Final
 
 from recorder.errors import StorageError
 from recorder.model import Game, GameEvent, HoldingsChange, PlyRow, SourceReport
-from storage.files import as_told, driver_of, identity_of, make_engine, open_sqlite, told
+from storage.files import driver_of, identity_of, make_engine, open_sqlite
+from storage.maintenance.malformed import storage_error, storage_errors
 from storage.maintenance.removal import delete_unused_players
 from storage.mapping import (
     event_row,
@@ -161,7 +162,7 @@ class LivingSource:
         self._where = str(path)
         self._mark = mark
         self._engine = make_engine(path, foreign_keys=False)
-        with told(path):
+        with storage_errors(path):
             self._connection = self._engine.connect()
             self._driver = driver_of(self._connection)
             self._run = self._driver.cursor().execute  # one cursor for all: to make one takes as long as a statement
@@ -224,9 +225,9 @@ class LivingSource:
     def undo(self, error: BaseException) -> None:
         """Undo what was written in a transaction; raises what there is to tell of the database's own errors."""
         if self._driver.in_transaction:
-            with told(self._path):
+            with storage_errors(self._path):
                 self._run("ROLLBACK")
-        if (said := as_told(self._path, error)) is not None:
+        if (said := storage_error(self._path, error)) is not None:
             raise said from error
 
     def _look_around(self, version: int) -> None:
@@ -386,7 +387,7 @@ class LivingSource:
         if done is not None and not done.done():
             return
         if done is not None and done.result() > _MANY_PAGES:
-            with told(self._path):
+            with storage_errors(self._path):
                 self._driver.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
         self._commits = 0
         self._checkpoint = self._thread.submit(_checkpoint, self._path)

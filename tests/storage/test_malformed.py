@@ -18,7 +18,7 @@ from recorder.errors import StorageError
 from recorder.exit_codes import ExitCode
 from storage import check
 from storage.files import open_sqlite
-from storage.maintenance.check import malformed_values
+from storage.maintenance.malformed import malformed_values
 from storage.schema.tables import metadata
 from tests.support.cli import ADJOURNED, SERVER, WATCHER, Cli
 
