@@ -26,7 +26,7 @@ class Archive:
     manager nothing differs but that it reads nicely.
 
     Args:
-        where: a path, or a SQLAlchemy URL (``sqlite:////home/me/games.db``).
+        where: a path, or a URL of it (``sqlite:////home/me/games.db``).
         arrow: use ADBC and Arrow if the extra ``arrow`` is installed; tables are the same without, and take longer.
     Raises:
         StorageError: there is none, it is no archive, or its schema is not this program's.

@@ -10,7 +10,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
 from recorder.errors import StorageError
@@ -36,12 +36,14 @@ __all__ = [
 BUSY_TIMEOUT_MS = 30_000
 """How long a connection waits for another writer before it gives up."""
 
+_URL: Final = "sqlite:///"
+
 
 def file_of(where: str) -> Path:
     """The file an archive is in.
 
     Args:
-        where: a path, or a SQLAlchemy URL (``sqlite:////home/me/games.db``).
+        where: a path, or a URL of it (``sqlite:///games.db``, ``sqlite:////home/me/games.db``).
     Raises:
         StorageError: the URL is of another database, or names no file.
     """
@@ -49,18 +51,10 @@ def file_of(where: str) -> Path:
         if where in ("", ":memory:"):
             raise StorageError("An archive must be a file: give its path.")
         return Path(where).expanduser()
-    from sqlalchemy.engine import make_url
-    from sqlalchemy.exc import ArgumentError
-
-    try:
-        url = make_url(where)
-    except ArgumentError as error:
-        raise StorageError(f"{where} is neither a path nor a SQLAlchemy URL.") from error
-    if url.get_backend_name() != "sqlite":
-        raise StorageError(f"{url.get_backend_name()} archives are not supported: give a path or a sqlite:/// URL.")
-    if not url.database or url.database == ":memory:":
-        raise StorageError(f"{where} names no file: write sqlite:/// and the path.")
-    return Path(url.database)
+    path = where.removeprefix(_URL)
+    if path == where or path in ("", ":memory:") or "?" in path:
+        raise StorageError(f"{where} is not the URL of an archive: give a path, or {_URL} and a path.")
+    return Path(path)
 
 
 def create_file(path: Path) -> None:

@@ -144,7 +144,7 @@ def archive_option(command: _AnyCommand) -> _AnyCommand:
         default=default_archive,
         callback=_of_group,
         show_default="archive.sqlite in the user's data folder",
-        help="The archive: a path or a SQLAlchemy URL.",
+        help="The archive: a path or a sqlite:/// URL.",
     )(command)
 
 

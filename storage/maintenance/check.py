@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["check", "foreign_statements"]
 
+
 def foreign_statements(driver: sqlite3.Connection) -> list[str]:
     """Triggers, and views that are not those of ``storage.schema.views``; and which of those are missing."""
     own = {sql.split()[2]: sql for sql in VIEWS}

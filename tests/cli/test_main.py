@@ -69,7 +69,20 @@ def test_the_default_archive_is_in_the_users_data_folder(tmp_path: Path) -> None
 
 def test_an_url_names_an_archive(filled: Cli) -> None:
     assert len(filled.json("games", "--json", "--db", f"sqlite:///{filled.archive}")) == 6
-    assert "not supported" in filled("games", "--db", "postgresql://x/y", code=ExitCode.ARCHIVE).stderr
+    for url in (
+        "postgresql://x/y",
+        "sqlite://",
+        "sqlite:///:memory:",
+        f"sqlite:///{filled.archive}?mode=ro",
+        "http://x",
+    ):
+        said = filled("games", "--db", url, code=ExitCode.ARCHIVE).stderr
+        assert said == f"Error: {url} is not the URL of an archive: give a path, or sqlite:/// and a path.\n"
+
+
+def test_an_url_names_a_file_in_this_folder(filled: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(filled.archive.parent)
+    assert len(filled.json("games", "--json", "--db", f"sqlite:///{filled.archive.name}")) == 6
 
 
 def test_the_archive_is_also_named_before_the_command(filled: Cli, tmp_path: Path) -> None:
