@@ -41,6 +41,12 @@ __all__ = [
 HEAD = "0007"
 """The newest revision. Known without the scripts, so that opening an archive does not load Alembic."""
 
+_DEVELOPMENT = frozenset({"0001", "0002", "0003", "0004", "0005", "0006"})
+"""Revisions of development versions, whose migrations are not part of this program."""
+
+LAST_UPGRADER = "git commit 5776301"
+"""The last version that can upgrade those."""
+
 SCRIPTS = Path(migrations.__path__[0])
 """Where the migrations are."""
 
@@ -108,7 +114,7 @@ def require_current(path: Path) -> None:
     """Refuse a file whose schema is not the newest one.
 
     Raises:
-        StorageError: the schema is older (says which command upgrades it), newer, or there is none.
+        StorageError: the schema is older (names the command or version that upgrades it), newer, or there is none.
     """
     revision = current(path)
     if revision is None:
@@ -119,10 +125,15 @@ def require_current(path: Path) -> None:
         raise StorageError(
             f"{path} has the schema {revision}, this program needs {HEAD}: run `ics-recorder db upgrade`."
         )
-    raise _newer(path, revision, HEAD)
+    raise _unknown(path, revision, HEAD)
 
 
-def _newer(path: Path, revision: str, newest: str) -> StorageError:
+def _unknown(path: Path, revision: str, newest: str) -> StorageError:
+    if revision in _DEVELOPMENT:
+        return StorageError(
+            f"{path} has the schema {revision} of a development version, and {LAST_UPGRADER} of ics-recorder is the "
+            "last version that can upgrade it: run its `ics-recorder db upgrade`, or import its logs anew."
+        )
     return StorageError(
         f"{path} has the schema {revision}, which is newer than this program's {newest}: install a newer ics-recorder."
     )
@@ -168,19 +179,20 @@ def upgrade(path: Path, scripts: Path = SCRIPTS, target: str = "head") -> Path |
     Returns:
         The backup's path, or None when there was nothing to do.
     Raises:
-        StorageError: the schema is newer than this program, or the upgrade failed: the archive is as it was.
+        StorageError: the schema is newer than this program or of a development version, or the upgrade failed: the
+            archive is as it was.
     """
     revision, known = current(path), revisions(scripts)
     wanted = known[-1] if target == "head" else target
     if revision == wanted:
-        if revision == HEAD and scripts == SCRIPTS:
+        if target == "head":
             _finish_merging(path)
         return None
     if revision is not None and revision not in known:
-        raise _newer(path, revision, known[-1])
+        raise _unknown(path, revision, known[-1])
     copy = _backup_name(path, revision or "empty")
     backup(path, copy)
-    _migrate(path, scripts, wanted)
+    _migrate(path, scripts, target)
     return copy
 
 
@@ -205,7 +217,7 @@ def _migrate(path: Path, scripts: Path, target: str) -> None:
             config.attributes["connection"] = connection
             command.upgrade(config, target)
             _prove(connection, before)
-            if target == HEAD and scripts == SCRIPTS:
+            if target == "head":
                 from storage.write.merged import relate_all
 
                 relate_all(driver_of(connection))

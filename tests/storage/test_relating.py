@@ -21,8 +21,9 @@ from sqlalchemy import Connection
 
 from recorder.archive.following import Resident
 from recorder.archive.inputs import ReadOptions
+from recorder.errors import StorageError
 from recorder.model import Game, GameKind
-from storage import ArchiveStore, GameFilter
+from storage import ArchiveStore, GameFilter, check, current, head
 from storage.schema.upgrade import upgrade
 from storage.write import merged as relating
 from tests.relating.interrupted import Played, journal_of
@@ -32,6 +33,7 @@ from tests.support.corpus import stream_bytes, truth
 from tests.support.effort import examples
 
 from .conftest import EVERYTHING, import_bytes, make_game
+from .test_schema import later_scripts
 
 SCENARIO = "a11_adjourn_disconnect"
 
@@ -235,17 +237,16 @@ def test_a_game_that_was_tampered_with_is_stale(cli: Cli, tmp_path: Path) -> Non
     assert "is not what its witnesses make" in cli("verify", code=1).output
 
 
-def test_an_archive_of_the_first_schema_relates_what_comes_next(tmp_path: Path) -> None:
+def test_an_archive_that_the_migrations_made_relates_what_comes_next(tmp_path: Path) -> None:
     """Games that are there are related when another witness comes."""
     path = tmp_path / "old.sqlite"
     path.touch()
-    upgrade(path, target="0001")
     upgrade(path)
     with ArchiveStore.open(str(path)) as archive:
         for name in itertools.islice(connections(SCENARIO), 2):
             import_bytes(archive, name.encode(), played(games_of(SCENARIO, name)), name=name)
         assert any(game.witnesses for game in archive.games())
-        assert archive.check() == []
+        assert check(archive.path) == []
 
 
 def test_two_recorders_that_see_one_game_have_one(cli: Cli, tmp_path: Path) -> None:
@@ -376,21 +377,6 @@ def _edit(archive: Path, edit: Callable[[sqlite3.Connection], object]) -> None:
         connection.commit()
 
 
-def _make_old(connection: sqlite3.Connection) -> None:
-    """Give an archive the schema 0004, which merged no games."""
-    _unmerge(connection)
-    connection.execute("DROP INDEX ix_games_bughouse")
-    connection.execute("DROP VIEW v_analyses")
-    for table in ("analysis_lines", "analysed_positions", "analyses"):
-        connection.execute(f"DROP TABLE {table}")
-    for view in ("v_clocks", "v_plies", "v_games"):
-        connection.execute(f"DROP VIEW {view}")
-    connection.execute("ALTER TABLE games DROP COLUMN start_precision")
-    for view in ("v_games", "v_plies", "v_clocks"):
-        connection.execute(f"CREATE VIEW {view} AS SELECT 1 AS one")
-    connection.execute("UPDATE alembic_version SET version_num = '0004'")
-
-
 def test_an_interrupted_merging_is_found_and_finished(cli: Cli, tmp_path: Path) -> None:
     """What an older version left that was killed between the migration and the merging."""
     cli("import", *_write(tmp_path / "logs"))
@@ -407,27 +393,31 @@ def test_an_upgrade_that_ends_before_the_merging_changes_nothing(
 ) -> None:
     cli("import", *_write(tmp_path / "logs"))
     wanted = cli("export", "games").stdout
-    _edit(cli.archive, _make_old)
+    _edit(cli.archive, _unmerge)
+    scripts = later_scripts(tmp_path / "scripts", "op.create_table('later', sa.Column('id', sa.Integer()))")
     with monkeypatch.context() as patch:
         patch.setattr(relating, "relate_all", lambda driver: 1 // 0)
-        cli("db", "upgrade", code=4)
-    assert cli("db", "current").stdout.startswith("0004 ")
-    cli("db", "upgrade")
+        with pytest.raises(StorageError, match="could not be changed, it is as before"):
+            upgrade(cli.archive, scripts)
+    assert current(cli.archive) == head()
+    upgrade(cli.archive)
     assert cli("export", "games").stdout == wanted
 
 
 def test_an_upgrade_that_is_killed_before_the_merging_changes_nothing(cli: Cli, tmp_path: Path) -> None:
     cli("import", *_write(tmp_path / "logs"))
     wanted = cli("export", "games").stdout
-    _edit(cli.archive, _make_old)
+    _edit(cli.archive, _unmerge)
+    scripts = later_scripts(tmp_path / "scripts", "op.create_table('later', sa.Column('id', sa.Integer()))")
     code = (
         "import os, sys; from pathlib import Path;"
         "from storage.schema import upgrade as schema; from storage.write import merged;"
-        "merged.relate_all = lambda driver: os._exit(9); schema.upgrade(Path(sys.argv[1]))"
+        "merged.relate_all = lambda driver: os._exit(9); schema.upgrade(*map(Path, sys.argv[1:]))"
     )
-    assert subprocess.run([sys.executable, "-c", code, str(cli.archive)], check=False).returncode == 9
-    assert cli("db", "current").stdout.startswith("0004 ")
-    assert "run `ics-recorder db upgrade`" in cli("db", "check", code=4).stderr
+    killed = subprocess.run([sys.executable, "-c", code, str(cli.archive), str(scripts)], check=False)
+    assert killed.returncode == 9
+    assert current(cli.archive) == head()
+    assert "is not merged from its sources" in cli("db", "check", code=1).stdout
     cli("db", "upgrade")
     assert cli("db", "check").output == "The archive is sound.\n"
     assert cli("export", "games").stdout == wanted
@@ -437,8 +427,10 @@ def test_an_upgrade_relates_the_games_that_are_there(cli: Cli, tmp_path: Path) -
     """An older archive that has several witnesses of a game, and no game that was made of them."""
     cli("import", *_write(tmp_path / "logs"))
     wanted = cli("export", "games").stdout
-    _edit(cli.archive, _make_old)
-    assert "had schema 0004" in cli("db", "upgrade").output
+    _edit(cli.archive, _unmerge)
+    upgrade(cli.archive, later_scripts(tmp_path / "scripts", "pass"))
+    assert current(cli.archive) == "later0"
+    _edit(cli.archive, lambda connection: connection.execute("UPDATE alembic_version SET version_num = ?", (head(),)))
     assert cli("export", "games").stdout == wanted
     assert "0 findings" in cli("verify").output
 

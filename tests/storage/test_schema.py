@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from recorder.errors import StorageError
-from storage import ArchiveStore, check, current, head, upgrade
+from storage import ArchiveStore, check, current, head, reading_other, upgrade
 from storage.files import make_engine, open_sqlite
 from storage.schema import upgrade as schema_module
 from storage.schema.tables import metadata
@@ -161,7 +161,7 @@ def test_a_creation_that_fails_leaves_an_empty_file(path: Path, monkeypatch: pyt
     assert current(path) is None
     assert statements(path) == set()
     with ArchiveStore.open(str(path), create=True) as archive:
-        assert archive.check() == []
+        assert check(archive.path) == []
 
 
 def test_an_archive_that_somebody_made_meanwhile_stays(archive: ArchiveStore, path: Path) -> None:
@@ -210,10 +210,10 @@ def test_both_ways_give_the_tables_of_the_models(
     "statement", ["ALTER TABLE games ADD COLUMN more TEXT", "DROP INDEX ix_games_black_id", "CREATE TABLE more (a)"]
 )
 def test_a_schema_that_differs_is_told(archive: ArchiveStore, path: Path, statement: str) -> None:
-    assert archive.check() == []
+    assert check(archive.path) == []
     with closing(sqlite3.connect(path)) as connection:
         connection.execute(statement)
-    (finding,) = archive.check()
+    (finding,) = check(archive.path)
     assert finding.startswith("The schema differs from the migrations': ")
 
 
@@ -317,6 +317,40 @@ def test_an_older_schema_is_told_how_to_upgrade(
         ArchiveStore.open(str(path))
 
 
+@pytest.mark.parametrize("revision", [f"{number:04}" for number in range(1, 7)])
+def test_an_archive_of_a_development_version_is_told_which_version_upgrades_it(
+    archive: ArchiveStore, path: Path, tmp_path: Path, revision: str
+) -> None:
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("UPDATE alembic_version SET version_num = ?", (revision,))
+        connection.commit()
+    before = dump(path)
+    for action in (
+        lambda: ArchiveStore.open(str(path)),
+        lambda: ArchiveStore.open(str(path), create=True),
+        lambda: upgrade(path),
+        lambda: reading_other(path).__enter__(),
+    ):
+        with pytest.raises(StorageError) as raised:
+            action()
+        assert f"the schema {revision} of a development version" in str(raised.value)
+        assert schema_module.LAST_UPGRADER in str(raised.value)
+    assert dump(path) == before
+    assert not list(tmp_path.glob("*.before-upgrade*"))
+
+
+def test_an_archive_of_the_last_development_version_opens_unchanged(path: Path) -> None:
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript((Path(__file__).parent / "schema_0007.sql").read_text())
+    before = statements(path)
+    assert upgrade(path) is None
+    with ArchiveStore.open(str(path)) as archive:
+        import_bytes(archive, b"one", [make_game()])
+        assert check(archive.path) == []
+        assert [game.key for game in archive.games()] == [make_game().key]
+    assert statements(path) == before
+
+
 def test_somebody_elses_database_is_refused(path: Path) -> None:
     connection = sqlite3.connect(path)
     connection.execute("CREATE TABLE games (id)")
@@ -332,7 +366,7 @@ def test_an_interrupted_creation_is_finished(path: Path) -> None:
     with pytest.raises(StorageError, match="empty database"):
         ArchiveStore.open(str(path))
     with ArchiveStore.open(str(path), create=True) as archive:
-        assert archive.check() == []
+        assert check(archive.path) == []
 
 
 def test_what_a_killed_maker_left_is_undone_for_readers(tmp_path: Path, migrated: Path) -> None:
