@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from contextlib import AbstractContextManager, contextmanager
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
 
 from recorder.model import AnalysedPosition, Analysis, Anomaly, AnomalyKind, Game, SourceReport
 from storage.analyses import analysts, standing_plies, store_positions
 from storage.current_analyses import AnalysisCounts, count_analyses, settle_analyses, shown_games
+from storage.database import Database
 from storage.duplicates import DuplicateGames
 from storage.files import driver_of
 from storage.maintenance.carry import carry_analyses
@@ -52,8 +54,59 @@ if TYPE_CHECKING:
 __all__ = ["ArchiveStore"]
 
 
-class ArchiveStore(DuplicateGames):
-    """Games and their sources in one SQLite file. Use it as a context manager."""
+class ArchiveStore:
+    """Games and their sources in one SQLite file. Use it as a context manager.
+
+    Attributes:
+        path: of the file.
+        duplicates: probable duplicates, and decisions about them.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self.path = database.path
+        self.duplicates = DuplicateGames(database)
+
+    @classmethod
+    def open(cls, where: str, *, create: bool = False, read_only: bool = False) -> Self:
+        """Open an archive.
+
+        Args:
+            where: a path or a ``sqlite:///`` URL.
+            create: make it (mode 0600) if it is not there.
+            read_only: nothing can be written.
+        Raises:
+            StorageError: there is none, it is no archive, or its schema is older (the text names the command or
+                version that upgrades it) or newer than this program's.
+        """
+        return cls(Database.open(where, create=create, read_only=read_only))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Release the file: nothing is held between reads and transactions."""
+
+    def snapshot(self) -> AbstractContextManager[None]:
+        """What is read in the block is of one moment, even while another program writes."""
+        return self._database.snapshot()
+
+    def transaction(self) -> AbstractContextManager[None]:
+        """What is read and written in the block is one transaction: undone when it raises."""
+        return self._database.transaction()
+
+    def vacuum(self) -> None:
+        """Write the file anew: nothing of what was deleted is in it or beside it afterwards.
+
+        Raises:
+            StorageError: another program reads or writes it.
+        """
+        self._database.vacuum()
 
     @contextmanager
     def columns(self, *, arrow: bool = True) -> Iterator[ColumnReader]:
@@ -64,14 +117,17 @@ class ArchiveStore(DuplicateGames):
         """
         from storage.read.columns import column_reader
 
-        with storage_errors(self.path), column_reader(self.path, read_only=self.read_only, arrow=arrow) as reader:
+        with (
+            storage_errors(self.path),
+            column_reader(self.path, read_only=self._database.read_only, arrow=arrow) as reader,
+        ):
             yield reader
 
     # --- sources
 
     def sources(self) -> list[SourceRow]:
         """All sources, by name and then by sha256."""
-        with self.reading() as driver:
+        with self._database.reading() as driver:
             return source_rows(driver)
 
     def source(self, source_id: str) -> SourceRow:
@@ -80,7 +136,7 @@ class ArchiveStore(DuplicateGames):
         Raises:
             StorageError: there is none, or several.
         """
-        with self.reading() as driver:
+        with self._database.reading() as driver:
             return one_source(driver, source_id)
 
     def growth_candidates(self) -> list[tuple[int, str]]:
@@ -89,7 +145,7 @@ class ArchiveStore(DuplicateGames):
         Returns:
             Ascending; without the rest of the rows, since every file that is imported asks for them.
         """
-        with self.reading() as driver:
+        with self._database.reading() as driver:
             query = "SELECT size_bytes, sha256 FROM sources WHERE size_bytes > 0 ORDER BY size_bytes, sha256"
             return driver.execute(query).fetchall()
 
@@ -99,7 +155,7 @@ class ArchiveStore(DuplicateGames):
         Raises:
             StorageError: there is no such source.
         """
-        with self.reading() as driver:
+        with self._database.reading() as driver:
             row = one_source(driver, source_id)
             return report_of(driver, row)
 
@@ -109,7 +165,7 @@ class ArchiveStore(DuplicateGames):
         Raises:
             StorageError: there is no such source.
         """
-        with self.reading() as driver:
+        with self._database.reading() as driver:
             rows = source_rows(driver) if source_id is None else [one_source(driver, source_id)]
             for row in rows:
                 for _, found in anomalies_of(driver, row_number(driver, row.sha256)):
@@ -118,7 +174,7 @@ class ArchiveStore(DuplicateGames):
     def anomaly_kinds(self, sha256: str) -> frozenset[AnomalyKind]:
         """Kinds of the anomalies of a source; empty if there is no such source."""
         query = "SELECT DISTINCT kind FROM anomalies WHERE source_id = (SELECT id FROM sources WHERE sha256 = ?)"
-        with self.reading() as driver:
+        with self._database.reading() as driver:
             return frozenset(AnomalyKind(kind) for (kind,) in driver.execute(query, (sha256,)))
 
     def game_sources(self, key: str) -> list[SourceRow]:
@@ -127,7 +183,7 @@ class ArchiveStore(DuplicateGames):
         Raises:
             StorageError: there is no such game.
         """
-        with self.reading() as driver:
+        with self._database.reading() as driver:
             return sources_of_game(driver, resolve(driver, key))
 
     def read_source(self, source_id: str, offset: int = 0, length: int | None = None) -> Iterator[bytes]:
@@ -139,7 +195,7 @@ class ArchiveStore(DuplicateGames):
         Raises:
             StorageError: there is no such source, or the bytes are not all kept.
         """
-        with self.reading() as driver:
+        with self._database.reading() as driver:
             row = one_source(driver, source_id)
             yield from read_kept(driver, row, offset, length)
 
@@ -151,7 +207,7 @@ class ArchiveStore(DuplicateGames):
         Returns:
             Bytes by SHA-256; a source of which nothing is kept is not among them.
         """
-        with self.reading() as driver:
+        with self._database.reading() as driver:
             return beginnings_of(driver, hashes, length)
 
     def source_timing(self, source_id: str) -> bytes | None:
@@ -160,7 +216,7 @@ class ArchiveStore(DuplicateGames):
         Raises:
             StorageError: there is no such source.
         """
-        with self.reading() as driver:
+        with self._database.reading() as driver:
             row = one_source(driver, source_id)
             return timing_of(driver, row)
 
@@ -174,7 +230,7 @@ class ArchiveStore(DuplicateGames):
         """
         from storage.maintenance.removal import delete_source
 
-        with self.writing() as connection, closing_up(driver_of(connection)):
+        with self._database.writing() as connection, closing_up(driver_of(connection)):
             driver = driver_of(connection)
             row = one_source(driver, source_id)
             note_source(driver, ForgottenSource(row.sha256, row.size_bytes, row.name))
@@ -182,22 +238,22 @@ class ArchiveStore(DuplicateGames):
 
     def forgotten_sources(self) -> list[ForgottenSource]:
         """The sources that were forgotten and not written again since."""
-        with self.reading() as driver:
+        with self._database.reading() as driver:
             return forgotten_sources(driver)
 
     def recall_source(self, sha256: str) -> None:
         """A forgotten source is wanted again, as it was or grown."""
-        with self.writing() as connection:
+        with self._database.writing() as connection:
             recall_source(driver_of(connection), sha256)
 
     def move_source(self, sha256: str, path: str) -> None:
         """A source's file stands elsewhere now, an absolute path."""
-        with self.writing() as connection:
+        with self._database.writing() as connection:
             driver_of(connection).execute("UPDATE sources SET path = ? WHERE sha256 = ?", (path, sha256))
 
     def forgotten_handles(self) -> list[tuple[str, int, str]]:
         """What is remembered of players who are to be forgotten: salt, length and hash of each handle."""
-        with self.reading() as driver:
+        with self._database.reading() as driver:
             return forgotten_handles(driver)
 
     def forget_handles(self, handles: Collection[tuple[str, int, str]], words: HandleText) -> HandleReport:
@@ -208,19 +264,19 @@ class ArchiveStore(DuplicateGames):
         """
         from storage.maintenance.redaction import redact_rows
 
-        with self.writing() as connection:
+        with self._database.writing() as connection:
             for handle in handles:
                 note_handle(driver_of(connection), handle)
             return redact_rows(connection, words)
 
     def recall_handle(self, handle: tuple[str, int, str]) -> None:
         """A player need not be forgotten any more; what is gone stays gone."""
-        with self.writing() as connection:
+        with self._database.writing() as connection:
             recall_handle(driver_of(connection), handle)
 
     def read_again(self, sha256: str) -> None:
         """A source is to be read anew when it is imported next, as after a newer parser."""
-        with self.writing() as connection:
+        with self._database.writing() as connection:
             driver_of(connection).execute(
                 "UPDATE sources SET parser_version = ? WHERE sha256 = ?", (READ_AGAIN, sha256)
             )
@@ -235,19 +291,19 @@ class ArchiveStore(DuplicateGames):
         """
         from storage.maintenance.redaction import redact_kept
 
-        with self.writing() as connection:
+        with self._database.writing() as connection:
             driver = driver_of(connection)
             return redact_kept(driver, row_number(driver, one_source(driver, source_id).sha256), redact)
 
     def drop_kept(self, source_id: str) -> None:
         """Keep nothing of a source's bytes any more; its games stay."""
-        with self.writing() as connection:
+        with self._database.writing() as connection:
             driver = driver_of(connection)
             drop_kept(driver, row_number(driver, one_source(driver, source_id).sha256))
 
     def successors(self) -> dict[str, str]:
         """Keys that games have because another game has theirs, with the keys that they would have alone."""
-        with self.reading() as driver:
+        with self._database.reading() as driver:
             chains = find_successors(driver)
             return {key: wanted for wanted, chain in chains.items() for key in chain[1:]}
 
@@ -256,9 +312,9 @@ class ArchiveStore(DuplicateGames):
 
         It depends on what those sources were when the games were read, if they have grown since.
         """
-        with other.reading() as driver:
+        with other._database.reading() as driver:
             wanted = order_of_sources(driver)
-        with self.writing() as connection:
+        with self._database.writing() as connection:
             restore_order(driver_of(connection), wanted)
 
     @contextmanager
@@ -302,7 +358,7 @@ class ArchiveStore(DuplicateGames):
             "options": options,
             "timing": packed_timing(timing) if keep and timing is not None else None,
         }
-        with self.writing() as connection:
+        with self._database.writing() as connection:
             recall_source(driver_of(connection), sha256)
             chunk_offset, rest = 0, b""
             if continues is None:
@@ -345,7 +401,7 @@ class ArchiveStore(DuplicateGames):
             whole_plies: False reads only what PGN shows of proved plies: SAN, the mover's clock, elapsed time, proof.
                 Their other fields are None.
         """
-        with self.reading() as driver:
+        with self._database.reading() as driver:
             ids = game_ids(driver, where)
             yield from load_games(
                 driver,
@@ -363,7 +419,7 @@ class ArchiveStore(DuplicateGames):
         Raises:
             StorageError: there is none, or several (listed).
         """
-        with self.reading() as driver:
+        with self._database.reading() as driver:
             found = load_games(
                 driver,
                 [resolve(driver, spec)],
@@ -377,17 +433,17 @@ class ArchiveStore(DuplicateGames):
 
     def witness_paths(self, key: str) -> dict[str, str | None]:
         """The games that are one with a game, by their keys as stored, each with its source's path if that is known."""
-        with self.reading() as driver:
+        with self._database.reading() as driver:
             return witness_paths(driver, key)
 
     def count(self, where: GameFilter = ALL_PLAYED) -> int:
         """How many games match."""
-        with self.reading() as driver:
+        with self._database.reading() as driver:
             return count_games(driver, where)
 
     def undated(self, where: GameFilter) -> int:
         """How many games only the date bounds of ``where`` leave out, because their date is unknown."""
-        with self.reading() as driver:
+        with self._database.reading() as driver:
             return undated(driver, where)
 
     def count_of_sources(self, sources: Collection[str]) -> int:
@@ -396,7 +452,7 @@ class ArchiveStore(DuplicateGames):
             "SELECT count(DISTINCT coalesce(g.merged_into, g.id)) FROM json_each(?) wanted"
             " JOIN sources s ON s.sha256 = wanted.value JOIN games g ON g.source_id = s.id"
         )
-        with self.reading() as driver:
+        with self._database.reading() as driver:
             (count,) = driver.execute(query, (json.dumps(sorted(sources)),)).fetchone()
         return int(count)
 
@@ -407,7 +463,7 @@ class ArchiveStore(DuplicateGames):
             " JOIN games w ON w.source_id = s.id LEFT JOIN games g ON g.id = w.merged_into"
             " WHERE w.ending = 'log-ends' AND coalesce(g.ending, w.ending) = 'log-ends'"
         )
-        with self.reading() as driver:
+        with self._database.reading() as driver:
             return frozenset(key for (key,) in driver.execute(query, (json.dumps(sorted(sources)),)))
 
     def conflicts(self, sha256: str) -> list[tuple[str, str]]:
@@ -417,12 +473,12 @@ class ArchiveStore(DuplicateGames):
             " JOIN games g ON g.id = w.merged_into JOIN game_evidence e ON e.game_id = g.id"
             " WHERE s.sha256 = ? AND e.kind = 'conflict' ORDER BY g.key, e.seq"
         )
-        with self.reading() as driver:
+        with self._database.reading() as driver:
             return [(key, text) for key, _, text in driver.execute(query, (sha256,))]
 
     def stale_games(self) -> list[str]:
         """Keys of games of several sources that are not what their witnesses make: none, if all is well."""
-        with self.reading() as driver:
+        with self._database.reading() as driver:
             return stale(driver)
 
     # --- analyses
@@ -433,12 +489,12 @@ class ArchiveStore(DuplicateGames):
         Args:
             analysis: its engine, protocol and settings count.
         """
-        with self.reading() as driver:
+        with self._database.reading() as driver:
             return standing_plies(driver, (game.key, *game.witnesses), analysis)
 
     def analysts(self) -> list[str]:
         """The names of all engines that have analysed a game, by alphabet."""
-        with self.reading() as driver:
+        with self._database.reading() as driver:
             return analysts(driver)
 
     def add_analysis(
@@ -450,7 +506,7 @@ class ArchiveStore(DuplicateGames):
             key: the game's. analysis: by which engine, with which settings; the lines are those of ``positions``.
             again: it was begun anew: what the engine told of the same positions before is replaced.
         """
-        with self.writing() as connection:
+        with self._database.writing() as connection:
             store_positions(driver_of(connection), key, analysis, positions, anew=again)
             settle_analyses(driver_of(connection), shown_games(driver_of(connection), key))
 
@@ -462,10 +518,10 @@ class ArchiveStore(DuplicateGames):
         Returns:
             How many were taken, and how many are of games that are not here.
         """
-        with other.reading() as theirs, self.writing() as connection:
+        with other._database.reading() as theirs, self._database.writing() as connection:
             return carry_analyses(theirs, driver_of(connection), homeless=homeless)
 
     def count_analyses(self) -> AnalysisCounts:
         """How many analyses there are, and whether what is known of their positions is right."""
-        with self.reading() as driver:
+        with self._database.reading() as driver:
             return count_analyses(driver)

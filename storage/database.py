@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from functools import cached_property
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from recorder.errors import StorageError
 from storage.files import driver_of, file_of, identity_of, make_engine, open_sqlite, reading
-from storage.maintenance.check import check
 from storage.maintenance.malformed import storage_errors
-from storage.maintenance.share import share
 from storage.schema import upgrade as schema
 from storage.write.merged import relate
 
@@ -25,7 +22,10 @@ __all__ = ["Database"]
 
 
 class Database:
-    """An archive's file. Use it as a context manager."""
+    """An archive's file: connections to read from, and transactions.
+
+    Nothing is held between reads and transactions, so nothing is to be closed.
+    """
 
     def __init__(self, path: Path, *, read_only: bool) -> None:
         self.path = path
@@ -35,16 +35,7 @@ class Database:
 
     @classmethod
     def open(cls, where: str, *, create: bool = False, read_only: bool = False) -> Self:
-        """Open an archive.
-
-        Args:
-            where: a path or a ``sqlite:///`` URL.
-            create: make it (mode 0600) if it is not there.
-            read_only: nothing can be written.
-        Raises:
-            StorageError: there is none, it is no archive, or its schema is older (the text names the command that
-                upgrades it) or newer than this program's.
-        """
+        """As ``ArchiveStore.open``."""
         path = file_of(where)
         if create and (not path.exists() or schema.current(path) is None):
             schema.create(path)
@@ -55,17 +46,6 @@ class Database:
     def _writer(self) -> Engine:
         """For all transactions: an engine remembers the statements that it has compiled, and keeps no connection."""
         return make_engine(self.path, foreign_keys=False)
-
-    def close(self) -> None:
-        """Release the file: nothing is held between reads and transactions."""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
@@ -80,7 +60,7 @@ class Database:
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
-        """Whatever is read in the block is of one moment, even while somebody writes."""
+        """As ``ArchiveStore.snapshot``."""
         with self.reading() as driver:
             before, self._snapshot = self._snapshot, driver
             try:
@@ -90,7 +70,7 @@ class Database:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Whatever is read and written in the block is one transaction: undone when it raises."""
+        """As ``ArchiveStore.transaction``."""
         with self.writing() as connection:
             before, self._transaction = self._transaction, connection
             try:
@@ -122,22 +102,10 @@ class Database:
             relate(driver_of(connection))
 
     def vacuum(self) -> None:
-        """Write the file anew: nothing of what was deleted is in it or beside it afterwards.
-
-        Raises:
-            StorageError: another program reads or writes it just now.
-        """
+        """As ``ArchiveStore.vacuum``."""
         connection = open_sqlite(self.path)
         with storage_errors(self.path), closing(connection):
             connection.execute("VACUUM")
             (busy, _, _) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
             if busy:
                 raise StorageError(f"{self.path} is being read by another program.")
-
-    def check(self) -> list[str]:
-        """Findings of ``storage.maintenance.check``, one sentence each; none: all is well."""
-        return check(self.path)
-
-    def share(self, target: Path, *, pseudonyms: bool = False, redact: Sequence[str] = ()) -> None:
-        """Write a copy to give away: see ``storage.maintenance.share``."""
-        share(self.path, target, pseudonyms=pseudonyms, redact=redact)

@@ -32,12 +32,19 @@ class _OnlyTriedError(Exception):
     """Nothing is to be stored: undoes the transaction."""
 
 
-class DuplicateGames(Database):
-    """What an archive knows of duplicates."""
+class DuplicateGames:
+    """What an archive knows of duplicates.
+
+    Args:
+        database: of the archive.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
 
     def doubts(self) -> list[Doubts]:
         """Probable duplicates, by groups of games that may have to do with each other."""
-        with self.reading() as driver:
+        with self._database.reading() as driver:
             return list(_doubts(driver))
 
     def folded(self, where: GameFilter) -> frozenset[str]:
@@ -46,7 +53,7 @@ class DuplicateGames(Database):
         Args:
             where: ``last`` does not count.
         """
-        with self.reading() as driver:
+        with self._database.reading() as driver:
             found = list(_doubts(driver))
             if not found:
                 return frozenset()
@@ -56,10 +63,10 @@ class DuplicateGames(Database):
 
     def decisions(self) -> list[Decision]:
         """What a person decided about games, by their keys."""
-        with self.reading() as driver:
+        with self._database.reading() as driver:
             return decisions(driver)
 
-    def merge_by_hand(self, one: str, other: str, *, dry_run: bool = False) -> list[Game]:
+    def merge(self, one: str, other: str, *, dry_run: bool = False) -> list[Game]:
         """Record that two games are one, whatever was decided or found before.
 
         Args:
@@ -71,7 +78,7 @@ class DuplicateGames(Database):
         """
         return self._decided(one, other, dry_run=dry_run)
 
-    def split_by_hand(self, spec: str, *, dry_run: bool = False) -> list[Game]:
+    def split(self, spec: str, *, dry_run: bool = False) -> list[Game]:
         """Record that a game is not one with those that it was merged with, or that are listed as probable duplicates.
 
         What was merged by hand falls apart as it was before. Else the key of one observation's game separates that one
@@ -89,7 +96,7 @@ class DuplicateGames(Database):
     def _decided(self, one: str, other: str | None, *, dry_run: bool) -> list[Game]:
         found: list[Game] = []
         try:
-            with self.writing() as connection:
+            with self._database.writing() as connection:
                 driver = driver_of(connection)
                 pairs = _to_split(driver, one) if other is None else _to_merge(driver, one, other)
                 decide(driver, pairs, same=other is not None, now_ms=time.time_ns() // 1_000_000)
@@ -103,13 +110,13 @@ class DuplicateGames(Database):
             pass
         return sorted(found, key=lambda game: game.key)
 
-    def carry_decisions(self, other: Database) -> int:
+    def carry_decisions(self, other: DuplicateGames) -> int:
         """Take over the decisions of another archive; of two about the same games the later one counts.
 
         Returns:
             How many were taken.
         """
-        with other.reading() as theirs, self.writing() as connection:
+        with other._database.reading() as theirs, self._database.writing() as connection:
             return carry_verdicts(theirs, driver_of(connection))
 
 

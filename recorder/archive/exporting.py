@@ -105,7 +105,7 @@ def settled(archive: ArchiveStore, chosen: GameFilter) -> GameFilter:
         StorageError: there is no such game.
     """
     require_keys(archive, chosen)
-    return replace(chosen, folded=archive.folded(chosen)) if chosen.unique else chosen
+    return replace(chosen, folded=archive.duplicates.folded(chosen)) if chosen.unique else chosen
 
 
 def require_analyst(archive: ArchiveStore, name: str) -> None:

@@ -87,7 +87,7 @@ def merge(archive: ArchiveStore | None, other: ArchiveStore, name: str, *, dry_r
                 outcomes[-1].games = 0
                 copy_source(archive, other, step.row, wanted, ours=step.ours, outcome=outcomes[-1])
                 progress(step.row.name, step.row.size_bytes, step.row.size_bytes)
-        archive.carry_decisions(other)
+        archive.duplicates.carry_decisions(other.duplicates)
         analyses, homeless = archive.carry_analyses(other)
         if handles:
             forget_handles(archive, sorted(handles), progress)

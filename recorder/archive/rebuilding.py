@@ -107,7 +107,7 @@ def read_again(
             copy_source(new, old, row, wanted)
     if carry_over or not missing:
         new.order_equal_keys(old)
-        new.carry_decisions(old)
+        new.duplicates.carry_decisions(old.duplicates)
         new.carry_analyses(old, homeless=True)
     return missing, unread
 

@@ -56,7 +56,7 @@ def command(ctx: click.Context, where: str, as_json: bool, decided: bool) -> Non
 
 def _list(archive: ArchiveStore, as_json: bool) -> None:
     with archive.snapshot():
-        pairs = [pair for found in archive.doubts() for pair in found.pairs]
+        pairs = [pair for found in archive.duplicates.doubts() for pair in found.pairs]
         games = {key: archive.game(key) for pair in pairs for key in (pair.key, pair.other)}
     if as_json:
         print_json([_json(pair, games) for pair in pairs])
@@ -114,7 +114,7 @@ def _game_json(game: Game) -> dict[str, Any]:
 
 
 def _list_decisions(archive: ArchiveStore, as_json: bool) -> None:
-    found = archive.decisions()
+    found = archive.duplicates.decisions()
     times = [datetime.fromtimestamp(one.decided_ms / 1_000, UTC).isoformat(timespec="milliseconds") for one in found]
     if as_json:
         print_json(
@@ -151,7 +151,7 @@ def _merge(key: str, other: str, dry_run: bool, where: str, as_json: bool) -> No
     different moves cannot be merged.
     """
     with open_archive(where, read_only=False) as archive:
-        _print(archive.merge_by_hand(key, other, dry_run=dry_run), dry_run, as_json)
+        _print(archive.duplicates.merge(key, other, dry_run=dry_run), dry_run, as_json)
 
 
 @command.command("split")
@@ -167,7 +167,7 @@ def _split(key: str, dry_run: bool, where: str, as_json: bool) -> None:
     its probable duplicates any more. `merge` undoes the decision.
     """
     with open_archive(where, read_only=False) as archive:
-        _print(archive.split_by_hand(key, dry_run=dry_run), dry_run, as_json)
+        _print(archive.duplicates.split(key, dry_run=dry_run), dry_run, as_json)
 
 
 def _print(games: list[Game], dry_run: bool, as_json: bool) -> None:

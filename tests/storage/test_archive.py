@@ -28,7 +28,7 @@ from recorder.model import (
     TimeBasis,
 )
 from recorder.model.pgn_plies import shown_line
-from storage import ArchiveStore, GameFilter
+from storage import ArchiveStore, GameFilter, check
 from storage.files import open_sqlite
 
 from .conftest import EVERYTHING, MAY_2020, import_bytes, make_game
@@ -129,7 +129,7 @@ def test_a_block_that_raises_leaves_nothing(archive: ArchiveStore) -> None:
         write()
     assert archive.sources() == []
     assert archive.count() == 0
-    assert archive.check() == []
+    assert check(archive.path) == []
 
 
 def test_a_source_without_a_report_is_not_committed(archive: ArchiveStore) -> None:
@@ -172,7 +172,7 @@ def test_a_grown_log_continues_its_source(archive: ArchiveStore) -> None:
     assert list(archive.games()) == [make_game(0), make_game(1), make_game(2)]
     assert b"".join(archive.read_source(again.id)) == grown
     assert [found.size_bytes for found in archive.sources()] == [len(grown)]
-    assert archive.check() == []
+    assert check(archive.path) == []
 
 
 def test_a_grown_log_of_which_nothing_was_kept_can_be_kept_whole(archive: ArchiveStore) -> None:
@@ -186,7 +186,7 @@ def test_a_grown_log_keeps_its_old_bytes_when_the_new_ones_are_not_wanted(archiv
     again = import_bytes(archive, b"abcdef", continues=row, keep=False)
     assert (again.kept_bytes, again.kept) == (3, False)
     assert b"".join(archive.read_source(again.id, 0, 3)) == b"abc"
-    assert archive.check() == []
+    assert check(archive.path) == []
 
 
 def test_two_sources_of_one_game_are_two_witnesses(archive: ArchiveStore) -> None:
@@ -199,7 +199,7 @@ def test_two_sources_of_one_game_are_two_witnesses(archive: ArchiveStore) -> Non
     assert len(shown) == 2
     (both,) = (game for game in shown if game.witnesses)
     assert {archive.game(key).key for key in both.witnesses} == {both.key} == {min(both.witnesses)}
-    assert archive.check() == []
+    assert check(archive.path) == []
 
 
 def test_forgetting_undoes_an_import(archive: ArchiveStore) -> None:
@@ -209,7 +209,7 @@ def test_forgetting_undoes_an_import(archive: ArchiveStore) -> None:
     assert (report.games, report.observations, report.plies, report.kept_bytes, report.players) == (2, 2, 6, 3, 1)
     assert archive.sources() == [kept]
     assert list(archive.games(EVERYTHING)) == [make_game(0)]
-    assert archive.check() == []
+    assert check(archive.path) == []
 
 
 def test_sources_are_named_by_the_beginning_of_their_id(archive: ArchiveStore) -> None:

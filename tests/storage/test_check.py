@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from storage import ArchiveStore
+from storage import ArchiveStore, check
 from storage.files import open_sqlite
 
 from .conftest import import_bytes, make_game
@@ -31,11 +31,11 @@ DAMAGE = [
 @pytest.mark.parametrize(("sql", "finding"), DAMAGE, ids=[finding for _, finding in DAMAGE])
 def test_damage_is_found(archive: ArchiveStore, path: Path, sql: str, finding: str) -> None:
     import_bytes(archive, b"one", [make_game(0), make_game(1)])
-    assert archive.check() == []
+    assert check(archive.path) == []
     connection = open_sqlite(path)
     connection.execute(sql)
     connection.close()
-    assert any(finding in found for found in archive.check())
+    assert any(finding in found for found in check(archive.path))
 
 
 def test_a_damaged_page_is_found(path: Path) -> None:
@@ -49,4 +49,4 @@ def test_a_damaged_page_is_found(path: Path) -> None:
     data[root * 4096 - 200 : root * 4096] = b"\x55" * 200
     path.write_bytes(data)
     with ArchiveStore.open(str(path)) as archive:
-        assert archive.check() != []
+        assert check(archive.path) != []

@@ -67,16 +67,24 @@ def test_of_two_archives_the_later_decision_counts(
         assert [(one.key, one.other, one.same) for one in decisions(driver)] == [("a", "b", same)]
 
 
+def _decided_ms(archive: ArchiveStore) -> dict[str, int]:
+    return {one.key: one.decided_ms for one in archive.duplicates.decisions()}
+
+
 def test_decisions_follow_games_whose_keys_change(archive: ArchiveStore) -> None:
     first, *others = sorted((b"one", b"two", b"three", b"four"), key=lambda data: hashlib.sha256(data).hexdigest())
     for data in others:
         import_bytes(archive, data, [make_game()])
     key = make_game().key
     ranked = [key, *(successor(key, number) for number in (2, 3, 4))]
-    with archive.writing() as connection:
+    with archive._database.writing() as connection:
         for place, one in enumerate(ranked[:3]):
             decide(driver_of(connection), [pair_of(one, "x")], same=False, now_ms=place)
     row = import_bytes(archive, first, [make_game()])
-    assert {one.key: one.decided_ms for one in archive.decisions()} == {one: at for at, one in enumerate(ranked[1:])}
+    assert {one.key: one.decided_ms for one in archive.duplicates.decisions()} == {
+        one: at for at, one in enumerate(ranked[1:])
+    }
     archive.forget_source(row.id)
-    assert {one.key: one.decided_ms for one in archive.decisions()} == {one: at for at, one in enumerate(ranked[:3])}
+    assert {one.key: one.decided_ms for one in archive.duplicates.decisions()} == {
+        one: at for at, one in enumerate(ranked[:3])
+    }
