@@ -65,6 +65,7 @@ lint: $(VENV)/.installed-for-development
 
 docs: $(VENV)/.installed-for-development
 	$(BIN)/python -m recorder.cli.reference docs/cli.md
+	$(BIN)/python -m storage.schema.reference docs/schema.md
 
 score: $(VENV)/.installed-for-development
 	$(BIN)/python -m tests.score

@@ -29,8 +29,8 @@ from recorder.model import (
     TimeBasis,
 )
 from storage import ArchiveStore, GameFilter
-from storage.plies import add_values
-from storage.statements import COLUMNS, insert_sql
+from storage.mapping import COLUMNS
+from storage.write.rows import add_plies, insert_sql
 
 SANS = ("e4", "Nf3", "Bxc6", "O-O", "Rfe1", "Qxd7+", "a6", "Nbd2", "exd5", "Kh1")
 
@@ -107,7 +107,7 @@ def raw_seconds(games: list[Game], folder: Path) -> float:
     values: list[Any] = []
     for game in games:
         (seen,) = game.observations
-        add_values(values, seen.lines[0].plies, seen.started_at_ms or 0, seen.offset)
+        add_plies(values, seen.lines[0].plies, seen.started_at_ms or 0, seen.offset)
     width = len(COLUMNS["plies"]) - 1
     rows = [(number, *values[at : at + width]) for number, at in enumerate(range(0, len(values), width), 1)]
     path = folder / "raw.db"

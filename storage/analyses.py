@@ -14,7 +14,8 @@ from itertools import groupby
 from typing import Any, Final, NamedTuple
 
 from recorder.model import AnalysedPosition, Analysis, Game, Thinking
-from storage.statements import COLUMNS, insert_into, insert_rows
+from storage.mapping import ANALYSIS_LINES
+from storage.write.rows import insert_into, insert_rows
 
 __all__ = [
     "StoredAnalysis",
@@ -29,7 +30,7 @@ __all__ = [
 ]
 
 _LINES: Final = insert_into("analysis_lines")
-_COLUMNS: Final = ", ".join(f"l.{name}" for name in COLUMNS["analysis_lines"][2:])
+_COLUMNS: Final = ", ".join(f"l.{name}" for name in ANALYSIS_LINES.columns[2:])
 _FIND: Final = (
     "SELECT id FROM analyses WHERE game_key = ? AND engine = ? AND protocol = ? AND settings = ? ORDER BY id LIMIT 1"
 )
@@ -142,7 +143,8 @@ def store_positions(
             into = "INSERT INTO analysed_positions (analysis_id, ply, fen, stands) VALUES (?, ?, ?, 0) RETURNING id"
             there = driver.execute(into, place).fetchone()
         driver.execute("DELETE FROM analysis_lines WHERE position_id = ?", there)
-        insert_rows(driver, _LINES, [(there[0], seq, *line[4:13]) for seq, line in enumerate(position.lines)])
+        lines = [ANALYSIS_LINES.row(line, there[0], seq) for seq, line in enumerate(position.lines)]
+        insert_rows(driver, _LINES, lines)
 
 
 def stored_analyses(driver: sqlite3.Connection) -> Iterator[StoredAnalysis]:

@@ -1,13 +1,23 @@
-"""Model ↔ rows. Rows are plain tuples in the order of the table's columns; ``storage.statements`` has them."""
+"""Which attribute of the model is in which column: rows are made and read by these lines, and in no other way.
+
+A new column is a column of its table in ``storage.schema.tables``, an attribute of its class in ``recorder.model`` and
+a line here. Statements name their columns, so the order here need not be that of the table. SQLAlchemy is not needed
+to read an archive; ``tests/storage/test_mapping.py`` compares these lines with the tables: names, null, words, units.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from operator import attrgetter
+from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from recorder.model import (
     Anchor,
+    Anomaly,
+    AnomalyKind,
     EventKind,
+    Evidence,
+    EvidenceKind,
     Game,
     GameEvent,
     GameKind,
@@ -15,9 +25,14 @@ from recorder.model import (
     LineKind,
     Observation,
     ObservationKind,
+    Origin,
     Player,
+    Ply,
     PlyLine,
+    Precision,
+    Proof,
     Segment,
+    Shape,
     StartFacts,
     StartPrecision,
     Thinking,
@@ -26,176 +41,377 @@ from recorder.model import (
 from recorder.model.pgn_plies import ShownLine
 
 __all__ = [
+    "ANALYSIS_LINES",
+    "ANCHORS",
+    "ANOMALIES",
+    "COLUMNS",
+    "EVENTS",
+    "EVIDENCE",
+    "GAMES",
+    "HOLDINGS",
+    "MAPPINGS",
+    "OBSERVATIONS",
+    "PLY_LINES",
+    "PRECISIONS",
+    "PRECISION_CODES",
+    "QUALITIES",
+    "SEGMENTS",
+    "SHAPES",
+    "STORED_PLY",
+    "THINKING",
+    "Line",
+    "Mapping",
     "Row",
-    "anchor_from_row",
-    "event_from_row",
-    "event_row",
     "game_from_row",
     "game_row",
-    "holdings_from_row",
-    "holdings_row",
     "observation_from_row",
     "observation_row",
     "ply_line_from_row",
     "rows_of_observation",
-    "segment_from_row",
-    "thinking_from_row",
 ]
 
 Row = tuple[Any, ...]
+_T = TypeVar("_T")
 
 
-def game_row(game: Game, key: str, row_id: int, white_id: int, black_id: int, source_id: int | None) -> Row:
+class Line(NamedTuple):
+    """One column.
+
+    Attributes:
+        column: its name.
+        attribute: of the model's value; empty: the column's name.
+        kind: what the attribute is where SQLite stores something else: an Enum, whose value is stored, or bool.
+        relative: the column counts from the start of the observation, the attribute from 1970.
+    """
+
+    column: str
+    attribute: str = ""
+    kind: type[Any] | None = None
+    relative: bool = False
+
+
+class Mapping(Generic[_T]):
+    """How values of a class are rows of a table.
+
+    Args:
+        model: the class.
+        table: the table's name.
+        given: columns that are not attributes: row numbers, and places in a list. They come first in a row.
+        lines: all other columns; where the class is a named tuple, all its fields in their order.
+
+    Attributes:
+        columns: in the order in which ``row`` and ``values`` have them.
+    """
+
+    def __init__(self, model: type[_T], table: str, given: str, *lines: Line) -> None:
+        self.model = model
+        self.table = table
+        self.given = tuple(given.split())
+        self.lines = lines
+        self.columns = (*self.given, *(line.column for line in lines))
+        self.attributes = tuple(line.attribute or line.column for line in lines)
+        self._get = attrgetter(*self.attributes)
+        self._words = [place for place, line in enumerate(lines) if line.kind not in (None, bool)]
+        self._kinds = [(place, line.kind) for place, line in enumerate(lines) if line.kind is not None]
+        self._times = [place for place, line in enumerate(lines) if line.relative]
+
+    def row(self, value: _T, *given: Any, base_ms: int = 0) -> Row:
+        """The row of a value.
+
+        Args:
+            given: values of the columns that are not its attributes.
+            base_ms: the start of its observation; 0 where that is not known.
+        """
+        values = list(self._get(value))
+        for place in self._words:
+            word = values[place]
+            values[place] = None if word is None else word.value
+        for place in self._times:
+            at_ms = values[place]
+            values[place] = None if at_ms is None else at_ms - base_ms
+        return (*given, *values)
+
+    def values(self, row: Row, base_ms: int = 0) -> list[Any]:
+        """The values of the attributes in a row, which may have more columns behind."""
+        first = len(self.given)
+        values = list(row[first : first + len(self.lines)])
+        for place, kind in self._kinds:
+            value = values[place]
+            values[place] = None if value is None else kind(value)
+        for place in self._times:
+            at_ms = values[place]
+            values[place] = None if at_ms is None else at_ms + base_ms
+        return values
+
+    def value(self, row: Row, base_ms: int = 0) -> _T:
+        """The value of a row, if the class is a named tuple of all the attributes."""
+        return self.model(*self.values(row, base_ms))
+
+    def facts(self, row: Row) -> dict[str, Any]:
+        """The values of a row by their attributes."""
+        return dict(zip(self.attributes, self.values(row), strict=True))
+
+
+def _player(side: str) -> Iterator[Line]:
+    for column, name, kind in (
+        (side, "handle", None),
+        (f"{side}_rating_text", "rating_text", None),
+        (f"{side}_rating", "rating", None),
+        (f"{side}_titles", "titles", None),
+        (f"{side}_registered", "registered", bool),
+        (f"{side}_sealed", "sealed", bool),
+    ):
+        yield Line(column, f"{side}.{name}", kind)
+
+
+GAMES: Final = Mapping(
+    Game,
+    "games",
+    "id source_id merged_into white_id black_id ply_count",
+    Line("key"),
+    Line("kind", kind=GameKind),
+    Line("server"),
+    Line("dialect"),
+    Line("server_game_no", "game_no"),
+    *_player("white"),
+    *_player("black"),
+    Line("rated", kind=bool),
+    Line("variant"),
+    Line("category"),
+    Line("base_s"),
+    Line("increment_s"),
+    Line("black_base_s"),
+    Line("black_increment_s"),
+    Line("base_inferred", kind=bool),
+    Line("variant_inferred", kind=bool),
+    Line("start_fen"),
+    Line("start_ply"),
+    Line("result"),
+    Line("reason"),
+    Line("reason_key"),
+    Line("termination"),
+    Line("ending", "end"),
+    Line("started_at_ms"),
+    Line("start_precision", kind=StartPrecision),
+    Line("ended_at_ms"),
+    Line("time_basis", kind=TimeBasis),
+    Line("date_text"),
+    Line("complete", kind=bool),
+    Line("continued", kind=bool),
+    Line("partner_server_game_no", "partner_game_no"),
+    Line("me"),
+    Line("first_offset"),
+    Line("last_offset"),
+)
+OBSERVATIONS: Final = Mapping(
+    Observation,
+    "observations",
+    "id source_id game_id seq",
+    Line("kind", kind=ObservationKind),
+    Line("server_game_no", "game_no"),
+    Line("white"),
+    Line("black"),
+    Line("relation"),
+    Line("offset"),
+    Line("end_offset"),
+    Line("started_at_ms"),
+    Line("ended_at_ms"),
+)
+STARTS: Final = Mapping(  # further columns of observations, all null where there is no such board
+    StartFacts,
+    "observations",
+    "",
+    Line("start_ply", "ply"),
+    Line("start_verbose", "verbose"),
+    Line("start_pretty", "pretty"),
+    Line("start_elapsed_ms", "elapsed_ms"),
+    Line("start_white_clock_ms", "white_clock_ms"),
+    Line("start_black_clock_ms", "black_clock_ms"),
+    Line("start_lag_ms", "lag_ms"),
+    Line("start_arrival_ms", "at_ms", relative=True),
+    Line("start_precision", "precision"),
+    Line("start_offset", "offset"),
+)
+PLY_LINES: Final = Mapping(
+    PlyLine,
+    "ply_lines",
+    "observation_id first_ply_id ply_count",
+    Line("line_no", "number"),
+    Line("kind", kind=LineKind),
+    Line("parent_line_no", "parent"),
+    Line("parent_ply"),
+)
+ANCHORS: Final = Mapping(
+    Anchor,
+    "anchors",
+    "observation_id seq",
+    Line("line_no", "line"),
+    Line("ply"),
+    Line("fen"),
+    Line("reason"),
+    Line("offset"),
+)
+HOLDINGS: Final = Mapping(
+    HoldingsChange,
+    "holdings",
+    "observation_id",
+    Line("seq"),
+    Line("ply"),
+    Line("white"),
+    Line("black"),
+    Line("passed"),
+    Line("at_ms", relative=True),
+    Line("offset"),
+)
+EVENTS: Final = Mapping(
+    GameEvent,
+    "events",
+    "observation_id",
+    Line("seq"),
+    Line("kind", kind=EventKind),
+    Line("detail"),
+    Line("ply"),
+    Line("actor"),
+    Line("value"),
+    Line("text"),
+    Line("white_clock_ms"),
+    Line("black_clock_ms"),
+    Line("at_ms", relative=True),
+    Line("offset"),
+)
+_ESTIMATES: Final = (
+    Line("depth"),
+    Line("score_cp"),
+    Line("mate"),
+    Line("time_ms"),
+    Line("nodes"),
+    Line("selective_depth"),
+    Line("nodes_per_s"),
+    Line("tablebase_hits"),
+    Line("pv"),
+)
+THINKING: Final = Mapping(
+    Thinking,
+    "thinking",
+    "observation_id",
+    Line("seq"),
+    Line("ply"),
+    Line("engine"),
+    Line("white", kind=bool),
+    *_ESTIMATES,
+    Line("at_ms", relative=True),
+    Line("offset"),
+)
+ANALYSIS_LINES: Final = Mapping(Thinking, "analysis_lines", "position_id seq", *_ESTIMATES)
+SEGMENTS: Final = Mapping(Segment, "segments", "game_id seq observation_id", Line("from_ply"), Line("to_ply"))
+EVIDENCE: Final = Mapping(Evidence, "game_evidence", "game_id seq", Line("kind", kind=EvidenceKind), Line("text"))
+ANOMALIES: Final = Mapping(
+    Anomaly,
+    "anomalies",
+    "source_id seq",
+    Line("kind", kind=AnomalyKind),
+    Line("offset"),
+    Line("server_game_no", "game_no"),
+    Line("message"),
+    Line("text"),
+)
+SHAPES: Final = Mapping(Shape, "source_shapes", "source_id seq", Line("shape"), Line("lines"), Line("first_offset"))
+
+MAPPINGS: Final[tuple[Mapping[Any], ...]] = (
+    GAMES,
+    OBSERVATIONS,
+    STARTS,
+    PLY_LINES,
+    ANCHORS,
+    HOLDINGS,
+    EVENTS,
+    THINKING,
+    ANALYSIS_LINES,
+    SEGMENTS,
+    EVIDENCE,
+    ANOMALIES,
+    SHAPES,
+)
+
+# Plies are stored a million at a time, so they have lines of their own: ``storage.write.rows.add_plies`` makes the
+# values in the order of these columns, ``storage.read.rows`` takes a ``Ply`` from them by SQL.
+PRECISION_CODES: Final = {  # the third part of ``quality``; 0 for the commonest one
+    Precision.MILLISECONDS.value: 0,
+    Precision.SECONDS.value: 1,
+    None: 2,
+    Precision.DERIVED_MILLISECONDS.value: 3,
+    Precision.DERIVED_SECONDS.value: 4,
+    Precision.ELAPSED_DERIVED_MILLISECONDS.value: 5,
+    Precision.ELAPSED_DERIVED_SECONDS.value: 6,
+}
+PRECISIONS: Final = {code: precision for precision, code in PRECISION_CODES.items()}
+QUALITIES: Final = tuple(
+    proof | origin << 3 | code << 6 for code in PRECISIONS for origin in map(int, Origin) for proof in map(int, Proof)
+)
+"""All that ``quality`` can be."""
+STORED_PLY: Final = {
+    "at_ms": "at_ms + ?",
+    "proof": "quality & 7",
+    "origin": "quality >> 3 & 7",
+    "precision": "CASE quality >> 6 "
+    + " ".join(f"WHEN {code} THEN {unit}" for unit, code in PRECISION_CODES.items() if unit is not None)
+    + " END",
+    "offset": "from_offset + ?",
+}
+"""Attributes of a ply that are no columns, in SQL; the question marks are the observation's start and place."""
+_PLY_COLUMNS: Final = (
+    "id",
+    "at_ms",
+    *(name for name in Ply._fields if name not in STORED_PLY),
+    "quality",
+    "from_offset",
+)
+
+COLUMNS: Final[dict[str, tuple[str, ...]]] = {
+    "source_chunks": ("source_id", "offset", "size_bytes", "zstd"),
+    "source_counts": ("source_id", "tag", "disposition", "count"),
+    "players": ("id", "server", "handle", "handle_folded"),
+    "game_links": ("game_id", "other_game_id", "kind", "evidence"),
+    "plies": _PLY_COLUMNS,
+    **{mapping.table: mapping.columns for mapping in MAPPINGS},
+    "observations": OBSERVATIONS.columns + STARTS.columns,
+}
+"""Columns of the tables whose rows are stored or read as a whole, in the order of those rows."""
+
+_NO_START: Final = (None,) * len(STARTS.columns)
+
+
+def game_row(game: Game, row_id: int, white_id: int, black_id: int, source_id: int | None) -> Row:
     """The row of ``games``; ``source_id`` None: of a game that several sources witness."""
-    return (
-        row_id,
-        key,
-        game.kind.value,
-        game.server,
-        game.dialect,
-        game.game_no,
-        white_id,
-        *game.white,
-        black_id,
-        *game.black,
-        game.rated,
-        game.variant,
-        game.category,
-        game.base_s,
-        game.increment_s,
-        game.black_base_s,
-        game.black_increment_s,
-        game.base_inferred,
-        game.variant_inferred,
-        game.start_fen,
-        game.start_ply,
-        game.result,
-        game.reason,
-        game.reason_key,
-        game.termination,
-        game.end,
-        game.started_at_ms,
-        game.ended_at_ms,
-        game.time_basis.value,
-        game.date_text,
-        game.complete,
-        game.continued,
-        game.partner_game_no,
-        game.me,
-        len(game.rows),
-        source_id,
-        game.first_offset,
-        game.last_offset,
-        None,
-        None if game.start_precision is None else game.start_precision.value,
-    )
-
-
-def _bool(value: int | None) -> bool | None:
-    return None if value is None else bool(value)
-
-
-def _player(columns: Row) -> Player:
-    handle, rating_text, rating, titles, registered, sealed = columns
-    return Player(handle, rating_text, rating, titles, _bool(registered), _bool(sealed))
+    return GAMES.row(game, row_id, source_id, None, white_id, black_id, len(game.rows))
 
 
 def game_from_row(row: Row) -> Game:
     """The game without its observations and segments."""
-    _id, key, kind, server, dialect, game_no = row[:6]
-    rated, variant, category, base_s, increment_s, black_base_s, black_increment_s = row[20:27]
-    base_inferred, variant_inferred, start_fen, start_ply, result, reason, reason_key, termination, end = row[27:36]
-    started_at_ms, ended_at_ms, time_basis, date_text, complete, continued, partner_game_no, me = row[36:44]
-    _ply_count, _source_id, first_offset, last_offset, _merged_into, start_precision = row[44:]
-    return Game(
-        key=key,
-        kind=GameKind(kind),
-        server=server,
-        dialect=dialect,
-        game_no=game_no,
-        white=_player(row[7:13]),
-        black=_player(row[14:20]),
-        rated=_bool(rated),
-        variant=variant,
-        category=category,
-        base_s=base_s,
-        increment_s=increment_s,
-        black_base_s=black_base_s,
-        black_increment_s=black_increment_s,
-        base_inferred=bool(base_inferred),
-        variant_inferred=bool(variant_inferred),
-        start_fen=start_fen,
-        start_ply=start_ply,
-        result=result,
-        reason=reason,
-        reason_key=reason_key,
-        termination=termination,
-        end=end,
-        started_at_ms=started_at_ms,
-        ended_at_ms=ended_at_ms,
-        time_basis=TimeBasis(time_basis),
-        date_text=date_text,
-        complete=bool(complete),
-        continued=bool(continued),
-        partner_game_no=partner_game_no,
-        me=me,
-        observations=[],
-        segments=[],
-        first_offset=first_offset,
-        last_offset=last_offset,
-        start_precision=None if start_precision is None else StartPrecision(start_precision),
-    )
+    facts = GAMES.facts(row)
+    white, black = (Player(*[facts.pop(f"{side}.{name}") for name in Player._fields]) for side in ("white", "black"))
+    return Game(**facts, white=white, black=black, observations=[], segments=[])
 
 
 def observation_row(seen: Observation, row_id: int, source_id: int, game_id: int, seq: int) -> Row:
     """The row of ``observations``; times within are relative to its start."""
-    start: Row = (None,) * 10
-    if seen.start is not None:
-        start = (*seen.start[:7], _relative(seen.start.at_ms, seen.started_at_ms or 0), *seen.start[8:])
-    return (
-        row_id,
-        source_id,
-        game_id,
-        seq,
-        seen.kind.value,
-        seen.game_no,
-        seen.white,
-        seen.black,
-        seen.relation,
-        seen.offset,
-        seen.end_offset,
-        seen.started_at_ms,
-        seen.ended_at_ms,
-        *start,
-    )
+    start = _NO_START if seen.start is None else STARTS.row(seen.start, base_ms=seen.started_at_ms or 0)
+    return OBSERVATIONS.row(seen, row_id, source_id, game_id, seq) + start
 
 
 def observation_from_row(row: Row) -> Observation:
     """The observation without its lines, anchors, holdings and events."""
-    kind, game_no, white, black, relation, offset, end_offset, started_at_ms, ended_at_ms = row[4:13]
-    start = row[13:]
-    return Observation(
-        kind=ObservationKind(kind),
-        game_no=game_no,
-        white=white,
-        black=black,
-        relation=relation,
-        offset=offset,
-        end_offset=end_offset,
-        started_at_ms=started_at_ms,
-        ended_at_ms=ended_at_ms,
-        start=None
-        if start[0] is None
-        else StartFacts._make((*start[:7], _absolute(start[7], started_at_ms or 0), *start[8:])),
-    )
+    seen = Observation(**OBSERVATIONS.facts(row), start=None)
+    start = row[len(OBSERVATIONS.columns) :]
+    if start != _NO_START:
+        seen.start = STARTS.value(start, seen.started_at_ms or 0)
+    return seen
 
 
-def _relative(at_ms: int | None, base_ms: int) -> int | None:
-    return None if at_ms is None else at_ms - base_ms
-
-
-def _absolute(at_ms: int | None, base_ms: int) -> int | None:
-    return None if at_ms is None else at_ms + base_ms
+def ply_line_from_row(row: Row, *, whole: bool) -> PlyLine:
+    """A line without its plies; not ``whole``: for callers that only show them."""
+    facts = PLY_LINES.facts(row)
+    return PlyLine(**facts, rows=[]) if whole else ShownLine(**facts)
 
 
 def rows_of_observation(seen: Observation, row_id: int, ply_id: int) -> Iterator[tuple[str, list[Row]]]:
@@ -207,58 +423,10 @@ def rows_of_observation(seen: Observation, row_id: int, ply_id: int) -> Iterator
     base = seen.started_at_ms or 0
     for line in seen.lines:
         count = len(line.rows)
-        yield "ply_lines", [(row_id, line.number, line.kind.value, line.parent, line.parent_ply, ply_id, count)]
+        yield "ply_lines", [PLY_LINES.row(line, row_id, ply_id, count)]
         ply_id += count
-    yield "anchors", [(row_id, seq, *anchor) for seq, anchor in enumerate(seen.anchors)]
-    yield "holdings", [holdings_row(change, row_id, base) for change in seen.holdings]
-    yield "events", [event_row(event, row_id, base) for event in seen.events]
+    yield "anchors", [ANCHORS.row(anchor, row_id, seq) for seq, anchor in enumerate(seen.anchors)]
+    yield "holdings", [HOLDINGS.row(change, row_id, base_ms=base) for change in seen.holdings]
+    yield "events", [EVENTS.row(event, row_id, base_ms=base) for event in seen.events]
     if seen.thinking:
-        yield (
-            "thinking",
-            [(row_id, *thought[:13], _relative(thought.at_ms, base), thought.offset) for thought in seen.thinking],
-        )
-
-
-def holdings_row(change: HoldingsChange, row_id: int, base_ms: int) -> Row:
-    """The row of ``holdings`` of an observation's row that began at ``base_ms``."""
-    return (row_id, *change[:5], _relative(change.at_ms, base_ms), change.offset)
-
-
-def event_row(event: GameEvent, row_id: int, base_ms: int) -> Row:
-    """The row of ``events`` of an observation's row that began at ``base_ms``."""
-    return (row_id, event.seq, event.kind.value, *event[2:9], _relative(event.at_ms, base_ms), event.offset)
-
-
-def ply_line_from_row(row: Row, *, whole: bool) -> PlyLine:
-    """A line without its plies; not ``whole``: for those who show them."""
-    number, kind, parent, parent_ply = row[1:5]
-    return (
-        PlyLine(number, LineKind(kind), parent, parent_ply, [])
-        if whole
-        else ShownLine(number, LineKind(kind), parent, parent_ply)
-    )
-
-
-def anchor_from_row(row: Row) -> Anchor:
-    """An anchor."""
-    return Anchor(*row[2:])
-
-
-def holdings_from_row(row: Row, base_ms: int) -> HoldingsChange:
-    """A holdings change."""
-    return HoldingsChange._make((*row[1:6], _absolute(row[6], base_ms), row[7]))
-
-
-def event_from_row(row: Row, base_ms: int) -> GameEvent:
-    """An event."""
-    return GameEvent._make((row[1], EventKind(row[2]), *row[3:10], _absolute(row[10], base_ms), row[11]))
-
-
-def thinking_from_row(row: Row, base_ms: int) -> Thinking:
-    """What an engine told of its thinking."""
-    return Thinking._make((*row[1:4], _bool(row[4]), *row[5:14], _absolute(row[14], base_ms), row[15]))
-
-
-def segment_from_row(row: Row, places: dict[int, int]) -> Segment:
-    """A segment; ``places`` gives an observation's place in its game."""
-    return Segment(row[2], row[3], places[row[4]])
+        yield "thinking", [THINKING.row(thought, row_id, base_ms=base) for thought in seen.thinking]

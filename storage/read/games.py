@@ -9,31 +9,31 @@ from itertools import chain
 from typing import NamedTuple
 
 from recorder.model import (
-    Evidence,
-    EvidenceKind,
     Game,
     Link,
     LinkKind,
     Observation,
     PlyLine,
+    Segment,
     SourceName,
     name_plies,
 )
 from recorder.model.pgn_plies import ShownLine
 from storage.analyses import load_analyses
 from storage.mapping import (
+    ANCHORS,
+    COLUMNS,
+    EVENTS,
+    EVIDENCE,
+    HOLDINGS,
+    SEGMENTS,
+    THINKING,
     Row,
-    anchor_from_row,
-    event_from_row,
     game_from_row,
-    holdings_from_row,
     observation_from_row,
     ply_line_from_row,
-    segment_from_row,
-    thinking_from_row,
 )
-from storage.plies import load_plies, load_shown
-from storage.statements import COLUMNS, select_sql
+from storage.read.rows import load_plies, load_shown, select_sql
 
 __all__ = ["BATCH_GAMES", "load_games"]
 
@@ -124,7 +124,7 @@ def _load(driver: sqlite3.Connection, ids: list[int], wanted: _Wanted) -> Iterat
         if row[2] in members and members[row[2]].time_basis != found[game_id].time_basis.value:
             untimed.setdefault(game_id, []).append(observation)
     for row in driver.execute(f"{select_sql('segments')} WHERE game_id {of_games} ORDER BY game_id, seq"):
-        found[row[0]].segments.append(segment_from_row(row, places))
+        found[row[0]].segments.append(Segment(**SEGMENTS.facts(row), observation=places[row[2]]))
     if seen:
         _load_children(driver, seen, runs, wanted)
     _load_links(driver, found, of_seen, members)
@@ -154,9 +154,8 @@ def _members(driver: sqlite3.Connection, merged: list[int], found: dict[int, Gam
     for place, (row_id, game_id, basis, key) in enumerate(driver.execute(query)):
         members[row_id] = _Member(game_id, place, basis)
         found[game_id].witnesses.append(key)
-    query = f"SELECT game_id, kind, text FROM game_evidence WHERE game_id {of_merged} ORDER BY game_id, seq"
-    for game_id, kind, text in driver.execute(query):
-        found[game_id].evidence.append(Evidence(EvidenceKind(kind), text))
+    for row in driver.execute(f"{select_sql('game_evidence')} WHERE game_id {of_merged} ORDER BY game_id, seq"):
+        found[row[0]].evidence.append(EVIDENCE.value(row))
     return members
 
 
@@ -218,18 +217,18 @@ def _load_children(
     for row in driver.execute(f"{select_sql('ply_lines')} {mine}{told} ORDER BY observation_id, line_no"):
         line = ply_line_from_row(row, whole=wanted.whole_plies)
         seen[row[0]].lines.append(line)
-        runs[row[0]].append(_Run(seen[row[0]], line, row[5], row[6]))
+        runs[row[0]].append(_Run(seen[row[0]], line, *row[1:3]))
     for row in driver.execute(f"{select_sql('anchors')} {mine}{main} ORDER BY observation_id, seq"):
-        seen[row[0]].anchors.append(anchor_from_row(row))
+        seen[row[0]].anchors.append(ANCHORS.value(row))
     if wanted.holdings:
         for row in _in_order(driver, f"{select_sql('holdings')} {mine}"):
-            seen[row[0]].holdings.append(holdings_from_row(row, seen[row[0]].started_at_ms or 0))
+            seen[row[0]].holdings.append(HOLDINGS.value(row, seen[row[0]].started_at_ms or 0))
     if wanted.events:
         for row in _in_order(driver, f"{select_sql('events')} {mine}"):
-            seen[row[0]].events.append(event_from_row(row, seen[row[0]].started_at_ms or 0))
+            seen[row[0]].events.append(EVENTS.value(row, seen[row[0]].started_at_ms or 0))
     if wanted.thinking:
         for row in _in_order(driver, f"{select_sql('thinking')} {mine}"):
-            seen[row[0]].thinking.append(thinking_from_row(row, seen[row[0]].started_at_ms or 0))
+            seen[row[0]].thinking.append(THINKING.value(row, seen[row[0]].started_at_ms or 0))
 
 
 def _in_order(driver: sqlite3.Connection, sql: str) -> Iterator[Row]:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, Final
 
 from recorder.errors import StorageError
-from recorder.model import Anomaly, AnomalyKind, Disposition, Shape, SourceReport, TimeBasis
+from recorder.model import Anomaly, Disposition, SourceReport, TimeBasis
+from storage.mapping import ANOMALIES, SHAPES
 from storage.read.query import beginning
-from storage.statements import COLUMNS, select_sql
+from storage.read.rows import select_sql
 
 __all__ = [
     "ELSEWHERE",
@@ -93,7 +94,7 @@ class SourceRow:
         return mark
 
 
-_SHOWN: Final = tuple(name for name in COLUMNS["sources"] if name not in ("id", "timing"))  # megabytes that few ask for
+_SHOWN: Final = tuple(one.name for one in fields(SourceRow) if one.name not in ("id", "games"))
 _JSON: Final = ("options", "restart_state", "warnings")
 
 
@@ -143,7 +144,7 @@ def row_number(driver: sqlite3.Connection, sha256: str) -> int:
 def anomalies_of(driver: sqlite3.Connection, source: int) -> Iterator[tuple[int, Anomaly]]:
     """What was wrong in the source of this row, with its number, in the order found."""
     for row in driver.execute(f"{select_sql('anomalies')} WHERE source_id = ? ORDER BY seq", (source,)):
-        yield row[1], Anomaly(AnomalyKind(row[2]), *row[3:])
+        yield row[1], ANOMALIES.value(row)
 
 
 def report_of(driver: sqlite3.Connection, row: SourceRow) -> SourceReport:
@@ -156,8 +157,8 @@ def report_of(driver: sqlite3.Connection, row: SourceRow) -> SourceReport:
             report.elsewhere[word] = count
         else:
             (report.frames if tag == "<12>" else report.holdings)[Disposition(word)] = count
-    shapes = "SELECT shape, lines, first_offset FROM source_shapes WHERE source_id = ? ORDER BY seq"
-    report.shapes = [Shape(*found) for found in driver.execute(shapes, (number,))]
+    shapes = f"{select_sql('source_shapes')} WHERE source_id = ? ORDER BY seq"
+    report.shapes = [SHAPES.value(row) for row in driver.execute(shapes, (number,))]
     report.anomalies = [found for _, found in anomalies_of(driver, number)]
     report.warnings = list(row.warnings)
     return report

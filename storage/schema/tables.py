@@ -1,9 +1,10 @@
-"""The tables of an archive, from which a new one is made. ``docs/schema.md`` explains them to people.
+"""The tables of an archive, stated once: new archives are made from them, and ``db check`` looks for what they allow.
 
-Columns stand in the order of ``storage.statements``, in which ``storage.mapping`` makes its rows. Units are in the
-names; ``at_ms`` is always milliseconds after the observation's ``started_at_ms`` (after 1970 where that is null), every
-``…_at_ms`` is milliseconds since 1970 in the time basis of the game or source. ``from_offset`` counts from the
-observation's ``offset``, which counts from the source's first byte. Null means unknown.
+``storage.mapping`` says which attribute of the model is in which column; ``docs/schema.md`` explains the tables and
+lists the columns as they stand here. Units are in the names; ``at_ms`` is always milliseconds after the observation's
+``started_at_ms`` (after 1970 where that is null), every ``…_at_ms`` is milliseconds since 1970 in the time basis of the
+game or source. ``from_offset`` counts from the observation's ``offset``, which counts from the source's first byte.
+Null means unknown.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ from recorder.model import (
     StartPrecision,
     TimeBasis,
 )
-from storage.plies import QUALITIES
+from storage.mapping import QUALITIES
 
 __all__ = [
     "analysed_positions",

@@ -15,12 +15,11 @@ from typing import Any
 
 from recorder.model import Game, Player
 from storage.analyses import move_analyses
-from storage.mapping import Row, game_row, observation_row, rows_of_observation
-from storage.plies import add_untimed, add_values, insert_plies
+from storage.mapping import COLUMNS, SEGMENTS, Row, game_row, observation_row, rows_of_observation
 from storage.read.query import fold
 from storage.settings import rename_decisions
-from storage.statements import COLUMNS, insert_into, insert_rows, select_in
 from storage.write.merged import touch
+from storage.write.rows import add_plies, insert_into, insert_plies, insert_rows, select_in
 
 __all__ = [
     "BATCH_EVENTS",
@@ -184,7 +183,7 @@ class GameRows:
             game_id = self._next_game
             self._next_game += 1
             white, black = self._player(game.server, game.white), self._player(game.server, game.black)
-            batches["games"].append(game_row(game, game.key, game_id, white, black, self._source_id))
+            batches["games"].append(game_row(game, game_id, white, black, self._source_id))
             self._held.append(game)
             first = self._next_observation
             for seq, seen in enumerate(game.observations):
@@ -194,15 +193,14 @@ class GameRows:
                 for name, rows in rows_of_observation(seen, row_id, self._next_ply):
                     batches[name] += rows
                 for line in seen.lines:
-                    if not self._timed and not add_untimed(self._ply_values, line.rows, seen.offset):
+                    plies = (line.rows, seen.started_at_ms or 0, seen.offset)
+                    if not add_plies(self._ply_values, *plies, timed=self._timed):
                         self._insert_plies()
                         self._timed = True  # until the next flush
-                    if self._timed:
-                        add_values(self._ply_values, line.rows, seen.started_at_ms or 0, seen.offset)
+                        add_plies(self._ply_values, *plies)
                     self._next_ply += len(line.rows)
             batches["segments"] += [
-                (game_id, seq, part.from_ply, part.to_ply, first + part.observation)
-                for seq, part in enumerate(game.segments)
+                SEGMENTS.row(part, game_id, seq, first + part.observation) for seq, part in enumerate(game.segments)
             ]
             if (
                 len(self._ply_values) >= BATCH_VALUES

@@ -24,19 +24,12 @@ from recorder.model import Game, GameEvent, HoldingsChange, PlyRow, SourceReport
 from storage.files import driver_of, identity_of, make_engine, open_sqlite
 from storage.maintenance.malformed import storage_error, storage_errors
 from storage.maintenance.removal import delete_unused_players
-from storage.mapping import (
-    event_row,
-    game_row,
-    holdings_row,
-    observation_row,
-    rows_of_observation,
-)
-from storage.plies import add_values, insert_numbered
+from storage.mapping import EVENTS, HOLDINGS, PLY_LINES, SEGMENTS, game_row, observation_row, rows_of_observation
 from storage.read.sources import UNFINISHED
 from storage.settings import FORGOTTEN
-from storage.statements import insert_sql
 from storage.write.games import GameRows
 from storage.write.merged import dissolve, relate
+from storage.write.rows import add_plies, insert_numbered, insert_sql
 from storage.write.source import SourceWriter, reopen_last_chunk
 
 __all__ = ["LivingSource", "OvertakenError", "GameProgress"]
@@ -94,7 +87,7 @@ class _LivingRows(GameRows):
         place = GameProgress(self._next_game, [])
         self._next_game += 1
         white, black = self._player(game.server, game.white), self._player(game.server, game.black)
-        batches["games"].append(game_row(game, game.key, place.game_id, white, black, self._source_id))
+        batches["games"].append(game_row(game, place.game_id, white, black, self._source_id))
         self._held.append(game)
         for seq, seen in enumerate(game.observations):
             row_id = self._next_observation
@@ -112,20 +105,16 @@ class _LivingRows(GameRows):
                 self._lowest -= room
                 first = self._lowest
                 values: list[Any] = []
-                add_values(values, line.plies, base_ms, seen.offset)
+                add_plies(values, line.plies, base_ms, seen.offset)
                 insert_numbered(self._driver, values, first)
-                batches["ply_lines"].append(
-                    (row_id, line.number, line.kind.value, line.parent, line.parent_ply, first, count)
-                )
+                batches["ply_lines"].append(PLY_LINES.row(line, row_id, first, count))
                 place.plies.append((first, count))
                 if living:
                     place.first, place.count, place.room = first, count, room
                     place.at = len(place.plies) - 1
                     place.base_ms, place.base_offset = base_ms, seen.offset
         for seq, part in enumerate(game.segments):
-            batches["segments"].append(
-                (place.game_id, seq, part.from_ply, part.to_ply, place.observations[part.observation])
-            )
+            batches["segments"].append(SEGMENTS.row(part, place.game_id, seq, place.observations[part.observation]))
             if part.observation == goes_on:
                 place.segment = seq
         return place
@@ -311,7 +300,7 @@ class LivingSource:
         number = place.observations[observation]
         if plies:
             values: list[Any] = []
-            add_values(values, plies, place.base_ms, place.base_offset)
+            add_plies(values, plies, place.base_ms, place.base_offset)
             insert_numbered(self._driver, values, place.first + place.count)
             place.count += len(plies)
             place.plies[place.at] = (place.first, place.count)
@@ -321,9 +310,9 @@ class LivingSource:
                 (plies[-1][0], place.game_id, place.segment),
             )
         for event in events:
-            run(_INSERT_EVENT, event_row(event, number, place.base_ms))
+            run(_INSERT_EVENT, EVENTS.row(event, number, base_ms=place.base_ms))
         for change in holdings:
-            run(_INSERT_HOLDINGS, holdings_row(change, number, place.base_ms))
+            run(_INSERT_HOLDINGS, HOLDINGS.row(change, number, base_ms=place.base_ms))
         run("UPDATE observations SET end_offset = ?, ended_at_ms = ? WHERE id = ?", (end_offset, ended_at_ms, number))
         run(
             "UPDATE games SET ply_count = ply_count + ?, ended_at_ms = coalesce(?, ended_at_ms), "

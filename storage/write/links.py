@@ -16,7 +16,7 @@ from typing import Final
 
 from recorder.model import Game, LinkKind
 from storage.read.games import load_games
-from storage.statements import insert_into, insert_rows
+from storage.write.rows import insert_into, insert_rows
 
 __all__ = ["boards_of_several", "connected", "link"]
 

@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from recorder.model import Game
 from storage.current_analyses import settle_analyses, touched_analyses
-from storage.mapping import game_row
+from storage.mapping import EVIDENCE, SEGMENTS, game_row
 from storage.read.games import load_games
 from storage.settings import load_decided
-from storage.statements import insert_into, insert_rows
 from storage.write.links import connected, link
 from storage.write.neighbours import BesideGames, overlapping
+from storage.write.rows import insert_into, insert_rows
 
 if TYPE_CHECKING:
     from recorder.relating.decisions import Decided
@@ -285,18 +285,16 @@ def _store(driver: sqlite3.Connection, game: Game) -> None:
     members = [driver.execute(_MEMBERS, (key,)).fetchone() for key in game.witnesses]
     (last,) = driver.execute("SELECT max(id) FROM games").fetchone()
     row_id, (_, white_id, black_id) = last + 1, members[0]
-    insert_rows(driver, _GAMES, [game_row(game, game.key, row_id, white_id, black_id, None)])
+    insert_rows(driver, _GAMES, [game_row(game, row_id, white_id, black_id, None)])
     seen: list[int] = []
     for number, _, _ in members:
         driver.execute("UPDATE games SET merged_into = ? WHERE id = ?", (row_id, number))
         query = "SELECT id FROM observations WHERE game_id = ? ORDER BY seq"
         seen += [observation for (observation,) in driver.execute(query, (number,))]
     segments = enumerate(game.segments)
-    insert_rows(
-        driver, _SEGMENTS, [(row_id, seq, part.from_ply, part.to_ply, seen[part.observation]) for seq, part in segments]
-    )
+    insert_rows(driver, _SEGMENTS, [SEGMENTS.row(part, row_id, seq, seen[part.observation]) for seq, part in segments])
     evidence = enumerate(game.evidence)
-    insert_rows(driver, _EVIDENCE, [(row_id, seq, one.kind.value, one.text) for seq, one in evidence])
+    insert_rows(driver, _EVIDENCE, [EVIDENCE.row(one, row_id, seq) for seq, one in evidence])
 
 
 def _groups(driver: sqlite3.Connection, white_id: int, black_id: int, decided: Decided) -> Iterator[list[int]]:

@@ -13,11 +13,11 @@ from recorder.errors import StorageError
 from recorder.model import Disposition, Game, SourceReport
 from storage.files import driver_of
 from storage.maintenance.removal import delete_games, delete_unused_players
-from storage.mapping import Row
+from storage.mapping import ANOMALIES, SHAPES, Row
 from storage.read.sources import ELSEWHERE, drop_kept, unpacked
 from storage.schema import tables as models
-from storage.statements import insert_sql
 from storage.write.games import GameRows
+from storage.write.rows import insert_sql
 
 __all__ = [
     "CHUNK_BYTES",
@@ -172,10 +172,10 @@ class SourceWriter:
                 *[(self.row_id, ELSEWHERE, what, count) for what, count in report.elsewhere.items()],
             ],
         )
-        self._insert("source_shapes", [(self.row_id, seq, *shape) for seq, shape in enumerate(report.shapes)])
+        self._insert("source_shapes", [SHAPES.row(shape, self.row_id, seq) for seq, shape in enumerate(report.shapes)])
         self._insert(
             "anomalies",
-            [(self.row_id, seq, found.kind.value, *found[1:]) for seq, found in enumerate(report.anomalies, first_seq)],
+            [ANOMALIES.row(found, self.row_id, seq) for seq, found in enumerate(report.anomalies, first_seq)],
         )
         self._finished = True
 

@@ -221,7 +221,7 @@ def test_a_new_archive_is_made_and_checked_without_the_migrations(tmp_path: Path
     """In a process of its own: here they are loaded by then."""
     code = f"""if True:
         import sys
-        from storage import ArchiveStore
+        from storage import ArchiveStore, check
         with ArchiveStore.open({str(tmp_path / "new.db")!r}, create=True) as archive:
             assert archive.check() == []
         print([name for name in sys.modules if name.partition(".")[0] in ("alembic", "mako")])
