@@ -110,6 +110,8 @@ class Mapping(Generic[_T]):
         self.lines = lines
         self.columns = (*self.given, *(line.column for line in lines))
         self.attributes = tuple(line.attribute or line.column for line in lines)
+        self._part = slice(len(self.given), len(self.columns))
+        self._make = getattr(model, "_make", None)
         self._get = attrgetter(*self.attributes)
         self._words = [place for place, line in enumerate(lines) if line.kind not in (None, bool)]
         self._kinds = [(place, line.kind) for place, line in enumerate(lines) if line.kind is not None]
@@ -133,8 +135,7 @@ class Mapping(Generic[_T]):
 
     def values(self, row: Row, base_ms: int = 0) -> list[Any]:
         """The values of the attributes in a row, which may have more columns behind."""
-        first = len(self.given)
-        values = list(row[first : first + len(self.lines)])
+        values = list(row[self._part])
         for place, kind in self._kinds:
             value = values[place]
             values[place] = None if value is None else kind(value)
@@ -145,7 +146,9 @@ class Mapping(Generic[_T]):
 
     def value(self, row: Row, base_ms: int = 0) -> _T:
         """The value of a row, if the class is a named tuple of all the attributes."""
-        return self.model(*self.values(row, base_ms))
+        assert self._make is not None
+        found: _T = self._make(self.values(row, base_ms))
+        return found
 
     def facts(self, row: Row) -> dict[str, Any]:
         """The values of a row by their attributes."""
@@ -378,6 +381,11 @@ COLUMNS: Final[dict[str, tuple[str, ...]]] = {
 }
 """Columns of the tables whose rows are stored or read as a whole, in the order of those rows."""
 
+_PLAYERS: Final = tuple(
+    slice(first, first + len(Player._fields))
+    for first in (GAMES.attributes.index("white.handle"), GAMES.attributes.index("black.handle"))
+)
+_GAME_FACTS: Final = tuple(name for name in GAMES.attributes if "." not in name)
 _NO_START: Final = (None,) * len(STARTS.columns)
 
 
@@ -388,8 +396,10 @@ def game_row(game: Game, row_id: int, white_id: int, black_id: int, source_id: i
 
 def game_from_row(row: Row) -> Game:
     """The game without its observations and segments."""
-    facts = GAMES.facts(row)
-    white, black = (Player(*[facts.pop(f"{side}.{name}") for name in Player._fields]) for side in ("white", "black"))
+    values = GAMES.values(row)
+    white, black = (Player._make(values[part]) for part in _PLAYERS)
+    del values[_PLAYERS[0].start : _PLAYERS[1].stop]
+    facts = dict(zip(_GAME_FACTS, values, strict=True))
     return Game(**facts, white=white, black=black, observations=[], segments=[])
 
 
