@@ -19,7 +19,6 @@ from storage.files import backup, file_of
 from storage.maintenance.check import check
 from storage.maintenance.malformed import corrupt, storage_errors
 from storage.maintenance.replace import Replacement, replacing
-from storage.maintenance.share import share
 from storage.read.other import is_database, reading_other
 from storage.read.query import GameFilter
 from storage.read.sources import SourceRow
@@ -28,6 +27,7 @@ from storage.settings import ForgottenSource
 
 if TYPE_CHECKING:
     from storage.maintenance.removal import ForgetReport
+    from storage.maintenance.share import share
     from storage.write.source import SourceWriter
 
 __all__ = [
@@ -54,7 +54,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Load what writes when it is first asked for: whoever reads an archive starts without SQLAlchemy."""
+    """Load what needs SQLAlchemy when it is first used: commands that read an archive start without it."""
     if name == "SourceWriter":
         from storage.write.source import SourceWriter
 
@@ -63,4 +63,8 @@ def __getattr__(name: str) -> Any:
         from storage.maintenance.removal import ForgetReport
 
         return ForgetReport
+    if name == "share":
+        from storage.maintenance.share import share
+
+        return share
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -20,7 +20,6 @@ from storage.write.rows import insert_into, insert_rows
 __all__ = [
     "StoredAnalysis",
     "analysts",
-    "forget_analyses",
     "has_analyses",
     "load_analyses",
     "move_analyses",
@@ -182,31 +181,3 @@ def move_analyses(driver: sqlite3.Connection, keys: Mapping[str, str]) -> None:
         driver.executemany(
             "UPDATE analyses SET game_key = substr(game_key, 2) WHERE game_key = ?", [(to,) for to, _ in moving]
         )
-
-
-def forget_analyses(driver: sqlite3.Connection, games: Collection[int]) -> None:
-    """Games are to be taken out for good, and what engines thought of them goes with them.
-
-    Where other sources tell the same game, which stays then, it is kept for that.
-
-    Args:
-        driver: in a transaction. games: row numbers, before anything of them is deleted.
-    """
-    if not has_analyses(driver):
-        return
-    ids = ", ".join(map(str, games))  # integers of ours
-    keys = driver.execute(
-        "SELECT g.key, (SELECT min(o.key) FROM games o"
-        f" WHERE o.merged_into = g.merged_into AND o.source_id IS NOT NULL AND o.id NOT IN ({ids}))"
-        f" FROM games g WHERE g.id IN ({ids}) AND g.key IN (SELECT game_key FROM analyses)"
-    ).fetchall()
-    for key, other in keys:
-        if other is not None:
-            driver.execute("UPDATE analyses SET game_key = ? WHERE game_key = ?", (other, key))
-            continue
-        of_key = "SELECT p.id FROM analysed_positions p JOIN analyses a ON a.id = p.analysis_id WHERE a.game_key = ?"
-        driver.execute(f"DELETE FROM analysis_lines WHERE position_id IN ({of_key})", (key,))
-        driver.execute(
-            "DELETE FROM analysed_positions WHERE analysis_id IN (SELECT id FROM analyses WHERE game_key = ?)", (key,)
-        )
-        driver.execute("DELETE FROM analyses WHERE game_key = ?", (key,))

@@ -22,7 +22,6 @@ __all__ = [
     "carry_decisions",
     "decide",
     "decisions",
-    "forget_decisions",
     "forgotten_handles",
     "forgotten_sources",
     "load_decided",
@@ -167,21 +166,6 @@ def rename_decisions(driver: sqlite3.Connection, renamed: Callable[[str], str]) 
     names = [(f"{DECISIONS}{one.key}:{one.other}",) for one, _ in changed]
     driver.executemany("DELETE FROM settings WHERE name = ?", names)
     _store(driver, (Decision(*pair_of(one.key, one.other), one.same, one.decided_ms) for _, one in changed))
-
-
-def forget_decisions(driver: sqlite3.Connection, games: Collection[int]) -> None:
-    """Games are to be removed for good, and the decisions about them with them.
-
-    Args:
-        driver: in a transaction. games: row numbers, before anything of them is deleted.
-    """
-    found = decisions(driver)
-    if not found:
-        return
-    ids = ", ".join(map(str, games))  # integers of ours
-    keys = {key for (key,) in driver.execute(f"SELECT key FROM games WHERE id IN ({ids})")}
-    names = [(f"{DECISIONS}{one.key}:{one.other}",) for one in found if not keys.isdisjoint((one.key, one.other))]
-    driver.executemany("DELETE FROM settings WHERE name = ?", names)
 
 
 def carry_decisions(

@@ -5,41 +5,39 @@ What stands for a handle is as long as the handle, so that every offset stays wh
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import zstandard
-from sqlalchemy import Connection, column, select
+from sqlalchemy import Column, ColumnElement, Connection, column, delete, func, select, update
 from sqlalchemy import table as sql_table
 
-from recorder.model import EventKind
-from storage.analyses import forget_analyses
+from recorder.model import EventKind, SourceKind
 from storage.files import driver_of
-from storage.maintenance.removal import delete_games, delete_unused_players
+from storage.maintenance.removal import delete_analyses, delete_decisions, delete_games, delete_unused_players
 from storage.read.sources import UNFINISHED, unpacked
 from storage.schema import tables as models
-from storage.settings import forget_decisions, forgotten_sources, note_source
+from storage.settings import forgotten_sources, note_source
 from storage.write.games import closing_up
 
 __all__ = ["HandleReport", "HandleText", "redact_kept", "redact_rows"]
 
 _TEXTS = (
-    ("games", "me"),
-    ("games", "reason"),
-    ("events", "actor"),
-    ("events", "text"),
-    ("thinking", "engine"),
-    ("thinking", "pv"),
-    ("anomalies", "message"),
-    ("game_links", "evidence"),
-    ("anomalies", "text"),
-    ("source_shapes", "shape"),
-    ("sources", "me"),
+    models.games.c.me,
+    models.games.c.reason,
+    models.events.c.actor,
+    models.events.c.text,
+    models.thinking.c.engine,
+    models.thinking.c.pv,
+    models.anomalies.c.message,
+    models.game_links.c.evidence,
+    models.anomalies.c.text,
+    models.source_shapes.c.shape,
+    models.sources.c.me,
 )
-_JSON = ("warnings", "restart_state")
+_JSON = (models.sources.c.warnings, models.sources.c.restart_state)
 _NAMED = ("shapes", "titles")
 """Where names in JSON are lines and handles from a log."""
 
@@ -83,40 +81,41 @@ def redact_rows(connection: Connection, words: HandleText) -> HandleReport:
             gone = select(sql_table("gone", column("id")).c.id).scalar_subquery()
             games = models.games.c
             theirs = select(games.id).where(games.white_id.in_(gone) | games.black_id.in_(gone))
-            forget_analyses(driver, list(connection.scalars(theirs)))
-            forget_decisions(driver, list(connection.scalars(theirs)))
+            delete_analyses(connection, theirs)
+            delete_decisions(connection, theirs)
             found, _, _ = delete_games(connection, theirs)
             delete_unused_players(connection)
     finally:
         driver.execute("DROP TABLE temp.gone")
-    chats = driver.execute(
-        "DELETE FROM events WHERE kind = ? AND actor IS NOT NULL AND is_forgotten(actor)", (EventKind.CHAT.value,)
-    ).rowcount
-    texts = sum(
-        driver.execute(f"UPDATE {name} SET {field} = redacted({field}) WHERE redacted({field}) <> {field}").rowcount
-        for name, field in _TEXTS
-    )
+    events, sources = models.events, models.sources
+    by_them = (events.c.kind == EventKind.CHAT.value) & events.c.actor.is_not(None) & func.is_forgotten(events.c.actor)
+    chats = connection.execute(delete(events).where(by_them)).rowcount
+    texts = sum(_rewrite(connection, text, func.redacted(text)) for text in _TEXTS)
     # A journal is nowhere but in its file; of all other logs nothing is lost with the place.
-    driver.execute("UPDATE sources SET path = NULL WHERE kind <> 'journal' AND file_name(path) <> path")
-    texts += driver.execute("UPDATE sources SET name = file_name(name) WHERE file_name(name) <> name").rowcount
+    elsewhere = (sources.c.kind != SourceKind.JOURNAL.value) & (func.file_name(sources.c.path) != sources.c.path)
+    connection.execute(update(sources).where(elsewhere).values(path=None))
+    texts += _rewrite(connection, sources.c.name, func.file_name(sources.c.name))
     for source in forgotten_sources(driver):
         note_source(driver, source._replace(name=words.name(source.name)))
-    return HandleReport(found, chats, texts + _redact_json(driver, words))
+    return HandleReport(found, chats, texts + _redact_json(connection, words))
 
 
-def _redact_json(driver: sqlite3.Connection, words: HandleText) -> int:
+def _rewrite(connection: Connection, text: Column[Any], after: ColumnElement[Any]) -> int:
+    """Store another text where it differs; returns in how many rows."""
+    return connection.execute(update(text.table).where(after != text).values({text: after})).rowcount
+
+
+def _redact_json(connection: Connection, words: HandleText) -> int:
     """Texts in values that are kept as JSON. Whoever is writing a source sees at its mark that he must begin anew."""
-    changed = 0
-    driver.execute(
-        f"UPDATE sources SET restart_state = json_set(restart_state, '$.{UNFINISHED}', lower(hex(randomblob(8))))"
-        f" WHERE json_extract(restart_state, '$.{UNFINISHED}') IS NOT NULL"
-    )
-    for field in _JSON:
-        for number, value in driver.execute(f"SELECT id, {field} FROM sources").fetchall():
-            before = json.loads(value)
+    sources, changed = models.sources, 0
+    state, mark = sources.c.restart_state, f"$.{UNFINISHED}"
+    fresh = func.json_set(state, mark, func.lower(func.hex(func.randomblob(8))))
+    connection.execute(update(sources).where(func.json_extract(state, mark).is_not(None)).values({state: fresh}))
+    for kept in _JSON:
+        for number, before in connection.execute(select(sources.c.id, kept)).all():
             after = _redacted(before, words.text)
             if after != before:
-                driver.execute(f"UPDATE sources SET {field} = ? WHERE id = ?", (json.dumps(after), number))
+                connection.execute(update(sources).where(sources.c.id == number).values({kept: after}))
                 changed += 1
     return changed
 

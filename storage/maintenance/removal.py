@@ -1,18 +1,25 @@
-"""Deleting games and sources. Explicit and in order of dependence: bulk connections have no cascades."""
+"""Deleting games and sources, in order of dependence: bulk connections have no cascades."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, ScalarSelect, Select, delete, or_, select
+from sqlalchemy import Connection, ScalarSelect, Select, delete, func, or_, select, update
 
-from storage.analyses import forget_analyses
+from storage.analyses import has_analyses
 from storage.files import driver_of
 from storage.schema import tables as models
-from storage.settings import forget_decisions
+from storage.settings import DECISIONS, decisions
 from storage.write.merged import dissolve, touch_others
 
-__all__ = ["ForgetReport", "delete_games", "delete_source", "delete_unused_players"]
+__all__ = [
+    "ForgetReport",
+    "delete_analyses",
+    "delete_decisions",
+    "delete_games",
+    "delete_source",
+    "delete_unused_players",
+]
 
 _OF_OBSERVATIONS = (models.events, models.holdings, models.thinking, models.anchors, models.ply_lines)
 
@@ -70,8 +77,53 @@ def _delete_plies(connection: Connection, watched: ScalarSelect[int]) -> int:
 
 def delete_unused_players(connection: Connection) -> int:
     """Delete players without a game; returns how many."""
+    # By the driver, also here: the writer of games in progress begins its transactions itself.
     unused = "DELETE FROM players WHERE id NOT IN (SELECT white_id FROM games UNION SELECT black_id FROM games)"
     return driver_of(connection).execute(unused).rowcount
+
+
+def delete_analyses(connection: Connection, ids: Select[tuple[int]]) -> None:
+    """Delete the analyses of games that are to be taken out for good.
+
+    Where other sources tell the same game, which stays then, they are kept for that.
+
+    Args:
+        connection: in a transaction. ids: a query that gives the row numbers, before anything of them is deleted.
+    """
+    if not has_analyses(driver_of(connection)):
+        return
+    games, analyses, positions, lines = (
+        models.games.c, models.analyses, models.analysed_positions, models.analysis_lines,
+    )  # fmt: skip
+    chosen, others = ids.scalar_subquery(), models.games.alias().c
+    stays = (
+        select(func.min(others.key))
+        .where(others.merged_into == games.merged_into, others.source_id.is_not(None), others.id.not_in(chosen))
+        .scalar_subquery()
+    )
+    named = games.key.in_(select(analyses.c.game_key))
+    for key, other in connection.execute(select(games.key, stays).where(games.id.in_(chosen), named)).all():
+        mine = analyses.c.game_key == key
+        if other is not None:
+            connection.execute(update(analyses).where(mine).values(game_key=other))
+            continue
+        of_key = select(positions.c.id).join(analyses, analyses.c.id == positions.c.analysis_id).where(mine)
+        connection.execute(delete(lines).where(lines.c.position_id.in_(of_key)))
+        connection.execute(delete(positions).where(positions.c.id.in_(of_key)))
+        connection.execute(delete(analyses).where(mine))
+
+
+def delete_decisions(connection: Connection, ids: Select[tuple[int]]) -> None:
+    """Delete the decisions about games that are to be taken out for good.
+
+    Args:
+        connection: in a transaction. ids: a query that gives the row numbers, before anything of them is deleted.
+    """
+    games, settings = models.games.c, models.settings
+    keys = set(connection.scalars(select(games.key).where(games.id.in_(ids.scalar_subquery()))))
+    for one in decisions(driver_of(connection)):
+        if not keys.isdisjoint((one.key, one.other)):
+            connection.execute(delete(settings).where(settings.c.name == f"{DECISIONS}{one.key}:{one.other}"))
 
 
 def delete_source(connection: Connection, row_id: int) -> ForgetReport:
@@ -79,8 +131,8 @@ def delete_source(connection: Connection, row_id: int) -> ForgetReport:
     source = models.sources.c
     name, kept_bytes = connection.execute(select(source.name, source.kept_bytes).where(source.id == row_id)).one()
     mine = select(models.games.c.id).where(models.games.c.source_id == row_id)
-    forget_analyses(driver_of(connection), list(connection.scalars(mine)))
-    forget_decisions(driver_of(connection), list(connection.scalars(mine)))
+    delete_analyses(connection, mine)
+    delete_decisions(connection, mine)
     games, observations, plies = delete_games(connection, mine)
     for table in (models.source_chunks, models.source_counts, models.source_shapes, models.anomalies):
         connection.execute(delete(table).where(table.c.source_id == row_id))

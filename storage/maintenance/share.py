@@ -5,18 +5,20 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import sqlite3
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from pathlib import Path
+
+from sqlalchemy import Connection, delete, func, select, union, update
 
 from recorder.errors import StorageError
 from recorder.model import EventKind
-from storage.files import copy_to, open_sqlite, written_beside
+from storage.files import copy_to, driver_of, make_engine, open_sqlite, written_beside
 from storage.read.query import fold
+from storage.schema import tables as models
 from storage.schema.upgrade import require_current
 from storage.schema.views import VIEWS
-from storage.settings import FORGOTTEN as FORGOTTEN
-from storage.settings import rename_decisions
+from storage.settings import FORGOTTEN, rename_decisions
 
 __all__ = [
     "PUBLIC_CHAT",
@@ -32,26 +34,26 @@ _HARMLESS = re.compile(r"-?[0-9]{1,19}(?:\.[0-9]{1,9})?|true|false")
 
 # columns with handles alone, and columns with text in which handles may stand
 _HANDLES = (
-    ("players", "handle"),
-    ("games", "white"),
-    ("games", "black"),
-    ("games", "me"),
-    ("observations", "white"),
-    ("observations", "black"),
-    ("events", "actor"),
-    ("thinking", "engine"),
-    ("sources", "me"),
+    models.players.c.handle,
+    models.games.c.white,
+    models.games.c.black,
+    models.games.c.me,
+    models.observations.c.white,
+    models.observations.c.black,
+    models.events.c.actor,
+    models.thinking.c.engine,
+    models.sources.c.me,
 )
 _TEXTS = (
-    ("games", "reason"),
-    ("events", "text"),
-    ("thinking", "pv"),
-    ("analyses", "engine"),
-    ("analysis_lines", "pv"),
-    ("anomalies", "message"),
-    ("game_evidence", "text"),
-    ("game_links", "evidence"),
-    ("sources", "name"),  # with pseudonyms it is one itself: a file's name often has handles in it
+    models.games.c.reason,
+    models.events.c.text,
+    models.thinking.c.pv,
+    models.analyses.c.engine,
+    models.analysis_lines.c.pv,
+    models.anomalies.c.message,
+    models.game_evidence.c.text,
+    models.game_links.c.evidence,
+    models.sources.c.name,  # with pseudonyms it is one itself: a file's name often has handles in it
 )
 
 Rewrite = Callable[[str], str]
@@ -72,11 +74,14 @@ def share(path: Path, target: Path, *, pseudonyms: bool = False, redact: Sequenc
     rewrites = [_redaction(expression) for expression in redact]
     with written_beside(target) as unfinished:
         copy_to(path, unfinished)
-        connection = open_sqlite(unfinished)
-        try:
-            _strip(connection, pseudonyms, rewrites)
-        finally:
-            connection.close()
+        engine = make_engine(unfinished, foreign_keys=False)
+        with engine.connect() as connection:
+            driver_of(connection).execute("PRAGMA secure_delete=ON")
+            with connection.begin():
+                _strip(connection, pseudonyms, rewrites)
+        with closing(open_sqlite(unfinished)) as driver:
+            driver.execute("PRAGMA journal_mode=DELETE")  # one file, no -wal beside it
+            driver.execute("VACUUM")  # nothing deleted stays in free pages
 
 
 def _redaction(expression: str) -> Rewrite:
@@ -87,78 +92,83 @@ def _redaction(expression: str) -> Rewrite:
     return lambda text: pattern.sub("[redacted]", text)
 
 
-def _strip(connection: sqlite3.Connection, pseudonyms: bool, rewrites: list[Rewrite]) -> None:
-    connection.execute("PRAGMA secure_delete=ON")
-    connection.execute("BEGIN IMMEDIATE")
+def _strip(connection: Connection, pseudonyms: bool, rewrites: list[Rewrite]) -> None:
     _drop_foreign(connection)
+    events, settings = models.events, models.settings
     # the restart state holds lines that were not whole yet; shapes and anomalies quote lines as they came
-    connection.execute("DELETE FROM source_chunks")
-    connection.execute("DELETE FROM source_shapes")
-    connection.execute(
-        "UPDATE sources SET path = NULL, kept_bytes = 0, restart_state = '{}', read_up_to = 0, warnings = '[]',"
-        " options = '{}', timing = NULL"
-    )
-    connection.execute("UPDATE anomalies SET text = ''")
+    connection.execute(delete(models.source_chunks))
+    connection.execute(delete(models.source_shapes))
+    nothing = {"path": None, "timing": None, "kept_bytes": 0, "read_up_to": 0}
+    connection.execute(update(models.sources).values(**nothing, restart_state={}, warnings=[], options={}))
+    connection.execute(update(models.anomalies).values(text=""))
     _strip_settings(connection)
-    connection.execute(
-        f"DELETE FROM events WHERE kind = ? AND detail NOT IN ({', '.join('?' * len(PUBLIC_CHAT))})",
-        (EventKind.CHAT.value, *PUBLIC_CHAT),
-    )
+    private = (events.c.kind == EventKind.CHAT.value) & events.c.detail.not_in(PUBLIC_CHAT)
+    connection.execute(delete(events).where(private))
     if pseudonyms:
         secret = _secret(connection)
         names = _pseudonyms(connection, secret)
         rewrites = [*rewrites, lambda text: _WORD.sub(lambda word: names.get(fold(word[0]), word[0]), text)]
-        connection.create_function("pseudonym", 1, lambda handle: handle and names[fold(handle)], deterministic=True)
-        for table, column in _HANDLES:
-            connection.execute(f"UPDATE {table} SET {column} = pseudonym({column}) WHERE {column} IS NOT NULL")
-        connection.execute("UPDATE players SET handle_folded = lower(handle)")
-        connection.create_function("renamed", 1, lambda name: f"log-{_keyed(name, secret, 6)}", deterministic=True)
-        connection.execute("UPDATE sources SET name = renamed(name)")
-        # A key is a hash of the handles and of facts that are in the copy: it would tell whether a guessed pair fits.
-        connection.create_function("rekey", 1, lambda key: _keyed(key, secret, len(key) // 2), deterministic=True)
-        connection.execute("UPDATE games SET key = rekey(key)")
-        connection.execute("UPDATE analyses SET game_key = rekey(game_key)")
-        rename_decisions(connection, lambda key: _keyed(key, secret, len(key) // 2))
-        least = "SELECT min(key) FROM games AS w WHERE w.merged_into = games.id"
-        connection.execute(f"UPDATE games SET key = ({least}) WHERE source_id IS NULL")
+        _use_pseudonyms(connection, secret, names)
+    driver = driver_of(connection)
     for rewrite in rewrites:
-        connection.create_function("rewrite", 1, rewrite, deterministic=True)
-        for table, column in _TEXTS:
-            connection.execute(f"UPDATE {table} SET {column} = rewrite({column}) WHERE {column} IS NOT NULL")
-    connection.execute("DELETE FROM settings WHERE name = 'pseudonym-secret' OR name GLOB ?", (f"{FORGOTTEN}*",))
-    connection.execute("COMMIT")
-    connection.execute("VACUUM")  # nothing deleted stays in free pages
+        driver.create_function("rewrite", 1, rewrite, deterministic=True)
+        for text in _TEXTS:
+            connection.execute(update(text.table).where(text.is_not(None)).values({text: func.rewrite(text)}))
+    unwanted = (settings.c.name == "pseudonym-secret") | settings.c.name.op("GLOB")(f"{FORGOTTEN}*")
+    connection.execute(delete(settings).where(unwanted))
 
 
-def _drop_foreign(connection: sqlite3.Connection) -> None:
+def _use_pseudonyms(connection: Connection, secret: bytes, names: dict[str, str]) -> None:
+    """Replace handles, names of logs, and keys.
+
+    A key is a hash of the handles and of facts that are in the copy: it would tell whether a guessed pair fits.
+    """
+    driver = driver_of(connection)
+    driver.create_function("pseudonym", 1, lambda handle: handle and names[fold(handle)], deterministic=True)
+    driver.create_function("renamed", 1, lambda name: f"log-{_keyed(name, secret, 6)}", deterministic=True)
+    driver.create_function("rekey", 1, lambda key: _keyed(key, secret, len(key) // 2), deterministic=True)
+    players, sources, games, analyses = models.players, models.sources, models.games, models.analyses
+    for handle in _HANDLES:
+        connection.execute(update(handle.table).where(handle.is_not(None)).values({handle: func.pseudonym(handle)}))
+    connection.execute(update(players).values(handle_folded=func.lower(players.c.handle)))
+    connection.execute(update(sources).values(name=func.renamed(sources.c.name)))
+    connection.execute(update(games).values(key=func.rekey(games.c.key)))
+    connection.execute(update(analyses).values(game_key=func.rekey(analyses.c.game_key)))
+    rename_decisions(driver, lambda key: _keyed(key, secret, len(key) // 2))
+    witnesses = games.alias().c
+    least = select(func.min(witnesses.key)).where(witnesses.merged_into == games.c.id).scalar_subquery()
+    connection.execute(update(games).where(games.c.source_id.is_(None)).values(key=least))
+
+
+def _drop_foreign(connection: Connection) -> None:
     """Drop what is not part of an archive: a trigger could copy what is deleted, a table may hold anything."""
-    from storage.schema.tables import metadata
-
-    own = {*metadata.tables, "alembic_version", *(sql.split()[2] for sql in VIEWS)}
-    found = connection.execute("SELECT type, name FROM sqlite_master WHERE type IN ('table', 'trigger', 'view')")
-    for kind, name in sorted(found.fetchall(), key=lambda one: one[0] != "trigger"):
+    own = {*models.metadata.tables, "alembic_version", *(sql.split()[2] for sql in VIEWS)}
+    found = connection.exec_driver_sql(
+        "SELECT type, name FROM sqlite_master WHERE type IN ('table', 'trigger', 'view')"
+    )
+    for kind, name in sorted(found.all(), key=lambda one: one[0] != "trigger"):
         if kind == "trigger" or (name not in own and not name.startswith("sqlite_")):
-            connection.execute(f'DROP {kind} "{name.replace(chr(34), chr(34) * 2)}"')
+            connection.exec_driver_sql(f'DROP {kind} "{name.replace(chr(34), chr(34) * 2)}"')
 
 
-def _strip_settings(connection: sqlite3.Connection) -> None:
+def _strip_settings(connection: Connection) -> None:
     """Values of engines' options may be files and names; numbers and words that choose are the analysis' conditions.
 
     Of the others a mark is left, so that settings that differ go on to.
     """
-    secret = _secret(connection)
-    for number, text in connection.execute("SELECT id, settings FROM analyses").fetchall():
+    secret, analyses = _secret(connection), models.analyses
+    for number, text in connection.execute(select(analyses.c.id, analyses.c.settings)).all():
         settings = json.loads(text)
         for name, value in settings.get("options", {}).items():
             if isinstance(value, str) and not _HARMLESS.fullmatch(value):
                 settings["options"][name] = f"[{_keyed(value, secret, 4)}]"
-        connection.execute(
-            "UPDATE analyses SET settings = ? WHERE id = ?", (json.dumps(settings, sort_keys=True), number)
-        )
+        changed = json.dumps(settings, sort_keys=True)
+        connection.execute(update(analyses).where(analyses.c.id == number).values(settings=changed))
 
 
-def _secret(connection: sqlite3.Connection) -> bytes:
-    (secret,) = connection.execute("SELECT value FROM settings WHERE name = 'pseudonym-secret'").fetchone()
+def _secret(connection: Connection) -> bytes:
+    settings = models.settings.c
+    secret = connection.execute(select(settings.value).where(settings.name == "pseudonym-secret")).scalar_one()
     return bytes.fromhex(secret)
 
 
@@ -166,8 +176,7 @@ def _keyed(text: str, secret: bytes, size: int) -> str:
     return hashlib.blake2b(text.encode(), key=secret, digest_size=size).hexdigest()
 
 
-def _pseudonyms(connection: sqlite3.Connection, secret: bytes) -> dict[str, str]:
+def _pseudonyms(connection: Connection, secret: bytes) -> dict[str, str]:
     """A word for each folded handle. Made with the archive's secret, so that nobody can try handles until one fits."""
-    query = " UNION ".join(f"SELECT {column} FROM {table}" for table, column in _HANDLES)
-    found = {fold(handle) for (handle,) in connection.execute(query) if handle}
+    found = {fold(handle) for handle in connection.scalars(union(*map(select, _HANDLES))) if handle}
     return {handle: "P" + _keyed(handle, secret, 6) for handle in found}
