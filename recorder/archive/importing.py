@@ -210,15 +210,11 @@ def import_source(
     lost = None if before is not None else _longer(archive, source, seen)
     before = before or lost
     if before is not None:
-        given = {name: value for name, value in options.to_json().items() if value is not None}
-        same = lost is None and before.parser_version == PARSER_VERSION and before.options | given == before.options
-        same = same and AnomalyKind.INTERNAL_ERROR not in archive.anomaly_kinds(before.sha256)
+        same = lost is None and _is_read_alike(archive, before, options)
         options = options.over(ReadOptions.from_json(before.options, archive.source_timing(before.id)))
         if same and before.sha256 == seen.sha256 and not (living or before.unfinished):
             outcome.status, outcome.kind = "known", before.kind
-            gone = before.path is not None and not find_part(Path(before.path)).exists()
-            if gone and (place := _path(source, SourceKind(before.kind), forgotten_in(archive))) is not None:
-                archive.move_source(before.sha256, place)
+            _note_place(archive, before, source)
             outcome.flawed = bool(archive.anomaly_kinds(seen.sha256))
             return outcome
         outcome.status = "grown" if same else "replaced"
@@ -231,35 +227,30 @@ def import_source(
     if before is None and _was_exported(source, seen, kind):
         outcome.status = "exported"
         return outcome
-    try:
-        _write(
-            archive,
-            source,
-            seen,
-            kind,
-            options,
-            outcome,
-            before=before,
-            keep=keep,
-            progress=progress,
-            living=living,
-            on_games=on_games,
-        )
-    except NothingYetError as error:
-        return Outcome(source.name, "not-a-log", str(error))
-    except SourceError as error:
-        return Outcome(source.name, "failed", str(error), outcome.kind, seen.sha256, seen.size)
-    except JournalError as error:
-        return Outcome(source.name, "failed", f"{source.name}: {error}", outcome.kind, seen.sha256, seen.size)
-    except Exception as error:
-        message = f"{source.name}: an error of this program, please report it: {contain(error)}"
-        return Outcome(source.name, "failed", message, outcome.kind, seen.sha256, seen.size)
+    reading = _Reading(archive, source, seen, kind, options, before, keep, progress, living, on_games)
+    failed = _try_writing(reading, outcome)
+    if failed is not None:
+        return failed
     if outcome.report is not None:
         outcome.message = outcome.message or failures_sentence(outcome.report, source.name)
     for row in forgotten:
         archive.recall_source(row.sha256)
     outcome.flawed = bool(archive.anomaly_kinds(outcome.sha256 or seen.sha256))
     return outcome
+
+
+def _is_read_alike(archive: ArchiveStore, before: SourceRow, options: ReadOptions) -> bool:
+    """Whether what the archive has of a source was read as it would be read now, and without an internal error."""
+    given = {name: value for name, value in options.to_json().items() if value is not None}
+    same = before.parser_version == PARSER_VERSION and before.options | given == before.options
+    return same and AnomalyKind.INTERNAL_ERROR not in archive.anomaly_kinds(before.sha256)
+
+
+def _note_place(archive: ArchiveStore, before: SourceRow, source: Input) -> None:
+    """Note where a known source is now, if it is no longer where it was."""
+    gone = before.path is not None and not find_part(Path(before.path)).exists()
+    if gone and (place := _path(source, SourceKind(before.kind), forgotten_in(archive))) is not None:
+        archive.move_source(before.sha256, place)
 
 
 def _continued(archive: ArchiveStore, candidates: list[tuple[int, str]], seen: Fingerprint) -> SourceRow | None:
@@ -292,25 +283,93 @@ def _path(source: Input, kind: SourceKind, forgotten: Forgotten) -> str | None:
     return None if source.spooled or told else path
 
 
-def _write(
-    archive: ArchiveStore,
-    source: Input,
-    seen: Fingerprint,
-    kind: SourceKind,
-    options: ReadOptions,
-    outcome: Outcome,
-    *,
-    before: SourceRow | None,
-    keep: bool,
-    progress: Progress | None,
-    living: bool,
-    on_games: Callable[[list[Game]], None] | None,
-) -> None:
+@dataclass(slots=True, frozen=True)
+class _Reading:
+    """The second pass over a source: ``before`` is what the archive has of it, the rest as for ``import_source``."""
+
+    archive: ArchiveStore
+    source: Input
+    seen: Fingerprint
+    kind: SourceKind
+    options: ReadOptions
+    before: SourceRow | None
+    keep: bool
+    progress: Progress | None
+    living: bool
+    on_games: Callable[[list[Game]], None] | None
+
+
+def _try_writing(reading: _Reading, outcome: Outcome) -> Outcome | None:
+    """Do the second pass; return what became of a log that cannot be read, else None."""
+    name, seen = reading.source.name, reading.seen
+    try:
+        _write(reading, outcome)
+    except NothingYetError as error:
+        return Outcome(name, "not-a-log", str(error))
+    except SourceError as error:
+        return Outcome(name, "failed", str(error), outcome.kind, seen.sha256, seen.size)
+    except JournalError as error:
+        return Outcome(name, "failed", f"{name}: {error}", outcome.kind, seen.sha256, seen.size)
+    except Exception as error:
+        message = f"{name}: an error of this program, please report it: {contain(error)}"
+        return Outcome(name, "failed", message, outcome.kind, seen.sha256, seen.size)
+    return None
+
+
+class _Intake:
+    """Takes the clean bytes of a source: keeps them, and stores the games that the pipeline makes of them.
+
+    Args:
+        writer, pipeline: of the source.
+        outcome: counts the games.
+        on_games: as for ``import_source``.
+        start: the place from which the pipeline reads. keep_from: that from which bytes are kept; None: none are.
+        done: the place of the first byte to come.
+    """
+
+    def __init__(
+        self,
+        writer: SourceWriter,
+        pipeline: AnyPipeline,
+        outcome: Outcome,
+        on_games: Callable[[list[Game]], None] | None,
+        *,
+        start: int,
+        keep_from: int | None,
+        done: int,
+    ) -> None:
+        self.done = done
+        self._writer = writer
+        self._pipeline = pipeline
+        self._outcome = outcome
+        self._on_games = on_games
+        self._start = start
+        self._keep_from = keep_from
+
+    def store(self, games: list[Game]) -> None:
+        """Store games."""
+        self._writer.add_games(games)
+        self._outcome.count(games)
+        if self._on_games is not None:
+            self._on_games(games)
+
+    def take(self, clean: bytes) -> None:
+        """Take the next bytes."""
+        if self._keep_from is not None:
+            self._writer.keep(clean[max(self._keep_from - self.done, 0) :])
+        if self.done + len(clean) > self._start:
+            self.store(self._pipeline.receive(clean[max(self._start - self.done, 0) :]))
+        self.done += len(clean)
+
+
+def _write(reading: _Reading, outcome: Outcome) -> None:
     """The second pass: one transaction."""
+    source, seen, kind, options = reading.source, reading.seen, reading.kind, reading.options
+    before, living = reading.before, reading.living
     resumed = before if before is not None and before.read_up_to else None
     start = resumed.restart_state.get("begin", resumed.read_up_to) if resumed else 0
     forgotten = options.forgotten or Forgotten()
-    keep = keep and kind is not SourceKind.JOURNAL
+    keep = reading.keep and kind is not SourceKind.JOURNAL
     if keep and before is not None and before.kept_bytes < start and _tells_of_forgotten(source, start, kind, options):
         keep = False  # they would be kept without the pipeline's having looked at them
     resume = resumed.restart_state if resumed else None
@@ -318,7 +377,7 @@ def _write(
         raise SourceError(f"{source.name} holds saved games, and only logs are followed; import it when it has grown.")
     followed = options.living_pipeline(kind, resume=resume, offset=start) if living else None
     pipeline: AnyPipeline = followed or options.pipeline(kind, resume=resume, offset=start)
-    with archive.write_source(
+    with reading.archive.write_source(
         sha256=seen.sha256,
         size_bytes=seen.size,
         name=_name(source, kind, forgotten),
@@ -332,42 +391,20 @@ def _write(
     ) as writer:
         if not keep:
             writer.keep_nothing()  # nor what was kept before
-        keep_from = writer.keep_from if keep else start
+        keep_from = writer.keep_from if keep else None
         # A resumed log is one of whose lines none tells of another: what is before need not be looked at again.
-        read = done = first = start if start <= keep_from else 0
-        redactor = Redactor(forgotten, kind)
-        scrubbing = Scrubbing(kind, begun=first > 0, redact=redactor.receive)
-        held = b""
-
-        def store(games: list[Game]) -> None:
-            writer.add_games(games)
-            outcome.count(games)
-            if on_games is not None:
-                on_games(games)
-
-        def take(clean: bytes) -> None:
-            nonlocal done
-            if keep:
-                writer.keep(clean[max(keep_from - done, 0) :])
-            if done + len(clean) > start:
-                store(pipeline.receive(clean[max(start - done, 0) :]))
-            done += len(clean)
-
+        first = start if keep_from is None or start <= keep_from else 0
+        intake = _Intake(writer, pipeline, outcome, reading.on_games, start=start, keep_from=keep_from, done=first)
+        scrubbing = Scrubbing(kind, begun=first > 0, redact=Redactor(forgotten, kind).receive)
         end = seen.size
         if living and kind is not SourceKind.TYPESCRIPT:
             end = min(end, max(start + _AT_ONCE, 0 if before is None else before.size_bytes))
-        for block in LogReading(source, progress, size=end, offset=first):
-            read += len(block)
-            take(scrubbing.receive(block))
-            left = read - done
-            held = (block if left <= len(block) else held + block)[-left:] if left else b""
-        if read != end:
-            raise SourceError(f"{source.name}: it became shorter while it was read; import it again")
+        held = _read_blocks(reading, intake, scrubbing, first, end)
         if followed is not None:
             outcome.begun = _begin(source, seen, writer, followed, scrubbing, end, held)
             outcome.sha256, outcome.size_bytes = outcome.begun.running.hexdigest(), outcome.begun.size
         else:
-            take(scrubbing.finish())
+            intake.take(scrubbing.finish())
         outcome.read_up_to, state = pipeline.restart()
         mark = None
         if outcome.begun is not None:
@@ -376,11 +413,24 @@ def _write(
             mark = "import"
         writer.restart(outcome.read_up_to, marked(state, mark))
         if not living:
-            store(pipeline.finish(unfinished=mark is not None))
+            intake.store(pipeline.finish(unfinished=mark is not None))
         if keep and pipeline.unredacted:
             writer.keep_nothing()
         outcome.report = pipeline.report
         writer.finish(pipeline.report)
+
+
+def _read_blocks(reading: _Reading, intake: _Intake, scrubbing: Scrubbing, first: int, end: int) -> bytes:
+    """Read a source from ``first`` to ``end``; return the last bytes, whose line has no end yet."""
+    read, held = first, b""
+    for block in LogReading(reading.source, reading.progress, size=end, offset=first):
+        read += len(block)
+        intake.take(scrubbing.receive(block))
+        left = read - intake.done
+        held = (block if left <= len(block) else held + block)[-left:] if left else b""
+    if read != end:
+        raise SourceError(f"{reading.source.name}: it became shorter while it was read; import it again")
+    return held
 
 
 def _tells_of_forgotten(source: Input, size: int, kind: SourceKind, options: ReadOptions) -> bool:

@@ -9,6 +9,7 @@ import signal
 import sys
 import time
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -43,11 +44,12 @@ if TYPE_CHECKING:
 
     from recorder.archive.recording import ArchiveChild
     from recorder.cli.screen import Screen
+    from recorder.journal import JournalWriter
     from recorder.live.capture import Capture, ConnectionState
     from recorder.live.messages import MessageSink
     from recorder.live.policy.observing import Observing
     from recorder.live.policy.plan import ObservationPlan
-    from recorder.live.status import Snapshot
+    from recorder.live.status import RecorderState, Snapshot
 
 __all__ = ["command"]
 
@@ -274,100 +276,112 @@ def _password(user: str | None, server: Address, *, sealed: bool) -> Callable[[]
     return lambda: password
 
 
+def _open_journal(run: _Run) -> JournalWriter:
+    from recorder.journal import JournalWriter, Sync
+    from recorder.live.policy.plan import plan_notes
+
+    server = run.server
+    journal = JournalWriter(run.journals, host=server.host, port=server.port, role="record", sync=Sync(run.sync_word))
+    if run.child is not None:
+        run.child.sign(journal)
+    for facts in plan_notes(run.plan):  # explain judges by it
+        journal.note("policy", **facts)
+    return journal
+
+
+def _snapshot(run: _Run, capture: Capture, first: int, most: int) -> Snapshot:
+    from recorder.live.status import take_snapshot
+
+    now_s, utc_ms = time.monotonic(), time.time_ns() // 1_000_000
+    archive = None if run.child is None else run.child.state
+    return take_snapshot(capture, run.observing, now_s=now_s, utc_ms=utc_ms, archive=archive, first=first, most=most)
+
+
+def _is_recording(capture: Capture) -> bool:
+    from recorder.live.conversation import ConversationStage
+
+    conversation = capture.standing.conversation
+    return conversation is not None and conversation.stage is ConversationStage.RECORDING
+
+
+def _state(run: _Run, capture: Capture) -> RecorderState:
+    """What ``status`` reads of this recorder."""
+    from recorder.live.status import RecorderState
+
+    found, tally = _snapshot(run, capture, 0, sys.maxsize), run.observing.tally
+    heard_s = capture.progress.heard_s
+    return RecorderState(
+        pid=os.getpid(),
+        at_ms=time.time_ns() // 1_000_000,
+        server=found.server,
+        state=found.state,
+        retry_ms=found.retry_ms,
+        outages=found.outages,
+        received_bytes=found.received_bytes,
+        watched=found.watched,
+        matched=tally.matched,
+        whole=tally.whole,
+        partly=tally.partly,
+        recovered=tally.recovered,
+        missed=tally.missed,
+        lag_ms=max((board.lag_ms for board in found.boards if board.lag_ms is not None), default=None),
+        quiet_ms=None if heard_s is None else found.at_ms - round(heard_s * 1000),
+        handle=found.handle,
+        guest=found.guest,
+        journal=found.journal,
+    )
+
+
+async def _publish(run: _Run, capture: Capture) -> None:
+    """Write the state file again and again; remove it at the end."""
+    from recorder.live.status import StateFile
+
+    file = StateFile(run.journals)
+    try:
+        while True:
+            file.write(_state(run, capture))
+            await asyncio.sleep(_STATE_S)
+    finally:
+        file.remove()
+
+
+async def _cancel(task: asyncio.Task[None]) -> None:
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+
+
 async def _record(run: _Run) -> tuple[ExitCode, bool]:
     """Record until a signal comes, or something ends it, which is told; whether anything was recorded."""
-    from recorder.journal import JournalWriter, Sync
     from recorder.live.capture import Capture
-    from recorder.live.conversation import Conversation, ConversationStage, Lasting
+    from recorder.live.conversation import Conversation, Lasting
     from recorder.live.login.login import Login
-    from recorder.live.policy.plan import plan_notes
     from recorder.live.service import ServiceManager
-    from recorder.live.status import RecorderState, StateFile, take_snapshot
 
     server, child, observing, tell = run.server, run.child, run.observing, run.tell
-
-    def open_journal() -> JournalWriter:
-        journal = JournalWriter(
-            run.journals,
-            host=server.host,
-            port=server.port,
-            role="record",
-            sync=Sync(run.sync_word),
-        )
-        if child is not None:
-            child.sign(journal)
-        for facts in plan_notes(run.plan):  # explain judges by it
-            journal.note("policy", **facts)
-        return journal
-
     lasting = Lasting()
 
     def converse() -> Conversation:
         return Conversation(Login(run.user, run.password), observing, server=server.host, lasting=lasting)
 
-    stop, hurry = asyncio.Event(), asyncio.Event()
-    heed_signals(stop, hurry)
-    opened = None if child is None else child.take
-    capture = Capture(server, open_journal, converse, tell, opened=opened, timeseal=run.timeseal)
-    loop = asyncio.get_running_loop()
-    loop.add_signal_handler(signal.SIGUSR1, lambda: _reread(run, capture.standing))
-
-    def look(first: int, most: int) -> Snapshot:
-        now_s, utc_ms = time.monotonic(), time.time_ns() // 1_000_000
-        archive = None if child is None else child.state
-        return take_snapshot(capture, observing, now_s=now_s, utc_ms=utc_ms, archive=archive, first=first, most=most)
-
-    def is_recording() -> bool:
-        conversation = capture.standing.conversation
-        return conversation is not None and conversation.stage is ConversationStage.RECORDING
-
     def not_notified(why: str) -> None:
         tell("not_notified", f"The service manager cannot be notified: {why}.", error=why)
 
-    def state() -> RecorderState:
-        found, tally = look(0, sys.maxsize), observing.tally
-        heard_s = capture.progress.heard_s
-        return RecorderState(
-            pid=os.getpid(),
-            at_ms=time.time_ns() // 1_000_000,
-            server=found.server,
-            state=found.state,
-            retry_ms=found.retry_ms,
-            outages=found.outages,
-            received_bytes=found.received_bytes,
-            watched=found.watched,
-            matched=tally.matched,
-            whole=tally.whole,
-            partly=tally.partly,
-            recovered=tally.recovered,
-            missed=tally.missed,
-            lag_ms=max((board.lag_ms for board in found.boards if board.lag_ms is not None), default=None),
-            quiet_ms=None if heard_s is None else found.at_ms - round(heard_s * 1000),
-            handle=found.handle,
-            guest=found.guest,
-            journal=found.journal,
-        )
-
-    async def publish() -> None:
-        file = StateFile(run.journals)
-        try:
-            while True:
-                file.write(state())
-                await asyncio.sleep(_STATE_S)
-        finally:
-            file.remove()
-
-    manager = ServiceManager(os.environ, not_notified)
-    await run.screen.open()
-    notifying = asyncio.create_task(manager.run(is_recording, stop))
-    publishing = asyncio.create_task(publish())
-    showing = asyncio.create_task(run.screen.run(look, tell))
-
     async def show_no_more() -> None:
-        showing.cancel()
-        await asyncio.gather(showing, return_exceptions=True)
+        await _cancel(showing)
         await run.screen.close()
 
+    stop, hurry = asyncio.Event(), asyncio.Event()
+    heed_signals(stop, hurry)
+    opened = None if child is None else child.take
+    journal = partial(_open_journal, run)
+    capture = Capture(server, journal, converse, tell, opened=opened, timeseal=run.timeseal)
+    loop = asyncio.get_running_loop()
+    loop.add_signal_handler(signal.SIGUSR1, lambda: _reread(run, capture.standing))
+    manager = ServiceManager(os.environ, not_notified)
+    await run.screen.open()
+    notifying = asyncio.create_task(manager.run(partial(_is_recording, capture), stop))
+    publishing = asyncio.create_task(_publish(run, capture))
+    showing = asyncio.create_task(run.screen.run(partial(_snapshot, run, capture), tell))
     if child is not None:
         child.start()
     taking = asyncio.create_task(
@@ -394,15 +408,13 @@ async def _record(run: _Run) -> tuple[ExitCode, bool]:
         tell("failed", f"Error: {error}", error=type(error).__name__)
     finally:
         manager.stopping()
-        publishing.cancel()
-        await asyncio.gather(publishing, return_exceptions=True)
+        await _cancel(publishing)
         if child is not None and not await _finish(child, run.where, hurry, taking, tell) and status is ExitCode.OK:
             status = ExitCode.ARCHIVE
         if hurry.is_set():
             taking.cancel()
         await asyncio.gather(taking, return_exceptions=True)
-        notifying.cancel()
-        await asyncio.gather(notifying, return_exceptions=True)
+        await _cancel(notifying)
         await show_no_more()
     return status, capture.progress.connections > 0
 

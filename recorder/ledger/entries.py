@@ -116,14 +116,10 @@ class _Book:
     def entries(self, seen: Observation, rows: list[Ply] | list[PlyRow]) -> list[EntryRow]:
         """The entries of everything that one observation saw played, taken back or not, as it came."""
         start = seen.start
-        before_ply, before_at, before = 0, None, None
+        before_ply = 0 if start is None else start.ply - _shows_its_move(start, rows)
+        before_at, before = None if start is None or start.ply else start.at_ms, None
         stood = self._at_start(seen, rows)
-        judged = self._judged
-        if start is not None:
-            before_ply = start.ply - _shows_its_move(start, rows)
-            if start.ply == 0:
-                before_at = start.at_ms
-                judged = judged and bool(start.white_clock_ms or start.black_clock_ms)  # else nobody uses them
+        judged = self._judged and (start is None or _are_used(start))
         proofs = Proofs(self._names, self._own.index(True) if any(self._own) else None, seen, rows)
         thinks = self._thinks(rows)
         increments_ms, own_move = self._increment_ms, self._own
@@ -149,9 +145,7 @@ class _Book:
                 before = None
             else:
                 before = None
-                board = proofs.board_after_takeback(ply, offset)
-                if board is not None and board.at_ms is not None and at_ms is not None:
-                    interval_ms = at_ms - board.at_ms
+                interval_ms = _since_takeback(proofs, row)
             before_ms, increment_ms = clocks_ms[side], increments_ms[side]
             unit_ms = 1 if precision == MILLISECONDS else SECOND_MS
             residual_ms: int | None = None
@@ -162,28 +156,19 @@ class _Book:
                     # The other side's board shows it as well, though the own move was not seen.
                     before_ms = before[3] if side else before[4]
                     units_ms[side], offsets[side] = (1 if before[12] == MILLISECONDS else SECOND_MS), before[13]
-                if precision not in PRINTED:
-                    pass
-                elif before_ms is not None:
+                if before_ms is not None and precision in PRINTED:
                     residual_ms = after_ms - before_ms + elapsed_ms - increment_ms
                     if residual_ms == 0:
                         cause = Cause.EXACT
                     else:
-                        unit_ms_of_both = max(unit_ms, units_ms[side])
-                        if -unit_ms_of_both <= residual_ms <= unit_ms_of_both:
-                            cause = Cause.ROUNDING
-                        else:
-                            clock = ClockReading(before_ms, unit_ms_of_both, offsets[side])
-                            cause, evidence = proofs.cause(row, clock, residual_ms, before)
-                elif start is not None and ply == start.ply + 1 and not entries:
+                        clock = ClockReading(before_ms, max(unit_ms, units_ms[side]), offsets[side])
+                        cause, evidence = _explain(proofs, row, clock, residual_ms, before)
+                elif precision in PRINTED and start is not None and ply == start.ply + 1 and not entries:
                     before_ms, residual_ms, cause, evidence = proofs.joined(row, increment_ms)
             thought = thinks[side]
             thinking_ms: int | None = None
             if thought is not None and elapsed_ms is not None and (elapsed_ms or ply > 2) and cause is not Cause.PAUSE:
-                if thought:
-                    thinking_ms = elapsed_ms
-                elif lag_ms:
-                    thinking_ms = elapsed_ms - lag_ms if elapsed_ms > lag_ms else 0
+                thinking_ms = elapsed_ms if thought else _without_lag(elapsed_ms, lag_ms)
                 if own_move[side] and interval_ms is not None and thinking_ms is not None and thinking_ms > interval_ms:
                     thinking_ms = interval_ms
             add((
@@ -193,13 +178,9 @@ class _Book:
             clocks_ms[side], units_ms[side], offsets[side] = after_ms, unit_ms, offset
             before_ply, before_at, before = ply, at_ms, row
         if seen.kind is ObservationKind.LIVE:
-            self._left = (
-                before_ply,
-                [
-                    None if ms is None else ClockReading(ms, unit_ms, offset)
-                    for ms, unit_ms, offset in zip(clocks_ms, units_ms, offsets, strict=True)
-                ],
-            )
+            readings = zip(clocks_ms, units_ms, offsets, strict=True)
+            clocks = [None if ms is None else ClockReading(ms, unit_ms, offset) for ms, unit_ms, offset in readings]
+            self._left = before_ply, clocks
         return entries
 
     def _at_start(self, seen: Observation, rows: list[Ply] | list[PlyRow]) -> list[ClockReading | None]:
@@ -250,6 +231,33 @@ class _Book:
             _without_network(rows, 0, self._game.black.sealed, 0 in lagged),
             _without_network(rows, 1, self._game.white.sealed, 1 in lagged),
         )
+
+
+def _are_used(start: StartFacts) -> bool:
+    """Whether the clocks of an observation are used: on a first board both are 0 where nobody plays with them."""
+    return start.ply != 0 or bool(start.white_clock_ms or start.black_clock_ms)
+
+
+def _since_takeback(proofs: Proofs, row: Ply | PlyRow) -> int | None:
+    """From the arrival of the board after a takeback to that of the move played next, in milliseconds."""
+    board = proofs.board_after_takeback(row[0], row[13])
+    at_ms = row[7]
+    return None if board is None or board.at_ms is None or at_ms is None else at_ms - board.at_ms
+
+
+def _explain(
+    proofs: Proofs, row: Ply | PlyRow, clock: ClockReading, residual_ms: int, before: Ply | PlyRow | None
+) -> tuple[Cause, int | None]:
+    """The cause of a residual that is not 0, and the offset of the line that contains it."""
+    if -clock.unit_ms <= residual_ms <= clock.unit_ms:
+        return Cause.ROUNDING, None
+    return proofs.cause(row, clock, residual_ms, before)
+
+
+def _without_lag(elapsed_ms: int, lag_ms: int | None) -> int | None:
+    if not lag_ms:
+        return None
+    return elapsed_ms - lag_ms if elapsed_ms > lag_ms else 0
 
 
 def _shows_its_move(start: StartFacts, rows: list[Ply] | list[PlyRow]) -> bool:

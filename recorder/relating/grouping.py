@@ -125,86 +125,131 @@ def same_parts(views: list[View], orders: BoardOrders | None, decided: Decided) 
     Returns:
         Parts that hold each of them once; the order of ``views`` does not count.
     """
-    alike = _with_decided_alone(group_alike(views), decided)
-    views = [group[0] for group in alike]
-    whys: dict[tuple[int, int], str] = {}
-    near: list[set[int]] = [set() for _ in views]
-    undecided: list[tuple[int, int]] = []
-    open_to: list[set[int]] = [{number} for number in range(len(views))]  # itself and those that it does not contradict
-    for one, other in not_apart(views):
-        verdict, whys[one, other] = compare(views[one], views[other])
-        if pair_of(views[one].game.key, views[other].game.key) in decided.apart:
-            verdict = Verdict.APART
-        if verdict is Verdict.OPEN:
-            undecided.append((one, other))
-        if verdict is not Verdict.APART:
-            open_to[one].add(other)
-            open_to[other].add(one)
-        if verdict is Verdict.SAME:
-            near[one].add(other)
-            near[other].add(one)
-
-    repeated: Counter[int] = Counter()
-    for one, other in undecided:
-        repeated[one] += len(alike[other])
-        repeated[other] += len(alike[one])
-    for one, other in undecided:
-        if orders is None:
-            break
-        if max(repeated[one], repeated[other]) > _MOST_REPEATED:
-            continue
-        by_order = (orders.same(mine, its) for mine, its in product(alike[one], alike[other]))
-        if (why := next(filter(None, by_order), None)) is not None:
-            near[one].add(other)
-            near[other].add(one)
-            whys[one, other] = why
-
-    def contradict(members: Collection[int]) -> bool:
-        return any(not open_to[number].issuperset(members) for number in members)
-
-    # A game seen before and after it was adjourned is no part of either: ``merge`` joins the halves.
-    for group in [group for group in _components(near) if contradict(group)]:
-        for number in group:
-            near[number] -= {other for other in near[number] if _adjourned_between(views[number], views[other])}
-
-    whole = {number for number, view in enumerate(views) if view.game.complete}
-
-    def fits(number: int) -> set[int]:
-        """What may make it doubtful which game this is: a fragment does not for a complete observation."""
-        return near[number] & whole if number in whole else near[number]
-
-    # Where no member contradicts another, no part of the group needs a look of its own.
-    doubtful = {
-        number for group in _components(near) if contradict(group) for number in group if contradict(fits(number))
-    }
-    near = _without(near, doubtful)
-    fragments = {
-        number
-        for group in _components(near)
-        for number in group
-        if number not in whole and not open_to[number].issuperset(group)
-    }
-    near = _without(near, fragments)
+    compared = _ComparedViews(_with_decided_alone(group_alike(views), decided))
+    undecided = compared.compare(decided)
+    if orders is not None:
+        compared.decide_by_order(undecided, orders)
+    compared.part_halves()
+    alone = compared.part_doubtful()
     parts: list[ObservationGroup] = []
-    for group in _components(near):
-        if contradict(group) or not (doubtful | fragments).isdisjoint(group):
-            parts += [ObservationGroup([view], []) for number in group for view in alike[number]]
-            continue
+    for group in _components(compared.near):
+        if compared.contradict(group) or not alone.isdisjoint(group):
+            parts += [ObservationGroup([view], []) for number in group for view in compared.alike[number]]
+        else:
+            parts.append(compared.group_of(group))
+    return _joined(parts, decided)
+
+
+class _ComparedViews:
+    """What comparisons say of views, by the numbers of the first view of each group that compares alike.
+
+    Args:
+        alike: as ``group_alike`` returns them.
+
+    Attributes:
+        views: the first of each group. near: for each those that are the same game.
+    """
+
+    def __init__(self, alike: list[list[View]]) -> None:
+        self.alike = alike
+        self.views = [group[0] for group in alike]
+        self.near: list[set[int]] = [set() for _ in alike]
+        self._open_to = [{number} for number in range(len(alike))]  # itself and those that it does not contradict
+        self._whys: dict[tuple[int, int], str] = {}
+
+    def compare(self, decided: Decided) -> list[tuple[int, int]]:
+        """Compare all pairs that may be the same game; return those that nothing decides."""
+        views = self.views
+        undecided: list[tuple[int, int]] = []
+        for one, other in not_apart(views):
+            verdict, self._whys[one, other] = compare(views[one], views[other])
+            if pair_of(views[one].game.key, views[other].game.key) in decided.apart:
+                verdict = Verdict.APART
+            if verdict is Verdict.OPEN:
+                undecided.append((one, other))
+            if verdict is not Verdict.APART:
+                self._open_to[one].add(other)
+                self._open_to[other].add(one)
+            if verdict is Verdict.SAME:
+                self._join(one, other)
+        return undecided
+
+    def _join(self, one: int, other: int) -> None:
+        self.near[one].add(other)
+        self.near[other].add(one)
+
+    def decide_by_order(self, undecided: list[tuple[int, int]], orders: BoardOrders) -> None:
+        """Join undecided pairs whose logs have the same lines in the same order."""
+        alike = self.alike
+        repeated: Counter[int] = Counter()
+        for one, other in undecided:
+            repeated[one] += len(alike[other])
+            repeated[other] += len(alike[one])
+        for one, other in undecided:
+            if max(repeated[one], repeated[other]) > _MOST_REPEATED:
+                continue
+            by_order = (orders.same(mine, its) for mine, its in product(alike[one], alike[other]))
+            if (why := next(filter(None, by_order), None)) is not None:
+                self._join(one, other)
+                self._whys[one, other] = why
+
+    def contradict(self, members: Collection[int]) -> bool:
+        """Whether two of these contradict each other."""
+        return any(not self._open_to[number].issuperset(members) for number in members)
+
+    def part_halves(self) -> None:
+        """Part a game seen before and after it was adjourned from both halves: ``merge`` joins them."""
+        near, views = self.near, self.views
+        for group in [group for group in _components(near) if self.contradict(group)]:
+            for number in group:
+                near[number] -= {other for other in near[number] if _adjourned_between(views[number], views[other])}
+
+    def part_doubtful(self) -> set[int]:
+        """Part the views that may be one of two games from both; return their numbers."""
+        whole = {number for number, view in enumerate(self.views) if view.game.complete}
+
+        def fits(number: int) -> set[int]:
+            """What may make it doubtful which game this is: a fragment does not for a complete observation."""
+            return self.near[number] & whole if number in whole else self.near[number]
+
+        # Where no member contradicts another, no part of the group needs a look of its own.
+        doubtful = {
+            number
+            for group in _components(self.near)
+            if self.contradict(group)
+            for number in group
+            if self.contradict(fits(number))
+        }
+        self.near = _without(self.near, doubtful)
+        fragments = {
+            number
+            for group in _components(self.near)
+            for number in group
+            if number not in whole and not self._open_to[number].issuperset(group)
+        }
+        self.near = _without(self.near, fragments)
+        return doubtful | fragments
+
+    def group_of(self, group: Collection[int]) -> ObservationGroup:
+        """One game of all views with these numbers, and why each of them belongs to it."""
+        alike, views = self.alike, self.views
         members = sorted(
             ((number, view) for number in group for view in alike[number]), key=lambda one: one[1].game.key
         )
         evidence: list[Evidence] = []
         for number, view in members[1:]:
-            same = [*((other, views[other]) for other in near[number]), *((number, one) for one in alike[number][:2])]
+            same = [
+                *((other, views[other]) for other in self.near[number]),
+                *((number, one) for one in alike[number][:2]),
+            ]
             first, lead = min((one for one in same if one[1] is not view), key=lambda one: one[1].game.key)
             pair = min(first, number), max(first, number)
-            why = whys.get(pair) if view is views[number] else None
+            why = self._whys.get(pair) if view is views[number] else None
             if why is None:
                 verdict, why = compare(lead, view)
-                why = why if verdict is Verdict.SAME else whys[pair]  # by the order of lines
+                why = why if verdict is Verdict.SAME else self._whys[pair]  # by the order of lines
             evidence.append(Evidence(EvidenceKind.SAME, why))
-        parts.append(ObservationGroup([view for _, view in members], evidence))
-    return _joined(parts, decided)
+        return ObservationGroup([view for _, view in members], evidence)
 
 
 def _with_decided_alone(alike: list[list[View]], decided: Decided) -> list[list[View]]:

@@ -100,7 +100,10 @@ def advance(position: PositionRow, lan: str, pretty: str | None, after: str | No
     return move, san, Position._make(reached)
 
 
-def prove(position: PositionRow, lan: str, pretty: str | None, after: str | None) -> tuple[int, str, PositionRow] | str:
+# Divided, it would pack and unpack a position for every part, and it runs for every board of a log.
+def prove(  # noqa: C901
+    position: PositionRow, lan: str, pretty: str | None, after: str | None
+) -> tuple[int, str, PositionRow] | str:
     """What ``advance`` does, with positions that need not be named: made for every board of a log."""
     board, white, castling, push_col, in_check, rules, hands, promoted, rook_cols, white_king, black_king = position
     if rules is not _CHESS and rules.apart:

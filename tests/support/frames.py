@@ -180,13 +180,7 @@ def read(data: bytes, kind: str = "raw") -> Reading:
                 if frame.relation in (0, 1, -1) and frame.game_no >= 0:
                     _follow(reading, current, frame)
         elif text.startswith("<d1> "):
-            number = int(text.split()[1])
-            reading.deltas += 1
-            if (numbers := _DELTA.match(text)) is not None:
-                values = [None if value is None else int(value) for value in numbers.groups()]
-                reading.deltas_by_line[offset] = RawDelta(offset, *values)  # type: ignore[arg-type]  # the fields that are None may be
-            if number in current:
-                current[number].deltas += 1
+            _delta(text, offset, reading, current)
         elif match := _HOLDINGS.match(text):
             white, black = ("".join(sorted(letters)) for letters in match.groups()[1:3])
             reading.holdings.append(RawHands(offset, int(match[1]), white, black, match[4]))
@@ -206,6 +200,16 @@ def read(data: bytes, kind: str = "raw") -> Reading:
         elif awaited is not None:
             awaited = _list_line(text, awaited, reading, current)
     return reading
+
+
+def _delta(text: str, offset: int, reading: Reading, current: dict[int, Run]) -> None:
+    number = int(text.split()[1])
+    reading.deltas += 1
+    if (numbers := _DELTA.match(text)) is not None:
+        values = [None if value is None else int(value) for value in numbers.groups()]
+        reading.deltas_by_line[offset] = RawDelta(offset, *values)  # type: ignore[arg-type]  # the fields that are None may be
+    if number in current:
+        current[number].deltas += 1
 
 
 def _list_line(text: str, awaited: RawList, reading: Reading, current: dict[int, Run]) -> RawList | None:
