@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import click
 from click.core import ParameterSource
@@ -22,6 +22,9 @@ from recorder.errors import SourceError, StorageError
 from recorder.exit_codes import ExitCode
 from recorder.live.status import RecorderState, read_states
 from recorder.text import plural
+
+if TYPE_CHECKING:
+    from recorder.journal import OpenSession
 
 __all__ = ["check", "command", "current_states", "metrics"]
 
@@ -164,7 +167,7 @@ def command(
 
     Without --check the exit status is 0 whether or not something is being recorded.
     """
-    from recorder.journal import open_sessions, session_name, session_sizes
+    from recorder.journal import open_sessions, session_name
 
     if only_check + as_metrics + as_json > 1:
         raise click.UsageError("Choose one of --check, --metrics and --json.")
@@ -184,69 +187,20 @@ def command(
             print_json([])
         say(f"{told}: nothing was recorded yet.")
         return
-    try:
-        sizes = session_sizes(journal_dir)
-    except OSError as error:
-        raise SourceError(f"{journal_dir} cannot be read: {error.strerror or error}.") from error
-    archived, problem = _archived(where)
-    missing: dict[str, int] = {}
-    for session, size in ({} if archived is None else sizes).items():
-        if (done := (archived or {}).get(session, 0)) is not None:
-            missing[session] = max(size - done, 0)
-    now_ns = time.time_ns()
-    rows, objects = [], []
+    missing, problem = _missing(journal_dir, where)
     by_session = {session_name(state.journal): state for state in states if state.journal is not None}
-    for each in open_sessions(journal_dir):
-        header = each.header
-        last_ns = None if each.last_ns is None else header.anchor_utc_ns + each.last_ns
-        name = session_name(each.path.name)
+    connections = []
+    for session in open_sessions(journal_dir):
+        name = session_name(session.path.name)
         behind = missing.pop(name or "", None)
-        state = by_session.get(name) if each.written else None
-        begun = _utc(header.anchor_utc_ns)
-        ago = None if last_ns is None else max(0, now_ns - last_ns) // _SECOND
-        rows.append(
-            (
-                "recording" if each.written else "left open",
-                header.role,
-                header.host if header.port is None else f"{header.host}:{header.port}",
-                _user(state),
-                None if state is None else f"{state.watched:,}",
-                begun,
-                f"{each.size_bytes:,}",
-                None if behind is None else f"{behind:,}",
-                "never" if ago is None else f"{ago:,} s ago",
-                _games(each.games),
-                (each.games or {}).get("share"),
-                None if state is None else state.pid,
-                each.path.name,
-            )
-        )
-        objects.append(
-            {
-                "written": each.written,
-                "pid": None if state is None else state.pid,
-                "user": None if state is None else state.handle,
-                "guest": None if state is None else state.guest,
-                "observed": None if state is None else state.watched,
-                "role": header.role,
-                "host": header.host,
-                "port": header.port,
-                "session": header.session,
-                "begun": begun,
-                "last": None if last_ns is None else _utc(last_ns),
-                "size_bytes": each.size_bytes,
-                "unarchived_bytes": behind,
-                "games": each.games and {name: each.games.get(name) for name in _COUNTS},
-                "share": (each.games or {}).get("share"),
-                "file": str(each.path),
-            }
-        )
+        connections.append(_Connection(session, by_session.get(name) if session.written else None, behind))
     if as_json:
-        print_json(objects)
-    elif rows:
+        print_json([connection.to_json() for connection in connections])
+    elif connections:
+        now_ns = time.time_ns()
         print_table(
             _COLUMNS,
-            rows,
+            [connection.row(now_ns) for connection in connections],
             narrow=(("journal", 24), "share", "pid", ("games", 20), "begun", "role", "bytes", ("server", 20), "user"),
         )
     else:
@@ -254,6 +208,83 @@ def command(
     if any(state.state != "recording" for state in states):
         say(check(states, False, journal_dir)[1])
     say(problem or _told(list(filter(None, missing.values())), where, journal_dir))
+
+
+class _Connection(NamedTuple):
+    """A journal that is not ended. ``state`` None: its recorder is unknown; ``behind`` None: what the archive lacks."""
+
+    session: OpenSession
+    state: RecorderState | None
+    behind: int | None
+
+    @property
+    def last_ns(self) -> int | None:
+        """When something was last recorded, in nanoseconds since 1970; None: nothing was."""
+        last_ns = self.session.last_ns
+        return None if last_ns is None else self.session.header.anchor_utc_ns + last_ns
+
+    def row(self, now_ns: int) -> tuple[object, ...]:
+        """The values of ``_COLUMNS``."""
+        session, state, behind = self.session, self.state, self.behind
+        header, last_ns = session.header, self.last_ns
+        ago = None if last_ns is None else max(0, now_ns - last_ns) // _SECOND
+        return (
+            "recording" if session.written else "left open",
+            header.role,
+            header.host if header.port is None else f"{header.host}:{header.port}",
+            _user(state),
+            None if state is None else f"{state.watched:,}",
+            _utc(header.anchor_utc_ns),
+            f"{session.size_bytes:,}",
+            None if behind is None else f"{behind:,}",
+            "never" if ago is None else f"{ago:,} s ago",
+            _games(session.games),
+            (session.games or {}).get("share"),
+            None if state is None else state.pid,
+            session.path.name,
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """The object of ``--json``."""
+        session, state, last_ns = self.session, self.state, self.last_ns
+        header = session.header
+        return {
+            "written": session.written,
+            "pid": None if state is None else state.pid,
+            "user": None if state is None else state.handle,
+            "guest": None if state is None else state.guest,
+            "observed": None if state is None else state.watched,
+            "role": header.role,
+            "host": header.host,
+            "port": header.port,
+            "session": header.session,
+            "begun": _utc(header.anchor_utc_ns),
+            "last": None if last_ns is None else _utc(last_ns),
+            "size_bytes": session.size_bytes,
+            "unarchived_bytes": self.behind,
+            "games": session.games and {name: session.games.get(name) for name in _COUNTS},
+            "share": (session.games or {}).get("share"),
+            "file": str(session.path),
+        }
+
+
+def _missing(journals: Path, where: str) -> tuple[dict[str, int], str | None]:
+    """How many bytes of each session the archive lacks, by the session's name, and why that is unknown.
+
+    Raises:
+        SourceError: the folder cannot be read.
+    """
+    from recorder.journal import session_sizes
+
+    try:
+        sizes = session_sizes(journals)
+    except OSError as error:
+        raise SourceError(f"{journals} cannot be read: {error.strerror or error}.") from error
+    archived, problem = _archived(where)
+    if archived is None:
+        return {}, problem
+    stored = {session: archived.get(session, 0) for session in sizes}
+    return {session: max(sizes[session] - done, 0) for session, done in stored.items() if done is not None}, problem
 
 
 def _user(state: RecorderState | None) -> str | None:

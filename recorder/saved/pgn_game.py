@@ -84,11 +84,7 @@ def read_game(
     if header.plies is not None and header.plies != len(rows) and moves.result is not None and not header.ours:
         message = f"PlyCount is {header.plies}, and {len(rows)} half-moves are there"
         note(AnomalyKind.CONFLICT, first, message, f'[PlyCount "{header.plies}"]')
-    _derive_clocks(header, moves, start_ply)
-    if header.dialect == CHESS_COM:
-        _keep_tenths(moves.rows)
-    white, black = (header.base_s, header.increment_s), (header.black_base_s, header.black_increment_s)
-    derive_elapsed(moves.rows, start_ply, white, black, header.dialect)
+    _derive_times(header, moves, start_ply)
     seen = Observation(
         kind=ObservationKind.PGN,
         game_no=header.game_no,
@@ -145,11 +141,14 @@ def read_game(
         first_offset=first,
         last_offset=seen.end_offset,
     )
-    part = None
-    if header.part is not None:
-        key = next(value for name, value, _ in tags if name == "RecorderKey")
-        part = PartOf(key, *header.part, moves.last_words == MOVES_MISSING)
-    return game, anomalies, moves.end, part
+    return game, anomalies, moves.end, _part(header, tags, moves)
+
+
+def _part(header: PgnHeader, tags: TagsAt, moves: Movetext) -> PartOf | None:
+    if header.part is None:
+        return None
+    key = next(value for name, value, _ in tags if name == "RecorderKey")
+    return PartOf(key, *header.part, moves.last_words == MOVES_MISSING)
 
 
 def _start(header: PgnHeader, tags: TagsAt, note: _Note) -> tuple[Position | None, int, str | None, str | None]:
@@ -269,6 +268,15 @@ def _keep_tenths(rows: list[PlyRow]) -> None:
         for place, row in enumerate(rows):
             if row[12] == Precision.SECONDS:
                 rows[place] = (*row[:12], int(Precision.MILLISECONDS), row[13])
+
+
+def _derive_times(header: PgnHeader, moves: Movetext, start_ply: int) -> None:
+    """Set the clocks and elapsed times that the file does not print, but that follow from what it prints."""
+    _derive_clocks(header, moves, start_ply)
+    if header.dialect == CHESS_COM:
+        _keep_tenths(moves.rows)
+    white, black = (header.base_s, header.increment_s), (header.black_base_s, header.black_increment_s)
+    derive_elapsed(moves.rows, start_ply, white, black, header.dialect)
 
 
 def _derive_clocks(header: PgnHeader, moves: Movetext, start_ply: int) -> None:
