@@ -59,7 +59,7 @@ __all__ = [
     "SHAPES",
     "STORED_PLY",
     "THINKING",
-    "Line",
+    "Field",
     "Mapping",
     "Row",
     "game_from_row",
@@ -74,7 +74,7 @@ Row = tuple[Any, ...]
 _T = TypeVar("_T")
 
 
-class Line(NamedTuple):
+class Field(NamedTuple):
     """One column.
 
     Attributes:
@@ -103,7 +103,7 @@ class Mapping(Generic[_T]):
         columns: in the order in which ``row`` and ``values`` have them.
     """
 
-    def __init__(self, model: type[_T], table: str, given: str, *lines: Line) -> None:
+    def __init__(self, model: type[_T], table: str, given: str, *lines: Field) -> None:
         self.model = model
         self.table = table
         self.given = tuple(given.split())
@@ -155,7 +155,7 @@ class Mapping(Generic[_T]):
         return dict(zip(self.attributes, self.values(row), strict=True))
 
 
-def _player(side: str) -> Iterator[Line]:
+def _player(side: str) -> Iterator[Field]:
     for column, name, kind in (
         (side, "handle", None),
         (f"{side}_rating_text", "rating_text", None),
@@ -164,161 +164,161 @@ def _player(side: str) -> Iterator[Line]:
         (f"{side}_registered", "registered", bool),
         (f"{side}_sealed", "sealed", bool),
     ):
-        yield Line(column, f"{side}.{name}", kind)
+        yield Field(column, f"{side}.{name}", kind)
 
 
 GAMES: Final = Mapping(
     Game,
     "games",
     "id source_id merged_into white_id black_id ply_count",
-    Line("key"),
-    Line("kind", kind=GameKind),
-    Line("server"),
-    Line("dialect"),
-    Line("server_game_no", "game_no"),
+    Field("key"),
+    Field("kind", kind=GameKind),
+    Field("server"),
+    Field("dialect"),
+    Field("server_game_no", "game_no"),
     *_player("white"),
     *_player("black"),
-    Line("rated", kind=bool),
-    Line("variant"),
-    Line("category"),
-    Line("base_s"),
-    Line("increment_s"),
-    Line("black_base_s"),
-    Line("black_increment_s"),
-    Line("base_inferred", kind=bool),
-    Line("variant_inferred", kind=bool),
-    Line("start_fen"),
-    Line("start_ply"),
-    Line("result"),
-    Line("reason"),
-    Line("reason_key"),
-    Line("termination"),
-    Line("ending", "end"),
-    Line("started_at_ms"),
-    Line("start_precision", kind=StartPrecision),
-    Line("ended_at_ms"),
-    Line("time_basis", kind=TimeBasis),
-    Line("date_text"),
-    Line("complete", kind=bool),
-    Line("continued", kind=bool),
-    Line("partner_server_game_no", "partner_game_no"),
-    Line("me"),
-    Line("first_offset"),
-    Line("last_offset"),
+    Field("rated", kind=bool),
+    Field("variant"),
+    Field("category"),
+    Field("base_s"),
+    Field("increment_s"),
+    Field("black_base_s"),
+    Field("black_increment_s"),
+    Field("base_inferred", kind=bool),
+    Field("variant_inferred", kind=bool),
+    Field("start_fen"),
+    Field("start_ply"),
+    Field("result"),
+    Field("reason"),
+    Field("reason_key"),
+    Field("termination"),
+    Field("ending", "end"),
+    Field("started_at_ms"),
+    Field("start_precision", kind=StartPrecision),
+    Field("ended_at_ms"),
+    Field("time_basis", kind=TimeBasis),
+    Field("date_text"),
+    Field("complete", kind=bool),
+    Field("continued", kind=bool),
+    Field("partner_server_game_no", "partner_game_no"),
+    Field("me"),
+    Field("first_offset"),
+    Field("last_offset"),
 )
 OBSERVATIONS: Final = Mapping(
     Observation,
     "observations",
     "id source_id game_id seq",
-    Line("kind", kind=ObservationKind),
-    Line("server_game_no", "game_no"),
-    Line("white"),
-    Line("black"),
-    Line("relation"),
-    Line("offset"),
-    Line("end_offset"),
-    Line("started_at_ms"),
-    Line("ended_at_ms"),
+    Field("kind", kind=ObservationKind),
+    Field("server_game_no", "game_no"),
+    Field("white"),
+    Field("black"),
+    Field("relation"),
+    Field("offset"),
+    Field("end_offset"),
+    Field("started_at_ms"),
+    Field("ended_at_ms"),
 )
 STARTS: Final = Mapping(  # further columns of observations, all null where there is no such board
     StartFacts,
     "observations",
     "",
-    Line("start_ply", "ply"),
-    Line("start_verbose", "verbose"),
-    Line("start_pretty", "pretty"),
-    Line("start_elapsed_ms", "elapsed_ms"),
-    Line("start_white_clock_ms", "white_clock_ms"),
-    Line("start_black_clock_ms", "black_clock_ms"),
-    Line("start_lag_ms", "lag_ms"),
-    Line("start_arrival_ms", "at_ms", relative=True),
-    Line("start_precision", "precision"),
-    Line("start_offset", "offset"),
+    Field("start_ply", "ply"),
+    Field("start_verbose", "verbose"),
+    Field("start_pretty", "pretty"),
+    Field("start_elapsed_ms", "elapsed_ms"),
+    Field("start_white_clock_ms", "white_clock_ms"),
+    Field("start_black_clock_ms", "black_clock_ms"),
+    Field("start_lag_ms", "lag_ms"),
+    Field("start_arrival_ms", "at_ms", relative=True),
+    Field("start_precision", "precision"),
+    Field("start_offset", "offset"),
 )
 PLY_LINES: Final = Mapping(
     PlyLine,
     "ply_lines",
     "observation_id first_ply_id ply_count",
-    Line("line_no", "number"),
-    Line("kind", kind=LineKind),
-    Line("parent_line_no", "parent"),
-    Line("parent_ply"),
+    Field("line_no", "number"),
+    Field("kind", kind=LineKind),
+    Field("parent_line_no", "parent"),
+    Field("parent_ply"),
 )
 ANCHORS: Final = Mapping(
     Anchor,
     "anchors",
     "observation_id seq",
-    Line("line_no", "line"),
-    Line("ply"),
-    Line("fen"),
-    Line("reason"),
-    Line("offset"),
+    Field("line_no", "line"),
+    Field("ply"),
+    Field("fen"),
+    Field("reason"),
+    Field("offset"),
 )
 HOLDINGS: Final = Mapping(
     HoldingsChange,
     "holdings",
     "observation_id",
-    Line("seq"),
-    Line("ply"),
-    Line("white"),
-    Line("black"),
-    Line("passed"),
-    Line("at_ms", relative=True),
-    Line("offset"),
+    Field("seq"),
+    Field("ply"),
+    Field("white"),
+    Field("black"),
+    Field("passed"),
+    Field("at_ms", relative=True),
+    Field("offset"),
 )
 EVENTS: Final = Mapping(
     GameEvent,
     "events",
     "observation_id",
-    Line("seq"),
-    Line("kind", kind=EventKind),
-    Line("detail"),
-    Line("ply"),
-    Line("actor"),
-    Line("value"),
-    Line("text"),
-    Line("white_clock_ms"),
-    Line("black_clock_ms"),
-    Line("at_ms", relative=True),
-    Line("offset"),
+    Field("seq"),
+    Field("kind", kind=EventKind),
+    Field("detail"),
+    Field("ply"),
+    Field("actor"),
+    Field("value"),
+    Field("text"),
+    Field("white_clock_ms"),
+    Field("black_clock_ms"),
+    Field("at_ms", relative=True),
+    Field("offset"),
 )
 _ESTIMATES: Final = (
-    Line("depth"),
-    Line("score_cp"),
-    Line("mate"),
-    Line("time_ms"),
-    Line("nodes"),
-    Line("selective_depth"),
-    Line("nodes_per_s"),
-    Line("tablebase_hits"),
-    Line("pv"),
+    Field("depth"),
+    Field("score_cp"),
+    Field("mate"),
+    Field("time_ms"),
+    Field("nodes"),
+    Field("selective_depth"),
+    Field("nodes_per_s"),
+    Field("tablebase_hits"),
+    Field("pv"),
 )
 THINKING: Final = Mapping(
     Thinking,
     "thinking",
     "observation_id",
-    Line("seq"),
-    Line("ply"),
-    Line("engine"),
-    Line("white", kind=bool),
+    Field("seq"),
+    Field("ply"),
+    Field("engine"),
+    Field("white", kind=bool),
     *_ESTIMATES,
-    Line("at_ms", relative=True),
-    Line("offset"),
+    Field("at_ms", relative=True),
+    Field("offset"),
 )
 ANALYSIS_LINES: Final = Mapping(Thinking, "analysis_lines", "position_id seq", *_ESTIMATES)
-SEGMENTS: Final = Mapping(Segment, "segments", "game_id seq observation_id", Line("from_ply"), Line("to_ply"))
-EVIDENCE: Final = Mapping(Evidence, "game_evidence", "game_id seq", Line("kind", kind=EvidenceKind), Line("text"))
+SEGMENTS: Final = Mapping(Segment, "segments", "game_id seq observation_id", Field("from_ply"), Field("to_ply"))
+EVIDENCE: Final = Mapping(Evidence, "game_evidence", "game_id seq", Field("kind", kind=EvidenceKind), Field("text"))
 ANOMALIES: Final = Mapping(
     Anomaly,
     "anomalies",
     "source_id seq",
-    Line("kind", kind=AnomalyKind),
-    Line("offset"),
-    Line("server_game_no", "game_no"),
-    Line("message"),
-    Line("text"),
+    Field("kind", kind=AnomalyKind),
+    Field("offset"),
+    Field("server_game_no", "game_no"),
+    Field("message"),
+    Field("text"),
 )
-SHAPES: Final = Mapping(Shape, "source_shapes", "source_id seq", Line("shape"), Line("lines"), Line("first_offset"))
+SHAPES: Final = Mapping(Shape, "source_shapes", "source_id seq", Field("shape"), Field("lines"), Field("first_offset"))
 
 MAPPINGS: Final[tuple[Mapping[Any], ...]] = (
     GAMES,

@@ -217,6 +217,16 @@ def test_an_import_cycle_is_named(tmp_path: Path) -> None:
     assert import_cycles(imports) == [["d", "e"], ["a", "b", "c"]]
 
 
+def test_no_two_public_classes_share_a_name() -> None:
+    places: dict[str, list[str]] = {}
+    for path in FILES:
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                places.setdefault(node.name, []).append(module_name(path))
+    assert len(places) > 400
+    assert {name: modules for name, modules in places.items() if len(modules) > 1} == {}
+
+
 @pytest.mark.parametrize(
     ("module", "forbidden"),
     [

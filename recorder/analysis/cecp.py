@@ -17,7 +17,7 @@ from typing import Final
 
 from recorder.analysis.cecp_session import CecpSession
 from recorder.analysis.found import Collected, Found, Limits
-from recorder.analysis.plan import Line, Look, Play, SetUp, TakeBack
+from recorder.analysis.plan import Look, Play, PlayedLine, SetUp, TakeBack
 from recorder.analysis.process import EngineProcess
 from recorder.cecp.answers import Answer, Indented
 from recorder.cecp.commands import (
@@ -91,7 +91,7 @@ class CecpDriver:
             case TakeBack(plies):
                 self._session.say(*[Plain("undo")] * plies)
 
-    async def look(self, look: Look, line: Line) -> Found:
+    async def look(self, look: Look, line: PlayedLine) -> Found:
         found = Collected(look)
         session = self._session
         await session.settle()
@@ -187,7 +187,7 @@ class CecpDriver:
 
     # -- a position ----------------------------------------------------------------------------------------------------
 
-    async def _restore(self, look: Look, line: Line) -> None:
+    async def _restore(self, look: Look, line: PlayedLine) -> None:
         """Tell everything again: the engine's board is not the game's any more.
 
         Fairy-Max takes a legal move for an illegal one when it has analysed and another line follows at once.

@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from typing import Final, Protocol
 
 from recorder.analysis.found import Found, Limits
-from recorder.analysis.plan import Line, Look, Plan, Play, SetUp, Step, TakeBack
+from recorder.analysis.plan import Look, Plan, Play, PlayedLine, SetUp, Step, TakeBack
 from recorder.analysis.process import EngineProcess, EngineSpec, Patience
 from recorder.errors import VariantError
 from recorder.model import Game
@@ -51,7 +51,7 @@ class Driver(Protocol):
     async def tell(self, step: SetUp | Play | TakeBack) -> None:
         """Tell what happened in the game."""
 
-    async def look(self, look: Look, line: Line) -> Found:
+    async def look(self, look: Look, line: PlayedLine) -> Found:
         """Have the position analysed that ``line`` led to."""
 
     async def end_game(self, game: Game) -> None:
@@ -93,7 +93,7 @@ class Engine:
             assert self._runner is not None
             assert self._driver is not None
             self._runner.run(self._driver.begin_game(plan.game))
-            line, steps = Line(), iter(plan.steps)
+            line, steps = PlayedLine(), iter(plan.steps)
             while (found := self._runner.run(self._go_on(self._driver, plan.game, line, steps))) is not None:
                 yield found
             may_stay = self._driver.is_reusable
@@ -138,7 +138,7 @@ class Engine:
 
         return UciDriver(process, self._spec.options, self._limits)
 
-    async def _go_on(self, driver: Driver, game: Game, line: Line, steps: Iterator[Step]) -> Found | None:
+    async def _go_on(self, driver: Driver, game: Game, line: PlayedLine, steps: Iterator[Step]) -> Found | None:
         """Tell steps until a position is analysed; None: the game is over."""
         for step in steps:
             if isinstance(step, Look):

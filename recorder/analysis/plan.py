@@ -24,7 +24,7 @@ from recorder.rules.prove import (
 )
 from recorder.rules.variants import STANDARD_BOARD, has_pockets, known_start, rules_of
 
-__all__ = ["Line", "Look", "Play", "Plan", "SetUp", "Step", "TakeBack", "make_plan"]
+__all__ = ["PlayedLine", "Look", "Play", "Plan", "SetUp", "Step", "TakeBack", "make_plan"]
 
 _ALL_RIGHTS: Final = 15
 
@@ -71,7 +71,7 @@ Step = SetUp | Play | TakeBack | Look
 
 
 @dataclass
-class Line:
+class PlayedLine:
     """The moves that led to a position: ``plays`` since ``start`` was set up; None: no position is known yet."""
 
     start: SetUp | None = None

@@ -18,7 +18,7 @@ from recorder.errors import EngineError
 from recorder.live import PASSWORD_VARIABLE
 from recorder.model import EngineProtocol
 
-__all__ = ["EngineProcess", "EngineSpec", "Guard", "Intake", "Patience", "clean", "seconds", "split_command"]
+__all__ = ["EngineProcess", "EngineSpec", "EngineGuard", "Intake", "Patience", "clean", "seconds", "split_command"]
 
 _STDOUT: Final = 1
 _MOST_LINE: Final = 16_384
@@ -125,7 +125,7 @@ class Intake:
         return line[:_MOST_LINE].decode("utf-8", "replace").rstrip() or None
 
 
-class Guard:
+class EngineGuard:
     """A shell that waits for our end and then ends an engine, since many think on when nobody hears them.
 
     It hears of our end by a pipe which closes with us, whatever ends us; SIGKILL leaves us no time to do it ourselves.
@@ -173,7 +173,7 @@ class EngineProcess(asyncio.SubprocessProtocol):
     """
 
     _transport: asyncio.SubprocessTransport
-    _guard: Guard
+    _guard: EngineGuard
 
     def __init__(self, name: str, patience: Patience) -> None:
         self.name = name
@@ -200,7 +200,7 @@ class EngineProcess(asyncio.SubprocessProtocol):
         words = split_command(command)
         environment = {name: value for name, value in os.environ.items() if name != PASSWORD_VARIABLE}
         with contextlib.ExitStack() as stack:
-            guard = Guard()
+            guard = EngineGuard()
             stack.callback(guard.dismiss)
             try:
                 _, process = await asyncio.get_running_loop().subprocess_exec(

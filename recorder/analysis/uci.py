@@ -16,7 +16,7 @@ import chess.engine
 import chess.variant
 
 from recorder.analysis.found import Collected, Found, Limits
-from recorder.analysis.plan import Line, Look, Play, SetUp, TakeBack
+from recorder.analysis.plan import Look, Play, PlayedLine, SetUp, TakeBack
 from recorder.analysis.process import EngineProcess, clean, seconds
 from recorder.errors import VariantError
 from recorder.model import Game, Thinking
@@ -94,7 +94,7 @@ class UciDriver:
     async def tell(self, step: SetUp | Play | TakeBack) -> None:
         """Nothing: it is told the whole line with each position."""
 
-    async def look(self, look: Look, line: Line) -> Found:
+    async def look(self, look: Look, line: PlayedLine) -> Found:
         found = Collected(look)
         try:
             board = _board_of(self._board_class, line, look)
@@ -177,7 +177,7 @@ class UciDriver:
         return self._process.error(f"breaks its protocol: {clean(str(why))}")
 
 
-def _board_of(kind: type[chess.Board], line: Line, look: Look) -> chess.Board:
+def _board_of(kind: type[chess.Board], line: PlayedLine, look: Look) -> chess.Board:
     """The position with the moves that led to it, so that the engine knows of repetitions; without them if it must be.
 
     Raises:

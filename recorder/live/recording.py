@@ -18,7 +18,7 @@ from recorder.errors import JournalError
 from recorder.live.secrets.client import Release
 from recorder.live.secrets.server import AnswerGuard, ServerText
 
-__all__ = ["Guard", "Journal", "RecordedConnection"]
+__all__ = ["JournalGuard", "Journal", "RecordedConnection"]
 
 
 class Journal(Protocol):
@@ -46,7 +46,7 @@ class Journal(Protocol):
         """Write what is left and close the file."""
 
 
-class Guard(Protocol):
+class JournalGuard(Protocol):
     """What is used of ``recorder.live.secrets.client.SecretGuard``."""
 
     def server_said(self, data: bytes) -> list[Release]:
@@ -79,9 +79,11 @@ class RecordedConnection:
         muted: the kind of error by which the guard failed; None: it did not.
     """
 
-    def __init__(self, journal: Journal, guard: Guard, tell: Callable[[str], None], *, must: bool = False) -> None:
+    def __init__(
+        self, journal: Journal, guard: JournalGuard, tell: Callable[[str], None], *, must: bool = False
+    ) -> None:
         self._journal = journal
-        self._guard: Guard | None = guard
+        self._guard: JournalGuard | None = guard
         self._tell = tell
         self._must = must
         self._answers = AnswerGuard()
@@ -131,7 +133,7 @@ class RecordedConnection:
         self._write(self._journal.close)
         self._ended = True
 
-    def _ask(self, ask: Callable[[Guard], list[Release]]) -> list[Release]:
+    def _ask(self, ask: Callable[[JournalGuard], list[Release]]) -> list[Release]:
         if self._ended or self._guard is None:
             return []
         try:

@@ -13,7 +13,7 @@ from sqlalchemy import JSON, BigInteger, Boolean, Column, Integer, Text
 
 from recorder.model import Ply
 from storage import SourceRow
-from storage.mapping import COLUMNS, MAPPINGS, STORED_PLY, Line, Mapping
+from storage.mapping import COLUMNS, MAPPINGS, STORED_PLY, Field, Mapping
 from storage.read.columns import GameFacts, HoldingsColumns, Ints, PlyArrays, SegmentColumns, Thoughts
 from storage.schema.tables import metadata
 
@@ -23,7 +23,7 @@ STORED = {str: Text, int: Integer, bool: Boolean, dict: JSON, tuple: JSON}
 AS_TEXT = frozenset({("analyses", "settings")})
 
 
-def column_of(mapping: Mapping[Any], line: Line) -> Column[Any]:
+def column_of(mapping: Mapping[Any], line: Field) -> Column[Any]:
     return metadata.tables[mapping.table].columns[line.column]
 
 
@@ -51,7 +51,7 @@ def test_every_column_is_stored_and_read(table: str) -> None:
 
 
 @pytest.mark.parametrize(("mapping", "line"), LINES, ids=[f"{mapping.table}.{line.column}" for mapping, line in LINES])
-def test_a_column_holds_what_the_attribute_is(mapping: Mapping[Any], line: Line) -> None:
+def test_a_column_holds_what_the_attribute_is(mapping: Mapping[Any], line: Field) -> None:
     column, attribute = column_of(mapping, line), line.attribute or line.column
     kind, may_be_none = type_of(mapping.model, attribute)
     in_start = mapping.model.__name__ == "StartFacts"  # null where an observation has no such board

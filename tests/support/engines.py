@@ -9,7 +9,7 @@ from functools import cache
 
 from recorder.analysis.cecp import CecpDriver
 from recorder.analysis.found import Found, Limits
-from recorder.analysis.plan import Line, Look, make_plan
+from recorder.analysis.plan import Look, PlayedLine, make_plan
 from recorder.analysis.process import EngineProcess, Patience
 from recorder.model import Game, SourceKind
 from recorder.pipeline import make_pipeline
@@ -118,7 +118,7 @@ class Dialogue:
 
     async def _analyse(self, game: Game, plies: tuple[int, ...]) -> None:
         plan = make_plan(game)
-        line = Line()
+        line = PlayedLine()
         await self.driver.begin_game(game)
         for step in (plan.only(set(plies)) if plies else plan).steps:
             if isinstance(step, Look):
