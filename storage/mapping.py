@@ -41,6 +41,7 @@ from recorder.model import (
 from recorder.model.pgn_plies import ShownLine
 
 __all__ = [
+    "STARTS",
     "ANALYSIS_LINES",
     "ANCHORS",
     "ANOMALIES",

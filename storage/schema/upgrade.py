@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from sqlalchemy.schema import ExecutableDDLElement
 
 __all__ = [
+    "LAST_UPGRADER",
     "APPLICATION_ID",
     "HEAD",
     "SCRIPTS",
