@@ -169,7 +169,7 @@ def _give_up_messages() -> None:
 
 def _built() -> str:
     """Whether the hot path runs compiled (.ci/ics_recorder_build.py) or from its sources."""
-    spec = find_spec("recorder.events.frames")
+    spec = find_spec("recorder.movetext")
     return "compiled" if spec is not None and isinstance(spec.loader, ExtensionFileLoader) else "pure Python"
 
 

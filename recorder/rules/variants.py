@@ -14,7 +14,7 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
-from recorder.rules.prove import Rules
+from recorder.rules.position import Rules
 
 __all__ = [
     "SPEEDS",

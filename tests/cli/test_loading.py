@@ -11,6 +11,9 @@ from recorder.cli import main
 from tests.support.cli import Cli
 
 
+_PARSING = ("recorder.events", "recorder.rules.legality")  # what lines and moves need; the tables take 20 ms
+
+
 def test_a_command_loads_its_own_module_only() -> None:
     code = (
         "import sys; from recorder.cli import main; main.commands['export'];"
@@ -28,11 +31,14 @@ def test_every_name_is_its_commands_own() -> None:
 @pytest.mark.parametrize(
     ("words", "heavy"),
     [
-        (("export", "pgn"), ("zstandard", "numpy", "recorder.pipeline", "recorder.tracking", "recorder.relating")),
+        (
+            ("export", "pgn"),
+            ("zstandard", "numpy", "recorder.pipeline", "recorder.tracking", "recorder.relating", *_PARSING),
+        ),
         (("export", "pgn", "--engine", "--comments", "--variations"), ("recorder.pipeline",)),
         (("export", "games"), ("recorder.pipeline",)),
         (("export", "plies"), ("recorder.pipeline",)),
-        (("games",), ("zstandard", "numpy", "recorder.pipeline", "recorder.tracking", "recorder.relating")),
+        (("games",), ("zstandard", "numpy", "recorder.pipeline", "recorder.tracking", "recorder.relating", *_PARSING)),
         (("show", "last"), ("recorder.pipeline",)),
         (("sources",), ("recorder.pipeline",)),
         (("anomalies",), ("recorder.pipeline",)),
