@@ -10,7 +10,6 @@ import pytest
 from recorder.cli import main
 from tests.support.cli import Cli
 
-
 _PARSING = ("recorder.events", "recorder.rules.legality")  # what lines and moves need; the tables take 20 ms
 
 
