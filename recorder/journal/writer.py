@@ -107,8 +107,7 @@ class JournalWriter:
         open_part: Callable[[Path], PartFile] = new_part,
     ) -> None:
         self._folder = folder
-        self._sync_always = sync is Sync.ALWAYS
-        self._sync_sometimes = sync is Sync.INTERVAL
+        self._sync = sync
         self._max_bytes = max_bytes
         self._clock_ns = clock.monotonic_ns
         self._start_ns = clock.monotonic_ns()
@@ -169,7 +168,7 @@ class JournalWriter:
         if now >= self._day_end_ns:
             self._next_part(now)
         self._check(now)
-        if self._sync_sometimes and self._unsynced:
+        if self._sync is Sync.INTERVAL and self._unsynced:
             self._sync_if_due(now)
         for part, why in self._compressor.failures():
             self.note("uncompressed", part=part, why=why)
@@ -199,13 +198,13 @@ class JournalWriter:
         self._look()  # nothing goes into a file that was removed
         self._write(line)
         self._records += 1
-        if self._sync_always:
+        if self._sync is Sync.ALWAYS:
             self._sync_now()
             self._check(self.now_ns())
         elif at_ns - self._checked_ns >= _CHECK_NS:
             now = self.now_ns()
             self._check(now)
-            if self._sync_sometimes:
+            if self._sync is Sync.INTERVAL:
                 self._sync_if_due(now)
 
     def _write(self, line: bytes) -> None:
@@ -256,7 +255,7 @@ class JournalWriter:
         except OSError as error:
             self._fail(error)
         self._write(format_header(header) + b"\n")
-        if self._sync_always or self._sync_sometimes:
+        if self._sync is not Sync.OS:
             self._sync_now()
             try:
                 sync_folder(self._folder)
@@ -272,7 +271,7 @@ class JournalWriter:
         self._check(now)  # not later: once it has its end, anybody may compress and remove it
         facts = {"records": self._records, "more": more}
         self._write(record_line(now, _NOTE, format_note("end", facts)) + b"\n")
-        if self._sync_always or self._sync_sometimes:
+        if self._sync is not Sync.OS:
             self._sync_now()
         file, self._file = self._file, None
         assert file is not None
