@@ -8,12 +8,17 @@ imports nothing that mypy would have to follow far.
 from __future__ import annotations
 
 import re
-from typing import Final
+from types import FunctionType
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from mypy_extensions import i64  # as in ``dialects.style12``
 
 __all__ = [
     "GLUE",
     "LINE_LENGTH",
     "THOUSANDTHS",
+    "integers",
     "move_number",
     "movetext",
     "split_remark",
@@ -35,6 +40,11 @@ _SEPARATOR: Final = re.compile(r"(?<!\S)\|(?!\S)")
 _NUMBERS: Final[tuple[str, ...]] = tuple([f"{(ply + 1) // 2}{'.' if ply % 2 else '...'}" for ply in range(1000)])
 _CLOCK_ENDS: Final[tuple[str, ...]] = tuple([f"{text}]" for text in THOUSANDTHS])
 _ELAPSED_ENDS: Final[tuple[str, ...]] = tuple([f"{text}]}}" for text in THOUSANDTHS])
+_COMMA: Final[i64] = 44
+_MINUS: Final[i64] = 45
+_ZERO: Final[i64] = 48
+_NINE: Final[i64] = 57
+_MOST_DIGITS: Final[i64] = 18
 _MOST_TEXTS: Final = 100_000
 # by seconds; clocks of all games share a few thousand values
 _HMS: Final[dict[int, str]] = {}
@@ -82,6 +92,42 @@ def timed_move(move: str, clock_ms: int | None, elapsed_ms: int | None) -> str |
     clock = f"{_CLOCKS.get(clock_ms // 1000) or _clock(clock_ms // 1000)}{_CLOCK_ENDS[clock_ms % 1000]}"
     elapsed = f"{_ELAPSED.get(elapsed_ms // 1000) or _elapsed(elapsed_ms // 1000)}{_ELAPSED_ENDS[elapsed_ms % 1000]}"
     return f"{move} {clock.replace(' ', GLUE)} {elapsed.replace(' ', GLUE)}"
+
+
+def integers(array: str) -> list[int | None] | None:
+    """The numbers of a JSON array without blanks; None if it holds anything but integers of up to 18 digits.
+
+    Letter by letter this costs a fifth of what cutting words and reading them does, but only compiled.
+    """
+    if not _COMPILED:
+        try:
+            numbers = [int(word) for word in array[1:-1].split(",")] if len(array) > 2 else []
+        except ValueError:
+            return None
+        return None if any(abs(number) >= 10**_MOST_DIGITS for number in numbers) else [*numbers]
+    found: list[int | None] = []
+    end: i64 = len(array) - 1
+    at: i64 = 1
+    while at < end:
+        letter: i64 = ord(array[at])
+        below = letter == _MINUS
+        if below:
+            at += 1
+            letter = ord(array[at])
+        begin = at
+        value: i64 = 0
+        while _ZERO <= letter <= _NINE:
+            value = 10 * value + letter - _ZERO
+            at += 1
+            letter = ord(array[at])
+        if not 0 < at - begin <= _MOST_DIGITS or (letter != _COMMA and at != end):
+            return None
+        found.append(-value if below else value)
+        at += 1
+    return found
+
+
+_COMPILED: Final = not isinstance(integers, FunctionType)
 
 
 def movetext(

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from typing import Final
 
 from recorder.model import Ply, PlyRow, Proof
 from recorder.model.pgn_plies import USUAL, ShownLine, ShownPlies, whole_row
+from recorder.movetext import integers
 from storage.mapping import COLUMNS, PRECISIONS, STORED_PLY
 
-__all__ = ["integers", "load_plies", "load_shown", "select_sql"]
+__all__ = ["load_plies", "load_shown", "select_sql"]
 
 
 def select_sql(table: str) -> str:
@@ -19,7 +19,6 @@ def select_sql(table: str) -> str:
     return f"SELECT {names} FROM {table}"
 
 
-_INTEGERS: Final = frozenset((int,))
 _RUN: Final = "FROM plies WHERE id BETWEEN ? AND ? ORDER BY id"
 _SELECT: Final = f"SELECT {', '.join(STORED_PLY.get(name, name) for name in Ply._fields)} {_RUN}"
 _MOVERS_CLOCK: Final = "CASE ply & 1 WHEN 1 THEN white_clock_ms ELSE black_clock_ms END"
@@ -62,12 +61,6 @@ def load_shown(driver: sqlite3.Connection, line: ShownLine, first: int, count: i
         except KeyError:
             return False
     return True
-
-
-def integers(array: str) -> list[int | None] | None:
-    """The numbers of a JSON array; None if it holds anything but integers."""
-    found: list[int | None] = json.loads(array)
-    return found if _INTEGERS.issuperset(map(type, found)) else None
 
 
 def _usual_plies(driver: sqlite3.Connection, run: tuple[int, int]) -> ShownPlies | None:
