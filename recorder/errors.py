@@ -8,6 +8,7 @@
     ├── SourceError    a log that cannot be opened, decompressed or told apart
     ├── JournalError   a journal that cannot be written or read
     ├── LoginError     a server that cannot be reached or does not let us in
+    ├── ListenError    an address at which nobody can be served
     ├── PolicyError    an expression or a list of handles that cannot be read
     ├── EngineError    a chess engine that cannot be started, hangs, crashes or breaks its protocol
     │   └── VariantError   one that does not play a game's variant: no fault of its
@@ -26,6 +27,7 @@ __all__ = [
     "ExportError",
     "JournalError",
     "LineError",
+    "ListenError",
     "LoginError",
     "PolicyError",
     "RecorderError",
@@ -82,6 +84,10 @@ class JournalError(RecorderError):
 
 class LoginError(RecorderError):
     """A server that cannot be reached or does not let us in; the text says why and never holds a password."""
+
+
+class ListenError(RecorderError):
+    """An address at which nobody can be served."""
 
 
 class PolicyError(RecorderError):

@@ -5,7 +5,16 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import Final
 
-from recorder.errors import EngineError, ExportError, JournalError, LoginError, RecorderError, SourceError, StorageError
+from recorder.errors import (
+    EngineError,
+    ExportError,
+    JournalError,
+    ListenError,
+    LoginError,
+    RecorderError,
+    SourceError,
+    StorageError,
+)
 
 __all__ = ["ExitCode", "exit_status"]
 
@@ -36,6 +45,7 @@ _STATUSES: Final[tuple[tuple[type[RecorderError], ExitCode], ...]] = (
     (ExportError, ExitCode.OUTPUT),
     (JournalError, ExitCode.JOURNAL),
     (LoginError, ExitCode.LOGIN),
+    (ListenError, ExitCode.LISTEN),
     (EngineError, ExitCode.ENGINE),
 )
 

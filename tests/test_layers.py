@@ -138,6 +138,20 @@ def _nodes_when_run(node: ast.AST) -> Iterator[ast.AST]:
 FILES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
 
 
+NOT_FOR_COMMANDS = {"multiprocessing", "socket", "sqlite3", "subprocess", "threading"}
+
+
+def machinery_imports(path: Path) -> set[str]:
+    """What a file imports of the standard library that no command line needs, anywhere in it."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name.split(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            found.add(str(node.module).split(".")[0])
+    return found & NOT_FOR_COMMANDS
+
+
 def wrong_imports(path: Path) -> str | None:
     """What a file imports although its layer may not."""
     layer = layer_of(module_name(path))
@@ -148,6 +162,14 @@ def wrong_imports(path: Path) -> str | None:
 
 def test_every_file_imports_only_what_its_layer_may() -> None:
     assert [wrong for path in FILES if (wrong := wrong_imports(path))] == []
+
+
+def test_commands_use_no_sql_threads_processes_or_sockets() -> None:
+    """They call the layer that does; no command is an exception."""
+    found = {path.name: machinery_imports(path) for path in (ROOT / "recorder" / "cli").glob("*.py")}
+    assert len(found) > 30
+    assert {name: modules for name, modules in found.items() if modules} == {}
+    assert machinery_imports(ROOT / "recorder" / "live" / "net" / "sockets.py") == {"socket", "threading"}
 
 
 def test_document_has_every_sentence_of_the_table() -> None:

@@ -13,7 +13,7 @@ from recorder.errors import StorageError
 if TYPE_CHECKING:
     from storage import ArchiveStore
 
-__all__ = ["archive_file", "default_archive", "import_command", "open_archive"]
+__all__ = ["archive_file", "default_archive", "import_command", "open_archive", "why_unusable"]
 
 
 def default_archive() -> str:
@@ -68,3 +68,19 @@ def archive_file(where: str) -> Path:
     if not readable:
         raise StorageError(f"The archive {path} cannot be read: {os.strerror(errno.EACCES)}.")
     return path
+
+
+def why_unusable(where: str | None, error: Exception) -> str | None:
+    """What is wrong with an archive, if that is why something failed; None: it failed for another reason.
+
+    Args:
+        where: the archive; None: it is not known.
+    """
+    import sqlite3
+
+    from storage import corrupt, file_of
+
+    found = None if where is None else corrupt(file_of(where))
+    if found is None:
+        return f"The archive cannot be used: {error}." if isinstance(error, sqlite3.Error) else None
+    return str(found)

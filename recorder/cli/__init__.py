@@ -11,7 +11,6 @@ import atexit
 import contextlib
 import gc
 import os
-import sqlite3
 import sys
 from collections.abc import Iterator, MutableMapping
 from importlib import import_module
@@ -22,6 +21,7 @@ from typing import Any, TextIO
 import click
 from click.exceptions import Exit
 
+from recorder.archive.locate import why_unusable
 from recorder.cli.options import archive_option
 from recorder.cli.output import ARCHIVE_FACT, say
 from recorder.errors import ExportError, RecorderError
@@ -133,23 +133,11 @@ def _failures(facts: dict[str, Any]) -> Iterator[None]:
     except (click.ClickException, click.Abort, Exit):
         raise
     except Exception as error:  # a value that no archive holds, or else a defect of ours
-        reason = _reason(facts.get(ARCHIVE_FACT), error)
+        reason = why_unusable(facts.get(ARCHIVE_FACT), error)
         if reason is None:
             raise
         say(f"Error: {reason}")
         raise Exit(ExitCode.ARCHIVE) from error
-
-
-def _reason(where: str | None, error: Exception) -> str | None:
-    """What is wrong with the archive, if that is why a command failed."""
-    found = None
-    if where is not None:
-        from storage import corrupt, file_of
-
-        found = corrupt(file_of(where))
-    if found is None:
-        return f"The archive cannot be used: {error}." if isinstance(error, sqlite3.Error) else None
-    return str(found)
 
 
 def _leave(stream: TextIO) -> None:

@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import re
-import sqlite3
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
 
 import click
 
-from recorder.archive.exporting import archive_files
 from recorder.archive.locate import archive_file
 from recorder.cli.options import archive_option
 from recorder.cli.output import say, show_progress
-from recorder.errors import ExportError, StorageError
 from recorder.exit_codes import ExitCode
-from recorder.text import clean, plural, reason_of
+from recorder.text import clean, plural
 
 __all__ = ["command"]
 
@@ -34,29 +27,6 @@ Examples:
 )
 def command() -> None:
     """Upgrade, check, back up, rebuild and share the archive."""
-
-
-@contextmanager
-def _copying(where: str, target: str) -> Iterator[Path]:
-    """Check both ends of a copy, so that it is known which of them fails.
-
-    Raises:
-        StorageError: there is no usable archive. ExportError: the copy's name is taken or cannot be written.
-    """
-    from exporters.output import refuse_protected
-    from storage import current
-
-    path = archive_file(where)
-    current(path)
-    refuse_protected(Path(target), archive_files(path))
-    if os.path.lexists(target):
-        raise ExportError(f"{target} is already there; give another name.")
-    if not Path(target).absolute().parent.is_dir():
-        raise ExportError(f"{target} cannot be written: its folder is not there.")
-    try:
-        yield path
-    except (StorageError, sqlite3.Error, OSError) as error:
-        raise ExportError(f"{target} cannot be written: {reason_of(error).removesuffix('.')}.") from error
 
 
 def _expressions(_context: click.Context, _param: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
@@ -110,10 +80,9 @@ def _check(ctx: click.Context, where: str) -> None:
 @archive_option
 def _backup(target: str, where: str) -> None:
     """Copy the archive to FILE, which must not exist; works while somebody writes to it."""
-    from storage import backup
+    from recorder.archive.sharing import backup_archive
 
-    with _copying(where, target) as path:
-        backup(path, Path(target))
+    backup_archive(where, target)
     say(f"Saved as {target}.")
 
 
@@ -192,8 +161,7 @@ def _rebuild(ctx: click.Context, dry_run: bool, no_backup: bool, carry_over: boo
 @archive_option
 def _share(output: str, pseudonyms: bool, redact: tuple[str, ...], where: str) -> None:
     """Write a copy to give away: without the logs' bytes and places, tells, and what was typed."""
-    from storage import share
+    from recorder.archive.sharing import share_archive
 
-    with _copying(where, output) as path:
-        share(path, Path(output), pseudonyms=pseudonyms, redact=redact)
+    share_archive(where, output, pseudonyms=pseudonyms, redact=redact)
     say(f"Shared as {output}.")

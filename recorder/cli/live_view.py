@@ -1,13 +1,12 @@
 """The live view of ``record``: a process of its own that draws what it receives.
 
-It reads one JSON object a line from standard input, ``{"snapshot": {…}, "messages": [[at, text], …]}``, draws it on
-standard error and ends with its input. As a process of its own it can neither slow nor stop what it shows, whatever
-becomes of the terminal, and it gives the terminal back even if the recorder is killed.
+It reads from standard input what ``recorder.live.screen`` sends, draws it on standard error and ends with its input.
+As a process of its own it can neither slow nor stop what it shows, whatever becomes of the terminal, and it gives the
+terminal back even if the recorder is killed.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import select
 import signal
@@ -15,42 +14,19 @@ import sys
 import time
 from collections import deque
 from types import FrameType
-from typing import Any, Final
+from typing import Final
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from recorder.live.screen import MESSAGE_LINES, Message, parse_news, rows_for_boards
 from recorder.live.status import ObservedBoard, Snapshot
 from recorder.text import clean, plural
 from recorder.times import short_hms
 
-__all__ = ["MESSAGE_LINES", "Message", "Meter", "draw", "encode_news", "main", "parse_news", "rows_for_boards"]
-
-MESSAGE_LINES: Final = 4
-_OTHER_LINES: Final = 7  # the title, four of facts, the headings, which of the games these are
-
-Message = tuple[str, str]  # time of day (UTC), sentence
-
-
-def encode_news(snapshot: Snapshot, messages: list[Message]) -> bytes:
-    """One line: a snapshot and what was said last."""
-    return json.dumps({"snapshot": snapshot, "messages": messages}).encode("ascii") + b"\n"
-
-
-def parse_news(line: bytes) -> tuple[Snapshot, list[Message]]:
-    """The inverse of ``encode_news``."""
-    news: dict[str, Any] = json.loads(line)
-    *facts, boards = news["snapshot"]
-    snapshot = Snapshot._make([*facts, tuple(ObservedBoard._make(board) for board in boards)])
-    return snapshot, [(at, text) for at, text in news["messages"]]
-
-
-def rows_for_boards(height: int) -> int:
-    """How many boards the view shows on a terminal of so many lines; never none."""
-    return max(1, height - MESSAGE_LINES - _OTHER_LINES)
-
+__all__ = ["Meter", "draw", "main"]
 
 _FASTEST_S: Final = 0.25
 _RATE_MS: Final = 10_000

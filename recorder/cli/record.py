@@ -5,10 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-import signal
 import sys
-import time
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,44 +13,37 @@ from typing import TYPE_CHECKING
 import click
 from click.exceptions import Exit
 
-from recorder.archive.left_over import take_left_over
 from recorder.archive.locate import archive_file, import_command
 from recorder.cli.config import RereadCommand, config_option, reread, weight
-from recorder.cli.event_log import RunLog, log_option, teller
 from recorder.cli.observe_options import make_plan, policy_options
 from recorder.cli.options import archive_option
 from recorder.cli.password import find_password
 from recorder.cli.recording_options import (
     DEFAULT_PORT,
     AddressType,
-    heed_signals,
     import_option,
     journal_options,
+    log_option,
     outlet_options,
     refuse_outlets,
 )
-from recorder.cli.talk import MessagePrinter
-from recorder.errors import JournalError, RecorderError
-from recorder.exit_codes import ExitCode, exit_status
+from recorder.errors import JournalError
+from recorder.exit_codes import ExitCode
 from recorder.live import PASSWORD_VARIABLE
-from recorder.live.net.sockets import Address, format_address
+from recorder.live.net.sockets import Address
 from recorder.text import plural
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from recorder.archive.recording import ArchiveChild
-    from recorder.cli.screen import Screen
-    from recorder.journal import JournalWriter
-    from recorder.live.capture import Capture, ConnectionState
-    from recorder.live.messages import MessageSink
-    from recorder.live.policy.observing import Observing
+    from recorder.archive.record_run import RecordRun
+    from recorder.live.capture import ConnectionState
     from recorder.live.policy.plan import ObservationPlan
-    from recorder.live.status import RecorderState, Snapshot
 
 __all__ = ["command"]
 
-_STATE_S = 1.0
+_VIEW = (sys.executable, "-P", "-m", "recorder.cli.live_view")
+"""Draws the live view; loading it here would cost the recorder memory."""
 _CHOOSING = {  # parameter: attribute of ``Plan``
     "observe": "observe",
     "observe_handles": "handles",
@@ -153,9 +143,12 @@ def command(
     status 7. When the reader of the events goes away or is too slow, recording goes on without them, and the exit
     status at the end is 141.
     """
+    from recorder.archive.record_run import RecordRun, record
     from recorder.archive.recording import ArchiveChild
     from recorder.cli.dry_run import dry_run
-    from recorder.cli.screen import Screen, ScreenMode
+    from recorder.live.event_log import RunLog, teller
+    from recorder.live.message_printer import MessagePrinter
+    from recorder.live.screen import Screen, ScreenMode
 
     user = _who(ctx, guest, user)
     refuse_outlets(where, to_archive, pgn, events)
@@ -171,12 +164,25 @@ def command(
     with MessagePrinter() as talk:
         log = None if log_file is None else RunLog(log_file.absolute(), talk.say)
         child = ArchiveChild(where, talk.say, pgn=pgn, events=events is not None) if to_archive else None
-        screen = Screen(ScreenMode.choose(quiet=quiet, plain=plain, events=events is not None), talk)
+        screen = Screen(ScreenMode.choose(quiet=quiet, plain=plain, events=events is not None), talk, _VIEW)
         tell = teller(log, screen.tell)
-        run = _Run(
-            ctx, server, user, password, seal, plan, poll_ms, observing, journals, sync_word, where, child, screen, tell
+        run = RecordRun(
+            server=server,
+            user=user,
+            password=password,
+            timeseal=seal,
+            plan=plan,
+            poll_ms=poll_ms,
+            observing=observing,
+            journals=journals,
+            sync_word=sync_word,
+            where=where,
+            child=child,
+            screen=screen,
+            tell=tell,
+            reread=partial(_reread, ctx),
         )
-        status, recorded = asyncio.run(_record(run))
+        status, recorded = asyncio.run(record(run))
         if not quiet and recorded:
             _say_places(talk.say, journals, where, pgn, to_archive=to_archive)
             if observing.seen and not observing.chosen:
@@ -199,34 +205,14 @@ def _poll_ms(ctx: click.Context) -> int | None:
     return None if poll is None else round(poll * 1000)
 
 
-@dataclass(slots=True)
-class _Run:
-    """What one run is to do. ``password``: for every login; None: of a guest. ``child`` None: nothing is imported."""
-
-    ctx: click.Context
-    server: Address
-    user: str | None
-    password: Callable[[], str] | None
-    timeseal: int | None
-    plan: ObservationPlan
-    poll_ms: int | None
-    observing: Observing
-    journals: Path
-    sync_word: str
-    where: str
-    child: ArchiveChild | None
-    screen: Screen
-    tell: MessageSink
-
-
-def _reread(run: _Run, standing: ConnectionState) -> None:
+def _reread(typed: click.Context, run: RecordRun, standing: ConnectionState) -> None:
     """Choose games by what the options say now; what cannot be read changes nothing."""
     from recorder.live.policy.plan import plan_notes
 
     if standing.over:  # only the archive is waited for
         return
     try:
-        ctx = reread(run.ctx)
+        ctx = reread(typed)
         plan = _plan(ctx)
     except click.ClickException as error:
         why = error.format_message()
@@ -242,7 +228,7 @@ def _reread(run: _Run, standing: ConnectionState) -> None:
             for facts in plan_notes(plan):
                 standing.journal.note("policy", **facts)
     others = [param for param in ctx.command.params if param.name not in {*_CHOOSING, "poll"}]
-    changed = [param for param in others if ctx.params.get(param.name or "") != run.ctx.params.get(param.name or "")]
+    changed = [param for param in others if ctx.params.get(param.name or "") != typed.params.get(param.name or "")]
     restart = ", ".join(param.opts[0] for param in changed) or None
     changes = ", ".join(f"--{name.replace('_', '-')}" for name in chosen) or None
     now = f"{changes} changed" if changes else "no choice of games changed" if restart else "nothing changed"
@@ -274,180 +260,6 @@ def _password(user: str | None, server: Address, *, sealed: bool) -> Callable[[]
             "password."
         )
     return lambda: password
-
-
-def _open_journal(run: _Run) -> JournalWriter:
-    from recorder.journal import JournalWriter, Sync
-    from recorder.live.policy.plan import plan_notes
-
-    server = run.server
-    journal = JournalWriter(run.journals, host=server.host, port=server.port, role="record", sync=Sync(run.sync_word))
-    if run.child is not None:
-        run.child.sign(journal)
-    for facts in plan_notes(run.plan):  # explain judges by it
-        journal.note("policy", **facts)
-    return journal
-
-
-def _snapshot(run: _Run, capture: Capture, first: int, most: int) -> Snapshot:
-    from recorder.live.status import take_snapshot
-
-    now_s, utc_ms = time.monotonic(), time.time_ns() // 1_000_000
-    archive = None if run.child is None else run.child.state
-    return take_snapshot(capture, run.observing, now_s=now_s, utc_ms=utc_ms, archive=archive, first=first, most=most)
-
-
-def _is_recording(capture: Capture) -> bool:
-    from recorder.live.conversation import ConversationStage
-
-    conversation = capture.standing.conversation
-    return conversation is not None and conversation.stage is ConversationStage.RECORDING
-
-
-def _state(run: _Run, capture: Capture) -> RecorderState:
-    """What ``status`` reads of this recorder."""
-    from recorder.live.status import RecorderState
-
-    found, tally = _snapshot(run, capture, 0, sys.maxsize), run.observing.tally
-    heard_s = capture.progress.heard_s
-    return RecorderState(
-        pid=os.getpid(),
-        at_ms=time.time_ns() // 1_000_000,
-        server=found.server,
-        state=found.state,
-        retry_ms=found.retry_ms,
-        outages=found.outages,
-        received_bytes=found.received_bytes,
-        watched=found.watched,
-        matched=tally.matched,
-        whole=tally.whole,
-        partly=tally.partly,
-        recovered=tally.recovered,
-        missed=tally.missed,
-        lag_ms=max((board.lag_ms for board in found.boards if board.lag_ms is not None), default=None),
-        quiet_ms=None if heard_s is None else found.at_ms - round(heard_s * 1000),
-        handle=found.handle,
-        guest=found.guest,
-        journal=found.journal,
-    )
-
-
-async def _publish(run: _Run, capture: Capture) -> None:
-    """Write the state file again and again; remove it at the end."""
-    from recorder.live.status import StateFile
-
-    file = StateFile(run.journals)
-    try:
-        while True:
-            file.write(_state(run, capture))
-            await asyncio.sleep(_STATE_S)
-    finally:
-        file.remove()
-
-
-async def _cancel(task: asyncio.Task[None]) -> None:
-    task.cancel()
-    await asyncio.gather(task, return_exceptions=True)
-
-
-async def _record(run: _Run) -> tuple[ExitCode, bool]:
-    """Record until a signal comes, or something ends it, which is told; whether anything was recorded."""
-    from recorder.live.capture import Capture
-    from recorder.live.conversation import Conversation, Lasting
-    from recorder.live.login.login import Login
-    from recorder.live.service import ServiceManager
-
-    server, child, observing, tell = run.server, run.child, run.observing, run.tell
-    lasting = Lasting()
-
-    def converse() -> Conversation:
-        return Conversation(Login(run.user, run.password), observing, server=server.host, lasting=lasting)
-
-    def not_notified(why: str) -> None:
-        tell("not_notified", f"The service manager cannot be notified: {why}.", error=why)
-
-    async def show_no_more() -> None:
-        await _cancel(showing)
-        await run.screen.close()
-
-    stop, hurry = asyncio.Event(), asyncio.Event()
-    heed_signals(stop, hurry)
-    opened = None if child is None else child.take
-    journal = partial(_open_journal, run)
-    capture = Capture(server, journal, converse, tell, opened=opened, timeseal=run.timeseal)
-    loop = asyncio.get_running_loop()
-    loop.add_signal_handler(signal.SIGUSR1, lambda: _reread(run, capture.standing))
-    manager = ServiceManager(os.environ, not_notified)
-    await run.screen.open()
-    notifying = asyncio.create_task(manager.run(partial(_is_recording, capture), stop))
-    publishing = asyncio.create_task(_publish(run, capture))
-    showing = asyncio.create_task(run.screen.run(partial(_snapshot, run, capture), tell))
-    if child is not None:
-        child.start()
-    taking = asyncio.create_task(
-        take_left_over(
-            run.journals,
-            None if child is None else child.take_left,
-            lambda sentence: tell("left_over", sentence),
-            import_command(run.journals, run.where),
-        )
-    )
-    name = format_address(server)
-    tell("started", f"Recording from {name}; Ctrl-C ends it.", server=name, journal_dir=str(run.journals))
-    status = ExitCode.OK
-    try:
-        try:
-            await capture.run(stop)
-        finally:
-            if left := lasting.left_behind():
-                tell("style_left", left)
-        _tell_end(capture, observing, tell)
-    except RecorderError as error:  # said at once, whatever the archive waits for
-        status = exit_status(error)
-        await show_no_more()
-        tell("failed", f"Error: {error}", error=type(error).__name__)
-    finally:
-        manager.stopping()
-        await _cancel(publishing)
-        if child is not None and not await _finish(child, run.where, hurry, taking, tell) and status is ExitCode.OK:
-            status = ExitCode.ARCHIVE
-        if hurry.is_set():
-            taking.cancel()
-        await asyncio.gather(taking, return_exceptions=True)
-        await _cancel(notifying)
-        await show_no_more()
-    return status, capture.progress.connections > 0
-
-
-async def _finish(
-    child: ArchiveChild, where: str, hurry: asyncio.Event, taking: asyncio.Task[None], tell: MessageSink
-) -> bool:
-    """Wait until the archive has everything, or somebody is in a hurry; whether it has."""
-    from recorder.journal import find_part
-
-    missing = await child.finish(hurry, taking)
-    for journal in missing:
-        later = import_command(find_part(journal), where)
-        tell("not_imported", f"Not all of it is in the archive: {later}", connection=None)
-    return not missing
-
-
-def _tell_end(capture: Capture, observing: Observing, tell: MessageSink) -> None:
-    if lines := observing.unread_rows:
-        lost = f"{plural(lines, 'line')} of the tables of games could not be read; such games were not observed."
-        tell("rows_unread", lost, lines=lines)
-    if observing.tally.matched:
-        tell("tally", observing.tally.sentence, **observing.tally.facts())
-    came = capture.progress
-    tell(
-        "ended",
-        f"{plural(came.connections, 'connection')}, {came.received:,} bytes, {plural(came.boards, 'board')}, "
-        f"{plural(came.games, 'game')}.",
-        connections=came.connections,
-        received_bytes=came.received,
-        boards=came.boards,
-        games=came.games,
-    )
 
 
 def _say_places(say: Callable[[str], object], journals: Path, where: str, pgn: str | None, *, to_archive: bool) -> None:

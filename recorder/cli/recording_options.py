@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import signal
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -21,10 +19,10 @@ else:
 __all__ = [
     "DEFAULT_PORT",
     "AddressType",
-    "heed_signals",
     "import_option",
     "journal_dir_option",
     "journal_options",
+    "log_option",
     "outlet_options",
     "refuse_outlets",
 ]
@@ -133,13 +131,12 @@ def journal_options(command: _AnyCommand) -> _AnyCommand:
     return journal_dir_option(sync(command))
 
 
-def heed_signals(stop: asyncio.Event, hurry: asyncio.Event) -> None:
-    """Ctrl-C or SIGTERM sets ``stop``, and once that is set ``hurry``; a terminal that goes away sets ``stop``.
-
-    To be called in the loop.
-    """
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, lambda: (hurry if stop.is_set() else stop).set())
-    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # ignored under nohup: the terminal may go
-        loop.add_signal_handler(signal.SIGHUP, stop.set)
+def log_option(command: _AnyCommand) -> _AnyCommand:
+    """``--log``, as ``log_file``."""
+    return click.option(
+        "--log",
+        "log_file",
+        type=click.Path(dir_okay=False, path_type=Path),
+        metavar="FILE",
+        help="Append what happens to this file, one JSON object a line; docs/log.md has the events.",
+    )(command)

@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-import asyncio
-import os
-import socket
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 from time import monotonic_ns, time_ns
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.exceptions import Exit
 
 from recorder.cli.options import archive_option, filter_options, game_filter
 from recorder.cli.output import say
-from recorder.cli.recording_options import AddressType, heed_signals
+from recorder.cli.recording_options import AddressType
 from recorder.cli.replay_as_engine import as_engine
 from recorder.cli.replay_engine import engine
 from recorder.cli.replay_options import PlaceType, SecondsType, SpeedType, files_of, place_of, warn_of_pauses
 from recorder.cli.replay_terminal import terminal
-from recorder.errors import SourceError
-from recorder.exit_codes import ExitCode
-from recorder.live.net.sockets import Address, format_address
+from recorder.live.net.sockets import Address
 from recorder.text import plural
 
 if TYPE_CHECKING:
@@ -122,13 +116,16 @@ def _server(
     """
     if shared and pause_at:
         raise click.UsageError("Nobody could let a shared clock go on: leave out --pause-at or --shared.")
+    from recorder.replay.server.sockets import serve
+    from recorder.replay.server.tape import read_tape
+
     files = files_of(keys, filters)
-    taped = None if as_games or len(files) != 1 else _taped(Path(files[0]))
+    taped = None if as_games or len(files) != 1 else read_tape(Path(files[0]), say)
     if taped is not None:
         if observe:
             raise click.UsageError("Bytes are the same for everybody: leave out --observe, or add --as-games.")
         how = {"speed": speed, "loop": loop, "pause_at": pause_at}
-        _serve(listen_at, _tape_house(taped, idle_max_ms, begin, shared, password, **how))
+        serve(listen_at, _tape_house(taped, idle_max_ms, begin, shared, password, **how), say)
         return
     from recorder.archive.replaying import open_library
 
@@ -139,36 +136,7 @@ def _server(
         house = _games_house(
             library, begin, speed=speed, loop=loop, pause_at=pause_at, shared=shared, observe=observe, password=password
         )
-        _serve(listen_at, house)
-
-
-def _serve(listen_at: Address, house: ReplayClients) -> None:
-    """Wait for clients until it is ended."""
-    from recorder.live.net.sockets import is_loopback, listen
-
-    try:
-        listeners = listen(listen_at)
-    except OSError as error:
-        why = os.strerror(error.errno) if error.errno and error.errno > 0 else error.strerror or str(error)
-        say(f"Error: Cannot listen on {format_address(listen_at)} ({why}): choose another address with --listen.")
-        raise Exit(ExitCode.LISTEN) from error
-    for listener in listeners:
-        here = format_address(Address(*listener.getsockname()[:2]))
-        say(f"Listening on {here}.")
-        if not is_loopback(listener):
-            say(f"Warning: {here} can be reached from other machines: anybody there can see these games.")
-    host, port = listeners[0].getsockname()[:2]
-    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
-    say(f"Point your client at it: xboard -ics -icshost {host} -icsport {port}")
-    asyncio.run(_run(house, listeners))
-
-
-async def _run(house: ReplayClients, listeners: Sequence[socket.socket]) -> None:
-    from recorder.replay.server.sockets import ReplayServer
-
-    stop = asyncio.Event()
-    heed_signals(stop, asyncio.Event())
-    await ReplayServer(house, say).serve(listeners, stop)
+        serve(listen_at, house, say)
 
 
 def _wall_ms() -> Callable[[int], int]:
@@ -218,50 +186,3 @@ def _tape_house(
         return TapeSession(stage or Tape(moments, now_ns, **how), number, manner, shared)
 
     return ReplayClients(make, stage)
-
-
-def _taped(path: Path) -> list[ReplayMoment[Chunk]] | None:
-    """A journal's or a log's bytes from behind the login on, at their times; None: it has no times, or is none."""
-    from recorder.model import SAVED_KINDS, SourceKind
-    from recorder.pipeline import make_pipeline
-    from recorder.replay.moments import moments_of_chunks, placed
-    from recorder.replay.server.tape import after_login
-    from recorder.sources import HEAD_BYTES, detect, find_timing, make_decoder, read_blocks, why_not_a_log
-
-    data = b"".join(read_blocks(path))
-    kind = detect(data[:HEAD_BYTES])
-    if kind is None:
-        raise SourceError(f"{path}: {why_not_a_log(data[:HEAD_BYTES])}")
-    if kind in SAVED_KINDS:
-        return None
-    timing = find_timing(path)
-    timed = None if timing is None else timing.read_bytes()
-    chunks = list(
-        _journal_chunks(data) if kind is SourceKind.JOURNAL else _decoded(make_decoder(kind, timing=timed), data)
-    )
-    if len({chunk.at_ms for chunk in chunks} - {None}) < 2:
-        say(f"{path} has no times: its games are replayed instead of its bytes.")
-        return None
-    pipeline = make_pipeline(kind, timing=timed)
-    games = [*pipeline.receive(data), *pipeline.finish()]
-    return placed(list(moments_of_chunks(after_login(chunks))), games)
-
-
-def _journal_chunks(data: bytes) -> Iterator[Chunk]:
-    from recorder.events import Chunk
-    from recorder.journal.format import Record, RecordKind
-    from recorder.journal.reader import JournalReader
-
-    for offset, record in JournalReader().read([data]):
-        if isinstance(record, Record) and record.kind is RecordKind.RECEIVED:
-            yield Chunk(record.data, offset, record.at_ns // 1_000_000)
-
-
-def _decoded(decoder: Any, data: bytes) -> Iterator[Chunk]:
-    from recorder.events import Chunk, CutLines
-
-    for found in (*decoder.receive(data), *decoder.finish()):
-        if isinstance(found, CutLines):
-            yield from found.chunks()
-        elif isinstance(found, Chunk):
-            yield found

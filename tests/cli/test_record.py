@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from recorder.archive.record_run import RecordRun
 from recorder.cli import main
-from recorder.cli.record import _Run
 from recorder.exit_codes import ExitCode
 from recorder.live.login.servers import FICS
 from storage import ArchiveStore
@@ -208,11 +208,11 @@ def test_what_is_typed_counts_more_than_the_file(
     config.write_text(text + 'observe = "rated"\nimport = false\n', encoding="utf-8")
     seen: list[object] = []
 
-    async def record(run: _Run) -> tuple[ExitCode, bool]:
+    async def record(run: RecordRun) -> tuple[ExitCode, bool]:
         seen.append(run.user)
         return ExitCode.OK, True
 
-    monkeypatch.setattr("recorder.cli.record._record", record)
+    monkeypatch.setattr("recorder.archive.record_run.record", record)
     monkeypatch.setenv("ICS_RECORDER_PASSWORD", PASSWORD)
     arguments = ["record", "chess.example", "--config", str(config), "--journal-dir", str(tmp_path), *words]
     result = CliRunner().invoke(main, arguments)
@@ -230,11 +230,11 @@ def test_the_config_file_of_the_documents_is_taken(
     config.write_text(text, encoding="utf-8")
     seen: list[object] = []
 
-    async def record(run: _Run) -> tuple[ExitCode, bool]:
+    async def record(run: RecordRun) -> tuple[ExitCode, bool]:
         seen.append(run.server)
         return ExitCode.OK, True
 
-    monkeypatch.setattr("recorder.cli.record._record", record)
+    monkeypatch.setattr("recorder.archive.record_run.record", record)
     result = CliRunner().invoke(main, ["record", "--config", str(config)])
     assert result.exit_code == ExitCode.OK, result.output
     assert seen == [("freechess.org", 5000)]

@@ -13,6 +13,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, Final, NamedTuple, TypeVar, cast
 
+from recorder.errors import ListenError
+
 __all__ = [
     "Address",
     "CONNECT_S",
@@ -251,18 +253,21 @@ def listen(address: Address) -> list[socket.socket]:
     """Listen on every number that a host's name stands for.
 
     Raises:
-        OSError: one of them cannot be had.
+        ListenError: one of them cannot be had.
     """
-    found = socket.getaddrinfo(*address, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     sockets: list[socket.socket] = []
     try:
+        found = socket.getaddrinfo(*address, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
         for family, *_, where in dict.fromkeys(found):
             sockets.append(socket.create_server(where[:2], family=family, backlog=16))
             sockets[-1].setblocking(False)
-    except OSError:
+    except OSError as error:
         for opened in sockets:
             opened.close()
-        raise
+        why = os.strerror(error.errno) if error.errno and error.errno > 0 else error.strerror or str(error)
+        raise ListenError(
+            f"Cannot listen on {format_address(address)} ({why}): choose another address with --listen."
+        ) from error
     return sockets
 
 

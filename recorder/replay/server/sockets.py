@@ -10,10 +10,12 @@ from pathlib import PurePath
 from time import monotonic_ns
 from typing import Final, cast
 
+from recorder.live.net.sockets import Address, format_address, is_loopback, listen
+from recorder.live.signals import heed_signals
 from recorder.replay.server.clients import ReplayClients
 from recorder.replay.server.login import LoginDialogue
 
-__all__ = ["ReplayServer"]
+__all__ = ["ReplayServer", "serve"]
 
 _NS: Final = 1_000_000_000
 _SLICE: Final = 512
@@ -24,6 +26,32 @@ _FAREWELL_S: Final = 1
 _SLOW: Final = b"\n\r**** You read too slowly: this replay goes on without you. ****\n\r"
 _FAULT: Final = b"\n\r**** This replay has a fault and cannot go on for you. ****\n\r"
 _FULL: Final = b"\n\r**** There are too many clients; try again later. ****\n\r"
+
+
+def serve(listen_at: Address, house: ReplayClients, tell: Callable[[str], None]) -> None:
+    """Serve clients until a signal ends it.
+
+    Args:
+        tell: called with sentences for people.
+    Raises:
+        ListenError: the address cannot be had.
+    """
+    listeners = listen(listen_at)
+    for listener in listeners:
+        here = format_address(Address(*listener.getsockname()[:2]))
+        tell(f"Listening on {here}.")
+        if not is_loopback(listener):
+            tell(f"Warning: {here} can be reached from other machines: anybody there can see these games.")
+    host, port = listeners[0].getsockname()[:2]
+    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
+    tell(f"Point your client at it: xboard -ics -icshost {host} -icsport {port}")
+    asyncio.run(_serve(house, listeners, tell))
+
+
+async def _serve(house: ReplayClients, listeners: Sequence[socket.socket], tell: Callable[[str], None]) -> None:
+    stop = asyncio.Event()
+    heed_signals(stop, asyncio.Event())
+    await ReplayServer(house, tell).serve(listeners, stop)
 
 
 class ReplayServer:

@@ -7,18 +7,19 @@ Every client logs in as it likes and then gets what the recorded connection got.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
-from typing import Final
+from pathlib import Path
+from typing import Any, Final
 
-from recorder.errors import ReplayError
-from recorder.events import Chunk
+from recorder.errors import ReplayError, SourceError
+from recorder.events import Chunk, CutLines
 from recorder.replay.server.control import SHARED, moves_time, steer, where
 from recorder.replay.server.login import AT_ONCE, Greeting, LoginDialogue
 from recorder.replay.server.settings import read_command
 from recorder.replay.timing import Playhead, ReplayMoment
 
-__all__ = ["Tape", "TapeSession", "after_login"]
+__all__ = ["Tape", "TapeSession", "after_login", "read_tape"]
 
 _LOOKED_AT: Final = 1 << 16
 _STARTING: Final = re.compile(rb"\*{4} Starting [^\r\n]{0,80}\*{4}[^\r\n]*[\r\n]*")
@@ -46,6 +47,55 @@ def after_login(chunks: Iterable[Chunk]) -> list[Chunk]:
         if begin < len(chunk.data) or not chunk.data:
             kept.append(chunk._replace(data=chunk.data[begin:], offset=chunk.offset + begin) if begin else chunk)
     return kept
+
+
+def read_tape(path: Path, tell: Callable[[str], None]) -> list[ReplayMoment[Chunk]] | None:
+    """A journal's or a log's bytes from behind the login on, at their times; None: it has no times, or is none.
+
+    Args:
+        tell: called with a sentence where it has no times.
+    Raises:
+        SourceError: it cannot be read, or is no log.
+    """
+    from recorder.model import SAVED_KINDS, SourceKind
+    from recorder.pipeline import make_pipeline
+    from recorder.replay.moments import moments_of_chunks, placed
+    from recorder.sources import HEAD_BYTES, detect, find_timing, make_decoder, read_blocks, why_not_a_log
+
+    data = b"".join(read_blocks(path))
+    kind = detect(data[:HEAD_BYTES])
+    if kind is None:
+        raise SourceError(f"{path}: {why_not_a_log(data[:HEAD_BYTES])}")
+    if kind in SAVED_KINDS:
+        return None
+    timing = find_timing(path)
+    timed = None if timing is None else timing.read_bytes()
+    chunks = list(
+        _journal_chunks(data) if kind is SourceKind.JOURNAL else _decoded(make_decoder(kind, timing=timed), data)
+    )
+    if len({chunk.at_ms for chunk in chunks} - {None}) < 2:
+        tell(f"{path} has no times: its games are replayed instead of its bytes.")
+        return None
+    pipeline = make_pipeline(kind, timing=timed)
+    games = [*pipeline.receive(data), *pipeline.finish()]
+    return placed(list(moments_of_chunks(after_login(chunks))), games)
+
+
+def _journal_chunks(data: bytes) -> Iterator[Chunk]:
+    from recorder.journal.format import Record, RecordKind
+    from recorder.journal.reader import JournalReader
+
+    for offset, record in JournalReader().read([data]):
+        if isinstance(record, Record) and record.kind is RecordKind.RECEIVED:
+            yield Chunk(record.data, offset, record.at_ns // 1_000_000)
+
+
+def _decoded(decoder: Any, data: bytes) -> Iterator[Chunk]:
+    for found in (*decoder.receive(data), *decoder.finish()):
+        if isinstance(found, CutLines):
+            yield from found.chunks()
+        elif isinstance(found, Chunk):
+            yield found
 
 
 class Tape:

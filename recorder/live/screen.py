@@ -1,6 +1,7 @@
 """What ``record`` shows people while it runs: a live view on a terminal, lines elsewhere. It never waits for anybody.
 
-The view is a process of its own (``liveview.py``), told twice a second how things stand. While it has the terminal,
+The view is a process of its own, told twice a second how things stand: one JSON object a line,
+``{"snapshot": {…}, "messages": [[at, text], …]}``. While it has the terminal,
 whatever this process and its children say on standard error goes through a pipe into the view's last lines.
 """
 
@@ -8,23 +9,23 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import os
 import signal
 import sys
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from enum import Enum
-from typing import Final
+from typing import Any, Final
 
-from recorder.cli.live_view import Message, encode_news, rows_for_boards
-from recorder.cli.talk import MessagePrinter
+from recorder.live.message_printer import MessagePrinter
 from recorder.live.messages import EVENTS, MessageLevel, MessageSink
-from recorder.live.status import Snapshot
+from recorder.live.status import ObservedBoard, Snapshot
 from recorder.text import clean, plural
 
-__all__ = ["Look", "ScreenMode", "Screen"]
+__all__ = ["MESSAGE_LINES", "Look", "Message", "Screen", "ScreenMode", "encode_news", "parse_news", "rows_for_boards"]
 
 _EVERY_S: Final = 0.5
 _PAGE_S: Final = 10.0
@@ -35,6 +36,30 @@ _STDERR: Final = 2
 _NOT_FOR_THE_VIEW: Final = (signal.SIGINT, signal.SIGQUIT)
 # Leaves the other screen, shows the cursor, ends all colours.
 _RESTORE: Final = b"\x1b[?1049l\x1b[?25h\x1b[0m\r\n"
+
+MESSAGE_LINES: Final = 4
+_OTHER_LINES: Final = 7  # the title, four of facts, the headings, which of the games these are
+
+Message = tuple[str, str]  # time of day (UTC), sentence
+
+
+def encode_news(snapshot: Snapshot, messages: list[Message]) -> bytes:
+    """One line: a snapshot and what was said last."""
+    return json.dumps({"snapshot": snapshot, "messages": messages}).encode("ascii") + b"\n"
+
+
+def parse_news(line: bytes) -> tuple[Snapshot, list[Message]]:
+    """The inverse of ``encode_news``."""
+    news: dict[str, Any] = json.loads(line)
+    *facts, boards = news["snapshot"]
+    snapshot = Snapshot._make([*facts, tuple(ObservedBoard._make(board) for board in boards)])
+    return snapshot, [(at, text) for at, text in news["messages"]]
+
+
+def rows_for_boards(height: int) -> int:
+    """How many boards the view shows on a terminal of so many lines; never none."""
+    return max(1, height - MESSAGE_LINES - _OTHER_LINES)
+
 
 Look = Callable[[int, int], Snapshot]
 """Takes a snapshot: how many boards to pass over, and how many to take."""
@@ -66,11 +91,13 @@ class Screen:
 
     Args:
         manner: how. talk: says what the view does not show.
+        view: the command that draws the view: it reads ``encode_news`` and writes to standard error.
     """
 
-    def __init__(self, manner: ScreenMode, talk: MessagePrinter) -> None:
+    def __init__(self, manner: ScreenMode, talk: MessagePrinter, view: Sequence[str]) -> None:
         self.manner = manner
         self._talk = talk
+        self._command = view
         self._view: asyncio.subprocess.Process | None = None
         self._terminal: int | None = None  # what standard error was before the view had it
         self._spoken = -1  # the end of the pipe that this process and its children speak into
@@ -100,7 +127,7 @@ class Screen:
         before = signal.pthread_sigmask(signal.SIG_BLOCK, _NOT_FOR_THE_VIEW)
         try:
             view = await asyncio.create_subprocess_exec(
-                *(sys.executable, "-P", "-m", "recorder.cli.live_view"),
+                *self._command,
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.DEVNULL,
                 stderr=self._terminal,

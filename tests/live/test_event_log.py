@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from recorder.cli.event_log import RunLog, teller
 from recorder.errors import ExportError
+from recorder.live.event_log import RunLog, teller
 
 
 def test_a_line_for_each_event(tmp_path: Path) -> None:

@@ -12,33 +12,15 @@ import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
 
-import click
-
-from recorder.cli.talk import Aside
 from recorder.errors import ExportError
-from recorder.live.messages import EVENTS, Fact
+from recorder.live.message_printer import BackgroundQueue
+from recorder.live.messages import EVENTS, Fact, MessageSink
 from recorder.text import plural
 
-if TYPE_CHECKING:
-    from recorder.live.messages import MessageSink
+__all__ = ["RunLog", "teller"]
 
-__all__ = ["RunLog", "log_option", "teller"]
-
-_AnyCommand = TypeVar("_AnyCommand", bound=Callable[..., Any])
 _OWNER_ONLY = 0o600
-
-
-def log_option(command: _AnyCommand) -> _AnyCommand:
-    """``--log``, as ``log_file``."""
-    return click.option(
-        "--log",
-        "log_file",
-        type=click.Path(dir_okay=False, path_type=Path),
-        metavar="FILE",
-        help="Append what happens to this file, one JSON object a line; docs/log.md has the events.",
-    )(command)
 
 
 class RunLog:
@@ -62,7 +44,7 @@ class RunLog:
             self._append(b"")
         except OSError as error:
             raise ExportError(f"The log {path} cannot be written: {error.strerror or error}.") from error
-        self._aside = Aside(
+        self._queue = BackgroundQueue(
             lambda missed: say(f"{plural(missed, 'line')} of the log {path} found no room: its disk did not answer.")
         )
 
@@ -71,11 +53,11 @@ class RunLog:
         at = datetime.fromtimestamp(self._utc_ns() // 1000 / 1_000_000, UTC).isoformat(timespec="milliseconds")
         line = {"at": at.replace("+00:00", "Z"), "level": EVENTS[event].level.value, "event": event}
         text = json.dumps({**line, "message": sentence, **facts}, ensure_ascii=True)
-        self._aside.do(lambda: self._keep(text.encode("ascii") + b"\n"))
+        self._queue.do(lambda: self._keep(text.encode("ascii") + b"\n"))
 
     def settle(self) -> None:
         """Wait until all is written, but not for ever."""
-        self._aside.settle()
+        self._queue.settle()
 
     def _keep(self, line: bytes) -> None:
         try:

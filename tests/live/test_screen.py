@@ -16,13 +16,13 @@ from pathlib import Path
 
 import pytest
 
-from recorder.cli.screen import Screen, ScreenMode
-from recorder.cli.talk import MessagePrinter
 from recorder.exit_codes import ExitCode
 from recorder.live.login.servers import FICS
+from recorder.live.message_printer import MessagePrinter
 from recorder.live.messages import EVENTS, Fact
+from recorder.live.screen import Screen, ScreenMode
 from recorder.live.status import Snapshot
-from tests.cli.test_liveview import snapshot
+from tests.cli.test_live_view import snapshot
 from tests.live.test_capture import BOARD, END, MOVE, TABLE
 from tests.support.live import in_loop, journalled
 from tests.support.script import Hear, Say, Step
@@ -241,8 +241,8 @@ def test_there_is_a_view_only_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> 
 
 @in_loop
 async def test_how_things_stand_is_told_when_games_changed_and_not_more_often(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("recorder.cli.screen._EVERY_S", 0.01)
-    monkeypatch.setattr("recorder.cli.screen._PROGRESS_S", 0.05)
+    monkeypatch.setattr("recorder.live.screen._EVERY_S", 0.01)
+    monkeypatch.setattr("recorder.live.screen._PROGRESS_S", 0.05)
     told: list[tuple[str, Fact]] = []
 
     def tell(event: str, sentence: str, /, **facts: Fact) -> None:
@@ -250,7 +250,7 @@ async def test_how_things_stand_is_told_when_games_changed_and_not_more_often(mo
         told.append((sentence, facts.get("watched")))
 
     shown = snapshot(watched=3, waiting=1)
-    showing = asyncio.create_task(Screen(ScreenMode.PLAIN, MessagePrinter()).run(lambda first, most: shown, tell))
+    showing = asyncio.create_task(Screen(ScreenMode.PLAIN, MessagePrinter(), ()).run(lambda first, most: shown, tell))
     await asyncio.sleep(0.5)
     assert told == [
         (
@@ -270,12 +270,14 @@ async def test_how_things_stand_is_told_when_games_changed_and_not_more_often(mo
 
 @in_loop
 async def test_a_bug_in_the_showing_is_told_and_ends_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("recorder.cli.screen._EVERY_S", 0.01)
-    monkeypatch.setattr("recorder.cli.screen._PROGRESS_S", 0.01)
+    monkeypatch.setattr("recorder.live.screen._EVERY_S", 0.01)
+    monkeypatch.setattr("recorder.live.screen._PROGRESS_S", 0.01)
     told: list[str] = []
 
     def look(first: int, most: int) -> Snapshot:
         raise KeyError
 
-    await Screen(ScreenMode.PLAIN, MessagePrinter()).run(look, lambda event, sentence, /, **facts: told.append(event))
+    await Screen(ScreenMode.PLAIN, MessagePrinter(), ()).run(
+        look, lambda event, sentence, /, **facts: told.append(event)
+    )
     assert told == ["view_lost"]

@@ -1,4 +1,4 @@
-"""What may have to wait, for a terminal that is held up or a disk that hangs, done where nobody waits for it."""
+"""Writing in a thread: a terminal that is held up or a disk that hangs never makes the recorder wait."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from typing import Final, Self
 
 from recorder.text import clean, plural
 
-__all__ = ["Aside", "MessagePrinter"]
+__all__ = ["BackgroundQueue", "MessagePrinter"]
 
 _MOST: Final = 500
 _END_S: Final = 3.0
 _STDERR: Final = 2
 
 
-class Aside:
-    """A thread that does one thing after the other. Whoever gives it something never waits.
+class BackgroundQueue:
+    """A thread that does one thing after the other; who hands something over never waits.
 
     Args:
         left_out: called in the thread when it gets on again, with how many things there was no room for.
@@ -36,7 +36,7 @@ class Aside:
         self._missed = 0
         self._idle = True
         self._changed = threading.Condition()
-        threading.Thread(target=self._run, name="aside", daemon=True).start()  # it holds no exit up
+        threading.Thread(target=self._run, name="messages", daemon=True).start()  # it holds no exit up
 
     def do(self, work: Callable[[], object]) -> None:
         """Have something done, in any thread; what fails there is passed over. At the bound it is left out."""
@@ -77,7 +77,9 @@ class MessagePrinter:
     """
 
     def __init__(self) -> None:
-        self._aside = Aside(lambda missed: _write(_encoded(f"({plural(missed, 'message')} found no room here.)")))
+        self._queue = BackgroundQueue(
+            lambda missed: _write(_encoded(f"({plural(missed, 'message')} found no room here.)"))
+        )
 
     def __enter__(self) -> Self:
         return self
@@ -93,11 +95,11 @@ class MessagePrinter:
 
     def write(self, data: bytes) -> None:
         """Write bytes."""
-        self._aside.do(lambda: _write(data))
+        self._queue.do(lambda: _write(data))
 
     def settle(self, limit_s: float = _END_S) -> bool:
         """Wait until all is said, but not for ever; whether it is."""
-        return self._aside.settle(limit_s)
+        return self._queue.settle(limit_s)
 
 
 def _encoded(sentence: str) -> bytes:

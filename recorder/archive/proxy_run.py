@@ -1,0 +1,219 @@
+"""One run of ``proxy``: clients are served and recorded, and the archive is kept up to date."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import os
+import socket
+from pathlib import Path
+from typing import Final
+
+from recorder.archive.left_over import take_left_over
+from recorder.archive.locate import import_command
+from recorder.archive.recording import ArchiveChild
+from recorder.errors import JournalError
+from recorder.journal import find_part
+from recorder.journal.writer import JournalWriter, Sync
+from recorder.live.deferred import DeferredJournal
+from recorder.live.message_printer import MessagePrinter
+from recorder.live.messages import MessageSink
+from recorder.live.net.sockets import Address, format_address, is_loopback, why_unknown
+from recorder.live.proxy import Closed, Proxy
+from recorder.live.recording import RecordedConnection
+from recorder.live.relay import ProxySide
+from recorder.live.secrets.client import SecretGuard
+from recorder.live.signals import heed_signals
+from recorder.text import plural
+
+__all__ = ["ProxyArchive", "make_folder", "run_proxy", "tell_end"]
+
+_CHAT: Final = ("--chat", "own")
+
+
+def make_folder(journals: Path) -> None:
+    """Make sure, before anybody plays, that journals can be written.
+
+    Raises:
+        JournalError: they cannot.
+    """
+    try:
+        journals.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if not os.access(journals, os.W_OK | os.X_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+    except OSError as error:
+        raise JournalError(
+            f"No journal can be written in {journals} ({error.strerror}): name another folder by --journal-dir."
+        ) from error
+
+
+async def run_proxy(
+    server: Address,
+    listeners: list[socket.socket],
+    max_clients: int,
+    journals: Path,
+    sync_word: str,
+    where: str,
+    archiving: ProxyArchive | None,
+    tell: MessageSink,
+    talk: MessagePrinter,
+) -> Proxy:
+    """Serve until a signal comes; ``archiving`` None: nothing is imported."""
+    sync = Sync(sync_word)
+
+    def record(number: int) -> RecordedConnection:
+        journal = JournalWriter(journals, host=server.host, port=server.port, role="proxy", sync=sync)
+        if archiving is not None:
+            archiving.child.sign(journal)
+            archiving.take(number, journal.path)
+        tell(
+            "client_connected",
+            f"Connection {number} is recorded in {journal.path}.",
+            connection=number,
+            journal=str(journal.path),
+        )
+        written = journal if sync is Sync.ALWAYS else DeferredJournal(journal)
+
+        def failed(message: str) -> None:
+            tell("unrecorded", f"Error: Connection {number}: {message}", connection=number)
+
+        return RecordedConnection(written, SecretGuard(), failed)
+
+    def on_closed(closed: Closed) -> None:
+        _tell_closed(closed, tell)
+
+    proxy = Proxy(
+        server,
+        record,
+        tell=tell,
+        on_closed=on_closed,
+        journal_first=sync is Sync.ALWAYS,
+        max_clients=max_clients,
+    )
+    stop, hurry = asyncio.Event(), asyncio.Event()
+    heed_signals(stop, hurry)
+    _tell_beginning(server, listeners, journals, tell, talk)  # who reads this may end us at once
+    if archiving is not None:
+        archiving.child.start()
+    left_over = asyncio.create_task(
+        take_left_over(
+            journals,
+            None if archiving is None else archiving.child.take_left,
+            lambda sentence: tell("left_over", sentence),
+            import_command(journals, where, *_CHAT),
+        )
+    )
+    looking_up = asyncio.create_task(_tell_unknown(server, tell))
+    await proxy.serve(listeners, stop)
+    looking_up.cancel()
+    await asyncio.gather(looking_up, return_exceptions=True)
+    if archiving is not None:
+        await archiving.finish(hurry, left_over)
+    if hurry.is_set():
+        left_over.cancel()
+    await asyncio.gather(left_over, return_exceptions=True)
+    return proxy
+
+
+class ProxyArchive:
+    """The archive's process, and what is told of it.
+
+    Args:
+        where: the archive. pgn, events: as for ``ArchiveChild``.
+
+    Attributes:
+        missing: at the end, whether the archive or the PGN does not have all.
+    """
+
+    def __init__(self, where: str, pgn: str | None, events: bool, tell: MessageSink, talk: MessagePrinter) -> None:
+        self.child = ArchiveChild(where, self._trouble, pgn=pgn, events=events, chat="own", done=self._done)
+        self._where = where
+        self._tell = tell
+        self._talk = talk
+        self.missing = False
+        self._numbers: dict[Path, int] = {}
+        self._why = "there was no time."
+
+    def take(self, number: int, journal: Path) -> None:
+        """A connection has a journal."""
+        self._numbers[journal] = number
+        self.child.take(journal)
+
+    async def finish(self, hurry: asyncio.Event, left_over: asyncio.Task[None]) -> None:
+        """Wait until everything is imported, or until somebody is in a hurry."""
+        missing = await self.child.finish(hurry, left_over)
+        self.missing = bool(missing)
+        if missing and hurry.is_set():
+            later = "Not every journal was imported; `ics-recorder import` does it later."
+            self._tell("not_imported", later, connection=None)
+            return
+        for journal in missing:
+            number = self._numbers.get(journal)
+            which = f"Connection {number}" if number is not None else "What a crash left"
+            later = import_command(find_part(journal), self._where, *_CHAT)
+            sentence = f"Error: {which} was not imported: {self._why} Do it later: {later}"
+            self._tell("not_imported", sentence, connection=number)
+
+    def _done(self, journal: Path, games: int) -> None:
+        number = self._numbers.pop(journal, None)
+        if number is not None:
+            sentence = f"Connection {number}: {plural(games, 'game')} went into {self._where}."
+            self._tell("imported", sentence, connection=number, games=games)
+
+    def _trouble(self, sentence: str) -> None:
+        self._why = sentence
+        self._talk.say(sentence)
+
+
+def _tell_beginning(
+    server: Address, listeners: list[socket.socket], journals: Path, tell: MessageSink, talk: MessagePrinter
+) -> None:
+    for listener in listeners:
+        here = format_address(Address(*listener.getsockname()[:2]))
+        tell("listening", f"Listening on {here} for {format_address(server)}.", address=here)
+        if not is_loopback(listener):
+            tell(
+                "exposed",
+                f"Warning: {here} can be reached from other machines. Whoever reaches it uses your line to the server, "
+                "and passwords pass the network in plain text.",
+                address=here,
+            )
+    host, port = listeners[0].getsockname()[:2]
+    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
+    talk.say(f"Point your client at it: xboard -ics -icshost {host} -icsport {port}")
+    tell("started", f"Journals: {journals}", server=format_address(server), journal_dir=str(journals))
+
+
+async def _tell_unknown(server: Address, tell: MessageSink) -> None:
+    """Tell at once what the first client would run into."""
+    if why := await why_unknown(server):
+        sentence = f"Warning: {why}; check how the server's name is written. No client is served until it is known."
+        tell("unknown_host", sentence, server=format_address(server))
+
+
+def _tell_closed(closed: Closed, tell: MessageSink) -> None:
+    by = "this program" if closed.by is None else f"the {closed.by.value}"
+    tell(
+        "client_left",
+        f"Connection {closed.number} was ended by {by}: "
+        f"{closed.from_server:,} bytes from the server, {closed.from_client:,} to it.",
+        connection=closed.number,
+        by="proxy" if closed.by is None else closed.by.value,
+        received_bytes=closed.from_server,
+        sent_bytes=closed.from_client,
+    )
+
+
+def tell_end(proxy: Proxy, journals: Path, tell: MessageSink, talk: MessagePrinter) -> None:
+    received, sent = proxy.forwarded[ProxySide.SERVER], proxy.forwarded[ProxySide.CLIENT]
+    tell(
+        "proxy_ended",
+        f"{plural(proxy.connections, 'connection')}, {received:,} bytes from the server, {sent:,} to it. "
+        f"The journals are in {journals}.",
+        connections=proxy.connections,
+        received_bytes=received,
+        sent_bytes=sent,
+        unrecorded=proxy.unrecorded,
+    )
+    if proxy.unrecorded:
+        talk.say(f"Error: {plural(proxy.unrecorded, 'connection')} could not be recorded as a whole; see above.")
